@@ -1,4 +1,4 @@
-// One row an algorithm.
+// One row per algorithm.
 #include "collectives/builtin.h"
 
 #include <array>

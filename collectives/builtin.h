@@ -11,9 +11,9 @@
 namespace ringwright::collectives {
 
 [[nodiscard]] std::span<const CollectiveAlgorithm* const> algorithms();
-// Null when there is none of that name.
+// Null when no algorithm has that name.
 [[nodiscard]] const CollectiveAlgorithm* find_algorithm(std::string_view name);
-// In table order, for messages and menus.
+// In table order, for messages and lists of options.
 [[nodiscard]] std::vector<std::string> algorithm_names();
 
 }  // namespace ringwright::collectives

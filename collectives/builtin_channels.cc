@@ -1,4 +1,4 @@
-// One row a channel algorithm.
+// One row per channel algorithm.
 #include "collectives/builtin_channels.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// The table of channel algorithms: collectives as NCCL's kernels run them.
+// The table of channel algorithms: collectives as NCCL's kernels execute them.
 #pragma once
 
 #include <span>
@@ -9,9 +9,9 @@
 namespace ringwright::collectives {
 
 [[nodiscard]] std::span<const ChannelAlgorithm* const> channel_algorithms();
-// By the name in CollectivePlan; null when there is none.
+// By the name in CollectivePlan; null when no algorithm has it.
 [[nodiscard]] const ChannelAlgorithm* find_channel_algorithm(std::string_view name);
-// Not in the table: no collective, but a message between two (as a broadcast among two members).
+// Not in the table, since it is not a collective: one message between two ranks (a broadcast among two members).
 [[nodiscard]] const ChannelAlgorithm& channel_send();
 
 }  // namespace ringwright::collectives

@@ -1,4 +1,4 @@
-// Bus bandwidth as nccl-tests counts it: size / time x a factor that makes good rings read as their links' rate.
+// Bus bandwidth as nccl-tests counts it: size / time x a factor that makes an ideal ring report its link rate.
 #pragma once
 
 #include "core/plan/collective_call.h"

@@ -20,7 +20,7 @@ bool sums_in_network(std::string_view algorithm, int hosts) {
   return hosts > 1 && (algorithm == "nvls" || algorithm.starts_with("collnet"));
 }
 
-// NCCL falls back to rings, and moves what is between pairs by sends and receives.
+// NCCL falls back to rings; traffic between pairs uses sends and receives.
 ChannelChoice PlannedChooser::choose(const CollectiveCall& call) const {
   CollectivePlan plan = tuner_.plan(call);
   const std::array<std::string_view, 3> wanted = {plan.algorithm, "ring", "p2p"};
@@ -31,7 +31,7 @@ ChannelChoice PlannedChooser::choose(const CollectiveCall& call) const {
     plan.algorithm = algorithm->name();
     return {.algorithm = algorithm, .plan = plan};
   }
-  CHECK(false, "rings and pairs play every kind of collective");
+  CHECK(false, "rings and send/receive pairs support every kind of collective");
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Which channel algorithm plays a call: the one of the tuner's plan, or the next best where that one cannot.
+// Which channel algorithm runs a call: the tuner's choice, or a fallback where that one does not support the call.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ringwright::collectives {
 
-// Whether the switches between hosts add up (SHARP).
+// Whether the switches between hosts reduce (SHARP).
 enum class NetworkSums : std::uint8_t { kNo, kYes };
 
 // One plan for all calls.
@@ -38,7 +38,7 @@ class PlannedChooser final : public ChannelChooser {
   NetworkSums sums_;
 };
 
-// Whether an algorithm by NCCL's name leaves sums over hosts to the network's switches.
+// Whether an algorithm, by NCCL's name, reduces over hosts in the network switches.
 [[nodiscard]] bool sums_in_network(std::string_view algorithm, int hosts);
 
 }  // namespace ringwright::collectives

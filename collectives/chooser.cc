@@ -1,4 +1,4 @@
-// The rules of the simple tuner. Thresholds are round numbers near the crossings of NCCL's own cost model.
+// The rules of the simple tuner. Thresholds are rounded numbers near the crossings of NCCL's own cost model.
 #include "collectives/chooser.h"
 
 #include <array>
@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::string_view kByRule = "auto";
 
-// Reduction in the switch wins bandwidth but starts slowly: NCCL charges 25 us for NVLS against 6.6 us + 0.6 us a hop
-// of a ring, and uses it only where it gains, from five GPUs on (H200: 1.00 at 4 GPUs, 1.14 at 5, 1.29 at 8).
+// In-switch reduction gains bandwidth but has a high latency: NCCL charges 25 us for NVLS against 6.6 us + 0.6 us per
+// hop of a ring, and uses it only where it wins, from five GPUs on (H200: 1.00 at 4 GPUs, 1.14 at 5, 1.29 at 8).
 constexpr Bytes kNvlsFrom = Bytes(1 << 20);
 constexpr int kNvlsFromMembers = 5;
 // A ring of n pays 2 (n-1) latencies, a tree 2 log2 n but about a tenth of its bandwidth. They cross where a ring's
 // message, S / n, takes about as long as its latency: 5 us at 50 GB/s.
 constexpr Bytes kRingFromPerMember = Bytes(256 << 10);
-// Up to here a message between hosts costs its latency and little more: 32 KiB take 0.7 us at 50 GB/s.
+// Up to this size a message between hosts costs little more than its latency: 32 KiB take 0.7 us at 50 GB/s.
 constexpr Bytes kTinyUpTo = Bytes(32 << 10);
-// Beyond this many peers, sends to all at once are played one peer at a time, so that the flows in flight stay few.
+// Beyond this many peers, concurrent sends to all are simulated one peer at a time, which limits the flows in flight.
 constexpr int kDirectUpTo = 256;
 
 const CollectiveAlgorithm& builtin(std::string_view name) {
@@ -44,7 +44,7 @@ std::string_view rule_for_all_reduce(const CollectiveCall& call, bool nvls) {
   return layout.even() && layout.largest_host > 1 ? "rail_rings" : "ring";
 }
 
-// NCCL gathers and scatters with rings: one through each rail when hosts hold several members.
+// NCCL gathers and scatters with rings: one per rail when hosts hold several members.
 std::string_view rule_for_one_way(const CollectiveCall& call) {
   const GroupLayout& layout = *call.layout;
   const bool rails = layout.host_count() > 1 && layout.even() && layout.largest_host > 1;
@@ -58,7 +58,7 @@ std::string_view rule(const CollectiveCall& call, bool nvls) {
     case CollectiveKind::kReduceScatter: return rule_for_one_way(call);
     case CollectiveKind::kAllToAll: return call.size() <= kDirectUpTo ? "direct" : "pairwise";
     case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce: return "ring";  // the only one NCCL has for these
+    case CollectiveKind::kReduce: return "ring";  // NCCL's only algorithm for these
   }
   return "ring";
 }
@@ -71,7 +71,7 @@ std::vector<Option> algorithm_options() {
   return options;
 }
 
-// In-switch reduction inside hosts asks for hardware; over hosts of one member it is the network's business.
+// In-switch reduction inside hosts needs NVSwitch hardware; over hosts of one member the network reduces.
 bool needs_nvls(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   return algorithm.name() == "nvls_tree" || (algorithm.name() == "in_switch" && call.layout->host_count() == 1);
 }
@@ -86,31 +86,35 @@ std::string describe(const GroupLayout& layout) {
 
 constexpr std::array kRungs = {
     Option{.name = "closed_form",
-           .doc = "a formula of latency and bandwidth; a call ends for all at once, and disturbs nobody"},
-    Option{.name = "steps", .doc = "every step's messages travel over the network and share it"},
+           .doc = "a formula of latency and bandwidth; a call ends for all ranks at once and does not contend with "
+                  "other traffic"},
+    Option{.name = "steps", .doc = "every step's messages are simulated on the network and share its links"},
     Option{.name = "chunks",
-           .doc = "as NCCL's kernels: channels, protocols, slots and credits; constants in `comm.costs`"}};
+           .doc = "as NCCL's kernels execute: channels, protocols, slots and credits; constants in `comm.costs`"}};
 
 StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
   if (!collectives.has("step_costs") && !collectives.documenting()) return {};
   ConfigMap map =
-      collectives.map("step_costs", "what ranks pay for messages beside their way, with libraries like MPI");
+      collectives.map("step_costs", "software cost of messages in addition to the network, for libraries such as MPI");
   if (rung != Rung::kSteps && !collectives.documenting()) {
-    map.ignore_rest("only 'collectives.model: steps' plays steps");
+    map.ignore_rest("only 'collectives.model: steps' simulates steps");
     return {};
   }
   StepCosts costs;
-  costs.message = map.duration(
-      {.name = "message", .doc = "of each message sent, one after another", .fallback = Duration(), .min = Duration()});
+  costs.message = map.duration({.name = "message",
+                                .doc = "per message sent, serialised on the sender",
+                                .fallback = Duration(),
+                                .min = Duration()});
   costs.eager = map.bytes({.name = "eager",
-                           .doc = "larger messages wait for the receiver's consent",
+                           .doc = "larger messages use rendezvous: they wait for the receiver",
                            .fallback = Bytes(0),
                            .min = Bytes(0)});
-  costs.rendezvous =
-      map.duration({.name = "rendezvous", .doc = "that consent", .fallback = Duration(), .min = Duration()});
+  costs.rendezvous = map.duration(
+      {.name = "rendezvous", .doc = "time of the rendezvous handshake", .fallback = Duration(), .min = Duration()});
   if (map.has("reduce_rate") || map.documenting()) {
     costs.reduce_rate = map.bandwidth({.name = "reduce_rate",
-                                       .doc = "bytes that one rank adds to its own in a second; without it, at once",
+                                       .doc = "reduction rate of one rank, in bytes added per second; without it "
+                                              "reductions take no time",
                                        .fallback = Bandwidth(10e9),
                                        .min = Bandwidth(1e6)});
   }
@@ -118,23 +122,24 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
 }
 
 constexpr std::array kOverheads = {
-    Option{.name = "none", .doc = "none: the wires are all there is"},
+    Option{.name = "none", .doc = "none: only the network counts"},
     Option{.name = "kernels",
-           .doc = "what NCCL's kernels (the rung of chunks) take longer for the same call alone than its steps do"}};
+           .doc = "extra time of NCCL's kernels (`model: chunks`) over the steps of the same call in isolation"}};
 
-// Formulas of a training step are asked for by those who want it in a millisecond; where one collective is played alone
-// all rungs tell the same time.
+// Formulas of a training step are for users who want a result in a millisecond; for one collective in isolation all
+// rungs report the same time.
 bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings, bool alone) {
   const bool in_steps = settings.rung == Rung::kSteps || (alone && settings.rung == Rung::kClosedForm);
   const bool counts = in_steps && settings.step_costs.free();
   const std::string overhead =
       collectives.choice({.name = "overhead",
-                          .doc = "what a call costs before its first step, or beside its formula; default kernels on "
-                                 "the rung of steps without `step_costs`, and wherever one collective is played alone",
+                          .doc = "what a call costs before its first step, or on top of its formula; default kernels "
+                                 "with `model: steps` without `step_costs`, and wherever one collective is simulated "
+                                 "alone",
                           .fallback = std::string(counts ? "kernels" : "none")},
                          kOverheads);
   if (overhead == "none" || settings.rung != Rung::kChunks) return overhead != "none";
-  if (!collectives.documenting()) collectives.ignore("overhead", "'collectives.model: chunks' plays the kernels");
+  if (!collectives.documenting()) collectives.ignore("overhead", "'collectives.model: chunks' simulates the kernels");
   return false;
 }
 
@@ -144,25 +149,27 @@ std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(r
 
 ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions, Rung fallback) {
   constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"},
-                                  Option{.name = "nccl", .doc = "NCCL's own cost model, as 'comm' sets it up"}};
+                                  Option{.name = "nccl", .doc = "NCCL's own cost model, as configured in 'comm'"}};
   ChooserSettings settings;
   const std::string rung = collectives.choice(
       {.name = "model",
-       .doc = "how collectives are played: the rung of the fidelity ladder; default chunks where one "
-              "collective is played alone",
+       .doc = "how collectives are simulated: the fidelity level; default chunks where one collective is simulated "
+              "alone",
        .fallback = std::string(to_string(collectives.has("step_costs") ? Rung::kSteps : fallback))},
       kRungs);
   for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
     if (rung == to_string(known)) settings.rung = known;
   }
-  settings.use_nvls = collectives.boolean(
-      {.name = "nvls", .doc = "reduce and multicast in the hosts' switches where they can", .fallback = true});
+  settings.use_nvls =
+      collectives.boolean({.name = "nvls",
+                           .doc = "reduce and multicast in the hosts' NVSwitches where they support it (NVLS)",
+                           .fallback = true});
   settings.step_costs = read_step_costs(collectives, settings.rung);
   settings.kernel_overhead = read_overhead(collectives, settings, fallback == Rung::kChunks);
   const std::string tuner = collectives.choice(
       {.name = "tuner",
-       .doc = "who chooses the algorithm of a collective; default nccl where its kernels count (`model: chunks`, "
-              "`overhead: kernels`), which play what it chooses",
+       .doc = "who chooses the algorithm of a collective; default nccl where NCCL's kernels are modelled (`model: "
+              "chunks`, `overhead: kernels`)",
        .fallback = std::string(settings.heeds_kernels() ? "nccl" : "simple")},
       kTuners);
   settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
@@ -170,10 +177,12 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
   for (const std::string& dimension : dimensions) {
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");
     const std::string name = map.choice(
-        {.name = "algorithm", .doc = "which algorithm plays them", .fallback = std::string(kByRule)}, options);
-    // An algorithm for gradients makes a poor one for a norm of 4 bytes: cut 8,192 ways, most messages would be empty.
+        {.name = "algorithm", .doc = "the algorithm of these collectives", .fallback = std::string(kByRule)}, options);
+    // An algorithm for gradients is a poor choice for a norm of 4 bytes: split over 8,192 ranks, most messages would be
+    // empty.
     const Bytes from = map.bytes({.name = "from",
-                                  .doc = "collectives of this size and above; smaller ones are left to the tuner",
+                                  .doc = "the override applies from this size on; the tuner chooses for smaller "
+                                         "collectives",
                                   .fallback = Bytes(0)});
     settings.choices.push_back({.dimension = dimension, .algorithm = find_algorithm(name), .from = from});
   }
@@ -234,14 +243,14 @@ std::string SimpleChooser::check(const CollectiveCall& call) const {
   if (algorithm == nullptr || call.size() == 1) return {};
   if (algorithm->supports(call)) {
     if (nvls_ || !needs_nvls(*algorithm, call)) return {};
-    return fmt::format("'{}' needs hosts whose switches reduce (NVLS), and these do not or 'collectives.nvls' is false",
+    return fmt::format("'{}' needs hosts whose NVSwitches reduce (NVLS); these do not, or 'collectives.nvls' is false",
                        algorithm->name());
   }
   std::vector<std::string> able;
   for (const CollectiveAlgorithm* other : algorithms()) {
     if (other->supports(call)) able.emplace_back(other->name());
   }
-  return fmt::format("'{}' cannot play the {} of dimension '{}' ({}); these can: {}", algorithm->name(),
+  return fmt::format("'{}' does not support the {} of dimension '{}' ({}); supported: {}", algorithm->name(),
                      to_string(call.kind), by_dimension_[call.dimension.index()].dimension, describe(*call.layout),
                      join(able, ", "));
 }

@@ -1,4 +1,4 @@
-// Which algorithm plays a call: the user's choice for the dimension, else a few rules by kind, size and layout.
+// Which algorithm runs a call: the user's choice for the dimension, else a few rules by kind, size and layout.
 #pragma once
 
 #include <cstdint>
@@ -22,39 +22,39 @@ namespace ringwright::collectives {
 struct DimensionChoice {
   std::string dimension;                           // "dp"
   const CollectiveAlgorithm* algorithm = nullptr;  // null: by rule
-  Bytes from;                                      // smaller collectives are left to the rule
+  Bytes from;                                      // smaller collectives follow the rules
 };
 
-// How faithfully collectives are played: the rung of the fidelity ladder.
+// How faithfully collectives are simulated: the rung of the fidelity ladder.
 enum class Rung { kClosedForm, kSteps, kChunks };
 [[nodiscard]] std::string_view to_string(Rung rung);  // "steps", as in `collectives.model`
 
 enum class Tuner { kSimple, kNccl };
 
 struct ChooserSettings {
-  Tuner tuner = Tuner::kSimple;  // when read: NCCL's where its kernels count, in all rungs
+  Tuner tuner = Tuner::kSimple;  // when read: NCCL's where its kernels are modelled, in all rungs
   Rung rung = Rung::kSteps;
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
   StepCosts step_costs;  // of Rung::kSteps
-  // Not in Rung::kChunks: a call takes as long, while it has the network to itself, as the kernels of Rung::kChunks.
+  // Not in Rung::kChunks: an isolated call takes as long as the kernels of Rung::kChunks.
   bool kernel_overhead = false;
 
   [[nodiscard]] bool heeds_kernels() const { return rung == Rung::kChunks || kernel_overhead; }
 };
 
-// Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have a choice of their own;
-// `rung`: where the map names none; libraries with step costs go in steps.
+// Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have an override; `rung`: the
+// default of `model`; libraries with step costs use steps.
 [[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions,
                                                     Rung rung = Rung::kSteps);
 
-// What the chooser must know besides the settings.
+// Inputs of the chooser besides the settings.
 struct ChooserFacts {
   std::vector<std::string> dimensions;  // names in DimensionId order
-  bool hosts_have_nvls = false;         // switches in the hosts reduce and multicast (NVLink SHARP)
-  // What the library would play; asked where the user chose `tuner: nccl`; outlives the chooser.
+  bool hosts_have_nvls = false;         // NVSwitches in the hosts reduce and multicast (NVLink SHARP)
+  // The library's choice, used with `tuner: nccl`; outlives the chooser.
   const ChannelChooser* library = nullptr;
-  // Of groups whose hosts fill a box of a torus: its sides.
+  // For groups whose hosts fill a box of a torus: its sides.
   std::map<const GroupLayout*, std::vector<int>> boxes = {};
 };
 
@@ -63,14 +63,14 @@ class SimpleChooser final : public CollectiveChooser {
   SimpleChooser(const ChooserSettings& settings, const ChooserFacts& facts);
 
   [[nodiscard]] const CollectiveAlgorithm& choose(const CollectiveCall& call) const override;
-  // Why the user's choice cannot play this call, for planning time; empty when it can.
+  // Why the user's choice does not support this call, for planning time; empty when it does.
   [[nodiscard]] std::string check(const CollectiveCall& call) const;
-  // What the user says for this call, where it can play it; null: nothing.
+  // The user's choice for this call, where it supports the call; null: none.
   [[nodiscard]] const CollectiveAlgorithm* named(const CollectiveCall& call) const;
-  // Along the sides of a torus; null: elsewhere, or of kinds that are not cut over its sides.
+  // Along the sides of a torus; null elsewhere, or for kinds that are not split over its sides.
   [[nodiscard]] const CollectiveAlgorithm* on_torus(const CollectiveCall& call) const;
   [[nodiscard]] bool by_rule() const { return library_ == nullptr; }
-  // The user's choices as the report names them: "world".
+  // The user's choices as the report shows them: "world".
   [[nodiscard]] std::string_view dimension(const CollectiveCall& call) const;
 
  private:

@@ -12,8 +12,8 @@
 namespace ringwright::collectives {
 namespace {
 
-// Through which GPUs the algorithm of steps goes, whatever the library's search finds: one ring host by host, or one
-// ring or chain from every place of a host.
+// The GPU order of the step algorithm, independent of the library's search: one ring host by host, or one ring or chain
+// per position in a host.
 void take_paths_of(std::string_view algorithm, const GroupLayout& layout, CollectivePlan& plan) {
   if (algorithm != "ring" && algorithm != "rail_rings" && algorithm != "double_tree") return;
   if (algorithm != "ring") {
@@ -39,7 +39,7 @@ ChannelChoice ChosenKernels::choose(const CollectiveCall& call) const {
   if (named == nullptr && !inputs_.played && inputs_.steps.on_torus(call) != nullptr) return {};
   if (call.size() < 2 || (named == nullptr && !inputs_.steps.by_rule())) return inputs_.library.choose(call);
   const ChannelChoice own = kernel_for(named != nullptr ? *named : inputs_.steps.choose(call), call);
-  // The simple rules stand for the library's choice where no kernel plays theirs.
+  // Where no kernel implements the choice of the simple rules, the library's choice stands for it.
   return own.algorithm != nullptr || named != nullptr ? own : inputs_.library.choose(call);
 }
 

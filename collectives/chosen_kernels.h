@@ -1,7 +1,8 @@
-// The kernels that go with what steps play: an algorithm that the user names gets its own time in every rung.
+// The kernels that correspond to an algorithm of steps: an algorithm that the user names gets its own time in every
+// rung.
 //
-// Where nobody names an algorithm the library's choice is played, in steps and by kernels alike. An algorithm of steps
-// that no kernel plays (hierarchical, halving_doubling, ...) has none: its messages are all that is known of it.
+// Where the user names no algorithm, both steps and kernels use the library's choice. An algorithm of steps without a
+// kernel implementation (hierarchical, halving_doubling, ...) has no kernels: only its messages are modelled.
 #pragma once
 
 #include <string>
@@ -15,19 +16,19 @@ namespace ringwright::collectives {
 
 class ChosenKernels final : public ChannelChooser {
  public:
-  // References outlive this. `sums`: whether the network's switches add up. `fixed`: the user's plan for all calls,
-  // of which protocol and channels are taken; null: by NCCL's cost model.
+  // References outlive this. `sums`: whether the network switches reduce. `fixed`: the user's plan for all calls, whose
+  // protocol and channels are used; null: by NCCL's cost model.
   struct Inputs {
     const ChannelChooser& library;
     const SimpleChooser& steps;
     const NcclTuner& nccl;
     bool network_sums = false;
-    bool played = false;  // kernels are what is played, and the library's play what the user does not name
+    bool played = false;  // kernels are simulated, and the library's choice runs where the user names none
     const CollectivePlan* fixed = nullptr;
   };
   explicit ChosenKernels(const Inputs& inputs) : inputs_(inputs) {}
 
-  // No algorithm in it: no kernel plays what the user named.
+  // No algorithm in it: no kernel implements the user's choice.
   [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override;
   [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
     return inputs_.library.choose_message(call);
@@ -39,7 +40,7 @@ class ChosenKernels final : public ChannelChooser {
   Inputs inputs_;
 };
 
-// Algorithms of steps that some kernel plays in this call on any network, as a user names them.
+// Algorithms of steps that some kernel implements for this call on any network, as a user names them.
 [[nodiscard]] std::vector<std::string> algorithms_with_kernels(const CollectiveCall& call);
 
 }  // namespace ringwright::collectives

@@ -12,12 +12,12 @@
 namespace ringwright::collectives {
 namespace {
 
-// A call on its wires, in the formulas' letters.
+// A call on its links, in the formulas' letters.
 struct Formula {
   const CollectiveCall& call;
   const WireCosts& wires;
   int n;  // members
-  int p;  // of them on a host (the fullest)
+  int p;  // members on a host (the fullest)
   int k;  // hosts
 
   Formula(const CollectiveCall& asked, const WireCosts& costs)
@@ -27,23 +27,23 @@ struct Formula {
   [[nodiscard]] Bytes part(std::int64_t pieces, std::int64_t count = 1) const {
     return Bytes((call.bytes.count() + pieces - 1) / pieces) * count;
   }
-  // Nothing where no host has two members: there is no such wire.
+  // Zero where no host has two members: there is no such link.
   [[nodiscard]] Duration inside(Bytes bytes) const {
     if (p == 1) return Duration(0);
     return wires.inside.latency + transfer_time(bytes, wires.inside.bandwidth);
   }
-  // To or from the switch: half of the way between two GPUs.
+  // To or from the switch: half of the path between two GPUs.
   [[nodiscard]] Duration to_switch(Bytes bytes) const {
     const HopCost& hop = k == 1 ? wires.inside : wires.between;
     return hop.latency / 2 + transfer_time(bytes, hop.bandwidth);
   }
-  // Nothing where all are on one host.
+  // Zero where all are on one host.
   [[nodiscard]] Duration between(Bytes bytes, int together = 1) const {
     if (k == 1) return Duration(0);
     const Bandwidth share = wires.host_outward / static_cast<double>(together);
     return wires.between.latency + transfer_time(bytes, std::min(wires.between.bandwidth, share));
   }
-  // Of which the wires know: the hops inside hosts and between them end together.
+  // With a known step: the hops inside hosts and between them end together.
   [[nodiscard]] Duration step(Bytes bytes) const {
     Duration longest;
     for (const HopCost& hop : {wires.step_inside, wires.step_between}) {
@@ -52,11 +52,11 @@ struct Formula {
     return longest;
   }
   [[nodiscard]] bool all_reduce() const { return call.kind == CollectiveKind::kAllReduce; }
-  // All-reduce goes through the data twice.
+  // All-reduce passes over the data twice.
   [[nodiscard]] int passes() const { return all_reduce() ? 2 : 1; }
 };
 
-// Rings of which it is known how they load the wires together; C chunks down a chain follow each other at their pace.
+// Rings whose joint load on the links is known; the C chunks of a chain follow each other at that pace.
 Duration rings_time(const Formula& f) {
   const bool chain = f.call.kind == CollectiveKind::kBroadcast || f.call.kind == CollectiveKind::kReduce;
   if (!chain) return f.passes() * (f.n - 1) * f.step(f.call.bytes);
@@ -72,7 +72,7 @@ Duration ring_time(const Formula& f) {
   const Duration in = f.inside(bytes);
   const Duration out = f.between(bytes);
   if (!chain) return f.passes() * (f.n - 1) * std::max(in, out);
-  // The first chunk goes along the chain; the others follow at the pace of its slowest hop.
+  // The first chunk traverses the chain; the others follow at the pace of its slowest hop.
   return (f.n - f.k) * in + (f.k - 1) * out + (chunks - 1) * std::max(in, out);
 }
 
@@ -89,7 +89,7 @@ Duration hierarchical_time(const Formula& f) {
   return f.passes() * (in + out);
 }
 
-// All messages leave at once and share the member's and the host's way out.
+// All messages leave at once and share the member's and the host's outgoing links.
 Duration direct_time(const Formula& f) {
   const Duration in = f.inside(f.part(f.n, f.p - 1));
   const Duration out = f.between(f.part(f.n, f.n - f.p), f.p);
@@ -118,7 +118,7 @@ Duration halving_doubling_time(const Formula& f) {
   int core = 1;
   Duration once;
   for (; 2 * core <= f.n; core *= 2) once += hop_at(f, core, f.part(2 * std::int64_t{core}));
-  // Members beyond the power of two hand in all they have, and get the result back.
+  // Members beyond the power of two send in all their data and get the result back.
   const Duration excess = core < f.n ? 2 * hop_at(f, 1, f.call.bytes) : Duration(0);
   return f.passes() * once + excess;
 }
@@ -149,7 +149,7 @@ int most_tree_sends(int hosts) {
   return hosts == 2 ? 2 : hosts == 3 ? 3 : 4;
 }
 
-// The first chunk goes up and down a tree hop by hop, the others follow at the pace of a step in which all trees are
+// The first chunk travels up and down a tree hop by hop; the others follow at the pace of a step in which all trees are
 // full.
 Duration trees_time(const Formula& f, std::int64_t pieces, int senders, Duration full) {
   const bool rooted = !f.all_reduce();
@@ -164,8 +164,8 @@ Duration trees_time(const Formula& f, std::int64_t pieces, int senders, Duration
   return hops_in * in + hops_out * out + (chunks - 1) * std::max({full, in, out});
 }
 
-// An inner node sends a piece up and two down in its tree and one up in the other; out of a GPU go the pieces of all
-// channels but its own end's, up and down.
+// An inner node sends a piece up and two down in its tree and one up in the other; a GPU sends the pieces of all
+// channels, up and down, except of the channel that ends at it.
 Duration double_tree_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   const std::int64_t pieces = algorithm.pieces(f.call);
   const int trees = f.k > 1 ? 2 : 1;
@@ -182,7 +182,7 @@ Duration library_trees_time(const Formula& f, const CollectiveAlgorithm& algorit
   return trees_time(f, algorithm.pieces(f.call), 1, f.step(f.call.bytes));
 }
 
-// Chunks through the stages of the switch, in lock step; up or down carries a chunk of all, and an n-th of one.
+// Chunks pass through the stages of the switch in lock step; up or down carries a chunk of all members, and 1/n of one.
 Duration in_switch_time(const Formula& f) {
   const bool four = f.all_reduce() && f.k == 1;
   const int stages = four ? 4 : 2;
@@ -201,7 +201,7 @@ Duration nvls_tree_time(const Formula& f) {
   return (chunks + 2 * height + 3) * std::max(in, out);
 }
 
-// A part of a chunk to the network's switches and back, or all parts of a member to or from the heads.
+// A part of a chunk to the network switches and back, or all parts of a member to or from the heads.
 Duration collnet_time(const Formula& f, int hops) {
   const int chunks = pipeline_chunks(f.call.bytes, 2 * hops + 1);
   const std::int64_t pieces = std::int64_t{chunks} * f.p;
@@ -218,8 +218,8 @@ Duration collnet_chain_time(const Formula& f) {
   return collnet_time(f, f.p - 1);
 }
 
-// Where a member has at most one message a step: a step of a member lasts as long as the message that it sends, and
-// until the one has come that it waits for.
+// Where a member sends at most one message per step: a member's step lasts as long as its own message, and until the
+// message that it waits for has arrived.
 Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   const auto at = [](int index) { return static_cast<std::size_t>(index); };
   std::vector<int> leaving(at(f.k));  // by host: members that send to other hosts
@@ -251,7 +251,7 @@ Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   return *std::ranges::max_element(begun);
 }
 
-// All messages of a step at once, each on links of its own: to the hosts beside, or to the next member of the host.
+// All messages of a step at once, each on its own links: to neighbouring hosts, or to the next member of the host.
 Duration torus_rings_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   Duration total;
   CollectiveStep step;
@@ -289,9 +289,7 @@ constexpr std::array kRows = {
 class Barrier final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "closed_form"; }
-  [[nodiscard]] std::string_view help() const override {
-    return "everybody waits for everybody; the time is a formula";
-  }
+  [[nodiscard]] std::string_view help() const override { return "a barrier of all ranks; the time is a formula"; }
   [[nodiscard]] bool supports(const CollectiveCall&) const override { return true; }
   [[nodiscard]] int steps(const CollectiveCall& call) const override { return call.size() > 1 ? 1 : 0; }
   void step(const CollectiveCall&, int, int, CollectiveStep& out) const override {

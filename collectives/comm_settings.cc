@@ -1,9 +1,8 @@
-// Defaults of the constants: planning values of the class of NVSwitch hosts. Hop latencies are what remains of NCCL's
-// own tables of latencies per hop (tuning.cc: NVLink, ring 0.6 / 1.9 / 3.4 us for LL / LL128 / Simple) when the time of
-// a primitive is taken out, which was measured with NPKit on GH200 (spcl/atlahs, npkit_benchmark_results: smallest
-// recv-reduce-send 0.13 us with LL and 1.45 us with Simple; of 1 MiB with Simple, send 21.6 us, recv 22.1,
-// recv-reduce-send 28.1, recv-copy-send 38.2, recv-reduce-copy-send 45.0: 6.5 us for each load and 15.1 for each store,
-// within 4 %).
+// Defaults of the constants: planning values for NVSwitch hosts. Hop latencies are NCCL's tables of latencies per hop
+// (tuning.cc: NVLink, ring 0.6 / 1.9 / 3.4 us for LL / LL128 / Simple) minus the time of a primitive, measured with
+// NPKit on GH200 (spcl/atlahs, npkit_benchmark_results: smallest recv-reduce-send 0.13 us with LL and 1.45 us with
+// Simple; of 1 MiB with Simple, send 21.6 us, recv 22.1, recv-reduce-send 28.1, recv-copy-send 38.2,
+// recv-reduce-copy-send 45.0: 6.5 us for each load and 15.1 for each store, within 4 %).
 #include "collectives/comm_settings.h"
 
 #include <array>
@@ -14,18 +13,18 @@ namespace {
 
 using namespace ringwright::literals;
 
-constexpr std::string_view kCostsDoc = "what NCCL's kernels cost beside the ways of their bytes";
+constexpr std::string_view kCostsDoc = "cost of NCCL's kernels in addition to the transfer of their bytes";
 
-// Whether messages between hosts lie in host memory on their way.
+// Whether messages between hosts are staged in host memory.
 void read_staging(ConfigMap& costs, ChannelCosts& result) {
   result.gpudirect =
       costs.boolean({.name = "gpudirect",
-                     .doc = "whether NICs read and write the GPUs' memory (GPUDirect RDMA); otherwise messages pass "
-                            "through host memory, with every collectives.model",
+                     .doc = "whether NICs read and write GPU memory (GPUDirect RDMA); otherwise messages are staged "
+                            "in host memory, with every collectives.model",
                      .fallback = true});
   result.host_copy =
       costs.bandwidth({.name = "host_copy",
-                       .doc = "without GPUDirect: of a GPU's copies to or from host memory; 0: 80 % of its slot",
+                       .doc = "without GPUDirect: rate of a GPU's copies to or from host memory; 0: 80 % of its slot",
                        .fallback = Bandwidth(0.0)});
 }
 
@@ -36,10 +35,10 @@ struct ProtocolDefaults {
 };
 
 // Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7,
-// 141, 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5,
-// 24, 38.7, 70 GB/s a channel) are those of channels that add; a copy is a third faster. NPKit's times agree for Simple
-// on GH200. LL128 is told by kind up to 2.8: 18.8 GB/s a channel for broadcasts, 18.3 for all-gathers, 16.9, 15.2 and
-// 12 where something is added up.
+// 141, 282 GB/s of 12 channels with Volta and 24 after it; LL128 20, 20, 36.7, 40 and Simple, in a tree, 26.5, 24,
+// 38.7, 70 GB/s a channel) apply to channels that reduce; a copy is a third faster. NPKit's times agree for Simple on
+// GH200. LL128 is listed by kind up to 2.8: 18.8 GB/s a channel for broadcasts, 18.3 for all-gathers, 16.9, 15.2 and 12
+// with a reduction.
 struct ChannelRates {
   Bandwidth ll;
   Bandwidth ll128;
@@ -67,15 +66,15 @@ std::array<ProtocolDefaults, kProtocols> protocol_defaults(Generation generation
 ChannelCosts::OfProtocol read_protocol(ConfigMap map, const ChannelCosts::OfProtocol& fallback) {
   ChannelCosts::OfProtocol costs;
   costs.hop = map.duration({.name = "hop",
-                            .doc = "inside a host: from the last store to the peer seeing it",
+                            .doc = "inside a host: from the last store until it is visible to the peer",
                             .fallback = fallback.hop,
                             .min = 0_ns});
   costs.primitive = map.duration({.name = "primitive",
-                                  .doc = "of one primitive, whatever its bytes: waiting loops, barriers, counters",
+                                  .doc = "fixed cost of one primitive: waiting loops, barriers, counters",
                                   .fallback = fallback.primitive,
                                   .min = 0_ns});
   costs.rate = map.bandwidth({.name = "rate",
-                              .doc = "useful bytes that one channel copies in a second",
+                              .doc = "useful bytes that one channel copies per second",
                               .fallback = fallback.rate,
                               .min = Bandwidth(1e6)});
   return costs;
@@ -84,10 +83,10 @@ ChannelCosts::OfProtocol read_protocol(ConfigMap map, const ChannelCosts::OfProt
 constexpr std::array kAlgorithms = {
     Option{"ring", "rings through all ranks"},
     Option{"tree", "double binary tree over hosts, chains inside"},
-    Option{"nvls", "reduction in the NVLink switches of one host"},
+    Option{"nvls", "reduction in the NVSwitches of one host"},
     Option{"nvls_tree", "in-switch reduction inside hosts, double tree over them"},
-    Option{"collnet_direct", "reduction in the network's switches, every GPU with its own part"},
-    Option{"collnet_chain", "reduction in the network's switches, chains inside hosts"},
+    Option{"collnet_direct", "reduction in network switches, every GPU with its own part"},
+    Option{"collnet_chain", "reduction in network switches, chains inside hosts"},
     Option{"pat", "parallel aggregated trees"},
     Option{"all_pairs", "all-reduce inside a host, all peers at once"},
     Option{"p2p", "sends and receives between pairs"},
@@ -101,30 +100,26 @@ constexpr std::array kProtocolOptions = {
 
 void read_calls(ConfigMap costs, ChannelCosts& result) {
   result.launch = costs.duration({.name = "launch",
-                                  .doc = "of a call on the device: from its kernel's turn to the first primitives",
+                                  .doc = "of a call on the device: from the kernel's start to the first primitives",
                                   .fallback = 5_us,
                                   .min = 0_ns});
-  result.launch_channel =
-      costs.duration({.name = "launch_channel",
-                      .doc = "of each further channel of a call: its work is fetched, its block started",
-                      .fallback = 100_ns,
-                      .min = 0_ns});
-  ConfigMap host = costs.map("host", "the thread that issues calls; a stream of them goes no faster");
-  result.host_call = host.duration({.name = "call",
-                                    .doc = "of a call, on each GPU that the thread drives",
-                                    .fallback = 4_us,
-                                    .min = 0_ns});
+  result.launch_channel = costs.duration({.name = "launch_channel",
+                                          .doc = "per further channel of a call: fetch of its work, start of its block",
+                                          .fallback = 100_ns,
+                                          .min = 0_ns});
+  ConfigMap host = costs.map("host", "of a call on the CPU thread that issues calls; it bounds the rate of calls");
+  result.host_call = host.duration(
+      {.name = "call", .doc = "of a call, per GPU that the thread drives", .fallback = 4_us, .min = 0_ns});
   result.host_channel = host.duration({.name = "channel",
-                                       .doc = "of each further channel of a call, on each GPU that the thread drives",
+                                       .doc = "per further channel of a call, per GPU that the thread drives",
                                        .fallback = 20_ns,
                                        .min = 0_ns});
   // With eight H100 in one process an all-to-all takes 75 us up to 16 MiB, other calls 46 (SimuMax): 29 us for 8 x 8
   // peers.
-  result.host_peer =
-      host.duration({.name = "peer",
-                     .doc = "of each peer of an all-to-all or a send, on each GPU that the thread drives",
-                     .fallback = 450_ns,
-                     .min = 0_ns});
+  result.host_peer = host.duration({.name = "peer",
+                                    .doc = "per peer of an all-to-all or a send, per GPU that the thread drives",
+                                    .fallback = 450_ns,
+                                    .min = 0_ns});
 }
 
 // As libfabric's provider for Slingshot does, whose FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD is 4 KiB unless it is set
@@ -132,16 +127,15 @@ void read_calls(ConfigMap costs, ChannelCosts& result) {
 void read_matching(ConfigMap matched, ChannelCosts& result) {
   result.network_own_copy =
       matched.bytes({.name = "own_copy",
-                     .doc = "of messages that just arrive: the receiver's proxy copies so many bytes itself",
+                     .doc = "of eager messages: the receiver's proxy copies up to this many bytes itself",
                      .fallback = 4_KiB,
                      .min = Bytes(0)});
   result.network_copy_rate = matched.bandwidth(
       {.name = "copy_rate", .doc = "at this rate", .fallback = 4_GBps, .min = Bandwidth(1e6)});
-  result.network_copy_call =
-      matched.duration({.name = "copy_call",
-                        .doc = "more of them a call of the GPU's driver copies, which takes so long",
-                        .fallback = 8_us,
-                        .min = 0_ns});
+  result.network_copy_call = matched.duration({.name = "copy_call",
+                                               .doc = "above that a GPU driver call copies them and takes this long",
+                                               .fallback = 8_us,
+                                               .min = 0_ns});
 }
 
 void read_network(ConfigMap network, ChannelCosts& result) {
@@ -153,33 +147,28 @@ void read_network(ConfigMap network, ChannelCosts& result) {
                                            .doc = "Simple: from a message's arrival to the GPU reading it",
                                            .fallback = 3_us,
                                            .min = 0_ns});
-  result.network_eager = network.bytes({.name = "eager",
-                                        .doc = "messages up to this, on the wire, just arrive",
-                                        .fallback = 16_KiB,
-                                        .min = Bytes(0)});
+  result.network_eager = network.bytes(
+      {.name = "eager", .doc = "messages up to this size on the wire are eager", .fallback = 16_KiB, .min = Bytes(0)});
   result.network_rendezvous =
       network.duration({.name = "rendezvous",
                         .doc = "of a larger message: the receiver's proxy matches and fetches it",
                         .fallback = 100_ns,
                         .min = 0_ns});
-  result.network_proxy =
-      network.duration({.name = "proxy",
-                        .doc = "a rank's proxy thread is busy so long with each message, sent or received",
-                        .fallback = 700_ns,
-                        .min = 0_ns});
+  result.network_proxy = network.duration({.name = "proxy",
+                                           .doc = "time of a rank's proxy thread per message, sent or received",
+                                           .fallback = 700_ns,
+                                           .min = 0_ns});
   result.network_host_rate = network.bandwidth(
       {.name = "host_rate",
-       .doc = "LL: messages lie in host memory, and the proxy reads the flag of every line before it sends them",
+       .doc = "LL: messages are staged in host memory; the proxy reads the flag of every line before it sends them",
        .fallback = 10_GBps,
        .min = Bandwidth(1e6)});
-  result.network_poll = network.duration({.name = "poll",
-                                          .doc = "LL and LL128: the same, where the data carry their own flags",
-                                          .fallback = 500_ns,
-                                          .min = 0_ns});
+  result.network_poll = network.duration(
+      {.name = "poll", .doc = "LL and LL128: the same, where the data carry flags", .fallback = 500_ns, .min = 0_ns});
   result.network_at_once = static_cast<int>(
       network.integer({.name = "at_once",
-                       .doc = "messages of a rank that its NIC sends at a time, the others wait for their turn; 0: one "
-                              "of each connection",
+                        .doc = "messages of a rank that its NIC sends concurrently, others are queued; 0: one per "
+                               "connection",
                        .fallback = 0,
                        .min = 0,
                        .max = 4096}));
@@ -201,33 +190,33 @@ ChannelCosts read_channel_costs(ConfigMap costs, Generation generation) {
   }
   result.switched =
       costs.duration({.name = "switched",
-                      .doc = "of a primitive that takes what a host's switches have added up or multicast, besides",
+                      .doc = "extra cost of a primitive that reads what a host's NVSwitches reduced or multicast",
                       .fallback = 0_ns,
                       .min = 0_ns});
   result.further_peer =
       costs.duration({.name = "further_peer",
-                      .doc = "of each further peer that a primitive scatters to or gathers from: the copy begins anew",
+                      .doc = "per further peer that a primitive scatters to or gathers from: the copy restarts",
                       .fallback = 0_ns,
                       .min = 0_ns});
   result.reduce_rate = costs.percent({.name = "reduce_rate",
-                                      .doc = "LL, LL128: rate of a primitive that adds, as a part of one that copies",
+                                      .doc = "LL, LL128: rate of a reducing primitive relative to a copying one",
                                       .fallback = 0.75,
                                       .min = 0.01,
                                       .max = 1.0});
   result.load_share =
       costs.percent({.name = "load_share",
-                     .doc = "Simple: part of a copied byte's time that loading it takes, the rest is the store's",
+                     .doc = "Simple: share of the load in the time of a copied byte, the rest is the store",
                      .fallback = 0.30,
                      .min = 0.0,
                      .max = 1.0});
-  read_network(costs.map("network", "messages between hosts, beside their way over NICs and switches"), result);
+  read_network(costs.map("network", "cost of messages between hosts, in addition to NICs and switches"), result);
   read_staging(costs, result);
   return result;
 }
 
 std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
   if (!comm.has("plan") && !comm.documenting()) return std::nullopt;
-  ConfigMap map = comm.map("plan", "how every call is carried out, instead of what the tuner would say");
+  ConfigMap map = comm.map("plan", "how every call is executed, instead of the tuner's choice");
   CollectivePlan plan;
   plan.algorithm = map.choice({.name = "algorithm", .doc = "by NCCL's names"}, kAlgorithms);
   const std::string protocol =
@@ -235,10 +224,10 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
   for (const Protocol p : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
     if (protocol == to_string(p)) plan.protocol = p;
   }
-  plan.channels = static_cast<int>(
-      map.integer({.name = "channels", .doc = "thread blocks (SMs) of every rank", .min = 1, .max = 64}));
+  plan.channels =
+      static_cast<int>(map.integer({.name = "channels", .doc = "thread blocks (SMs) per rank", .min = 1, .max = 64}));
   plan.threads = static_cast<int>(map.integer({.name = "threads",
-                                               .doc = "of one thread block; 0: the protocol's full number",
+                                               .doc = "threads per block; 0: the protocol's full number",
                                                .fallback = 0,
                                                .min = 0,
                                                .max = 1024}));
@@ -255,7 +244,7 @@ CommSettings read_wires_only(ConfigMap comm) {
     if (!comm.has(key)) continue;
     ConfigMap map = comm.map(key, key == "costs" ? kCostsDoc : std::string_view());
     if (key == "costs") read_staging(map, settings.costs);
-    map.ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' heeds kernels");
+    map.ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' uses kernels");
   }
   return settings;
 }

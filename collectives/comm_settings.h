@@ -1,4 +1,4 @@
-// What the user says about NCCL in the map `comm`: the constants of its kernels, and a plan for every call.
+// The user's NCCL settings in the map `comm`: the constants of its kernels, and a plan for every call.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@ namespace ringwright::collectives {
 
 struct CommSettings {
   ChannelCosts costs;
-  std::optional<CollectivePlan> plan;  // of every call that its algorithm can play; empty: NCCL's choice for each
+  std::optional<CollectivePlan> plan;  // for every call that its algorithm supports; empty: NCCL's choice for each
 };
 
-// Of the map `comm`, where kernels are not played: how bytes lie on the wires. The rest is ignored.
+// Of the map `comm`, where kernels are not simulated: how bytes travel on the links. The rest is ignored.
 [[nodiscard]] CommSettings read_wires_only(ConfigMap comm);
-// Reads the map `comm`; what it does not say are values of the GPUs' generation.
+// Reads the map `comm`; defaults are those of the GPU generation.
 [[nodiscard]] CommSettings read_comm_settings(ConfigMap comm, Generation generation);
 
 // Reads `comm.costs`.
 [[nodiscard]] ChannelCosts read_channel_costs(ConfigMap costs, Generation generation);
-// Reads `comm.plan`: one plan for all calls that its algorithm can play; empty when it is not given.
+// Reads `comm.plan`: one plan for all calls that its algorithm supports; empty when it is not given.
 [[nodiscard]] std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm);
 
 }  // namespace ringwright::collectives

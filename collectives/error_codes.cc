@@ -10,16 +10,18 @@ constexpr std::array kCodes = {
     ErrorCode{.code = "E180",
               .title = "a table of NCCL's cost model is wrong",
               .explanation =
-                  "The file of a version lists, among others, the bandwidths of a channel that NCCL's search "
-                  "tries, each below the one before it.",
+                  "The file of a version lists, among others, the bandwidths of a channel that NCCL's search tries, "
+                  "in falling order.",
               .example = "one_host: [30GB/s, 40GB/s]\none_host: [40GB/s, 30GB/s]"},
-    ErrorCode{.code = "E181",
-              .title = "a line of the tuner file cannot be read",
-              .explanation =
-                  "A line has 8 to 10 fields: collective_type,min_bytes,max_bytes,algorithm,protocol,channels,"
-                  "nNodes,nRanks[,numPipeOps[,regBuff]]. -1 stands for any; lines that begin with # are "
-                  "comments. The first line that fits a call decides.",
-              .example = "allreduce,0,65536,tree,ll128,2\nallreduce,0,65536,tree,ll128,2,-1,-1"},
+    ErrorCode{
+        .code = "E181",
+        .title = "a line of the tuner file cannot be read",
+        .explanation =
+            "A line has 8 to 10 fields: "
+            "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]. "
+            "-1 stands for any; lines that begin with # are comments. The first line that matches a call "
+            "applies.",
+        .example = "allreduce,0,65536,tree,ll128,2\nallreduce,0,65536,tree,ll128,2,-1,-1"},
     ErrorCode{.code = "E182",
               .title = "an environment variable of NCCL cannot be used",
               .explanation = "Names and values in comm.env are NCCL's own. A name that NCCL does not know would change "
@@ -27,39 +29,38 @@ constexpr std::array kCodes = {
               .example = "env: {NCCL_ALGOS: Ring}\nenv: {NCCL_ALGO: Ring}"},
     ErrorCode{.code = "E183",
               .title = "there is no such version of the library",
-              .explanation = "Versions are written as 2.27 or 2.27.3. For a version without a table of its own the "
-                             "newest older one is taken, and the report says so.",
+              .explanation = "Versions are written as 2.27 or 2.27.3. A version without its own table uses that of "
+                             "the newest older version, and the report states it.",
               .example = "nccl_version: newest\nnccl_version: \"2.27\""},
     ErrorCode{.code = "E184",
               .title = "an MSCCL file is wrong",
               .explanation =
-                  "The file is checked and then proved: every send has its receive, every chunk is in its "
-                  "buffer, no thread blocks wait for each other in a circle, none race, and in the end every "
-                  "GPU holds what the collective promises. The line is that of the step to blame.",
+                  "The file is checked and then proved: every send has its receive, every chunk is in its buffer, no "
+                  "thread blocks wait for each other in a cycle, none race, and in the end every GPU holds the "
+                  "collective's result. The line is that of the failing step.",
               .example = "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"4\" cnt=\"1\"/> with i_chunks=\"4\"\n"
                          "<step s=\"0\" type=\"s\" srcbuf=\"i\" srcoff=\"3\" cnt=\"1\"/>"},
     ErrorCode{.code = "E185",
               .title = "a graph file of NCCL is wrong",
               .explanation =
-                  "The file is what NCCL_GRAPH_DUMP_FILE writes: <graphs> of <graph> of <channel>. Rings (pattern "
-                  "4) must be there, each through the same GPUs.",
+                  "The file is what NCCL_GRAPH_DUMP_FILE writes: <graphs> of <graph> of <channel>. Rings (pattern 4) "
+                  "are required, each through the same GPUs.",
               .example = "comm: {graph: topology.xml}   # a file of the host, which begins with <system>\n"
                          "comm: {graph: graph.xml}"},
     ErrorCode{.code = "E186",
-              .title = "the network's switches add nothing up",
+              .title = "the network switches do not reduce",
               .explanation =
-                  "CollNet leaves sums over hosts to the network's switches (SHARP). cluster.fabric.reduction "
-                  "says whether they can. Where they cannot, NCCL goes without CollNet, and so does the "
-                  "simulation.",
+                  "CollNet reduces over hosts in the network switches (SHARP). cluster.fabric.reduction sets whether "
+                  "they support it. Where they do not, NCCL runs without CollNet, and so does the simulation.",
               .example = "comm: {env: {NCCL_COLLNET_ENABLE: 1}}\n"
                          "cluster: {fabric: {reduction: {enabled: true}}}"},
     ErrorCode{.code = "E187",
               .title = "an execution plan of MSCCL++ is wrong",
               .explanation =
                   "The plan is checked, linked and proved: every wait has its signal, every packet its writer, no "
-                  "thread blocks wait for each other in a circle, and in the end every GPU holds what the "
-                  "collective promises. Switch channels and pipelines are not played. The line is that of the "
-                  "operation to blame.",
+                  "thread blocks wait for each other in a cycle, and in the end every GPU holds the collective's "
+                  "result. Switch channels and pipelines are not simulated. The line is that of the failing "
+                  "operation.",
               .example = "{\"name\": \"wait\", \"channel_ids\": [0], ...}   # and no signal on the other side\n"
                          "{\"name\": \"signal\", \"channel_ids\": [0], ...}   # there"},
 };

@@ -1,4 +1,4 @@
-// Mistakes in what users say about collectives and about NCCL.
+// Codes of mistakes in the settings of collectives and NCCL.
 #pragma once
 
 #include <span>

@@ -5,19 +5,21 @@
 namespace ringwright::collectives {
 
 std::span<const KeyEffect> collective_key_effects() {
-  constexpr std::string_view kKernels = "'collectives.model: chunks' plays what NCCL, or comm.plan, chooses";
+  constexpr std::string_view kKernels = "'collectives.model: chunks' uses the choice of NCCL or of comm.plan";
   static constexpr std::array kEffects = {
       KeyEffect{"collectives.tuner", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.nvls", "collectives.model!=chunks", kKernels},
-      KeyEffect{"collectives.nvls", "collectives.tuner!=nccl", "NCCL chooses: NCCL_NVLS_ENABLE of comm.env says it"},
+      KeyEffect{"collectives.nvls", "collectives.tuner!=nccl",
+                "NCCL chooses: set NCCL_NVLS_ENABLE in comm.env "
+                "instead"},
       KeyEffect{"collectives.*.algorithm", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.*.from", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.step_costs.eager", "collectives.step_costs.rendezvous>0",
-                "the receiver's consent takes no time: step_costs.rendezvous is 0"},
+                "the rendezvous takes no time: step_costs.rendezvous is 0"},
       KeyEffect{"comm.costs.network.at_once", "simulate.network!=alpha_beta",
                 "in the network model 'alpha_beta' messages do not wait for each other"},
       KeyEffect{"comm.costs.host", "",
-                "only calls in a stream, as nccl-tests makes them, wait for the thread that issues them ('ringwright "
+                "only back-to-back calls as in nccl-tests wait for the thread that issues them ('ringwright "
                 "collective'); in a training step it is compute.host_issue"},
       KeyEffect{"comm.library", kNcclCounts, kNcclDoesNotCount},
       KeyEffect{"comm.nccl_version", kNcclCounts, kNcclDoesNotCount},

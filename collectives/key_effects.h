@@ -1,4 +1,4 @@
-// When keys of `comm` and `collectives` have an effect.
+// Conditions under which keys of `comm` and `collectives` have an effect.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace ringwright::collectives {
 
-// The condition under which NCCL's settings and cost model are asked at all.
+// The condition under which NCCL's settings and cost model are used at all.
 inline constexpr std::string_view kNcclCounts =
     "collectives.model=chunks | collectives.overhead=kernels | collectives.tuner=nccl | interference.model=share";
 inline constexpr std::string_view kNcclDoesNotCount =
-    "nobody asks NCCL: it takes 'collectives.model: chunks', 'overhead: kernels', 'tuner: nccl' or "
+    "NCCL is not used: it takes 'collectives.model: chunks', 'overhead: kernels', 'tuner: nccl' or "
     "'interference.model: share'";
 
 [[nodiscard]] std::span<const KeyEffect> collective_key_effects();

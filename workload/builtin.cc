@@ -9,18 +9,18 @@ namespace ringwright::workload {
 namespace {
 
 constexpr std::array kSchedules{
-    ScheduleEntry{"1f1b", "one forward, one backward in turn; holds at most pp microbatches", one_f_one_b_order,
+    ScheduleEntry{"1f1b", "one forward, one backward alternately; holds at most pp microbatches", one_f_one_b_order,
                   ChunkSupport::kOne},
     ScheduleEntry{"interleaved-1f1b", "1f1b over virtual_stages chunks per stage: a smaller bubble, more messages",
                   interleaved_order, ChunkSupport::kMany},
     ScheduleEntry{"gpipe", "all forward passes, then all backward passes; holds every microbatch", gpipe_order,
                   ChunkSupport::kOne},
     ScheduleEntry{"dapple", "another name for 1f1b", one_f_one_b_order, ChunkSupport::kOne},
-    ScheduleEntry{"zb-h1", "1f1b with weight gradients apart and late: a third of the bubble, the same memory",
+    ScheduleEntry{"zb-h1", "1f1b with separate, delayed weight gradients: a third of the bubble, the same memory",
                   zb_h1_order, ChunkSupport::kOne},
-    ScheduleEntry{"zb-h2", "as zb-h1 with more forward passes ahead: hardly a bubble, twice the memory", zb_h2_order,
+    ScheduleEntry{"zb-h2", "as zb-h1 with more forward passes ahead: almost no bubble, twice the memory", zb_h2_order,
                   ChunkSupport::kOne},
-    ScheduleEntry{"zb-v", "two chunks per stage, there and back: hardly a bubble, the memory of 1f1b", zb_v_order,
+    ScheduleEntry{"zb-v", "two chunks per stage, V-shaped: almost no bubble, the memory of 1f1b", zb_v_order,
                   ChunkSupport::kTwo, Placement::kVee},
     ScheduleEntry{"v-half", "as zb-v with half of the memory and half of the bubble of 1f1b", v_half_order,
                   ChunkSupport::kTwo, Placement::kVee},
@@ -28,15 +28,15 @@ constexpr std::array kSchedules{
                   ChunkSupport::kTwo, Placement::kVee},
     ScheduleEntry{"dualpipe", "two copies of the model, microbatches enter from both ends (DeepSeek-V3); even pp",
                   dualpipe_order, ChunkSupport::kTwo, Placement::kBidirectional, 2},
-    ScheduleEntry{"dualpipev", "DualPipe cut in half: two chunks per stage, there and back", dualpipe_v_order,
+    ScheduleEntry{"dualpipev", "DualPipe cut in half: two chunks per stage, V-shaped", dualpipe_v_order,
                   ChunkSupport::kTwo, Placement::kVee, 2},
-    // The order of a run that ends; amid a run stages keep forward passes ahead (weight_versions.h).
-    ScheduleEntry{"pipedream", "1f1b that never runs empty: weights are updated per stage, older versions are kept",
+    // The order of a finite run; in steady state stages run forward passes ahead (weight_versions.h).
+    ScheduleEntry{"pipedream", "1f1b without pipeline flush: weights are updated per stage, older versions are stored",
                   one_f_one_b_order, ChunkSupport::kOne, Placement::kLooped, 0, WeightVersions::kStashed},
     ScheduleEntry{"pipedream-2bw", "as pipedream with two versions of the weights on every stage", one_f_one_b_order,
                   ChunkSupport::kOne, Placement::kLooped, 1, WeightVersions::kTwo},
-    ScheduleEntry{"varuna", "forward passes as they come, recomputation while the gradient is on its way", varuna_order,
-                  ChunkSupport::kOne, Placement::kLooped, 0, WeightVersions::kOne, RecomputeTime::kAhead},
+    ScheduleEntry{"varuna", "forward passes as they arrive, recomputation while the gradient is in flight",
+                  varuna_order, ChunkSupport::kOne, Placement::kLooped, 0, WeightVersions::kOne, RecomputeTime::kAhead},
 };
 
 constexpr std::array kComputeModels{
@@ -47,7 +47,7 @@ constexpr std::array kComputeModels{
                  make_calibrated},
 };
 
-// What runs are held against measurements with, wherever it can be.
+// Runs are validated with this model wherever it is available.
 std::string usual_model(const ConfigMap& compute, const GpuSpec& gpu) {
   return gpu.kernels.name.empty() || sets_roofline(compute) ? "roofline" : "calibrated";
 }
@@ -73,8 +73,8 @@ std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSp
   for (const ComputeEntry& entry : kComputeModels) options.push_back({entry.name, entry.help});
   const std::string name = compute.choice(
       {.name = "model",
-       .doc = "how long a kernel takes; calibrated where kernels of the GPU were measured, roofline elsewhere, and "
-              "where one of its shares of the peak is given",
+       .doc = "how long a kernel takes; calibrated where kernels of the GPU were measured, roofline elsewhere and "
+              "where one of its efficiencies is set",
        .fallback = usual_model(compute, gpu)},
       options);
   if (compute.documenting()) {

@@ -16,7 +16,7 @@
 namespace ringwright::workload {
 
 enum class ChunkSupport { kOne, kTwo, kMany };
-// When full recomputation happens: after the gradient has come in, or while it is on its way.
+// When full recomputation runs: after the gradient has arrived, or while it is in flight.
 enum class RecomputeTime { kOnArrival, kAhead };
 
 struct ScheduleEntry {
@@ -30,7 +30,7 @@ struct ScheduleEntry {
   RecomputeTime recompute = RecomputeTime::kOnArrival;
 };
 [[nodiscard]] std::span<const ScheduleEntry> schedules();
-// A name that the table has.
+// A name from the table.
 [[nodiscard]] const ScheduleEntry& find_schedule(std::string_view name);
 
 struct ComputeEntry {
@@ -40,12 +40,12 @@ struct ComputeEntry {
   std::unique_ptr<ComputeModel> (*make)(ConfigMap& compute, const GpuSpec& gpu);
 };
 [[nodiscard]] std::span<const ComputeEntry> compute_models();
-// Reads `compute.model` and makes what it names.
+// Reads `compute.model` and creates that model.
 [[nodiscard]] std::unique_ptr<ComputeModel> read_compute_model(ConfigMap& compute, const GpuSpec& gpu);
 
 [[nodiscard]] std::span<const ErrorCode> workload_error_codes();
 
-// The plug-ins, each in a file of its own.
+// The plug-ins, each in its own file.
 [[nodiscard]] PipelineOrder gpipe_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder one_f_one_b_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder interleaved_order(const ScheduleRequest& request);
@@ -57,7 +57,7 @@ struct ComputeEntry {
 [[nodiscard]] PipelineOrder dualpipe_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder dualpipe_v_order(const ScheduleRequest& request);
 [[nodiscard]] PipelineOrder varuna_order(const ScheduleRequest& request);
-// Whether one of the roofline's own settings is given.
+// Whether one of the roofline's own settings is set.
 [[nodiscard]] bool sets_roofline(const ConfigMap& compute);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu);
 [[nodiscard]] std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu);

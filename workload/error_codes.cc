@@ -12,9 +12,9 @@ constexpr std::array kCodes = {
         "tp x cp x pp x dp must be the number of GPUs. With dp: auto the data-parallel size is what remains, if tp x\n"
         "cp x pp divides the number of GPUs.",
         "cluster: { nodes: 4 } with 8 GPUs each, parallel: { tp: 8, pp: 3 }   # 24 does not divide 32"},
-    ErrorCode{"E131", "layers do not spread over the pipeline",
-              "pp x virtual_stages parts must have the same number of layers; or one less at both ends (stage_layers:\n"
-              "trim-ends); or what layers_per_part lists, in model order.",
+    ErrorCode{"E131", "layers do not divide over the pipeline",
+              "pp x virtual_stages model chunks must have the same number of layers; or one less at both ends\n"
+              "(stage_layers: trim-ends); or the numbers in layers_per_part, in model order.",
               "parallel: { pp: 16, stage_layers: trim-ends }   # 126 layers = 7 + 14 x 8 + 7"},
     ErrorCode{
         "E132", "the sizes of a model contradict each other",
@@ -31,21 +31,22 @@ constexpr std::array kCodes = {
               "Fewer\n"
               "key-value heads than ranks are replicated, if they divide tp.",
               "parallel: { tp: 6 } with 64 heads   # write 1, 2, 4, 8, ..."},
-    ErrorCode{"E135", "arithmetic that the GPU does not have",
-              "cluster.node.gpu.peak must name the rate of training.precision; bf16 or fp16 must be there.",
+    ErrorCode{"E135", "arithmetic that the GPU does not support",
+              "cluster.node.gpu.peak must name the rate of training.precision; bf16 or fp16 is required.",
               "training: { precision: bf16 } on a V100   # write fp16"},
     ErrorCode{
-        "E136", "a batch that does not divide",
+        "E136", "a batch that is not divisible",
         "Every data-parallel replica takes the same number of microbatches: micro_batch x dp divides global_batch.",
         "training: { global_batch: 100, micro_batch: 1 } with dp = 8   # write 96 or 104"},
     ErrorCode{
-        "E137", "a pipeline that the schedule cannot run",
-        "Several chunks per stage need interleaved-1f1b (or a V-shaped schedule, which brings two) and more than one\n"
-        "stage. Interleaving takes microbatches in groups, of which the last must not be smaller than pp; DualPipe\n"
+        "E137", "a pipeline that the schedule does not support",
+        "Several chunks per stage need interleaved-1f1b (or a V-shaped schedule, which has two) and more than one\n"
+        "stage. Interleaving processes microbatches in groups, of which the last must not be smaller than pp; "
+        "DualPipe\n"
         "needs an even pp and 2 x pp microbatches or more.",
         "parallel: { schedule: 1f1b, virtual_stages: 2 }   # write schedule: interleaved-1f1b"},
     ErrorCode{
-        "E138", "experts that do not spread over the ranks",
+        "E138", "experts that do not divide over the ranks",
         "ep must divide the experts, etp their width, and etp x ep the ranks of a pipeline stage (tp x cp x dp). With\n"
         "tp > 1 experts need sequence_parallel: true.",
         "parallel: { ep: 6 } with 8 experts   # write 1, 2, 4 or 8"},
@@ -55,53 +56,53 @@ constexpr std::array kCodes = {
         "be fused, and where heads are exchanged for tokens (a2a) tp x that size must divide the heads.",
         "parallel: { cp: 8, cp_comm_type: a2a } with 4 key-value heads   # write cp_comm_type: p2p"},
     ErrorCode{
-        "E140", "groups of data-parallel ranks that do not divide",
+        "E140", "groups of data-parallel ranks that do not divide dp",
         "Ranks that hold one copy of the model's state together must divide the data-parallel size, and ranks that\n"
         "hold a second copy must divide those.",
         "parallel: { dp: 16, fsdp: { shard_degree: 6 } }   # write 1, 2, 4, 8 or 16"},
     ErrorCode{"E141", "two settings that contradict each other",
-              "The same thing is said in two places, and not the same way. Take away one of them.",
-              "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: keep one"},
+              "The same setting is given twice with different values. Remove one of them.",
+              "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: use one"},
     ErrorCode{
         "E144", "a Megatron flag that cannot be read",
-        "Flags need the values that Megatron wants, and variables must be set in the same file. The message names the\n"
-        "flag and its place.",
+        "Flags need the values that Megatron expects, and variables must be set in the same file. The message names "
+        "the\n"
+        "flag and its location.",
         "--tensor-model-parallel-size $TP   # TP=8 above, or the number itself"},
+    ErrorCode{"E145", "a list of pipeline passes that cannot run",
+              "Every stage runs every microbatch forward and backward once, in an order without deadlock, and\n"
+              "messages are received in the order in which they are sent. The message names the stage and the pass.",
+              "stages: { 0: F0 B0 F1 B1, 1: F0 F1 B0 B1 }   # stage 0 waits for B0 of stage 1, which waits for F1"},
     ErrorCode{
-        "E145", "a list of pipeline passes that cannot run",
-        "Every stage does every microbatch forward and backward once, in an order in which nobody waits for ever, and\n"
-        "messages are taken in the order in which they are sent. The message names the stage and the pass.",
-        "stages: { 0: F0 B0 F1 B1, 1: F0 F1 B0 B1 }   # stage 0 waits for B0 of stage 1, which waits for F1"},
+        "E146", "layers that cannot be recomputed this way",
+        "With recompute_method: uniform groups of recompute_num_layers must divide the layers of every model chunk, "
+        "and be\n"
+        "single layers where parameters are gathered layer by layer. distribute_saved_activations distributes what\n"
+        "sequence parallelism already splits.",
+        "training: { recompute: full, recompute_num_layers: 3 } with 8 layers per stage   # write 1, 2, 4 or 8"},
     ErrorCode{
-        "E146", "layers that cannot be computed again in this way",
-        "With recompute_method: uniform groups of recompute_num_layers must divide the layers of every part, and be\n"
-        "single layers where parameters are gathered layer by layer. distribute_saved_activations shares what\n"
-        "sequence parallelism has shared already.",
-        "training: { recompute: full, recompute_num_layers: 3 } with 8 layers a stage   # write 1, 2, 4 or 8"},
-    ErrorCode{
-        "E147", "exchanges that cannot run beside their products",
+        "E147", "exchanges that cannot overlap their GEMMs",
         "tp_comm_overlap needs sequence_parallel: true, so that activations are gathered and scattered, and weights\n"
         "without low-rank adapters.",
         "parallel: { tp: 8, tp_comm_overlap: true }   # add sequence_parallel: true"},
-    ErrorCode{"W135", "a Megatron flag that is not known",
-              "It is left out. If it matters for time or memory, say it with a key of the scenario.",
+    ErrorCode{"W135", "an unknown Megatron flag",
+              "It is ignored. If it matters for time or memory, set the scenario's own key.",
               "--tensor-model-paralel-size 8   # did you mean --tensor-model-parallel-size?"},
     ErrorCode{"W136", "a Megatron flag whose effect is not modelled",
-              "The run goes on without it; the message says what is done instead.",
+              "The run continues without it; the message states what is done instead.",
               "--cross-entropy-loss-fusion   # cross-entropy is taken as unfused"},
     ErrorCode{"W131", "a setting without effect", "The key is valid, but another setting makes it void.",
               "zero: { stage: 0, overlap_param_gather: true }   # nothing is gathered in stage 0"},
     ErrorCode{"W134", "a property of the model that is not modelled",
-              "The run goes on without it; the message says what is assumed instead.",
+              "The run continues without it; the message states what is assumed instead.",
               "\"use_sliding_window\": true   # of qwen2: full causal attention is assumed"},
-    ErrorCode{"W142", "a deprecated key of DeepSpeed", "It is read as the key that took its place.",
+    ErrorCode{"W142", "a deprecated key of DeepSpeed", "It is read as the key that replaced it.",
               "\"cpu_offload\": true   # write \"offload_optimizer\": {\"device\": \"cpu\"}"},
     ErrorCode{
         "W143", "kernels beyond the measured sizes",
         "The calibrated compute model predicts these kernels by the rule of their family, but its constants were\n"
-        "fitted to other sizes, or to none of that family or type: products in fp4 where only bf16 and fp8 were "
-        "measured,\n"
-        "or all products of a GPU that borrows another one's share of peak. A table of measured kernels narrows it.",
+        "fitted to other sizes, or to none of that family or type: fp4 GEMMs where only bf16 and fp8 were measured,\n"
+        "or all GEMMs of a GPU that uses another GPU's share of peak. A table of measured kernels narrows it.",
         "ringwright calibrate kernels mine.csv -o configs/kernels/h100-sxm5-80gb.yaml"},
 };
 

@@ -5,8 +5,8 @@
 namespace ringwright::workload {
 namespace {
 
-constexpr std::string_view kOnlyCalibrated = "only 'compute.model: calibrated' looks at it";
-constexpr std::string_view kFsdp = "parallel.fsdp says how the model's state is sharded";
+constexpr std::string_view kOnlyCalibrated = "only 'compute.model: calibrated' uses it";
+constexpr std::string_view kFsdp = "parallel.fsdp sets how the model's state is sharded";
 constexpr std::string_view kOneReplica = "there is one data-parallel rank: no gradients are exchanged";
 constexpr std::string_view kOneStage = "there is one pipeline stage";
 constexpr std::string_view kOneTensorRank = "tp is 1";
@@ -14,7 +14,7 @@ constexpr std::string_view kPipelined =
     "reading and writing drives overlap with the update only where both pipeline_read and pipeline_write are on";
 constexpr std::string_view kOnGpu = "the optimizer is on the GPU";
 
-// Keys of ZeRO's exchanges, which FSDP has words of its own for.
+// Keys of ZeRO's exchanges, for which FSDP has its own keys.
 constexpr KeyEffect of_replicas(std::string_view keys) { return {keys, "job.replicas>1", kOneReplica}; }
 constexpr KeyEffect not_of_fsdp(std::string_view keys) { return {keys, "job.fsdp=no", kFsdp}; }
 
@@ -23,16 +23,16 @@ constexpr KeyEffect not_of_fsdp(std::string_view keys) { return {keys, "job.fsdp
 std::span<const KeyEffect> workload_key_effects() {
   static constexpr std::array kEffects = {
       KeyEffect{"cluster.node.gpu.peak.tf32", "cluster.node.gpu.peak.fp32=0",
-                "products in fp32 run at peak.fp32; tf32 stands in for it only where it is not given"},
+                "GEMMs in fp32 run at peak.fp32; tf32 replaces it only if it is not given"},
       KeyEffect{"cluster.node.gpu.l2", "compute.model=calibrated", kOnlyCalibrated},
       KeyEffect{"cluster.node.gpu.kernels", "compute.model=calibrated", kOnlyCalibrated},
       KeyEffect{"cluster.node.gpu.kernels.name", "",
-                "a label: a table that has one makes 'compute.model: calibrated' the default"},
+                "a label: a table with one makes 'compute.model: calibrated' the default"},
       KeyEffect{"cluster.node.gpu.kernels.host", "", "kernels are issued at compute.host_issue"},
       KeyEffect{"cluster.node.gpu.kernel_launch", "compute.model=roofline",
                 "'compute.model: calibrated' has the start of each family of kernels in cluster.node.gpu.kernels"},
       KeyEffect{"model.attention_dropout", "training.attention=unfused",
-                "fused attention draws its dropout again in the backward pass: it costs neither time nor memory"},
+                "fused attention redraws its dropout mask in the backward pass: it costs neither time nor memory"},
       KeyEffect{"parallel.overlap_p2p_comm", "parallel.pp>1", kOneStage},
       KeyEffect{"parallel.stage_layers", "parallel.pp>1", kOneStage},
       KeyEffect{"parallel.optimizer_post_validation", "parallel.pp>1", kOneStage},
@@ -54,9 +54,9 @@ std::span<const KeyEffect> workload_key_effects() {
       of_replicas("parallel.zero.bucket"),
       of_replicas("parallel.zero.reduce_bucket_size"),
       of_replicas("parallel.zero.flat_gradients"),
-      KeyEffect{"parallel.zero.offload_optimizer.nvme_path", "", "cluster.node.storage says what drives a host has"},
-      KeyEffect{"parallel.zero.offload_param.nvme_path", "", "cluster.node.storage says what drives a host has"},
-      KeyEffect{"parallel.zero.offload_optimizer.fast_init", "", "what happens before the first step is not played"},
+      KeyEffect{"parallel.zero.offload_optimizer.nvme_path", "", "cluster.node.storage sets the drives of a host"},
+      KeyEffect{"parallel.zero.offload_param.nvme_path", "", "cluster.node.storage sets the drives of a host"},
+      KeyEffect{"parallel.zero.offload_optimizer.fast_init", "", "what happens before the first step is not simulated"},
       KeyEffect{"parallel.zero.offload_optimizer.pipeline_read",
                 "parallel.zero.offload_optimizer.pipeline_write=true & parallel.zero.offload_optimizer.device=nvme",
                 kPipelined},

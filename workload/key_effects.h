@@ -1,5 +1,5 @@
-// When keys of `cluster.node.gpu`, `model`, `training`, `parallel` and `compute` have an effect, beyond what their
-// readers say of each other (W131).
+// Conditions under which keys of `cluster.node.gpu`, `model`, `training`, `parallel` and `compute` have an effect, in
+// addition to the readers' own checks (W131).
 #pragma once
 
 #include <span>

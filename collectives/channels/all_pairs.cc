@@ -1,9 +1,9 @@
-// All pairs: for all-reduce inside a host, every member sends each of the others its part of the buffer, adds up what
-// comes for its own, and sends the sum to all.
+// All pairs: for all-reduce inside a host, every member sends each other member its part of the buffer, reduces its own
+// part, and sends the result to all.
 //
-// Two crossings instead of a ring's 2 (n - 1), for twice (n - 1)/n of the buffer out of every member: what RCCL plays
-// for small buffers on hosts whose GPUs are all joined (msccl-algorithms, allreduce-allpairs-8n). There every channel
-// has a thread block for each peer; here each of those blocks is a channel with its own cell of the buffer.
+// Two crossings instead of a ring's 2 (n - 1), for twice (n - 1)/n of the buffer out of every member: RCCL's choice for
+// small buffers on hosts with fully connected GPUs (msccl-algorithms, allreduce-allpairs-8n). There every channel has a
+// thread block for each peer; here each of those blocks is a channel with its own cell of the buffer.
 #include <algorithm>
 
 #include "collectives/builtin_channels.h"
@@ -19,7 +19,7 @@ namespace {
 enum AllPairsRole { kAllPairsScatter, kAllPairsReduce, kAllPairsGather };
 constexpr int kRoles = 3;
 
-// Channels of one kind begin with the same peer, so that all ways out of a member are busy.
+// Channels of one kind start with the same peer; different kinds use different peers, so all outgoing links are busy.
 struct PairsPlay {
   PairsPlay(const CollectiveCall& of, const CollectivePlan& plan)
       : size(of.size()),
@@ -28,7 +28,7 @@ struct PairsPlay {
 
   [[nodiscard]] std::int64_t loop_of(std::int64_t index) const { return index / (size - 1); }
   [[nodiscard]] int port_of(std::int64_t index) const { return static_cast<int>(index % (size - 1)); }
-  // How far the peer at a port is, forward of who sends and back of who receives.
+  // Distance to the peer at a port: forward for a sender, backward for a receiver.
   [[nodiscard]] int distance(int kind, int port) const { return (port + kind) % (size - 1) + 1; }
   [[nodiscard]] int piece(int kind, std::int64_t loop, int part) const {
     return static_cast<int>(kind * loops.loops() + loop) * size + wrap(part, size);
@@ -43,7 +43,7 @@ class AllPairs final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "all_pairs"; }
   [[nodiscard]] std::string_view help() const override {
-    return "parts to their owners and sums back, all peers at once (RCCL's all pairs)";
+    return "every member reduces its own part and sends it to all, all peers at once (RCCL's all pairs)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan&) const override {
     return call.kind == CollectiveKind::kAllReduce && call.layout->host_count() == 1;

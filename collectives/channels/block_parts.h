@@ -1,4 +1,4 @@
-// The parts of a member's thread blocks (ChannelAlgorithm::parts) from a key of each.
+// The parts of a member's thread blocks (ChannelAlgorithm::parts) from one key per block.
 #pragma once
 
 #include <span>

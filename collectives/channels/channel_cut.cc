@@ -62,7 +62,7 @@ Bytes ChunkLoops::first_slice(Bytes chunk) const {
   return std::min(chunk, std::max(even, shape_.least_slice));
 }
 
-// Slices for which nothing is left are passed on as well, empty (genericOp of prims_simple.h).
+// Empty slices are passed on as well (genericOp of prims_simple.h).
 int ChunkLoops::slice_count(Bytes chunk) const {
   return chunk <= Bytes(0) ? 1 : shape_.slices;
 }

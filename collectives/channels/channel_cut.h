@@ -1,9 +1,9 @@
-// How NCCL cuts a buffer: equal cells to channels, each cell in loops of chunks, each chunk in slices.
+// How NCCL cuts a buffer: equal cells for channels, each cell into loops of chunks, each chunk into slices.
 //
 // All channels get cells of one size, all chunks of a loop are of one size, and messages are as long as the longest of
-// their kind: what is missing at the end of the buffer (at most 16 bytes a chunk) is padding. So equal ranks do equal
-// things, whatever the size of the buffer. `inside` says what is data. Versions that round a chunk up to a grain leave
-// the last channels without work.
+// their kind; the end of the buffer is padded (at most 16 bytes per chunk). So equal ranks do equal work for every
+// buffer size. `inside` returns the bytes that are data. Versions that round a chunk up to a grain leave the last
+// channels without work.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ inline constexpr std::int64_t kAlignment = 16;  // bytes; NCCL rounds chunks up 
 // Useful data in one slot: 4 MiB, 512 KiB and 4800 KiB of buffer in 8 slots, less the flags.
 [[nodiscard]] Bytes slot_data(const CollectivePlan& plan);
 
-// The cells of a plan's channels. Channels of one kind go the same way; kind k has channels k, k + kinds, ...
+// The cells of a plan's channels. Channels of one kind use the same path; kind k has channels k, k + kinds, ...
 class ChannelCells {
  public:
-  // `kinds` ways at most, and no more than channels with something to do.
+  // At most `kinds` paths, and no more than channels that have work.
   struct Wanted {
     int channels = 1;
     int kinds = 1;
@@ -41,7 +41,8 @@ class ChannelCells {
     Bytes offset;  // in each cell
     Bytes length;
   };
-  // What of a range of the cells of one kind lies inside a buffer of `total` bytes (at most the one that was cut).
+  // How much of a range of the cells of one kind lies inside a buffer of `total` bytes (no longer than the buffer that
+  // was cut).
   [[nodiscard]] Bytes inside(Bytes total, int kind, const Range& range) const;
 
  private:
@@ -61,7 +62,7 @@ class ChunkLoops {
   };
   ChunkLoops(Bytes cell, const Shape& shape);
 
-  // A primitive's place, when each loop takes every slice of `steps` chunks one after another.
+  // A primitive's position, when each loop processes the slices of `steps` chunks one after another.
   struct SliceIndex {
     std::int64_t loop = 0;
     int step = 0;
@@ -71,14 +72,14 @@ class ChunkLoops {
   [[nodiscard]] SliceIndex place(std::int64_t index, int steps) const;
 
   [[nodiscard]] std::int64_t loops() const { return loops_; }
-  // Of one part, over all loops.
+  // Of one part, summed over all loops.
   [[nodiscard]] std::int64_t slices_in_all() const;
   [[nodiscard]] std::int64_t slice_number(const SliceIndex& place) const {
     return place.loop * full_slices_ + place.slice;
   }
   [[nodiscard]] SliceIndex slice_at(std::int64_t number) const;
   [[nodiscard]] Bytes slice_size(const SliceIndex& place) const { return slice(place, 0).length; }
-  // Where in the cell the slice of a chunk lies.
+  // Offset of a chunk's slice in the cell.
   [[nodiscard]] ChannelCells::Range slice(const SliceIndex& place, int part) const;
 
  private:
@@ -93,7 +94,7 @@ class ChunkLoops {
   int last_slices_ = 1;
 };
 
-// A cell whose last chunks are a multiple of the plan's grain, for loops of this shape; 0 where the plan has none.
+// A cell whose last chunks are a multiple of the plan's grain, for loops of this shape; 0 where the plan sets no grain.
 [[nodiscard]] Bytes ragged_cell(Bytes total, const CollectivePlan& plan, const ChunkLoops::Shape& shape);
 
 }  // namespace ringwright::collectives

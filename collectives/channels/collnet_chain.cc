@@ -1,8 +1,8 @@
-// CollNetChain: a chain through each host adds up to its head beside the NIC, the network's switches add the heads'
-// sums, and the results go back down the chains.
+// CollNetChain: a chain through each host reduces to its head, the GPU next to the NIC; network switches reduce over
+// the heads, and the results go back down the chains.
 //
-// All-reduce only. Each kind of channel has another head, so that all NICs are used. Of 640 threads 384 go up and 256
-// down; both directions run side by side (NCCL 2.19 to 2.27, src/device/all_reduce.h, NCCL_ALGO_COLLNET_CHAIN).
+// All-reduce only. Each kind of channel has a different head, so that all NICs are used. Of 640 threads 384 go up and
+// 256 down; both directions run concurrently (NCCL 2.19 to 2.27, src/device/all_reduce.h, NCCL_ALGO_COLLNET_CHAIN).
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/block_parts.h"
 #include "collectives/channels/channel_cut.h"
@@ -53,7 +53,7 @@ class CollnetChain final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "collnet_chain"; }
   [[nodiscard]] std::string_view help() const override {
-    return "chains add up inside hosts, the network's switches add the hosts (NCCL's CollNetChain)";
+    return "chains reduce inside hosts, network switches reduce over hosts (NCCL's CollNetChain)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
     return call.kind == CollectiveKind::kAllReduce && plan.protocol == Protocol::kSimple && call.layout->even() &&
@@ -132,7 +132,7 @@ void CollnetChain::primitive(const CollectiveCall& call, const CollectivePlan& p
   out.stores = !up;
 }
 
-// By the place in the chain, then by direction.
+// By position in the chain, then by direction.
 void CollnetChain::parts(const CollectiveCall& call, const CollectivePlan& plan, int member,
                          std::vector<int>& out) const {
   const ChainPlay play(call, plan);

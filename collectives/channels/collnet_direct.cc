@@ -1,10 +1,10 @@
-// CollNetDirect: the GPUs of a host hand their data to heads, one beside each NIC; heads add up, the network's switches
-// add the heads of all hosts, and heads hand the results out.
+// CollNetDirect: the GPUs of a host scatter their data to heads, one next to each NIC; heads reduce, network switches
+// reduce over hosts, and heads multicast the results.
 //
-// All-reduce only. A channel's warps are four groups that work side by side: of a head's 640 threads 128 scatter to the
-// other heads, 288 add up and send to the network, 128 receive from it and hand out, 96 gather; of other GPUs 320
+// All-reduce only. A channel's warps form four groups that work concurrently: of a head's 640 threads 128 scatter to
+// the other heads, 288 reduce and send to the network, 128 receive from it and broadcast, 96 gather; of other GPUs 320
 // scatter and 192 gather. (NCCL 2.19 to 2.27, src/device/all_reduce.h, NCCL_ALGO_COLLNET_DIRECT; src/graph/connect.cc,
-// connectCollNet.) A primitive for each head, of which the first of a loop pays the fixed cost.
+// connectCollNet.) One primitive per head; the first of a loop pays the fixed cost.
 #include <algorithm>
 
 #include "collectives/builtin_channels.h"
@@ -39,21 +39,21 @@ struct DirectPlay {
     return layout.hosts[at(layout.host_of[at(member)])][at((at_place + members) % members)];
   }
   [[nodiscard]] int across(int member, int host) const { return layout.hosts[at(host)][at(place(member))]; }
-  // Heads are spread over the host; -1: of no head.
+  // Heads are spread over the host; -1: not a head.
   [[nodiscard]] int place_of_head(int head) const { return head * members / heads; }
   [[nodiscard]] int head_at(int at_place) const {
     const int wrapped = (at_place + members) % members;
     const int head = (wrapped * heads + members - 1) / members;
     return head < heads && place_of_head(head) == wrapped ? head : -1;
   }
-  // Heads other than itself that a place meets on its way around the host, up to `distance` places on.
+  // Other heads among the next `distance` positions after a position of the host.
   [[nodiscard]] int heads_within(int at_place, int distance, int direction) const {
     int count = 0;
     for (int d = 1; d <= distance; ++d) count += head_at((at_place + direction * d) % members) >= 0 ? 1 : 0;
     return count;
   }
   [[nodiscard]] int others_of(int at_place) const { return heads_within(at_place, members - 1, 1); }
-  // The distance at which the index-th of them is met.
+  // Distance to the index-th of them.
   [[nodiscard]] int distance_to(int at_place, int index, int direction) const {
     int distance = 1;
     while (heads_within(at_place, distance, direction) <= index) ++distance;
@@ -89,7 +89,7 @@ class CollnetDirect final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "collnet_direct"; }
   [[nodiscard]] std::string_view help() const override {
-    return "hosts add up at a head beside each NIC, the network's switches add the hosts (NCCL's CollNetDirect)";
+    return "hosts reduce at one head per NIC, network switches reduce over hosts (NCCL's CollNetDirect)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
     return call.kind == CollectiveKind::kAllReduce && plan.protocol == Protocol::kSimple && call.layout->even() &&
@@ -100,7 +100,7 @@ class CollnetDirect final : public ChannelAlgorithm {
              ThreadBlock& out) const override;
   void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                  Primitive& out) const override;
-  // Ports are in the order in which a member meets heads and others, from itself on.
+  // Ports follow the order of heads and other members, starting from the member itself.
   [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan& plan, int member,
                                     int) const override {
     const DirectPlay play(call, plan);
@@ -124,8 +124,8 @@ class CollnetDirect final : public ChannelAlgorithm {
   static void add_ports_of_head(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out);
 };
 
-// Port i of a scattering block: the i-th head on the way around the host from its member on; of a gathering block: the
-// i-th on the way back. Port d of a head's blocks: the member d + 1 places back when it adds up, on when it hands out.
+// Port i of a scattering block: the i-th head after its member; of a gathering block: the i-th head before it. Port d
+// of a head's blocks: the member d + 1 positions before it when it reduces, after it when it broadcasts.
 void CollnetDirect::add_ports_to_heads(const DirectPlay& play, int member, DirectRole role, ThreadBlock& out) {
   const int place = play.place(member);
   for (int i = 0; i < play.others_of(place); ++i) {

@@ -1,5 +1,4 @@
-// What CollNet's algorithms have in common: who contributes to the sums of the network's switches, in chunks of which
-// size.
+// Common code of CollNet's algorithms: who contributes to the sums in the network switches, and the chunk size.
 #pragma once
 
 #include "core/plan/collective_call.h"
@@ -11,13 +10,13 @@ namespace ringwright::collectives {
 [[nodiscard]] int next_host(const GroupLayout& layout, int host);
 [[nodiscard]] int host_before(const GroupLayout& layout, int host);
 
-// A chunk is halved while there are few loops for the depth of the way through a host.
+// A chunk is halved while the number of loops is small for the depth of the path through a host.
 struct NetworkChunk {
   Bytes bytes;         // of the buffer
   int concurrent = 1;  // chunks that all channels move at a time
   int depth = 1;
   Bytes most;
-  int loops_at_last = 8;  // a level, before chunks become 32 KiB
+  int loops_at_last = 8;  // per level, before chunks become 32 KiB
 };
 [[nodiscard]] Bytes network_chunk(const CollectivePlan& plan, const NetworkChunk& wanted);
 

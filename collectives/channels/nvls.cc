@@ -1,12 +1,12 @@
-// NVLS: the switches of one host add up and multicast (NVLink SHARP); every GPU is the head of one chunk in each loop.
-// Of several hosts the network's switches add the sums: an all-reduce only.
+// NVLS: the NVSwitches of one host reduce and multicast (NVLink SHARP); every GPU is the head of one chunk in each
+// loop. Over several hosts, network switches reduce the hosts' sums (all-reduce only).
 //
-// Each channel's warps are four groups that work side by side: one scatters the GPU's data to the heads' slots, from
-// where the switch fetches and adds them; one of each head reads the sum from the switch and multicasts it; one gathers
+// Each channel's warps form four groups that work concurrently: one scatters the GPU's data to the heads' slots, where
+// the switch fetches and reduces them; one of each head reads the sum from the switch and multicasts it; one gathers
 // what the heads multicast. (NCCL 2.19 to 2.27, src/device/all_reduce.h, all_gather.h and reduce_scatter.h; shares of
 // warps and chunk sizes of buffers that are not registered: src/enqueue.cc.) Over hosts a head's group sends the host's
-// sum to the network, and another one multicasts what comes back. A primitive for each head, of which the first of a
-// loop pays the fixed cost.
+// sum to the network, and another one multicasts the result. One primitive per head; the first of a loop pays the fixed
+// cost.
 #include <algorithm>
 
 #include "collectives/builtin_channels.h"
@@ -42,7 +42,7 @@ struct NvlsPlay {
     if (role == kNvlsGather) return call.kind != CollectiveKind::kReduceScatter;
     return role == kNvlsReduce || over_hosts;
   }
-  // Which part a member heads.
+  // The part whose head a member is.
   [[nodiscard]] int head(int member) const { return over_hosts ? call.layout->place_in_host[at(member)] : member; }
   [[nodiscard]] int beside(int member, int distance) const {
     const int there = (head(member) + distance) % size;
@@ -53,7 +53,7 @@ struct NvlsPlay {
   const CollectiveCall& call;
   bool over_hosts;
   int size;     // GPUs of a host
-  bool shared;  // every member has a part of its own
+  bool shared;  // every member has its own part
   Bytes whole;
   ChannelCells cells;
   ChunkLoops loops;
@@ -63,7 +63,7 @@ class Nvls final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "nvls"; }
   [[nodiscard]] std::string_view help() const override {
-    return "the host's switches add up and multicast, every GPU at the head of a part (NCCL's NVLS)";
+    return "the host's NVSwitches reduce and multicast, every GPU is the head of one part (NCCL's NVLS)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const bool kind = call.kind == CollectiveKind::kAllReduce || call.kind == CollectiveKind::kAllGather ||
@@ -80,7 +80,7 @@ class Nvls final : public ChannelAlgorithm {
              ThreadBlock& out) const override;
   void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                  Primitive& out) const override;
-  // Every member has a port for every head, in the order of heads from itself on.
+  // Every member has a port for every head, in the order of heads, starting from itself.
   [[nodiscard]] std::uint64_t shape(const CollectiveCall&, const CollectivePlan&, int, int) const override { return 1; }
 
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
@@ -115,8 +115,9 @@ double share_of(const NvlsPlay& play, NvlsRole role) {
   return warps.hand_out;
 }
 
-// Port d of a scattering or gathering block: the head d places on. Port d of a head's block: the member d places back
-// when it reads, on when it multicasts; so both ends number a queue by the distance from writer to reader.
+// Port d of a scattering or gathering block: the head d positions after. Port d of a head's block: the member d
+// positions before when it reads, after when it multicasts; so both ends number a queue by the distance from writer to
+// reader.
 void Nvls::add_ports(const NvlsPlay& play, int member, NvlsRole role, int d, ThreadBlock& out) {
   const int on = play.beside(member, d);
   const int back = play.beside(member, play.size - d);
@@ -192,7 +193,7 @@ void Nvls::contents(const CollectiveCall& call, const CollectivePlan& plan, int 
   const int n = play.size;
   const int loops = static_cast<int>(play.loops.slices_in_all());
   out.clear();
-  if (role == kNvlsHandOut) return;  // what it passes on is stored where it is gathered
+  if (role == kNvlsHandOut) return;  // the gathering role stores what it passes on
   const int own = play.head(member);
   if (role == kNvlsReduce) {
     const int piece = own * loops + static_cast<int>(index);

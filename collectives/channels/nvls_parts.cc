@@ -1,8 +1,8 @@
-// Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; its trees 64 KiB from four hosts
-// on; 2.21 to 2.27), and its groups of warps: of 20, the reducing ones are 7 up to six heads and 5 beyond; the rest is
-// halved. In its trees (src/device/all_reduce.h, 2.19 to 2.27), below a tree's root, 5 reduce and send up and 4 hand
-// out what comes down, the rest is halved; at the root nothing comes down, and it is as on one host with so many ranks.
-// Where hosts are added up in the network, 3 reduce and send, 2 receive and multicast.
+// Chunk sizes as NCCL's src/enqueue.cc chooses them (NCCL_NVLS_CHUNKSIZE 128 KiB; its trees 64 KiB from four hosts on;
+// 2.21 to 2.27), and its groups of warps: of 20, 7 reduce for up to six heads and 5 beyond; the rest is split in half.
+// In its trees (src/device/all_reduce.h, 2.19 to 2.27), below a tree's root, 5 reduce and send up, 4 broadcast the
+// result, the rest is split in half; the root receives no result, and its split is that of one host with as many ranks.
+// Where the network reduces over hosts, 3 reduce and send, 2 receive and multicast.
 #include "collectives/channels/nvls_parts.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace ringwright::literals;
 Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent) {
   if (plan.chunk > Bytes(0)) return align_up(plan.chunk);
   struct Step {
-    std::int64_t times;  // of what all channels and heads move at a time
+    std::int64_t times;  // multiples of what all channels and heads move at a time
     Bytes chunk;
   };
   constexpr std::array kInside = {Step{64, 64_KiB}, Step{8, 32_KiB}, Step{2, 16_KiB}};
@@ -43,11 +43,11 @@ namespace {
 
 constexpr double kWarps = 20.0;
 
-// What a group of warps moves grows far less than with their number. On H200 in-switch reduction takes 3 % longer with
-// six GPUs (6 warps gather) than with seven (7 warps), rings taken out, and 0.3 % less from seven to eight
+// The throughput of a group of warps grows far less than their number. On H200 in-switch reduction takes 3 % longer
+// with six GPUs (6 warps gather) than with seven (7 warps), rings subtracted, and 0.3 % less from seven to eight
 // (stas00/ml-engineering, network/README.md: gains of 1.19, 1.26 and 1.29); on H100 two hosts, where 5 gather, take 10
-// % longer than one. (7/6)^x and (7/5)^x are that with 0.2 and 0.28. Calibrated; the groups of eight GPUs on one host
-// are what rates are of.
+// % longer than one. (7/6)^x and (7/5)^x are that with 0.2 and 0.28. Calibrated; rates refer to the groups of eight
+// GPUs on one host.
 constexpr double kPower = 0.25;
 
 struct GroupOfWarps {

@@ -1,4 +1,4 @@
-// What NVLS inside one host and NVLSTree over several have in common: chunk sizes and the warps of a channel.
+// Common code of NVLS inside one host and NVLSTree over several: chunk sizes and the warps of a channel.
 #pragma once
 
 #include "core/base/units.h"
@@ -20,13 +20,13 @@ struct NvlsWarps {
   double scatter = 0.0;
   double reduce = 0.0;
   double gather = 0.0;
-  double hand_out = 0.0;  // what comes down from other hosts
+  double hand_out = 0.0;  // of results from other hosts
 };
 [[nodiscard]] NvlsWarps nvls_warps(int heads);
-// Of NVLSTree, on the host at the root of a channel's tree and on the others.
+// NVLSTree: on the host at the root of a channel's tree and on the others.
 enum class TreeRole { kRoot, kBelow };
 [[nodiscard]] NvlsWarps nvls_tree_warps(TreeRole place, int ranks);
-// Where hosts are added up in the network.
+// Where the network reduces over hosts.
 [[nodiscard]] NvlsWarps nvls_warps_over_hosts();
 
 }  // namespace ringwright::collectives

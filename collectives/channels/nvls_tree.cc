@@ -1,8 +1,8 @@
-// NVLSTree: the switches of each host add up for one GPU at the head of each part; heads with one place in their hosts
-// form a double binary tree over hosts; what comes down is multicast inside the hosts.
+// NVLSTree: the NVSwitches of each host reduce to one head GPU per part; heads at the same position in their hosts form
+// a double binary tree over hosts; results are multicast inside the hosts.
 //
-// All-reduce only. As in NVLS (nvls.cc) there are warps that scatter and gather; the reducing ones add the sums of the
-// hosts below and send up, others pass results down (NCCL 2.19 to 2.27, src/device/all_reduce.h, NVLSTree).
+// All-reduce only. As in NVLS (nvls.cc) some warps scatter and gather; reducing warps add the sums of child hosts and
+// send up, others pass results down (NCCL 2.19 to 2.27, src/device/all_reduce.h, NVLSTree).
 #include <array>
 
 #include "collectives/builtin_channels.h"
@@ -57,7 +57,7 @@ class NvlsTreeAlgorithm final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "nvls_tree"; }
   [[nodiscard]] std::string_view help() const override {
-    return "the hosts' switches add up and multicast, two trees join the hosts (NCCL's NVLSTree)";
+    return "the hosts' NVSwitches reduce and multicast, two trees connect the hosts (NCCL's NVLSTree)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const GroupLayout& layout = *call.layout;
@@ -198,7 +198,7 @@ void NvlsTreeAlgorithm::contents(const CollectiveCall& call, const CollectivePla
   const NvlsTreePlay play(call, plan);
   const auto role = static_cast<NvlsTreeRole>(block % kNvlsTreeRoles);
   out.clear();
-  if (role == kNvlsTreeUp || role == kNvlsTreeDown) return;  // what they send is stored where it is gathered
+  if (role == kNvlsTreeUp || role == kNvlsTreeDown) return;  // the gathering role stores what they send
   const int n = play.heads;
   const int distance = static_cast<int>(index % n);
   const int head = (play.place(member) + (role == kNvlsTreeScatter ? distance : n - distance)) % n;

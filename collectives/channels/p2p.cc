@@ -1,11 +1,11 @@
 // P2p: all-to-all as NCCL's sends and receives, one peer after another in rotating order on each group of channels.
 //
-// Round t takes each member to the peer t places on (hosts outside, places in the host inside, so that all are busy
-// with hosts at one distance), while the peer as far behind is received. Rounds are dealt out to groups of channels;
-// the channels of a group cut every message alike. Sending and receiving warps work side by side. (NCCL 2.19 to 2.27,
-// src/enqueue.cc, src/include/scheduler of p2p rounds, src/device/sendrecv.h.) Chunks: 512 KiB inside a host, 128 KiB
-// between hosts, or the plan's; never more than a slot. A member's copy to itself is left out: it is done by the time
-// the first message has come.
+// In round t each member sends to the peer t positions ahead (outer loop over hosts, inner loop over positions in the
+// host, so that all talk to hosts at one distance) and receives from the peer t positions behind. Rounds are
+// distributed over groups of channels; the channels of a group cut every message identically. Sending and receiving
+// warps work concurrently. (NCCL 2.19 to 2.27, src/enqueue.cc, src/include/scheduler of p2p rounds,
+// src/device/sendrecv.h.) Chunks: 512 KiB inside a host, 128 KiB between hosts, or the plan's; never more than a slot.
+// A member's copy to itself is left out: it ends before the first message arrives.
 #include <algorithm>
 #include <bit>
 
@@ -44,7 +44,7 @@ struct ExchangePlay {
     if (plan.chunk > Bytes(0)) return align_up(plan.chunk);
     return std::min(usual, slot_data(plan));
   }
-  // Members of a host have consecutive numbers, so that host and place follow from a member's number.
+  // Members of a host have consecutive numbers, so that host and position follow from a member's number.
   [[nodiscard]] bool in_blocks() const {
     for (int i = 1; i < layout.size(); ++i) {
       if (layout.host_of[at(i)] < layout.host_of[at(i - 1)]) return false;
@@ -68,7 +68,7 @@ struct ExchangePlay {
     std::int64_t chunk = 0;
   };
   [[nodiscard]] SliceIndex place(int group, std::int64_t index) const {
-    // Rounds inside the host come first.
+    // Rounds inside the host are first.
     const int inside = std::clamp((per_host - 1 - group + groups - 1) / groups, 0, rounds(group));
     const std::int64_t coarse_chunks = coarse.loops();
     if (index < inside * coarse_chunks) {
@@ -82,7 +82,7 @@ struct ExchangePlay {
     for (int number = 0; number < rounds(group); ++number) sum += loops(round(group, number)).loops();
     return sum;
   }
-  // The finest chunks are the pieces of the proof; a coarse one holds several.
+  // The finest chunks are the pieces of the proof; a coarse chunk holds several.
   [[nodiscard]] int pieces_per_message() const { return static_cast<int>(fine.loops()); }
 
   const GroupLayout& layout;
@@ -93,7 +93,7 @@ struct ExchangePlay {
   int groups;
   ChannelCells cells;
   Bytes fine_chunk;
-  Bytes coarse_chunk;  // inside a host; where hosts are uneven as fine as between them
+  Bytes coarse_chunk;  // inside a host; with uneven hosts as fine as between hosts
   ChunkLoops fine;
   ChunkLoops coarse;
 };
@@ -107,7 +107,7 @@ class P2p final : public ChannelAlgorithm {
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan&) const override {
     return call.kind == CollectiveKind::kAllToAll;
   }
-  // Blocks come in pairs: 2 g sends, 2 g + 1 receives.
+  // Blocks are paired: 2 g sends, 2 g + 1 receives.
   [[nodiscard]] int blocks(const CollectiveCall& call, const CollectivePlan& plan) const override {
     return call.size() == 1 ? 0 : 2 * ExchangePlay(call, plan).groups;
   }

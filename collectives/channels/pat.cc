@@ -1,9 +1,9 @@
 // PAT: parallel aggregated trees for all-gather and reduce-scatter, one binomial tree rooted at every member.
 //
-// In step k of log2 n, distances halve: a member sends what it has to the member 2^k places on. All trees run side by
-// side and their messages of one step travel as one aggregate, cut to the slots' size (NCCL 2.23 and later,
+// In step k of log2 n, distances halve: a member sends its data to the member 2^k positions ahead. All trees run
+// concurrently and their messages of one step travel as one aggregate, cut to the slots' size (NCCL 2.23 and later,
 // src/device/{all_gather,reduce_scatter}.h, PatAGAlgorithm; K. Jeaugey, "PAT: a new algorithm for all-gather and
-// reduce-scatter operations at scale", arXiv 2506.20252). Reduce-scatter goes the same steps backwards.
+// reduce-scatter operations at scale", arXiv 2506.20252). Reduce-scatter runs the same steps backwards.
 #include <algorithm>
 #include <bit>
 
@@ -29,12 +29,12 @@ struct PatPlay {
         at_once(static_cast<int>(
             std::max<std::int64_t>(slot_data(plan).count() / loops.slice_size(loops.slice_at(0)).count(), 1))) {}
 
-  // Steps of the gathering order: step 0 goes the longest way. The scatter walks them from the end.
+  // Steps of the gathering order: step 0 has the longest distance. Reduce-scatter runs them from the end.
   [[nodiscard]] int distance(int step) const { return 1 << (levels - 1 - step); }
-  // Whether the tree of the member `offset` places back passes us when step `step` begins: offsets reached so far are
-  // multiples of twice the distance.
+  // Whether the tree of the member `offset` positions behind has reached this member when step `step` begins: offsets
+  // so far are multiples of twice the distance.
   [[nodiscard]] bool reached(int offset, int step) const { return offset % (2 * distance(step)) == 0; }
-  // Offsets whose data go out in a step: those that have come, as long as the target is still inside the circle.
+  // Offsets whose data are sent in a step: those received, as long as the target is still inside the ring.
   [[nodiscard]] int sends(int step) const {
     const int stride = 2 * distance(step);
     const int room = size - 1 - distance(step);  // the farthest offset that may be passed on
@@ -55,12 +55,12 @@ struct PatPlay {
   int at_once;  // chunks in one message
 };
 
-// Blocks: 0 sends, 1 receives. The sender of a step waits until what it passes on has come.
+// Blocks: 0 sends, 1 receives. The sender of a step waits until the data that it forwards have arrived.
 class Pat final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "pat"; }
   [[nodiscard]] std::string_view help() const override {
-    return "a binomial tree for every member, messages of one step in one (NCCL's PAT)";
+    return "one binomial tree per member, messages of a step aggregated (NCCL's PAT)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const bool kind = call.kind == CollectiveKind::kAllGather || call.kind == CollectiveKind::kReduceScatter;
@@ -92,7 +92,7 @@ class Pat final : public ChannelAlgorithm {
     std::int64_t loop = 0;
     int step = 0;     // of the gathering order
     int message = 0;
-    std::int64_t before = 0;  // messages of the same loop up to the end of the step before, in playing order
+    std::int64_t before = 0;  // messages of the same loop up to the end of the previous step, in execution order
   };
   static Turn turn(const PatPlay& play, std::int64_t index);
   static std::int64_t per_loop(const PatPlay& play) {
@@ -143,7 +143,7 @@ void Pat::primitive(const CollectiveCall& call, const CollectivePlan& plan, int,
   if (block == 0) {
     out.sends = {.first = turn.step, .count = 1};
     out.reads = true;
-    // All that came in earlier steps of this loop.
+    // Everything received in earlier steps of this loop.
     const std::int64_t received = turn.loop * per_loop(play) + turn.before;
     if (turn.before > 0) out.after.push_back({.block = 1, .primitive = received - 1});
     return;
@@ -164,8 +164,8 @@ void Pat::contents(const CollectiveCall& call, const CollectivePlan& plan, int m
   const int distance = play.distance(turn.step);
   out.clear();
   for (int i = 0; i < play.in_message(turn.step, turn.message); ++i) {
-    // Gathering: the root `offset` places behind the sender. Scattering: data for the root `offset` places behind the
-    // receiver, who is `distance` places behind the sender.
+    // Gathering: the root `offset` positions behind the sender. Scattering: data for the root `offset` positions behind
+    // the receiver, who is `distance` positions behind the sender.
     const int offset = play.offset(turn.step, turn.message * play.at_once + i);
     const bool at_far_end = (block == 0) != gathers;
     const int root = wrap(member - offset - (at_far_end ? distance : 0), play.size);

@@ -1,7 +1,7 @@
-// Ring: on every channel each member passes slices on to the next one of that channel's circle.
+// Ring: on every channel each member passes slices on to the next member in that channel's ring order.
 //
-// All-reduce takes 2 n - 1 primitives for each slice of a loop: send, n - 2 receive-reduce-send, one that also stores
-// the sum, n - 2 receive-copy-send, receive; chunk (q - 1 - k) mod n at step k of position q. All-gather and
+// All-reduce takes 2 n - 1 primitives for each slice of a loop: send, n - 2 recv-reduce-send, one
+// recv-reduce-copy-send, n - 2 recv-copy-send, recv; chunk (q - 1 - k) mod n at step k of position q. All-gather and
 // reduce-scatter take n; broadcast and reduce are chains that the slices of one slot run down. (NCCL 2.19 to 2.27,
 // src/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h; Simple: chunks of 4 slots in slices of 2 for
 // the first three.)
@@ -18,7 +18,7 @@ const ChannelAlgorithm& channel_ring();
 
 namespace {
 
-constexpr int kChunkSlots = 4;  // of Simple, for the kinds that go round the whole circle
+constexpr int kChunkSlots = 4;  // of Simple, for the kinds that traverse the whole ring
 constexpr int kSliceSlots = 2;
 constexpr std::int64_t kSliceShrink = 32;  // no slice is below 1/32 of a full one, unless the chunk is
 
@@ -42,7 +42,7 @@ ChunkLoops::Shape loop_shape(const CollectiveCall& call, const CollectivePlan& p
           .least_slice = align_up(slot * kSliceSlots / kSliceShrink)};
 }
 
-// Everything about one call that follows from call and plan.
+// Everything that follows from the call and its plan.
 struct RingPlay {
   RingPlay(const CollectiveCall& of, const CollectivePlan& with)
       : call(of),
@@ -59,7 +59,7 @@ struct RingPlay {
   [[nodiscard]] ChannelRing ring(int block) const {
     return {*call.layout, {.number = block, .of = cells.kinds(), .plan = &plan}};
   }
-  // In a chain: how many members come before.
+  // In a chain: number of members before it.
   [[nodiscard]] int rank_in_chain(const ChannelRing& order, int member) const {
     const int from_root = wrap(order.position_of(member) - order.position_of(call.root), size);
     return call.kind == CollectiveKind::kBroadcast ? from_root : wrap(from_root - 1, size);
@@ -79,7 +79,7 @@ class RingChannels final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "ring"; }
   [[nodiscard]] std::string_view help() const override {
-    return "slices go round a circle on every channel (NCCL's ring)";
+    return "slices travel around a ring on every channel (NCCL's ring)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call, const CollectivePlan&) const override {
     return call.kind != CollectiveKind::kAllToAll;
@@ -129,8 +129,8 @@ void RingChannels::primitive(const CollectiveCall& call, const CollectivePlan& p
   const ChunkLoops::SliceIndex place = play.loops.place(index, play.steps);
   out.clear();
   out.size = play.loops.slice_size(place);
-  out.continues = place.slice > 0 && out.size == Bytes(0);  // an empty slice: counters move on, nothing else
-  // A chain's members each do one step of the circle for every slice.
+  out.continues = place.slice > 0 && out.size == Bytes(0);  // an empty slice: only counters advance
+  // Each member of a chain performs one step of the ring for every slice.
   const int step = is_chain(call.kind) ? play.rank_in_chain(play.ring(block), member) : place.step;
   const int last = is_chain(call.kind) ? play.size - 1 : play.steps - 1;
   out.receives.count = step > 0 ? 1 : 0;
@@ -162,7 +162,7 @@ std::uint64_t RingChannels::shape(const CollectiveCall& call, const CollectivePl
   return rank == 0 ? 2 : (rank == play.size - 1 ? 3 : 4);
 }
 
-// By how far behind its host's entry the member is.
+// By the member's distance from its host's entry.
 void RingChannels::parts(const CollectiveCall& call, const CollectivePlan& plan, int member,
                          std::vector<int>& out) const {
   const RingPlay play(call, plan);
@@ -175,7 +175,7 @@ void RingChannels::parts(const CollectiveCall& call, const CollectivePlan& plan,
   parts_by_key(behind, out);
 }
 
-// Pieces of a kind that is shared out go owner by owner, else slice by slice.
+// Pieces of a kind with owners are ordered owner by owner, else slice by slice.
 Bytes RingChannels::piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const {
   const RingPlay play(call, plan);
   const int slices = static_cast<int>(play.loops.slices_in_all());

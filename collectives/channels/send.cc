@@ -1,14 +1,14 @@
 // Send: one message between two ranks as ncclSend and ncclRecv move it, chunk by chunk on a few channels.
 //
-// Among two members it is a broadcast from the root to the other one. A channel's warps are halved between sends and
-// receives, which come in groups. (NCCL 2.19 to 2.27, src/device/sendrecv.h; chunks and channels: src/enqueue.cc.)
+// Modelled as a broadcast among two members. A channel's warps are split evenly between sends and receives, which are
+// grouped. (NCCL 2.19 to 2.27, src/device/sendrecv.h; chunks and channels: src/enqueue.cc.)
 #include "collectives/builtin_channels.h"
 #include "collectives/channels/channel_cut.h"
 
 namespace ringwright::collectives {
 namespace {
 
-// Ten of a block's twenty warps; the rate of a channel is that of sixteen.
+// Ten of a block's twenty warps; a channel's rate refers to sixteen.
 constexpr double kShareOfThreads = 10.0 / 16.0;
 
 struct SendPlay {

@@ -1,8 +1,8 @@
-// Tree: NCCL's double binary tree over hosts with a chain inside each, for all-reduce: sums go up to the root, results
-// come down, on separate warps of each channel at the same time.
+// Tree: NCCL's double binary tree over hosts with a chain inside each, for all-reduce: sums go up to the root and
+// results come down concurrently, on separate warps of each channel.
 //
-// Half of the channels use each tree (host_tree.h), and each kind of channel heads its chains at another GPU, so that
-// all NICs are used. The root does both directions in one primitive. Chunks are one slot; LL128's are made smaller for
+// Half of the channels use each tree (host_tree.h), and each kind of channel has its chain heads at a different GPU, so
+// that all NICs are used. The root handles both directions in one primitive. Chunks are one slot; LL128's shrink for
 // small buffers (NCCL 2.20 to 2.27, src/device/all_reduce.h runTreeSplit, src/enqueue.cc, src/graph/connect.cc).
 #include <algorithm>
 #include <array>
@@ -46,7 +46,7 @@ Bytes chunk_of(const CollectiveCall& call, const CollectivePlan& plan) {
   return chunk;
 }
 
-// Where one member stands in the tree of one kind of channel.
+// Position of a member in the tree of one kind of channel.
 struct TreePosition {
   int parent = -1;
   int index_at_parent = 0;  // among the parent's children
@@ -67,7 +67,7 @@ struct TreePlay {
         chains(*of.layout, plan, std::max(cells.kinds() / kChannelTrees, 1)) {}
 
   [[nodiscard]] static int tree_of(int kind) { return kind % kChannelTrees; }
-  // The member at a place of its host's chain; the head is at 0.
+  // The member at a position of its host's chain; the head is at 0.
   [[nodiscard]] int in_chain(int kind, int host, int place) const {
     return chains.member_at(kind / kChannelTrees, {.host = host, .place = place});
   }
@@ -90,7 +90,7 @@ struct TreePlay {
     return {.peer = peer, .nics = nics_between(*call.layout, plan, kind / kChannelTrees, member, peer)};
   }
 
-  // Children in the order of NCCL's `down`: the chain's next, then the hosts below.
+  // Children in the order of NCCL's `down`: the next in the chain, then the child hosts.
   void add_children(int kind, int member, TreePosition& place) const {
     const int host = call.layout->host_of[at(member)];
     const int size = static_cast<int>(call.layout->hosts[at(host)].size());
@@ -130,7 +130,7 @@ struct TreePlay {
   HostChains chains;
 };
 
-// Blocks come in pairs: 2 k sums on kind k, 2 k + 1 passes results down.
+// Blocks are paired: 2 k reduces on kind k, 2 k + 1 passes results down.
 class Tree final : public ChannelAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "tree"; }
@@ -210,7 +210,7 @@ void Tree::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
   out.adds = up && children > 0;
 }
 
-// By the place in the chain, then by tree and direction.
+// By position in the chain, then by tree and direction.
 void Tree::parts(const CollectiveCall& call, const CollectivePlan& plan, int member, std::vector<int>& out) const {
   const TreePlay play(call, plan);
   const int host = call.layout->host_of[at(member)];

@@ -39,7 +39,7 @@ struct MscclAlgorithm::Cutting {
   }
 };
 
-// Which step a primitive belongs to, and which of the step's chunks.
+// The step of a primitive, and the chunk within the step.
 struct MscclAlgorithm::Part {
   std::size_t step = 0;
   std::int64_t loop = 0;
@@ -119,7 +119,7 @@ void MscclAlgorithm::primitive(const CollectiveCall& call, const CollectivePlan&
                                std::int64_t index, Primitive& out) const {
   out.clear();
   const MscclBlock* found = find(member, block);
-  CHECK(found != nullptr, "a thread block without primitives is not asked for one");
+  CHECK(found != nullptr, "primitive() is not called for a thread block without primitives");
   const Cutting cutting = cut(call, plan);
   const Part part(cutting, *found, index);
   const MscclStep& step = found->steps[part.step];
@@ -133,7 +133,7 @@ void MscclAlgorithm::primitive(const CollectiveCall& call, const CollectivePlan&
   const bool last_of_step = part.first + part.count == step.count;
   out.notifies = last_of_step && notifies_[at(member)][at(block)][part.step];
   if (step.after_block < 0 || part.first > 0) return;
-  // Of the other block: the last message of the step, in the same loop.
+  // In the other block: the last message of the step, in the same loop.
   const MscclBlock& other = program_.gpus[at(member)].blocks[at(step.after_block)];
   std::int64_t last = part.loop * cutting.messages(other) - 1;
   for (int s = 0; s <= step.after_step; ++s) last += cutting.messages(other.steps[at(s)]);
@@ -155,7 +155,7 @@ void MscclAlgorithm::contents(const CollectiveCall& call, const CollectivePlan& 
                               std::int64_t index, PrimitiveContents& out) const {
   out.clear();
   const MscclBlock* found = find(member, block);
-  CHECK(found != nullptr, "a thread block without primitives is not asked for one");
+  CHECK(found != nullptr, "primitive() is not called for a thread block without primitives");
   const Part part(cut(call, plan), *found, index);
   const MscclStep& step = found->steps[part.step];
   for (int chunk = part.first; chunk < part.first + part.count; ++chunk) {

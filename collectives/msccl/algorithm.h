@@ -1,4 +1,4 @@
-// A program from a file as a channel algorithm, which the rung of chunks plays as it plays NCCL's own.
+// A program from a file as a channel algorithm, which the rung of chunks simulates like NCCL's own.
 #pragma once
 
 #include "collectives/msccl/program.h"
@@ -6,8 +6,8 @@
 
 namespace ringwright::collectives {
 
-// A buffer is cut into the file's chunks. Chunks that do not fit into a slot are worked on in several loops, as MSCCL's
-// interpreter does; short ones travel several at a time.
+// A buffer is cut into the file's chunks. Chunks larger than a slot are processed in several loops, as in MSCCL's
+// interpreter; several short chunks share a message.
 class MscclAlgorithm final : public ChannelAlgorithm {
  public:
   explicit MscclAlgorithm(MscclProgram program);
@@ -21,7 +21,7 @@ class MscclAlgorithm final : public ChannelAlgorithm {
   void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                  Primitive& out) const override;
 
-  // Chunks of the file. Programs are proved by a proof of their own, since `re` adds two chunks of one memory.
+  // Chunks of the file. Programs have their own proof, since `re` adds two chunks of one memory.
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override;
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override;
   void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
@@ -29,7 +29,7 @@ class MscclAlgorithm final : public ChannelAlgorithm {
 
   // Whether the file is meant for the call: its kind, number of ranks and size.
   [[nodiscard]] bool matches(const CollectiveCall& call) const;
-  // As the file says: protocol, channels, threads.
+  // From the file: protocol, channels, threads.
   [[nodiscard]] CollectivePlan plan() const;
   [[nodiscard]] const MscclProgram& program() const { return program_; }
 

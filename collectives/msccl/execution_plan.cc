@@ -23,14 +23,14 @@ constexpr int kMostPlanChunks = 1 << 16;
 constexpr int kMostUnits = 1 << 10;  // of a chunk
 constexpr std::int64_t kMostUnitsInAll = std::int64_t{1} << 22;
 
-// A range as the file says it, before chunks become units.
+// A range as in the file, before chunks become units.
 struct RawRange {
   PlanRange* range = nullptr;
   int part = 0;
   int parts = 1;
 };
 
-// What a GPU's thread blocks name by number.
+// Objects that a GPU's thread blocks refer to by number.
 struct GpuNames {
   std::vector<PlanChannel> memory;
   std::vector<PlanChannel> port;
@@ -143,7 +143,7 @@ class PlanReader {
   void read_gpu(const ConfigNode& node, int rank) {
     PlanGpu& gpu = plan_.gpus[static_cast<std::size_t>(rank)];
     gpu.line = node.line;
-    if (number(node, "id", kMostPlanChunks) != rank) return fail(node, fmt::format("GPU {} must stand here", rank));
+    if (number(node, "id", kMostPlanChunks) != rank) return fail(node, fmt::format("GPU {} is expected here", rank));
     gpu.inputs = number(node, "input_chunks", kMostPlanChunks);
     gpu.outputs = number(node, "output_chunks", kMostPlanChunks);
     gpu.scratch = number(node, "scratch_chunks", kMostPlanChunks, 0);
@@ -165,15 +165,14 @@ class PlanReader {
     return peer;
   }
 
-  // Channels to one peer are numbered in the order in which they stand, by kind.
+  // Channels to one peer are numbered in file order, by kind.
   GpuNames read_names(const ConfigNode& node, int rank) {
     GpuNames names;
     std::map<std::pair<int, bool>, int> known;
     for (const ConfigNode* channel : items(node, "channels")) {
       const std::string type = text(*channel, "channel_type");
       if (type == "switch") {
-        fail(*channel, "switch channels (NVLink's switches) are not played from plans",
-             "comm.plan.algorithm: nvls plays them");
+        fail(*channel, "switch channels (NVSwitch) in plans are not simulated", "use comm.plan.algorithm: nvls");
         continue;
       }
       const bool port = type == "port";
@@ -207,7 +206,7 @@ class PlanReader {
     std::vector<int> result;
     for (const ConfigNode* item : items(node, key)) {
       if (below == 0) {
-        fail(*item, fmt::format("{} names something that is not there", key));
+        fail(*item, fmt::format("{} refers to something that does not exist", key));
         break;
       }
       result.push_back(static_cast<int>(number_of(*item, key, below - 1)));
@@ -297,7 +296,7 @@ class PlanReader {
     const int parts = group == nullptr ? 1 : std::max(1, number(*group, "tbg_size", kMostUnits));
     const int part = group == nullptr ? 0 : number(*group, "tb_id", parts - 1);
     units_ = std::lcm(units_, parts);
-    if (units_ > kMostUnits) return fail(node, "groups of thread blocks cut chunks into too many parts");
+    if (units_ > kMostUnits) return fail(node, "thread block groups split chunks into too many parts");
     for (const ConfigNode* buff : items(node, key)) {
       PlanRange range{.gpu = names.rank};
       if (value(*buff, "buffer_id") != nullptr) {
@@ -330,10 +329,10 @@ class PlanReader {
       fail(gpus.items[rank], fmt::format("GPU {} has {} input and {} output chunks and must have {} and {}", rank,
                                          gpu.inputs, gpu.outputs, inputs, outputs));
     }
-    if (plan_.chunks % ranks != 0 && inputs != outputs) fail(gpus, "the GPUs cannot share the chunks alike");
+    if (plan_.chunks % ranks != 0 && inputs != outputs) fail(gpus, "chunks must divide evenly among the GPUs");
   }
 
-  // Chunks become units, once it is known how finely groups of thread blocks cut them.
+  // Chunks become units once it is known how finely thread block groups split them.
   void find_units() {
     std::int64_t all = 0;
     for (const PlanGpu& gpu : plan_.gpus) all += std::int64_t{gpu.inputs + gpu.outputs + gpu.scratch} * units_;

@@ -1,11 +1,11 @@
-// A collective algorithm that came as an execution plan of MSCCL++ (JSON): what each thread block of each GPU does,
-// one-sided.
+// A collective algorithm from an execution plan of MSCCL++ (JSON): the one-sided operations of each thread block of
+// each GPU.
 //
 //     {name, collective, protocol, inplace, num_threads_per_block, buffer_alignment, min/max_message_size, gpus: [
 //       {id, input_chunks, output_chunks, scratch_chunks, channels, remote_buffers, semaphores, threadblocks: [
 //         {id, channels, remote_buffer_refs, ops: [{name, src_buff, dst_buff, channel_ids, channel_type, ...}]}]}]}
 //
-// Thread blocks store into other GPUs' memory and load from it, tell each other by signals, and packets carry their own
+// Thread blocks store into other GPUs' memory and load from it, synchronise by signals, and packets carry their own
 // flags (microsoft/mscclpp: src/executor/execution_plan.cc, src/include/execution_kernel.hpp).
 #pragma once
 
@@ -23,7 +23,7 @@
 
 namespace ringwright::collectives {
 
-// What an operation does with its sources and targets besides copying them one by one.
+// Effects of an operation on its sources and targets beyond copying them one by one.
 struct PlanAction {
   std::string_view name;      // as in the file
   bool adds = false;          // all sources, into every target
@@ -38,7 +38,7 @@ struct PlanAction {
   static constexpr int kNever = 1'000;
 };
 
-// Units [begin, end) of a buffer of a GPU; a chunk is several units where groups of thread blocks share one.
+// Units [begin, end) of a buffer of a GPU; a chunk is several units where thread block groups share one.
 struct PlanRange {
   int gpu = 0;
   MscclBuffer buffer = MscclBuffer::kInput;
@@ -52,12 +52,12 @@ struct PlanRange {
 struct PlanChannel {
   int peer = 0;
   int ordinal = 0;
-  bool port = false;  // a proxy sends, over the network too; otherwise threads store through NVLink
+  bool port = false;  // a proxy sends, also over the network; otherwise threads store through NVLink
 };
 
 // An operation of another thread block.
 struct PlanOpRef {
-  int block = 0;  // by place in its GPU's list
+  int block = 0;  // by position in its GPU's list
   int op = 0;
 };
 
@@ -71,7 +71,8 @@ struct PlanOp {
   int barrier = 0;
   int line = 0;
 
-  // From links: messages (numbers in the plan) that it sends and waits for, operations of its GPU that must be over.
+  // From links: messages (numbers in the plan) that it sends and waits for, operations of its GPU that must be
+  // complete.
   std::vector<int> sent;
   std::vector<int> awaited;
   std::vector<PlanOpRef> after;
@@ -87,7 +88,7 @@ struct PlanGpu {
   int outputs = 0;
   int scratch = 0;
   int line = 0;
-  std::vector<int> semaphores;  // what each begins with
+  std::vector<int> semaphores;  // initial value of each
   std::vector<PlanBlock> blocks;
 };
 
@@ -97,7 +98,7 @@ struct PlanMessage {
   int to = 0;
   PlanOpRef writer;
   PlanOpRef reader;
-  bool carries_data = false;  // through a proxy; otherwise the bytes were stored already, and it only tells
+  bool carries_data = false;  // through a proxy; otherwise the bytes are already stored, and it is signal-only
 };
 
 struct ExecutionPlan {

@@ -1,4 +1,4 @@
-// Algorithms from files before all others: the first that is meant for a call plays it, MSCCL's files before MSCCL++'s.
+// Algorithms from files take precedence: the first one that matches a call runs it, MSCCL's files before MSCCL++'s.
 #pragma once
 
 #include <vector>

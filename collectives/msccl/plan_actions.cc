@@ -36,12 +36,12 @@ constexpr std::array kPlanActions = {
     PlanAction{.name = "sem_release", .releases = true},
 };
 
-// Known to MSCCL++, but nothing here can play them.
+// Known to MSCCL++, but not simulated here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kNotPlayed = {{
-    {"glres", "needs NVLink's switches (switch channels), which are not played from plans"},
-    {"gstore", "needs NVLink's switches (switch channels), which are not played from plans"},
-    {"gstorepkt", "needs NVLink's switches (switch channels), which are not played from plans"},
-    {"pipeline", "loops over parts of a chunk, which is not played"},
+    {"glres", "needs NVSwitch (switch channels), which is not simulated from plans"},
+    {"gstore", "needs NVSwitch (switch channels), which is not simulated from plans"},
+    {"gstorepkt", "needs NVSwitch (switch channels), which is not simulated from plans"},
+    {"pipeline", "loops over parts of a chunk, which is not simulated"},
 }};
 
 }  // namespace
@@ -55,7 +55,7 @@ std::string_view why_no_plan_action(std::string_view name) {
   for (const auto& [known, why] : kNotPlayed) {
     if (name == known) return why;
   }
-  return "is no operation of MSCCL++";
+  return "is not an operation of MSCCL++";
 }
 
 }  // namespace ringwright::collectives

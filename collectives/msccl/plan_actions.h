@@ -7,7 +7,7 @@
 
 namespace ringwright::collectives {
 
-// Null: none of this name can be played.
+// Null: no simulated operation has this name.
 [[nodiscard]] const PlanAction* find_plan_action(std::string_view name);
 [[nodiscard]] std::string_view why_no_plan_action(std::string_view name);
 

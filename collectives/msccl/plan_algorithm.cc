@@ -46,7 +46,7 @@ bool PlanAlgorithm::fits_hosts(const GroupLayout& layout) const {
     const auto elsewhere = [&](const PlanRange& range) { return layout.host_of[at(range.gpu)] != host; };
     for (const PlanBlock& block : plan_.gpus[gpu].blocks) {
       for (const PlanOp& op : block.ops) {
-        if (std::ranges::any_of(op.sources, elsewhere)) return false;  // no proxy fetches
+        if (std::ranges::any_of(op.sources, elsewhere)) return false;  // proxies do not fetch
         if (!op.port && std::ranges::any_of(op.targets, elsewhere)) return false;
       }
     }
@@ -98,13 +98,13 @@ void PlanAlgorithm::block(const CollectiveCall&, const CollectivePlan&, int memb
   }
 }
 
-// What a port's proxy sends is a message with the data; threads store and load themselves, and their messages only
-// tell.
+// What a port's proxy sends is a message with the data; threads store and load themselves, and their messages are
+// signal-only.
 void PlanAlgorithm::primitive(const CollectiveCall& call, const CollectivePlan&, int member, int block,
                               std::int64_t index, Primitive& out) const {
   out.clear();
   const PlanBlock* found = find(member, block);
-  CHECK(found != nullptr, "a thread block without primitives is not asked for one");
+  CHECK(found != nullptr, "primitive() is not called for a thread block without primitives");
   const PlanOp& op = found->ops[at(index)];
   const Ports& own = ports(member, block);
   out.sends = {.first = own.first_sent[at(index)], .count = static_cast<int>(op.sent.size())};
@@ -140,7 +140,7 @@ void PlanAlgorithm::contents(const CollectiveCall&, const CollectivePlan&, int m
                              PrimitiveContents& out) const {
   out.clear();
   const PlanBlock* found = find(member, block);
-  CHECK(found != nullptr, "a thread block without primitives is not asked for one");
+  CHECK(found != nullptr, "primitive() is not called for a thread block without primitives");
   const auto add = [&](const PlanRange& range, std::vector<int>& cells) {
     for (int unit = range.begin; range.gpu == member && unit < range.end; ++unit) cells.push_back(unit);
   };

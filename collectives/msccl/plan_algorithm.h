@@ -1,4 +1,4 @@
-// An execution plan of MSCCL++ as a channel algorithm, which the rung of chunks plays as it plays NCCL's own.
+// An execution plan of MSCCL++ as a channel algorithm, which the rung of chunks simulates like NCCL's own.
 #pragma once
 
 #include "collectives/msccl/execution_plan.h"
@@ -6,7 +6,7 @@
 
 namespace ringwright::collectives {
 
-// Every operation is a primitive. Chunks travel whole: memory is one-sided, so that no slots limit them.
+// Every operation is a primitive. Chunks travel whole: one-sided memory access has no slots.
 class PlanAlgorithm final : public ChannelAlgorithm {
  public:
   explicit PlanAlgorithm(ExecutionPlan plan);
@@ -20,7 +20,7 @@ class PlanAlgorithm final : public ChannelAlgorithm {
   void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                  Primitive& out) const override;
 
-  // Plans are proved when they are read, with memory that all can reach.
+  // Plans are proved when they are read, with memory that is accessible to all.
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override;
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override;
   void contents(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
@@ -28,7 +28,7 @@ class PlanAlgorithm final : public ChannelAlgorithm {
 
   // Whether the plan is meant for the call: its kind, number of ranks and size, and memory channels inside hosts only.
   [[nodiscard]] bool matches(const CollectiveCall& call) const;
-  // As the file says: protocol, thread blocks, threads.
+  // From the file: protocol, thread blocks, threads.
   [[nodiscard]] CollectivePlan plan() const;
 
  private:

@@ -85,7 +85,8 @@ class Linker {
   }
 
   void note_packets(const PlanRange& range, const Place& place, const PlanOp& op) {
-    if (range.buffer != MscclBuffer::kScratch) return fail("packets go to scratch memory (type s) only", op.line);
+    if (range.buffer != MscclBuffer::kScratch)
+      return fail("packets can only be written to scratch memory (type s)", op.line);
     for (const PacketWrite& other : packets_[at(range.gpu)]) {
       if (other.begin < range.end && range.begin < other.end) {
         return fail(fmt::format("packets of line {} are written to the same scratch chunk of GPU {}",
@@ -110,13 +111,13 @@ class Linker {
 
   void join(Talk& talk) {
     if (talk.waits.size() > talk.signals.size()) {
-      return fail("waits for a signal that nobody gives", op(talk.waits[talk.signals.size()]).line);
+      return fail("waits for a signal that is never sent", op(talk.waits[talk.signals.size()]).line);
     }
     if (talk.signals.size() > talk.waits.size()) {
-      return fail("gives a signal that nobody waits for", op(talk.signals[talk.waits.size()]).line);
+      return fail("sends a signal that nobody waits for", op(talk.signals[talk.waits.size()]).line);
     }
     if (!talk.signals.empty() && !(in_one_block(talk.signals) && in_one_block(talk.waits))) {
-      return fail("several thread blocks use one channel, so that the order of signals is not known",
+      return fail("several thread blocks use one channel, so the order of signals is undefined",
                   op(talk.signals.front()).line);
     }
     for (std::size_t i = 0; i < talk.signals.size(); ++i) {
@@ -125,7 +126,7 @@ class Linker {
     }
     for (const auto& [next, put] : talk.puts) {
       if (next >= talk.signals.size() || talk.signals[next].op.block != put.op.block) {
-        return fail("puts data through a port, and its thread block gives no signal after it", op(put).line);
+        return fail("puts data through a port, but its thread block sends no signal after it", op(put).line);
       }
       tell(put, talk.waits[next], true);
     }
@@ -144,7 +145,7 @@ class Linker {
         covered += overlap;
         await(place, write);
       }
-      if (covered < range.size()) return fail("reads packets that nobody writes", reader.line);
+      if (covered < range.size()) return fail("reads packets that are never written", reader.line);
     }
   }
 
@@ -168,7 +169,7 @@ class Linker {
     tell(write.by, place, port);
   }
 
-  // The n-th time at a barrier: all others have done what comes before their n-th time.
+  // The n-th arrival at a barrier: all others have completed the operations before their n-th arrival.
   void join_barrier(const Place& place, PlanOp& op) {
     const std::vector<PlanBlock>& blocks = plan_.gpus[at(place.gpu)].blocks;
     const auto is_here = [&](const PlanOp& other) { return other.action->barrier && other.barrier == op.barrier; };
@@ -179,7 +180,7 @@ class Linker {
       if (static_cast<int>(b) == place.op.block || std::ranges::none_of(ops, is_here)) continue;
       std::ptrdiff_t left = number;
       const auto same = std::ranges::find_if(ops, [&](const PlanOp& other) { return is_here(other) && left-- == 0; });
-      if (same == ops.end()) return fail("thread blocks come to a barrier a different number of times", op.line);
+      if (same == ops.end()) return fail("thread blocks reach a barrier a different number of times", op.line);
       const int before = static_cast<int>(same - ops.begin()) - 1;
       if (before >= 0) op.after.push_back({.block = static_cast<int>(b), .op = before});
     }
@@ -206,11 +207,11 @@ class Linker {
       const bool one =
           std::ranges::all_of(given, [&](const PlanOpRef& ref) { return ref.block == given.front().block; });
       if (acquirers > 1 || !one) {
-        return fail(fmt::format("semaphore {} is used by more than two thread blocks, so that its order is not known",
-                                semaphore),
-                    op.line);
+        return fail(
+            fmt::format("semaphore {} is used by more than two thread blocks, so its order is undefined", semaphore),
+            op.line);
       }
-      if (number < 0) continue;  // it began with so many
+      if (number < 0) continue;  // covered by the initial value
       if (number >= std::ssize(given)) return fail(fmt::format("semaphore {} is never released", semaphore), op.line);
       op.after.push_back(given[static_cast<std::size_t>(number)]);
     }

@@ -13,7 +13,7 @@ struct PlanProblem {
   int line = 0;
 };
 
-// Fills the plan's messages and what its operations wait for. Empty: all could be linked.
+// Fills the plan's messages and the dependencies of its operations. Empty: everything is linked.
 [[nodiscard]] std::optional<PlanProblem> link(ExecutionPlan& plan);
 
 }  // namespace ringwright::collectives

@@ -1,4 +1,4 @@
-// Operations of an execution plan run over symbolic memory: who signals, flags, meets at barriers, holds which data.
+// Operations of an execution plan run over symbolic memory: signals, flags, barriers, and whose data each unit holds.
 #include "collectives/msccl/plan_proof.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class PlanProver {
     int first_output = 0;
     int first_scratch = 0;
     std::vector<Holdings> memory;
-    std::vector<bool> flagged;  // of scratch: packets have come
+    std::vector<bool> flagged;  // of scratch: packets have arrived
     std::vector<int> done;      // operations, by block
     std::vector<int> semaphores;
     std::map<std::pair<int, int>, int> arrived;  // at a barrier, by block: how often
@@ -175,7 +175,7 @@ class PlanProver {
     for (std::size_t target = 0; target < op.targets.size(); ++target) {
       const PlanRange& source = op.sources[std::min(target, op.sources.size() - 1)];
       for (int unit = 0; unit < op.targets[target].size(); ++unit) {
-        if (held(source, unit).empty()) return fail("reads data that are not there yet", op.line);
+        if (held(source, unit).empty()) return fail("reads data that have not arrived", op.line);
         put(op, target, unit, held(source, unit));
       }
     }
@@ -186,11 +186,11 @@ class PlanProver {
       Holdings sum;
       for (const PlanRange& source : op.sources) {
         const Holdings& more = held(source, unit);
-        if (more.empty()) return fail("adds data that are not there yet", op.line);
+        if (more.empty()) return fail("adds data that have not arrived", op.line);
         Holdings both;
         std::merge(more.begin(), more.end(), sum.begin(), sum.end(), std::back_inserter(both));
         if (std::adjacent_find(both.begin(), both.end()) != both.end()) {
-          return fail("adds a contribution that is in the sum already", op.line);
+          return fail("adds a contribution that the sum already contains", op.line);
         }
         sum = std::move(both);
       }
@@ -204,7 +204,7 @@ class PlanProver {
       for (std::size_t b = 0; b < blocks.size(); ++b) {
         const int done = states_[at(gpu)].done[b];
         if (done == static_cast<int>(blocks[b].ops.size())) continue;
-        return fail(fmt::format("never runs: GPU {}, thread block {} waits in a circle with others", gpu, blocks[b].id),
+        return fail(fmt::format("never runs: GPU {}, thread block {} waits in a cycle with others", gpu, blocks[b].id),
                     blocks[b].ops[at(done)].line);
       }
     }
@@ -215,7 +215,7 @@ class PlanProver {
     for (int gpu = 0; gpu < plan_.ranks(); ++gpu) all.push_back(number(gpu, unit));
     return all;
   }
-  // What a GPU's output must hold; nothing where it does not matter.
+  // Required content of a GPU's output; empty where any content is allowed.
   [[nodiscard]] Holdings wanted(int gpu, int unit) const {
     switch (plan_.kind) {
       case CollectiveKind::kAllReduce: return sum_over_gpus(unit);
@@ -245,7 +245,7 @@ class PlanProver {
 
   const ExecutionPlan& plan_;
   std::vector<State> states_;
-  std::map<std::tuple<int, int, bool, int>, int> signals_;  // from, to, port, ordinal: given and not taken
+  std::map<std::tuple<int, int, bool, int>, int> signals_;  // from, to, port, ordinal: sent and not consumed
   std::optional<PlanProblem> problem_;
 };
 

@@ -7,8 +7,8 @@
 
 namespace ringwright::collectives {
 
-// Operations run without a clock, in two opposite orders; every unit of memory knows whose data it
-// holds, and the collective's result must be there in the end. Empty: it holds.
+// Operations run without a clock, in two opposite orders; every unit of memory tracks whose data it holds, and the end
+// state must be the collective's result. Empty: it holds.
 [[nodiscard]] std::optional<PlanProblem> disprove(const ExecutionPlan& plan);
 
 }  // namespace ringwright::collectives

@@ -1,4 +1,4 @@
-// From XML to a program: every attribute checked, sends joined with the receives that read them.
+// From XML to a program: every attribute checked, sends matched with their receives.
 #include "collectives/msccl/program.h"
 
 #include <algorithm>
@@ -111,7 +111,7 @@ class MscclReader {
     for (const XmlElement& gpu : algo.children) {
       if (gpu.name != "gpu") continue;
       const int id = small(gpu, "id", 0, ranks - 1);
-      if (seen[static_cast<std::size_t>(id)]) return fail(gpu, fmt::format("GPU {} stands twice", id));
+      if (seen[static_cast<std::size_t>(id)]) return fail(gpu, fmt::format("GPU {} is listed twice", id));
       seen[static_cast<std::size_t>(id)] = true;
       read_gpu(gpu, id);
     }
@@ -144,14 +144,14 @@ class MscclReader {
                      .steps = {}};
     if (block.send == self || block.receive == self) fail(element, fmt::format("GPU {} sends to itself", self));
     for (const MscclBlock& other : gpu.blocks) {
-      if (other.id == block.id) fail(element, fmt::format("thread block {} stands twice", block.id));
+      if (other.id == block.id) fail(element, fmt::format("thread block {} is listed twice", block.id));
       const bool same_send = other.channel == block.channel && other.send == block.send && block.send >= 0;
       const bool same_receive = other.channel == block.channel && other.receive == block.receive && block.receive >= 0;
       if (same_send || same_receive) {
-        fail(element, fmt::format("thread blocks {} and {} both {} GPU {} on channel {}", other.id, block.id,
-                                  same_send ? "send to" : "receive from", same_send ? block.send : block.receive,
-                                  block.channel),
-             "one thread block has the queue between two GPUs on a channel");
+        fail(element,
+             fmt::format("thread blocks {} and {} both {} GPU {} on channel {}", other.id, block.id,
+                         same_send ? "send to" : "receive from", same_send ? block.send : block.receive, block.channel),
+             "only one thread block may use the queue between two GPUs on a channel");
       }
     }
     for (const XmlElement& step : element.children) {
@@ -169,7 +169,7 @@ class MscclReader {
     return MscclBuffer::kInput;
   }
 
-  // In place output and input are one buffer, and a file may leave the size of either out.
+  // In-place output and input are one buffer, and a file may omit the size of either.
   [[nodiscard]] int size_of(const MscclGpu& gpu, MscclBuffer which) const {
     switch (which) {
       case MscclBuffer::kInput: return program_.in_place && gpu.inputs == 0 ? in_place_input(gpu) : gpu.inputs;
@@ -179,7 +179,7 @@ class MscclReader {
     return 0;
   }
 
-  // Of an all-gather the rank's part of the output.
+  // For an all-gather, the rank's part of the output.
   [[nodiscard]] int in_place_input(const MscclGpu& gpu) const {
     return program_.kind == CollectiveKind::kAllGather ? gpu.outputs / program_.ranks() : gpu.outputs;
   }
@@ -219,7 +219,7 @@ class MscclReader {
     block.steps.push_back(step);
   }
 
-  // Files name blocks by id; programs by place.
+  // Files refer to blocks by id, programs by position.
   void find_waits() {
     for (MscclGpu& gpu : program_.gpus) {
       std::map<int, int> place;
@@ -232,8 +232,8 @@ class MscclReader {
               found != place.end() && step.after_step >= 0 &&
               step.after_step < static_cast<int>(gpu.blocks[static_cast<std::size_t>(found->second)].steps.size());
           if (!exists) {
-            fail_at(step.line, fmt::format("waits for step {} of thread block {}, which is not there", step.after_step,
-                                           step.after_block));
+            fail_at(step.line, fmt::format("waits for step {} of thread block {}, which does not exist",
+                                           step.after_step, step.after_block));
             return;
           }
           step.after_block = found->second;
@@ -299,7 +299,7 @@ class MscclReader {
         std::count_if(block.steps.begin(), block.steps.end(), [](const MscclStep& s) { return s.action->receives; }));
   }
 
-  // The messages of a queue, in order, must be as long at both ends.
+  // The messages of a queue must match in order and length at both ends.
   void match(const MscclBlock& reader, const MscclBlock& writer) {
     auto send = writer.steps.begin();
     const auto next_send = [&] {
@@ -308,14 +308,14 @@ class MscclReader {
     };
     for (const MscclStep& step : reader.steps) {
       if (!step.action->receives) continue;
-      if (!next_send()) return fail_at(step.line, "receives a message that nobody sends");
+      if (!next_send()) return fail_at(step.line, "receives a message that is never sent");
       if (send->count != step.count) {
         return fail_at(step.line,
                        fmt::format("receives {} chunks where line {} sends {}", step.count, send->line, send->count));
       }
       ++send;
     }
-    if (next_send()) fail_at(send->line, "sends a message that nobody receives");
+    if (next_send()) fail_at(send->line, "sends a message that is never received");
   }
 
   const XmlDocument& document_;

@@ -1,4 +1,4 @@
-// A collective algorithm that came as an MSCCL XML file: what each thread block of each GPU does, chunk by chunk.
+// A collective algorithm from an MSCCL XML file: the operations of each thread block of each GPU, chunk by chunk.
 //
 //     <algo name ngpus nchannels nchunksperloop proto coll inplace outofplace minBytes maxBytes>
 //       <gpu id i_chunks o_chunks s_chunks> <copy i_off o_off/>
@@ -37,7 +37,7 @@ struct MscclStep {
   int source = 0;  // first chunk
   int target = 0;
   int count = 0;   // chunks
-  int after_block = -1;  // of the same GPU, by place in the list; -1: nothing to wait for
+  int after_block = -1;  // of the same GPU, by position in the list; -1: no wait
   int after_step = -1;
   int line = 0;
 };
@@ -47,7 +47,7 @@ struct MscclBlock {
   int channel = 0;
   int send = -1;  // peers; -1: none
   int receive = -1;
-  int receive_block = -1;  // the peer's block that sends to this one, by place in its list
+  int receive_block = -1;  // the peer's block that sends to this one, by position in its list
   int line = 0;
   std::vector<MscclStep> steps;
 };
@@ -69,7 +69,7 @@ struct MscclGpu {
 struct MscclProgram {
   std::string name;
   std::string file;
-  std::optional<CollectiveKind> kind;  // empty: "custom", whose result nobody knows
+  std::optional<CollectiveKind> kind;  // empty: "custom", without a defined result
   int chunks = 1;                      // of the whole buffer
   int channels = 1;
   int threads = 0;  // 0: the protocol's number
@@ -82,7 +82,7 @@ struct MscclProgram {
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
 
-// Parsed, joined and proved (proof.h). All mistakes that can be told at once are; each with its line.
+// Parsed, joined and proved (proof.h). Reports as many mistakes as possible at once, each with its line.
 [[nodiscard]] Result<MscclProgram> parse_msccl(std::string_view text, const std::string& name);
 
 }  // namespace ringwright::collectives

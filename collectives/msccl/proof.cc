@@ -43,7 +43,7 @@ class ProgramProver {
     return proof_;
   }
 
-  // What all memory holds in the end.
+  // The final state of all memory.
   [[nodiscard]] std::vector<std::vector<Holdings>> memory() const {
     std::vector<std::vector<Holdings>> all;
     for (const State& state : states_) all.push_back(state.memory);
@@ -68,7 +68,7 @@ class ProgramProver {
     return program_.kind == CollectiveKind::kAllGather ? per_rank() * program_.ranks() : inputs_of(gpu);
   }
 
-  // In place a file may give the size of one of the two buffers alone, as msccl-tools does.
+  // In place, a file may state the size of only one of the two buffers, as msccl-tools does.
   [[nodiscard]] int inputs_of(const MscclGpu& gpu) const {
     if (!aliased()) return gpu.inputs;
     return program_.kind == CollectiveKind::kAllGather ? std::max(gpu.inputs, per_rank())
@@ -79,7 +79,7 @@ class ProgramProver {
     if (proof_.holds()) proof_ = {.violation = std::move(what), .line = line};
   }
 
-  // Where a chunk of a buffer lies. In place the input of an all-gather is the rank's part of its output, and the
+  // Location of a chunk of a buffer. In place, the input of an all-gather is the rank's part of its output, and the
   // output of a reduce-scatter the rank's part of its input.
   [[nodiscard]] std::size_t place(int rank, MscclBuffer buffer, int chunk) const {
     const State& state = states_[at(rank)];
@@ -168,7 +168,7 @@ class ProgramProver {
     Holdings both;
     std::merge(more.begin(), more.end(), sum.begin(), sum.end(), std::back_inserter(both));
     if (std::adjacent_find(both.begin(), both.end()) != both.end()) {
-      return fail("adds a contribution that is in the sum already", step.line);
+      return fail("adds a contribution that the sum already contains", step.line);
     }
     sum = std::move(both);
   }
@@ -180,7 +180,7 @@ class ProgramProver {
         const std::size_t done = states_[at(rank)].blocks[b].done;
         if (done == gpu.blocks[b].steps.size()) continue;
         return fail(
-            fmt::format("never runs: GPU {}, thread block {} waits in a circle with others", rank, gpu.blocks[b].id),
+            fmt::format("never runs: GPU {}, thread block {} waits in a cycle with others", rank, gpu.blocks[b].id),
             gpu.blocks[b].steps[done].line);
       }
     }
@@ -192,7 +192,7 @@ class ProgramProver {
     return all;
   }
 
-  // What a rank's output must hold; nothing where it does not matter.
+  // Required content of a rank's output; empty where any content is allowed.
   [[nodiscard]] Holdings wanted(int rank, int chunk) const {
     const int part = per_rank();
     switch (*program_.kind) {

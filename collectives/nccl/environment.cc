@@ -67,7 +67,7 @@ std::string set_algorithms(std::string_view text, NcclKnobs& knobs) {
   return {};
 }
 
-// LL128 that is named is used even where it is not safe.
+// LL128 that is named explicitly is used even where it is not safe.
 std::string set_protocols(std::string_view text, NcclKnobs& knobs) {
   static const std::vector<std::string> kNames = {"LL", "LL128", "Simple"};
   std::vector<std::vector<bool>> chosen(kNcclKinds);
@@ -98,7 +98,7 @@ std::string set_thresholds(std::string_view text, NcclKnobs& knobs) {
   return {};
 }
 
-// By name, or by the number of older versions. LOC, or 0: nothing is that near.
+// By name, or by the number of older versions. LOC, or 0: never.
 std::string set_level(std::string_view text, bool& allowed) {
   constexpr std::array<std::string_view, 6> kLevels = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
   const bool known = std::find(kLevels.begin(), kLevels.end(), text) != kLevels.end();
@@ -163,23 +163,23 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.nvls_chunk); }},
     Variable{"NCCL_NVLSTREE_MAX_CHUNKSIZE", "bytes of a chunk of in-switch reduction with trees between hosts",
              [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.nvls_tree_chunk); }},
-    Variable{"NCCL_NVLS_ENABLE", "0: no in-switch reduction; 1 and 2: where the hosts have it",
+    Variable{"NCCL_NVLS_ENABLE", "0: no in-switch reduction; 1 and 2: where the hosts support it",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.nvls = n != 0; });
              }},
-    Variable{"NCCL_COLLNET_ENABLE", "1: the network's switches reduce",
+    Variable{"NCCL_COLLNET_ENABLE", "1: the network switches reduce",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.collnet = n == 1; });
              }},
-    Variable{"NCCL_COLLNET_NODE_THRESHOLD", "hosts from which on the network's switches reduce",
+    Variable{"NCCL_COLLNET_NODE_THRESHOLD", "least number of hosts for reduction in network switches",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 1'000'000}, [&](std::int64_t n) { k.collnet_from_hosts = static_cast<int>(n); });
              }},
-    Variable{"NCCL_PAT_ENABLE", "PAT: 0 never, 1 and 2 with one GPU a host",
+    Variable{"NCCL_PAT_ENABLE", "PAT: 0 never, 1 and 2 with one GPU per host",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.pat = n == 0 ? Allowed::kNo : Allowed::kByRule; });
              }},
-    Variable{"NCCL_LL128_C2C", "0: no LL128 over NVLink-C2C and over NICs of other GPUs",
+    Variable{"NCCL_LL128_C2C", "0: no LL128 over NVLink-C2C and over NICs of other GPUs (PXN)",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.ll128_over_c2c = n == 1; });
              }},
@@ -187,31 +187,32 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.peer_to_peer = n == 0; });
              }},
-    Variable{"NCCL_P2P_LEVEL", "how far apart GPUs may write to each other's memory; LOC: not at all", set_p2p_level},
+    Variable{"NCCL_P2P_LEVEL", "up to which distance GPUs write to each other's memory (P2P); LOC: never",
+             set_p2p_level},
     Variable{"NCCL_NET_GDR_LEVEL",
-             "how far from a GPU a NIC may be to use its memory (GPUDirect RDMA); LOC: not at all", set_gdr_level},
+             "up to which distance from a GPU a NIC accesses its memory (GPUDirect RDMA); LOC: never", set_gdr_level},
     Variable{
-        "NCCL_PXN_DISABLE", "1: GPUs do not use NICs beside other GPUs",
+        "NCCL_PXN_DISABLE", "1: GPUs do not use NICs of other GPUs (PXN)",
         [](std::string_view v, NcclKnobs& k) { return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; }); }},
     Variable{"NCCL_IB_MERGE_NICS", "0: each port of a NIC is a device of its own",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.merge_ports = n == 1; });
              }},
     Variable{"NCCL_IB_TIMEOUT",
-             "a NIC sends again after 4.096 us * 2^this without an acknowledgement, 20: 4.3 s; 0: it waits for ever",
+             "a NIC retransmits after 4.096 us * 2^this without an acknowledgement, 20: 4.3 s; 0: it waits forever",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 31}, [&](std::int64_t n) { k.ib_timeout = static_cast<int>(n); });
              }},
-    Variable{"NCCL_IB_RETRY_CNT", "how often a NIC sends again before it gives up and the job ends",
+    Variable{"NCCL_IB_RETRY_CNT", "how often a NIC retransmits before it gives up and the job ends",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 7}, [&](std::int64_t n) { k.ib_retries = static_cast<int>(n); });
              }},
-    Variable{"NCCL_CROSS_NIC", "0: channels leave a host by the NIC by which they came; 1: by any; 2: swapped in pairs",
+    Variable{"NCCL_CROSS_NIC", "0: channels leave a host by the NIC they entered by; 1: by any; 2: swapped in pairs",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.cross_nic = static_cast<int>(n); });
              }},
     Variable{"NCCL_P2P_PXN_LEVEL",
-             "2: sends use the NIC of the receiver's rail; 0 and 1: their own, which PCIe reaches",
+             "2: sends use the NIC on the receiver's rail (PXN); 0 and 1: the sender's own NIC over PCIe",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.p2p_pxn = n == 2; });
              }},
@@ -235,10 +236,11 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.p2p_net_ll = n == 1; });
              }},
-    Variable{"NCCL_MIN_P2P_NCHANNELS", "channels of sends at least",
-             [](std::string_view v, NcclKnobs& k) {
-               return number(v, kChannels, [&](std::int64_t n) { k.min_p2p_channels = static_cast<int>(n); });
-             }},
+    Variable{
+        "NCCL_MIN_P2P_NCHANNELS", "channels of sends at least",
+        [](std::string_view v,
+           NcclKnobs&
+               k) { return number(v, kChannels, [&](std::int64_t n) { k.min_p2p_channels = static_cast<int>(n); }); }},
     Variable{
         "NCCL_MAX_P2P_NCHANNELS", "channels of sends at most",
         [](std::string_view v,
@@ -250,7 +252,7 @@ constexpr std::array kVariables = {
              }},
 };
 
-// NCCL knows them; nothing here depends on them.
+// NCCL knows them; the model does not depend on them.
 constexpr std::array<std::string_view, 59> kWithoutEffect = {
     "NCCL_ASYNC_ERROR_HANDLING", "NCCL_BLOCKING_WAIT", "NCCL_CGA_CLUSTER_SIZE",
     "NCCL_CHECK_POINTERS", "NCCL_CHECKS_DISABLE", "NCCL_COMM_BLOCKING", "NCCL_COMM_ID", "NCCL_CONF_FILE",
@@ -272,7 +274,7 @@ std::string remedy(std::string_view name) {
   if (name == "NCCL_TOPO_FILE") return "name the file as 'cluster.node.nccl_topo'";
   if (name == "NCCL_GRAPH_FILE") return "name the file as 'comm.graph'";
   if (name == "NCCL_TUNER_CONFIG_FILE") return "name the file as 'comm.tuner_config'";
-  return "nothing that is modelled depends on it";
+  return "the model does not depend on it";
 }
 
 }  // namespace
@@ -291,7 +293,7 @@ NcclKnobs read_nccl_environment(ConfigMap env) {
   for (const std::string& name : env.keys()) {
     if (std::binary_search(known.begin(), known.end(), name)) continue;
     const std::string near = nearest_name(name, known);
-    env.error(name, "E182", fmt::format("'{}' is no variable of NCCL", name),
+    env.error(name, "E182", fmt::format("'{}' is not a variable of NCCL", name),
               near.empty() ? "" : fmt::format("did you mean '{}'?", near));
   }
   for (const Variable& variable : kVariables) {
@@ -308,7 +310,7 @@ NcclKnobs read_nccl_environment(ConfigMap env) {
   env.ignore_rest("NCCL does not know it");
   if (knobs.min_channels && knobs.max_channels && *knobs.min_channels > *knobs.max_channels) {
     env.error(env.has("NCCL_MAX_NCHANNELS") ? "NCCL_MAX_NCHANNELS" : env.keys().front(), "E182",
-              fmt::format("at least {} and at most {} channels contradict each other", *knobs.min_channels,
+              fmt::format("a minimum of {} and a maximum of {} channels contradict each other", *knobs.min_channels,
                           *knobs.max_channels));
   }
   return knobs;

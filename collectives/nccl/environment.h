@@ -1,5 +1,5 @@
-// NCCL's environment variables, in NCCL's own names and syntax, as the map `comm.env`: those that the model knows act,
-// others of NCCL are listed as ignored, unknown names are mistakes.
+// NCCL's environment variables, in NCCL's own names and syntax, as the map `comm.env`: modelled variables take effect,
+// other variables of NCCL are listed as ignored, unknown names are mistakes.
 #pragma once
 
 #include <string>

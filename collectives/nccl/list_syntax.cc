@@ -59,7 +59,7 @@ std::string parse_nccl_list(std::string_view text, const std::vector<std::string
     const std::size_t colon = entry.find(':');
     std::vector<bool> list;
     if (colon == std::string_view::npos) {
-      if (!first) return fmt::format("'{}' names no function: only the first list may stand for all", entry);
+      if (!first) return fmt::format("'{}' names no function: only the first list may apply to all", entry);
       if (std::string wrong = parse_names(entry, names, list); !wrong.empty()) return wrong;
       for (std::vector<bool>& kind : chosen) kind = list;
     } else {

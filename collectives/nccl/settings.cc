@@ -67,22 +67,22 @@ NcclTables load_tables(ConfigMap& comm, const NcclFiles& files, const std::strin
 
 std::string choose_tables(ConfigMap& comm, const NcclFiles& files, std::string_view library) {
   const std::string wanted = comm.text({.name = "nccl_version",
-                                        .doc = "version of the library whose cost model chooses, \"2.27\"",
+                                        .doc = "version of the library whose cost model is used, \"2.27\"",
                                         .fallback = std::string(kDefaultVersion)});
   if (comm.documenting()) return std::string(kDefaultVersion);
   if (library == kRccl) {
-    if (comm.has("nccl_version")) comm.warn("nccl_version", "E183", "RCCL has one table, whatever the version");
+    if (comm.has("nccl_version")) comm.warn("nccl_version", "E183", "RCCL has one table for all versions");
     return std::string(kRccl);
   }
   const std::vector<std::string> versions = shipped_versions(files);
   const std::string nearest = nearest_version(versions, wanted);
   if (nearest.empty()) {
-    comm.error("nccl_version", "E183", fmt::format("'{}' is no version of NCCL", wanted),
-               fmt::format("tables are there for {}", join(versions, ", ")));
+    comm.error("nccl_version", "E183", fmt::format("'{}' is not a version of NCCL", wanted),
+               fmt::format("there are tables for {}", join(versions, ", ")));
     return std::string(kDefaultVersion);
   }
   if (comm.has("nccl_version") && version_number(nearest) != version_number(wanted)) {
-    comm.assume("nccl_version", nearest, fmt::format("no table for {}; the nearest one is taken", wanted));
+    comm.assume("nccl_version", nearest, fmt::format("no table for {}; the nearest one is used", wanted));
   }
   return nearest;
 }
@@ -108,7 +108,7 @@ void read_algorithms(ConfigMap& comm, NcclSetup& setup, Diagnostics& foreign) {
   const std::vector<InputFile> files = comm.files(
       {.name = "algorithms",
        .doc =
-           "files of MSCCL (*.xml) and MSCCL++ (*.json): each plays the calls of its kind, size and number of ranks"});
+           "files of MSCCL (*.xml) and MSCCL++ (*.json): each runs the calls of its kind, size and number of ranks"});
   for (const InputFile& file : files) {
     if (file.path.ends_with(".json")) {
       if (auto plan = kept(parse_execution_plan(file.text, file.path), foreign))
@@ -146,7 +146,7 @@ std::string nearest_version(const std::vector<std::string>& shipped, const std::
 NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia, Diagnostics& foreign) {
   NcclSetup setup;
   const std::string library = comm.choice({.name = "library",
-                                           .doc = "who carries collectives out; rccl on AMD's GPUs",
+                                           .doc = "the collective library; rccl on AMD's GPUs",
                                            .fallback = std::string(nvidia ? "nccl" : kRccl)},
                                           kLibraries);
   const std::string tables = choose_tables(comm, files, library);

@@ -1,4 +1,4 @@
-// What the map `comm` says about the library: which one, its version, environment and tuner file.
+// The library settings of the map `comm`: which library, its version, environment and tuner file.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace ringwright::collectives {
 
-// Where tables lie: below nccl/.
+// Location of the tables: below nccl/.
 struct NcclFiles {
   std::vector<std::string> share_folders;
 };
 
-// `nvidia`: who makes the GPUs decides which library it is, unless the user says. The host is left as it is for others
-// to fill. Mistakes in the files that `comm` names go to `foreign`.
+// `nvidia`: the GPU vendor determines the library, unless the user sets it. The host is left for others to fill.
+// Mistakes in the files that `comm` names go to `foreign`.
 [[nodiscard]] NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia,
                                            Diagnostics& foreign);
 
-// Of "2.18", "2.20", ...: the newest that is not newer than `wanted`, the oldest if all are; empty when `wanted` is no
+// Of "2.18", "2.20", ...: the newest one up to `wanted`, the oldest if all are newer; empty when `wanted` is not a
 // version.
 [[nodiscard]] std::string nearest_version(const std::vector<std::string>& shipped, const std::string& wanted);
 

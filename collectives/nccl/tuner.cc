@@ -10,7 +10,7 @@
 namespace ringwright::collectives {
 namespace {
 
-// Beyond this many peers, sends to all at once are played one peer at a time, so that the flows in flight stay few.
+// Beyond this many peers, concurrent sends to all are simulated one peer at a time, which limits the flows in flight.
 constexpr int kDirectStepsUpTo = 256;
 
 constexpr std::array<std::string_view, 1> kRings = {"ring"};
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 2> kLogarithmic = {"halving_doubling", "r
 constexpr std::array<std::string_view, 2> kAllAtOnce = {"direct", "pairwise"};
 constexpr std::array<std::string_view, 2> kOneByOne = {"pairwise", "direct"};
 
-// Nearest first; the first that can play the call is taken.
+// Nearest first; the first that supports the call is used.
 std::span<const std::string_view> candidates(const CollectivePlan& plan, const CollectiveCall& call) {
   if (plan.algorithm == "nvls" && call.layout->host_count() == 1) return kInSwitch;
   if (plan.algorithm == "nvls" || plan.algorithm == "nvls_tree") return kTreesOfSwitches;
@@ -34,12 +34,12 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
   return kRings;
 }
 
-// Little data gets few channels, but takes its kernels' latencies and hardly a wire's time: steps play it in the way
-// that all members share alike, which folds.
+// Small calls get few channels, but their time is kernel latency rather than link time: steps simulate them with the
+// algorithm that is the same for all members, which folds.
 constexpr Bytes kLittle = Bytes(1 << 20);
 constexpr Bytes kTiny = Bytes(32 << 10);
 
-// Every order begins at another GPU, and each GPU begins one.
+// Every order begins at a different GPU, and each GPU begins one.
 bool uses_every_rail(const CollectivePlan& plan, const CollectiveCall& call) {
   const GroupLayout& layout = *call.layout;
   const bool all = call.bytes <= kLittle || plan.channels >= layout.largest_host;
@@ -96,7 +96,7 @@ const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const Co
     if (algorithm->supports(call)) return *algorithm;
   }
   const CollectiveAlgorithm* ring = find_algorithm("ring");
-  CHECK(ring != nullptr && ring->supports(call), "a ring plays what nothing else does");
+  CHECK(ring != nullptr && ring->supports(call), "a ring supports every remaining call");
   return *ring;
 }
 

@@ -1,4 +1,4 @@
-// NCCL's choices as the port asks for them, each made once; and the algorithm of steps that comes nearest to a choice.
+// NCCL's choices behind the tuner port, each made once, and the algorithm of steps that is closest to a choice.
 #pragma once
 
 #include <compare>
@@ -14,14 +14,14 @@
 
 namespace ringwright::collectives {
 
-// Layouts of calls must outlive the tuner. Safe to ask from several threads.
+// Layouts of calls must outlive the tuner. Thread-safe.
 class NcclTuner final : public ChannelTuner {
  public:
-  // `graphs`: channels that were found for the same setup before, which outlive the tuner; null: none.
+  // `graphs`: channels found earlier for the same setup, which outlive the tuner; null: none.
   explicit NcclTuner(NcclSetup setup, NcclGraphCache* graphs = nullptr) : selector_(std::move(setup), graphs) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const override;
-  // With an algorithm that somebody else chose.
+  // With an algorithm that is chosen elsewhere.
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call, NcclAlgorithm algorithm) const;
   [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const override {
     return selector_.plan_message(call);
@@ -42,13 +42,13 @@ class NcclTuner final : public ChannelTuner {
   mutable std::map<Asked, CollectivePlan> answers_;
 };
 
-// The rung of steps knows neither slots nor protocols, but its algorithms send the same bytes over the same links: as
+// The rung of steps models neither slots nor protocols, but its algorithms send the same bytes over the same links: as
 // many rings and trees as the plan has kinds of channels, in its orders.
 [[nodiscard]] const CollectiveAlgorithm& nearest_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
                                                           LibraryAlgorithms& library);
 
-// The other way round: the kernel, by its name in CollectivePlan, that sends what an algorithm of steps sends in this
-// call; empty when the library has none.
+// The inverse: the kernel, by its name in CollectivePlan, with the same traffic as an algorithm of steps in this call;
+// empty when the library has none.
 [[nodiscard]] std::string_view kernel_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
 
 }  // namespace ringwright::collectives

@@ -19,7 +19,7 @@ namespace {
 
 using Message = ProofMessage;
 
-// Between two thread blocks; lives with the sender's port.
+// Between two thread blocks; stored with the sender's port.
 struct Queue {
   std::deque<Message> messages;
   std::size_t room = 0;
@@ -109,7 +109,7 @@ class ChannelProver {
     return true;
   }
 
-  // Every queue has one reader, who is the one it is addressed to.
+  // Every queue has one reader: its addressee.
   bool join_queues() {
     for (int member = 0; member < members_; ++member) {
       for (int block = 0; block < blocks_; ++block) {
@@ -144,7 +144,7 @@ class ChannelProver {
       return fail(fmt::format("members {} and {} do not agree on a switch", port.peer, member));
     }
     if (writer.block.sends[at(port.port)].sum != port.sum) {
-      return fail(fmt::format("members {} and {} do not agree on a sum of the network", port.peer, member));
+      return fail(fmt::format("members {} and {} do not agree on a network sum", port.peer, member));
     }
     if (writer.block.copies != state(member, block).block.copies) {
       return fail(fmt::format("members {} and {} do not agree on their channels", port.peer, member));
@@ -160,7 +160,7 @@ class ChannelProver {
       }
     }
   }
-  // Ascending: one primitive of each block in turn. Descending: each block as far as it gets, the last first.
+  // Ascending: one primitive of each block in turn. Descending: each block as far as possible, the last first.
   void run_blocks(ProofOrder order) {
     bool moved = true;
     while (moved && proof_.holds()) {
@@ -199,7 +199,7 @@ class ChannelProver {
     };
     return fits(doing_.receives, block.receives.size()) && fits(doing_.sends, block.sends.size());
   }
-  // A sum of the network can be read when all have contributed.
+  // A network sum can be read when all have contributed.
   [[nodiscard]] bool readable(const Queue& queue) {
     if (queue.messages.empty()) return false;
     if (queue.sum == kNoSum) return true;

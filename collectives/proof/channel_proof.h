@@ -1,9 +1,9 @@
 // A symbolic proof of a channel algorithm for one call: thread blocks run over queues of 8 slots without a clock, and
-// every cell of memory knows whose contributions it holds.
+// every memory cell tracks whose contributions it holds.
 //
-// A network of thread blocks that read queues in a fixed order gives one result, whatever the order in which they run
-// (Kahn, 1974), as long as blocks of one member do not race for a cell. So it is run in two opposite orders: both must
-// end, with the right data, with empty queues, and both ends of a queue must agree on every message.
+// A network of thread blocks that read queues in a fixed order gives one result for every execution order (Kahn, 1974),
+// as long as blocks of one member do not race for a cell. So it runs in two opposite orders: both must end, with the
+// right data, with empty queues, and both ends of a queue must agree on every message.
 #pragma once
 
 #include <string>

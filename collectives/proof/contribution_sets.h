@@ -21,7 +21,7 @@ class ContributionSets {
   [[nodiscard]] bool full(std::size_t cell) const;
   [[nodiscard]] bool is_only(std::size_t cell, int member) const;
   void replace(std::size_t cell, Words by);
-  // False, and nothing is changed, when a contribution is there already.
+  // False, without a change, when a contribution is already present.
   [[nodiscard]] bool add(std::size_t cell, Words more);
   [[nodiscard]] std::size_t words_per_cell() const { return words_; }
   // "{0, 3}"

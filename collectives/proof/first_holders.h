@@ -1,11 +1,11 @@
-// Who holds a piece when a collective begins.
+// The initial holder of a piece.
 #pragma once
 
 #include "core/plan/collective_call.h"
 
 namespace ringwright::collectives {
 
-// Of `pieces` in all. Where each member has pieces of its own, they are numbered member by member, as many for each.
+// Of `pieces` in total. If each member has its own pieces, they are numbered member by member, equally many for each.
 [[nodiscard]] inline bool starts_with(const CollectiveCall& call, int member, int piece, int pieces) {
   switch (call.kind) {
     case CollectiveKind::kAllReduce:

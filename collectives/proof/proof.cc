@@ -1,4 +1,4 @@
-// Plays a collective step by step on sets of contributions and looks for the first thing that is wrong.
+// Runs a collective step by step on sets of contributions and finds the first violation.
 #include "collectives/proof/proof.h"
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 namespace ringwright::collectives {
 namespace {
 
-// A piece on its way: its contributions lie in a scratch row, so that all of a step leave before any arrives.
+// A piece in flight: its contributions are in a scratch row, so that all sends of a step leave before any arrives.
 struct Parcel {
-  int holder = 0;  // where it goes: a member, or a switch numbered from the group's size on
+  int holder = 0;  // its target: a member, or a switch numbered from the group's size on
   int piece = 0;
-  int from = 0;    // the member that sent it or asked the switch for it
+  int from = 0;  // the member that sent it or requested it from the switch
   bool reduce = false;
 };
 
@@ -75,7 +75,7 @@ class Prover {
     const int host = host_of[at(member)];
     return members_ + (host == host_of[at(peer)] ? host : call_.layout->host_count());
   }
-  // Whose pieces these are, for kinds in which every member has its own.
+  // The owner of pieces, for kinds in which every member has its own.
   [[nodiscard]] int owner(int piece) const {
     return is_exchange() ? piece / members_ : piece / (pieces_ / members_);
   }
@@ -135,7 +135,7 @@ class Prover {
                             at(await.send) < awaited[at(await.peer)].size();
         const CollectiveSend* send = exists ? &steps_[at(await.peer)].sends[at(await.send)] : nullptr;
         if (!exists || send->peer != member || send->route_kind != RouteKind::kWhole) {
-          return fail(fmt::format("step {}: member {} awaits send {} of member {}, which does not come", now_, member,
+          return fail(fmt::format("step {}: member {} awaits send {} of member {}, which never arrives", now_, member,
                                   await.send, await.peer));
         }
         if (awaited[at(await.peer)][at(await.send)] != 0) {
@@ -180,7 +180,7 @@ class Prover {
         return fail(fmt::format("step {}: send {} of member {} names piece {}", now_, index, member, piece));
       }
       if (sets_.empty(cell(from, piece)) || (down && !switch_is_ready(from, piece, member))) {
-        return fail(fmt::format("step {}: send {} of member {} carries piece {} before it is there", now_, index,
+        return fail(fmt::format("step {}: send {} of member {} carries piece {} before it has arrived", now_, index,
                                 member, piece));
       }
       total += algorithm_.piece_size(call_, piece);
@@ -212,7 +212,7 @@ class Prover {
       const std::size_t target = cell(parcel.holder, parcel.piece);
       Write& last = written_[target];
       if (last.step == now_ && !(last.reduce && parcel.reduce)) {
-        return fail(fmt::format("step {}: what piece {} of {} becomes depends on which message is first", now_,
+        return fail(fmt::format("step {}: the result of piece {} of {} depends on the message order", now_,
                                 parcel.piece, name_of(parcel.holder)));
       }
       last = {.step = now_, .reduce = parcel.reduce};
@@ -238,7 +238,7 @@ class Prover {
     return fmt::format("the switch of host {}", holder - members_);
   }
 
-  // Who awaited whom now knows what that one knew, and that its own step is complete.
+  // A member that awaited another now knows what that one knew, and that its step is complete.
   void learn() {
     if (steps_.front().await_everyone) {
       std::ranges::fill(known_, now_ + 1);

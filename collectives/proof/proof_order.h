@@ -1,4 +1,4 @@
-// The two orders in which a proof runs ranks and thread blocks: what holds in both does not hang on a race.
+// The two orders in which a proof runs ranks and thread blocks: a result that holds in both does not depend on a race.
 #pragma once
 
 namespace ringwright::collectives {

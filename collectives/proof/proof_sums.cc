@@ -23,7 +23,7 @@ std::string ProofSums::contribute(const SumMessage& place, const ProofMessage& m
   if (result.message.size != message.size || result.message.cells != message.cells) {
     return fmt::format("contributes {} bytes to a sum of {}", message.size.count(), result.message.size.count());
   }
-  return result.message.merge(message.sets) ? "" : "contributes twice to a sum of the network";
+  return result.message.merge(message.sets) ? "" : "contributes twice to a network sum";
 }
 
 bool ProofSums::is_whole(const SumMessage& place) {

@@ -1,4 +1,4 @@
-// Symbolic messages of a channel proof, and what switches of the network add up of them: by sum, message by message.
+// Symbolic messages of a channel proof, and their sums in network switches: by sum, message by message.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct ProofMessage {
   std::size_t cells = 0;
   std::vector<std::uint64_t> sets;  // by cell
 
-  // Adds what another message holds; false when both hold a contribution.
+  // Adds the content of another message; false when both hold the same contribution.
   [[nodiscard]] bool merge(const std::vector<std::uint64_t>& more);
 };
 
@@ -30,7 +30,7 @@ class ProofSums {
   };
 
   void add_queue(int sum) { ++sums_[sum].queues; }
-  // What is wrong with the contribution; empty: nothing.
+  // The mistake in the contribution; empty: none.
   [[nodiscard]] std::string contribute(const SumMessage& place, const ProofMessage& message);
   [[nodiscard]] bool is_whole(const SumMessage& place);
   [[nodiscard]] const ProofMessage& result(const SumMessage& place) { return at(place).message; }

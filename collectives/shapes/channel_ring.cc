@@ -1,4 +1,4 @@
-// Orders of rings. NCCL finds them by search; on hosts whose GPUs meet in NVLink switches the search ends with these.
+// Orders of rings. NCCL finds them by search; on hosts with NVSwitch the search finds these.
 #include "collectives/shapes/channel_ring.h"
 
 #include <algorithm>

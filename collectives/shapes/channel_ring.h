@@ -1,4 +1,4 @@
-// The circles that NCCL's rings take: host by host, each host entered at another GPU by each kind of channel.
+// The orders of NCCL's rings: host by host, each kind of channel enters a host at a different GPU.
 #pragma once
 
 #include "core/plan/collective_call.h"
@@ -7,8 +7,8 @@
 
 namespace ringwright::collectives {
 
-// The orders of one group; kind k of `kinds` enters a host at place k * size / kinds, so that rings enter hosts beside
-// all NICs alike, or as the plan's paths say.
+// The orders of one group; kind k of `kinds` enters a host at position k * size / kinds, so that rings enter next to
+// all NICs evenly, or as set by the plan's paths.
 class ChannelRing {
  public:
   struct Kind {
@@ -19,7 +19,7 @@ class ChannelRing {
   ChannelRing(const GroupLayout& layout, Kind kind) : layout_(layout), kind_(kind) {}
 
   [[nodiscard]] int position_of(int member) const;
-  // Any whole number, counted around the circle.
+  // Any whole number, modulo the ring size.
   [[nodiscard]] int member_at(int position) const;
   // Of the member through which the ring enters a host.
   [[nodiscard]] int first_position(int host) const;
@@ -32,7 +32,7 @@ class ChannelRing {
   Kind kind_;
 };
 
-// How many orders differ: a host alone has one circle, unless the plan has several.
+// The number of distinct orders: a single host has one ring, unless the plan has several.
 [[nodiscard]] int ring_kinds(const GroupLayout& layout, const CollectivePlan& plan);
 // The plan's path of channels of a kind through a host of the group; null when it has none.
 [[nodiscard]] const HostPath* path_of(const CollectivePlan& plan, int kind, int host);

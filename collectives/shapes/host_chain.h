@@ -1,6 +1,6 @@
-// Chains through the hosts of a group: which member stands where, for each kind of channel.
+// Chains through the hosts of a group: the members' positions, for each kind of channel.
 //
-// Each way begins at another GPU, so that all NICs are used; a plan's paths say otherwise.
+// Each chain begins at a different GPU, so that all NICs are used, unless a plan's paths differ.
 #pragma once
 
 #include "core/plan/collective_call.h"

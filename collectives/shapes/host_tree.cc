@@ -30,7 +30,7 @@ std::array<int, 2> children_of(int hosts, int host) {
   return {host - half, right > 0 ? host + right : -1};
 }
 
-// A host's number in tree 0 that has its place in tree 1, and back.
+// Converts between a host's number and the tree 0 number with its position in tree 1.
 int to_first_tree(int hosts, int host) { return hosts % 2 == 0 ? hosts - 1 - host : wrap(host - 1, hosts); }
 int to_second_tree(int hosts, int host) { return hosts % 2 == 0 ? hosts - 1 - host : wrap(host + 1, hosts); }
 

@@ -24,8 +24,8 @@ struct TreeQuery {
 
 [[nodiscard]] TreeNode tree_node(const TreeQuery& query);
 [[nodiscard]] int tree_root(int hosts, int tree);
-// With an even number of hosts one tree is the other's mirror image: this tells the trees of a host of one half as that
-// of its mirror image does, so that both are seen to play the same part. Otherwise `tree`.
+// With an even number of hosts one tree is the other's mirror image: a host of one half and its mirror image get the
+// same tree numbers, so that both have visibly the same role. Otherwise `tree`.
 [[nodiscard]] int mirrored_tree(const TreeQuery& query);
 // The greatest depth: log2 of the number of hosts, rounded up.
 [[nodiscard]] int tree_height(int hosts);

@@ -1,4 +1,4 @@
-// The number of chunks with the least time for a latency-bandwidth product that is alike on NVLink and on a NIC.
+// The number of chunks with the least time for a latency-bandwidth product that is similar on NVLink and on a NIC.
 #include "collectives/shapes/pipeline.h"
 
 #include <algorithm>

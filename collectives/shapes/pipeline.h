@@ -1,6 +1,6 @@
-// Into how many chunks a pipelined collective cuts its data.
+// The number of chunks of a pipelined collective.
 //
-// C chunks through D + 1 stages in lock step take (C + D) (a + S / (C B)); the least is at C = sqrt(D S / (a B)).
+// C chunks through D + 1 stages in lock step take (C + D) (a + S / (C B)); the minimum is at C = sqrt(D S / (a B)).
 #pragma once
 
 #include "core/base/units.h"

@@ -9,7 +9,7 @@
 
 namespace ringwright::collectives {
 
-// Members take part under a number of the power-of-two core; -1 for those that were folded away.
+// Members take part under a number of the power-of-two core; -1 for folded members.
 struct PowerCore {
   int levels = 0;
   int size = 1;
@@ -31,7 +31,7 @@ struct PowerCore {
 
 enum class FoldStep { kIn, kBack };
 
-// The folded member hands in all it has, or is given the result.
+// The folded member sends in all its data, or receives the result.
 inline void exchange_in_pair(const CollectiveCall& call, int member, FoldStep step, CollectiveStep& out) {
   const bool folded = member % 2 == 0;
   const int partner = folded ? member + 1 : member - 1;

@@ -1,4 +1,4 @@
-// The circle on which a group's members stand: all of a host side by side, then the next host, as NCCL's rings go.
+// The ring order of a group's members: all members of a host in sequence, then the next host, as in NCCL's rings.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace ringwright::collectives {
 [[nodiscard]] inline int position_of(const CollectiveCall& call, int member) {
   return call.layout->position[static_cast<std::size_t>(member)];
 }
-// The member at a position; any whole number, counted around the circle.
+// The member at a position; any whole number, modulo the ring size.
 [[nodiscard]] inline int member_at(const CollectiveCall& call, int position) {
   return call.layout->host_order[static_cast<std::size_t>(wrap(position, call.size()))];
 }

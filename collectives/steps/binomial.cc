@@ -1,7 +1,8 @@
-// Binomial tree: a broadcast doubles those who know in every step, a reduction halves those who still add.
+// Binomial tree: a broadcast doubles the members with the data in every step, a reduction halves the members that still
+// reduce.
 //
-// ceil(log2 n) (a + S/B); members are counted from the root on, and the farthest is told first. (Thakur, Rabenseifner
-// and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, sections 4.4 and 4.6.)
+// ceil(log2 n) (a + S/B); members are counted from the root, and the farthest receives first. (Thakur, Rabenseifner and
+// Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005, sections 4.4 and 4.6.)
 #include <bit>
 
 #include "collectives/shapes/ring_order.h"

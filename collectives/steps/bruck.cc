@@ -1,7 +1,7 @@
 // Bruck: all-gather and all-to-all in ceil(log2 n) steps for any number of members.
 //
-// All-gather: in step k a member sends the min(2^k, n - 2^k) pieces that it has from itself on to the member 2^k back:
-// ceil(log2 n) a + (n-1)/n S/B. All-to-all: in step k what has bit k in the distance that it has to go moves 2^k on,
+// All-gather: in step k a member sends the min(2^k, n - 2^k) pieces that it holds, starting with its own, to the member
+// 2^k back: ceil(log2 n) a + (n-1)/n S/B. All-to-all: in step k all data whose distance has bit k set move 2^k ahead,
 // about half of the buffer: ceil(log2 n) (a + S/(2B)). (Bruck, Ho, Kipnis, Upfal and Weathersby, "Efficient algorithms
 // for all-to-all communications in multiport message-passing systems", IEEE TPDS 1997; MPI's "(modified) Bruck".)
 #include <algorithm>
@@ -68,7 +68,7 @@ class Bruck final : public CollectiveAlgorithm {
     }
     for (int distance = step; distance < n; ++distance) {
       if ((distance & step) == 0) continue;
-      const int from = wrap(member - distance % step, n);  // the lower bits of the way lie behind it
+      const int from = wrap(member - distance % step, n);  // the lower bits of the distance are done
       visit(from * n + wrap(from + distance, n));
     }
   }

@@ -1,9 +1,9 @@
-// Butterflies: in every stage each member exchanges with one partner, and after the last everyone has heard of
+// Butterflies: in every stage each member exchanges with one partner, and after the last stage everyone has data from
 // everyone.
 //
-// Scattering sums, a member hands its partner all that the partner answers for from then on, itself and whom it meets
-// later; gathering goes the same way back. log2 n a + (n-1)/n S/B each. (Thakur, Rabenseifner and Gropp, "Optimization
-// of collective communication operations in MPICH", IJHPCA 2005.)
+// When scattering sums, a member sends its partner all pieces of the partner and of the partner's later partners;
+// gathering reverses the stages. log2 n a + (n-1)/n S/B each. (Thakur, Rabenseifner and Gropp, "Optimization of
+// collective communication operations in MPICH", IJHPCA 2005.)
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@
 
 namespace ringwright::collectives {
 
-// Whom a member meets in a stage. Stages are numbered as reduce-scatter takes them.
+// A member's partner in a stage. Stages are numbered in reduce-scatter order.
 class Pairings {
  public:
   enum class Pattern { kFarthestFirst, kNearestFirst, kBine };
@@ -23,8 +23,8 @@ class Pairings {
 
   [[nodiscard]] int stages() const { return stages_; }
   [[nodiscard]] int partner(int member, int stage) const;
-  // Replaces `out` by the members whose data `member` still passes on or scatters to after a stage: itself and whom it
-  // meets later, and whom these meet.
+  // Replaces `out` by the members whose data `member` still forwards or scatters after a stage: itself, its later
+  // partners, and their later partners.
   void beyond(int member, int stage, std::vector<int>& out) const;
 
  private:
@@ -59,7 +59,7 @@ class HalvingButterfly {
 
  private:
   [[nodiscard]] ButterflyStage stage_at(int index) const;
-  // Whose pieces travel: scattering, those that the partner answers for; gathering, those that the sender has.
+  // Owners of the transferred pieces: the partner's side when scattering, the sender's when gathering.
   [[nodiscard]] int keeper(const ButterflyStage& stage, int member) const {
     return stage.half == Half::kScatter ? pairings_.partner(member, stage.number) : member;
   }

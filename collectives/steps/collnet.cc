@@ -1,12 +1,12 @@
-// CollNet: the hosts add up inside, the network's switches add the hosts' sums and send the results to all of them.
+// CollNet: hosts reduce inside, network switches reduce the hosts' sums and send the results to all hosts.
 //
-// All-reduce of k hosts with p members each, one on every rail; the member at place h of its host is the head of one
+// All-reduce of k hosts with p members each, one on every rail; the member at position h of its host is the head of one
 // p-th of the data. collnet_direct: all members of a host send their parts to the heads, the heads send sums up to the
-// switches and take the results down, and hand them out: p - 1 messages of S/p in, S/p up and down on every NIC, p - 1
-// of S/p out. collnet_chain: a chain through the host for each head adds part by part, and brings the result back.
-// Chunks follow each other in lock step, C + 3 and C + 2 (p - 1) + 1 steps. (NCCL 2.19 to 2.27,
-// src/device/all_reduce.h, CollNetDirect and CollNetChain; in the switches SHARP's streaming aggregation: Graham et
-// al., ISC High Performance 2020.)
+// switches, receive the results and broadcast them: p - 1 messages of S/p in, S/p up and down on every NIC, p - 1 of
+// S/p out. collnet_chain: a chain through the host for each head adds part by part, and brings the result back. Chunks
+// follow each other in lock step, C + 3 and C + 2 (p - 1) + 1 steps. (NCCL 2.19 to 2.27, src/device/all_reduce.h,
+// CollNetDirect and CollNetChain; in the switches SHARP's streaming aggregation: Graham et al., ISC High Performance
+// 2020.)
 #include <vector>
 
 #include "collectives/shapes/cut.h"
@@ -46,7 +46,7 @@ struct CollnetShape {
   [[nodiscard]] int beside(int member, int at_place) const {
     return layout.hosts[at(layout.host_of[at(member)])][at(wrap(at_place, heads))];
   }
-  // On another host: the switch that both share is the network's.
+  // On another host: the shared switch is in the network.
   [[nodiscard]] int across(int member) const {
     return layout.hosts[at(wrap(layout.host_of[at(member)] + 1, layout.host_count()))][at(place(member))];
   }
@@ -71,7 +71,7 @@ void add_direct(const CollnetShape& shape, int member, int index, std::vector<Co
   }
 }
 
-// The chain of head h begins at place h + 1 and ends at h; results go the other way round.
+// The chain of head h begins at position h + 1 and ends at h; results travel in reverse.
 void add_chain(const CollnetShape& shape, int member, int index, std::vector<CollnetMessage>& out) {
   const int own = shape.place(member);
   for (int hop = 0; hop < shape.hops; ++hop) {
@@ -96,8 +96,8 @@ class Collnet final : public CollectiveAlgorithm {
   }
   [[nodiscard]] std::string_view help() const override {
     return inside_ == Inside::kDirect
-               ? "hosts add up, each GPU its part; the network's switches add the hosts (NCCL CollNetDirect)"
-               : "chains add up inside hosts; the network's switches add the hosts (NCCL CollNetChain)";
+               ? "hosts reduce, each GPU its part; network switches reduce over hosts (NCCL CollNetDirect)"
+               : "chains reduce inside hosts; network switches reduce over hosts (NCCL CollNetChain)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     const GroupLayout& layout = *call.layout;
@@ -108,7 +108,7 @@ class Collnet final : public CollectiveAlgorithm {
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    out.await_everyone = true;  // the switches must have all contributions of a chunk before it is taken
+    out.await_everyone = true;  // the switches need all contributions of a chunk before it is read
     const Cut cut(call.bytes, pieces(call));
     const CollnetShape shape(call, inside_);
     for (const CollnetMessage& message : messages(shape, member, index)) {

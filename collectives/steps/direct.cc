@@ -1,7 +1,7 @@
-// Direct: everyone sends to everyone at once, one step; the network sorts it out.
+// Direct: everyone sends to everyone at once, in one step that is left to the network.
 //
 // Time without sharing: a + S / (n B) for all-to-all, all-gather and reduce-scatter (each message is one n-th of the
-// buffer). Total bytes a member are those of the ring, S (n-1) / n.
+// buffer). Total bytes per member are those of the ring, S (n-1) / n.
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/ring_order.h"
 #include "core/ports/collective_algorithm.h"
@@ -21,7 +21,7 @@ class Direct final : public CollectiveAlgorithm {
   }
   [[nodiscard]] int steps(const CollectiveCall& call) const override { return call.size() > 1 ? 1 : 0; }
 
-  // Send i goes to the member i + 1 further on, so that no receiver is met by all at the same place of their lists.
+  // Send i goes to the member i + 1 positions ahead, so that no receiver is at the same index of all lists.
   void step(const CollectiveCall& call, int member, int, CollectiveStep& out) const override {
     out.clear();
     const int n = call.size();

@@ -1,12 +1,12 @@
 // Double tree: half of the data goes up and down each of two trees over hosts, with a chain through every host.
 //
-// As NCCL lays it out: chains inside hosts, a double binary tree over the chains' heads, one such pair of trees per
-// GPU position (channel), so that every NIC carries its part. Broadcast and reduce put the root's host above both
-// trees of the other hosts (Sanders, Speck and Traff 2009); NCCL itself uses rings there.
+// As in NCCL: chains inside hosts, a double binary tree over the chains' heads, one such pair of trees per GPU position
+// (channel), so that every NIC carries its share. Broadcast and reduce put the root's host above both trees of the
+// other hosts (Sanders, Speck and Traff 2009); NCCL itself uses rings there.
 // A member at depth d of a tree of depth D sends chunk c up in step c + D - d and down in step c + D + d: C chunks take
-// C - 1 + 2 D steps, one way C - 1 + D. With N hosts of one member, D = ceil(log2 N), and without sharing all-reduce
-// takes (C - 1 + 2 D) (a + S / (2 C B)), unless a pair is joined in both trees (N = 3). In a host, D = n - 1, and what
-// several channels send to one neighbour in a step is one message.
+// C - 1 + 2 D steps, in one direction C - 1 + D. With N hosts of one member, D = ceil(log2 N), and without sharing
+// all-reduce takes (C - 1 + 2 D) (a + S / (2 C B)), unless a pair is connected in both trees (N = 3). In a host, D = n
+// - 1, and the sends of several channels to one neighbour in a step form one message.
 #include <array>
 #include <cstddef>
 
@@ -24,10 +24,10 @@ bool is_rooted(const CollectiveCall& call) { return call.kind != CollectiveKind:
 bool goes_up(const CollectiveCall& call) { return call.kind != CollectiveKind::kBroadcast; }
 bool goes_down(const CollectiveCall& call) { return call.kind != CollectiveKind::kReduce; }
 
-// What all members agree on.
+// Properties shared by all members.
 struct Shape {
   int hosts;
-  int tree_hosts;  // a root's host stands above the trees, not in them
+  int tree_hosts;  // a root's host is above the trees, not in them
   int trees;
   int channels;    // every host has a head for each
   int depth;       // D
@@ -45,7 +45,7 @@ struct Shape {
   [[nodiscard]] int steps_after_first_chunk(const CollectiveCall& call) const {
     return is_rooted(call) ? depth : 2 * depth;
   }
-  // Chains of the longest host are assumed everywhere, so that depths need no walk over hosts.
+  // The chain length of the largest host is assumed everywhere, so that depths need no loop over hosts.
   [[nodiscard]] int whole_depth(const CollectiveCall& call) const {
     const int chain = call.layout->largest_host - 1;
     if (hosts == 1) return chain;
@@ -59,13 +59,13 @@ struct Lane {
   int channel = 0;
 };
 
-// The pieces that leave a member in a step on one lane; -1 for none.
+// The pieces that leave a member in a step on one queue; -1 for none.
 struct Moving {
   int up = -1;
   int down = -1;
 };
 
-// A member's place in both trees of all channels; its host's nodes are looked up once.
+// A member's position in both trees of all channels; its host's nodes are looked up once.
 class View {
  public:
   View(const CollectiveCall& call, const Shape& shape, int member)
@@ -86,7 +86,7 @@ class View {
   [[nodiscard]] const CollectiveCall& call() const { return call_; }
   [[nodiscard]] const Shape& shape() const { return shape_; }
   [[nodiscard]] int member() const { return member_; }
-  // The same step as another member sees it.
+  // The same step from another member's view.
   [[nodiscard]] View of(int other) const { return {call_, shape_, other}; }
 
   [[nodiscard]] Moving moving(const Lane& lane, int index) const {
@@ -101,7 +101,7 @@ class View {
   }
   [[nodiscard]] int chain_parent(int channel) const { return in_chain(channel) > 0 ? beside(-1) : -1; }
   [[nodiscard]] int chain_child(int channel) const { return in_chain(channel) < size_ - 1 ? beside(1) : -1; }
-  // The member at the other side of a chain's link, here or around the host.
+  // The member at the other end of a chain's link, possibly around the host.
   [[nodiscard]] int beside(int distance) const { return member_on(call_, host_, wrap(place_ + distance, size_)); }
   [[nodiscard]] int host_members() const { return size_; }
 
@@ -129,7 +129,7 @@ class View {
     const int above = is_rooted(call_) ? call_.layout->largest_host : 0;
     return above + nodes_[static_cast<std::size_t>(lane.tree)].depth + in_chain(lane.channel);
   }
-  // Hosts are counted from the root's host on, which itself has no number.
+  // Hosts are counted from the root's host, which itself has no number.
   [[nodiscard]] int tree_number(int host) const {
     return root_host_ < 0 ? host : wrap(host - root_host_ - 1, shape_.hosts);
   }
@@ -148,7 +148,7 @@ class View {
   std::array<TreeNode, 2> nodes_;
 };
 
-// Calls visit(peer, reduce, piece) for what a member sends to other hosts in a step, in a fixed order.
+// Calls visit(peer, reduce, piece) for a member's sends to other hosts in a step, in a fixed order.
 template <class Visitor>
 void visit_network(const View& view, int index, Visitor&& visit) {
   const int channel = view.network_channel();
@@ -163,7 +163,7 @@ void visit_network(const View& view, int index, Visitor&& visit) {
   }
 }
 
-// The same for what it sends along the chains of its host.
+// The same for its sends along the chains of its host.
 template <class Visitor>
 void visit_chains(const View& view, int index, Visitor&& visit) {
   if (view.host_members() == 1) return;
@@ -187,8 +187,8 @@ struct Bundle {
 
 enum class Extent { kNetwork, kNetworkAndChains };
 
-// What a member sends in a step. Messages to other hosts come first, so that their receivers, who ask for their place
-// in the list, need not look at the chains.
+// A member's sends in a step. Messages to other hosts come first, so that receivers find their index in the list
+// without the chains.
 class Bundles {
  public:
   Bundles(const View& view, int index, Extent extent) {
@@ -207,7 +207,7 @@ class Bundles {
       if (known.peer == peer && known.reduce == reduce) return known;
     }
     // Two neighbours in the chain, and of each tree a parent and two children.
-    CHECK(count_ < static_cast<int>(all_.size()), "more messages than two trees can give");
+    CHECK(count_ < static_cast<int>(all_.size()), "more messages than two trees can produce");
     Bundle& added = all_[static_cast<std::size_t>(count_++)];
     added = {.peer = peer, .reduce = reduce, .size = Bytes(0)};
     return added;
@@ -217,7 +217,7 @@ class Bundles {
   int count_ = 0;
 };
 
-// Awaits everything that `peer` sends to `member` in this step.
+// Awaits all messages from `peer` to `member` in this step.
 void await_from(const View& peer, int index, Extent extent, int member, CollectiveStep& out) {
   const Bundles theirs(peer, index, extent);
   for (int i = 0; i < theirs.count(); ++i) {
@@ -225,7 +225,7 @@ void await_from(const View& peer, int index, Extent extent, int member, Collecti
   }
 }
 
-// A peer may be a neighbour in both trees; it is asked once.
+// A peer may be a neighbour in both trees; it is visited once.
 void await_network(const View& view, int index, CollectiveStep& out) {
   std::array<int, 6> asked{};
   int asked_count = 0;

@@ -1,9 +1,9 @@
 // Recursive halving and doubling: partners at distance 1, 2, 4, ... exchange a half, a quarter, ..., and back.
 //
-// All-reduce (Rabenseifner) with n = 2^L: 2 L steps, 2 L a + 2 (n-1)/n S/B. Other sizes first fold each of the
-// n - 2^L excess members into a neighbour and hand it the result at the end: + 2 (a + S/B), pieces S / 2^L.
-// Reduce-scatter and all-gather (powers of two only): L a + (n-1)/n S/B. (Thakur, Rabenseifner and Gropp,
-// "Optimization of collective communication operations in MPICH", IJHPCA 2005, sections 4.3 and 4.5.)
+// All-reduce (Rabenseifner) with n = 2^L: 2 L steps, 2 L a + 2 (n-1)/n S/B. Other sizes first fold each of the n - 2^L
+// excess members into a neighbour and send it the result at the end: + 2 (a + S/B), pieces S / 2^L. Reduce-scatter and
+// all-gather (powers of two only): L a + (n-1)/n S/B. (Thakur, Rabenseifner and Gropp, "Optimization of collective
+// communication operations in MPICH", IJHPCA 2005, sections 4.3 and 4.5.)
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/power_core.h"
 #include "core/ports/collective_algorithm.h"
@@ -82,7 +82,7 @@ class HalvingDoubling final : public CollectiveAlgorithm {
   }
 
   // After halving at levels 0..l a member is responsible for the pieces whose low l + 1 bits are those of its number.
-  // It sends its partner's share of them; doubling sends its own share back the same way.
+  // It sends its partner's share of them; doubling sends its own share back in reverse.
   static Cut::Stride sent(const PowerCore& core, int number, const HalvingStage& stage) {
     const int stride = 2 << stage.level;
     const int keeper = stage.phase == HalvingPhase::kHalve ? number ^ (1 << stage.level) : number;

@@ -1,9 +1,10 @@
-// Hierarchical: rings inside every host, then rings across hosts on every rail, so that only 1/p of the data leaves.
+// Hierarchical: rings inside every host, then rings across hosts on every rail, so that only 1/p of the data leaves a
+// host.
 //
-// With k hosts of p members, without sharing: all-reduce 2 (p-1) (a + S / (p B)) + 2 (k-1) (a + S / (n B));
-// all-gather and reduce-scatter half of it (BlueConnect: Cho et al., "BlueConnect: decomposing all-reduce for deep
-// learning on heterogeneous network hierarchy", MLSys 2019). All-to-all first gives each local peer all that its rail
-// must carry, then exchanges on the rails: (p-1) (a + S / (p B)) + (k-1) (a + S / (k B)), as NCCL's PXN.
+// With k hosts of p members, without sharing: all-reduce 2 (p-1) (a + S / (p B)) + 2 (k-1) (a + S / (n B)); all-gather
+// and reduce-scatter half of it (BlueConnect: Cho et al., "BlueConnect: decomposing all-reduce for deep learning on
+// heterogeneous network hierarchy", MLSys 2019). All-to-all first sends each local peer all data for its rail, then
+// exchanges on the rails: (p-1) (a + S / (p B)) + (k-1) (a + S / (k B)), as NCCL's PXN.
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/ring_order.h"
 #include "core/ports/collective_algorithm.h"
@@ -88,8 +89,8 @@ class Hierarchical final : public CollectiveAlgorithm {
       out.pieces.push_back(sent_on_rail(call, member, stage));
     }
   }
-  // Contract of the port: with several hosts of several members, neighbours in a host and on a rail are at differences
-  // that change where the host ends.
+  // Contract of the port: with several hosts of several members, neighbours in a host and on a rail have index
+  // differences that change at the end of the host.
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall& call) const override {
     const bool one_level = call.layout->host_count() == 1 || call.layout->largest_host == 1;
     return one_level && Cut(call.bytes, call.size()).even();
@@ -118,7 +119,7 @@ class Hierarchical final : public CollectiveAlgorithm {
     return member_on(call, wrap(host + distance, call.layout->host_count()), place);
   }
 
-  // As in a ring: reducing, the share of the member before goes first; gathering, one's own.
+  // As in a ring: a reduction sends the previous member's share first, a gather its own.
   static int sent_place(const CollectiveCall& call, int member, const HierarchicalStage& stage) {
     const int back = stage.phase == HierarchicalPhase::kReduceInHost ? stage.round + 1 : stage.round;
     return wrap(place_of(call, member) - back, call.layout->largest_host);
@@ -141,7 +142,7 @@ class Hierarchical final : public CollectiveAlgorithm {
     }
     return Bytes(0);
   }
-  // The shares of all members at this place of their hosts.
+  // The shares of all members at this position of their hosts.
   static Bytes rail_bytes(const CollectiveCall& call, int place) {
     const Cut cut(call.bytes, call.size());
     if (cut.even()) return cut.size(0) * call.layout->host_count();

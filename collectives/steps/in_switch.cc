@@ -1,12 +1,12 @@
-// In the switch: members send up to one switch that adds what it gets and sends each what it needs, chunk by chunk.
+// In the switch: members send to one switch that reduces its inputs and sends each member its result, chunk by chunk.
 //
 // Inside a host (NVLink SHARP): all-reduce as NCCL's NVLS runs it, each GPU the head of one n-th: multimem.ld_reduce
 // reads the n-th from all GPUs through the adding switch (all send S up, the head gets S/n down), multimem.st writes it
-// to all (S/n up, S down): S (1 + 1/n) a direction on each GPU's link. Over hosts with one member each (SHARP
+// to all (S/n up, S down): S (1 + 1/n) per direction on each GPU's link. Over hosts with one member each (SHARP
 // streaming aggregation: Graham et al., ISC 2020): S up and S down. Reduce-scatter is the first half: S up, S/n down;
 // all-gather the second: S/n up, S down. (PTX ISA, multimem; NVIDIA GTC 2023 S51111 for NVLS.)
 // Stages overlap on successive chunks, in lock step. Time without sharing, C chunks, L stages:
-// (C + L - 1) (a + S / (C B)), a and B those of the way to or from the switch.
+// (C + L - 1) (a + S / (C B)), a and B those of the path to or from the switch.
 #include <array>
 #include <span>
 
@@ -18,7 +18,7 @@
 namespace ringwright::collectives {
 namespace {
 
-enum class Share { kAll, kOwn };  // the chunk of every member's share, or of one's own only
+enum class Share { kAll, kOwn };  // the chunk of every member's share, or of the member's own only
 
 struct Leg {
   RouteKind route_kind = RouteKind::kUpToSwitch;
@@ -60,7 +60,7 @@ class InSwitch final : public CollectiveAlgorithm {
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    out.await_everyone = true;  // so that the switch has all contributions before the next step takes the sum
+    out.await_everyone = true;  // the switch needs all contributions before the next step reads the sum
     const int peer = wrap(member + 1, call.size());
     int chunk = index;
     for (const Leg& leg : legs(call)) {
@@ -106,7 +106,7 @@ class InSwitch final : public CollectiveAlgorithm {
     for (int owner = 0; owner < call.size(); ++owner) total += share_chunk(call, owner, chunk);
     return total;
   }
-  // Cut among members first, so that equal shares stay equal when they are cut into chunks.
+  // Split among members first, so that equal shares stay equal when they are split into chunks.
   static Bytes share_chunk(const CollectiveCall& call, int owner, int chunk) {
     return Cut(Cut(call.bytes, call.size()).size(owner), chunks(call)).size(chunk);
   }

@@ -1,11 +1,12 @@
-// Library rings: the rings that NCCL's or RCCL's search finds, side by side, each with an equal share of the buffer.
+// Library rings: the rings that NCCL's or RCCL's search finds, concurrently, each with an equal share of the buffer.
 //
-// Ring r of R goes host by host in the order of the plan's r-th kind of channel (collectives/shapes/channel_ring.h),
-// so that together they load the lanes of a host and its NICs as the library's channels do. In a step a member sends,
-// for each ring, one slice of S / (n R) bytes to the ring's next member; slices for one peer by the same NICs are one
-// message.
-// Time without sharing: all-reduce 2 (n-1) (a + m S / (n R B)), m being the most rings on one lane; all-gather and
-// reduce-scatter half of it. Broadcast and reduce: R chains from or to the root, (C + n - 2) (a + m S / (R C B)).
+// Ring r of R visits hosts one by one in the order of the plan's r-th kind of channel
+// (collectives/shapes/channel_ring.h), so that together they load the lanes of a host and its NICs as the library's
+// channels do. In a step a member sends, for each ring, one slice of S / (n R) bytes to the ring's next member; slices
+// for one peer by the same NICs are one message.
+// Time without sharing: all-reduce 2 (n-1) (a + m S / (n R B)), where m is the largest number of rings on one lane;
+// all-gather and reduce-scatter half of it. Broadcast and reduce: R chains from or to the root, (C + n - 2) (a + m S /
+// (R C B)).
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -27,7 +28,7 @@ bool is_chain(const CollectiveCall& call) {
   return call.kind == CollectiveKind::kBroadcast || call.kind == CollectiveKind::kReduce;
 }
 
-// The first time around, contributions add up; the second time around, results replace.
+// The first round adds contributions; the second round replaces by results.
 bool is_reducing(const CollectiveCall& call, int index) {
   return call.kind == CollectiveKind::kReduceScatter ||
          (call.kind == CollectiveKind::kAllReduce && index < call.size() - 1);
@@ -89,7 +90,7 @@ class LibraryRings final : public CollectiveAlgorithm {
     int member = 0;
     int index = 0;  // of the step
   };
-  // What a member sends in a step, by ring: the piece (-1: none), to whom, and as part of which message.
+  // A member's sends in a step, by ring: the piece (-1: none), the receiver, and the message it is part of.
   struct Sent {
     int rings = 0;
     std::array<int, kNcclMaxChannels> piece;
@@ -142,13 +143,13 @@ class LibraryRings final : public CollectiveAlgorithm {
     }
   }
 
-  // A member's stand in one ring.
+  // A member's position in one ring.
   struct Place {
     int ring = 0;
     int position = 0;
     int index = 0;  // of the step
   };
-  // Pieces of kinds that go round are named by the member that owns them, then by the ring.
+  // Pieces of kinds that traverse the whole ring are numbered by owner, then by ring.
   [[nodiscard]] int sent_piece(const CollectiveCall& call, const ChannelRing& order, const Place& place) const {
     if (is_chain(call)) return chain_piece(call, order, place);
     const int n = call.size();
@@ -169,7 +170,7 @@ class LibraryRings final : public CollectiveAlgorithm {
   CollectivePlan plan_;
 };
 
-// Everything that an algorithm takes of a plan beside the number of channels.
+// Everything that an algorithm uses of a plan besides the number of channels.
 std::vector<std::vector<int>> paths_in_one(const CollectivePlan& plan) {
   std::vector<std::vector<int>> all = {plan.kind_of_host};
   for (const std::vector<HostPath>& of_host : plan.paths) {
@@ -182,7 +183,7 @@ std::vector<std::vector<int>> paths_in_one(const CollectivePlan& plan) {
   return all;
 }
 
-// How channels of a kind pass through every kind of host; of one host alone the NICs do not matter.
+// Paths of channels of a kind through every kind of host; on a single host the NICs do not matter.
 std::vector<HostPath> through_hosts(const CollectivePlan& plan, const GroupLayout& layout, int kind) {
   std::vector<HostPath> paths;
   for (const std::vector<HostPath>& of_host : plan.paths) {

@@ -1,8 +1,8 @@
 // The rings and trees that a library's search finds in the hosts of a group, for the rung of steps.
 //
-// The library (NCCL, RCCL) tells in its plan how many kinds of channels there are and in which order each passes the
-// GPUs of a host; kernels and steps then send over the same links. Algorithms made for one plan are pure functions of
-// the call, like those of the table.
+// The library's plan (NCCL, RCCL) sets how many kinds of channels there are and in which order each passes the GPUs of
+// a host; kernels and steps then send over the same links. Algorithms made for one plan are pure functions of the call,
+// like those of the table.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ namespace ringwright::collectives {
 // the group's hosts fill, in their order, the first one counting fastest. All-reduce, all-gather, reduce-scatter.
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_torus_rings(const std::vector<int>& sides);
 
-// Each made once and kept; may be asked by several threads.
+// Each is built once and cached; thread-safe.
 class LibraryAlgorithms {
  public:
   [[nodiscard]] const CollectiveAlgorithm& rings(const CollectivePlan& plan, const GroupLayout& layout);
@@ -42,8 +42,8 @@ class LibraryAlgorithms {
   std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
 };
 
-// The plan with each path once, when all paths stand for equally many channels; else as it is. No more channels than
-// orders, so that plans that send alike are equal.
+// The plan with each path once, if all paths stand for equally many channels; else unchanged. No more channels than
+// orders, so that plans with the same traffic are equal.
 [[nodiscard]] CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& layout);
 
 }  // namespace ringwright::collectives

@@ -2,8 +2,8 @@
 // found, and two binary trees over the chains' heads, each with half of the kind's share.
 //
 // The pipeline is that of double_tree.cc: a member at depth d of trees of depth D sends chunk c up in step c + D - d,
-// down in step c + D + d: C chunks take C - 1 + 2 D steps. Heads are those of the plan's orders, so that the trees of a
-// host leave by as many NICs as the library's do.
+// down in step c + D + d: C chunks take C - 1 + 2 D steps. Heads are those of the plan's orders, so that a host's trees
+// use as many NICs as the library's.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -20,12 +20,12 @@
 namespace ringwright::collectives {
 namespace {
 
-// What all members agree on.
+// Properties shared by all members.
 struct LibraryTreeShape {
   int hosts;
   int trees;
   int kinds;   // chains through each host
-  int depth;  // D, as if all hosts were as long as the longest
+  int depth;   // D, as if all hosts had as many members as the largest
   int chunks;
 
   LibraryTreeShape(const CollectiveCall& call, const CollectivePlan& plan)
@@ -43,7 +43,7 @@ struct LibraryTreeChannel {
   int kind = 0;
 };
 
-// A member's place on a lane.
+// A member's position in a queue.
 struct LibraryTreeNode {
   int parent = -1;
   std::vector<int> children;

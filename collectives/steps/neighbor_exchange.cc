@@ -1,8 +1,8 @@
-// Neighbour exchange: all-gather in n / 2 steps among an even number of members, with the two neighbours by turns.
+// Neighbour exchange: all-gather in n / 2 steps among an even number of members, with the two neighbours alternately.
 //
 // The first step swaps own pieces in pairs; each later one swaps, with the neighbour on the other side, the pair of
-// pieces that came last: n/2 a + (n-1)/n S/B. (Chen, Zhang and Yuan, "Performance evaluation of allgather algorithms on
-// terascale Linux cluster with fast Ethernet", HPC Asia 2005; MPI's "neighbor exchange".)
+// pieces that arrived last: n/2 a + (n-1)/n S/B. (Chen, Zhang and Yuan, "Performance evaluation of allgather algorithms
+// on terascale Linux cluster with fast Ethernet", HPC Asia 2005; MPI's "neighbor exchange".)
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/ring_order.h"
 #include "core/ports/collective_algorithm.h"
@@ -17,7 +17,7 @@ class NeighborExchange final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "neighbor_exchange"; }
   [[nodiscard]] std::string_view help() const override {
-    return "all-gather among an even number of members, with both neighbours by turns (MPI's neighbor exchange)";
+    return "all-gather among an even number of members, with both neighbours alternately (MPI's neighbor exchange)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     return call.kind == CollectiveKind::kAllGather && (call.size() % 2 == 0 || call.size() == 1);
@@ -46,7 +46,7 @@ class NeighborExchange final : public CollectiveAlgorithm {
   }
 
  private:
-  // Pairs come in from one side and the other, each from one pair farther away.
+  // Pairs arrive alternately from both sides, each from one pair farther away.
   static int first_piece(const CollectiveCall& call, int member, int index) {
     if (index == 0) return member;
     const int away = index % 2 == 1 ? (index - 1) / 2 : -index / 2;

@@ -1,10 +1,11 @@
-// NVLS tree: the hosts' switches add, double binary trees over hosts carry each GPU's share, the switches multicast.
+// NVLS tree: the hosts' NVSwitches reduce, double binary trees over hosts carry each GPU's share, the switches
+// multicast.
 //
 // NCCL's NVLSTree all-reduce: GPU j of every host is the head of one p-th of the data; per chunk the head takes its
-// share, summed, from the switch (S up, S/p down a GPU), each half of it goes up and down one of two trees over the
-// same-placed GPUs of all hosts, and the head publishes it to the host (S/p up, S down). Bytes on a GPU's NIC: at most
-// 2 S/p a direction, as in a double tree. With C chunks and trees of height H everything is one pipeline of
-// C + 2 H + 3 steps in lock step.
+// share, summed, from the switch (S up, S/p down per GPU), each half of it goes up and down one of two trees over the
+// GPUs at the same position of all hosts, and the head multicasts it to the host (S/p up, S down). Bytes on a GPU's
+// NIC: at most 2 S/p per direction, as in a double tree. With C chunks and trees of height H everything is one pipeline
+// of C + 2 H + 3 steps in lock step.
 #include <array>
 
 #include "collectives/shapes/cut.h"
@@ -54,7 +55,7 @@ void add_tree_messages(const CollectiveCall& call, const NvlsTreeShape& shape, i
   for (int tree = 0; tree < kTrees; ++tree) {
     const TreeNode node =
         tree_node({.hosts = call.layout->host_count(), .tree = tree, .host = host_of(call, member)});
-    // Leaves of all depths start so that their chunks meet at the root in step chunk + 2 + height.
+    // Leaves of all depths start so that their chunks reach the root together in step chunk + 2 + height.
     const int up = index - 2 - (shape.height - node.depth);
     if (shape.in_range(up) && node.parent >= 0) {
       out.add({.peer = member_on(call, node.parent, place),
@@ -104,7 +105,7 @@ class NvlsTree final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "nvls_tree"; }
   [[nodiscard]] std::string_view help() const override {
-    return "switches of the hosts reduce and multicast, double binary trees join the hosts (NCCL NVLSTree)";
+    return "NVSwitches of the hosts reduce and multicast, double binary trees connect the hosts (NCCL NVLSTree)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     return call.kind == CollectiveKind::kAllReduce && call.layout->even() && call.layout->host_count() > 1 &&
@@ -117,7 +118,7 @@ class NvlsTree final : public CollectiveAlgorithm {
 
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
-    out.await_everyone = true;  // the switches must have all contributions of a chunk before it is taken
+    out.await_everyone = true;  // the switches need all contributions of a chunk before it is read
     const Cut cut(call.bytes, pieces(call));
     const Messages messages = messages_of(call, member, index);
     for (int i = 0; i < messages.count; ++i) {

@@ -1,4 +1,4 @@
-// Pairwise exchange: all-to-all in n - 1 steps; in step k everyone sends to the member k + 1 further on.
+// Pairwise exchange: all-to-all in n - 1 steps; in step k everyone sends to the member k + 1 positions ahead.
 //
 // Time without sharing: (n-1) (a + S / (n B)) (Thakur, Rabenseifner and Gropp, "Optimization of collective
 // communication operations in MPICH", IJHPCA 2005, long messages).

@@ -1,10 +1,10 @@
-// Rail rings: one ring per GPU of a host, each carrying an equal share and leaving hosts on a rail of its own.
+// Rail rings: one ring per GPU of a host, each with an equal share and its own rail between hosts.
 //
-// NCCL's channels on hosts with one NIC a GPU: ring j enters a host next to NIC j, goes through all its p GPUs and
-// leaves through the neighbouring NIC; odd hosts are walked backwards, so that every hop between hosts stays on one
-// rail (the swap of channel pairs on odd nodes; only the hop that closes a circle of oddly many hosts changes rails).
-// Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes each.
-// Time without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
+// NCCL's channels on hosts with one NIC per GPU: ring j enters a host next to NIC j, passes all its p GPUs and leaves
+// through the neighbouring NIC; odd hosts are traversed backwards, so that every hop between hosts stays on one rail
+// (the swap of channel pairs on odd nodes; only the hop that closes a ring of an odd number of hosts changes rails).
+// Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes each. Time
+// without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/ring_order.h"
 #include "core/ports/collective_algorithm.h"
@@ -19,7 +19,7 @@ class RailRings final : public CollectiveAlgorithm {
  public:
   [[nodiscard]] std::string_view name() const override { return "rail_rings"; }
   [[nodiscard]] std::string_view help() const override {
-    return "one ring per GPU of a host, each on a rail of its own (NCCL rings with all channels)";
+    return "one ring per GPU of a host, each on its own rail (NCCL rings with all channels)";
   }
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     const bool kind = call.kind == CollectiveKind::kAllReduce || call.kind == CollectiveKind::kAllGather ||
@@ -71,7 +71,7 @@ class RailRings final : public CollectiveAlgorithm {
            (call.kind == CollectiveKind::kAllReduce && index < call.size() - 1);
   }
 
-  // Ring j walks an even host from place j upwards and an odd one from place j - 1 downwards.
+  // Ring j traverses an even host from position j upwards and an odd one from position j - 1 downwards.
   static int position_in(const CollectiveCall& call, int member, int ring) {
     const int p = call.layout->largest_host;
     const int host = host_of(call, member);

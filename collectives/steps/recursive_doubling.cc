@@ -1,8 +1,8 @@
-// Recursive doubling: partners at distance 1, 2, 4, ... exchange all that they have.
+// Recursive doubling: partners at distance 1, 2, 4, ... exchange all their data.
 //
-// All-gather with S/n, 2 S/n, ...: log2 n a + (n-1)/n S/B; reduce-scatter goes the same way back, from far to near
-// (recursive halving). All-reduce swaps whole buffers, log2 n (a + S/B), members beyond a power of two folded in first
-// and served last. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
+// All-gather with S/n, 2 S/n, ...: log2 n a + (n-1)/n S/B; reduce-scatter runs in reverse, from far to near (recursive
+// halving). All-reduce swaps whole buffers, log2 n (a + S/B), members beyond a power of two are folded in first and get
+// the result last. (Thakur, Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
 // IJHPCA 2005, sections 4.1, 4.2 and 4.5.)
 #include "collectives/steps/butterfly.h"
 

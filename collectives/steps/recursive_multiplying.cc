@@ -1,9 +1,9 @@
-// Recursive multiplying: in a stage of factor f, f members send each other all they have, so that sums grow f-fold.
+// Recursive multiplying: in a stage of factor f, f members exchange all their data, so that sums grow f-fold.
 //
 // With n = f1 f2 ... fk (its prime factors, those inside a host first) an all-reduce takes k stages of a + S/B each on
-// wires that nobody shares; with f = 2 throughout it is recursive doubling. Every member does the same as every other,
-// for any n. Whole buffers travel, so it is for messages that cost little more than their latency. (Ruefenacht, Bull
-// and Booth, "Generalisation of recursive doubling for AllReduce", Parallel Computing 69, 2017.)
+// unshared links; with f = 2 throughout it is recursive doubling. All members do the same work, for any n. Whole
+// buffers travel, so it is for messages that cost little more than their latency. (Ruefenacht, Bull and Booth,
+// "Generalisation of recursive doubling for AllReduce", Parallel Computing 69, 2017.)
 #include <array>
 
 #include "collectives/shapes/ring_order.h"
@@ -68,7 +68,7 @@ class RecursiveMultiplying final : public CollectiveAlgorithm {
     for (int turn = 0; turn + 1 < stage.factor; ++turn) {
       const int peer = stage.with_digit(member, wrap(own + 1 + turn, stage.factor));
       out.sends.push_back({.peer = peer, .size = call.bytes});
-      // The peer reaches us in the turn that closes the circle.
+      // The peer sends to this member in the round that closes the cycle.
       out.awaits.push_back({.peer = peer, .send = stage.factor - 2 - turn});
     }
   }

@@ -1,8 +1,8 @@
-// Ring: every member sends to the next on a circle; reduce-scatter goes around once, all-gather once more.
+// Ring: every member sends to the next in the ring; reduce-scatter is one round, all-gather another.
 //
 // Time without sharing: all-reduce 2 (n-1) (a + S / (n B)), all-gather and reduce-scatter half of it (Patarasuk and
 // Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009; the steps of NCCL's ring).
-// Broadcast and reduce cut the circle at the root and send C chunks along the chain: (C + n - 2) (a + S / (C B)).
+// Broadcast and reduce cut the ring at the root and send C chunks along the chain: (C + n - 2) (a + S / (C B)).
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/pipeline.h"
 #include "collectives/shapes/ring_order.h"
@@ -63,7 +63,7 @@ class Ring final : public CollectiveAlgorithm {
   static bool is_chain(const CollectiveCall& call) {
     return call.kind == CollectiveKind::kBroadcast || call.kind == CollectiveKind::kReduce;
   }
-  // The first time around, contributions add up; the second time around, results replace.
+  // The first round adds contributions; the second round replaces by results.
   static bool reducing(const CollectiveCall& call, int index) {
     return call.kind == CollectiveKind::kReduceScatter ||
            (call.kind == CollectiveKind::kAllReduce && index < call.size() - 1);
@@ -75,7 +75,7 @@ class Ring final : public CollectiveAlgorithm {
     return true;
   }
 
-  // What the member at `position` sends in step `index`; -1 for nothing. A piece is named by the member that owns it.
+  // The piece that the member at `position` sends in step `index`; -1: none. A piece has its owner's number.
   [[nodiscard]] int sent_piece(const CollectiveCall& call, int position, int index) const {
     const int n = call.size();
     if (is_chain(call)) return chain_piece(call, position, index);

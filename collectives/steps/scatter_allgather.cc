@@ -20,13 +20,13 @@ const CollectiveAlgorithm& scatter_ring();
 
 namespace {
 
-// Pieces are named by places, members counted from the root on.
+// Pieces are numbered by position, members counted from the root.
 struct Run {
   int first = 0;
   int count = 0;
 };
 
-// What a member does in a step: it sends a run of pieces to one place, and awaits the message of another one.
+// A member's step: it sends a run of pieces to one position, and awaits the message of another.
 struct Turn {
   int to = -1;
   Run sent;
@@ -39,14 +39,14 @@ int levels_of(int members) {
   return static_cast<int>(std::bit_width(static_cast<unsigned>(members - 1)));
 }
 
-// Down a binomial tree of n places, the farthest first: whoever holds a run passes its upper half on.
+// Down a binomial tree of n positions, the farthest first: whoever holds a run passes its upper half on.
 Turn scatter_turn(int n, int place, int distance) {
   if (place % (2 * distance) == distance) return {.from = place - distance};
   if (place % (2 * distance) != 0 || place + distance >= n) return {};
   return {.to = place + distance,
           .sent = {.first = place + distance, .count = std::min(distance, n - place - distance)}};
 }
-// The way back.
+// In reverse.
 Turn gather_turn(int n, int place, int distance) {
   if (place % (2 * distance) == 0) return {.from = place + distance < n ? place + distance : -1};
   if (place % (2 * distance) != distance) return {};

@@ -1,10 +1,11 @@
 // Torus rings: reduce-scatter along one side of a torus after the other, all-gather back, by all links at once.
 //
-// The buffer is cut into 2 d parts for the d sides. Part q begins with side q mod d and goes on with the next ones in
-// turn, the first d parts upwards and the others downwards, so that in every phase each side's links carry one part a
-// direction: the multiported bucket algorithm (Jain and Sabharwal, "Optimal bucket algorithms for large MPI collectives
-// on torus interconnects", ICS 2010; Sack and Gropp, "Collective algorithms for multiported torus networks", ACM TOPC
-// 2015). Several members of a host reduce and gather among themselves first and last, around a ring.
+// The buffer is cut into 2 d parts for the d sides. Part q begins with side q mod d and continues with the next ones in
+// order, the first d parts upwards and the others downwards, so that in every phase each side's links carry one part
+// per direction: the multiported bucket algorithm (Jain and Sabharwal, "Optimal bucket algorithms for large MPI
+// collectives on torus interconnects", ICS 2010; Sack and Gropp, "Collective algorithms for multiported torus
+// networks", ACM TOPC 2015). Several members of a host reduce and gather among themselves first and last, around a
+// ring.
 // Time without sharing, for sides of a hosts with one member each, n = a^d:
 // all-reduce 2 d (a-1) l + 2 S (1 - 1/n) / (2 d B); all-gather and reduce-scatter half of it.
 #include <algorithm>
@@ -19,7 +20,7 @@
 namespace ringwright::collectives {
 namespace {
 
-// A ring of which a member is part: the members of its host, or a row of hosts along a side.
+// A ring that contains a member: the members of its host, or a row of hosts along a side.
 struct Phase {
   int side = -1;       // -1: the host
   int size = 1;
@@ -77,7 +78,8 @@ class TorusRings final : public CollectiveAlgorithm {
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
     out.pieces.clear();
-    out.reduce = !phase_at(call, 0, index).gathers;  // all parts turn round in the same step
+    out.reduce = !phase_at(call, 0, index).gathers;  // all parts change from reduce-scatter to all-gather in the same
+                                                     // step
     std::vector<int> moving;
     for (int part = 0; part < parts(); ++part) {
       const Phase phase = phase_at(call, part, index);
@@ -100,7 +102,7 @@ class TorusRings final : public CollectiveAlgorithm {
     return sum;
   }
 
-  // The phase with this number of a part's reduce-scatter: the host, then the sides in turn.
+  // The phase with this number of a part's reduce-scatter: the host, then the sides in order.
   [[nodiscard]] Phase phase_number(const CollectiveCall& call, int part, std::size_t number) const {
     Phase phase{.number = number};
     const auto sides = static_cast<int>(sides_.size());
@@ -113,7 +115,7 @@ class TorusRings final : public CollectiveAlgorithm {
     phase.direction = part < sides ? 1 : -1;
     return phase;
   }
-  // What a part does in a step; gathers go through the phases backwards.
+  // The action of a part in a step; gathers run the phases backwards.
   [[nodiscard]] Phase phase_at(const CollectiveCall& call, int part, int index) const {
     const bool gathers = call.kind == CollectiveKind::kAllGather ||
                          (call.kind == CollectiveKind::kAllReduce && index >= rounds(call));
@@ -131,7 +133,7 @@ class TorusRings final : public CollectiveAlgorithm {
     return {};
   }
 
-  // Of a member: its place in the host, or its host's coordinate along a side.
+  // A member's position in the host, or its host's coordinate along a side.
   [[nodiscard]] int coordinate(const CollectiveCall& call, int member, int side) const {
     if (side < 0) return place_of(call, member);
     int rest = host_of(call, member);
@@ -146,7 +148,7 @@ class TorusRings final : public CollectiveAlgorithm {
     for (int s = 0; s < phase.side; ++s) stride *= sides_[at(s)];
     return member_on(call, host_of(call, member) + (there - here) * stride, place_of(call, member));
   }
-  // Which of its messages a member sends to `peer`: one for each peer, in the order of the parts.
+  // The index of a member's message to `peer`: one for each peer, in the order of the parts.
   [[nodiscard]] int message_to(const CollectiveCall& call, int member, int peer, int index) const {
     std::vector<int> peers;
     for (int part = 0; part < parts(); ++part) {
@@ -157,8 +159,8 @@ class TorusRings final : public CollectiveAlgorithm {
     return static_cast<int>(std::ranges::find(peers, peer) - peers.begin());
   }
 
-  // Pieces of a part that a member sends: those of all owners that share its coordinates of the phases before, and
-  // whose coordinate of this phase is the one whose turn it is.
+  // Pieces of a part that a member sends: those of all owners with its coordinates of the earlier phases and the
+  // current coordinate of this phase.
   void pieces_of(const CollectiveCall& call, int member, int part, const Phase& phase, std::vector<int>& out) const {
     out.clear();
     const int here = coordinate(call, member, phase.side);

@@ -28,8 +28,8 @@ std::vector<GroupLayout> layouts_of(int ranks) {
   return layouts;
 }
 
-// Slots of 1 KiB, so that little data make several loops, and of the default size, so that all is one small chunk.
-// LL128 is cut as LL is.
+// Slots of 1 KiB, so that small buffers need several loops, and of the default size, so that all is one small chunk.
+// LL128 is cut like LL.
 std::vector<CollectivePlan> plans_of(std::string_view algorithm) {
   std::vector<CollectivePlan> plans;
   for (const Protocol protocol : {Protocol::kLl, Protocol::kSimple}) {
@@ -84,7 +84,8 @@ class ChannelConformance : public testing::TestWithParam<int> {};
 
 TEST_P(ChannelConformance, EveryAlgorithmIsProvedForEveryKindItSupports) {
   const int ranks = GetParam();
-  // 1 byte is mostly padding; the other leaves a ragged end of every kind and, with small slots, two loops and more.
+  // 1 byte is mostly padding; the other size leaves a ragged end of every kind and, with small slots, two loops and
+  // more.
   const std::vector<Bytes> sizes = ranks <= 16 ? std::vector{Bytes(1), Bytes(60'003)} : std::vector{Bytes(20'011)};
   const int proofs =
       for_each_call(layouts_of(ranks), sizes,

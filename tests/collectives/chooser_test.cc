@@ -1,4 +1,4 @@
-// The rules of the simple tuner, and how users overrule them.
+// The rules of the simple tuner, and user overrides.
 #include "collectives/chooser.h"
 
 #include <string>
@@ -82,7 +82,7 @@ TEST(SimpleChooser, SwapsTinyBuffersWholeAcrossHosts) {
   EXPECT_EQ(choice(chooser, make_block_layout(8, 8), CollectiveKind::kAllReduce, 4_B), "ring");
 }
 
-TEST(SimpleChooser, UsesRingsForOneWayCollectives) {
+TEST(SimpleChooser, UsesRingsForGathersAndScatters) {
   const SimpleChooser chooser = chooser_by_rule(true);
   const GroupLayout eight_each = make_block_layout(64, 8);
   const GroupLayout one_each = make_block_layout(64, 1);
@@ -136,25 +136,26 @@ TEST(SimpleChooser, LeavesCollectivesBelowTheUsersSizeToTheRule) {
   const GroupLayout layout = make_block_layout(64, 1);
   EXPECT_EQ(choice(chooser, layout, CollectiveKind::kAllReduce, 1_MiB), "halving_doubling");
   EXPECT_EQ(choice(chooser, layout, CollectiveKind::kAllReduce, 4_B), "recursive_multiplying");
-  // 12 members are no power of two; for a small gather nobody asks halving and doubling.
+  // 12 members are no power of two; a small gather does not use halving and doubling.
   const GroupLayout twelve = make_block_layout(12, 1);
   EXPECT_NE(chooser.check(call_on(twelve, CollectiveKind::kAllGather, 1_MiB)), "");
   EXPECT_EQ(chooser.check(call_on(twelve, CollectiveKind::kAllGather, 1_KiB)), "");
 }
 
-TEST(SimpleChooser, SaysWhyAChoiceCannotPlayACallAndWhatCan) {
+TEST(SimpleChooser, ReportsWhyAChoiceDoesNotSupportACallAndWhichDo) {
   const GroupLayout layout = make_block_layout(12, 8);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllGather, 1_GiB);
   EXPECT_EQ(chooser_with("dp", "halving_doubling").check(call),
-            "'halving_doubling' cannot play the all_gather of dimension 'dp' (12 ranks on 2 hosts, 4 to 8 on each); "
-            "these can: ring, bruck, neighbor_exchange, direct");
+            "'halving_doubling' does not support the all_gather of dimension 'dp' (12 ranks on 2 hosts, 4 to 8 on "
+            "each); supported: ring, bruck, neighbor_exchange, direct");
   EXPECT_EQ(chooser_with("tp", "halving_doubling").check(call), "");
 }
 
 TEST(SimpleChooser, RefusesInSwitchReductionWithoutTheHardware) {
   const GroupLayout layout = make_block_layout(8, 8);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, 1_GiB);
-  EXPECT_THAT(chooser_with("dp", "in_switch").check(call), HasSubstr("'in_switch' needs hosts whose switches reduce"));
+  EXPECT_THAT(chooser_with("dp", "in_switch").check(call),
+              HasSubstr("'in_switch' needs hosts whose NVSwitches reduce"));
   EXPECT_EQ(chooser_with("dp", "in_switch", true).check(call), "");
 }
 
@@ -169,7 +170,7 @@ Loaded read(std::string_view yaml) {
   auto document = ConfigDocument::load_text("job.yaml", yaml);
   if (!document) return {.settings = {}, .problems = render(document.error())};
   ConfigMap root = document->root();
-  Loaded loaded{.settings = read_chooser_settings(root.map("collectives", "how they are played"), dimension_names()),
+  Loaded loaded{.settings = read_chooser_settings(root.map("collectives", "how they are simulated"), dimension_names()),
                 .problems = {}};
   document->check_all_read();
   if (document->log().diagnostics().has_errors()) loaded.problems = render(document->log().diagnostics());

@@ -20,7 +20,7 @@ constexpr CollectiveKind kKinds[] = {CollectiveKind::kAllReduce, CollectiveKind:
                                      CollectiveKind::kReduceScatter, CollectiveKind::kAllToAll,
                                      CollectiveKind::kBroadcast, CollectiveKind::kReduce};
 
-// Every hop alike, and NICs that carry any number of flows: what StepClock plays.
+// Identical hops, and NICs that carry any number of flows: the model of StepClock.
 constexpr WireCosts kUniform{.inside = {.latency = kLatency, .bandwidth = kBandwidth},
                            .between = {.latency = kLatency, .bandwidth = kBandwidth},
                            .host_outward = Bandwidth(1e30)};
@@ -32,8 +32,9 @@ CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes byt
 // Divides by every number of pieces that these layouts have.
 constexpr Bytes kEven(720'720 * 64);
 
-TEST(ClosedForm, IsWhatTheStepsTakeOnWiresThatAreAlike) {
-  // Those whose member has one message a step on its way; the others share their own way out, which StepClock does not.
+TEST(ClosedForm, EqualsTheStepsOnIdenticalLinks) {
+  // Those whose members have one message in flight per step; the others share their own outgoing link, which StepClock
+  // does not model.
   for (const char* name : {"ring", "rail_rings", "hierarchical", "pairwise", "recursive_doubling", "bine",
                            "bine_doubling", "bruck", "neighbor_exchange", "binomial", "scatter_allgather"}) {
     const CollectiveAlgorithm& algorithm = *find_algorithm(name);
@@ -70,7 +71,7 @@ TEST(ClosedForm, MembersOfAHostShareItsNics) {
   EXPECT_EQ(closed_form_time(*find_algorithm("hierarchical"), call, wires), inside + between);
 }
 
-// A group on one host has no wire between hosts, one with a member a host none inside: formulas must not ask for them.
+// A group on one host has no link between hosts, one with one member per host none inside: formulas must not use them.
 TEST(ClosedForm, EveryAlgorithmHasATimeOnEveryKindOfGroup) {
   WireCosts one_host = kUniform;
   one_host.between = {};
@@ -86,7 +87,7 @@ TEST(ClosedForm, EveryAlgorithmHasATimeOnEveryKindOfGroup) {
           if (!algorithm->supports(call)) continue;
           const Duration time = closed_form_time(*algorithm, call, p == 1 ? one_a_host : one_host);
           EXPECT_EQ(time > Duration(0), n > 1) << describe(*algorithm, call);
-          // An n-th of the buffer at 1 GB/s is the least; 1,000 times that is a wire that does not exist.
+          // An n-th of the buffer at 1 GB/s is the least; 1,000 times that is a link that does not exist.
           EXPECT_LT(time, 1000 * transfer_time(kEven, kBandwidth)) << describe(*algorithm, call);
         }
       }
@@ -115,8 +116,7 @@ TEST(ClosedForm, AGroupOfOneTakesNoTime) {
   EXPECT_EQ(closed_form_time(*find_algorithm("ring"), call, kUniform), Duration(0));
 }
 
-
-// A group in one host has no way between hosts, and one of single members none inside: such wires have no rate.
+// A group in one host has no path between hosts, and one of single members none inside: such links have no rate.
 TEST(ClosedForm, HierarchicalAsksOnlyTheWiresThatItUses) {
   const CollectiveAlgorithm& algorithm = *find_algorithm("hierarchical");
   const GroupLayout inside = make_block_layout(4, 4);

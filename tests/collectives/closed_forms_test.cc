@@ -1,4 +1,4 @@
-// Step by step, algorithms take the times and send the bytes that their papers say.
+// Step by step, algorithms take the times and send the bytes that their papers state.
 #include <cmath>
 #include <vector>
 
@@ -30,7 +30,7 @@ CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes byt
   return {.kind = kind, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0), .root = 0};
 }
 
-// Divides by all group sizes used here and by the chunks of pipelines that are asked for.
+// Divides by all group sizes used here and by the chunks of pipelines used here.
 constexpr Bytes kEven(720'720);
 
 TEST(Ring, AllReduceTakesTwiceRanksMinusOneSteps) {
@@ -72,7 +72,7 @@ TEST(HalvingDoubling, AllReduceOfAPowerOfTwoIsRabenseifners) {
   }
 }
 
-TEST(HalvingDoubling, OtherSizesFoldTheExcessInAndHandTheResultBack) {
+TEST(HalvingDoubling, OtherSizesFoldTheExcessInAndReturnTheResult) {
   const GroupLayout layout = make_block_layout(6, 1);
   // Two levels over a core of 4, and two messages of the whole buffer.
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(4'000));
@@ -108,7 +108,7 @@ TEST(Hierarchical, AllToAllGoesToTheRightRailFirst) {
 }
 
 TEST(DoubleTree, OverHostsOfOneTakesChunksAndTwiceTheLogarithm) {
-  // Not 3: there one pair is joined in both trees, and its two messages travel as one of twice the size.
+  // Not 3: there one pair is connected in both trees, and its two messages travel as one of twice the size.
   for (const int n : {2, 4, 5, 16, 17, 48}) {
     const GroupLayout layout = make_block_layout(n, 1);
     const int depth = static_cast<int>(std::ceil(std::log2(n)));
@@ -134,7 +134,7 @@ TEST(InSwitch, AllReduceOfAHostIsAPipelineOfFourStages) {
   EXPECT_EQ(time_of("in_switch", call), (10 + 3) * message_time(Bytes(838'856)));
 }
 
-// --- bytes a member, against reference formulas: ring wire bytes all-reduce 2 S (n-1)/n, others S (n-1)/n ---
+// --- bytes per member, against reference formulas: ring wire bytes all-reduce 2 S (n-1)/n, others S (n-1)/n ---
 
 TEST(BytesOnTheWire, BandwidthOptimalOnesSendExactlyTheBusbwFactor) {
   const GroupLayout layout = make_block_layout(16, 4);
@@ -173,7 +173,7 @@ TEST(BytesOnTheWire, TreesSendAtMostTwiceTheBuffer) {
   }
 }
 
-TEST(BytesOnTheWire, NvlsAllReduceMovesTheBufferOnceAndAnNthMoreEachWay) {
+TEST(BytesOnTheWire, NvlsAllReduceMovesTheBufferOnceAndAnNthMorePerDirection) {
   const GroupLayout layout = make_block_layout(8, 8);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(8'000'000));
   const Proof proof = prove(*find_algorithm("in_switch"), call);
@@ -182,7 +182,7 @@ TEST(BytesOnTheWire, NvlsAllReduceMovesTheBufferOnceAndAnNthMoreEachWay) {
   for (const Bytes received : proof.received) EXPECT_NEAR(static_cast<double>(received.count()), 9e6, 64.0);
 }
 
-TEST(BytesOnTheWire, AReducingNetworkMovesTheBufferOnceEachWay) {
+TEST(BytesOnTheWire, AReducingNetworkMovesTheBufferOncePerDirection) {
   const GroupLayout layout = make_block_layout(8, 1);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(8'000'000));
   const Proof proof = prove(*find_algorithm("in_switch"), call);

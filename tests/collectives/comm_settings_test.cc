@@ -36,7 +36,7 @@ TEST(CommSettings, HaveADefaultForEveryConstant) {
   EXPECT_EQ(plain.mistakes, "");
   EXPECT_FALSE(plain.plan.has_value());
   EXPECT_TRUE(plain.costs.gpudirect);
-  // A flag that travels with the data is seen sooner than a counter behind a fence.
+  // A flag that travels with the data is visible sooner than a counter behind a fence.
   EXPECT_LT(plain.costs.of(Protocol::kLl).hop, plain.costs.of(Protocol::kLl128).hop);
   EXPECT_LT(plain.costs.of(Protocol::kLl128).hop, plain.costs.of(Protocol::kSimple).hop);
 }
@@ -74,7 +74,7 @@ TEST(CommSettings, ReadConstantsByProtocol) {
   EXPECT_DOUBLE_EQ(given.costs.reduce_rate, 0.5);
 }
 
-TEST(CommSettings, SoftwareMatchesMessagesWhereItIsSaid) {
+TEST(CommSettings, SoftwareMatchesMessagesWhereSet) {
   EXPECT_FALSE(read("{}").costs.network_matched);
   EXPECT_EQ(read("{}").costs.network_at_once, 0);
   const Read given = read("costs: {network: {at_once: 2, matched: {copy_call: 5us}}}\n");

@@ -61,7 +61,7 @@ bool uses_switch(const CollectiveAlgorithm& algorithm) {
 void expect_bytes_above_bounds(const Proof& proof, const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   for (int member = 0; member < call.size(); ++member) {
     const Bytes least = least_received(call, member);
-    // A share of an algorithm with finer pieces may differ by a byte a piece.
+    // A share of an algorithm with finer pieces may differ by a byte per piece.
     const Bytes slack(algorithm.pieces(call));
     EXPECT_GE(proof.received[static_cast<std::size_t>(member)] + slack, least)
         << describe(algorithm, call) << ", member " << member;
@@ -71,7 +71,7 @@ void expect_bytes_above_bounds(const Proof& proof, const CollectiveAlgorithm& al
   EXPECT_GE(total + Bytes(algorithm.pieces(call)), least_sent_by_all(call)) << describe(algorithm, call);
 }
 
-// "At most one byte apart" also holds across the pieces of one sender of an all-to-all, which all look alike.
+// "At most one byte apart" also holds across the pieces of one sender of an all-to-all, which are all treated the same.
 void expect_even_pieces(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   Bytes least = call.bytes;
   Bytes most;
@@ -105,7 +105,7 @@ TEST(Conformance, HoldsForDeepPipelinesAndSizesBeyondFourGigabytes) {
   for (const int ranks : {2, 5, 6}) {
     const std::vector<GroupLayout> layouts = {make_block_layout(ranks, 1), make_block_layout(ranks, 2)};
     for_each_call(layouts, sizes, [&](const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
-      // The longest pipelines are the same at any size from here on; chains and trees of them are proved at two sizes.
+      // The longest pipelines are the same from this size on; chains and trees of them are proved at two sizes.
       if (algorithm.pieces(call) > 5'000) return;
       const Proof proof = prove(algorithm, call);
       ASSERT_TRUE(proof.holds()) << describe(algorithm, call) << ": " << proof.violation;
@@ -120,7 +120,7 @@ TEST(Conformance, GroupsOfOneDoNothing) {
   });
 }
 
-// What the port promises to folding: equal (role, bytes) for all members, a role being peer - member modulo the size.
+// The port's contract with folding: equal (role, bytes) for all members, a role being peer - member modulo the size.
 bool is_identical(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   CollectiveStep first;
   CollectiveStep other;

@@ -10,7 +10,7 @@
 
 namespace ringwright::collectives {
 
-// Members are dealt to hosts like cards, so that no two of a host are neighbours in the group.
+// Members are assigned to hosts round-robin, so that no two of a host are neighbours in the group.
 inline GroupLayout dealt_layout(int ranks, int hosts) {
   std::vector<std::int64_t> host;
   std::vector<int> gpu;

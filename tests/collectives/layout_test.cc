@@ -1,4 +1,4 @@
-// Layouts that no rule made: algorithms are right on any of them, and choose their neighbours by host.
+// Irregular layouts: algorithms are correct on any of them, and choose their neighbours by host.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ CollectiveCall call_on(const GroupLayout& layout, CollectiveKind kind, Bytes byt
   return {.kind = kind, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0), .root = root};
 }
 
-// Up to 24 members thrown at up to 6 hosts; one number names the example.
+// Up to 24 members placed randomly on up to 6 hosts; one number is the seed of the example.
 GroupLayout random_layout(std::uint64_t seed) {
   RandomStream stream(seed, "layout");
   const auto ranks = 2 + stream.next_below(23);
@@ -34,7 +34,7 @@ GroupLayout random_layout(std::uint64_t seed) {
   return make_group_layout(host, gpu);
 }
 
-TEST(AnyLayout, IsPlayedRight) {
+TEST(AnyLayout, IsCorrect) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const GroupLayout layout = random_layout(seed);
     const int root = static_cast<int>(RandomStream(seed, "root").next_below(static_cast<std::uint64_t>(layout.size())));
@@ -53,7 +53,7 @@ TEST(AnyLayout, IsPlayedRight) {
 }
 
 // 72 GPUs of one rack and 9 hosts of 8: more members than a word has bits, and hosts of an odd number.
-TEST(AnyLayout, OfARackIsPlayedRight) {
+TEST(AnyLayout, OfARackIsCorrect) {
   for (const int per_host : {72, 8}) {
     const GroupLayout layout = make_block_layout(72, per_host);
     for (const CollectiveAlgorithm* algorithm : algorithms()) {
@@ -65,7 +65,7 @@ TEST(AnyLayout, OfARackIsPlayedRight) {
   }
 }
 
-// The members that one sends to in the first step.
+// The receivers of a member in the first step.
 std::vector<int> first_peers(std::string_view name, const CollectiveCall& call, int member) {
   CollectiveStep step;
   find_algorithm(name)->step(call, member, 0, step);
@@ -106,7 +106,7 @@ TEST(Direct, NoMemberIsFirstOfTwo) {
   EXPECT_THAT(first_peers("direct", call, 3), ElementsAre(4, 0, 1, 2));
 }
 
-TEST(InSwitch, PlaysOneHostOrHostsOfOne) {
+TEST(InSwitch, SupportsOneHostOrHostsOfOneMember) {
   const CollectiveAlgorithm& algorithm = *find_algorithm("in_switch");
   EXPECT_TRUE(algorithm.supports(call_on(make_block_layout(8, 8), CollectiveKind::kAllReduce, Bytes(1))));
   EXPECT_TRUE(algorithm.supports(call_on(make_block_layout(8, 1), CollectiveKind::kAllReduce, Bytes(1))));

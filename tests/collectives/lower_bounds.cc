@@ -22,7 +22,7 @@ Bytes least_received(const CollectiveCall& call, int member) {
 Bytes least_sent_by_all(const CollectiveCall& call) {
   const int others = call.size() - 1;
   switch (call.kind) {
-    case CollectiveKind::kAllReduce: return 2 * others * call.bytes;  // each byte's sum, and its way back
+    case CollectiveKind::kAllReduce: return 2 * others * call.bytes;  // each byte's sum, and its return
     case CollectiveKind::kAllGather:
     case CollectiveKind::kReduceScatter:
     case CollectiveKind::kAllToAll:

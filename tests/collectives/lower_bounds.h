@@ -1,8 +1,8 @@
-// The fewest bytes with which a collective can be done at all, whatever the algorithm.
+// Lower bounds on the bytes of a collective, for any algorithm.
 //
-// A member must receive what it ends with and did not have; a sum of n contributions made without switches takes n - 1
-// messages of its size (Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory, practice, and
-// experience", 2007, section 3).
+// A member must receive all data that it ends with and did not have; a sum of n contributions made without switches
+// takes n - 1 messages of its size (Chan, Heimlich, Purkayastha and van de Geijn, "Collective communication: theory,
+// practice, and experience", 2007, section 3).
 #pragma once
 
 #include "core/base/units.h"

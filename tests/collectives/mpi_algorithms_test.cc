@@ -1,4 +1,4 @@
-// MPI's algorithms by name take the times that their papers give, and meet the partners that they name.
+// MPI's algorithms by name take the times of their papers and use the same partners.
 #include <bit>
 #include <vector>
 
@@ -25,7 +25,7 @@ Duration time_of(std::string_view name, const CollectiveCall& call) {
   return kClock.run(*find_algorithm(name), call);
 }
 
-// Whom member 0 sends to, step by step.
+// Receivers of member 0, step by step.
 std::vector<int> peers_of_first(std::string_view name, const CollectiveCall& call) {
   const CollectiveAlgorithm& algorithm = *find_algorithm(name);
   std::vector<int> peers;
@@ -44,7 +44,7 @@ TEST(RecursiveDoubling, SwapsWholeBuffersInLogarithmicallyManySteps) {
   EXPECT_THAT(peers_of_first("recursive_doubling", call), ElementsAre(1, 2, 4, 8));
 }
 
-// 200 = 128 + 72: one step to fold 72 members in, seven among 128, one to hand the results back.
+// 200 = 128 + 72: one step to fold 72 members in, seven among 128, one to return the results.
 TEST(RecursiveDoubling, FoldsMembersBeyondAPowerOfTwo) {
   const GroupLayout layout = make_block_layout(200, 1);
   const CollectiveCall call = call_on(layout, CollectiveKind::kAllReduce, Bytes(1'000));
@@ -70,7 +70,7 @@ TEST(Butterflies, MoveNoMoreThanTheyMust) {
 }
 
 // (1 - (-2)^i) / 3: 1, -1, 3, -5 from member 0 of 16.
-TEST(Bine, MeetsPartnersAtDistancesWithAlternatingSigns) {
+TEST(Bine, PairsPartnersAtDistancesWithAlternatingSigns) {
   const GroupLayout layout = make_block_layout(16, 1);
   EXPECT_THAT(peers_of_first("bine_doubling", call_on(layout, CollectiveKind::kAllReduce, Bytes(16))),
               ElementsAre(1, 15, 3, 11));
@@ -97,7 +97,7 @@ TEST(NeighborExchange, TakesHalfAsManyStepsAsMembers) {
   EXPECT_THAT(peers_of_first("neighbor_exchange", call), ElementsAre(1, 9, 1, 9, 1));
 }
 
-TEST(Binomial, TellsTheFarthestFirst) {
+TEST(Binomial, SendsToTheFarthestFirst) {
   const GroupLayout layout = make_block_layout(11, 1);
   const CollectiveCall call = call_on(layout, CollectiveKind::kBroadcast, Bytes(100));
   EXPECT_EQ(time_of("binomial", call), 4 * (kClock.latency + kPerByte * 100));

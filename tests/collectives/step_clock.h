@@ -1,4 +1,4 @@
-// Finish time of a collective on links of which every message has one to itself: the player's rule as a recurrence.
+// Finish time of a collective if every message has its own link: the player's rule as a recurrence.
 #pragma once
 
 #include <algorithm>

@@ -31,7 +31,7 @@ TEST(Ranges, AValueOutOfItsRangeIsAnErrorThatNamesIt) {
            Setting{"cluster.fabric.scalable_unit=4294967297", "'cluster.fabric.scalable_unit' is 4294967297"},
            Setting{"cluster.fabric.leaf.oversubscription=1e300", "'cluster.fabric.leaf.oversubscription' is 1e300"},
            Setting{"cluster.fabric.routing.queue_pairs=999", "'cluster.fabric.routing.queue_pairs' is 999"},
-           Setting{"parallel.layers_per_part=[]", "parallel.layers_per_part lists no part"},
+           Setting{"parallel.layers_per_part=[]", "parallel.layers_per_part is empty"},
            Setting{"model.hidden_size=257", "model.hidden_size = 257 is not a multiple of the 8 attention heads"},
            Setting{"model.num_query_groups=16", "model.num_query_groups = 16 does not divide the 8 attention heads"},
        }) {

@@ -125,7 +125,7 @@ TEST(Refusals, AnAlgorithmThatCannotPlayACallIsToldBeforeTheRun) {
   ASSERT_EQ(refused.size(), 2U);  // the scatter and the gather
   for (const std::string& line : refused) {
     EXPECT_THAT(line, HasSubstr("E151 'collectives.dp.algorithm' cannot carry out "));
-    EXPECT_THAT(line, HasSubstr("'double_tree' cannot play the "));
+    EXPECT_THAT(line, HasSubstr("'double_tree' does not support the "));
     EXPECT_THAT(line, HasSubstr("job.yaml:8"));
   }
 }
@@ -135,7 +135,7 @@ TEST(Refusals, InSwitchReductionNeedsSwitchesThatReduce) {
   text.replace(text.find("tuner: simple"), 13, "tp: {algorithm: in_switch}");
   const auto refused = refusals(text);
   ASSERT_FALSE(refused.empty());
-  EXPECT_THAT(refused[0], HasSubstr("'in_switch' needs hosts whose switches reduce (NVLS), and these do not"));
+  EXPECT_THAT(refused[0], HasSubstr("'in_switch' needs hosts whose NVSwitches reduce (NVLS); these do not"));
 }
 
 TEST(Refusals, APrecisionThatTheGpuDoesNotHaveIsNoCrash) {

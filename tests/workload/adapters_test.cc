@@ -1,4 +1,4 @@
-// Low-rank adapters: what is trained, what is not computed, what is not kept.
+// Low-rank adapters: what is trained, not computed, and not stored.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// MLPerf Training's fine-tuning: Llama 2 70B, adapters of rank 16 on the attention's products.
+// MLPerf Training's fine-tuning: Llama 2 70B, adapters of rank 16 on the attention's GEMMs.
 constexpr const char* kLora =
     "model: {preset: llama2-70b, lora: {rank: 16, target_modules: [linear_qkv, linear_proj]}}\n";
 constexpr const char* kTwoLayers =
@@ -50,7 +50,7 @@ TEST(Adapters, FrozenGemmsHaveNoWeightGradient) {
   EXPECT_THAT(kernels_of(LayerSection::kEmbeddingWgrad, context), testing::IsEmpty());
   EXPECT_THAT(kernels_of(LayerSection::kQkvWgrad, context), testing::IsEmpty());
   EXPECT_EQ(kernels_of(LayerSection::kQkvDgrad, context).size(),
-            6U);  // the frozen product's, four of the adapter, a sum
+            6U);  // the frozen GEMM's, four of the adapter, a sum
 }
 
 TEST(Adapters, TheModelNeedsTwiceItsForwardPass) {
@@ -75,8 +75,8 @@ TEST(Adapters, OptimizerAndGradientsAreTheirs) {
   EXPECT_EQ(stage.of("weights"), Bytes(2 * job.plan().stage_parameters[0]));
 }
 
-// Of the inputs of four products only those with an adapter are kept: without one on the MLP 2h + 2f less.
-TEST(Adapters, InputsOfFrozenGemmsAreNotKept) {
+// Of the inputs of four GEMMs only those with an adapter are stored: without one on the MLP 2h + 2f less.
+TEST(Adapters, InputsOfFrozenGemmsAreNotStored) {
   const auto kept = [](const std::string& model) {
     const JobText job = job_of(model);
     return layer_activations(make_kernel_context(job.shape, job.training, job.parallel));
@@ -99,14 +99,14 @@ TEST(Adapters, TensorParallelRanksSplitTheMatrixThatTheSplitTouches) {
   EXPECT_TRUE(FreePlayer(shallow.plan().graph, {}).play().has_value());
 }
 
-TEST(Adapters, MistakesAreTold) {
+TEST(Adapters, MistakesAreReported) {
   EXPECT_THAT(
       job_of("model: {preset: llama2-70b, lora: {rank: 4, target_modules: [q_proj]}}\n").problems(),
-      ElementsAre("E132: 'q_proj' is no product of a layer | use linear_qkv, linear_proj, linear_fc1, linear_fc2"));
+      ElementsAre("E132: 'q_proj' is not a linear layer | use linear_qkv, linear_proj, linear_fc1, linear_fc2"));
   EXPECT_THAT(job_of("model: {preset: llama2-70b, lora: {target_modules: [linear_qkv]}}\n").problems(),
               ElementsAre(HasSubstr("W131: model.lora.target_modules has no effect")));
   EXPECT_THAT(job_of("model: {preset: deepseek-v3, lora: {rank: 4, target_modules: [linear_qkv]}}\n").problems(),
-              ElementsAre(HasSubstr("E132: latent attention has no single product")));
+              ElementsAre(HasSubstr("E132: latent attention has no single GEMM")));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Layers whose products are in fp8: which kernels change, what is quantised, what is kept.
+// Layers with fp8 GEMMs: which kernels change, what is quantised, what is stored.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ TEST(Fp8, RecipesDifferInWhatTheyTouch) {
   EXPECT_EQ(quantised("mxfp8"), 4.0 + 2.0 / 32.0);
 }
 
-// Of 8192 tokens each of two ranks casts 4096, and transposes what it has gathered for the weight gradient.
+// Of 8192 tokens each of two ranks casts 4096, and transposes the gathered input for the weight gradient.
 TEST(Fp8, PartsOfTheSequenceAreCastBeforeTheyAreGathered) {
   const auto casts = [](const std::string& recipe) {
     const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 8, fp8_gather: true, fp8_recipe: " +
@@ -72,7 +72,7 @@ TEST(Fp8, PartsOfTheSequenceAreCastBeforeTheyAreGathered) {
                       2);
     EXPECT_THAT(job.problems(), testing::IsEmpty());
     const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
-    std::vector<double> bytes;  // a value of the part
+    std::vector<double> bytes;  // per value of the section
     for (const Kernel& kernel : kernels_of(LayerSection::kQkv, context)) {
       if (kernel.family == KernelFamily::kCast) {
         bytes.push_back(static_cast<double>(kernel.bytes.count()) / (4096.0 * 4096.0));
@@ -80,13 +80,13 @@ TEST(Fp8, PartsOfTheSequenceAreCastBeforeTheyAreGathered) {
     }
     return bytes;
   };
-  // A part in both layouts is four bytes more than nothing; read and written whole, less the one written before.
+  // A section in both layouts is four extra bytes; read and written whole, minus the one written before.
   EXPECT_THAT(casts("delayed"), ElementsAre(4.0, 2.0 + 1.0));
   EXPECT_THAT(casts("tensorwise"), ElementsAre(6.0, 2.0 + 1.0));
   EXPECT_THAT(casts("mxfp8"), ElementsAre(4.0 + 2.0 / 32.0));  // both layouts are gathered
 }
 
-TEST(Fp8, WhereNothingNarrowIsGatheredIsTold) {
+TEST(Fp8, GathersWithoutNarrowTypesAreReported) {
   const auto problems = [](const std::string& recipe, const std::string& parallel) {
     return JobText("model: {preset: llama3-8b}\ntraining: {global_batch: 8, fp8_gather: true, fp8_recipe: " + recipe +
                        "}\nparallel: {tp: 2" + parallel + "}\n",
@@ -94,15 +94,17 @@ TEST(Fp8, WhereNothingNarrowIsGatheredIsTold) {
         .problems();
   };
   EXPECT_THAT(problems("none", ", sequence_parallel: true"),
-              ElementsAre("W131: training.fp8_gather has no effect: no product is computed in fp8 or fp4"));
+              ElementsAre("W131: training.fp8_gather has no effect: no GEMM is computed in fp8 or fp4"));
   EXPECT_THAT(problems("rowwise", ", sequence_parallel: true"),
-              ElementsAre("W131: training.fp8_gather has no effect: a scale a row is cast for every product anew"));
+              ElementsAre("W131: training.fp8_gather has no effect: with one scale per row the input is cast again "
+                          "for every GEMM"));
   EXPECT_THAT(problems("delayed", ""),
               ElementsAre("W131: training.fp8_gather has no effect: parallel.sequence_parallel is off"));
 }
 
-// The inputs of four linear layers take one byte, but the core's result is kept in both types: 2h and f less, ad more.
-TEST(Fp8, InputsOfLinearLayersAreKeptInOneByte) {
+// The inputs of four linear layers take one byte, but the core's result is stored in both types: 2h and f less, ad
+// more.
+TEST(Fp8, InputsOfLinearLayersAreStoredInOneByte) {
   const Bytes wide = layer_activations(context_of("preset: llama3-8b", "none"));
   const Bytes narrow = layer_activations(context_of("preset: llama3-8b", "delayed"));
   EXPECT_EQ(wide - narrow, Bytes(8192LL * (2 * 4096 + 14336 - 4096)));

@@ -1,5 +1,5 @@
-// Plays a task graph over a network that takes no time, straight from the definitions in task_graph.h: what is left is
-// the order of computations. For tests; slow and simple.
+// Runs a task graph over a network that takes no time, directly from the definitions in task_graph.h: only the order of
+// computations remains. For tests; slow and simple.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace ringwright::workload {
 
 class FreePlayer {
  public:
-  // How long each work takes, by its name; 0 when not listed.
+  // Duration of each work, by name; 0 when not listed.
   FreePlayer(const TaskGraph& graph, std::map<std::string, std::int64_t> time_of)
       : graph_(graph), time_of_(std::move(time_of)) {
     for (std::size_t rank = 0; rank < graph.rank_count(); ++rank) index_rank(rank);
@@ -142,7 +142,7 @@ class FreePlayer {
   const TaskGraph& graph_;
   std::map<std::string, std::int64_t> time_of_;
   std::vector<std::vector<std::optional<std::int64_t>>> end_;    // by rank and task
-  std::vector<std::vector<std::optional<std::size_t>>> before_;  // by rank and task: the one before on its stream
+  std::vector<std::vector<std::optional<std::size_t>>> before_;  // by rank and task: the previous one on its stream
   std::vector<std::vector<std::size_t>> ordinal_;                // by rank and task: n-th call or receive
   std::map<Key, std::vector<std::size_t>> sends_;
   std::map<Key, std::vector<std::size_t>> calls_;

@@ -1,4 +1,4 @@
-// A training job from YAML text: the maps that the workload's readers take, without a cluster around them.
+// A training job from YAML text: the maps for the workload's readers, without a cluster.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class JobText {
   JobText& operator=(const JobText&) = delete;
 
   [[nodiscard]] std::vector<std::string> problems() const;
-  // Keys that were given and have no effect.
+  // Keys that are set and have no effect.
   [[nodiscard]] std::vector<std::string> ignored() const;
   [[nodiscard]] StepInputs inputs() const;
   [[nodiscard]] StepPlan compact_plan() const;

@@ -1,4 +1,4 @@
-// Products in fp4 beside fp8, and the types of the optimizer's state: kernels, memory, what the GPU must have.
+// GEMMs in fp4 and fp8, and the types of the optimizer state: kernels, memory, GPU requirements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,9 +63,9 @@ TEST(NarrowTypes, RecipesDifferInWhatTheyTouch) {
   EXPECT_EQ(each("fp4_recipe: mxfp4"), 2.0 + 2 * 0.5 + 2.0 / 32.0);
 }
 
-// As in fp8 (Fp8.InputsOfLinearLayersAreKeptInOneByte): two inputs of h, one of f and a copy of the core's result, in
+// As in fp8 (Fp8.InputsOfLinearLayersAreStoredInOneByte): two inputs of h, one of f and a copy of the core's result, in
 // 0.5 and a sixteenth of a byte.
-TEST(NarrowTypes, InputsOfLinearLayersAreKeptInFp4WithTheirScales) {
+TEST(NarrowTypes, InputsOfLinearLayersAreStoredInFp4WithTheirScales) {
   const Bytes wide = layer_activations(context_of("fp4_recipe: none"));
   const Bytes narrow = layer_activations(context_of("fp4_recipe: nvfp4"));
   const double value = 0.5 + 1.0 / 16.0;
@@ -76,8 +76,8 @@ TEST(NarrowTypes, InputsOfLinearLayersAreKeptInFp4WithTheirScales) {
 TEST(NarrowTypes, OneRecipeAtATime) {
   EXPECT_THAT(
       job("fp4_recipe: nvfp4, fp8_recipe: delayed").problems(),
-      ElementsAre("E141: training.fp4_recipe = nvfp4 and training.fp8_recipe = delayed (job.yaml:2) both say how "
-                  "products are computed | take away one of them"));
+      ElementsAre("E141: training.fp4_recipe = nvfp4 and training.fp8_recipe = delayed (job.yaml:2) both set the type "
+                  "of GEMMs | remove one of them"));
 }
 
 std::vector<std::string> told_on(const std::string& training, DataType peak) {
@@ -115,7 +115,7 @@ TEST(NarrowTypes, StatesTakeTheBytesOfTheirTypes) {
   EXPECT_EQ(state_of_a_parameter(", exp_avg_dtype: fp8, exp_avg_sq_dtype: fp16, main_params_dtype: fp16"), 5);
 }
 
-// Read and written once each, beside a gradient and a weight of two bytes.
+// Read and written once each, plus a gradient and a weight of two bytes.
 TEST(NarrowTypes, AnUpdateTouchesTheState) {
   const auto adam = [](const std::string& training) {
     const JobText asked = job("micro_batch: 1" + training, "preset: llama3-8b");

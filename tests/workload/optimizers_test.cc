@@ -1,4 +1,4 @@
-// What optimizers keep of a parameter, what their kernels touch, and what LAMB adds up over ranks.
+// Optimizer state per parameter, bytes of its kernels, and LAMB's reductions over ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::int64_t state_of_a_parameter(const std::string& training) {
   return memory.of("optimizer").count() * 8 / (memory.of("weights").count() / 2);
 }
 
-TEST(Optimizers, KeepMasterWeightsAndTheirMoments) {
+TEST(Optimizers, StoreMasterWeightsAndTheirMoments) {
   EXPECT_EQ(state_of_a_parameter("optimizer: adam"), 4 + 8);
   EXPECT_EQ(state_of_a_parameter("optimizer: adamw"), 4 + 8);
   EXPECT_EQ(state_of_a_parameter("optimizer: lamb"), 4 + 8);      // arXiv 1904.00962
@@ -64,7 +64,7 @@ std::size_t norm_calls(const std::string& training, const std::string& parallel)
   for (const Task& task : plan.graph.programs.front().tasks) {
     if (task.kind != TaskKind::kCollective) continue;
     const CollectiveSpec& spec = plan.graph.collectives[task.detail];
-    // 32 layers of nine tensors, beside embedding, final norm and head.
+    // 32 layers of nine tensors, plus embedding, final norm and head.
     if (spec.kind == CollectiveKind::kAllReduce && spec.bytes >= Bytes(8 * 32 * 6) && spec.bytes <= Bytes(8 * 32 * 12))
       ++calls;
   }
@@ -78,7 +78,7 @@ TEST(Optimizers, LambAddsUpNormsOverAllThatHoldPartsOfATensor) {
   EXPECT_EQ(norm_calls("optimizer: lamb", ""), 0U);  // every rank holds all of every tensor
 }
 
-TEST(Optimizers, WhatHasNoEffectIsTold) {
+TEST(Optimizers, KeysWithoutEffectAreReported) {
   EXPECT_THAT(job("optimizer: adagrad").problems(), testing::ElementsAre(testing::HasSubstr("adagrad")));
   const JobText momentum = job("optimizer: adam, sgd_momentum: 0.9");
   EXPECT_THAT(momentum.problems(), IsEmpty());

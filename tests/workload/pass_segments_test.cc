@@ -1,4 +1,4 @@
-// Equal passes are written once and called: written out again, a step is the one that was built pass by pass.
+// Identical passes are written once and called: expanded, a step equals the one that was built pass by pass.
 #include <string>
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// A task in words: what it does, on which stream, after which tasks. Tables may be numbered differently.
+// A task as text: its work, its stream, its dependencies. Tables may be numbered differently.
 std::string describe(const TaskGraph& graph, const Program& program, const Task& task) {
   std::string text = fmt::format("{} on {} in {}:", graph.labels[task.label], task.stream, task.dimension.value);
   for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
@@ -52,7 +52,7 @@ void expect_same(const StepPlan& compact, const StepPlan& written, const std::st
   EXPECT_EQ(compact.communication, written.communication) << job;
 }
 
-// By how much the compact form is smaller; 1 where nothing could be shared.
+// The compression ratio of the compact form; 1 where nothing is shared.
 double expect_exact(const std::string& text, std::int64_t ranks) {
   const JobText job(text, ranks);
   for (const std::string& problem : job.problems()) EXPECT_FALSE(problem.starts_with('E')) << problem << "\n" << text;
@@ -78,7 +78,8 @@ TEST(PassSegments, MakeAProgramAsShortAsItsSchedule) {
 }
 
 TEST(PassSegments, AreSharedByStagesOfEqualLayers) {
-  // Only the first and the last of four stages have passes of their own, and each calls with and without a wait before.
+  // Only the first and the last of four stages have passes of their own, and each calls with and without a preceding
+  // wait.
   const StepPlan four = JobText(dense("tp: 2, pp: 4, sequence_parallel: true"), 8).compact_plan();
   const StepPlan eight = JobText(dense("tp: 1, pp: 8, sequence_parallel: false"), 8).compact_plan();
   EXPECT_LE(four.graph.segments.size(), 14U);

@@ -1,4 +1,4 @@
-// Parameters of the shipped models beside what their papers, model cards and checkpoints say.
+// Parameters of the shipped models compared with their papers, model cards and checkpoints.
 #include <cmath>
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ ModelShape shape_of(const std::string& preset) {
 struct Published {
   const char* preset;
   double parameters;
-  double relative;  // how far the figure's own rounding goes, and what we leave out on purpose
+  double relative;  // the figure's own rounding, and deliberate omissions
 };
 
 TEST(PublishedModels, HaveTheirPublishedParameters) {
@@ -79,7 +79,7 @@ TEST(PublishedModels, ActivateTheirPublishedParametersForEachToken) {
   const std::vector<Published> all = {
       {"mixtral-8x7b", 12.9e9, 5e-3},  {"mixtral-8x22b", 39e9, 1e-2},    {"qwen3-30b-a3b", 3.3e9, 2e-2},
       {"qwen3-235b-a22b", 22e9, 2e-2}, {"deepseek-v2", 21e9, 2e-2},      {"deepseek-v3", 37e9, 2e-2},
-      {"gpt-oss-20b", 3.61e9, 1.7e-1}, {"gpt-oss-120b", 5.13e9, 1.2e-1},  // the card leaves the embedding out
+      {"gpt-oss-20b", 3.61e9, 1.7e-1}, {"gpt-oss-120b", 5.13e9, 1.2e-1},  // the card omits the embedding
   };
   for (const Published& model : all) {
     const auto ours = static_cast<double>(active_parameters(shape_of(model.preset)));

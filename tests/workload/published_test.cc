@@ -1,4 +1,4 @@
-// Our counts and rules beside figures that others have published.
+// Our counts and rules compared with published figures.
 #include <algorithm>
 #include <cmath>
 
@@ -34,8 +34,8 @@ TEST(Published, UtilisationFollowsFromOurFlopsAndTheMeasuredTime) {
   }
 }
 
-// With the default efficiency, which was set by looking at the table that this is a quarter of.
-TEST(Published, RooflineMeetsMeasuredGemmsOfAnA100) {
+// With the default efficiency, which was derived from the table that contains these rows (a quarter of it).
+TEST(Published, RooflineMatchesMeasuredGemmsOfAnA100) {
   auto document = ConfigDocument::load_text("gpu.yaml",
                                             "gpu: {name: A100-PCIE, peak: {bf16: 312TFLOPS}, memory: 80GiB,"
                                             " memory_bandwidth: 1935GB/s, sms: 108, kernel_launch: 2us}\ncompute: {}\n")

@@ -1,4 +1,4 @@
-// Selective recomputation by module: what is computed again, and what is therefore not kept.
+// Selective recomputation by module: what is recomputed, and therefore not stored.
 #include <algorithm>
 
 #include <gmock/gmock.h>
@@ -71,15 +71,15 @@ TEST(RecomputedModules, SavingsAddUp) {
   EXPECT_EQ(saved("layernorm, mla_up_proj, moe_act"), saved("layernorm") + saved("mla_up_proj") + saved("moe_act"));
 }
 
-TEST(RecomputedModules, MistakesAreTold) {
+TEST(RecomputedModules, MistakesAreReported) {
   EXPECT_THAT(job_of("deepseek-v3", ", recompute_modules: [layernorm]").problems(),
               ElementsAre("W131: training.recompute_modules has no effect: recompute is not selective"));
   EXPECT_THAT(job_of("deepseek-v3", ", recompute: full, recompute_saves: [qkv]").problems(),
               ElementsAre("W131: training.recompute_saves has no effect: recompute is not except-saved"));
   EXPECT_THAT(job_of("llama3-8b", ", recompute: except-saved, recompute_saves: [norm]").problems(),
-              testing::Contains(HasSubstr("E133: 'norm' is no result that can be kept")));
+              testing::Contains(HasSubstr("E133: 'norm' is not a result that can be saved")));
   EXPECT_THAT(job_of("deepseek-v3", ", recompute: selective, recompute_modules: [mlp]").problems(),
-              ElementsAre(HasSubstr("E133: 'mlp' is no module")));
+              ElementsAre(HasSubstr("E133: 'mlp' is not a module")));
 }
 
 }  // namespace

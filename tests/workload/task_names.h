@@ -1,4 +1,4 @@
-// What a program does, as words: the label of each task, and which of them it waits for.
+// A program as text: the label of each task, and the tasks it waits for.
 #pragma once
 
 #include <string>

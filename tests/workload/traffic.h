@@ -1,4 +1,4 @@
-// What one rank of a stage hands to a dimension in a training step.
+// Bytes that one rank of a stage passes to a dimension's collectives in a training step.
 #pragma once
 
 #include <string>

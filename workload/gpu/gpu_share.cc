@@ -5,7 +5,7 @@
 namespace ringwright::workload {
 namespace {
 
-// Engines behind a host's link cannot starve the multiprocessors, whatever is said of them.
+// Copy engines behind a host link cannot starve the multiprocessors, for any setting.
 constexpr double kMostOfEngines = 0.5;
 
 }  // namespace
@@ -13,7 +13,7 @@ constexpr double kMostOfEngines = 0.5;
 GpuShare::GpuShare(const GpuSpec& gpu, const Contention& contention, double reached)
     : gpu_(gpu), contention_(contention), all_(gpu.memory_bandwidth.count() * reached) {
   left_ = all_ - std::min(contention.copies.count(), all_ * kMostOfEngines);
-  // Whoever moves data has a thread block somewhere.
+  // Every data movement has at least one thread block.
   const std::int64_t blocks = std::clamp<std::int64_t>(contention.sms, 1, std::max<std::int64_t>(gpu.sms - 1, 1));
   blocks_part_ = static_cast<double>(blocks) / static_cast<double>(gpu.sms);
 }

@@ -7,7 +7,7 @@ namespace {
 
 using namespace ringwright::literals;
 
-// What counts as infinitely fast in a study is written as 1e9PFLOPS or 1e9TB/s; more cannot be meant.
+// Studies write infinitely fast as 1e9PFLOPS or 1e9TB/s; larger values are mistakes.
 constexpr FlopRate kHighestPeak = FlopRate(1e25);
 constexpr Bandwidth kFastestMemory = Bandwidth(1e22);
 constexpr Bytes kLargestMemory = 102'400_GiB;
@@ -21,12 +21,12 @@ void read_peaks(ConfigMap& peak, GpuSpec& gpu) {
     peak_slot(gpu, type) = peak.flop_rate(
         {.name = to_string(type), .doc = doc, .fallback = FlopRate(0.0), .min = FlopRate(0.0), .max = kHighestPeak});
   };
-  read(DataType::kBf16, "dense matrix products in bf16");
-  read(DataType::kFp16, "dense matrix products in fp16");
-  read(DataType::kTf32, "dense matrix products in tf32");
+  read(DataType::kBf16, "dense GEMMs in bf16");
+  read(DataType::kFp16, "dense GEMMs in fp16");
+  read(DataType::kTf32, "dense GEMMs in tf32");
   read(DataType::kFp32, "fp32 arithmetic outside tensor cores");
-  read(DataType::kFp8, "dense matrix products in fp8");
-  read(DataType::kFp4, "dense matrix products in fp4");
+  read(DataType::kFp8, "dense GEMMs in fp8");
+  read(DataType::kFp4, "dense GEMMs in fp4");
 }
 
 // GPUs with bf16 tensor cores run fp16 at the same rate (NVIDIA data sheets from A100 on, AMD from MI200 on). The
@@ -55,12 +55,12 @@ void supply_peaks(ConfigMap& peak, GpuSpec& gpu) {
 
 GpuSpec read_gpu_spec(ConfigMap& gpu) {
   GpuSpec spec;
-  spec.name = gpu.text({.name = "name", .doc = "what reports call the GPU", .fallback = "gpu"});
-  constexpr std::array kVendors = {Option{.name = "nvidia", .doc = "collectives by NCCL"},
-                                   Option{.name = "amd", .doc = "collectives by RCCL"}};
-  spec.nvidia = gpu.choice({.name = "vendor", .doc = "who makes the GPU", .fallback = "nvidia"}, kVendors) == "nvidia";
+  spec.name = gpu.text({.name = "name", .doc = "name of the GPU in reports", .fallback = "gpu"});
+  constexpr std::array kVendors = {Option{.name = "nvidia", .doc = "the library is NCCL"},
+                                   Option{.name = "amd", .doc = "the library is RCCL"}};
+  spec.nvidia = gpu.choice({.name = "vendor", .doc = "vendor of the GPU", .fallback = "nvidia"}, kVendors) == "nvidia";
   spec.compute_capability = gpu.number({.name = "compute_capability",
-                                        .doc = "CUDA's number of the architecture, 9.0; NCCL's tables go by it",
+                                        .doc = "CUDA compute capability, e.g. 9.0; selects NCCL's tables",
                                         .fallback = 0.0,
                                         .min = 0.0,
                                         .max = 99.0});
@@ -74,7 +74,7 @@ GpuSpec read_gpu_spec(ConfigMap& gpu) {
   spec.sms = gpu.integer({.name = "sms", .doc = "streaming multiprocessors (compute units)", .min = 1, .max = 100'000});
   spec.l2 = gpu.bytes({.name = "l2", .doc = "last-level cache", .fallback = 0_B, .min = 0_B, .max = kLargestMemory});
   spec.kernel_launch = gpu.duration({.name = "kernel_launch",
-                                     .doc = "time that each kernel takes beyond its arithmetic and its bytes",
+                                     .doc = "fixed time of each kernel in addition to its arithmetic and its bytes",
                                      .fallback = 4_us,
                                      .min = 0_us,
                                      .max = 1_s});

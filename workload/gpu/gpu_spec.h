@@ -1,4 +1,4 @@
-// What one GPU can do by its data sheet: arithmetic, memory, and how much each launch costs.
+// One GPU's data sheet: arithmetic, memory, and launch cost.
 #pragma once
 
 #include <array>
@@ -18,14 +18,14 @@ inline constexpr std::size_t kDataTypes = 6;
 struct GpuSpec {
   std::string name;
   bool nvidia = true;
-  double compute_capability = 0.0;  // CUDA's number of the architecture, 9.0; 0 where it is not given
-  std::array<FlopRate, kDataTypes> peak{};  // by DataType; 0 where the GPU has no such arithmetic
+  double compute_capability = 0.0;          // CUDA compute capability, e.g. 9.0; 0 if not given
+  std::array<FlopRate, kDataTypes> peak{};  // by DataType; 0 where the GPU does not support the type
   Bytes memory;
   Bandwidth memory_bandwidth;
   std::int64_t sms = 0;  // streaming multiprocessors
   Bytes l2;
   Duration kernel_launch;
-  double streaming_share = 0.5;  // of the multiprocessors, which draw all of the memory's bandwidth
+  double streaming_share = 0.5;  // share of the multiprocessors that suffices to draw the full memory bandwidth
   Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
   KernelProfile kernels;
 

@@ -1,5 +1,5 @@
-// The few constants that say how fast one GPU runs each family of kernels, and the range of sizes that they were fitted
-// on: what `cluster.node.gpu.kernels` holds.
+// The few constants that set how fast one GPU runs each family of kernels, and the range of sizes of their fit: the
+// content of `cluster.node.gpu.kernels`.
 #pragma once
 
 #include <array>
@@ -84,14 +84,14 @@ struct ConstantSpec {
 struct KernelProfile {
   std::string name;  // empty: the GPU has none, and every constant is the class value
   std::array<double, kKernelConstants> values{};
-  Evidence evidence = Evidence::kAssumed;  // of the share of peak that products reach
-  std::array<bool, kKernelConstants> assumed{};  // read, and neither measured nor fitted on this GPU
+  Evidence evidence = Evidence::kAssumed;        // of the share of peak that GEMMs reach
+  std::array<bool, kKernelConstants> assumed{};  // used, but neither measured nor fitted on this GPU
 
   [[nodiscard]] double operator[](KernelConstant id) const { return values[static_cast<std::size_t>(id)]; }
   [[nodiscard]] double& operator[](KernelConstant id) { return values[static_cast<std::size_t>(id)]; }
 };
 
-// Every constant at the value that a GPU without measurements gets.
+// Every constant at its default for a GPU without measurements.
 [[nodiscard]] KernelProfile class_profile();
 // Reads `cluster.node.gpu.kernels`. Mistakes are recorded in the map.
 [[nodiscard]] KernelProfile read_kernel_profile(ConfigMap& kernels);

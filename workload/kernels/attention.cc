@@ -3,15 +3,15 @@
 //     t = (blocks / sms + tail) * ((flops + scores * score_cost) / blocks / (P/sms * share)
 //                                  + exposed * (start + own bytes / (bandwidth/sms))),   at least bytes / bandwidth
 //
-// A block holds `rows` query rows of one head and walks over the keys (FlashAttention-2, arXiv 2307.08691); under a
-// causal mask the longest block is twice the mean, and what the diagonal's blocks compute and throw away counts. Every
-// score costs an exponential on units that do not grow with the products', which is what makes short heads slow. (H100:
-// 16 exponentials a cycle and multiprocessor, 3.9 of 989 TFLOP/s: 256 FLOPs each; arXiv 2407.08608, section 3.1.)
+// A block holds `rows` query rows of one head and iterates over the keys (FlashAttention-2, arXiv 2307.08691); under a
+// causal mask the longest block is twice the mean, and the discarded work of the diagonal blocks counts. Every score
+// costs an exponential on units that do not scale with the tensor cores, which makes short heads slow. (H100: 16
+// exponentials per cycle and multiprocessor, 3.9 of 989 TFLOP/s: 256 FLOPs each; arXiv 2407.08608, section 3.1.)
 //
-// A kernel of which one block fits a multiprocessor hides neither the block's first loads nor its last stores: the
-// forward pass reads its queries and writes its result; the backward pass reads keys and values and writes their
-// gradients, and passes before and after it read the result and its gradient, clear the sum of the queries' gradient
-// (fp32), and convert it.
+// A kernel with one block per multiprocessor hides neither the block's first loads nor its last stores: the forward
+// pass reads its queries and writes its result; the backward pass reads keys and values and writes their gradients, and
+// passes before and after it read the result and its gradient, clear the sum of the queries' gradient (fp32), and
+// convert it.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +23,7 @@ using enum KernelConstant;
 
 namespace {
 
-// Of one head's block, or one head's passes, that arithmetic may not hide.
+// Bytes of one head's block, or one head's passes, that arithmetic may not hide.
 double own_bytes(const Kernel& kernel) {
   constexpr double kForward = 2 + 2;                    // queries, result
   constexpr double kBackward = 4 * 2;                   // keys, values, and their gradients

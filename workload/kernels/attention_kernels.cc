@@ -11,7 +11,7 @@ using enum KernelFamily;
 
 constexpr double kAttentionFp32 = 4.0;
 
-// Rotated columns: of latent attention only a part of each head, and one key for all heads.
+// Rotated columns: with latent attention only a part of each head, and one key for all heads.
 std::int64_t rotated_columns(const KernelMaker& make) {
   if (!make.shape.latent) return make.query + make.key;
   return (make.heads + 1) * make.shape.latent->rotated_size;
@@ -25,8 +25,8 @@ std::int64_t scores(const KernelMaker& make) {
   return make.tokens * make.shape.sequence * make.heads;
 }
 
-// Megatron's fused scale, mask and softmax takes four sequences of a head at a time (ScaledMaskedSoftmax in its
-// fused_softmax.py: batch x heads % 4); where they do not divide, PyTorch runs each operator, in fp32.
+// Megatron's fused scale, mask and softmax processes four sequences of a head at a time (ScaledMaskedSoftmax in its
+// fused_softmax.py: batch x heads % 4); otherwise PyTorch runs each operator, in fp32.
 bool softmax_is_fused(const KernelMaker& make, const KernelContext& context) {
   return context.training.micro_batch * make.heads % 4 == 0;
 }
@@ -92,7 +92,8 @@ KernelMaker::Scores all_scores(const KernelMaker& make, const KernelContext& con
           .share = context.core_load / static_cast<double>(exchanged)};
 }
 
-// With the keys of one rank of the ring. A causal mask leaves half of the scores: in zig-zag order of every block.
+// With the keys of one rank of the ring. A causal mask leaves half of the scores; with zig-zag order, half of every
+// block.
 enum class Block { kHalf, kFull };
 KernelMaker::Scores block_scores(const KernelMaker& make, const KernelContext& context, Block block) {
   const std::int64_t tokens = make.shape.sequence / context.ring;
@@ -135,7 +136,7 @@ void add_qkv(KernelMaker& make) {
     make.stream(kNorm, "query and key norm", make.tokens * (make.query + make.key), {.values = 2});
   }
   add_rotary_embedding(make, "rotary embedding");
-  // The shared rotated part is written beside every head's own part.
+  // The shared rotated part is written next to every head's own part.
   if (make.shape.latent) make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
 }
 
@@ -144,7 +145,7 @@ void add_projection(KernelMaker& make) {
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter(make.context, make.shape.hidden);
 }
 
-// Latent attention may make its queries, keys and values again before their gradients are asked for.
+// Latent attention may recompute its queries, keys and values before their gradients.
 void add_projection_backward(KernelMaker& make, const KernelContext& context) {
   make.gathered_dgrad("attention projection dgrad", make.context, make.shape.hidden);
   make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
@@ -187,7 +188,7 @@ void add_qkv_wgrad(KernelMaker& make) {
   make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
 }
 
-// The norm, the keys and the projection's result; queries, values and the core's result were kept.
+// The norm, the keys and the projection's result; queries, values and the core's result were saved.
 void add_operators_again(KernelMaker& make) {
   add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
   make.linears("keys again", make.shape.hidden, {make.key});

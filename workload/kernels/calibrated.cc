@@ -1,5 +1,5 @@
-// Calibrated: each kernel by the rule of its family, with the few constants that were fitted to measurements of this
-// GPU; and the host, which cannot issue kernels faster than its framework runs.
+// Calibrated: each kernel by the rule of its family, with a few constants fitted to measurements of this GPU; and the
+// host, whose framework bounds the rate at which kernels are issued.
 //
 // The host's time counts where the host falls behind (core/run/job/host_clock.h). CUDA graphs replay kernels without
 // it.
@@ -17,8 +17,8 @@ namespace {
 
 using namespace ringwright::literals;
 
-// Ahead of the device, one kernel ahead of it at most, waiting for each kernel before it issues the next
-// (CUDA_LAUNCH_BLOCKING), or replaying graphs.
+// Ahead of the device, at most one kernel ahead, waiting for each kernel before the next issue (CUDA_LAUNCH_BLOCKING),
+// or replaying graphs.
 enum class HostPace { kIssues, kFollows, kBlocks, kReplays };
 
 struct PaceSwitches {
@@ -46,7 +46,7 @@ PaceSwitches read_pace(ConfigMap& compute) {
                                           "CUDA_LAUNCH_BLOCKING=1",
                                    .fallback = false});
   read.serial = compute.boolean({.name = "serial_launches",
-                                 .doc = "the host is one kernel ahead of the device at most, as under profilers that "
+                                 .doc = "the host is at most one kernel ahead of the device, as under profilers that "
                                         "trace kernels one by one: each takes at least host_issue",
                                  .fallback = false});
   if (read.graphs && read.blocking) {
@@ -67,12 +67,12 @@ class Calibrated final : public ComputeModel {
     HostPace host = HostPace::kIssues;
     Duration issue;           // of one kernel
     Duration resume;          // after a message that the host has waited for
-    double step_speed = 1.0;  // of kernels in a training step, against the same kernels alone
+    double step_speed = 1.0;  // of kernels in a training step, relative to the same kernels alone
   };
   Calibrated(const GpuSpec& gpu, const Pace& pace) : gpu_(gpu), pace_(pace) {}
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
-    CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
+    CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision was called");
     const Duration busy = from_seconds(kernel_seconds(kernel, gpu_) / speed_of(kernel));
     switch (pace_.host) {
       case HostPace::kIssues:
@@ -100,8 +100,8 @@ class Calibrated final : public ComputeModel {
   [[nodiscard]] bool extrapolates(const Kernel& kernel) const override { return !within_fit(kernel, gpu_.kernels); }
 
  private:
-  // GPUs of one model differ where power bounds them. Fused attention waits for exponentials: sequences of 64 thousand
-  // tokens on H100 and H200 are met at the speed of its kernels alone, while products and copies beside it are not.
+  // GPUs of one model differ where they are power-bound. Fused attention is bound by exponentials: sequences of 64
+  // thousand tokens on H100 and H200 match the speed of its kernels alone, but GEMMs and copies do not.
   [[nodiscard]] double speed_of(const Kernel& kernel) const {
     const bool attention =
         kernel.family == KernelFamily::kAttentionForward || kernel.family == KernelFamily::kAttentionBackward;
@@ -121,27 +121,27 @@ class Calibrated final : public ComputeModel {
 std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu) {
   const HostPace pace = read_pace(compute).pace();
   const Duration issue = compute.duration({.name = "host_issue",
-                                           .doc = "time that the framework on the host needs to issue one kernel",
+                                           .doc = "host time of the framework to issue one kernel",
                                            .fallback = 4_us,
                                            .min = 0_us,
                                            .max = 1_ms});
   if (pace != HostPace::kReplays && !compute.has("host_issue")) {
-    compute.assume("host_issue", "4us", "an eager framework issues 200 to 300 thousand kernels a second");
+    compute.assume("host_issue", "4us", "an eager framework issues 200 to 300 thousand kernels per second");
   }
   const Duration resume = compute.duration({.name = "host_resume",
-                                            .doc = "time from a pipeline's message that the host has waited for "
+                                            .doc = "time from a pipeline message that the host waits for "
                                                    "(overlap_p2p_comm: false) to the first kernel after it",
                                             .fallback = 0_us,
                                             .min = 0_us,
                                             .max = 100_ms});
   if (gpu.kernels.name.empty()) {
     compute.assume("model", "class values",
-                   "nobody measured kernels of this GPU: cluster.node.gpu.kernels is not given");
+                   "no kernels of this GPU were measured: cluster.node.gpu.kernels is not set");
   }
   const double step_speed = compute.percent(
       {.name = "step_speed",
-       .doc = "speed of kernels in a training step, fused attention apart, against that of the same kernels measured "
-              "alone: what power limit, cold caches and gaps leave when the device never rests",
+       .doc = "speed of kernels in a training step, except fused attention, relative to the same kernels measured "
+              "alone: the effect of power limit, cold caches and gaps under sustained load",
        .fallback = gpu.kernels[KernelConstant::kStepSpeed],
        .min = 0.1,
        .max = 1.0});

@@ -14,8 +14,8 @@ std::int64_t logits(const KernelMaker& make) {
 }
 
 // Cross-entropy, forward. Split: Megatron's vocab_parallel_cross_entropy casts logits to fp32, and then each of max,
-// shift, exp, sum and division goes over them once. Eager: PyTorch casts them, and its log-softmax reads a row that no
-// cache holds for the maximum, for the sum and for the result (SoftMax.cu). Fused: they are read once (flash-attn's
+// shift, exp, sum and division passes over them once. Eager: PyTorch casts them, and its log-softmax reads a row that
+// no cache holds for the maximum, for the sum and for the result (SoftMax.cu). Fused: they are read once (flash-attn's
 // xentropy.py), compiled twice, for the sum and for the result; and chunk by chunk their gradient is written at once
 // (Liger's fused_linear_cross_entropy.py).
 void add_split_loss(LayerSection section, KernelMaker& make) {
@@ -78,7 +78,7 @@ void add_loss_backward(CrossEntropy kind, KernelMaker& make) {
   make.stream(kCast, "logits gradient cast", logits(make), {.values = 1, .other_bytes = kEdgeFp32});
 }
 
-// The framework writes a dense gradient of the whole table for every microbatch and adds it to the main gradient.
+// The framework writes a dense gradient of the whole table per microbatch and adds it to the main gradient.
 void add_embedding_wgrad(KernelMaker& make) {
   if (make.shape.adapters) return;  // frozen
   const std::int64_t h = make.shape.hidden;
@@ -130,7 +130,7 @@ void add_head_sections(LayerSection section, const KernelContext& context, Kerne
   add_loss(section, context.training, make);
 }
 
-// Norms of the residual stream and of the next token's embedding, and the product of both to one vector. The head's
+// Norms of the residual stream and of the next token's embedding, and the GEMM that maps both to one vector. The head's
 // logits and loss are those of the model.
 void add_predictor_sections(LayerSection section, KernelMaker& make) {
   const std::int64_t h = make.shape.hidden;

@@ -45,13 +45,13 @@ void add_router_backward(KernelMaker& make) {
   make.local_wgrad("router wgrad", make.shape.hidden, experts.count);
 }
 
-// One vector read, K written, or the other way round.
+// One vector read, K written, or the reverse.
 void add_permutation(KernelMaker& make, const char* name) {
   const auto copies = static_cast<double>(make.shape.experts->per_token);
   make.stream(kCopy, name, make.local_tokens * make.shape.hidden, {.values = 1.0 + copies});
 }
 
-// Tokens come rank by rank and are wanted expert by expert: nothing to do for one expert, or without other ranks.
+// Tokens arrive rank by rank and are needed expert by expert: no sort for one expert, or without other ranks.
 void add_sort(KernelMaker& make, const KernelContext& context, const char* name) {
   const ExpertSizes sizes = sizes_of(context);
   if (sizes.local == 1 || context.experts.ep == 1) return;

@@ -1,19 +1,19 @@
-// Matrix products: tiles in waves over the multiprocessors, with a ramp per tile, against the bytes they move.
+// GEMMs: tiles in waves over the multiprocessors, with a ramp per tile, against the bytes they move.
 //
 //     t = max(arithmetic, moved) + exposed * min(arithmetic, moved)
 //     arithmetic = (waves * 2ab(k/s + ramp) / (P/sms * speed(a, b)) + reduction(s) + start) / power
 //     moved = bytes / memory speed
 //
-// over tiles of a x b and splits of k into s parts, of which the fastest is taken, as libraries' heuristics try to.
+// over tiles of a x b and splits of k into s parts, of which the fastest is taken, as libraries' heuristics aim to.
 // Waves are pieces / sms, rounded up by `wave_rounding`: a last wave that is partly empty runs faster than a full one
 // (shared bandwidth, higher clock). speed(a, b): a tile loads a + b values for every ab multiply-adds. reduction: the
-// parts' fp32 sums are written and read in the last-level cache. power: short products run at the clock that the chip
-// can reach, long ones at what the power limit leaves (the control loop needs about a millisecond).
-// ramp is a latency, in elements of k at the speed of bf16: narrower types go through more of them in the same time.
-// exposed: the multiprocessors of a wave load, compute and store in step, so that the one hides the other in part only.
-// Grouped products on a B200 show it best: 64 weight gradients of 4096 x 7168 in fp32 take 3.90 ms over 512 rows and
-// 2.96 ms where nothing is added to, which differ by the time of those bytes, though arithmetic alone takes 1.9 ms.
-// start: a product's first loads and last stores, once, whatever its waves.
+// parts' fp32 sums are written and read in the last-level cache. power: short GEMMs run at the chip's full clock, long
+// ones at the clock that the power limit allows (the control loop needs about a millisecond).
+// ramp is a latency, in elements of k at the speed of bf16: narrower types process more of them in the same time.
+// exposed: the multiprocessors of a wave load, compute and store in step, so that they hide each other only in part.
+// Grouped GEMMs on a B200 show it best: 64 weight gradients of 4096 x 7168 in fp32 take 3.90 ms over 512 rows and 2.96
+// ms without accumulation, which differ by the time of those bytes, though arithmetic alone takes 1.9 ms. start: a
+// GEMM's first loads and last stores, once, for any number of waves.
 // Tiles and split-K: CUTLASS, "Efficient GEMM in CUDA"; waves: NVIDIA, "Matrix Multiplication Background User's Guide".
 #include <algorithm>
 #include <array>
@@ -30,12 +30,12 @@ struct Tile {
   std::int64_t m = 0;
   std::int64_t n = 0;
 };
-// Smaller ones than 64 x 64 only pay where few rows are asked for.
+// Tiles below 64 x 64 only pay off for few rows.
 constexpr std::array kTiles{Tile{256, 256}, Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{256, 64},
                             Tile{64, 256},  Tile{128, 64},  Tile{64, 128},  Tile{64, 64},   Tile{32, 128},
                             Tile{128, 32},  Tile{16, 128},  Tile{128, 16}};
-// Products of narrow types come in no smaller tiles: from 1024 x 1024 x 1024 (64 tiles of 128 x 128) to 1024 x 2145 x
-// 1024 (136) fp8 takes a wave longer on 132 multiprocessors and no longer on 152 (validation/kernels/*.azure.csv).
+// GEMMs of narrow types have no smaller tiles: from 1024 x 1024 x 1024 (64 tiles of 128 x 128) to 1024 x 2145 x 1024
+// (136) fp8 takes one wave more on 132 multiprocessors and no more on 152 (validation/kernels/*.azure.csv).
 constexpr std::int64_t kLeastNarrowTile = 128 * 128;
 constexpr std::array<std::int64_t, 6> kSplits{1, 2, 3, 4, 8, 16};
 constexpr std::int64_t kShortestSplit = 512;  // of k
@@ -48,15 +48,16 @@ double share_of(DataType type, const KernelProfile& profile) {
   return profile[gemm_share(type)];
 }
 
-// Elements of two bytes that make the 16 bytes at which tensor cores load. Products of a batch begin at any multiple of
-// their sides: where those do not fit, libraries leave the tensor cores (heads of 108 made BLOOM's attention 16 times
-// slower, which is the ratio of both peaks: chronicles-prequel.md of bigscience, "NHEADs comparison").
+// Elements of two bytes in the 16-byte alignment of tensor core loads. GEMMs of a batch begin at any multiple of their
+// sides: without alignment, libraries do not use the tensor cores (heads of 108 made BLOOM's attention 16 times slower,
+// the ratio of both peaks: chronicles-prequel.md of bigscience, "NHEADs comparison").
 constexpr std::int64_t kAligned = 8;
 
 double gemm_peak(const Kernel& kernel, const GpuSpec& gpu) {
   const bool half = kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16;
   const bool odd = kernel.batch > 1 && (kernel.n % kAligned != 0 || kernel.k % kAligned != 0);
-  const bool leaves = half && odd && kernel.family == KernelFamily::kGemm;  // grouped ones are aligned by their callers
+  const bool leaves = half && odd && kernel.family == KernelFamily::kGemm;  // grouped GEMMs are aligned by their
+                                                                            // callers
   const double vector = gpu.peak_of(DataType::kFp32).count();
   const double peak = gpu.peak_of(kernel.type).count();
   return leaves && vector > 0.0 ? std::min(peak, vector) : peak;

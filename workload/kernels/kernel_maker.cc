@@ -55,11 +55,10 @@ void KernelMaker::keep_precision() {
   gemm_type_ = context_.training.precision;
 }
 
-// Reads a tensor and writes it twice, since the weight gradient needs it transposed; a scale of its own takes a pass
-// that looks for the maximum, scales of blocks are written beside the values. Scales of rows differ between the two
-// products of a tensor, which sum along its one or its other side: both passes are run for each. NVFP4 has both
-// (NVIDIA, "Pretraining Large Language Models with NVFP4", arXiv 2509.25149): a byte for 16 values, and one scale for
-// the tensor.
+// Reads a tensor and writes it twice, since the weight gradient needs it transposed; a per-tensor scale takes a pass
+// for the maximum, block scales are written next to the values. Row scales differ between the two GEMMs of a tensor,
+// which sum along different sides: both passes run for each. NVFP4 has both (NVIDIA, "Pretraining Large Language Models
+// with NVFP4", arXiv 2509.25149): a byte per 16 values, and one scale per tensor.
 void KernelMaker::quantise(double elements) {
   const NarrowRecipe recipe = context_.training.narrow;
   if (recipe == NarrowRecipe::kNone || gemm_type_ == context_.training.precision) return;
@@ -73,9 +72,9 @@ void KernelMaker::quantise(double elements) {
   bytes_only(KernelFamily::kCast, "quantise", elements * each, gemm_type_);
 }
 
-// Each rank casts its own part, and what came in is transposed for the weight gradient where a scale holds for the
-// whole tensor; scales of blocks are gathered with values of both layouts. (Transformer Engine, module/base.py,
-// grad_output_preprocess: "cast, transpose for efficient gather"; torchao, float8_tensor_parallel.py.)
+// Each rank casts its own part, and the gathered tensor is transposed for the weight gradient with a per-tensor scale;
+// block scales are gathered with values of both layouts. (Transformer Engine, module/base.py, grad_output_preprocess:
+// "cast, transpose for efficient gather"; torchao, float8_tensor_parallel.py.)
 void KernelMaker::quantise_gathered(std::int64_t columns) {
   const TrainingOptions& training = context_.training;
   const bool parts = training.narrow_gather && context_.sequence_parallel && context_.tp > 1;
@@ -85,7 +84,7 @@ void KernelMaker::quantise_gathered(std::int64_t columns) {
   const double each = bytes_per_element(gemm_type_);
   quantise(static_cast<double>(local_tokens * columns));
   if (!transposed) return;
-  // The part was counted with both layouts.
+  // The rank's part was counted with both layouts.
   bytes_only(KernelFamily::kCast, "transpose", static_cast<double>((tokens * 2 - local_tokens) * columns) * each,
              gemm_type_);
 }
@@ -190,7 +189,7 @@ void KernelMaker::add_gradient(const std::string& name, std::int64_t elements) {
   stream(KernelFamily::kElementwise, name + " sum", elements, {.values = 1, .other_bytes = 2.0 * gradient_bytes});
 }
 
-// x A, then (x A) B, added to what the frozen product gives.
+// x A, then (x A) B, added to the result of the frozen GEMM.
 void KernelMaker::adapter(std::int64_t inputs, std::int64_t outputs) {
   const std::int64_t rank = shape.adapters->rank;
   batched_gemm("adapter down", {.m = tokens, .n = rank, .k = inputs});
@@ -219,11 +218,11 @@ double KernelMaker::asked_pairs() const {
 void KernelMaker::attention(std::string name, KernelFamily family, const Scores& scores) {
   const std::int64_t batch = context_.training.micro_batch * scores.heads;
   const double pairs = asked_pairs() * scores.share;
-  // Two products for each pair of query and key; five of them backward.
+  // Two GEMMs for each pair of query and key; five in the backward pass.
   const double forward =
       2.0 * static_cast<double>(batch) * pairs * static_cast<double>(key_size(shape) + value_size(shape));
   const bool backward = family == KernelFamily::kAttentionBackward;
-  // Forward: reads Q, K, V, writes O. Backward: reads Q, K, V, O, dO, writes dQ, dK, dV. One fp32 statistic a row.
+  // Forward: reads Q, K, V, writes O. Backward: reads Q, K, V, O, dO, writes dQ, dK, dV. One fp32 statistic per row.
   const std::int64_t keys = scores.keys * key_heads * scores.heads / heads;
   const auto values =
       static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));

@@ -1,4 +1,4 @@
-// Makes kernels of a microbatch from sizes: products with FLOPs and bytes, everything else with bytes.
+// Makes kernels of a microbatch from sizes: GEMMs with FLOPs and bytes, everything else with bytes.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,7 @@
 
 namespace ringwright::workload {
 
-constexpr double kDropoutMaskBytes = 1.0;  // an element of a dropout mask
+constexpr double kDropoutMaskBytes = 1.0;  // per element of a dropout mask
 
 struct Gemm {
   std::int64_t m = 0;
@@ -26,21 +26,21 @@ class KernelMaker {
   // y = x W for W of in x out; its two gradients.
   void linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
-  // The same where the gradient of the output was gathered from the tensor-parallel ranks' parts of the sequence.
+  // The same if the gradient of the output was gathered from the tensor-parallel ranks' parts of the sequence.
   void gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
-  // Of several weights that take in the same, gathered from the parts of the sequence: one product for all of them, or
-  // one for each; the gradients of the input are then added up.
+  // For several weights with the same input, gathered from the parts of the sequence: one GEMM for all of them, or one
+  // for each, whose input gradients are then added.
   using Widths = std::initializer_list<std::int64_t>;
   void linears(const std::string& name, std::int64_t inputs, Widths outputs, bool has_adapter = false);
   void dgrads(const std::string& name, std::int64_t inputs, Widths outputs);
   void wgrads(const std::string& name, std::int64_t inputs, Widths outputs);
-  // Of weights that every tensor-parallel rank holds whole and uses for its part of the sequence.
+  // For weights that every tensor-parallel rank holds whole and uses for its part of the sequence.
   void local_linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void batched_gemm(std::string name, const Gemm& product);
-  // Fused attention, forward or backward: `share` of the microbatch's scores, by queries and keys of that many tokens
+  // Fused attention, forward or backward: `share` of the microbatch's scores, for queries and keys of that many tokens
   // of each sequence.
   struct Scores {
     std::int64_t queries = 0;
@@ -51,10 +51,10 @@ class KernelMaker {
     bool masked = true;  // by a causal mask, if the model has one
   };
   void attention(std::string name, KernelFamily family, const Scores& scores);
-  // The narrow products beside a linear layer that has an adapter, forward and backward.
+  // The narrow GEMMs of a linear layer's adapter, forward and backward.
   void adapter(std::int64_t inputs, std::int64_t outputs);
   void adapter_backward(std::int64_t inputs, std::int64_t outputs);
-  // One product for each expert, with the rows that all of them have together.
+  // One GEMM per expert; `rows` is their total.
   struct Grouped {
     std::int64_t experts = 1;
     double rows = 0.0;
@@ -63,17 +63,17 @@ class KernelMaker {
     GemmRole role = GemmRole::kForward;
   };
   void grouped(std::string name, const Grouped& product);
-  // A kernel that touches `values` values of the working type and `other_bytes` beside them, per element.
+  // A kernel that touches `values` values of the working type plus `other_bytes`, per element.
   struct Touch {
     double values = 0.0;
     double other_bytes = 0.0;
   };
-  // Gradients of a weight to those of the step, where the product has not added them.
+  // Adds a weight's gradients to those of the step, if the GEMM has not added them.
   void add_gradient(const std::string& name, std::int64_t elements);
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
 
-  // From here on nothing is computed in fp8 or fp4.
+  // From here on no GEMM uses fp8 or fp4.
   void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
   [[nodiscard]] bool copies_gradients() const { return context_.training.gradient_sum == GradientSum::kCopied; }
@@ -88,23 +88,23 @@ class KernelMaker {
   std::int64_t query;    // columns
   std::int64_t key;      // columns
   std::int64_t value;    // columns
-  std::int64_t context;  // columns of what the attention core gives
+  std::int64_t context;  // columns of the attention core's result
   std::int64_t ffn;
-  std::int64_t gated_ffn;   // columns of the up product
+  std::int64_t gated_ffn;   // columns of the up GEMM
   std::int64_t vocabulary;  // rows of the embedding
   double gradient_bytes;    // of one element of the main gradients
-  Pointwise pointwise;      // how what is no product is run
+  Pointwise pointwise;      // how non-GEMM kernels are run
 
  private:
   void add_gemm(std::string name, const Gemm& product, DataType type);
   void weight_gradient(std::string name, const Gemm& product);
-  // The widths of their products.
+  // The widths of their GEMMs.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
-  // Pairs of query and key in one sequence: documents do not see each other.
+  // Pairs of query and key in one sequence: documents do not attend to each other.
   [[nodiscard]] double asked_pairs() const;
-  // Writes a tensor in fp8 or fp4, where products take it so.
+  // Writes a tensor in fp8 or fp4, if GEMMs use that type.
   void quantise(double elements);
-  // One of so many columns that is gathered: whole, or part by part before.
+  // A gathered tensor of this many columns: quantised whole, or part by part before the gather.
   void quantise_gathered(std::int64_t columns);
 
   const KernelContext& context_;

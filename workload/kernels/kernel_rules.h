@@ -8,14 +8,13 @@ namespace ringwright::workload {
 
 // Seconds that the GPU is busy with one launch, the gap to the next kernel included.
 [[nodiscard]] double kernel_seconds(const Kernel& kernel, const GpuSpec& gpu);
-// Seconds of the host that a library needs for one call, beyond what every kernel costs to issue.
+// Host seconds of a library for one call, in addition to the issue cost of every kernel.
 [[nodiscard]] double library_issue_seconds(const Kernel& kernel, const GpuSpec& gpu);
-// Whether the kernel's sizes lie within those that the constants were fitted on, and products in its type were
-// measured.
+// Whether the kernel's sizes lie within the fitted range, and GEMMs in its type were measured.
 [[nodiscard]] bool within_fit(const Kernel& kernel, const KernelProfile& profile);
 
-// The rules by group of families; each in a file of its own. Seconds without the gap.
-// The share of peak that products of operands of the type reach.
+// The rules by group of families, each in its own file. Seconds without the gap. The share of peak that GEMMs with
+// operands of the type reach.
 [[nodiscard]] KernelConstant gemm_share(DataType type);
 [[nodiscard]] double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu);
 [[nodiscard]] double attention_seconds(const Kernel& kernel, const GpuSpec& gpu);

@@ -17,7 +17,7 @@ void add_mlp_norm(KernelMaker& make, const std::string& name) {
   add_norm(make, name, make.local_tokens * make.shape.hidden);
 }
 
-// Then the gradient that came around the block is added.
+// Then the gradient of the residual branch is added.
 void add_block_norm_backward(KernelMaker& make, const std::string& name) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
   add_norm_backward(make, name, elements);
@@ -50,7 +50,7 @@ void add_mlp(KernelMaker& make) {
   if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
 
-// The norm, one of a gated MLP's two up products, and the activation.
+// The norm, one of a gated MLP's two up GEMMs, and the activation.
 void add_mlp_operators_again(KernelMaker& make) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   add_mlp_norm(make, "mlp norm again");
@@ -58,7 +58,7 @@ void add_mlp_operators_again(KernelMaker& make) {
   add_activation(make, " again", make.tokens * make.ffn);
 }
 
-// The norm and the activation; the up product where its result was not kept. Nothing reads what the down product gave.
+// The norm and the activation; the up GEMM if its result was not saved. Nothing reads the down GEMM's result.
 void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
   add_mlp_norm(make, "mlp norm again");
   if (!saved.mlp_up) make.linears("mlp up again", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});

@@ -1,10 +1,10 @@
-// Which kernels one tensor-parallel rank launches for one microbatch: forward and backward, cut into pieces at the
-// points where ranks talk.
+// The kernels of one tensor-parallel rank for one microbatch: forward and backward, split into layer sections at the
+// points of communication.
 //
-// Products have 2mnk FLOPs (Megatron's num_floating_point_operations); a backward pass has one product for the input's
+// GEMMs have 2mnk FLOPs (Megatron's num_floating_point_operations); a backward pass has one GEMM for the input's
 // gradient (dgrad) and one for the weight's (wgrad), which is added to the main gradient in its epilogue. Fused
-// attention: 2bs^2(ad) FLOPs forward (causal), 2.5 times that backward, since it computes the scores again
-// (FlashAttention-2, arXiv 2307.08691). All other kernels count bytes only: their arithmetic is not what takes time.
+// attention: 2bs^2(ad) FLOPs forward (causal), 2.5 times that backward, since it recomputes the scores
+// (FlashAttention-2, arXiv 2307.08691). All other kernels count bytes only: their arithmetic does not limit them.
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ struct KernelContext {
   bool keep_gathered = false;
   std::int64_t cp = 1;
   std::int64_t ulysses = 1;  // context-parallel ranks among which heads are exchanged for tokens
-  std::int64_t ring = 1;     // ranks among which blocks of keys go round
-  double core_load = 1.0;    // scores of this rank against an equal share
+  std::int64_t ring = 1;     // ranks of the ring that passes blocks of keys
+  double core_load = 1.0;    // scores of this rank relative to an equal share
   ExpertOptions experts;
-  double expert_load = 1.0;      // tokens of this rank's experts against an equal share
+  double expert_load = 1.0;      // tokens of this rank's experts relative to an equal share
   bool windowed = false;         // the layer's attention has a window
-  bool recompute_ahead = false;  // of the gradient's arrival; the last part of the model then computes nothing again
+  bool recompute_ahead = false;  // of the gradient's arrival; the last model chunk then recomputes nothing
 
-  // Of a microbatch on one rank.
+  // Sections of a microbatch on one rank.
   [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }
 };
 
@@ -43,27 +43,27 @@ enum class LayerSection {
   kEmbeddingGather,  // looks the tokens up in this rank's part of the vocabulary
   kEmbeddingFinish,  // position embedding, dropout
   kAttentionNorm,
-  kAttention,  // qkv product .. output projection
-  kQkv,        // its parts, where ranks talk in between: qkv product, norms, rotation
+  kAttention,  // qkv GEMM .. output projection
+  kQkv,        // its sections, with communication in between: qkv GEMM, norms, rotation
   kCore,
-  kCoreBlock,      // with one rank's keys of the ring, where the work is even; of a causal mask half is left
+  kCoreBlock,      // with one rank's keys of the ring and even work; a causal mask leaves half
   kCoreFullBlock,  // the same without a mask
   kProjection,
   kAttentionResidual,  // bias, dropout, residual addition
   kMlpNorm,
-  kMlp,  // up product, activation, down product
+  kMlp,  // up GEMM, activation, down GEMM
   kMlpResidual,
   kRouter,      // scores, choice of experts
-  kPermute,     // tokens sorted by where they go
+  kPermute,     // tokens sorted by destination
   kExpertSort,  // received tokens sorted by expert
   kExperts,     // the experts' MLPs
   kExpertUnsort,
-  kUnpermute,  // weighted sum of what came back
+  kUnpermute,  // weighted sum of the returned tokens
   kSharedExperts,
-  kPredictorInput,  // multi-token prediction: norms, product of 2h to h
+  kPredictorInput,  // multi-token prediction: norms, GEMM of 2h to h
   kFinalNorm,
   kLogits,
-  kLossMax,  // cross-entropy over a split vocabulary: three reductions lie between its pieces
+  kLossMax,  // cross-entropy over a split vocabulary: three reductions lie between its sections
   kLossTarget,
   kLossSum,
   kLossFinish,
@@ -72,7 +72,7 @@ enum class LayerSection {
   kLogitsWgrad,
   kFinalNormBackward,
   kMlpResidualBackward,
-  kMlpDownBackward,  // down product's gradients, activation
+  kMlpDownBackward,  // down GEMM's gradients, activation
   kMlpUpDgrad,
   kMlpUpWgrad,
   kUnpermuteBackward,
@@ -84,8 +84,8 @@ enum class LayerSection {
   kPredictorInputBackward,
   kMlpNormBackward,  // with the addition of the residual's gradient
   kAttentionResidualBackward,
-  kAttentionBackward,   // projection's gradients, attention core (computed again first, if selective)
-  kProjectionBackward,  // the parts of the attention's backward pass, where ranks talk in between
+  kAttentionBackward,   // projection's gradients, attention core (recomputed first, if selective)
+  kProjectionBackward,  // the sections of the attention's backward pass, with communication in between
   kCoreBackward,
   kCoreBlockBackward,
   kCoreFullBlockBackward,

@@ -1,4 +1,4 @@
-// The kernels at the end of a training step: gradients are cleared, scaled and measured, and weights updated.
+// The kernels at the end of a training step: gradients are cleared, scaled and normed, and weights updated.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace ringwright::workload {
 
-// Work on `elements` parameters or gradients of a rank, outside of the layers.
+// Work on `elements` parameters or gradients of a rank, outside the layers.
 [[nodiscard]] std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements);
 // Megatron divides a bucket by the data-parallel size before it reduces it.
 [[nodiscard]] std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements);
-// Gradients of sharded parameters on their way into the buffer that is reduced, in the type they are reduced in.
+// The copy of sharded parameters' gradients into the reduction buffer, in the reduction's type.
 [[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements);
-// ZeRO++: weights to int8 and back, gradients to int4 and, summed over what the others sent, back.
+// ZeRO++: weights to int8 and back, gradients to int4 and, after the sum over ranks, back.
 [[nodiscard]] std::vector<Kernel> quantize_weights(const KernelContext& context, std::int64_t elements);
 [[nodiscard]] std::vector<Kernel> restore_weights(const KernelContext& context, std::int64_t elements);
 [[nodiscard]] std::vector<Kernel> quantize_gradients(const KernelContext& context, std::int64_t elements);
@@ -22,7 +22,7 @@ namespace ringwright::workload {
                                                           std::int64_t sums);
 [[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
 // Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's
-// moments and update come first, then the norms of weights and update, which ranks that hold parts of a tensor add up.
+// moments and update come first, then the norms of weights and update, summed over ranks that hold parts of a tensor.
 [[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
 // LAMB: weights take their updates; empty for others.
 [[nodiscard]] std::vector<Kernel> optimizer_apply(const KernelContext& context, std::int64_t elements);

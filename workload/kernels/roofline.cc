@@ -3,14 +3,14 @@
 //
 //     t = launch + max(flops / (peak[type] * efficiency * wave use), bytes / (bandwidth * memory efficiency))
 //
-// Williams, Waterman, Patterson, "Roofline" (CACM 2009). Wave use: a product is cut into tiles, one per multiprocessor
-// at a time; the last wave is partly empty. Tiles are CUTLASS shapes; the best one is taken, smaller tiles reach less
-// of the peak because they load more per FLOP; a long k may be split where tiles are few (split-K), which costs a
-// tenth. Defaults: products 0.75 - with it the rule meets the 183 products of github.com/MooreThreads/SimuMax,
-// a100_pcie.json, at a median error of 4 % (90 % of them within 12 %, no bias); that project's B200 table asks for
-// 0.50. Fused attention 0.60 and 0.50 (FlashAttention-2 on A100, arXiv 2307.08691), memory 0.85 (BabelStream in
-// github.com/Azure/ AI-benchmarking-guide: A100 1.70 of 2.04, H100 2.97 of 3.35 TB/s). They are assumptions elsewhere:
-// calibrate where numbers matter.
+// Williams, Waterman, Patterson, "Roofline" (CACM 2009). Wave use: a GEMM is cut into tiles, one per multiprocessor at
+// a time; the last wave is partly empty. Tiles are CUTLASS shapes; the best one is taken, smaller tiles reach less of
+// the peak because they load more per FLOP; a long k may be split where tiles are few (split-K), which costs a tenth.
+// Defaults: GEMMs 0.75 - with it the rule predicts the 183 GEMMs of github.com/MooreThreads/SimuMax, a100_pcie.json, at
+// a median error of 4 % (90 % of them within 12 %, no bias); that project's B200 table needs 0.50. Fused attention 0.60
+// and 0.50 (FlashAttention-2 on A100, arXiv 2307.08691), memory 0.85 (BabelStream in github.com/Azure/
+// AI-benchmarking-guide: A100 1.70 of 2.04, H100 2.97 of 3.35 TB/s). They are assumptions elsewhere: calibrate where
+// numbers matter.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -25,7 +25,7 @@ namespace {
 struct RatedTile {
   std::int64_t m = 0;
   std::int64_t n = 0;
-  double speed = 1.0;  // against the largest tile
+  double speed = 1.0;  // relative to the largest tile
 };
 
 constexpr std::array kRatedTiles{RatedTile{256, 128, 1.0}, RatedTile{128, 256, 1.0}, RatedTile{128, 128, 0.95},
@@ -59,7 +59,7 @@ class Roofline final : public ComputeModel {
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);
     if (kernel.flops > Flops(0.0)) {
-      CHECK(gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision has been asked");
+      CHECK(gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision was called");
       busy = std::max(busy, compute_time(kernel.flops, gpu_.peak_of(kernel.type) * efficiency(kernel)));
     }
     return gpu_.kernel_launch + busy;
@@ -72,7 +72,7 @@ class Roofline final : public ComputeModel {
     return kernel.m > 0 ? efficiencies_.gemm * wave_use(kernel) : efficiencies_.gemm;
   }
 
-  // Share of the tiles' arithmetic that is asked for, times the share of multiprocessors at work over all waves.
+  // Share of the tiles' arithmetic that is needed, times the share of busy multiprocessors over all waves.
   [[nodiscard]] double wave_use(const Kernel& kernel) const {
     double best = 0.0;
     for (const RatedTile& tile : kRatedTiles) {
@@ -90,7 +90,7 @@ class Roofline final : public ComputeModel {
     std::int64_t tiles = 1;
     std::int64_t k = 1;
   };
-  // Share of the multiprocessors that are at work, over all waves.
+  // Share of busy multiprocessors, over all waves.
   [[nodiscard]] double occupancy(const Grid& grid) const {
     double best = 0.0;
     for (const std::int64_t split : kRooflineSplits) {
@@ -113,7 +113,7 @@ struct Share {
   double Efficiencies::* to = nullptr;
 };
 constexpr std::array kShares{
-    Share{"gemm_efficiency", "share of peak that matrix products reach when all multiprocessors are busy", 0.75,
+    Share{"gemm_efficiency", "share of peak that GEMMs reach when all multiprocessors are busy", 0.75,
           &Efficiencies::gemm},
     Share{"attention_forward_efficiency", "share of peak that fused attention reaches", 0.60,
           &Efficiencies::attention_forward},

@@ -6,7 +6,7 @@
 namespace ringwright::workload {
 namespace {
 
-// Where a product begins and ends in a piece: its input may be quantised first.
+// Begin and end of a GEMM in a section: its input may be quantised first.
 struct RowRange {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -22,7 +22,7 @@ RowRange with_cast(const std::vector<Kernel>& kernels, std::size_t product) {
   return {.begin = begin, .end = product + 1};
 }
 
-// A share has its part of the rows and all of the weights.
+// A share has its part of the rows and all weights.
 Kernel share_of(Kernel kernel, int shares) {
   const auto parts = static_cast<double>(shares);
   double weights = 0.0;

@@ -1,5 +1,5 @@
-// Kernels of a piece cut where ranks exchange while a product runs: a product in equal shares of its rows, and what
-// comes before and after it.
+// Kernels of a section, split for communication that overlaps a GEMM: a GEMM in equal shares of its rows, and the
+// kernels before and after it.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace ringwright::workload {
 
-// Into how many shares the first and the last product of this role are cut; 0: they stay as they are.
+// The number of shares of the first and the last GEMM of this role; 0: not split.
 struct GemmShares {
   GemmRole role = GemmRole::kForward;
   int first = 0;

@@ -1,5 +1,5 @@
-// Kernels that move bytes: at the bandwidth that copies reach, times how their family fares against a copy; what fits
-// the last-level cache moves at the cache's speed, since the kernel before it has just touched it.
+// Kernels that move bytes: at the bandwidth that copies reach, times the speed of their family relative to a copy; data
+// that fit the last-level cache move at the cache's speed, since the previous kernel has just touched them.
 //
 //     t = bytes * (cached / cache speed + (1 - cached)) / (bandwidth * share * family speed)
 //

@@ -1,9 +1,9 @@
-// Which backward passes of a stage end with a reduction of the gradients that they complete.
+// The backward passes of a stage that end with a reduction of the gradients that they complete.
 //
-// ZeRO's stages 0 and 1 reduce once a step, when all microbatches have been added up. DeepSpeed's stage 2 reduces in
-// every micro-step (allreduce_gradients in runtime/engine.py: from stage 2 on also where no accumulation ends), so that
-// no rank keeps whole gradients. Where a stage of a pipeline has several chunks, gradients may also be added up over
-// the microbatches that pass a chunk in a row, and reduced before the next chunk's begin.
+// ZeRO's stages 0 and 1 reduce once per step, after all microbatches. DeepSpeed's stage 2 reduces in every micro-step
+// (allreduce_gradients in runtime/engine.py: from stage 2 on also inside an accumulation), so that no rank stores whole
+// gradients. If a pipeline stage has several chunks, gradients may also be accumulated over consecutive microbatches of
+// a chunk, and reduced before the next chunk's passes.
 #pragma once
 
 #include <vector>

@@ -70,11 +70,10 @@ void check_batch(ConfigMap& parallel, const ParallelContext& context, const Para
   if (!can_be_laid_out(options, training)) {
     context.training_map.error(
         "global_batch", "E136",
-        fmt::format("{} = {} makes {} microbatches for each of {} stages, and at most {} of both together can be "
-                    "laid out",
+        fmt::format("{} = {} results in {} microbatches for each of {} stages; the limit for their product is {}",
                     context.training_map.path_of("global_batch"), training.global_batch, options.microbatches(training),
                     options.pp * options.virtual_stages, kMostPasses),
-        "make global_batch smaller or micro_batch larger");
+        "reduce global_batch or increase micro_batch");
     return;
   }
   check_microbatches(parallel, context, options);
@@ -170,7 +169,7 @@ void check_expert_tensor(ConfigMap& parallel, const ParallelContext& context, co
                  "set parallel.sequence_parallel: true");
 }
 
-// Megatron-LM takes layers in groups without looking whether the last group is whole.
+// Megatron-LM takes layers in groups without checking whether the last group is complete.
 void check_groups_of_layers(const ParallelContext& context, const ParallelOptions& options) {
   const FullRecompute& full = context.training.full;
   if (full.method == RecomputeMethod::kBlock || full.layers == 1) return;
@@ -183,14 +182,15 @@ void check_groups_of_layers(const ParallelContext& context, const ParallelOption
                                fmt::format("set {}: 1", key));
     return;
   }
-  // Which layers a part has is not known before it is balanced; the last group is what remains.
+  // The layers of a chunk are unknown before balancing; the last group is the remainder.
   if (options.stage_layers == StageLayers::kBalanced || options.stage_layers == StageLayers::kBalancedMemory) return;
   for (const std::int64_t layers : options.layers_per_part) {
     if (layers % full.layers == 0) continue;
-    context.training_map.error("recompute_num_layers", "E146",
-                               fmt::format("{} = {} does not divide the {} layers of a part", key, full.layers, layers),
-                               fmt::format("valid values: {}; or set {}: block", join(divisors(layers), " "),
-                                           context.training_map.path_of("recompute_method")));
+    context.training_map.error(
+        "recompute_num_layers", "E146",
+        fmt::format("{} = {} does not divide the {} layers of a model chunk", key, full.layers, layers),
+        fmt::format("valid values: {}; or set {}: block", join(divisors(layers), " "),
+                    context.training_map.path_of("recompute_method")));
     return;
   }
 }
@@ -200,9 +200,10 @@ void check_recomputation(const ParallelContext& context, ParallelOptions& option
   if (!context.training.full.distributed) return;
   const std::string key = context.training_map.path_of("distribute_saved_activations");
   if (options.sequence_parallel) {
-    context.training_map.error("distribute_saved_activations", "E146",
-                               fmt::format("{}: with sequence parallelism every rank keeps its own part already", key),
-                               fmt::format("take {} away", key));
+    context.training_map.error(
+        "distribute_saved_activations", "E146",
+        fmt::format("{}: with sequence parallelism every rank already stores only its own part", key),
+        fmt::format("remove {}", key));
   } else if (options.tp == 1) {
     context.training_map.warn("distribute_saved_activations", "W131", fmt::format("{} has no effect: tp is 1", key));
   }
@@ -212,8 +213,8 @@ void check_recomputation(const ParallelContext& context, ParallelOptions& option
 
 namespace {
 
-// Each size is in range, but products of several must keep to 64 bits, too: parameters, and the bytes that a microbatch
-// leaves behind (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b a layer).
+// Each size is in range, but products of several must also fit 64 bits: parameters, and the activation bytes of a
+// microbatch (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b per layer).
 void check_magnitude(const ParallelContext& context) {
   constexpr double kMost = 1e17;
   const ModelShape& shape = context.shape;
@@ -237,8 +238,8 @@ void check_magnitude(const ParallelContext& context) {
   if (std::max(kept, scores) > kMost) {
     context.training_map.error(
         "micro_batch", "E132",
-        fmt::format("a microbatch of {} sequences of {} tokens leaves about {:.1e} bytes of "
-                    "activations, and at most {:.0e} can be counted",
+        fmt::format("a microbatch of {} sequences of {} tokens stores about {:.1e} bytes of activations, and at most "
+                    "{:.0e} can be counted",
                     context.training.micro_batch, shape.sequence, std::max(kept, scores), kMost));
   }
 }

@@ -1,4 +1,4 @@
-// Whether a parallel layout is possible at all: every impossible one is told with both places that do not fit.
+// Checks of a parallel layout: every mistake is reported with both conflicting settings.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace ringwright::workload {
 
-// Sets options.dp from what is given, or from the world's size.
+// Sets options.dp from the key, or from the world size.
 void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given, const World& world,
                           ParallelOptions& options);
 
@@ -20,7 +20,7 @@ void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& s
 // Also fills options.layers_per_part.
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
 
-// Passes of microbatches through parts of the layers that a pipeline is laid out for at most: ten seconds and 1 GiB.
+// The most passes of microbatches through model chunks that a pipeline is laid out for: ten seconds and 1 GiB.
 inline constexpr std::int64_t kMostPasses = 2'000'000;
 [[nodiscard]] bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training);
 

@@ -30,16 +30,17 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
                         .fallback = true});
   options.scatter_gather_gradients =
       parallel.boolean({.name = "scatter_gather_p2p_gradients",
-                        .doc = "the same of an activation's gradient, which DeepSpeed up to 0.5 sends whole",
+                        .doc = "the same for an activation's gradient, which DeepSpeed up to 0.5 sends whole",
                         .fallback = options.scatter_gather_p2p});
   options.async_reduce =
       parallel.boolean({.name = "async_tensor_model_parallel_allreduce",
-                        .doc = "gradients of activations are reduced, or gathered, beside the weights' gradients",
+                        .doc = "activation gradients are reduced, or gathered, concurrently with the weight-gradient "
+                               "GEMMs",
                         .fallback = true});
   options.keep_gathered =
       parallel.boolean({.name = "keep_gathered_inputs",
-                        .doc = "with sequence_parallel: the gathered input of a layer stays for its weight gradient, "
-                               "as PyTorch's DTensor has it; Megatron keeps 1/tp and gathers it again",
+                        .doc = "with sequence_parallel: the gathered input of a layer is stored for its weight "
+                               "gradient, as in PyTorch's DTensor; Megatron stores 1/tp and gathers it again",
                         .fallback = false});
   if (options.keep_gathered && !(options.sequence_parallel && options.tp > 1)) {
     parallel.warn("keep_gathered_inputs", "W131",
@@ -59,14 +60,14 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
   }
 }
 
-constexpr std::array kExchanges{Option{"p2p", "blocks of keys and values go round a ring while others are computed"},
+constexpr std::array kExchanges{Option{"p2p", "blocks of keys and values travel around a ring during computation"},
                                 Option{"all_gather", "every rank gathers all keys and values first (Llama 3)"},
                                 Option{"a2a", "heads are exchanged for tokens (Ulysses)"},
-                                Option{"a2a+p2p", "heads for tokens among neighbours, a ring beyond"}};
+                                Option{"a2a+p2p", "heads for tokens among neighbours, a ring across them"}};
 
 void read_context(ConfigMap& parallel, ParallelOptions& options) {
   const std::string kind = parallel.choice(
-      {.name = "cp_comm_type", .doc = "how context-parallel ranks come to all keys and values", .fallback = "p2p"},
+      {.name = "cp_comm_type", .doc = "how context-parallel ranks obtain all keys and values", .fallback = "p2p"},
       kExchanges);
   options.context_exchange = kind == "all_gather" ? ContextExchange::kAllGather
                              : kind == "a2a"      ? ContextExchange::kAllToAll
@@ -74,12 +75,13 @@ void read_context(ConfigMap& parallel, ParallelOptions& options) {
                                                   : ContextExchange::kRing;
   const std::vector<std::int64_t> sizes =
       parallel.integers({.name = "hierarchical_context_parallel_sizes",
-                         .doc = "of a2a+p2p: ranks that exchange heads, ranks of the ring; their product is cp",
+                         .doc = "for a2a+p2p: ranks that exchange heads, ranks of the ring; their product is cp",
                          .min = 1,
                          .max = 1'000'000});
   options.context_balanced = parallel.boolean(
       {.name = "cp_balanced",
-       .doc = "each rank has a chunk from the front of the sequence and one from the back (zig-zag), not one piece",
+       .doc = "each rank has a chunk from the front of the sequence and one from the back (zig-zag), not one "
+              "contiguous chunk",
        .fallback = true});
   if (options.context_exchange == ContextExchange::kAllToAll) options.ulysses = options.cp;
   check_context_sizes(parallel, sizes, options);

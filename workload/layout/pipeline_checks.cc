@@ -23,7 +23,7 @@ std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
   for (std::int64_t p = 1; p * v <= layers; ++p) {
     if (layers % (p * v) == 0) even.push_back(std::to_string(p));
   }
-  std::int64_t trimmed = 0;  // nearest to the size that was asked for
+  std::int64_t trimmed = 0;  // nearest to the requested size
   for (std::int64_t p = 2; p * v <= layers + 2; ++p) {
     if ((layers + 2) % (p * v) == 0 && std::abs(p - options.pp) <= std::abs(trimmed - options.pp)) trimmed = p;
   }
@@ -53,7 +53,8 @@ void check_listed(ConfigMap& parallel, std::int64_t layers, const ParallelOption
       parallel.has("layers_per_part") ? "layers_per_part" : "pipeline_model_parallel_layout";
   parallel.error(
       key, "E131",
-      fmt::format("{} has {} entries that add up to {}, but there are {} parts (pp x virtual_stages) and {} layers",
+      fmt::format("{} has {} entries that add up to {}, but there are {} model chunks (pp x virtual_stages) and {} "
+                  "layers",
                   parallel.path_of(key), options.layers_per_part.size(), sum, options.parts(), layers));
 }
 
@@ -67,8 +68,8 @@ std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layer
   if (parts.empty()) {
     parallel.error(
         key, "E131",
-        fmt::format("{} layers with {} on the first and {} on the last of {} stages (0: as the others) do not "
-                    "spread evenly over the other stages and their {} chunks",
+        fmt::format("{} layers with {} on the first and {} on the last of {} stages (0: as the others) do not divide "
+                    "evenly over the other stages and their {} chunks",
                     layers, options.end_layers.first, options.end_layers.last, options.pp, options.virtual_stages),
         "or list them in parallel.layers_per_part");
   }
@@ -78,10 +79,9 @@ std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layer
 std::vector<std::int64_t> fill_parts(ConfigMap& parallel, std::int64_t layers, std::int64_t parts) {
   const std::int64_t each = (layers + parts - 1) / parts;
   if (each * (parts - 1) >= layers && parts > 1) {
-    parallel.error(
-        "stage_layers", "E131",
-        fmt::format("{} layers in {} parts of up to {} leave nothing for the last part", layers, parts, each),
-        "or list them in parallel.layers_per_part");
+    parallel.error("stage_layers", "E131",
+                   fmt::format("{} layers in {} chunks of up to {} leave none for the last chunk", layers, parts, each),
+                   "or list them in parallel.layers_per_part");
     return {};
   }
   std::vector<std::int64_t> filled(static_cast<std::size_t>(parts), each);
@@ -100,13 +100,12 @@ void spread_layers(ConfigMap& parallel, std::int64_t layers, ParallelOptions& op
     case StageLayers::kBalancedMemory:
       if (options.virtual_stages != 1 || options.placement != Placement::kLooped) {
         parallel.error("stage_layers", "E131",
-                       fmt::format("{}: balanced-memory spreads layers over stages that hold one part each, and those "
-                                   "of '{}' hold {}",
+                       fmt::format("{}: balanced-memory needs stages with one model chunk each; those of '{}' hold {}",
                                    parallel.path_of("stage_layers"), options.schedule, options.virtual_stages),
                        "set parallel.stage_layers: balanced");
       }
       [[fallthrough]];
-    case StageLayers::kBalanced:  // for the time being: balance_stages and balance_memory know better
+    case StageLayers::kBalanced:  // preliminary: balance_stages and balance_memory replace it
       options.layers_per_part.assign(count, layers / parts);
       for (std::int64_t part = 0; part < layers % parts; ++part)
         ++options.layers_per_part[static_cast<std::size_t>(part)];
@@ -141,7 +140,7 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
     parallel.error("virtual_stages", "E137",
                    fmt::format("{} = {}, but stages of '{}' hold two chunks", parallel.path_of("virtual_stages"),
                                options.virtual_stages, options.schedule),
-                   "leave it out, or set it to 2");
+                   "omit it, or set it to 2");
     options.virtual_stages = 2;
   }
   if (options.placement == Placement::kBidirectional && options.pp % 2 != 0) {
@@ -154,9 +153,9 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
                                parallel.path_of("virtual_stages"), options.virtual_stages));
   }
   if (options.virtual_stages == 1 && schedule.chunks == ChunkSupport::kMany) {
-    // One chunk is not interleaved with anything; Megatron then runs the plain schedule, too.
+    // A single chunk is not interleaved; Megatron also runs the plain schedule then.
     parallel.warn("schedule", "W131",
-                  fmt::format("{} has no effect: virtual_stages is 1, and 1f1b is run", parallel.path_of("schedule")));
+                  fmt::format("{} has no effect: virtual_stages is 1, and 1f1b runs", parallel.path_of("schedule")));
     options.schedule = "1f1b";
   }
   if (options.pp > context.shape.layers + 2) {
@@ -171,7 +170,7 @@ void check_pipeline(ConfigMap& parallel, const ParallelContext& context, Paralle
 
 namespace {
 
-// Every stage updates its own weights when its backward passes are done: nothing is gathered or summed across stages.
+// Every stage updates its own weights after its backward passes: nothing is gathered or summed across stages.
 void check_versions(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   const auto refuse = [&](std::string_view what, const std::string& remedy) {
     parallel.error("schedule", "E137",
@@ -184,7 +183,7 @@ void check_versions(ConfigMap& parallel, const ParallelContext& context, const P
   }
   if (options.offload.any()) refuse("offloading to the host", "set a schedule that empties the pipeline");
   if (shares_embedding(context.shape, options)) {
-    refuse("an embedding that first and last stage share",
+    refuse("an embedding that the first and last stage share",
            fmt::format("set {}: true", context.model_map.path_of("untie_embeddings_and_output_weights")));
   }
 }
@@ -192,7 +191,7 @@ void check_versions(ConfigMap& parallel, const ParallelContext& context, const P
 }  // namespace
 
 void check_microbatches(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
-  if (options.listed) return;  // check_listed_schedule tells it at the list's own lines
+  if (options.listed) return;  // check_listed_schedule reports it at the list's own lines
   const ScheduleEntry& schedule = find_schedule(options.schedule);
   const std::int64_t microbatches = options.microbatches(context.training);
   const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
@@ -213,8 +212,8 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
   }
   if (options.recompute_ahead && options.sharding.parameters) {
     return refuse(
-        fmt::format("'{}' computes layers again before their backward pass, which parameters that are gathered "
-                    "for each pass (zero.stage 3) do not allow here",
+        fmt::format("'{}' recomputes layers before their backward pass, which parameters that are gathered for each "
+                    "pass (zero.stage 3) do not allow here",
                     options.schedule));
   }
   if (!options.flushes()) return check_versions(parallel, context, options);
@@ -226,7 +225,7 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
                     "3) do not allow here",
                     options.schedule));
   }
-  // What the tables generate is legal; only interleaving depends on how microbatches fall into groups.
+  // Generated schedules are valid; only interleaving depends on the grouping of microbatches.
   if (schedule.chunks != ChunkSupport::kMany || options.virtual_stages == 1) return;
   const std::int64_t group = options.microbatch_group > 0 ? options.microbatch_group : options.pp;
   if (microbatches % group == 0 && group >= options.pp) return;

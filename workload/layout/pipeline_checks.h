@@ -1,4 +1,4 @@
-// Whether a pipeline can run at all: chunks that the schedule knows, layers that spread, enough microbatches.
+// Checks of a pipeline: chunks that the schedule supports, divisible layers, enough microbatches.
 #pragma once
 
 #include "core/config/config_map.h"
@@ -8,7 +8,7 @@ namespace ringwright::workload {
 
 // Also fills options.layers_per_part.
 void check_pipeline(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
-// Once the batch is known to divide.
+// Requires a divisible batch.
 void check_microbatches(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options);
 
 }  // namespace ringwright::workload

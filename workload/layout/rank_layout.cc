@@ -54,7 +54,7 @@ void RankLayout::advance(RankCoordinates& at) const {
 template <class KeyOf>
 Dimension RankLayout::grouped(const char* name, KeyOf key_of) const {
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> group_of_key(count_, kNone);  // there are no more groups than ranks
+  std::vector<std::uint32_t> group_of_key(count_, kNone);  // at most as many groups as ranks
   Dimension dimension;
   dimension.name = name;
   dimension.group_of.resize(count_);
@@ -67,7 +67,7 @@ Dimension RankLayout::grouped(const char* name, KeyOf key_of) const {
   }
   dimension.index_in_group.resize(count_);
   dimension.groups.resize(groups);
-  for (std::vector<RankId>& group : dimension.groups) group.reserve(count_ / groups);  // all are as large
+  for (std::vector<RankId>& group : dimension.groups) group.reserve(count_ / groups);  // all have the same size
   for (std::size_t number = 0; number < count_; ++number) {
     std::vector<RankId>& group = dimension.groups[dimension.group_of[number]];
     dimension.index_in_group[number] = static_cast<std::uint32_t>(group.size());

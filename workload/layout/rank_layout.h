@@ -1,8 +1,8 @@
-// Which rank does what: Megatron's order tp-cp-ep-dp-pp (tensor-parallel ranks are neighbours, stages lie farthest
+// The layout of ranks: Megatron's order tp-cp-ep-dp-pp (tensor-parallel ranks are neighbours, stages are farthest
 // apart) and the process groups of each dimension.
 //
-// Megatron-LM, parallel_state.py, default order "tp-cp-ep-dp-pp": the ranks of a pipeline stage are cut twice, once
-// into tp x cp x dp for the dense layers and once into etp x ep x expert-dp for the experts.
+// Megatron-LM, parallel_state.py, default order "tp-cp-ep-dp-pp": the ranks of a pipeline stage are divided twice: into
+// tp x cp x dp for the dense layers and into etp x ep x expert-dp for the experts.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct RankCoordinates {
   friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
 };
 
-// The same rank as the experts see it.
+// The same rank in the experts' layout.
 struct ExpertCoordinates {
   int etp = 0;
   int ep = 0;
@@ -44,24 +44,24 @@ class RankLayout {
   // Groups of ranks that differ in one coordinate only.
   [[nodiscard]] Dimension tensor_dimension() const;
   [[nodiscard]] Dimension context_dimension() const;
-  // Copies of the dense parameters: context-parallel ranks have them, too.
+  // Copies of the dense parameters, including context-parallel ranks.
   [[nodiscard]] Dimension data_dimension() const;
   [[nodiscard]] Dimension pipeline_dimension() const;
-  // Ranks that exchange heads for tokens, and those of one ring, where both are used.
+  // Ranks that exchange heads for tokens, and those of one ring, if both are used.
   [[nodiscard]] Dimension ulysses_dimension() const;
   [[nodiscard]] Dimension ring_dimension() const;
   [[nodiscard]] Dimension expert_dimension() const;
   [[nodiscard]] Dimension expert_tensor_dimension() const;
   // Copies of the same experts.
   [[nodiscard]] Dimension expert_data_dimension() const;
-  // Expert-parallel ranks of one host, and those at the same place of all hosts.
+  // Expert-parallel ranks of one host, and those at the same position of all hosts.
   [[nodiscard]] Dimension inner_expert_dimension() const;
   [[nodiscard]] Dimension outer_expert_dimension() const;
   // All ranks that together hold the model once: tp x pp.
   [[nodiscard]] Dimension model_dimension() const;
   // First and last stage, which hold copies of tied embedding weights; every other rank is alone.
   [[nodiscard]] Dimension embedding_dimension() const;
-  // Stages i and p-1-i, which hold the same parts when microbatches enter from both ends.
+  // Stages i and p-1-i, which hold the same model chunks when microbatches enter from both ends.
   [[nodiscard]] Dimension mirror_dimension() const;
 
  private:

@@ -15,7 +15,7 @@ bool is_later(const Slot& later, const Slot& slot, int microbatches) {
   return later == moved;
 }
 
-// The longest run of slots around the middle in which a lap of so many slots repeats that of so many microbatches
+// The longest run of slots around the middle in which a cycle of so many slots repeats the one of so many microbatches
 // before.
 std::optional<Steady> find_steady(const std::vector<Slot>& slots, std::size_t cycle, int microbatches) {
   if (cycle == 0 || slots.size() < 2 * cycle) return std::nullopt;
@@ -28,14 +28,14 @@ std::optional<Steady> find_steady(const std::vector<Slot>& slots, std::size_t cy
   return Steady{.first = first, .cycle = cycle, .end = last + 1 + cycle};
 }
 
-// How a schedule is cut: laps of so many microbatches, so many of them.
+// How a schedule is cut: microbatches per cycle, and number of cycles.
 struct Cut {
   int microbatches = 1;
   std::uint32_t cycles = 0;
   [[nodiscard]] int in_all() const { return microbatches * static_cast<int>(cycles); }
 };
 
-// Where the short order goes round in laps, if the whole one is the same with more of them.
+// Where the short order repeats in cycles, if the whole order is the same with more of them.
 std::optional<Steady> find_cycle(const std::vector<Slot>& whole, const std::vector<Slot>& few, const Cut& cut) {
   if (whole.size() <= few.size() || (whole.size() - few.size()) % cut.cycles != 0) return std::nullopt;
   const std::size_t left_out = whole.size() - few.size();
@@ -66,7 +66,7 @@ std::optional<ShortOrder> cut_order(const PipelineOrder& whole, const ParallelOp
   return result;
 }
 
-// Of how many microbatches a lap may be.
+// The possible numbers of microbatches in a cycle.
 int cycle_of(const ParallelOptions& parallel) {
   if (parallel.placement == Placement::kBidirectional) return 2;
   if (parallel.placement == Placement::kVee || parallel.virtual_stages == 1) return 1;
@@ -81,7 +81,7 @@ std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOpti
   const auto microbatches = static_cast<int>(parallel.microbatches(training));
   const int cycle = cycle_of(parallel);
   const int few = std::max(parallel.pp + 8, 7 * cycle);
-  // Some schedules take more microbatches to come to their steady state.
+  // Some schedules need more microbatches to reach their steady state.
   for (const int kept : {few, 4 * few}) {
     if (kept == few && cycles == CyclesKept::kMany) continue;
     if (microbatches < kept + cycle) return std::nullopt;

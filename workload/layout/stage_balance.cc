@@ -33,7 +33,7 @@ constexpr LayerSection kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLos
 
 class Coster {
  public:
-  // Of a layer's forward pass, `again` times are computed again.
+  // A layer's forward pass is recomputed `again` times.
   Coster(const KernelContext& context, const ComputeModel& compute, double again)
       : context_(context), compute_(compute), again_(again) {}
 
@@ -75,7 +75,7 @@ class Coster {
   double again_;
 };
 
-// With `block` only the first layers of a part are computed again; which ones is not known before they are spread.
+// With `block` only the first layers of a chunk are recomputed; which ones is unknown before the split.
 double computed_again(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel) {
   if (training.recompute != Recompute::kFull) return 0.0;
   if (training.full.method == RecomputeMethod::kUniform) return 1.0;

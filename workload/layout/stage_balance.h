@@ -1,4 +1,4 @@
-// Pipeline parts of equal time: layers, embedding and logits as the compute model sees them.
+// Pipeline stages of equal time: layers, embedding and logits as modelled by the compute model.
 #pragma once
 
 #include "core/config/config_map.h"
@@ -9,14 +9,14 @@
 
 namespace ringwright::workload {
 
-// Time in seconds that one rank computes for a microbatch, forward and backward; exchanges are not in it.
+// Compute seconds of one rank for a microbatch, forward and backward, without communication.
 [[nodiscard]] LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
                                      const ParallelOptions& parallel, const ComputeModel& compute);
 
-// One pass of a dense layer, without exchanges.
+// One pass of a dense layer, without communication.
 struct PassTime {
   double device = 0.0;  // seconds of its kernels, one after another
-  double host = 0.0;    // seconds that the host needs to issue them
+  double host = 0.0;    // host seconds to issue them
 };
 struct LayerPasses {
   PassTime forward;
@@ -24,7 +24,7 @@ struct LayerPasses {
 };
 [[nodiscard]] LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute);
 
-// With stage_layers: balanced, fills options.layers_per_part and says the split; else does nothing.
+// With stage_layers: balanced, fills options.layers_per_part and reports the split; else does nothing.
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
                     const ComputeModel& compute, ParallelOptions& options);
 

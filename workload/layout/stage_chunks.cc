@@ -27,7 +27,7 @@ bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
   return false;
 }
 
-// Layers of multi-token prediction lie with the head; a stage without the embedding holds a copy of it for them.
+// Layers of multi-token prediction are on the head's stage; without the embedding it holds a copy of it for them.
 void add_predictors(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, int stage) {
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
     std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
@@ -103,7 +103,7 @@ std::int64_t count_expert_elements(const std::vector<ModelChunk>& parts) {
 }
 
 bool shares_embedding(const ModelShape& shape, const ParallelOptions& parallel) {
-  if (shape.adapters) return false;  // nothing to sum for frozen weights
+  if (shape.adapters) return false;  // frozen weights have no gradients to sum
   return (shape.embeddings == Embeddings::kTied || shape.predictors > 0) && parallel.pp > 1 &&
          parallel.placement == Placement::kLooped;
 }

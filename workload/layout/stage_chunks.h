@@ -1,4 +1,5 @@
-// What a pipeline stage holds: for each of its chunks the points of the forward pass and the parameters at each point.
+// The contents of a pipeline stage: for each of its chunks the points of the forward pass and the parameters at each
+// point.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace {
 double value_bytes(const KernelContext& context) {
   return bytes_per_element(context.training.precision);
 }
-// Of the inputs of linear layers, which the weight gradient needs again.
+// Of the inputs of linear layers, stored for the weight gradient.
 double input_bytes(const KernelContext& context) {
   switch (context.training.narrow) {
     case NarrowRecipe::kNvfp4: return 0.5 + 1.0 / 16.0;  // with the scales, which are an eighth of it
@@ -27,13 +27,13 @@ double input_bytes(const KernelContext& context) {
   }
   return value_bytes(context);
 }
-// Inputs of the two column-parallel products that are kept; a frozen product needs none, its adapter does.
+// Stored inputs of the two column-parallel GEMMs; a frozen GEMM needs none, its adapter does.
 double kept_inputs(const KernelContext& context) {
   if (context.training.recomputes(&RecomputedModules::norms)) return 0.0;
   if (!context.shape.adapters) return 2.0;
   return (context.shape.adapters->qkv ? 1.0 : 0.0) + (context.shape.adapters->mlp_up ? 1.0 : 0.0);
 }
-// Bytes a value of a token's hidden state: of what products keep in the working type and as it came from the norm.
+// Bytes per value of a token's hidden state: GEMM inputs in the GEMM's type and the norm's output in the working type.
 double shared_with_norms(const KernelContext& context, const KernelMaker& sizes) {
   const bool cast = context.training.narrow != NarrowRecipe::kNone;
   const bool gathered = context.keep_gathered && sizes.tokens != sizes.local_tokens;
@@ -57,8 +57,8 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
   return per_score * heads * static_cast<double>(context.shape.sequence);
 }
 
-// Queries, keys, values and the projection's input, in fp8 or fp4 beside the core's result; latent attention also keeps
-// the latent vectors. In values of the working type.
+// Queries, keys, values and the projection's input, in fp8 or fp4 in addition to the core's result; latent attention
+// also stores the latent vectors. In values of the working type.
 double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
   const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
   auto columns = static_cast<double>(sizes.context + (again ? 0 : sizes.query + sizes.key + sizes.value));
@@ -90,13 +90,13 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   const double e = value_bytes(context);
   const auto h = static_cast<double>(context.shape.hidden);
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
-  // Inputs of two norms and of two column-parallel products, and two dropout masks: whole on every rank without
-  // sequence parallelism. A norm whose backward pass starts from its output shares that with the product that follows.
+  // Inputs of two norms and of two column-parallel GEMMs, and two dropout masks: whole on every rank without sequence
+  // parallelism. A norm whose backward pass starts from its output shares it with the next GEMM.
   const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
   const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
   const double norms = 2.0 * e - shared_with_norms(context, sizes);
   const double local = static_cast<double>(sizes.local_tokens) * (norms + 2.0 * mask) * h + inputs;
-  // The activation's input and output beside the attention's tensors.
+  // The activation's input and output in addition to the attention's tensors.
   const double mlp = e * static_cast<double>(sizes.gated_ffn) +
                      (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
   const double columns = e * attention_columns(context, sizes) + (kind == MlpKind::kDense ? mlp : 0.0);
@@ -104,7 +104,7 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
 }
 
-// Bytes of a logit that are kept to the backward pass, and beside it while the loss is computed.
+// Bytes of a logit that are stored for the backward pass, and additional bytes while the loss is computed.
 struct LogitBytes {
   double kept = 0.0;
   double working = 0.0;
@@ -122,7 +122,7 @@ LogitBytes logit_bytes(const KernelContext& context) {
   return {};
 }
 
-// The layer's input, and the results of the products and of the core that are not computed again.
+// The layer's input, and the results of the GEMMs and of the core that are not recomputed.
 double kept_operators(const KernelContext& context) {
   const KernelMaker sizes(context);
   const double e = value_bytes(context);
@@ -131,7 +131,7 @@ double kept_operators(const KernelContext& context) {
   return ends + static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
 }
 
-// The layer's input, and what a list says.
+// The layer's input, and the results in the list.
 double kept_results(const KernelContext& context) {
   const KernelMaker sizes(context);
   const SavedResults& saved = context.training.saved;
@@ -176,7 +176,7 @@ Bytes embedding_activations(const KernelContext& context) {
   return Bytes(8 * sizes.tokens + mask);
 }
 
-// Inputs of the final norm and of the output layer, and what the loss keeps of the logits.
+// Inputs of the final norm and of the output layer, and the loss's stored part of the logits.
 Bytes head_activations(const KernelContext& context) {
   const KernelMaker sizes(context);
   const std::int64_t gathered = context.keep_gathered ? sizes.tokens : sizes.local_tokens;
@@ -188,8 +188,8 @@ Bytes head_activations(const KernelContext& context) {
   return whole_bytes(inputs + logit_bytes(context).kept * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
-// What the loss needs beside it. In chunks: as many tokens at a time as make their logits as large as the layer's
-// input, in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
+// The loss's temporary memory. In chunks: as many tokens at a time as make their logits as large as the layer's input,
+// in the working type and in fp32 (Liger-Kernel, fused_linear_cross_entropy.py).
 Bytes head_workspace(const KernelContext& context) {
   const KernelMaker sizes(context);
   if (context.training.cross_entropy == CrossEntropy::kChunked) {
@@ -198,7 +198,7 @@ Bytes head_workspace(const KernelContext& context) {
   return whole_bytes(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
-// Gradients of the MLP's output, of its activation and of its up product are alive together.
+// Gradients of the MLP's output, its activation and its up GEMM are alive together.
 Bytes gradient_workspace(const KernelContext& context, MlpKind kind) {
   const KernelMaker sizes(context);
   if (kind == MlpKind::kExperts) {

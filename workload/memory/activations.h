@@ -1,10 +1,10 @@
-// How many bytes of activations the parts of a model keep for one microbatch, on one rank.
+// Stored activation bytes of the parts of a model for one microbatch, on one rank.
 //
 // Korthikanti et al., arXiv 2205.05198, Table 2: sbh(10 + 24/t + 5as/(ht)) per layer with tensor parallelism t, 24 + 10
 // both over t with sequence parallelism, no 5as/h with selective and 2sbh with full recomputation (dropout, GELU, f =
-// 4h). An expert layer keeps instead of the MLP's tensors, for its R rows (T K with an equal load): the rows that
-// arrived, the experts' gate, up and activation, and what they give, which the weighted sum needs again: R(2h + 3f);
-// and what the shared experts keep.
+// 4h). An expert layer stores instead of the MLP's tensors, for its R rows (T K with an equal load): the received rows,
+// the experts' gate, up and activation, and their output, which the weighted sum needs again: R(2h + 3f); and the
+// tensors of the shared experts.
 #pragma once
 
 #include "core/base/units.h"
@@ -12,7 +12,7 @@
 
 namespace ringwright::workload {
 
-// Kept from the forward to the backward pass.
+// Stored from the forward to the backward pass.
 enum class MlpKind { kDense, kExperts };
 [[nodiscard]] Bytes layer_activations(const KernelContext& context, MlpKind kind = MlpKind::kDense);
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);

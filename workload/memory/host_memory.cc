@@ -25,8 +25,8 @@ void add_optimizer(HostHoldings& holdings, const StepInputs& inputs, std::int64_
   add(drives ? holdings.drives : holdings.memory, "optimizer", state * elements);
   // One sub-group is read, one updated and one written at a time.
   const double moving = (offload.pipelined ? 3.0 : 1.0) * static_cast<double>(offload.sub_group);
-  if (drives) add(holdings.memory, "optimizer under way", state * std::min(elements, moving));
-  const bool full = inputs.parallel.sharding.master_in_shard;  // FSDP's gradients are as its shards, in fp32
+  if (drives) add(holdings.memory, "optimizer in flight", state * std::min(elements, moving));
+  const bool full = inputs.parallel.sharding.master_in_shard;  // FSDP's gradients are like its shards, in fp32
   add(holdings.memory, "gradients", (full ? 4.0 : bytes_per_element(inputs.training.precision)) * elements);
 }
 

@@ -1,8 +1,8 @@
-// What one rank of a pipeline stage keeps beside its GPU, in host memory and on drives, item by item.
+// Memory of one rank of a pipeline stage outside its GPU, in host memory and on drives, item by item.
 //
 // ZeRO-Offload (arXiv 2101.06840, section 4.1): gradients in the working type and the optimizer's state, 2 + 12 bytes
-// of each parameter that the rank owns. ZeRO-Infinity (arXiv 2104.07857): the state is on drives, and host memory has
-// the sub-groups that are read, updated and written. Activations: what waits there at the fullest moment.
+// of each parameter that the rank owns. ZeRO-Infinity (arXiv 2104.07857): the state is on drives, and host memory holds
+// the sub-groups being read, updated and written. Activations: the peak of offloaded bytes.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct HostHoldings {
   std::vector<MemoryItem> drives;
 };
 
-// By stage; nothing in them when nothing is offloaded.
+// By stage; empty without offloading.
 [[nodiscard]] std::vector<HostHoldings> host_holdings(const StepInputs& inputs);
 
 }  // namespace ringwright::workload

@@ -26,7 +26,7 @@ void KeptLayers::form_groups(const ModelChunk& part, const FullRecompute& full) 
   const auto predicts = [&](const Layer& layer) {
     return layer.first_point > 0 && part.points[layer.first_point - 1] == PointKind::kPredictor;
   };
-  // Layers that predict come last.
+  // Multi-token prediction layers are last.
   const auto plain = static_cast<std::size_t>(std::ranges::count_if(layers_, [&](auto& x) { return !predicts(x); }));
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
@@ -49,7 +49,7 @@ void KeptLayers::weigh(const ModelChunk& part, const KernelContext& context) {
         part.points[layer.first_point + 1] == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
     const bool full = context.training.recompute == Recompute::kFull;
     if (full && layer.group_size == 0) {
-      layer.kept = recomputed_layer(context, kind);  // nothing is computed again: all of it stays
+      layer.kept = recomputed_layer(context, kind);  // nothing is recomputed: everything is stored
       continue;
     }
     layer.again = layer.alive_again = recomputed_layer(context, kind);

@@ -25,15 +25,14 @@ Bytes of_elements(std::int64_t elements, double bytes_each) {
   return scale(Bytes(1), static_cast<double>(elements) * bytes_each);
 }
 
-// Parameters whose state and gradients are with the host.
+// Parameters whose state and gradients are on the host.
 std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
   return offload.optimizer == Tier::kGpu ? 0 : std::llround(offload.ratio * static_cast<double>(owned));
 }
 
-// ZeRO keeps a shard in the working type, of gradients too, and fp32 master weights with two moments. FSDP's shards are
-// the master weights, and so are their gradients fp32. Gradients that are added up unsharded are of the working type,
-// and with FSDP2, whose stages of pipelines keep parameters, of the type in which they are reduced
-// (to_accumulated_grad_if_needed).
+// ZeRO stores a shard in the working type, also of gradients, and fp32 master weights with two moments. FSDP's shards
+// are the master weights, and their gradients are fp32. Gradients that are accumulated unsharded have the working type,
+// and with FSDP2, whose pipeline stages keep parameters gathered, the reduction's type (to_accumulated_grad_if_needed).
 void add_sharded_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
   const bool mixed = inputs.training.precision != DataType::kFp32;
@@ -74,9 +73,9 @@ void add_model_state(StageMemory& memory, const std::vector<ModelChunk>& parts, 
   add(memory, "optimizer", of_elements(here, mixed ? types.state() : types.moments()));
 }
 
-// DeepSpeed's BF16_Optimizer keeps a microbatch's gradients beside the step's until the next backward pass, and casts
-// one weight's of them at a time. Its stage 2 gathers those of a rank's partition before they are added to the sums of
-// the microbatches before (grads_in_partition of stage_1_and_2.py).
+// DeepSpeed's BF16_Optimizer stores a microbatch's gradients next to the step's until the next backward pass, and casts
+// one weight's at a time. Its stage 2 gathers those of a rank's partition before they are added to the sums of the
+// previous microbatches (grads_in_partition of stage_1_and_2.py).
 void add_microbatch_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ParallelOptions& parallel = inputs.parallel;
   if (parallel.gradient_reduction == GradientReduction::kMicrobatch && parallel.microbatches(inputs.training) > 1) {
@@ -89,8 +88,8 @@ void add_microbatch_gradients(StageMemory& memory, const std::vector<ModelChunk>
       of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
 }
 
-// Where the product does not add to the step's gradients, one weight's is there beside them until it is added, and for
-// BF16_Optimizer in fp32 once more. The allocator keeps what the largest needed.
+// If the GEMM does not add to the step's gradients, one weight's gradient exists in addition until it is added, and for
+// BF16_Optimizer also in fp32. The allocator keeps the size of the largest.
 void add_largest_gradient(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const TrainingOptions& training = inputs.training;
   if (training.gradient_sum == GradientSum::kFused) return;
@@ -106,9 +105,9 @@ void add_largest_gradient(StageMemory& memory, const std::vector<ModelChunk>& pa
   add(memory, "largest gradient", of_elements(largest, bytes_per_element(training.precision) + cast));
 }
 
-// Elements of the buffers that gradients are reduced out of. DeepSpeed's stages 1 and 2 have one of reduce_bucket_size
-// whatever the model, and with overlap_comm a second that fills meanwhile (setup_buckets of stage_1_and_2.py), its
-// BF16_Optimizer one as large as what is reduced (buffered_allreduce_fallback of engine.py).
+// Elements of the reduction buffers of gradients. DeepSpeed's stages 1 and 2 have one of reduce_bucket_size for every
+// model, and with overlap_comm a second that fills meanwhile (setup_buckets of stage_1_and_2.py), its BF16_Optimizer
+// one as large as the reduced gradients (buffered_allreduce_fallback of engine.py).
 std::int64_t reduction_buffer(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ParallelOptions& parallel = inputs.parallel;
   const bool every_pass = parallel.gradient_reduction == GradientReduction::kMicrobatch;
@@ -123,7 +122,8 @@ std::int64_t reduction_buffer(const std::vector<ModelChunk>& parts, const StepIn
 }
 
 // DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update
-// (step in stage_1_and_2.py). It is too large for what activations leave to the allocator, as reduction buffers are.
+// (step in stage_1_and_2.py). Like reduction buffers, it does not fit into memory that activations leave to the
+// allocator.
 void add_flat_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const double each = bytes_per_element(inputs.training.grad_reduce);
   add(memory, "reduction buffer", of_elements(reduction_buffer(parts, inputs), each));
@@ -132,7 +132,7 @@ void add_flat_gradients(StageMemory& memory, const std::vector<ModelChunk>& part
   add(memory, "flat gradients", of_elements(owned - offloaded(owned, inputs.parallel.offload), each + 4.0));
 }
 
-// Of the weights that microbatches under way began with.
+// Of the weights that in-flight microbatches began with.
 void add_weight_versions(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
   const int versions = weight_versions(inputs.parallel.versions, inputs.parallel.pp, memory.stage, microbatches);
@@ -140,7 +140,7 @@ void add_weight_versions(StageMemory& memory, const std::vector<ModelChunk>& par
       of_elements((versions - 1) * count_elements(parts), bytes_per_element(inputs.training.precision)));
 }
 
-// Of Transformer Engine, where exchanges run beside products: as large as an activation, one for each such product.
+// Of Transformer Engine, where communication overlaps GEMMs: as large as an activation, one for each such GEMM.
 void add_user_buffers(StageMemory& memory, const StepInputs& inputs) {
   const KernelContext context = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
   add(memory, "user buffers",
@@ -152,7 +152,7 @@ std::int64_t local_experts(const StepInputs& inputs) {
   return inputs.shape.experts ? std::max<std::int64_t>(1, inputs.shape.experts->count / inputs.parallel.experts.ep) : 1;
 }
 
-// One buffer in the working type for each shape of a weight: what Transformer Engine hands to autograd in place of a
+// One buffer in the working type for each shape of a weight: Transformer Engine passes it to autograd instead of a
 // gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
 void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   if (!inputs.training.weight_gradient_buffers) return;
@@ -162,7 +162,7 @@ void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& pa
       const PointKind kind = part.points[point];
       if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
       for (const ParameterTensor& tensor : part.tensors[point]) {
-        const std::int64_t experts = tensor.expert ? local_experts(inputs) : 1;  // each a weight of its own
+        const std::int64_t experts = tensor.expert ? local_experts(inputs) : 1;  // each a separate weight
         const bool matrix = !tensor.replicated && tensor.name.find("bias") == std::string::npos;
         if (matrix && !tensor.frozen) shapes[tensor.name] = tensor.elements / experts;
       }
@@ -209,13 +209,17 @@ MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
   assumed.cuda_context = read("cuda_context", "CUDA context, libraries and their workspaces on each GPU", 800_MiB);
   assumed.communicator = read("communicator", "buffers of one communicator on each GPU", 400_MiB);
   assumed.more_communicators = memory.integer({.name = "more_communicators",
-                                               .doc = "communicators of the framework beside one for each dimension",
+                                               .doc = "communicators of the framework in addition to one for each "
+                                                      "dimension",
                                                .fallback = 0,
                                                .min = 0,
                                                .max = 1000});
-  if (!memory.has("fragmentation")) memory.assume("fragmentation", "5%", "what the allocator loses of activations");
+  if (!memory.has("fragmentation"))
+    memory.assume("fragmentation", "5%",
+                  "share of activations that the allocator "
+                  "loses to fragmentation");
   assumed.fragmentation = memory.percent({.name = "fragmentation",
-                                          .doc = "what the allocator loses of activations",
+                                          .doc = "share of activations that the allocator loses to fragmentation",
                                           .fallback = 0.05,
                                           .min = 0.0,
                                           .max = 1.0});

@@ -1,9 +1,9 @@
-// The memory ledger: what each pipeline stage holds on one GPU at its worst moment, item by item.
+// The memory ledger: peak memory of each pipeline stage on one GPU, item by item.
 //
 // Model state per parameter with Adam: 2 (weights) + 4 (fp32 gradients) + 12 (fp32 master weights and two moments), the
 // 12 divided by dp under ZeRO stage 1 (Megatron's distributed optimizer). Activations are listed tensor by tensor, as
 // Korthikanti et al. (arXiv 2205.05198, section 4) do: with tensor parallelism sbh(10 + 24/t + 5as/(ht)) per layer.
-// What is in flight follows from playing the pipeline schedule.
+// In-flight microbatches follow from a simulation of the pipeline schedule.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 
 namespace ringwright::workload {
 
-// What no formula gives: taken from experience, to be measured where it matters.
+// Values without a formula: from experience, to be measured where it matters.
 struct MemoryAssumptions {
   Bytes cuda_context;          // context, libraries and their workspaces
   Bytes communicator;          // buffers of one communicator
   double fragmentation = 0.0;  // of activations and temporaries
-  std::int64_t more_communicators = 0;  // beside one for each dimension of the layout
+  std::int64_t more_communicators = 0;  // in addition to one for each dimension of the layout
 };
 [[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
 
@@ -39,11 +39,11 @@ struct StageMemory {
   std::vector<MemoryItem> items;
 
   [[nodiscard]] Bytes total() const;
-  // 0 when there is no such item.
+  // 0 for an absent item.
   [[nodiscard]] Bytes of(std::string_view name) const;
 };
 
-// Whose state one rank of a stage updates.
+// The parameters whose state one rank of a stage updates.
 [[nodiscard]] std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepInputs& inputs);
 
 // By stage.

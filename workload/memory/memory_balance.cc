@@ -25,8 +25,8 @@ std::vector<double> needs_at(const StepInputs& inputs, const MemoryAssumptions& 
   return needs;
 }
 
-// The slope of every stage: neighbours hand each other a layer, twice, so that with an odd number of stages the last
-// one has its turn, too.
+// The slope of every stage: neighbours exchange a layer, twice, so that with an odd number of stages the last one is
+// included.
 std::vector<StageNeed> measure_needs(const StepInputs& inputs, const MemoryAssumptions& assumptions) {
   const std::vector<std::int64_t>& split = inputs.parallel.layers_per_part;
   const std::vector<double> before = needs_at(inputs, assumptions, split);
@@ -47,7 +47,7 @@ std::vector<StageNeed> measure_needs(const StepInputs& inputs, const MemoryAssum
   return stages;
 }
 
-// How many layers each stage may have, when a microbatch may take so long in it.
+// The most layers of each stage, for a given limit of a microbatch's time in it.
 std::vector<std::int64_t> most_layers(std::span<const StageNeed> stages, const StageLimits& limits, double seconds) {
   constexpr double kRounding = 1e-9;
   std::vector<std::int64_t> most;
@@ -59,8 +59,8 @@ std::vector<std::int64_t> most_layers(std::span<const StageNeed> stages, const S
   return most;
 }
 
-// One layer after another to whom it hurts least: the next layer never makes an earlier choice worse, since needs only
-// grow. The stages may hold all layers, and one each.
+// Greedy: each layer goes to the stage with the least resulting need; later layers never invalidate an earlier choice,
+// since needs only grow. The stages can hold all layers, and at least one each.
 std::vector<std::int64_t> spread_under(std::span<const StageNeed> stages, std::int64_t layers,
                                        const std::vector<std::int64_t>& most) {
   std::vector<std::int64_t> split(stages.size(), 1);
@@ -73,7 +73,7 @@ std::vector<std::int64_t> spread_under(std::span<const StageNeed> stages, std::i
       if (split[stage] == most[stage]) continue;
       if (!least || need_with_one_more(stage) < need_with_one_more(*least)) least = stage;
     }
-    CHECK(least.has_value(), "somebody takes the next layer");
+    CHECK(least.has_value(), "some stage takes the next layer");
     ++split[*least];
   }
   return split;
@@ -92,7 +92,7 @@ std::vector<std::int64_t> spread_by_need(std::span<const StageNeed> stages, std:
 
 std::optional<std::vector<std::int64_t>> spread_in_time(std::span<const StageNeed> stages, std::int64_t layers,
                                                         const StageLimits& limits) {
-  std::vector<double> times;  // of a stage with so many layers
+  std::vector<double> times;  // of a stage by number of layers
   for (const StageNeed& stage : stages) {
     for (std::int64_t held = 1; held <= layers; ++held) {
       times.push_back(stage.seconds + limits.layer_seconds * static_cast<double>(held));
@@ -110,7 +110,7 @@ void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryA
   if (options.stage_layers != StageLayers::kBalancedMemory || parallel.documenting()) return;
   const std::int64_t layers = inputs.shape.layers;
   const bool one_part_each = options.virtual_stages == 1 && options.placement == Placement::kLooped;
-  if (!one_part_each || options.pp == 1 || layers <= options.pp) return;  // refused, or nothing to choose
+  if (!one_part_each || options.pp == 1 || layers <= options.pp) return;  // invalid, or nothing to choose
   std::vector<StageNeed> stages = measure_needs(inputs, assumptions);
   const LayerCosts costs = layer_costs(inputs.shape, inputs.training, inputs.parallel, goal.compute);
   stages.front().seconds = costs.first;
@@ -119,7 +119,7 @@ void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryA
       std::accumulate(costs.layers.begin(), costs.layers.end(), 0.0) / static_cast<double>(costs.layers.size());
   StageLimits limits{.need = static_cast<double>(goal.capacity.count()), .layer_seconds = std::max(mean, 1e-12)};
   auto split = spread_in_time(stages, layers, limits);
-  // Where needs do not grow in proportion, the split is held against the ledger, and the limit lowered by the excess.
+  // If needs are not proportional, the split is checked against the ledger, and the limit lowered by the excess.
   constexpr int kTries = 4;
   for (int tried = 0; split && tried < kTries; ++tried) {
     const double most = std::ranges::max(needs_at(inputs, assumptions, *split));
@@ -130,7 +130,7 @@ void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryA
   options.layers_per_part = split ? *split : spread_by_need(stages, layers);
   parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
                   split ? "stage_layers: balanced-memory, the fastest split that fits"
-                        : "stage_layers: balanced-memory; no split fits: the neediest stage needs least");
+                        : "stage_layers: balanced-memory; no split fits: the largest need of a stage is minimal");
 }
 
 }  // namespace ringwright::workload

@@ -1,6 +1,6 @@
 // The fastest split of layers that fits: with 1F1B an early stage holds more microbatches in flight than a late one, so
-// that where memory is short it gets fewer layers (Yuan 2.0, arXiv 2311.15786, non-uniform pipeline parallelism) - no
-// fewer than it needs to, since every stage waits for the slowest.
+// that with scarce memory it gets fewer layers (Yuan 2.0, arXiv 2311.15786, non-uniform pipeline parallelism) - but no
+// fewer than necessary, since every stage waits for the slowest.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,22 @@
 
 namespace ringwright::workload {
 
-// What a stage needs: without layers, and for each of them; in any unit. And how long a microbatch takes beside its
-// layers (embedding, logits).
+// A stage's need: fixed and per layer, in any unit. And the time of a microbatch in addition to its layers (embedding,
+// logits).
 struct StageNeed {
   double fixed = 0.0;
   double per_layer = 0.0;  // above 0
   double seconds = 0.0;
 };
-// What a stage may need, and how long a microbatch takes in a layer.
+// The limit of a stage's need, and the time of a microbatch in a layer.
 struct StageLimits {
   double need = 0.0;
   double layer_seconds = 0.0;  // above 0
 };
-// Layers by stage, one or more each, so that the neediest stage needs as little as can be. `layers` is at least the
-// number of stages.
+// Layers by stage, one or more each, such that the largest need is minimal. `layers` is at least the number of stages.
 [[nodiscard]] std::vector<std::int64_t> spread_by_need(std::span<const StageNeed> stages, std::int64_t layers);
-// The same among the splits whose stages all keep to the limit and whose slowest stage takes least; nothing when no
-// split keeps to it.
+// The same among the splits whose stages all respect the limit and whose slowest stage is fastest; empty if no split
+// respects it.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> spread_in_time(std::span<const StageNeed> stages,
                                                                       std::int64_t layers, const StageLimits& limits);
 
@@ -39,9 +38,9 @@ struct BalanceGoal {
   const ComputeModel& compute;
   Bytes capacity;  // of a GPU's memory
 };
-// With stage_layers: balanced-memory, fills options.layers_per_part and says the split; else does nothing. Where no
-// split fits, the neediest stage needs as little as can be. What a stage needs is taken from the ledger at two splits:
-// it grows with the number of layers in proportion where layers are alike.
+// With stage_layers: balanced-memory, fills options.layers_per_part and reports the split; else does nothing. If no
+// split fits, the largest need is minimal. A stage's need is taken from the ledger at two splits: it is linear in the
+// number of layers if layers are identical.
 void balance_memory(ConfigMap& parallel, const StepInputs& inputs, const MemoryAssumptions& assumptions,
                     const BalanceGoal& goal, ParallelOptions& options);
 

@@ -22,8 +22,8 @@ bool is_head(PointKind kind) {
   return kind == PointKind::kHead || kind == PointKind::kPredictorHead;
 }
 
-// When the whole gradients of a chunk are there, under ZeRO stage 2: while microbatches that pass it in a row are added
-// up. Where every microbatch's are reduced by themselves, there is a bucket of them only (reduction buffer).
+// When the whole gradients of a chunk exist under ZeRO stage 2: while consecutive microbatches are accumulated. If
+// every microbatch is reduced separately, only a bucket of them exists (reduction buffer).
 class Accumulators {
  public:
   Accumulators(const std::vector<ModelChunk>& parts, const StepInputs& inputs, const std::vector<Slot>& slots)
@@ -35,7 +35,7 @@ class Accumulators {
     }
   }
 
-  // What a backward pass adds when it starts, and takes away when it ends.
+  // Memory that a backward pass adds at its start, and releases at its end.
   [[nodiscard]] Bytes begin_backward(int chunk) {
     const auto index = static_cast<std::size_t>(chunk);
     return std::exchange(held_[index], char{1}) != 0 ? 0_B : bytes_[index];
@@ -53,8 +53,8 @@ class Accumulators {
   std::vector<Bytes> bytes_;   // by chunk
 };
 
-// Gathered parameters, and gradients that wait to be scattered: of the unit at hand in the type they are computed in,
-// and what is being reduced in the type it is reduced in.
+// Gathered parameters, and gradients that wait to be scattered: of the current unit in the type of its computation, and
+// those being reduced in the reduction's type.
 class ShardedState {
  public:
   ShardedState(const StepInputs& inputs, const UnitSet& set, const std::vector<ModelChunk>& parts,
@@ -76,7 +76,7 @@ class ShardedState {
   void end_pass() { new_pass_ = true; }
 
  private:
-  // The bucket that is being filled or reduced: at least the unit before.
+  // The bucket being filled or reduced: at least the previous unit.
   [[nodiscard]] std::int64_t in_flight(std::int64_t unit) const {
     return std::max(unit, std::min(inputs_.parallel.sharding.reduce_bucket, count_));
   }
@@ -119,7 +119,7 @@ class Walker {
   }
 
  private:
-  // A layer's tensors count from its second half on.
+  // A layer's tensors count from its second half.
   void keep(int chunk, std::size_t point, std::int64_t sign) {
     const ModelChunk& part = part_of(chunk);
     const PointKind kind = part.points[point];
@@ -161,7 +161,7 @@ class Walker {
     if (!ends_microbatch(slot.pass)) return;
     held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
   }
-  // Gradients of weights need what their layers took in, also what was computed again.
+  // Weight gradients need the inputs of their layers, also recomputed ones.
   void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
     if (ends_layer(part_of(chunk).points[point])) held_[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
   }
@@ -171,10 +171,10 @@ class Walker {
     const PointKind kind = part_of(slot.chunk).points[point];
     if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
     if (ends_layer(kind) && waits_elsewhere(part_of(slot.chunk), point)) {
-      // A group of layers that is computed again needs its first one's.
+      // A recomputed group of layers needs the input of its first one.
       const KeptLayers& layers = layers_of(slot.chunk);
       now[Held::kLayers] +=
-          std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one that is on its way
+          std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one in flight
     }
     if (ends_layer(kind) && pass != Pass::kForward) {
       const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
@@ -197,7 +197,7 @@ class Walker {
   std::vector<KeptLayers> layers_;  // by chunk
   Bytes embedding_;
   Bytes head_;
-  std::vector<ShardedState> sharded_;  // one, or dense parameters and experts apart
+  std::vector<ShardedState> sharded_;  // one, or dense parameters and experts separately
   HeldBytes held_;
   Bytes on_host_;
   MemoryWalk walk_;

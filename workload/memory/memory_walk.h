@@ -1,4 +1,4 @@
-// What a stage holds for a while: its schedule is walked point by point, and the fullest moment is remembered.
+// The temporary memory of a stage: its schedule is traversed point by point, and the peak is recorded.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@
 
 namespace ringwright::workload {
 
-// Kinds of what is held, in the order of a report.
+// Kinds of temporary memory, in report order.
 enum class Held : std::uint8_t {
-  kAccumulators,  // ZeRO stage 2: whole gradients of a chunk that are added up over microbatches
+  kAccumulators,  // ZeRO stage 2: whole gradients of a chunk that are accumulated over microbatches
   kLayers,
   kEmbedding,
   kHead,
@@ -36,7 +36,7 @@ struct HeldBytes {
   [[nodiscard]] Bytes total() const;
 };
 
-// The fullest moment of one pass.
+// The peak of one pass.
 struct MemoryMoment {
   Slot slot;
   Bytes total;
@@ -44,8 +44,8 @@ struct MemoryMoment {
 
 struct MemoryWalk {
   HeldBytes peak;
-  std::size_t peak_slot = 0;          // in which pass
-  Bytes on_host;                      // activations that wait there, at the fullest moment
+  std::size_t peak_slot = 0;          // slot of the peak
+  Bytes on_host;                      // offloaded activations at the peak
   std::vector<MemoryMoment> moments;  // by pass
 };
 

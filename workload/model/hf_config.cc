@@ -20,13 +20,13 @@ void read_llama_family(ConfigMap& config, std::string_view type, ModelShape& sha
   read_hf_decoder(config, type == "qwen3" ? 128 : 0, shape);
   const bool all_biases =
       config.boolean({.name = "attention_bias", .doc = "biases in the attention's linear layers", .fallback = false});
-  // Qwen2's code has biases on queries, keys and values that its configuration does not mention.
+  // Qwen2's code has biases on queries, keys and values that its configuration does not list.
   shape.biases = type == "qwen2" ? Biases::kQkvOnly : all_biases ? Biases::kAllLinear : Biases::kNone;
   shape.query_key_norm = type == "qwen3";
   const auto window = config.integer_or(
-      {.name = "sliding_window", .doc = "tokens that a token sees, itself included", .min = 0}, "null");
+      {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
   const bool used = config.boolean(
-      {.name = "use_sliding_window", .doc = "whether sliding_window is in force", .fallback = type == "mistral"});
+      {.name = "use_sliding_window", .doc = "whether sliding_window is active", .fallback = type == "mistral"});
   if (!window || !used || *window == 0 || *window >= shape.max_positions) return;
   if (type == "mistral") {
     shape.window = *window;
@@ -89,8 +89,8 @@ void read_gpt2(ConfigMap& config, ModelShape& shape) {
 }
 
 void refuse(ConfigMap& config, std::string_view type) {
-  config.error("model_type", "E107", fmt::format("'model_type' is '{}', which is not known here", type),
-               fmt::format("supported: {}; others can be written out below `model`", kSupported));
+  config.error("model_type", "E107", fmt::format("'model_type' is '{}', which is not supported", type),
+               fmt::format("supported: {}; describe others with explicit sizes in `model`", kSupported));
 }
 
 void read_family(ConfigMap& config, const std::string& type, ModelShape& shape) {
@@ -121,8 +121,8 @@ ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
   ModelShape shape = harmless_shape();
   std::string type = config.text({.name = "model_type", .doc = "family of the model"});
   if (config.has("text_config")) {
-    config.warn("text_config", "W134", "a model of several kinds of input: only its text model is costed");
-    ConfigMap text = config.map("text_config", "the text model of several");
+    config.warn("text_config", "W134", "a multimodal model: only its text model is costed");
+    ConfigMap text = config.map("text_config", "the text model of a multimodal model");
     type = text.text({.name = "model_type", .doc = "family of the text model", .fallback = type});
     read_family(text, type, shape);
     config.ignore_rest("not needed to cost a training step");
@@ -131,9 +131,9 @@ ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
   }
 
   read_adapters(model, shape);
-  shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = type});
+  shape.name = model.text({.name = "name", .doc = "name of the model in reports", .fallback = type});
   if (!model.has("seq_length")) {
-    model.assume("seq_length", std::to_string(shape.max_positions), "config.json gives the longest sequence only");
+    model.assume("seq_length", std::to_string(shape.max_positions), "config.json states only the longest sequence");
   }
   shape.sequence = model.integer({.name = "seq_length",
                                   .doc = "tokens in a training sequence",

@@ -1,5 +1,5 @@
-// Reading a Hugging Face config.json as a model shape: the families that transformers calls llama, mistral, qwen2,
-// qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 and gpt_oss.
+// Reading a Hugging Face config.json as a model shape: the families named in transformers llama, mistral, qwen2, qwen3,
+// gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 and gpt_oss.
 #pragma once
 
 #include "core/config/config_map.h"
@@ -7,9 +7,9 @@
 
 namespace ringwright::workload {
 
-// `config` is the JSON file as a map (whoever calls loads it); `model` is the scenario's own map, which adds what a
-// config.json does not say: seq_length, name, dropout. Every value that had to be guessed is recorded as assumed.
-// Mistakes are recorded in the maps; what comes back is then harmless.
+// `config` is the JSON file as a map (loaded by the caller); `model` is the scenario's own map, which adds what
+// config.json does not contain: seq_length, name, dropout. Every value that had to be guessed is recorded as assumed.
+// Mistakes are recorded in the maps; the result is then harmless.
 [[nodiscard]] ModelShape read_hf_model(ConfigMap& config, ConfigMap& model);
 
 }  // namespace ringwright::workload

@@ -18,15 +18,15 @@ constexpr std::array<std::string_view, 6> kFamilies{"mixtral",     "qwen2_moe", 
 void read_mixtral(ConfigMap& config, ModelShape& shape) {
   read_hf_decoder(config, 0, shape);
   ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
-                      .per_token = hf_size(config, "num_experts_per_tok", "experts that a token visits")};
+                      .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = shape.ffn;
   shape.experts = experts;
   const auto window = config.integer_or(
-      {.name = "sliding_window", .doc = "tokens that a token sees, itself included", .min = 0}, "null");
+      {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
   if (window && *window > 0 && *window < shape.max_positions) shape.window = *window;
 }
 
-// Layers of the list have an ordinary MLP; only the first ones in a row can be told.
+// Layers of the list have a dense MLP; only a list of the first layers is supported.
 void read_dense_layers(ConfigMap& config, ExpertShape& experts) {
   std::vector<std::int64_t> dense = config.integers({.name = "mlp_only_layers", .doc = "layers without experts"});
   std::ranges::sort(dense);
@@ -45,7 +45,7 @@ void read_qwen(ConfigMap& config, std::string_view type, ModelShape& shape) {
   shape.query_key_norm = third;
   shape.biases = third ? Biases::kNone : Biases::kQkvOnly;
   ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
-                      .per_token = hf_size(config, "num_experts_per_tok", "experts that a token visits")};
+                      .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
   if (!third) experts.shared_ffn = hf_size(config, "shared_expert_intermediate_size", "width of the shared expert");
   experts.every = hf_size_or(config, "decoder_sparse_step", "every n-th layer has experts", 1);
@@ -67,15 +67,16 @@ void read_deepseek(ConfigMap& config, ModelShape& shape) {
   shape.kv_heads = shape.heads;
   shape.head_size = key_size(shape);
   ExpertShape experts{.count = hf_size(config, "n_routed_experts", "experts of a layer"),
-                      .per_token = hf_size(config, "num_experts_per_tok", "experts that a token visits")};
+                      .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
   experts.shared_ffn =
-      experts.ffn * config.integer({.name = "n_shared_experts", .doc = "experts that every token visits", .min = 0});
+      experts.ffn *
+      config.integer({.name = "n_shared_experts", .doc = "shared experts, used by every token", .min = 0});
   experts.dense_layers =
-      config.integer({.name = "first_k_dense_replace", .doc = "first layers with an ordinary MLP", .min = 0});
+      config.integer({.name = "first_k_dense_replace", .doc = "first layers with a dense MLP", .min = 0});
   experts.every = hf_size_or(config, "moe_layer_freq", "every n-th layer has experts", 1);
   experts.groups = hf_size_or(config, "n_group", "groups of experts", 1);
-  experts.group_limit = hf_size_or(config, "topk_group", "groups that a token visits", experts.groups);
+  experts.group_limit = hf_size_or(config, "topk_group", "groups of experts per token", experts.groups);
   shape.experts = experts;
   shape.predictors = config.integer({.name = "num_nextn_predict_layers",
                                      .doc = "layers of multi-token prediction",
@@ -84,7 +85,7 @@ void read_deepseek(ConfigMap& config, ModelShape& shape) {
                                      .max = 10'000});
 }
 
-// Windowed and full layers alternate, the first is windowed; or all are of one kind.
+// Windowed and full layers alternate, starting with a windowed one; or all are of one kind.
 void read_layer_types(ConfigMap& config, ModelShape& shape) {
   const std::vector<std::string> types =
       config.texts({.name = "layer_types", .doc = "sliding_attention or full_attention, by layer"});
@@ -109,12 +110,12 @@ void read_gpt_oss(ConfigMap& config, ModelShape& shape) {
   shape.biases = Biases::kAllLinear;
   shape.attention_sinks = true;
   const bool spelled = config.has("num_experts_per_tok");
-  ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
-                      .per_token = hf_size(config, spelled ? "num_experts_per_tok" : "experts_per_token",
-                                           "experts that a token visits")};
+  ExpertShape experts{
+      .count = hf_size(config, "num_local_experts", "experts of a layer"),
+      .per_token = hf_size(config, spelled ? "num_experts_per_tok" : "experts_per_token", "experts per token")};
   experts.ffn = shape.ffn;
   shape.experts = experts;
-  shape.window = hf_size_or(config, "sliding_window", "tokens that a token sees in a windowed layer", 128);
+  shape.window = hf_size_or(config, "sliding_window", "tokens that a token attends to in a windowed layer", 128);
   read_layer_types(config, shape);
 }
 
@@ -122,7 +123,7 @@ void check_choice(ConfigMap& config, ModelShape& shape) {
   ExpertShape& experts = *shape.experts;
   if (experts.per_token > experts.count) {
     config.error("num_experts_per_tok", "E132",
-                 fmt::format("a token visits {} experts, but there are {}", experts.per_token, experts.count));
+                 fmt::format("a token uses {} experts, but there are {}", experts.per_token, experts.count));
     experts.per_token = experts.count;
   }
   if (experts.dense_layers < shape.layers) return;

@@ -14,10 +14,10 @@ void read_activation(ConfigMap& config, ModelShape& shape) {
   const std::string name =
       config.text({.name = "hidden_act", .doc = "activation of the gated MLP", .fallback = "silu"});
   if (!config.has("hidden_act")) config.assume("hidden_act", "silu", "not in config.json");
-  // Any gated activation costs what SwiGLU costs: the products and the bytes are the same.
+  // All gated activations cost the same as SwiGLU: the same GEMMs and bytes.
   shape.activation = Activation::kSwiGlu;
   if (name != "silu" && name != "swish") {
-    config.assume("hidden_act", "a gated MLP", fmt::format("'{}' is costed as SwiGLU is", name));
+    config.assume("hidden_act", "a gated MLP", fmt::format("'{}' is costed as SwiGLU", name));
   }
 }
 
@@ -36,7 +36,7 @@ std::int64_t hf_size(ConfigMap& config, std::string_view name, std::string_view 
   return config.integer({.name = name, .doc = doc, .min = 1, .max = largest_hf_size(name)});
 }
 
-// A size that some files leave out or set to null; what the family's code then takes is recorded as assumed.
+// A size that some files omit or set to null; the default of the family's code is recorded as assumed.
 std::int64_t hf_size_or(ConfigMap& config, std::string_view name, std::string_view doc, std::int64_t fallback) {
   const auto given = config.integer_or({.name = name, .doc = doc, .min = 1, .max = largest_hf_size(name)}, "null");
   if (given) return *given;
@@ -58,7 +58,7 @@ void read_hf_decoder(ConfigMap& config, std::int64_t head_size, ModelShape& shap
   // With latent attention the file's head_dim is the size of the rotated part only.
   shape.head_size =
       shape.latent ? even : hf_size_or(config, "head_dim", "size of one head", head_size > 0 ? head_size : even);
-  // A family's own default (Qwen3: 128) stands for a size that the file gives.
+  // A family's own default (Qwen3: 128) counts as a size from the file.
   check_heads(config,
               {.hidden = head_size > 0 ? "" : "hidden_size",
                .heads = "num_attention_heads",

@@ -8,14 +8,14 @@
 namespace ringwright::workload {
 namespace {
 
-constexpr std::array kNormalizations{Option{"rmsnorm", "root mean square only, one weight a channel"},
+constexpr std::array kNormalizations{Option{"rmsnorm", "root mean square only, one weight per channel"},
                                      Option{"layernorm", "mean and variance, weight and bias"}};
-constexpr std::array kActivations{Option{"swiglu", "gated: SiLU(gate) * up"}, Option{"gelu", "one product, then GELU"}};
+constexpr std::array kActivations{Option{"swiglu", "gated: SiLU(gate) * up"}, Option{"gelu", "one up GEMM, then GELU"}};
 constexpr std::array kPositions{Option{"rotary", "rotates queries and keys"},
                                 Option{"learned", "a table added to the word embedding"},
                                 Option{"none", "no position embedding"}};
-constexpr std::array kMasks{Option{"causal", "a token sees those before it and itself"},
-                            Option{"bidirectional", "every token sees all (BERT)"}};
+constexpr std::array kMasks{Option{"causal", "causal: a token attends to itself and earlier tokens"},
+                            Option{"bidirectional", "bidirectional: every token attends to all (BERT)"}};
 constexpr std::array kBiases{Option{"none", "no linear layer has a bias"},
                              Option{"qkv", "queries, keys and values only"},
                              Option{"all", "every linear layer of the blocks"}};
@@ -37,7 +37,7 @@ void read_sizes(ConfigMap& model, ModelShape& shape) {
                                    .min = 1,
                                    .max = 10'000});
   shape.ffn = model.integer({.name = "ffn_hidden_size",
-                             .doc = "width of the MLP between its two products; 4 x hidden_size when not given",
+                             .doc = "width of the MLP between its two GEMMs; default 4 x hidden_size",
                              .fallback = 4 * shape.hidden,
                              .min = 1,
                              .max = 10'000'000});
@@ -57,32 +57,31 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
   const std::string norm = model.choice(
       {.name = "normalization", .doc = "the norm before attention and MLP", .fallback = "rmsnorm"}, kNormalizations);
   shape.normalization = norm == "layernorm" ? Normalization::kLayerNorm : Normalization::kRmsNorm;
-  const std::string activation =
-      model.choice({.name = "activation", .doc = "between the MLP's products", .fallback = "swiglu"}, kActivations);
+  const std::string activation = model.choice(
+      {.name = "activation", .doc = "activation between the MLP's GEMMs", .fallback = "swiglu"}, kActivations);
   shape.activation = activation == "gelu" ? Activation::kGelu : Activation::kSwiGlu;
-  const std::string positions = model.choice(
-      {.name = "position_embedding", .doc = "how a token knows its place", .fallback = "rotary"}, kPositions);
+  const std::string positions =
+      model.choice({.name = "position_embedding", .doc = "position encoding", .fallback = "rotary"}, kPositions);
   shape.positions = positions == "learned" ? Positions::kLearned
                     : positions == "none"  ? Positions::kNone
                                            : Positions::kRotary;
   const std::string biases =
       model.choice({.name = "bias", .doc = "which linear layers have a bias", .fallback = "none"}, kBiases);
   shape.biases = biases == "all" ? Biases::kAllLinear : biases == "qkv" ? Biases::kQkvOnly : Biases::kNone;
-  const bool untied = model.boolean({.name = "untie_embeddings_and_output_weights",
-                                     .doc = "the output layer has weights of its own",
-                                     .fallback = true});
+  const bool untied = model.boolean(
+      {.name = "untie_embeddings_and_output_weights", .doc = "the output layer has its own weights", .fallback = true});
   shape.embeddings = untied ? Embeddings::kUntied : Embeddings::kTied;
   shape.query_key_norm =
       model.boolean({.name = "qk_layernorm", .doc = "a norm over each head's query and key", .fallback = false});
   shape.hidden_dropout =
       model.number({.name = "hidden_dropout",
-                    .doc = "dropout probability after embedding, attention and MLP; only whether it is 0 matters",
+                    .doc = "dropout probability after embedding, attention and MLP; only zero or non-zero matters",
                     .fallback = 0.0,
                     .min = 0.0,
                     .max = 1.0}) > 0.0;
   shape.attention_dropout =
       model.number({.name = "attention_dropout",
-                    .doc = "dropout probability on attention probabilities; only whether it is 0 matters",
+                    .doc = "dropout probability on attention probabilities; only zero or non-zero matters",
                     .fallback = 0.0,
                     .min = 0.0,
                     .max = 1.0}) > 0.0;
@@ -103,13 +102,13 @@ std::int64_t count(ConfigMap& model, std::string_view name, std::string_view doc
 
 void read_mask(ConfigMap& model, ModelShape& shape) {
   const std::string mask =
-      model.choice({.name = "attention_mask", .doc = "which tokens a token sees", .fallback = "causal"}, kMasks);
+      model.choice({.name = "attention_mask", .doc = "which tokens a token attends to", .fallback = "causal"}, kMasks);
   shape.masking = mask == "bidirectional" ? Masking::kBidirectional : Masking::kCausal;
-  shape.window = count(model, "sliding_window", "tokens that a token sees, itself included; 0: no window", 0);
-  shape.full_every =
-      count(model, "window_attn_skip_freq", "every n-th layer sees all tokens in spite of sliding_window; 0: none", 0);
+  shape.window = count(model, "sliding_window", "tokens that a token attends to, itself included; 0: no window", 0);
+  shape.full_every = count(model, "window_attn_skip_freq",
+                           "every n-th layer attends to all tokens despite sliding_window; 0: none", 0);
   shape.attention_sinks =
-      model.boolean({.name = "attention_sinks", .doc = "a learned logit a head (GPT-OSS)", .fallback = false});
+      model.boolean({.name = "attention_sinks", .doc = "one learned logit per head (GPT-OSS)", .fallback = false});
   shape.predictors = count(model, "mtp_num_layers", "layers of multi-token prediction (DeepSeek-V3)", 0);
   if (model.has("window_attn_skip_freq") && shape.window == 0) {
     model.warn("window_attn_skip_freq", "W131",
@@ -119,7 +118,8 @@ void read_mask(ConfigMap& model, ModelShape& shape) {
 
 void read_latent(ConfigMap& model, ModelShape& shape) {
   const bool latent = model.boolean({.name = "multi_latent_attention",
-                                     .doc = "keys and values come from a narrow latent vector (DeepSeek's MLA)",
+                                     .doc = "keys and values are projected from a narrow latent vector (DeepSeek's "
+                                            "MLA)",
                                      .fallback = false});
   if (!latent && !model.documenting()) return;
   LatentAttention sizes;
@@ -151,9 +151,9 @@ void check_experts(ConfigMap& model, const ModelShape& shape, ExpertShape& exper
   }
   if (experts.dense_layers >= shape.layers) {
     refuse("first_k_dense_replace",
-           fmt::format("{} = {} leaves no layer of {} to the experts", model.path_of("first_k_dense_replace"),
+           fmt::format("{} = {} leaves no expert layer among {} layers", model.path_of("first_k_dense_replace"),
                        experts.dense_layers, shape.layers),
-           "leave num_experts out for a dense model");
+           "omit num_experts for a dense model");
     experts.dense_layers = 0;
   }
   if (experts.count % experts.groups != 0 || experts.group_limit > experts.groups) {
@@ -169,27 +169,27 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
   const std::int64_t experts = count(model, "num_experts", "experts of an expert layer; 0: a dense model", 0);
   if (experts == 0 && !model.documenting()) return;
   ExpertShape sizes{.count = experts};
-  sizes.per_token = size(model, "moe_router_topk", "experts that a token visits");
+  sizes.per_token = size(model, "moe_router_topk", "experts per token");
   sizes.ffn = model.integer({.name = "moe_ffn_hidden_size",
                              .doc = "width of one expert; ffn_hidden_size when not given",
                              .fallback = shape.ffn,
                              .min = 1,
                              .max = 10'000'000});
-  sizes.shared_ffn = count(model, "moe_shared_expert_intermediate_size",
-                           "width of the experts that every token visits, all together; 0: none", 0);
-  sizes.dense_layers = count(model, "first_k_dense_replace", "first layers with an ordinary MLP", 0);
+  sizes.shared_ffn =
+      count(model, "moe_shared_expert_intermediate_size", "total width of the shared experts; 0: none", 0);
+  sizes.dense_layers = count(model, "first_k_dense_replace", "first layers with a dense MLP", 0);
   sizes.every = model.integer({.name = "moe_layer_freq",
                                .doc = "of the layers after these, every n-th has experts",
                                .fallback = 1,
                                .min = 1,
                                .max = 10'000});
   sizes.groups = model.integer({.name = "moe_router_num_groups",
-                                .doc = "groups of experts, of which a token visits moe_router_group_topk",
+                                .doc = "groups of experts, of which a token uses moe_router_group_topk",
                                 .fallback = 1,
                                 .min = 1,
                                 .max = 10'000});
   sizes.group_limit = model.integer({.name = "moe_router_group_topk",
-                                     .doc = "groups whose experts a token may visit; all when not given",
+                                     .doc = "groups whose experts a token may use; all when not given",
                                      .fallback = sizes.groups,
                                      .min = 1,
                                      .max = 10'000});
@@ -218,10 +218,12 @@ void check_heads(ConfigMap& map, const HeadKeys& keys, ModelShape& shape) {
 }
 
 void read_adapters(ConfigMap& model, ModelShape& shape) {
-  ConfigMap lora = model.map("lora", "low-rank adapters: the model is frozen and only they are trained");
+  ConfigMap lora = model.map("lora", "low-rank adapters: the model is frozen and only the adapters are trained");
   const std::int64_t rank = count(lora, "rank", "width of the adapters; 0: none, all weights are trained", 0);
-  const std::vector<std::string> targets = lora.texts(
-      {.name = "target_modules", .doc = "products with an adapter: linear_qkv, linear_proj, linear_fc1, linear_fc2"});
+  const std::vector<std::string> targets =
+      lora.texts({.name = "target_modules",
+                  .doc = "linear layers with an adapter: linear_qkv, linear_proj, linear_fc1, "
+                         "linear_fc2"});
   if (rank == 0) {
     if (!targets.empty()) {
       lora.warn("target_modules", "W131",
@@ -231,7 +233,7 @@ void read_adapters(ConfigMap& model, ModelShape& shape) {
   }
   LowRankAdapters adapters{.rank = rank};
   if (targets.empty()) {
-    lora.assume("target_modules", "linear_qkv, linear_proj", "the attention's products, as MLPerf Training does");
+    lora.assume("target_modules", "linear_qkv, linear_proj", "the attention's linear layers, as in MLPerf Training");
     adapters.qkv = adapters.projection = true;
   }
   for (const std::string& target : targets) {
@@ -244,12 +246,12 @@ void read_adapters(ConfigMap& model, ModelShape& shape) {
     } else if (target == "linear_fc2") {
       adapters.mlp_down = true;
     } else {
-      lora.error("target_modules", "E132", fmt::format("'{}' is no product of a layer", target),
+      lora.error("target_modules", "E132", fmt::format("'{}' is not a linear layer", target),
                  "use linear_qkv, linear_proj, linear_fc1, linear_fc2");
     }
   }
   if (shape.latent && adapters.qkv) {
-    lora.error("target_modules", "E132", "latent attention has no single product linear_qkv to adapt",
+    lora.error("target_modules", "E132", "latent attention has no single GEMM linear_qkv to adapt",
                "set target_modules: [linear_proj]");
     adapters.qkv = false;
   }
@@ -258,7 +260,7 @@ void read_adapters(ConfigMap& model, ModelShape& shape) {
 
 ModelShape read_model(ConfigMap& model) {
   ModelShape shape;
-  shape.name = model.text({.name = "name", .doc = "what reports call the model", .fallback = "model"});
+  shape.name = model.text({.name = "name", .doc = "name of the model in reports", .fallback = "model"});
   read_sizes(model, shape);
   read_kinds(model, shape);
   read_mask(model, shape);

@@ -16,8 +16,8 @@ ParameterTensor replicated(std::string name, std::int64_t elements) {
   return {.name = std::move(name), .elements = elements, .replicated = true};
 }
 
-// Freezes what there is, and adds an adapter beside a product: the matrix that the split touches is split, the other
-// one is held whole.
+// Freezes the existing tensors and adds an adapter to a GEMM: the matrix on the split side is split, the other one is
+// held whole.
 enum class Split { kColumns, kRows };
 struct AdaptedGemm {
   const char* name;
@@ -168,7 +168,7 @@ std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const Tenso
   return tensors;
 }
 
-// Two norms, a product from 2h to h, and the norm before the logits.
+// Two norms, a GEMM from 2h to h, and the norm before the logits.
 std::vector<ParameterTensor> predictor_tensors(const ModelShape& shape, std::int64_t tp) {
   std::vector<ParameterTensor> tensors;
   tensors.push_back(replicated("predictor norms", 3 * norm_elements(shape)));
@@ -244,7 +244,7 @@ Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, Atte
 
 namespace {
 
-// Multiplications for one token in the products before and after the attention core.
+// Multiplications for one token in the GEMMs before and after the attention core.
 double attention_gemms(const ModelShape& shape) {
   const auto h = static_cast<double>(shape.hidden);
   const auto heads = static_cast<double>(shape.heads);

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::array kDispatchers{
     Option{"alltoall", "a token is sent to each of its experts' ranks"},
-    Option{"allgather", "every rank of the group gets every token"},
-    Option{"flex", "as DeepEP: a token crosses to another host once and is handed on inside"}};
+    Option{"allgather", "every rank of the expert-parallel group gets every token"},
+    Option{"flex", "as DeepEP: a token crosses to another host once and is forwarded inside"}};
 
-// Each expert's popularity is log-normal with the coefficient of variation that is asked for; a rank's load is the mean
-// of its experts'. One draw holds for all layers: at every layer all ranks wait for the hottest, whichever it is.
+// Each expert's popularity is log-normal with the given coefficient of variation; a rank's load is the mean of its
+// experts'. One draw holds for all layers: in every layer all ranks wait for the most loaded one.
 std::vector<double> draw_load(const ExpertShape& shape, const ExpertOptions& options, double deviation,
                               std::uint64_t seed) {
   RandomStream random(seed, "router load");
@@ -56,7 +56,7 @@ void check_divisions(ConfigMap& parallel, const ExpertContext& context, ExpertOp
   if (options.ep > 1 && !context.shape.experts) {
     parallel.error("ep", "E138",
                    fmt::format("{} = {}, but the model has no experts", parallel.path_of("ep"), options.ep),
-                   "leave ep out, or set model.num_experts");
+                   "omit ep, or set model.num_experts");
     options.ep = 1;
   }
   if (experts % options.ep != 0) {
@@ -81,10 +81,10 @@ void check_divisions(ConfigMap& parallel, const ExpertContext& context, ExpertOp
 }
 
 void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
-  ConfigMap load = parallel.map("moe_router_load", "how unevenly the router spreads tokens; nothing: equally");
+  ConfigMap load = parallel.map("moe_router_load", "imbalance of the router's token distribution; default: balanced");
   const double deviation =
       load.number({.name = "deviation",
-                   .doc = "standard deviation of the experts' tokens against their mean (log-normal); 0: equal",
+                   .doc = "standard deviation of the experts' tokens relative to their mean (log-normal); 0: equal",
                    .fallback = 0.0,
                    .min = 0.0,
                    .max = 10.0});
@@ -100,12 +100,12 @@ void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions&
 
 void read_capacity(ConfigMap& parallel, ExpertOptions& options) {
   options.capacity = parallel.number({.name = "moe_expert_capacity_factor",
-                                      .doc = "tokens that an expert takes, against an equal share; 0: all that come",
+                                      .doc = "expert capacity in tokens, relative to an equal share; 0: unlimited",
                                       .fallback = 0.0,
                                       .min = 0.0,
                                       .max = 1000.0});
   options.pad_to_capacity = parallel.boolean({.name = "moe_pad_expert_input_to_capacity",
-                                              .doc = "every expert computes its whole capacity, filled up with zeros",
+                                              .doc = "every expert computes its whole capacity, padded with zeros",
                                               .fallback = false});
   if (options.pad_to_capacity && options.capacity <= 0.0) {
     parallel.warn("moe_pad_expert_input_to_capacity", "W131",
@@ -115,26 +115,28 @@ void read_capacity(ConfigMap& parallel, ExpertOptions& options) {
 }
 
 void read_dispatch(ConfigMap& parallel, ExpertOptions& options) {
-  const std::string kind = parallel.choice(
-      {.name = "moe_token_dispatcher_type", .doc = "how tokens reach their experts", .fallback = "alltoall"},
-      kDispatchers);
+  const std::string kind = parallel.choice({.name = "moe_token_dispatcher_type",
+                                            .doc = "how tokens are dispatched to their experts",
+                                            .fallback = "alltoall"},
+                                           kDispatchers);
   options.dispatcher = kind == "allgather" ? Dispatcher::kAllGather
                        : kind == "flex"    ? Dispatcher::kFlex
                                            : Dispatcher::kAllToAll;
   options.fp8_dispatch = parallel.boolean({.name = "moe_fp8_dispatch",
-                                           .doc = "tokens travel to experts in fp8, with a scale for 128 values",
+                                           .doc = "tokens are dispatched in fp8, with one scale per 128 values",
                                            .fallback = false});
-  options.overlap_shared = parallel.boolean(
-      {.name = "moe_shared_expert_overlap", .doc = "shared experts compute while tokens travel", .fallback = false});
+  options.overlap_shared = parallel.boolean({.name = "moe_shared_expert_overlap",
+                                             .doc = "shared experts compute during the dispatch of tokens",
+                                             .fallback = false});
   if (options.fp8_dispatch && options.dispatcher == Dispatcher::kAllGather) {
     parallel.warn("moe_fp8_dispatch", "W131",
-                  fmt::format("{} has no effect: the allgather dispatcher sends tokens as they are",
+                  fmt::format("{} has no effect: the allgather dispatcher sends tokens in the working type",
                               parallel.path_of("moe_fp8_dispatch")));
     options.fp8_dispatch = false;
   }
 }
 
-// Without experts every key about them is without effect.
+// Without experts all their keys have no effect.
 void warn_unused(ConfigMap& parallel) {
   for (const std::string_view key :
        {"etp", "moe_token_dispatcher_type", "moe_fp8_dispatch", "moe_shared_expert_overlap",
@@ -157,8 +159,11 @@ int ExpertOptions::inner() const {
 ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& context) {
   ExpertOptions options;
   options.host_ranks = context.host_ranks;
-  options.ep = static_cast<int>(parallel.integer(
-      {.name = "ep", .doc = "expert-parallel size; a part of tp x cp x dp", .fallback = 1, .min = 1, .max = 100'000}));
+  options.ep = static_cast<int>(parallel.integer({.name = "ep",
+                                                  .doc = "expert-parallel size; a divisor of tp x cp x dp / etp",
+                                                  .fallback = 1,
+                                                  .min = 1,
+                                                  .max = 100'000}));
   options.etp =
       static_cast<int>(parallel.integer({.name = "etp",
                                          .doc = "tensor-parallel size of experts; tp when not given, as in Megatron",
@@ -178,7 +183,7 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
   return options;
 }
 
-// A token's K experts are a random choice of E: it misses a host, with E/n experts, with the probability that all K lie
+// A token's K experts are a random choice of E: it skips a host with E/n experts with the probability that all K are
 // elsewhere.
 double hosts_visited(const ExpertShape& experts, int hosts) {
   double missed = 1.0;

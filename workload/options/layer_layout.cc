@@ -41,13 +41,13 @@ class LayoutReader {
       } else if (std::string_view("EtmL|").find(c) != std::string_view::npos) {
         section = std::string(1, c);
       } else if (c != ',' && c != ' ') {
-        refuse(fmt::format("'{}' is no part of a layout: E, t, m, L, '|', '(...)' and '*n' are", c));
+        refuse(fmt::format("'{}' is not part of a layout; valid: E, t, m, L, '|', '(...)' and '*n'", c));
         return letters;
       }
       ++at_;
       for (std::int64_t n = times(); n > 0 && problem_.empty(); --n) {
         letters += section;
-        if (letters.size() > kMostLetters) refuse("it repeats too often");
+        if (letters.size() > kMostLetters) refuse("too many repetitions");
       }
     }
     return letters;
@@ -70,13 +70,13 @@ class LayoutReader {
     }
     const auto place = [&letters](char c) { return letters.find(c); };
     if (letters.find_first_not_of("|") != place('E') || std::ranges::count(letters, 'E') != 1) {
-      refuse("the embedding, E, must come first and once");
+      refuse("the embedding, E, must be first and occur once");
     } else if (letters.empty() || letters.back() != 'L' || std::ranges::count(letters, 'L') != 1) {
-      refuse("the loss, L, must come last and once");
+      refuse("the loss, L, must be last and occur once");
     } else if (place('|') < place('E')) {
-      refuse("the embedding, E, must be in the first part");
+      refuse("the embedding, E, must be in the first chunk");
     } else if (place('m') != std::string::npos && letters.find('|', place('m')) != std::string::npos) {
-      refuse("multi-token prediction, m, apart from the loss is not modelled");
+      refuse("multi-token prediction, m, in another chunk than the loss is not modelled");
     }
   }
 
@@ -117,7 +117,8 @@ std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts) {
   const auto cost = [&](int part, std::size_t begin, std::size_t end) {
     return before[end] - before[begin] + (part == 0 ? costs.first : 0.0) + (part == parts - 1 ? costs.last : 0.0);
   };
-  // The best way to put the first `end` layers into parts 0 .. part: the least maximum, then the least sum of squares.
+  // The best assignment of the first `end` layers to chunks 0 .. part: the least maximum, then the least sum of
+  // squares.
   using Score = std::pair<double, double>;
   const Score never{std::numeric_limits<double>::infinity(), 0.0};
   std::vector<Score> best(count + 1, never);

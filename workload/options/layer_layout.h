@@ -1,4 +1,4 @@
-// How layers are spread over the parts of a pipeline, where a rule or Megatron's layout string says it.
+// The split of layers over the model chunks of a pipeline, by rule or by Megatron's layout string.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,25 @@
 namespace ringwright::workload {
 
 // Megatron's --pipeline-model-parallel-layout: "Et*3|(tt|)*29,m|L" has a letter for the embedding, each layer, each
-// layer of multi-token prediction and the loss; '|' ends a part, X*n and (...)*n repeat, commas mean nothing.
+// layer of multi-token prediction and the loss; '|' ends a chunk, X*n and (...)*n repeat, commas are ignored.
 struct LayerLayout {
-  std::string problem;               // empty: it could be read
+  std::string problem;               // empty: valid
   std::size_t at = 0;                // of the problem, in the text
-  std::vector<std::int64_t> layers;  // by part, in model order
+  std::vector<std::int64_t> layers;  // by chunk, in model order
 };
 [[nodiscard]] LayerLayout read_layer_layout(std::string_view text);
 
-// Megatron's --decoder-first-pipeline-num-layers and -last-: those stages as told, the others alike. 0: not told.
+// Megatron's --decoder-first-pipeline-num-layers and -last-: those stages as given, the others equal. 0: not given.
 struct EndLayers {
   std::int64_t first = 0;
   std::int64_t last = 0;
 };
-// By part (chunk c of stage i is part c * stages + i); empty when layers do not come out even.
+// By model chunk (chunk c of stage i has number c * stages + i); empty if layers do not divide evenly.
 [[nodiscard]] std::vector<std::int64_t> spread_with_ends(std::int64_t layers, const EndLayers& ends, int stages,
                                                          int chunks);
 
-// Contiguous parts whose costliest is as cheap as can be and which are as even as that allows. `first` and `last` are
-// added to the ends: embedding and logits.
+// Contiguous chunks with the least maximum cost, as even as that allows. `first` and `last` are added to the ends:
+// embedding and logits.
 struct LayerCosts {
   std::vector<double> layers;
   double first = 0.0;

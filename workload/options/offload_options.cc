@@ -1,4 +1,4 @@
-// Reading of what lives outside the GPU.
+// Reading of the offload settings.
 #include "workload/options/offload_options.h"
 
 #include <array>
@@ -14,7 +14,7 @@ constexpr std::array kTiers{Option{"none", "on the GPU"}, Option{"cpu", "in host
                             Option{"nvme", "on the host's drives, through host memory (cluster.node.storage)"}};
 
 Tier read_tier(ConfigMap& map) {
-  const std::string device = map.choice({.name = "device", .doc = "where it lives", .fallback = "none"}, kTiers);
+  const std::string device = map.choice({.name = "device", .doc = "where it is stored", .fallback = "none"}, kTiers);
   return device == "cpu" ? Tier::kCpu : device == "nvme" ? Tier::kNvme : Tier::kGpu;
 }
 
@@ -22,18 +22,18 @@ void offload_without_effect(ConfigMap& map, std::string_view key, std::string_vi
   map.warn(key, "W131", fmt::format("{} has no effect: {}", map.path_of(key), why));
 }
 
-// Keys of buffers: pinned memory is taken for granted, and buffers only bound what is in flight.
+// Keys of buffers: pinned memory is assumed, and buffers only bound the bytes in flight.
 void read_buffers(ConfigMap& map) {
   const bool pinned = map.boolean({.name = "pin_memory", .doc = "host buffers are page-locked", .fallback = true});
   if (!pinned)
-    offload_without_effect(map, "pin_memory", "transfers are played as from page-locked buffers, at full speed");
+    offload_without_effect(map, "pin_memory", "transfers are simulated with page-locked buffers, at full speed");
   static_cast<void>(
       map.integer({.name = "buffer_count", .doc = "host buffers", .fallback = 5, .min = 1, .max = 1'000'000}));
   static_cast<void>(map.integer(
-      {.name = "buffer_size", .doc = "elements of one", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
+      {.name = "buffer_size", .doc = "elements per buffer", .fallback = 100'000'000, .min = 1, .max = kMostElements}));
   static_cast<void>(map.text({.name = "nvme_path", .doc = "where the drives are mounted", .fallback = std::string()}));
   for (const std::string_view key : {"buffer_count", "buffer_size"}) {
-    if (map.has(key)) offload_without_effect(map, key, "transfers are as large as what is needed");
+    if (map.has(key)) offload_without_effect(map, key, "transfers have the size of the needed data");
   }
 }
 
@@ -49,7 +49,7 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
       {.name = "pipeline_read", .doc = "the next sub-group is read while one is updated", .fallback = false});
   const bool writes = map.boolean(
       {.name = "pipeline_write", .doc = "a sub-group is written while the next is updated", .fallback = false});
-  static_cast<void>(map.boolean({.name = "fast_init", .doc = "of the states on NVMe", .fallback = false}));
+  static_cast<void>(map.boolean({.name = "fast_init", .doc = "for states on NVMe", .fallback = false}));
   offload.pipelined = offload.optimizer != Tier::kNvme || (reads && writes);
   offload.sub_group = zero.integer({.name = "sub_group_size",
                                     .doc = "parameters that are read, updated and written together",
@@ -58,7 +58,7 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
                                     .max = kMostElements});
   offload.delayed_update =
       zero.boolean({.name = "delayed_param_update",
-                    .doc = "the CPU's update works beside the next step, on gradients one step old (ZeRO-Offload)",
+                    .doc = "the CPU's update overlaps the next step, on gradients one step old (ZeRO-Offload)",
                     .fallback = false});
   if (offload.delayed_update && offload.optimizer == Tier::kGpu) {
     offload_without_effect(zero, "delayed_param_update", "the optimizer is on the GPU");
@@ -68,7 +68,8 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
 
 void read_efficiency(ConfigMap& zero, OffloadOptions& offload) {
   // ZeRO-Offload (arXiv 2101.06840) gives about a quarter of a second for Adam alone, of a billion parameters on two
-  // sockets with 256 GB/s together: 28 bytes each at 110 GB/s. The passes beside Adam stream through memory as it does.
+  // sockets with 256 GB/s together: 28 bytes each at 110 GB/s. The passes in addition to Adam stream through memory
+  // like Adam.
   constexpr std::string_view kWhy = "ZeRO-Offload's CPU Adam on two Xeon 8168, about 0.25 s for 1e9 parameters";
   if (offload.optimizer != Tier::kGpu && !zero.has("cpu_adam_efficiency")) {
     zero.assume("cpu_adam_efficiency", "45%", kWhy);
@@ -76,7 +77,7 @@ void read_efficiency(ConfigMap& zero, OffloadOptions& offload) {
   offload.adam_efficiency =
       zero.percent({.name = "cpu_adam_efficiency",
                     .doc = "share of host memory bandwidth that the CPU's update reaches: with Adam it reads and "
-                           "writes 42 bytes a parameter (zero.offload_optimizer: 28 of Adam, 8 to unscale and clip "
+                           "writes 42 bytes per parameter (zero.offload_optimizer: 28 of Adam, 8 to unscale and clip "
                            "gradients, 6 to cast weights) or 28 (fsdp.cpu_offload)",
                     .fallback = 0.45,
                     .min = 0.01,
@@ -93,19 +94,19 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
   offload.parameters = read_tier(param);
   read_buffers(param);
   static_cast<void>(param.integer({.name = "max_in_cpu",
-                                   .doc = "elements kept in host memory with nvme",
+                                   .doc = "elements stored in host memory with nvme",
                                    .fallback = 1'000'000'000,
                                    .min = 0,
                                    .max = kMostElements}));
   if (param.has("max_in_cpu"))
     offload_without_effect(param, "max_in_cpu", "with nvme all parameters are on the drives");
   if (offload.parameters != Tier::kGpu && options.zero_stage != 3) {
-    param.error("device", "E140", fmt::format("{} needs parameters that are sharded", param.path_of("device")),
+    param.error("device", "E140", fmt::format("{} needs sharded parameters", param.path_of("device")),
                 "set zero.stage: 3");
     offload.parameters = Tier::kGpu;
   }
   if (parallel.has("fsdp") || parallel.documenting()) {
-    ConfigMap fsdp = parallel.map("fsdp", "PyTorch's fully sharded data parallelism, in its own words");
+    ConfigMap fsdp = parallel.map("fsdp", "PyTorch's fully sharded data parallelism, with its own keys");
     const bool cpu = fsdp.boolean(
         {.name = "cpu_offload", .doc = "shards, their gradients and the update are in host memory", .fallback = false});
     if (cpu) {
@@ -113,18 +114,19 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
       offload.passes_apart = false;
     }
   }
-  // A single rank has all parameters as its shard: they are fetched from the host and gathered from nobody.
+  // A single rank has all parameters as its shard: they are fetched from the host and not gathered.
   if (offload.parameters != Tier::kGpu && options.zero_stage == 3) options.sharding.parameters = true;
   if (!options.sharding.parameters) options.sharding = {};
   if (offload.optimizer != Tier::kGpu && options.zero_stage == 0 && options.replicas() > 1) {
     zero.error("offload_optimizer", "E140",
-               fmt::format("{} needs an optimizer state that is sharded", zero.path_of("offload_optimizer")),
+               fmt::format("{} needs a sharded optimizer state", zero.path_of("offload_optimizer")),
                "set zero.stage: 1, 2 or 3");
   }
   read_efficiency(zero, offload);
   offload.activation_layers = static_cast<int>(
       parallel.integer({.name = "cpu_offloading_num_layers",
-                        .doc = "layers of each part whose activations wait in host memory for the backward pass",
+                        .doc = "layers of each model chunk whose activations are offloaded to host memory until the "
+                               "backward pass",
                         .fallback = 0,
                         .min = 0,
                         .max = 10'000}));

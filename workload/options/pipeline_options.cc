@@ -12,13 +12,13 @@ namespace ringwright::workload {
 namespace {
 
 constexpr std::array kStageLayers{
-    Option{"even", "the same number of layers in every part"},
-    Option{"filled", "as many as the fullest part needs, the last part what remains (DeepSpeed's type:transformer)"},
-    Option{"balanced", "parts of equal time: layers, embedding and logits as the compute model sees them"},
+    Option{"even", "the same number of layers in every model chunk"},
+    Option{"filled", "all chunks like the fullest, the last one gets the remainder (DeepSpeed's type:transformer)"},
+    Option{"balanced", "chunks of equal time: layers, embedding and logits as modelled by the compute model"},
     Option{"balanced-memory",
-           "the fastest split that fits: where memory is short, early stages, with more microbatches in flight, get "
-           "fewer layers; when nothing fits, stages need memory alike (Yuan 2.0)"},
-    Option{"trim-ends", "one layer less in the first and in the last part, which also hold embedding and logits"}};
+           "the fastest split that fits: with scarce memory, early stages, with more microbatches in flight, get "
+           "fewer layers; if nothing fits, stages need equal memory (Yuan 2.0)"},
+    Option{"trim-ends", "one layer less in the first and in the last chunk, which also hold embedding and logits"}};
 
 std::string read_schedule(ConfigMap& parallel, const std::string& fallback) {
   std::vector<Option> options;
@@ -27,7 +27,7 @@ std::string read_schedule(ConfigMap& parallel, const std::string& fallback) {
                          options);
 }
 
-// Only schedules of one chunk need to be looked at: where stages hold several, sends overlap anyway.
+// Only schedules of one chunk need the check: with several chunks sends overlap anyway.
 bool splits_backward(const ParallelOptions& options) {
   const PipelineOrder order = options.listed ? options.listed->order
                                              : find_schedule(options.schedule).order({.stages = 2, .microbatches = 2});
@@ -39,13 +39,13 @@ int natural_chunks(const ScheduleEntry& schedule) {
   return schedule.chunks == ChunkSupport::kTwo ? 2 : 1;
 }
 
-// Megatron's layout string says the layers of every part, and with them how many chunks a stage has.
+// Megatron's layout string sets the layers of every chunk, and with them the number of chunks per stage.
 int read_layout(ConfigMap& parallel, ParallelOptions& options) {
   constexpr std::string_view kKey = "pipeline_model_parallel_layout";
   const std::string text = parallel.text(
       {.name = kKey,
-       .doc =
-           "Megatron's layout: E embedding, t layer, m multi-token prediction, L loss, '|' ends a part, (..)*n repeats",
+       .doc = "Megatron's layout: E embedding, t layer, m multi-token prediction, L loss, '|' ends a chunk, (..)*n "
+              "repeats",
        .fallback = std::string()});
   if (text.empty()) return 1;
   LayerLayout layout = read_layer_layout(text);
@@ -58,8 +58,9 @@ int read_layout(ConfigMap& parallel, ParallelOptions& options) {
   options.stage_layers = StageLayers::kListed;
   options.layers_per_part = std::move(layout.layers);
   if (parts % options.pp == 0) return parts / options.pp;
-  parallel.error(kKey, "E131", fmt::format("{} has {} parts, which pp = {} does not divide", parallel.path_of(kKey),
-                                           parts, options.pp));
+  parallel.error(
+      kKey, "E131",
+      fmt::format("{} has {} chunks, which pp = {} does not divide", parallel.path_of(kKey), parts, options.pp));
   return 1;
 }
 
@@ -70,7 +71,7 @@ void read_chunks(ConfigMap& parallel, int chunks_of_layout, ParallelOptions& opt
   options.recompute_ahead = schedule.recompute == RecomputeTime::kAhead;
   options.virtual_stages = static_cast<int>(
       parallel.integer({.name = "virtual_stages",
-                        .doc = "model parts per pipeline stage (interleaved-1f1b; two in the V-shaped schedules)",
+                        .doc = "model chunks per pipeline stage (interleaved-1f1b; two in the V-shaped schedules)",
                         .fallback = std::max(natural_chunks(schedule), chunks_of_layout),
                         .min = 1,
                         .max = 1'000'000}));
@@ -87,7 +88,7 @@ void read_chunks(ConfigMap& parallel, int chunks_of_layout, ParallelOptions& opt
   }
 }
 
-// A list of passes brings its own placement and chunks.
+// A list of passes has its own placement and chunks.
 void take_listed(ConfigMap& parallel, const ListedSchedule& listed, ParallelOptions& options) {
   for (const std::string_view key : {"schedule", "virtual_stages", "microbatch_group_size_per_vp_stage"}) {
     if (!parallel.has(key)) continue;
@@ -106,17 +107,18 @@ void read_ends(ConfigMap& parallel, ParallelOptions& options) {
   };
   options.end_layers.first = layers("decoder_first_pipeline_num_layers", "layers of the first stage; 0: as the others");
   options.end_layers.last = layers("decoder_last_pipeline_num_layers", "layers of the last stage; 0: as the others");
-  options.embedding_counts =
-      parallel.boolean({.name = "account_for_embedding_in_pipeline_split",
-                        .doc = "the embedding counts as a layer of the first part", .fallback = false}) ||
-      options.embedding_counts;
+  options.embedding_counts = parallel.boolean({.name = "account_for_embedding_in_pipeline_split",
+                                               .doc = "the embedding counts as a layer of the first chunk",
+                                               .fallback = false}) ||
+                             options.embedding_counts;
   options.loss_counts = parallel.boolean({.name = "account_for_loss_in_pipeline_split",
-                                          .doc = "the logits count as a layer of the last part", .fallback = false}) ||
+                                          .doc = "the logits count as a layer of the last chunk",
+                                          .fallback = false}) ||
                         options.loss_counts;
   if (options.end_layers.first + options.end_layers.last > 0) options.stage_layers = StageLayers::kEnds;
 }
 
-// One way to spread layers at a time: the others would be without effect.
+// Only one rule for the split of layers: the others would have no effect.
 void refuse_several(ConfigMap& parallel) {
   std::vector<std::string_view> given;
   for (const std::string_view key :
@@ -134,26 +136,26 @@ void refuse_several(ConfigMap& parallel) {
                   fmt::format("{} has no effect: layers_per_part is given", parallel.path_of("stage_layers")));
     return;
   }
-  parallel.error(given.front(), "E131", fmt::format("how layers are spread is said in several ways: {}",
-                                                    fmt::join(given, ", ")),
+  parallel.error(given.front(), "E131", fmt::format("several keys set the split of layers: {}", fmt::join(given, ", ")),
                  "keep one of them");
 }
 
 void read_layers(ConfigMap& parallel, ParallelOptions& options) {
   const std::string rule = parallel.choice(
-      {.name = "stage_layers", .doc = "how layers are spread over pipeline parts", .fallback = "even"}, kStageLayers);
+      {.name = "stage_layers", .doc = "the split of layers over model chunks", .fallback = "even"}, kStageLayers);
   if (rule == "balanced") options.stage_layers = StageLayers::kBalanced;
   if (rule == "balanced-memory") options.stage_layers = StageLayers::kBalancedMemory;
   if (rule == "filled") options.stage_layers = StageLayers::kFilled;
   if (rule == "trim-ends") options.embedding_counts = options.loss_counts = true;
   const std::vector<std::int64_t> listed = parallel.integers(
       {.name = "layers_per_part",
-       .doc = "layers of each part (pp x virtual_stages of them; dualpipe: pp) in model order, instead of stage_layers",
+       .doc = "layers of each model chunk (pp x virtual_stages of them; dualpipe: pp) in model order, instead of "
+              "stage_layers",
        .min = 0,
        .max = 10'000});
   if (parallel.has("layers_per_part") && listed.empty()) {
-    parallel.error("layers_per_part", "E131", fmt::format("{} lists no part", parallel.path_of("layers_per_part")),
-                   "list the layers of every part, or take the key away for even parts");
+    parallel.error("layers_per_part", "E131", fmt::format("{} is empty", parallel.path_of("layers_per_part")),
+                   "list the layers of every model chunk, or remove the key for even chunks");
   }
   read_ends(parallel, options);
   if (!listed.empty()) {
@@ -178,9 +180,8 @@ void read_pipeline_options(ConfigMap& parallel, const ListedSchedule* listed, Pa
   read_layers(parallel, options);
   options.overlap_p2p =
       parallel.boolean({.name = "overlap_p2p_comm",
-                        .doc = "a send to the next stage does not hold up computing; Megatron: only when interleaved",
-                        .fallback = options.virtual_stages > 1 || splits_backward(options) ||
-                                    !options.flushes()});
+                        .doc = "a send to the next stage does not block computation; Megatron: only when interleaved",
+                        .fallback = options.virtual_stages > 1 || splits_backward(options) || !options.flushes()});
 }
 
 }  // namespace ringwright::workload

@@ -1,4 +1,4 @@
-// Reading of the keys of `parallel:` that shape the pipeline: schedule, chunks, and how layers are spread.
+// Reading of the keys of `parallel:` that shape the pipeline: schedule, chunks, and the split of layers.
 #pragma once
 
 #include "core/config/config_map.h"

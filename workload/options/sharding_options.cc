@@ -19,14 +19,14 @@ constexpr std::array kStrategies{
     Option{"shard_grad_op", "parameters stay gathered from the forward to the backward pass"},
     Option{"hybrid_shard", "full_shard among some ranks, copies over the others"},
     Option{"_hybrid_shard_zero2", "shard_grad_op among some ranks, copies over the others"},
-    Option{"no_shard", "every rank holds everything; gradients are all-reduced"}};
+    Option{"no_shard", "every rank holds the whole state; gradients are all-reduced"}};
 constexpr std::array kReductions{
-    Option{"microbatch", "after every microbatch, as DeepSpeed's stage 2: no rank keeps whole gradients"},
+    Option{"microbatch", "after every microbatch, as DeepSpeed's stage 2: no rank stores whole gradients"},
     Option{"microbatch_group",
-           "after the microbatches that pass a chunk in a row: whole gradients of one chunk at a time are added up"}};
+           "after consecutive microbatches of a chunk: whole gradients of one chunk at a time are accumulated"}};
 constexpr std::array kPrefetches{
-    Option{"backward_pre", "the next unit is gathered while the present one's gradients are computed"},
-    Option{"backward_post", "the next unit is gathered after that, before the present gradients are scattered"},
+    Option{"backward_pre", "the next unit is gathered while the current unit's gradients are computed"},
+    Option{"backward_post", "the next unit is gathered after that, before the current gradients are scattered"},
     Option{"none", "a unit is gathered when it is needed"}};
 
 void sharding_without_effect(ConfigMap& map, std::string_view key, std::string_view why) {
@@ -37,7 +37,7 @@ std::int64_t elements(ConfigMap& map, std::string_view name, std::string_view do
   return map.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = kMostElements});
 }
 
-// Ranks of one node that differ in their data-parallel place only.
+// Ranks of one node that differ only in their data-parallel coordinate.
 int ranks_of_node(const World& world, const ParallelOptions& options) {
   const int model = options.tp;
   if (world.host_ranks <= model || world.host_ranks % model != 0) return 1;
@@ -51,7 +51,7 @@ struct Divides {
   std::string_view what;  // of is
 };
 
-// The size, or 1 after refusing it.
+// The size, or 1 after an error.
 int dividing(ConfigMap& map, const Divides& asked) {
   if (asked.size >= 1 && asked.size <= asked.of && asked.of % asked.size == 0) return static_cast<int>(asked.size);
   map.error(asked.key, "E140",
@@ -70,12 +70,12 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
   options.sharding.reduce_bucket = reduce;
   options.flat_gradients =
       zero.boolean({.name = "flat_gradients",
-                    .doc = "as DeepSpeed up to stage 2: gradients are reduced out of a buffer of reduce_bucket_size, "
-                           "and a rank updates from one tensor with those of its partition",
+                    .doc = "as DeepSpeed up to stage 2: gradients are reduced in a buffer of reduce_bucket_size, and "
+                           "a rank updates from one flat tensor of its partition",
                     .fallback = false});
   options.flat_bucket = reduce;
   if (options.flat_gradients && options.zero_stage == 3)
-    sharding_without_effect(zero, "flat_gradients", "in stage 3 they are apart");
+    sharding_without_effect(zero, "flat_gradients", "in stage 3 they are separate");
   const bool of_deepspeed = zero.has("reduce_bucket_size") || (options.zero_stage == 2 && !zero.has("bucket"));
   if (of_deepspeed && options.zero_stage < 3) {
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
@@ -90,7 +90,7 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
   }
 }
 
-// When gradients are reduced, and to whom their sums go.
+// When gradients are reduced, and which ranks receive the sums.
 void read_reduction(ConfigMap& zero, ParallelOptions& options) {
   const std::string every = zero.choice({.name = "reduce_every",
                                          .doc = "stage 2: after which backward passes gradients are reduced",
@@ -100,7 +100,7 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
     sharding_without_effect(zero, "reduce_every",
                             options.zero_stage == 3
                                 ? "stage 3 reduces in every microbatch"
-                                : "below stage 2 gradients are reduced once, when all microbatches are added up");
+                                : "below stage 2 gradients are reduced once, after all microbatches");
   }
   const bool scatter = zero.boolean(
       {.name = "reduce_scatter",
@@ -113,7 +113,7 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
        .fallback = false});
   const bool partitions = options.zero_stage == 1 || options.zero_stage == 2;
   for (const std::string_view key : {"reduce_scatter", "use_multi_rank_bucket_allreduce"}) {
-    if (zero.has(key) && !partitions) sharding_without_effect(zero, key, "it is of stages 1 and 2");
+    if (zero.has(key) && !partitions) sharding_without_effect(zero, key, "only stages 1 and 2 use it");
   }
   options.allreduce_buckets = partitions && (!scatter || together);
   if (options.zero_stage != 2 || options.replicas() == 1) return;
@@ -127,7 +127,7 @@ void read_stage_3(ConfigMap& zero, ShardingOptions& sharding) {
   sharding.persistence_threshold = elements(
       zero, "stage3_param_persistence_threshold", "tensors with fewer elements are never sharded", 100'000);
   sharding.max_live = elements(zero, "stage3_max_live_parameters",
-                               "elements that may be gathered at a time before gathering ahead stops", 1'000'000'000);
+                               "limit of gathered elements at which prefetching stops", 1'000'000'000);
   sharding.max_reuse_distance =
       elements(zero, "stage3_max_reuse_distance",
                "a layer that is used again within that many elements is not released", 1'000'000'000);
@@ -135,7 +135,7 @@ void read_stage_3(ConfigMap& zero, ShardingOptions& sharding) {
 
 void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& options, ShardingOptions& sharding) {
   const std::int64_t mics = zero.integer({.name = "mics_shard_size",
-                                          .doc = "MiCS: ranks that hold one copy of the state together; -1: all",
+                                          .doc = "MiCS: ranks that share one copy of the state; -1: all",
                                           .fallback = -1,
                                           .min = -1,
                                           .max = 1'000'000});
@@ -149,11 +149,11 @@ void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& op
                                           .fallback = false});
   if (hierarchical) {
     sharding_without_effect(zero, "mics_hierarchical_params_gather",
-                            "choose collectives.dp_shard.algorithm: hierarchical instead");
+                            "set collectives.dp_shard.algorithm: hierarchical instead");
   }
   const std::int64_t hpz = zero.integer(
       {.name = "zero_hpz_partition_size",
-       .doc = "hpZ: ranks that hold a second copy of the parameters, for gathers of the backward pass; 1: none",
+       .doc = "hpZ: ranks that share a second copy of the parameters, for gathers in the backward pass; 1: none",
        .fallback = 1,
        .min = 1,
        .max = 1'000'000});
@@ -187,11 +187,11 @@ void read_overlap(ConfigMap& zero, ParallelOptions& options) {
                     .doc = "gradients are reduced bucket by bucket while the last backward pass runs",
                     .fallback = by_default});
   const bool overlap = zero.boolean({.name = "overlap_comm",
-                                     .doc = "DeepSpeed's name of overlap_grad_reduce; on by default in stage 3",
+                                     .doc = "DeepSpeed's name for overlap_grad_reduce; on by default in stage 3",
                                      .fallback = options.overlap_grad_reduce});
   if (zero.has("overlap_comm") && zero.has("overlap_grad_reduce") && overlap != options.overlap_grad_reduce) {
     zero.error("overlap_comm", "E141",
-               fmt::format("{} and {} ({}) say opposite things", zero.path_of("overlap_comm"),
+               fmt::format("{} and {} ({}) contradict each other", zero.path_of("overlap_comm"),
                            zero.path_of("overlap_grad_reduce"), zero.origin("overlap_grad_reduce")));
   }
   options.overlap_grad_reduce = overlap;
@@ -216,7 +216,7 @@ void warn_zero(ConfigMap& zero, ParallelOptions& options) {
     const std::string_view key = zero.has("bucket") ? "bucket" : "reduce_bucket_size";
     sharding_without_effect(zero, key, "without overlap_grad_reduce all gradients are one bucket");
   }
-  // On one GPU stage 3 says how parameters come from the host.
+  // On one GPU stage 3 sets how parameters are fetched from the host.
   const bool offloads = options.zero_stage == 3 && zero.has("offload_param");
   if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads)
     sharding_without_effect(zero, "stage", "dp is 1");
@@ -246,7 +246,7 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   sharding = {};
 }
 
-// FSDP2's word: true, false, or the number of ranks among which parameters stay sharded after the forward pass.
+// FSDP2's setting: true, false, or the number of ranks among which parameters stay sharded after the forward pass.
 void read_reshard(ConfigMap& fsdp, ShardingOptions& sharding) {
   const std::string word = fsdp.text({.name = "reshard_after_forward",
                                       .doc = "true, false, or the number of ranks among which parameters are sharded "
@@ -256,7 +256,7 @@ void read_reshard(ConfigMap& fsdp, ShardingOptions& sharding) {
     if (fsdp.has("reshard_after_forward") && fsdp.has("sharding_strategy") &&
         (word == "true") != sharding.reshard_after_forward) {
       fsdp.error("reshard_after_forward", "E141",
-                 fmt::format("{} and {} ({}) say opposite things", fsdp.path_of("reshard_after_forward"),
+                 fmt::format("{} and {} ({}) contradict each other", fsdp.path_of("reshard_after_forward"),
                              fsdp.path_of("sharding_strategy"), fsdp.origin("sharding_strategy")));
     }
     sharding.reshard_after_forward = word == "true";
@@ -277,7 +277,7 @@ void read_reshard(ConfigMap& fsdp, ShardingOptions& sharding) {
 void read_degrees(ConfigMap& fsdp, bool hybrid, const World& world, const ParallelOptions& options,
                   ShardingOptions& sharding) {
   const auto shard = fsdp.integer_or({.name = "shard_degree",
-                                      .doc = "ranks that hold one copy of the state; auto: all, or with hybrid_shard "
+                                      .doc = "ranks that share one copy of the state; auto: all, or with hybrid_shard "
                                              "those of one node",
                                       .min = 1,
                                       .max = 1'000'000},
@@ -312,11 +312,11 @@ void read_prefetch(ConfigMap& fsdp, ShardingOptions& sharding) {
                                : prefetch == "backward_post" ? BackwardPrefetch::kPost
                                                              : BackwardPrefetch::kPre;
   const bool forward = fsdp.boolean({.name = "forward_prefetch",
-                                     .doc = "the CPU issues the next gather before the present forward pass",
+                                     .doc = "the CPU issues the next gather before the current forward pass",
                                      .fallback = false});
-  if (forward) sharding_without_effect(fsdp, "forward_prefetch", "the CPU is always ahead of the GPU here");
+  if (forward) sharding_without_effect(fsdp, "forward_prefetch", "the simulated CPU is always ahead of the GPU");
   sharding.limit_gathers = fsdp.boolean({.name = "limit_all_gathers",
-                                         .doc = "at most two units are gathered at a time; off: all that follow",
+                                         .doc = "at most two units are gathered at a time; off: no limit",
                                          .fallback = true});
   if (!sharding.limit_gathers) sharding.prefetch = INT64_MAX;
 }
@@ -324,7 +324,8 @@ void read_prefetch(ConfigMap& fsdp, ShardingOptions& sharding) {
 void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& options) {
   ShardingOptions& sharding = options.sharding;
   const std::string strategy = fsdp.choice(
-      {.name = "sharding_strategy", .doc = "what is sharded, and among whom", .fallback = "full_shard"}, kStrategies);
+      {.name = "sharding_strategy", .doc = "what is sharded, and among which ranks", .fallback = "full_shard"},
+      kStrategies);
   const bool hybrid = strategy == "hybrid_shard" || strategy == "_hybrid_shard_zero2";
   sharding.reshard_after_forward = strategy == "full_shard" || strategy == "hybrid_shard";
   read_degrees(fsdp, hybrid, context.world, options, sharding);
@@ -332,16 +333,16 @@ void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& 
   read_prefetch(fsdp, sharding);
   sharding.reduce_every_microbatch =
       !fsdp.boolean({.name = "no_sync",
-                     .doc = "gradients are added up unsharded and scattered in the last microbatch only",
+                     .doc = "gradients are accumulated unsharded and scattered only in the last microbatch",
                      .fallback = false});
   sharding.reshard_after_backward =
       fsdp.boolean({.name = "reshard_after_backward",
                     .doc = "FSDP2's set_reshard_after_backward; off: parameters stay gathered from a backward pass to "
-                           "the next microbatch, as torch.distributed.pipelining keeps them",
+                           "the next microbatch, as in torch.distributed.pipelining",
                     .fallback = true});
   const bool wrap_ends = fsdp.boolean({.name = "wrap_ends",
-                                       .doc = "embedding and output layer are units of their own (torchtitan), the "
-                                              "output layer stays gathered; off: both belong to the root unit",
+                                       .doc = "embedding and output layer are separate units (torchtitan), the output "
+                                              "layer stays gathered; off: both belong to the root unit",
                                        .fallback = false});
   sharding.root_unit = !wrap_ends;
   sharding.keep_head = wrap_ends;
@@ -368,10 +369,10 @@ void read_sharding(ConfigMap& parallel, const ParallelContext& context, Parallel
     parallel.error("fsdp", "E141",
                    fmt::format("{} and {} ({}) both shard the model's state", parallel.path_of("fsdp"),
                                zero.path_of("stage"), zero.origin("stage")),
-                   "take away one of them");
+                   "remove one of them");
   }
   if (fsdp || parallel.documenting()) {
-    read_fsdp(parallel.map("fsdp", "PyTorch's fully sharded data parallelism, in its own words"), context, options);
+    read_fsdp(parallel.map("fsdp", "PyTorch's fully sharded data parallelism, with its own keys"), context, options);
   }
   options.sharding.experts_apart = context.shape.experts && options.expert_replicas() != options.replicas();
   const ShardingOptions& sharding = options.sharding;
@@ -379,8 +380,8 @@ void read_sharding(ConfigMap& parallel, const ParallelContext& context, Parallel
   if (options.shards_experts_apart() && !plain) {
     parallel.error(
         "ep", "E140",
-        fmt::format("{} = {}: experts are sharded among the {} ranks that hold them, which copies of the state "
-                    "(hybrid_shard, mics, hpz) and quantized gradients do not allow",
+        fmt::format("{} = {}: experts are sharded among the {} ranks that hold them, which is incompatible with "
+                    "copies of the state (hybrid_shard, mics, hpz) and quantized gradients",
                     parallel.path_of("ep"), options.experts.ep, options.expert_replicas()),
         "set parallel.ep: 1, or shard over all data-parallel ranks");
   }

@@ -1,6 +1,6 @@
-// How data-parallel ranks share the state of a model: ZeRO's stages with DeepSpeed's keys, FSDP with its own words.
+// Sharding of a model's state over data-parallel ranks: ZeRO's stages with DeepSpeed's keys, FSDP with its own keys.
 //
-// Both end in the same data: stage 3 and FSDP gather parameters before they are used and scatter gradients after.
+// Both result in the same data: stage 3 and FSDP gather parameters before they are used and scatter gradients after.
 #pragma once
 
 #include <cstdint>
@@ -10,39 +10,40 @@
 
 namespace ringwright::workload {
 
-// When the gathering of the next unit is issued in a backward pass, in FSDP's words: before the unit's own backward
-// pass, after it but before its gradients are reduced, or only when the unit is needed.
+// When the gather of the next unit is issued in a backward pass, in FSDP's terms: before the unit's own backward pass,
+// after it but before its gradients are reduced, or only when the unit is needed.
 enum class BackwardPrefetch { kNone, kPost, kPre };
 
-// After which backward passes gradients of unsharded parameters are reduced: once a step, when all microbatches are
-// added up; after the microbatches that pass a chunk in a row (microbatch_group_size_per_vp_stage); or after each.
+// After which backward passes gradients of unsharded parameters are reduced: once per step, after all microbatches;
+// after consecutive microbatches of a chunk (microbatch_group_size_per_vp_stage); or after each.
 enum class GradientReduction { kLastMicrobatch, kMicrobatchGroup, kMicrobatch };
 
 struct ShardingOptions {
   bool parameters = false;  // sharded between uses: ZeRO stage 3, FSDP
-  // FSDP gathers embedding and output layer as one root unit and keeps it to the backward pass. Without: two units.
+  // FSDP gathers embedding and output layer as one root unit and keeps it gathered until the backward pass. Without:
+  // two units.
   bool root_unit = false;
   bool keep_head = false;             // the unit of the output layer stays gathered from forward to backward pass
   bool reshard_after_forward = true;  // off: SHARD_GRAD_OP
-  // Off: a unit stays gathered from a backward pass to its next use, as stages of a pipeline keep FSDP2's modules.
+  // Off: a unit stays gathered from a backward pass to its next use, as with FSDP2's modules in pipeline stages.
   bool reshard_after_backward = true;
-  int shard = 1;                      // ranks that hold one copy of the state together; dp / shard copies
-  int secondary = 0;                  // ranks that hold a second copy for backward gathers (hpZ, FSDP2); 0: none
+  int shard = 1;      // ranks that share one copy of the state; dp / shard copies
+  int secondary = 0;  // ranks that share a second copy for backward gathers (hpZ, FSDP2); 0: none
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kPre;
-  bool limit_gathers = true;               // off: gathers are issued as early as the CPU can, and hold memory
+  bool limit_gathers = true;               // off: gathers are issued as early as possible, and use memory
   std::int64_t prefetch = 1;               // elements gathered ahead of their use, at least one unit; 0: none
-  std::int64_t max_live = INT64_MAX;       // elements that may be gathered at a time
+  std::int64_t max_live = INT64_MAX;       // limit of gathered elements
   std::int64_t max_reuse_distance = 0;     // a unit used again within that many elements stays gathered
   std::int64_t persistence_threshold = 0;  // smaller tensors are never sharded
   std::int64_t reduce_bucket = 0;          // elements of gradients that are reduced together; 0: unit by unit
-  bool reduce_every_microbatch = true;     // off: no_sync, gradients are added up unsharded
+  bool reduce_every_microbatch = true;     // off: no_sync, gradients are accumulated unsharded
   bool reduce_at_once = false;             // computation waits for every reduction: no overlap
-  bool replicate_every_microbatch = true;  // off: copies are brought together in the last microbatch only (MiCS)
+  bool replicate_every_microbatch = true;  // off: copies are all-reduced in the last microbatch only (MiCS)
   bool quantized_weights = false;          // qwZ: int8 with block scales
   bool quantized_gradients = false;        // qgZ: int4, all-to-all in the node, then between nodes
   int node = 1;                            // data-parallel ranks of one node, for qgZ
-  bool experts_apart = false;              // experts are sharded among those that hold them, not among all
-  bool master_in_shard = false;  // FSDP keeps fp32 shards; ZeRO a sharded copy in the working type beside them
+  bool experts_apart = false;              // experts are sharded among the ranks that hold them, not among all
+  bool master_in_shard = false;            // FSDP stores fp32 shards; ZeRO also a sharded copy in the working type
 
   friend bool operator==(const ShardingOptions&, const ShardingOptions&) = default;
 };

@@ -1,4 +1,4 @@
-// What one training step is made from: the model's shape, how it is trained, and how it is spread over ranks.
+// The inputs of one training step: the model's shape, the training settings, and the parallel layout.
 #pragma once
 
 #include "workload/model/model_shape.h"

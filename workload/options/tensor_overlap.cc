@@ -22,32 +22,32 @@ void refuse(ConfigMap& parallel, const std::string& why, const std::string& reme
 void read_tensor_overlap(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   TensorOverlap& overlap = options.tensor_overlap;
   overlap.on = parallel.boolean({.name = "tp_comm_overlap",
-                                 .doc = "tensor-parallel exchanges run beside their products, piece by piece, as "
-                                        "Transformer Engine does with user buffers",
+                                 .doc = "tensor-parallel communication overlaps its GEMMs in pieces, as in "
+                                        "Transformer Engine with user buffers",
                                  .fallback = false});
   overlap.gather =
       parallel.boolean({.name = "tp_comm_overlap_ag",
-                        .doc = "of tp_comm_overlap: inputs go round a ring while products run on what is there",
+                        .doc = "tp_comm_overlap: inputs travel around a ring while GEMMs run on the parts that have "
+                               "arrived",
                         .fallback = true});
-  overlap.scatter = parallel.boolean({.name = "tp_comm_overlap_rs",
-                                      .doc = "of tp_comm_overlap: results are scattered in chunks",
-                                      .fallback = true});
+  overlap.scatter = parallel.boolean(
+      {.name = "tp_comm_overlap_rs", .doc = "tp_comm_overlap: results are scattered in chunks", .fallback = true});
   overlap.scatter_gradients =
       parallel.boolean({.name = "tp_comm_overlap_rs_dgrad",
-                        .doc = "of tp_comm_overlap: gradients of inputs are scattered in chunks, not beside the "
-                               "product of the weights' gradient",
+                        .doc = "tp_comm_overlap: input gradients are scattered in chunks, not concurrently with the "
+                               "wgrad GEMM",
                         .fallback = false});
   overlap.chunks = static_cast<int>(
       parallel.integer({.name = "tp_comm_overlap_num_splits",
-                        .doc = "of tp_comm_overlap: chunks in which results are scattered, as Transformer Engine's "
-                               "num_splits; at most as many as divide a rank's rows",
+                        .doc = "tp_comm_overlap: number of chunks of scattered results, as Transformer Engine's "
+                               "num_splits; limited to divisors of a rank's rows",
                         .fallback = 4,
                         .min = 1,
                         .max = 64}));
   overlap.user_buffers =
       parallel.boolean({.name = "tp_comm_overlap_user_buffers",
-                        .doc = "of tp_comm_overlap: each product has a buffer as large as an activation; without, "
-                               "parts are read where they are (PyTorch's symmetric memory)",
+                        .doc = "tp_comm_overlap: each GEMM has a buffer as large as an activation; without, parts are "
+                               "read in place (PyTorch's symmetric memory)",
                         .fallback = true});
   if (!overlap.on) {
     for (const std::string_view key : kDetails) {
@@ -63,8 +63,7 @@ void read_tensor_overlap(ConfigMap& parallel, const ParallelContext& context, Pa
   } else if (!options.sequence_parallel) {
     refuse(parallel, "needs activations that are split along the sequence", "set parallel.sequence_parallel: true");
   } else if (context.shape.adapters) {
-    refuse(parallel, "does not go with low-rank adapters, whose products need the whole input",
-           "take one of them away");
+    refuse(parallel, "is incompatible with low-rank adapters, whose GEMMs need the whole input", "remove one of them");
   }
 }
 

@@ -11,42 +11,43 @@ constexpr std::array kPrecisions{Option{"bf16", "weights and activations in bf16
                                  Option{"fp16", "weights and activations in fp16, master weights in fp32"},
                                  Option{"fp32", "everything in fp32"}};
 constexpr std::array kFp8Recipes{
-    Option{"none", "products as `precision` says"},
-    Option{"delayed", "the layers' products in fp8, one scale a tensor from the maxima of earlier steps"},
-    Option{"tensorwise", "one scale a tensor from its own maximum, found in a pass of its own"},
-    Option{"rowwise", "a scale a row of each operand, so that it is cast for every product anew (torchao)"},
-    Option{"blockwise", "a scale for 128 values, as DeepSeek-V3"},
-    Option{"mxfp8", "a scale for 32 values (Blackwell)"}};
+    Option{"none", "GEMMs in the type of `precision`"},
+    Option{"delayed", "the layers' GEMMs in fp8, one scale per tensor from the maxima of earlier steps"},
+    Option{"tensorwise", "one scale per tensor from its own maximum, found in a separate pass"},
+    Option{"rowwise", "one scale per row of each operand, which is therefore cast again for every GEMM (torchao)"},
+    Option{"blockwise", "one scale per 128 values, as in DeepSeek-V3"},
+    Option{"mxfp8", "one scale per 32 values (Blackwell)"}};
 constexpr std::array kFp4Recipes{
-    Option{"none", "products as `precision` and `fp8_recipe` say"},
-    Option{"nvfp4", "the layers' products in fp4, a scale for 16 values and one a tensor (Blackwell)"},
-    Option{"mxfp4", "the layers' products in fp4, a scale for 32 values"}};
+    Option{"none", "GEMMs in the type of `precision` and `fp8_recipe`"},
+    Option{"nvfp4", "the layers' GEMMs in fp4, one scale per 16 values and one per tensor (Blackwell)"},
+    Option{"mxfp4", "the layers' GEMMs in fp4, one scale per 32 values"}};
 constexpr std::array kStateTypes{Option{"fp32", "four bytes"}, Option{"bf16", "two bytes"}, Option{"fp16", "two bytes"},
-                                 Option{"fp8", "one byte, with a scale a tensor"}};
+                                 Option{"fp8", "one byte, with one scale per tensor"}};
 constexpr std::array kMasterTypes{Option{"fp32", "four bytes"}, Option{"fp16", "two bytes"}};
 constexpr std::array kRecomputes{
-    Option{"none", "every activation is kept for the backward pass"},
-    Option{"selective", "the attention core is computed again in the backward pass"},
+    Option{"none", "every activation is stored for the backward pass"},
+    Option{"selective", "the attention core is recomputed in the backward pass"},
     Option{"selective-ops",
-           "norms, every second product and what is cheap are computed "
-           "again, as torchtitan's option `op`"},
-    Option{"except-saved", "all but `recompute_saves` that a gradient reads, as JAX's policies do"},
-    Option{"full", "only each layer's input is kept; the whole layer is computed again"}};
-constexpr std::array kGradTypes{Option{"fp32", "gradients are summed up and reduced in fp32"},
-                                Option{"bf16", "gradients are summed up and reduced in two bytes"}};
+           "norms, every second GEMM and cheap operators are recomputed, as with torchtitan's option `op`"},
+    Option{"except-saved",
+           "everything that a gradient reads is recomputed except `recompute_saves`, as with JAX's "
+           "policies"},
+    Option{"full", "only each layer's input is stored; the whole layer is recomputed"}};
+constexpr std::array kGradTypes{Option{"fp32", "gradients are accumulated and reduced in fp32"},
+                                Option{"bf16", "gradients are accumulated and reduced in two bytes"}};
 constexpr std::array kAttentions{Option{"fused", "one kernel that never writes the score matrix (FlashAttention)"},
-                                 Option{"unfused", "products, softmax and dropout as kernels of their own"}};
+                                 Option{"unfused", "GEMMs, softmax and dropout as separate kernels"}};
 
 struct NamedOptimizer {
   Option option;
   OptimizerKind kind;
 };
 constexpr std::array kOptimizers{
-    NamedOptimizer{{"adam", "two moments a parameter"}, OptimizerKind::kAdam},
-    NamedOptimizer{{"adamw", "the same, weights decay apart"}, OptimizerKind::kAdamW},
-    NamedOptimizer{{"lamb", "two moments, and an update of its own length for each tensor: two norms a tensor more"},
+    NamedOptimizer{{"adam", "two moments per parameter"}, OptimizerKind::kAdam},
+    NamedOptimizer{{"adamw", "the same with decoupled weight decay"}, OptimizerKind::kAdamW},
+    NamedOptimizer{{"lamb", "two moments, and a layer-wise update scale: two more norms per tensor"},
                    OptimizerKind::kLamb},
-    NamedOptimizer{{"amsgrad", "adam that keeps the largest second moment, too: three a parameter"},
+    NamedOptimizer{{"amsgrad", "adam with the largest second moment: three moments per parameter"},
                    OptimizerKind::kAmsgrad},
     NamedOptimizer{{"sgd", "one moment, none without sgd_momentum"}, OptimizerKind::kSgd}};
 
@@ -80,26 +81,26 @@ Recompute parse_recompute(std::string_view text) {
 constexpr std::array kCrossEntropies{
     Option{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
     Option{"split-fused", "the same with fewer passes (Megatron's --cross-entropy-loss-fusion, native)"},
-    Option{"fused", "one kernel that writes the gradient over the logits"},
+    Option{"fused", "one kernel that overwrites the logits with their gradient"},
     Option{"eager", "PyTorch's log-softmax and loss in fp32"},
     Option{"compiled", "the same by torch.compile: nothing in fp32 is written"},
-    Option{"chunked", "fused with the output layer, chunk by chunk (Liger): the logits are never whole"}};
+    Option{"chunked", "fused with the output layer, chunk by chunk (Liger): the full logits never exist"}};
 constexpr std::array kImplementations{
-    Option{"local", "products add to the main gradient in place"},
-    Option{"transformer_engine", "the same, with one buffer kept for each shape of a weight"}};
+    Option{"local", "wgrad GEMMs add to the main gradient in place"},
+    Option{"transformer_engine", "the same, with one buffer stored per weight shape"}};
 
 constexpr std::array kPointwise{
-    Option{"fused", "a kernel for each norm, rotation and activation (Transformer Engine, Apex, torch.compile)"},
-    Option{"eager", "a kernel for each operator of PyTorch that they are written in"}};
+    Option{"fused", "one kernel per norm, rotation and activation (Transformer Engine, Apex, torch.compile)"},
+    Option{"eager", "one kernel per PyTorch operator"}};
 
 constexpr std::array kGradientSums{
-    Option{"fused", "the product of a weight's gradient adds it to the step's gradient in its epilogue (Megatron)"},
-    Option{"separate", "the product writes it and a kernel of its own adds it (PyTorch, Megatron before 3.0)"},
-    Option{"copied", "as DeepSpeed's BF16_Optimizer: it is kept, cast to fp32 and added in two kernels"}};
+    Option{"fused", "the wgrad GEMM adds to the step's gradient in its epilogue (Megatron)"},
+    Option{"separate", "the wgrad GEMM writes its result and a separate kernel adds it (PyTorch, Megatron before 3.0)"},
+    Option{"copied", "as DeepSpeed's BF16_Optimizer: the result is stored, cast to fp32 and added in two kernels"}};
 
 constexpr std::array kProjections{
-    Option{"fused", "one product for queries, keys and values, and one for both parts of a gated MLP (Megatron)"},
-    Option{"separate", "a product for each, as torchtitan and Hugging Face write them"}};
+    Option{"fused", "one GEMM for queries, keys and values, and one for both halves of a gated MLP (Megatron)"},
+    Option{"separate", "separate GEMMs, as in torchtitan and Hugging Face"}};
 
 CrossEntropy parse_cross_entropy(std::string_view text) {
   if (text == "split-fused") return CrossEntropy::kSplitFused;
@@ -112,12 +113,12 @@ CrossEntropy parse_cross_entropy(std::string_view text) {
 void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
   options.cross_entropy = parse_cross_entropy(
       training.choice({.name = "cross_entropy",
-                       .doc = "how the loss is computed: its passes over the logits, and what is kept of them",
+                       .doc = "how the loss is computed: its passes over the logits, and what is stored of them",
                        .fallback = "split"},
                       kCrossEntropies));
   options.loss_metrics = training.integer({.name = "loss_metrics",
-                                           .doc = "metrics that the trainer computes from the logits of every "
-                                                  "microbatch, each as PyTorch's cross-entropy",
+                                           .doc = "number of metrics that the trainer computes from the logits of "
+                                                  "every microbatch, each as PyTorch's cross-entropy",
                                            .fallback = 0,
                                            .min = 0,
                                            .max = 100});
@@ -128,50 +129,52 @@ void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
           ? Pointwise::kEager
           : Pointwise::kFused;
   const std::string sum = training.choice({.name = "gradient_accumulation",
-                                           .doc = "how weight gradients of a microbatch come to those of the step",
+                                           .doc = "how weight gradients of a microbatch are added to those of the step",
                                            .fallback = "fused"},
                                           kGradientSums);
   options.gradient_sum = sum == "copied"     ? GradientSum::kCopied
                          : sum == "separate" ? GradientSum::kSeparate
                                              : GradientSum::kFused;
   options.separate_projections =
-      training.choice({.name = "projections", .doc = "which weights share a product", .fallback = "fused"},
+      training.choice({.name = "projections", .doc = "which weights share a GEMM", .fallback = "fused"},
                       kProjections) == "separate";
   options.norm_keeps_output =
       training.boolean({.name = "memory_efficient_layer_norm",
-                        .doc = "a norm's backward pass starts from its output, which the product that follows keeps "
-                               "anyway, and its input is freed (Apex)",
+                        .doc = "a norm's backward pass starts from its output, which the next GEMM stores anyway, and "
+                               "its input is freed (Apex)",
                         .fallback = false});
   options.weight_gradient_buffers =
       training.choice(
-          {.name = "transformer_impl", .doc = "whose layers, for the memory they need", .fallback = "local"},
+          {.name = "transformer_impl", .doc = "whose layer implementation, for its memory use", .fallback = "local"},
           kImplementations) == "transformer_engine";
 }
 
 constexpr std::array kMethods{
     Option{"uniform",
-           "layers in groups of recompute_num_layers; a group keeps its first input and is computed again whole"},
-    Option{"block", "the first recompute_num_layers layers of each part alone; the others keep everything"}};
+           "layers in groups of recompute_num_layers; a group stores its first input and is recomputed as a whole"},
+    Option{"block",
+           "the first recompute_num_layers layers of each model chunk one by one; the others store "
+           "everything"}};
 
 void read_full(ConfigMap& training, TrainingOptions& options) {
   options.full.method =
-      training.choice(
-          {.name = "recompute_method", .doc = "which layers full recomputation takes", .fallback = "uniform"},
-          kMethods) == "block"
+      training.choice({.name = "recompute_method", .doc = "the layers of full recomputation", .fallback = "uniform"},
+                      kMethods) == "block"
           ? RecomputeMethod::kBlock
           : RecomputeMethod::kUniform;
   options.full.layers = static_cast<int>(
       training.integer({.name = "recompute_num_layers",
-                        .doc = "layers of a group (uniform), or layers of each part that are computed again (block)",
+                        .doc = "layers per group (uniform), or recomputed layers per model chunk (block)",
                         .fallback = 1,
                         .min = 1,
                         .max = 10'000}));
   options.full.distributed = training.boolean(
       {.name = "distribute_saved_activations",
-       .doc = "tensor-parallel ranks share what full recomputation keeps, and gather it before its use",
+       .doc = "tensor-parallel ranks split the stored inputs of full recomputation and gather them before use",
        .fallback = false});
   options.full.on_host = training.boolean({.name = "cpu_checkpointing",
-                                           .doc = "what full recomputation keeps waits in host memory (DeepSpeed)",
+                                           .doc = "the stored inputs of full recomputation are offloaded to host "
+                                                  "memory (DeepSpeed)",
                                            .fallback = false});
   if (options.recompute == Recompute::kFull) return;
   for (const std::string_view key :
@@ -184,29 +187,27 @@ void read_full(ConfigMap& training, TrainingOptions& options) {
 
 void read_narrow(ConfigMap& training, TrainingOptions& options) {
   const std::string fp8 = training.choice(
-      {.name = "fp8_recipe", .doc = "how the products of the layers are computed in fp8", .fallback = "none"},
-      kFp8Recipes);
+      {.name = "fp8_recipe", .doc = "fp8 recipe of the layers' GEMMs", .fallback = "none"}, kFp8Recipes);
   const std::string fp4 = training.choice(
-      {.name = "fp4_recipe", .doc = "how the products of the layers are computed in fp4", .fallback = "none"},
-      kFp4Recipes);
+      {.name = "fp4_recipe", .doc = "fp4 recipe of the layers' GEMMs", .fallback = "none"}, kFp4Recipes);
   if (fp8 != "none" && fp4 != "none") {
-    training.error(
-        "fp4_recipe", "E141",
-        fmt::format("{} = {} and {} = {} ({}) both say how products are computed", training.path_of("fp4_recipe"), fp4,
-                    training.path_of("fp8_recipe"), fp8, training.origin("fp8_recipe")),
-        "take away one of them");
+    training.error("fp4_recipe", "E141",
+                   fmt::format("{} = {} and {} = {} ({}) both set the type of GEMMs", training.path_of("fp4_recipe"),
+                               fp4, training.path_of("fp8_recipe"), fp8, training.origin("fp8_recipe")),
+                   "remove one of them");
   }
   options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
   options.narrow_gather = training.boolean({.name = "fp8_gather",
-                                            .doc = "tensor-parallel ranks cast their part of the sequence before they "
-                                                   "gather it, in the type of the products",
+                                            .doc = "tensor-parallel ranks cast their part of the sequence to the "
+                                                   "GEMMs' type before they gather it",
                                             .fallback = false});
   if (!options.narrow_gather) return;
   if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
     training.warn("fp8_gather", "W131",
                   fmt::format("{} has no effect: {}", training.path_of("fp8_gather"),
-                              options.narrow == NarrowRecipe::kNone ? "no product is computed in fp8 or fp4"
-                                                                    : "a scale a row is cast for every product anew"));
+                              options.narrow == NarrowRecipe::kNone ? "no GEMM is computed in fp8 or fp4"
+                                                                    : "with one scale per row the input is cast again "
+                                                                      "for every GEMM"));
     options.narrow_gather = false;
   }
 }
@@ -214,16 +215,16 @@ void read_narrow(ConfigMap& training, TrainingOptions& options) {
 void read_optimizer(ConfigMap& training, OptimizerTypes& types) {
   std::vector<Option> options;
   for (const NamedOptimizer& entry : kOptimizers) options.push_back(entry.option);
-  const std::string name =
-      training.choice({.name = "optimizer", .doc = "what updates the weights", .fallback = "adam"}, options);
+  const std::string name = training.choice({.name = "optimizer", .doc = "the optimizer", .fallback = "adam"}, options);
   for (const NamedOptimizer& entry : kOptimizers) {
     if (entry.option.name == name) types.kind = entry.kind;
   }
   if (types.kind == OptimizerKind::kSgd || training.documenting()) {
-    types.momentum =
-        training.number(
-            {.name = "sgd_momentum", .doc = "of SGD; 0: no moment is kept", .fallback = 0.9, .min = 0.0, .max = 1.0}) >
-        0.0;
+    types.momentum = training.number({.name = "sgd_momentum",
+                                      .doc = "of SGD; 0: no moment is stored",
+                                      .fallback = 0.9,
+                                      .min = 0.0,
+                                      .max = 1.0}) > 0.0;
   } else {
     training.ignore("sgd_momentum", "only SGD has it");
   }
@@ -244,8 +245,7 @@ void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
 void read_modules(ConfigMap& training, TrainingOptions& options) {
   const std::vector<std::string> names = training.texts(
       {.name = "recompute_modules",
-       .doc =
-           "what selective recomputation computes again: core_attn (nothing given), layernorm, mla_up_proj, moe_act"});
+       .doc = "modules that selective recomputation recomputes: core_attn (default), layernorm, mla_up_proj, moe_act"});
   if (names.empty()) return;
   if (options.recompute != Recompute::kSelective) {
     training.warn("recompute_modules", "W131",
@@ -263,7 +263,7 @@ void read_modules(ConfigMap& training, TrainingOptions& options) {
     } else if (name == "moe_act") {
       options.modules.expert_activation = true;
     } else {
-      training.error("recompute_modules", "E133", fmt::format("'{}' is no module that can be computed again", name),
+      training.error("recompute_modules", "E133", fmt::format("'{}' is not a module that can be recomputed", name),
                      "use core_attn, layernorm, mla_up_proj, moe_act; or recompute: full");
     }
   }
@@ -280,7 +280,7 @@ constexpr std::array kResults{NamedResult{"qkv", &SavedResults::qkv}, NamedResul
 void read_saved(ConfigMap& training, TrainingOptions& options) {
   const std::vector<std::string> names = training.texts(
       {.name = "recompute_saves",
-       .doc = "results of a layer that `except-saved` keeps beside its input: qkv, core_attn, proj, mlp_up"});
+       .doc = "results of a layer that `except-saved` stores in addition to its input: qkv, core_attn, proj, mlp_up"});
   if (!names.empty() && options.recompute != Recompute::kExceptSaved) {
     return training.warn(
         "recompute_saves", "W131",
@@ -291,7 +291,7 @@ void read_saved(ConfigMap& training, TrainingOptions& options) {
     if (found != kResults.end()) {
       options.saved.*(found->result) = true;
     } else {
-      training.error("recompute_saves", "E133", fmt::format("'{}' is no result that can be kept", name),
+      training.error("recompute_saves", "E133", fmt::format("'{}' is not a result that can be saved", name),
                      "use qkv, core_attn, proj, mlp_up");
     }
   }
@@ -310,14 +310,12 @@ TrainingOptions read_training_options(ConfigMap& training) {
   TrainingOptions options;
   options.global_batch = training.integer(
       {.name = "global_batch", .doc = "sequences in one training step", .min = 1, .max = 1'000'000'000});
-  options.micro_batch = training.integer({.name = "micro_batch",
-                                          .doc = "sequences that go through a stage at once",
-                                          .fallback = 1,
-                                          .min = 1,
-                                          .max = 10'000});
+  options.micro_batch = training.integer(
+      {.name = "micro_batch", .doc = "sequences per microbatch and replica", .fallback = 1, .min = 1, .max = 10'000});
   options.document = training.integer({.name = "document_length",
-                                       .doc = "mean tokens of the documents that are packed into a sequence and do not "
-                                              "see each other (fused attention); 0: one fills a sequence",
+                                       .doc = "mean tokens of the documents that are packed into a sequence and do "
+                                              "not attend to each other (fused attention); 0: one document per "
+                                              "sequence",
                                        .fallback = 0,
                                        .min = 0,
                                        .max = 1'000'000'000});
@@ -326,13 +324,13 @@ TrainingOptions read_training_options(ConfigMap& training) {
   read_narrow(training, options);
   options.grad_reduce =
       training.choice(
-          {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks add up", .fallback = "fp32"},
+          {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks reduce", .fallback = "fp32"},
           kGradTypes) == "bf16"
           ? DataType::kBf16
           : DataType::kFp32;
   read_optimizer_types(training, options.optimizer);
   options.recompute = parse_recompute(training.choice(
-      {.name = "recompute", .doc = "what is computed twice to save memory", .fallback = "none"}, kRecomputes));
+      {.name = "recompute", .doc = "activation recomputation, to save memory", .fallback = "none"}, kRecomputes));
   read_modules(training, options);
   read_saved(training, options);
   read_full(training, options);

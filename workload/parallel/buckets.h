@@ -1,8 +1,8 @@
-// Gradient buckets: neighbouring parameters, taken in the order of the backward pass, that are reduced together.
+// Gradient buckets: neighbouring parameters, in the order of the backward pass, that are reduced together.
 //
 // Megatron-LM, param_and_grad_buffer.py: a bucket is closed as soon as it holds max(40e6, 1e6 * dp) elements; only the
-// first model chunk of a stage is cut into buckets, and only when the reduction overlaps the backward pass. Buckets are
-// padded, so that every data-parallel rank owns the same number of elements.
+// first model chunk of a stage is split into buckets, and only when the reduction overlaps the backward pass. Buckets
+// are padded, so that every data-parallel rank owns the same number of elements.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace ringwright::workload {
 struct Bucket {
   std::int64_t elements = 0;
   std::int64_t padded = 0;
-  std::size_t first_point = 0;  // of the part, in forward order: the lowest point with a tensor in the bucket
+  std::size_t first_point = 0;  // of the chunk, in forward order: the lowest point with a tensor in the bucket
   std::size_t last_point = 0;
 };
 
-// Experts have other copies than the dense parameters, and buckets of their own.
+// Experts have other copies than the dense parameters, and separate buckets.
 enum class Holding { kDense, kExpert };
 
 struct BucketRule {
@@ -36,7 +36,7 @@ struct BucketRule {
 // In the order of the backward pass.
 [[nodiscard]] std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule);
 
-// How many parameters a rank updates: all that it holds, or under ZeRO stage 1 its share.
+// The number of parameters that a rank updates: all that it holds, or its share under ZeRO stage 1.
 [[nodiscard]] std::int64_t owned_elements(const std::vector<Bucket>& buckets, const ParallelOptions& parallel,
                                           Holding holding = Holding::kDense);
 // Ranks that hold copies of these parameters.

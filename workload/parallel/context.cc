@@ -29,8 +29,8 @@ MessageSpec ContextParallel::from_previous(std::uint8_t channel) const {
   return {.peer = (position_ + size_ - 1) % size_, .bytes = keys_ + values_, .channel = channel};
 }
 
-// The scores of our queries with the keys of the rank that lies `distance` before us. Without zig-zag order a causal
-// mask leaves half of our own block, all of the earlier ones and nothing of the later ones.
+// The scores of this rank's queries with the keys of the rank `distance` before it. Without zig-zag order a causal mask
+// leaves half of the own block, all of the earlier ones and none of the later ones.
 void ContextParallel::block(ProgramWriter& writer, AttentionSpan span, int distance, bool backward) {
   const bool even = parallel_.context_balanced || sections_.context().shape.masking == Masking::kBidirectional;
   if (!even && distance > position_) return;
@@ -54,8 +54,8 @@ void ContextParallel::ring_forward(ProgramWriter& writer, AttentionSpan span) {
   }
 }
 
-// The gradient of a block's keys and values follows the block: from the neighbour, where the first one is made that is
-// not at home, round to its owner.
+// The gradient of a block's keys and values follows the block: from the neighbour, which computes the first remote one,
+// around the ring to its owner.
 void ContextParallel::ring_backward(ProgramWriter& writer, AttentionSpan span) {
   const auto receive_gradient = [&] {
     writer.wait(writer.receive(channels_.ring->gradients, from_previous(1), "cp receive gradients"));

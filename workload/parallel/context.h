@@ -1,10 +1,10 @@
 // Context parallelism: each rank has a part of every sequence, and attention needs the keys and values of all parts.
 //
 // Bytes per layer and microbatch for S = s/cp tokens on a rank and n = b S (key + value columns) values: ring cp - 1
-// sends of n forward, as many of n and of its gradient backward (Liu et al., Ring Attention, arXiv 2310.01889; the own
-// block's gradient starts at the neighbour and comes home last); all-gather n cp forward, again backward with a
-// reduce-scatter of the gradients (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all of queries, keys, values and
-// results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509).
+// sends of n forward, as many of n and of its gradient backward (Liu et al., Ring Attention, arXiv 2310.01889; a
+// block's gradient starts at the owner's neighbour and arrives at the owner last); all-gather n cp forward, again
+// backward with a reduce-scatter of the gradients (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all of queries,
+// keys, values and results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509).
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace ringwright::workload {
 
-// Keys and values go round on one stream, their gradients on another.
+// Keys and values use one communication stream, their gradients another.
 struct RingStreams {
   CommStream values;
   CommStream gradients;
@@ -27,14 +27,14 @@ class ContextParallel {
     std::optional<CommStream> collective;
     std::optional<RingStreams> ring;
   };
-  // `place`: which of the context-parallel ranks. No channels: cp is 1.
+  // `place`: index of the context-parallel rank. No streams: cp is 1.
   ContextParallel(SectionTable& sections, const ParallelOptions& parallel, const CommStreams& channels, int place);
 
-  // From the products that make queries, keys and values to the projection of the results.
+  // From the GEMMs of queries, keys and values to the projection of the results.
   void attention_forward(ProgramWriter& writer, AttentionSpan span);
   void attention_backward(ProgramWriter& writer, AttentionSpan span);
-  // What lies between those products and the projection, where ranks talk; forward's own exchange is done again before
-  // the backward pass of a core that is computed again.
+  // The sections between those GEMMs and the projection, with communication; the forward pass's exchange is repeated
+  // before the backward pass of a recomputed core.
   [[nodiscard]] bool talks() const { return parallel_.cp > 1; }
   void core_forward(ProgramWriter& writer, AttentionSpan span);
   void core_backward(ProgramWriter& writer, AttentionSpan span);

@@ -19,7 +19,7 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
       parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.precision))),
       kept_gradients_(count_trainable(parts)) {
   if (parallel.sharding.parameters && holding == Holding::kExpert && !parallel.shards_experts_apart()) {
-    chunks_.resize(parts.size());  // nothing to do: the units hold the experts, too
+    chunks_.resize(parts.size());  // nothing to do: the units also hold the experts
     return;
   }
   if (channels.shards) {

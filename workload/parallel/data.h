@@ -3,13 +3,13 @@
 //
 // Bytes per rank and training step for P parameters: all-reduce of 4P (fp32 gradients); stage 1: reduce-scatter of 4P
 // and all-gather of 2P (ZeRO, arXiv 1910.02054; Megatron's distributed optimizer). Overlapped, a bucket is reduced as
-// soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start on,
-// as they are in the steady state: forward passes wait for the buckets that they need.
+// soon as the last microbatch's backward pass has its gradients, and parameters are gathered from the step's start, as
+// in the steady state: forward passes wait for the buckets that they need.
 //
-// Stage 2 keeps a rank's share of the gradients only, and so scatters the gradients of every microbatch: m microbatches
-// move m times as much. As DeepSpeed runs it (runtime/zero/stage_1_and_2.py), gradients are copied into a bucket of
-// reduce_bucket_size; a full bucket is reduced before the pass goes on, or with overlap_comm while the next one fills
-// (average_tensor: the computation waits for the bucket before); and the pass ends when all are reduced
+// Stage 2 stores only a rank's share of the gradients, and so scatters the gradients of every microbatch: m
+// microbatches move m times as much. As DeepSpeed runs it (runtime/zero/stage_1_and_2.py), gradients are copied into a
+// bucket of reduce_bucket_size; a full bucket is reduced before the pass continues, or with overlap_comm while the next
+// one fills (average_tensor: the computation waits for the previous bucket); and the pass ends when all are reduced
 // (independent_gradient_partition_epilogue). Stage 3 and FSDP shard the parameters as well: sharded.h.
 #pragma once
 
@@ -26,7 +26,7 @@
 namespace ringwright::workload {
 
 struct DataStreams {
-  std::optional<CommStream> replicas;      // absent when dp is 1 and nobody talks
+  std::optional<CommStream> replicas;  // absent when dp is 1: no communication
   std::optional<ShardStreams> shards;  // when parameters are sharded; then no replicas
 };
 
@@ -40,21 +40,22 @@ class DataParallel {
   void before_forward(ProgramWriter& writer, int chunk, std::size_t point);
   void after_forward(ProgramWriter& writer, int chunk, std::size_t point);
   void before_backward(ProgramWriter& writer, int chunk, std::size_t point);
-  // Whether gradients are reduced after a backward pass (workload/layout/gradient_turns.h), or added to those before.
+  // Whether gradients are reduced after a backward pass (workload/layout/gradient_turns.h), or added to the earlier
+  // ones.
   enum class Turn { kAddsUp, kReduces };
   void after_backward(ProgramWriter& writer, int chunk, std::size_t point, Turn turn);
   // Whether such a pass would be the same without data parallelism.
   [[nodiscard]] bool leaves_forward_alone(int chunk) const;
   [[nodiscard]] bool leaves_backward_alone(Turn turn) const;
-  // All gradients of this stage are summed when what follows starts.
+  // All gradients of this stage are summed before subsequent tasks start.
   void finish_gradients(ProgramWriter& writer);
   void end_step(ProgramWriter& writer);
   // One fp32 number over all replicas; only the shards of stage 1 need it.
-  // Of gradients, or of whatever else ranks that share an optimizer's state hold parts of.
+  // For gradients, or other data that is split over ranks that share an optimizer's state.
   void reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_view what);
-  // How many parameters this rank updates.
+  // The number of parameters that this rank updates.
   [[nodiscard]] std::int64_t owned_elements() const { return owned_; }
-  // How many gradients it clears.
+  // The number of gradients that it clears.
   [[nodiscard]] std::int64_t kept_gradients() const { return kept_gradients_; }
 
  private:
@@ -62,16 +63,16 @@ class DataParallel {
     Bucket bucket;
     SectionId scale = 0;
     std::optional<TaskIndex> reduced;
-    std::optional<TaskIndex> gathered;  // until somebody has waited for it
+    std::optional<TaskIndex> gathered;  // until a task has waited for it
   };
   void reduce(ProgramWriter& writer, BucketState& state);
-  // With a reduction in every backward pass: the computation waits for what is reduced.
+  // With a reduction in every backward pass: the computation waits for the reductions in flight.
   void await_reduction(ProgramWriter& writer);
   // Of this pass, or of the step's end.
   [[nodiscard]] bool reduces_in(Turn turn) const;
   void gather(ProgramWriter& writer, BucketState& state);
   void gather_all(ProgramWriter& writer);
-  // Gradients go somewhere: to other ranks, or to the host.
+  // Gradients are communicated: to other ranks, or to the host.
   [[nodiscard]] bool passes_gradients() const { return channel_ || host_.updates(); }
   [[nodiscard]] bool sharded() const { return parallel_.zero_stage >= 1; }
   [[nodiscard]] bool scatters() const { return sharded() && !sums_whole_ && !parallel_.allreduce_buckets; }
@@ -83,7 +84,7 @@ class DataParallel {
   Holding holding_;
   HostTraffic& host_;
   std::optional<CommStream> channel_;
-  std::optional<CommStream> norm_channel_;     // of those among whom the gradients are spread
+  std::optional<CommStream> norm_channel_;  // of the ranks over which the gradients are sharded
   std::optional<ShardedParallel> sharded_;  // then there are no buckets
   bool sums_whole_;  // DeepSpeed's BF16_Optimizer: every replica gets all sums, and updates its shard
   std::int64_t gradient_bytes_;             // of one element
@@ -91,7 +92,7 @@ class DataParallel {
   std::int64_t owned_ = 0;
   std::int64_t kept_gradients_ = 0;
   std::vector<std::vector<BucketState>> chunks_;  // buckets in the order of the backward pass
-  std::optional<TaskIndex> reducing_;             // what the next bucket, or the end of the pass, waits for
+  std::optional<TaskIndex> reducing_;             // the next bucket, or the end of the pass, waits for it
 };
 
 }  // namespace ringwright::workload

@@ -18,7 +18,7 @@ Bytes ExpertParallel::vectors(double count, Direction direction) const {
   return Bytes(std::llround(count * static_cast<double>(sections_.context().shape.hidden) * each));
 }
 
-// Every rank has all tokens, and adds up its experts' share of each result with the others.
+// Every rank has all tokens; results are summed over the ranks.
 std::vector<TaskIndex> ExpertParallel::travel_to_all(ProgramWriter& writer, Direction direction) {
   const bool there = direction == Direction::kToExperts;
   const CollectiveSpec spec{.kind = there ? CollectiveKind::kAllGather : CollectiveKind::kReduceScatter,
@@ -26,7 +26,7 @@ std::vector<TaskIndex> ExpertParallel::travel_to_all(ProgramWriter& writer, Dire
   return {writer.collective(*channels_.all, spec, there ? "ep all_gather tokens" : "ep reduce_scatter tokens")};
 }
 
-// Between hosts and inside at once: the kernels hand on while others still arrive.
+// Between hosts and inside concurrently: the kernels forward tokens while others still arrive.
 std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction direction) {
   if (to_all()) return travel_to_all(writer, direction);
   const std::string label = direction == Direction::kToExperts ? "ep dispatch" : "ep combine";
@@ -43,7 +43,7 @@ std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction d
   return tasks;
 }
 
-// Each rank of an expert has a part of its width: tokens of all are gathered, summands of the results added up.
+// Each rank of an expert has a part of its width: all tokens are gathered, partial results are reduced.
 void ExpertParallel::split(ProgramWriter& writer, Direction direction) {
   if (!channels_.tensor) return;
   const double held =

@@ -1,11 +1,11 @@
-// Expert parallelism: tokens travel to the ranks of the experts that the router chose, and back.
+// Expert parallelism: tokens are dispatched to the ranks of the experts that the router chose, and combined.
 //
 // Bytes per layer and microbatch for T tokens on a rank, K experts each: dispatch and combine are all-to-alls of T K h
-// values (dispatch in fp8: one byte and a 4-byte scale for 128 values), again backward with their parts exchanged. Flex
-// (DeepEP): T h values for each of the M hosts that a token visits go between hosts, T K h are handed on inside
+// values (dispatch in fp8: one byte and a 4-byte scale per 128 values), and again in the backward pass with roles
+// swapped. Flex (DeepEP): T h values for each of the M hosts per token go between hosts, T K h are forwarded inside
 // (DeepSeek-V3, arXiv 2412.19437, section 3.2.2). All-gather: T h values of every rank go to all. Experts that are
-// split over ranks gather their tokens first and add up the results after (Megatron-LM, token_dispatcher.py). All wait
-// for the rank with the most tokens: what it gets is the size of everybody's exchange.
+// split over ranks gather their tokens first and reduce the results afterwards (Megatron-LM, token_dispatcher.py). All
+// wait for the rank with the most tokens: its tokens set the size of the exchange for all.
 #pragma once
 
 #include <optional>

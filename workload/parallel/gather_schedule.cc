@@ -40,7 +40,7 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
   }
 }
 
-// Whether a unit that is gathered at one use still is when another comes.
+// Whether a unit that is gathered at one use is still gathered at another.
 bool GatherSchedule::stays_until(std::size_t unit, std::size_t from, std::size_t use) const {
   for (std::size_t between = from; between < use; ++between) {
     if (uses_[between].unit == unit && !stays_[between]) return false;

@@ -1,6 +1,6 @@
 // When units of sharded parameters are gathered and released: a plan over all uses of a training step, without a clock.
 //
-// What follows a use is known, as from DeepSpeed's trace of a first step. With FSDP one unit is gathered ahead; with
+// The uses after a use are known, as from DeepSpeed's trace of a first step. With FSDP one unit is gathered ahead; with
 // ZeRO-3 as many elements as stage3_prefetch_bucket_size, as long as stage3_max_live_parameters are not exceeded, and a
 // unit stays when it is used again within stage3_max_reuse_distance.
 #pragma once
@@ -15,8 +15,8 @@ namespace ringwright::workload {
 class GatherSchedule {
  public:
   struct Step {
-    std::vector<std::size_t> before;  // uses whose units' gathering is issued before this use
-    std::vector<std::size_t> after;   // after it, before its gradients are scattered
+    std::vector<std::size_t> before;  // uses whose units are gathered with an issue before this use
+    std::vector<std::size_t> after;   // issued after it, before its gradients are scattered
     bool waits = false;               // this use is the first since its unit was gathered
     bool completes_gradients = false;
     bool last_gradients = false;  // no later backward pass through the unit
@@ -37,10 +37,10 @@ class GatherSchedule {
 
   std::vector<UnitUse> uses_;
   std::vector<Step> steps_;
-  std::vector<std::size_t> next_;  // by use: the next one of the same unit, or the number of uses
+  std::vector<std::size_t> next_;  // by use: the next use of the same unit, or the number of uses
   std::vector<bool> stays_;        // by use: the unit stays gathered after it
-  std::vector<bool> live_;         // by unit, while the plan is made
-  std::vector<bool> waited_;       // by unit: somebody has waited for it since it was gathered
+  std::vector<bool> live_;         // by unit, during planning
+  std::vector<bool> waited_;       // by unit: a task has waited for it since it was gathered
   std::int64_t live_elements_ = 0;
 };
 

@@ -7,8 +7,8 @@
 namespace ringwright::workload {
 namespace {
 
-// Read and written for a parameter: the state twice and a gradient in fp32; where passes are apart, that gradient twice
-// more, and a weight in fp32 to be written in the model's type.
+// Bytes read and written per parameter: the state twice and a gradient in fp32; with separate passes that gradient
+// twice more, and a weight in fp32 that is written in the model's type.
 double adam_bytes(std::int64_t state, std::int64_t value, bool passes_apart) {
   const double passes = passes_apart ? 8.0 + 4.0 + static_cast<double>(value) : 0.0;
   return 2.0 * static_cast<double>(state) + 4.0 + passes;
@@ -50,7 +50,8 @@ void HostTraffic::store_gradients(ProgramWriter& writer, std::int64_t elements, 
   stored_.push_back(move(writer, channels_->out, DmaPath::kToMemory, bytes, "host store gradients", after));
 }
 
-// Sub-group by sub-group. Streams keep the order of each kind; without a pipeline each piece waits for the one before.
+// Sub-group by sub-group. Streams keep the order of each kind; without a pipeline each piece waits for the previous
+// one.
 void HostTraffic::run_update(ProgramWriter& writer, std::int64_t owned, std::vector<TaskIndex> after) {
   const bool nvme = options_.optimizer == Tier::kNvme;
   std::vector<TaskIndex> last;
@@ -100,7 +101,7 @@ void HostTraffic::store_activations(ProgramWriter& writer, Bytes bytes) {
       move(writer, channels_->out, DmaPath::kToMemory, bytes, "host store activations", writer.last_computation()));
 }
 
-// Fetched while what comes before it in the backward pass is computed.
+// Fetched during the preceding computation of the backward pass.
 std::optional<TaskIndex> HostTraffic::fetch_activations(ProgramWriter& writer, Bytes bytes) {
   return move(writer, channels_->in, DmaPath::kFromMemory, bytes, "host fetch activations", writer.last_computation());
 }

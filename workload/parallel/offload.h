@@ -1,16 +1,17 @@
 // Offload: traffic between a GPU and the memory or the drives of its host, and the update on the CPU.
 //
-// ZeRO-Offload (arXiv 2101.06840): each reduced gradient goes to host memory (2 bytes a parameter of the shard), the
-// CPU runs Adam there, and the new parameters come back (2 bytes). The CPU is bound by its memory, whose bandwidth all
-// ranks of the socket share, as with the copies of the same moment. Bytes a parameter read and written: Adam itself 28
-// (gradient, weight and two moments in fp32 read, the last three written: Step_AVX in DeepSpeed's cpu_adam.h), and in
-// DeepSpeed 14 more: a pass that unscales and clips gradients (8), and one that casts the weights (4 + 2: stage3.py,
-// unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters), 42 in all. PyTorch's FSDP has Adam alone.
-// ZeRO-Infinity (arXiv 2104.07857): states lie on drives, and sub-groups of them are read, updated and written (12
-// bytes a parameter each way); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
+// ZeRO-Offload (arXiv 2101.06840): each reduced gradient goes to host memory (2 bytes per parameter of the shard), the
+// CPU runs Adam there, and the new parameters are copied back (2 bytes). The CPU is bound by its memory, whose
+// bandwidth is shared by all ranks of the socket and by concurrent copies. Bytes read and written per parameter: Adam
+// itself 28 (gradient, weight and two moments in fp32 read, the last three written: Step_AVX in DeepSpeed's
+// cpu_adam.h), and in DeepSpeed 14 more: a pass that unscales and clips gradients (8), and one that casts the weights
+// (4 + 2: stage3.py, unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters), 42 in all. PyTorch's
+// FSDP runs only Adam. ZeRO-Infinity (arXiv 2104.07857): states are on drives, and sub-groups of them are read, updated
+// and written (12 bytes per parameter in each direction); parameters are fetched shard by shard over every rank's own
+// PCIe and then gathered.
 //
-// In the task graph all of this is messages that do not leave the host (core/plan/dma_path.h), in a dimension "host"
-// where every rank is alone: they share links with whatever else crosses PCIe.
+// In the task graph these are messages that do not leave the host (core/plan/dma_path.h), in a dimension "host" where
+// every rank is alone: they share links with other PCIe traffic.
 #pragma once
 
 #include <optional>
@@ -36,16 +37,16 @@ class HostTraffic {
   [[nodiscard]] bool fetches_parameters() const { return channels_ && options_.parameters != Tier::kGpu; }
   // Parameters that are updated by the CPU, of those that a rank owns.
   [[nodiscard]] std::int64_t offloaded(std::int64_t owned) const;
-  // With a delayed update: the CPU starts with what the step before left.
+  // With a delayed update: the CPU starts with the gradients of the previous step.
   void begin_step(ProgramWriter& writer, std::int64_t owned);
-  // The shard of a unit, before it is gathered; what the gathering waits for.
+  // The shard of a unit, before it is gathered; returns the task that the gather waits for.
   [[nodiscard]] std::vector<TaskIndex> fetch_parameters(ProgramWriter& writer, std::int64_t elements,
                                                         std::vector<TaskIndex> after);
   void store_gradients(ProgramWriter& writer, std::int64_t elements, const std::vector<TaskIndex>& after);
   // Update and new parameters; everything issued after it waits.
   void update(ProgramWriter& writer, std::int64_t owned);
 
-  // Activations of a layer: away after its forward pass, back before its backward pass.
+  // Activations of a layer: stored after its forward pass, fetched before its backward pass.
   [[nodiscard]] bool moves_activations() const { return channels_ && options_.activation_layers > 0; }
   void store_activations(ProgramWriter& writer, Bytes bytes);
   [[nodiscard]] std::optional<TaskIndex> fetch_activations(ProgramWriter& writer, Bytes bytes);
@@ -59,8 +60,8 @@ class HostTraffic {
   std::optional<HostStreams> channels_;
   std::int64_t value_bytes_;
   std::int64_t state_bytes_;  // of one parameter: master weight and moments
-  std::vector<TaskIndex> stored_;   // gradients on their way out
-  std::vector<TaskIndex> updated_;  // until somebody has waited for it
+  std::vector<TaskIndex> stored_;   // gradients in flight to the host
+  std::vector<TaskIndex> updated_;  // until a task has waited for it
 };
 
 }  // namespace ringwright::workload

@@ -29,7 +29,7 @@ std::vector<TaskIndex> OverlappedGemms::run(ProgramWriter& writer, LayerSection 
   return scattered;
 }
 
-// Our own part first; each part that comes in is handed on while its product runs, but for the last one.
+// The rank's own part first; each received part is forwarded while its GEMM runs, except the last one.
 void OverlappedGemms::gather(ProgramWriter& writer, SectionId share) {
   const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
   const MessageSpec from_previous{
@@ -42,7 +42,7 @@ void OverlappedGemms::gather(ProgramWriter& writer, SectionId share) {
     writer.compute(share);
     if (more) writer.wait(next);
   }
-  for (const TaskIndex task : sent) writer.wait(task);  // the buffer is used again
+  for (const TaskIndex task : sent) writer.wait(task);  // the buffer is reused
 }
 
 std::vector<TaskIndex> OverlappedGemms::scatter(ProgramWriter& writer, SectionId share) {

@@ -1,8 +1,8 @@
-// Products of tensor-parallel ranks that run while their input comes in or their result goes out, in parts.
+// GEMMs of tensor-parallel ranks that overlap the arrival of their input or the sending of their result, in parts.
 //
-// Transformer Engine (common/comm_gemm_overlap): a ring exchange hands each part of the sequence to the next rank while
-// the product of the part at hand runs, n products and n - 1 messages of 1/n of the input; a pipelined scatter cuts the
-// rows of a product in chunks and sums each chunk over the ranks while the next one is computed.
+// Transformer Engine (common/comm_gemm_overlap): a ring exchange passes each part of the sequence to the next rank
+// while the GEMM of the current part runs, n GEMMs and n - 1 messages of 1/n of the input; a pipelined scatter splits
+// the rows of a GEMM into chunks and reduces each chunk over the ranks while the next one is computed.
 #pragma once
 
 #include <vector>
@@ -15,16 +15,17 @@ namespace ringwright::workload {
 
 class OverlappedGemms {
  public:
-  // Bytes of a whole activation: as it is gathered, and as results are summed up.
+  // Bytes of a whole activation: when gathered, and when results are reduced.
   struct Sizes {
     Bytes gathered;
     Bytes scattered;
   };
   OverlappedGemms(SectionTable& sections, const CommStream& channel, const TensorOverlap& options, const Sizes& sizes);
 
-  enum class Input { kThere, kGathered };  // gathered: round the ring, while the first product runs
+  enum class Input { kThere, kGathered };  // gathered: around the ring, while the first GEMM runs
   enum class Result { kStays, kScattered };
-  // The kernels of a piece, whose first and last products of that role have the exchanges. What the rest must wait for.
+  // The kernels of a section, whose first and last GEMM of that role overlap communication. Returns the task that the
+  // rest must wait for.
   struct Paths {
     GemmRole role = GemmRole::kForward;
     Input input = Input::kThere;

@@ -3,7 +3,7 @@
 namespace ringwright::workload {
 namespace {
 
-// The direction of a pass through the model's parts.
+// The direction of a pass through the model chunks.
 int direction(Pass pass) {
   return pass == Pass::kForward ? 1 : -1;
 }
@@ -45,7 +45,7 @@ void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, co
   if (!from) return;
   const bool forward = slot.pass == Pass::kForward;
   MessageSpec expected = message(slot.pass, *from);
-  // The stage before is one forward pass farther ahead.
+  // The previous stage is one forward pass farther ahead.
   if (forward && !parallel_.flushes()) expected.lag = 1;
   writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, expected,
                              forward ? "pp receive activation" : "pp receive gradient"));

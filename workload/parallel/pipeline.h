@@ -1,4 +1,4 @@
-// Pipeline parallelism: activations go to the stage that holds the next part of the model, their gradients back.
+// Pipeline parallelism: activations go to the stage with the next model chunk, their gradients back.
 //
 // A message has 2bsh bytes, 1/tp of it with sequence parallelism, or with the scatter-gather optimisation of Narayanan
 // et al. (SC 2021, section 4.1), which gathers the pieces within the tensor-parallel group of the receiver.
@@ -18,17 +18,17 @@ struct PipelineStreams {
 
 class PipelineParallel {
  public:
-  // No channels: pp is 1 and nobody talks.
+  // No streams: pp is 1, no communication.
   PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
                    std::optional<PipelineStreams> channels);
 
-  // Before a pass: its input from the part before (forward) or after (backward), unless it starts here. Gradients of
-  // weights exchange nothing.
+  // Before a pass: its input from the previous (forward) or next (backward) model chunk, unless it starts here. Weight
+  // gradients need no communication.
   void receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const;
   void send(ProgramWriter& writer, const Slot& slot) const;
 
  private:
-  // The stage to exchange a message with; none at the ends of the model, or where the next part is on this stage.
+  // The stage to exchange a message with; none at the ends of the model, or if the next chunk is on this stage.
   [[nodiscard]] std::optional<int> peer(const Slot& slot, int step) const;
   [[nodiscard]] MessageSpec message(Pass pass, int peer) const;
   // Messages carry 1/tp of an activation, or of its gradient, that the receiver gathers.
@@ -37,8 +37,8 @@ class PipelineParallel {
   const ParallelOptions& parallel_;
   int stage_;
   std::optional<PipelineStreams> channels_;
-  std::int64_t tp_ = 1;  // where such messages can be cut
-  Bytes bytes_;          // of a whole one, as ranks hold it
+  std::int64_t tp_ = 1;  // if such messages can be split
+  Bytes bytes_;          // of a whole activation, as stored on a rank
 };
 
 }  // namespace ringwright::workload

@@ -1,4 +1,4 @@
-// The pieces of one context, each made once.
+// The layer sections of one context, each made once.
 #pragma once
 
 #include <map>
@@ -11,14 +11,14 @@
 
 namespace ringwright::workload {
 
-// Whether a layer's attention is confined to the model's window.
+// Whether a layer's attention is limited to the model's window.
 enum class AttentionSpan { kAll, kWindow };
 
-// What is wanted of the pieces of a backward pass: all, or one of the two gradients of every linear layer. Everything
-// that is not a product for a weight's gradient belongs to the inputs.
+// The requested part of a backward pass: all, or one of the two gradients of every linear layer. Everything except
+// wgrad GEMMs belongs to the input gradients.
 enum class GradientShare { kWhole, kInputs, kWeights };
 
-// A piece whose first and last products are cut in equal shares.
+// A section whose first and last GEMM are split into equal shares.
 struct SplitSection {
   SectionId head = 0;
   SectionId first = 0;  // one share
@@ -33,7 +33,7 @@ class SectionTable {
   [[nodiscard]] SectionId operator[](LayerSection section) { return of(section, AttentionSpan::kAll); }
   [[nodiscard]] SectionId of(LayerSection section, AttentionSpan span);
   [[nodiscard]] SplitSection cut(LayerSection section, AttentionSpan span, const GemmShares& shares);
-  // What pieces are cut down to from here on.
+  // The part of sections that is emitted from here on.
   void take(GradientShare share) { share_ = share; }
   [[nodiscard]] GradientShare taken() const { return share_; }
   [[nodiscard]] SectionId add(std::vector<Kernel> kernels) { return tables_.add_section(std::move(kernels)); }

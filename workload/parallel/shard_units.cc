@@ -9,7 +9,7 @@ bool is_end(PointKind kind) {
   return kind == PointKind::kEmbedding || kind == PointKind::kHead;
 }
 
-// The first point of a unit: a layer begins with its attention, unless a predictor leads into it.
+// The first point of a unit: a layer begins with its attention, unless a predictor precedes it.
 bool begins_unit(const ModelChunk& part, std::size_t point) {
   if (ends_layer(part.points[point])) return false;
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
@@ -59,7 +59,7 @@ std::vector<UnitSet> unit_sets(const ParallelOptions& parallel) {
   if (!parallel.shards_experts_apart()) return {{.of = UnitsOf::kAll, .options = parallel.sharding}};
   ShardingOptions experts = parallel.sharding;
   experts.shard = parallel.expert_replicas();
-  if (experts.shard == 1) experts.persistence_threshold = INT64_MAX;  // nobody else has them: whole all the time
+  if (experts.shard == 1) experts.persistence_threshold = INT64_MAX;  // no other rank has them: never sharded
   return {{.of = UnitsOf::kDense, .options = parallel.sharding}, {.of = UnitsOf::kExperts, .options = experts}};
 }
 

@@ -1,7 +1,8 @@
-// Units of sharded parameters: what is gathered together before it is used, and where its gradients are scattered.
+// Units of sharded parameters: tensors that are gathered together before use, and whose gradients are scattered
+// together.
 //
-// A transformer layer is a unit, as FSDP's wrapping policies make it. ZeRO-3 gathers module by module and looks ahead
-// by elements; a layer at once differs by the first of its gathers only.
+// A transformer layer is a unit, as in FSDP's wrapping policies. ZeRO-3 gathers module by module and looks ahead by
+// elements; a whole layer differs only by the first of its gathers.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,10 @@ enum class UnitsOf { kAll, kDense, kExperts };
 struct ShardUnit {
   std::int64_t elements = 0;
   std::int64_t gradients = 0;  // frozen tensors have none
-  std::int64_t sharded = 0;   // without those tensors that are never sharded
+  std::int64_t sharded = 0;    // without tensors that are never sharded
   std::int64_t padded = 0;    // sharded elements, a multiple of the shard group
   std::int64_t padded_gradients = 0;
-  bool kept = false;          // from a forward pass to the next backward pass
+  bool kept = false;  // gathered from a forward pass to the next backward pass
 };
 
 // One use of a unit: neighbouring points of a pass.
@@ -40,14 +41,14 @@ class ShardUnits {
     return unit_at_[static_cast<std::size_t>(chunk)][point];
   }
   [[nodiscard]] std::size_t points(int chunk) const { return unit_at_[static_cast<std::size_t>(chunk)].size(); }
-  // In the order in which the passes of a stage come to them.
+  // In the order of a stage's passes.
   [[nodiscard]] std::vector<UnitUse> uses(const std::vector<Slot>& slots) const;
-  // What a rank updates: its share of all gradients.
+  // The elements that a rank updates: its share of all gradients.
   [[nodiscard]] std::int64_t owned(int shard) const;
   [[nodiscard]] std::int64_t persistent() const;
   [[nodiscard]] std::int64_t elements() const;
   [[nodiscard]] std::int64_t gradients() const;
-  // What a rank keeps of the gathered parameters: its shard, and tensors that are never sharded.
+  // The elements that a rank stores permanently: its shard, and tensors that are never sharded.
   [[nodiscard]] std::int64_t kept(int shard) const;
 
  private:
@@ -55,7 +56,7 @@ class ShardUnits {
   std::vector<std::vector<std::size_t>> unit_at_;  // by chunk, by point
 };
 
-// What one rank has of its parts' parameters: one set of units, or where experts have copies of their own, two.
+// A rank's share of its chunks' parameters: one set of units, or two if experts have separate copies.
 struct UnitSet {
   UnitsOf of = UnitsOf::kAll;
   ShardingOptions options;

@@ -8,8 +8,8 @@
 namespace ringwright::workload {
 namespace {
 
-// DeepSpeed, partition_parameters.py and coalesced_collectives.py: one fp32 scale for 8000 weights; for gradients one
-// scale and one offset for 2048.
+// DeepSpeed, partition_parameters.py and coalesced_collectives.py: one fp32 scale per 8000 weights; for gradients one
+// scale and one offset per 2048.
 constexpr std::int64_t kWeightBlock = 8000;
 constexpr std::int64_t kGradientBlock = 2048;
 
@@ -45,7 +45,7 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
       writer, unit.padded / options_.shard,
       options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
   if (!second_copy && !channels_.shard) {
-    CHECK(host_.fetches_parameters(), "what is sharded has somebody to gather it from, or a host");
+    CHECK(host_.fetches_parameters(), "sharded parameters need other ranks or a host to gather from");
     gathered = after.front();
     return;
   }
@@ -69,7 +69,7 @@ void ShardedParallel::enter(ProgramWriter& writer, int chunk, std::size_t point)
   in_use_ = true;
   const std::size_t unit = units_.unit_at(chunk, point);
   CHECK(use_ < schedule_.uses().size() && schedule_.uses()[use_].unit == unit,
-        "passes come in the order of the schedule");
+        "passes are in the order of the schedule");
   for (const std::size_t use : schedule_.steps()[use_].before) gather(writer, use);
   if (gathered_[unit]) writer.wait(*std::exchange(gathered_[unit], std::nullopt));
 }
@@ -124,7 +124,7 @@ TaskIndex ShardedParallel::scatter(ProgramWriter& writer, std::int64_t padded) {
                            name_ + " reduce_scatter gradients");
 }
 
-// Quantize, exchange within the node, add up, quantize what is left, exchange between nodes, add up.
+// Quantize, exchange within the node, sum, quantize the result, exchange between nodes, sum.
 TaskIndex ShardedParallel::scatter_quantized(ProgramWriter& writer, std::int64_t padded) {
   const KernelContext& context = sections_.context();
   const StreamIndex stream = (channels_.node ? *channels_.node : *channels_.across).stream;

@@ -2,12 +2,13 @@
 //
 // Elements per rank and microbatch for P parameters: all-gather P forward and P backward, reduce-scatter P: 3P (ZeRO
 // stage 3, arXiv 1910.02054; FSDP, arXiv 2304.11277). ZeRO++ (arXiv 2306.10209) moves int8 weights (qwZ), gathers for
-// the backward pass inside a node (hpZ), and scatters int4 gradients in two hops of all-to-all (qgZ): of 3 x 2P bytes
-// between nodes remain a quarter. HSDP and MiCS (arXiv 2205.00119) shard among some ranks and sum over the copies.
+// the backward pass inside a node (hpZ), and scatters int4 gradients in two hops of all-to-all (qgZ): a quarter of the
+// 3 x 2P bytes between nodes remains. HSDP and MiCS (arXiv 2205.00119) shard among some ranks and all-reduce over the
+// copies.
 //
-// Order on the wire is the order of issue, as with one NCCL communicator. Before a unit is used, the gathering of what
-// follows is issued; it starts when the computation before that unit is done, which is what FSDP's limit of two
-// gathers in flight comes to.
+// Order on the wire is the order of issue, as with one NCCL communicator. Before a unit is used, the gather of the next
+// units is issued; it starts when the computation before that unit is done, which is the effect of FSDP's limit of two
+// gathers in flight.
 #pragma once
 
 #include <optional>
@@ -21,16 +22,16 @@
 namespace ringwright::workload {
 
 struct ShardStreams {
-  std::optional<CommStream> shard;      // those that hold one copy of the state
-  std::optional<CommStream> replicate;  // those that hold the same shard
-  std::optional<CommStream> secondary;  // those that hold a second copy for the backward pass
+  std::optional<CommStream> shard;      // ranks that share one copy of the state
+  std::optional<CommStream> replicate;  // ranks with the same shard
+  std::optional<CommStream> secondary;  // ranks that share a second copy for the backward pass
   std::optional<CommStream> node;       // the two hops of qgZ
   std::optional<CommStream> across;
 };
 
 class ShardedParallel {
  public:
-  // No channel for the shards: one rank holds all, and only the host may be talked to.
+  // No stream for the shards: one rank holds all, and only the host may communicate.
   ShardedParallel(SectionTable& sections, const UnitSet& set, const std::vector<ModelChunk>& parts,
                   const std::vector<Slot>& slots, const ShardStreams& channels, HostTraffic& host);
 
@@ -57,10 +58,10 @@ class ShardedParallel {
   GatherSchedule schedule_;
   ShardStreams channels_;
   HostTraffic& host_;
-  std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until somebody has waited for it
-  std::size_t use_ = 0;                             // the present one, or the next when none is
+  std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until a task has waited for it
+  std::size_t use_ = 0;                             // the current use, or the next one between uses
   bool in_use_ = false;
-  std::int64_t pending_ = 0;  // padded elements of gradients that wait for their bucket to fill
+  std::int64_t pending_ = 0;  // padded elements of gradients in a bucket that is not full
   bool pending_last_ = true;
   std::vector<TaskIndex> reduced_;
   std::int64_t parameter_bytes_;  // of one element

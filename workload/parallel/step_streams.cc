@@ -57,7 +57,7 @@ Dimension neighbours(const Dimension& whole, const char* name, int size, std::si
   return dimension;
 }
 
-// Groups of those that have the same place among neighbours.
+// Groups of ranks at the same position among neighbours.
 Dimension identical(const Dimension& whole, const char* name, int size, std::size_t ranks) {
   Dimension dimension;
   dimension.name = name;
@@ -122,7 +122,7 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
                               .stream = static_cast<StreamIndex>(streams.stream_count++)};
     streams.pipeline = PipelineStreams{.forward = forward, .backward = backward};
   }
-  // Where every stage updates its weights alone, no norm is taken over all of them.
+  // If every stage updates its weights independently, there is no global norm.
   if (parallel.tp * parallel.pp > 1 && parallel.flushes())
     streams.model = add_dimension(streams, layout.model_dimension());
   if (shares_embedding(shape, parallel)) streams.embedding = add_dimension(streams, layout.embedding_dimension());

@@ -1,4 +1,4 @@
-// The dimensions of a layout that have more than one member, and the stream on which each of them talks.
+// The dimensions of a layout with more than one member, and the communication stream of each.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ namespace ringwright::workload {
 struct StepStreams {
   std::optional<CommStream> tensor;
   DataStreams data;
-  std::optional<HostStreams> host;  // memory and drives beside each GPU
+  std::optional<HostStreams> host;         // host memory and drives of each GPU
   std::optional<CommStream> context;       // of collectives among context-parallel ranks
   std::optional<RingStreams> ring;     // of their ring
   std::optional<CommStream> expert;        // ep
-  std::optional<CommStream> inner_expert;  // ep within a host and beyond, where the dispatcher tells them apart
+  std::optional<CommStream> inner_expert;  // ep within a host and beyond, if the dispatcher distinguishes them
   std::optional<CommStream> outer_expert;
   std::optional<CommStream> expert_tensor;      // etp
   std::optional<CommStream> expert_data;        // copies of experts
   std::optional<PipelineStreams> pipeline;  // activations and gradients do not wait for each other
   std::optional<CommStream> model;              // tp x pp
-  std::optional<CommStream> embedding;          // first and last stage, when they share weights
-  std::optional<CommStream> mirror;             // two stages that hold the same two parts (DualPipe)
+  std::optional<CommStream> embedding;          // first and last stage, if they share weights
+  std::optional<CommStream> mirror;             // two stages with the same two model chunks (DualPipe)
   int stream_count = 1;
   std::vector<Dimension> dimensions;
 };

@@ -58,14 +58,14 @@ void TensorParallel::column_backward(ProgramWriter& writer, LayerSection dgrad, 
   std::optional<TaskIndex> input;
   const KernelContext& context = sections_.context();
   const bool beside = context.async_reduce;
-  // Who computes every second product again has gathered the input for that.
+  // Recomputation of every second GEMM has already gathered the input.
   const bool there = context.keep_gathered && context.training.recompute != Recompute::kOperators;
   if (channel_ && sequence_parallel() && !there) {
     input = gather(writer, cast_input(dgrad, gathered));
   }
   if (input && !beside && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
   std::vector<TaskIndex> reduced;
-  // The output layer is not one of Transformer Engine's.
+  // The output layer is not a Transformer Engine layer.
   const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != LayerSection::kLogitsDgrad;
   if (overlaps() && in_chunks) {
     reduced = overlapped_->run(writer, dgrad, AttentionSpan::kAll,
@@ -96,7 +96,7 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
   writer.compute(sections_[half.residual]);
 }
 
-// Of latent attention the latent vectors are gathered, which several products need whole.
+// With latent attention the latent vectors are gathered, which several GEMMs need whole.
 void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionSpan span) {
   using enum OverlappedGemms::Input;
   using enum OverlappedGemms::Result;
@@ -115,7 +115,7 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionSpan s
   writer.compute(sections_[LayerSection::kAttentionResidual]);
 }
 
-// The gradient of the output comes in while its product with the weights runs.
+// The gradient of the output arrives during the dgrad GEMM.
 void TensorParallel::overlapped_body_backward(ProgramWriter& writer, LayerSection body, AttentionSpan span) {
   using enum OverlappedGemms::Input;
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
@@ -173,7 +173,7 @@ void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan spa
   writer.compute(sections_[LayerSection::kAttentionNormBackward]);
 }
 
-// Each rank makes a part of the columns; what follows needs all of them.
+// Each rank computes a part of the columns; the next kernels need all of them.
 void TensorParallel::predictor_forward(ProgramWriter& writer) {
   if (sequence_parallel()) gather_activation(writer);
   writer.compute(sections_[LayerSection::kPredictorInput]);

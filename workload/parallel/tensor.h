@@ -1,11 +1,11 @@
-// Tensor parallelism: where the ranks of a layer talk, with sequence parallelism (gather and scatter) or without
+// Tensor parallelism: the communication of a layer's ranks, with sequence parallelism (gather and scatter) or without
 // (all-reduce).
 //
 // Shoeybi et al., arXiv 1909.08053: per layer and microbatch two all-reduces of 2bsh bytes forward and two backward.
 // Korthikanti et al., arXiv 2205.05198: with sequence parallelism each becomes an all-gather and a reduce-scatter, and
-// the backward pass gathers the input of each column-parallel product again. As Megatron issues it: that gather runs
-// beside the dgrad product, and the reduction of the input's gradient runs beside the wgrad product. With user buffers
-// (tensor_overlap.h) the other exchanges run beside their products, too.
+// the backward pass gathers the input of each column-parallel GEMM again. As in Megatron, that gather runs concurrently
+// with the dgrad GEMM, and the reduction of the input's gradient runs concurrently with the wgrad GEMM. With user
+// buffers (tensor_overlap.h) the other exchanges also overlap their GEMMs.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ namespace ringwright::workload {
 
 class TensorParallel {
  public:
-  // No channel: tp is 1 and nobody talks.
+  // No stream: tp is 1, no communication.
   TensorParallel(SectionTable& sections, ContextParallel& context, std::optional<CommStream> channel,
                  const TensorOverlap& overlap = {});
 
@@ -32,16 +32,17 @@ class TensorParallel {
   void mlp_backward(ProgramWriter& writer);
   void attention_backward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void embedding_backward(ProgramWriter& writer);
-  // Completes an activation of which every rank received 1/tp.
+  // Gathers an activation of which every rank received 1/tp.
   void gather_activation(ProgramWriter& writer);
-  // Makes an activation of the summands that every rank has.
+  // Reduces the ranks' partial sums to an activation.
   void sum_activation(ProgramWriter& writer);
-  // The product that joins the residual stream with the next token's embedding, before a layer that predicts.
+  // The GEMM that combines the residual stream with the next token's embedding, before a layer of multi-token
+  // prediction.
   void predictor_forward(ProgramWriter& writer);
   void predictor_backward(ProgramWriter& writer);
-  // Sums gradients of tensors that every rank holds whole but of which each saw a part of the sequence.
+  // Sums gradients of tensors that every rank holds whole but uses for a part of the sequence.
   void reduce_replicated(ProgramWriter& writer, Bytes gradients);
-  // Of tensors of which every rank holds a part.
+  // Of tensors that are split over the ranks.
   void reduce_norms(ProgramWriter& writer, Bytes norms);
 
  private:
@@ -53,23 +54,23 @@ class TensorParallel {
   };
   void half_forward(ProgramWriter& writer, const Half& half);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
-  // Of `gathered` bytes is the input that every rank needs whole.
+  // `gathered`: bytes of the input that every rank needs whole.
   void column_backward(ProgramWriter& writer, LayerSection dgrad, LayerSection wgrad, Bytes gathered);
-  // The same with exchanges beside products.
+  // The same with communication that overlaps GEMMs.
   void overlapped_forward(ProgramWriter& writer, const Half& half);
   void overlapped_attention(ProgramWriter& writer, AttentionSpan span);
   void overlapped_attention_backward(ProgramWriter& writer, AttentionSpan span);
   void overlapped_body_backward(ProgramWriter& writer, LayerSection body, AttentionSpan span);
-  // Gradients of weights exchange nothing.
+  // Weight gradients need no communication.
   [[nodiscard]] bool overlaps() const { return overlapped_ && sections_.taken() != GradientShare::kWeights; }
   void wait_for(ProgramWriter& writer, const std::vector<TaskIndex>& tasks);
   void loss_reduction(ProgramWriter& writer);
   TaskIndex talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes);
   TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
-  // The end of a row-parallel product: every rank has a summand of the whole activation.
+  // The end of a row-parallel GEMM: every rank has a partial sum of the whole activation.
   TaskIndex sum(ProgramWriter& writer, Bytes bytes);
-  // What is gathered for a product that may take it in narrower values: an output's gradient, or the input of one of
-  // these, where no adapter takes it, too.
+  // A gather for a GEMM that may use a narrower type: an output's gradient, or the input of one of these, unless an
+  // adapter also uses it.
   [[nodiscard]] Bytes cast_input(LayerSection of, Bytes bytes) const;
   [[nodiscard]] Bytes as_cast(Bytes bytes) const { return scale(bytes, cast_ratio_); }
   [[nodiscard]] bool sequence_parallel() const { return sections_.context().sequence_parallel; }
@@ -78,7 +79,7 @@ class TensorParallel {
   ContextParallel& context_;
   std::optional<CommStream> channel_;
   TensorOverlap overlap_;
-  double cast_ratio_ = 1.0;  // of the bytes of what is gathered for a product of a layer
+  double cast_ratio_ = 1.0;  // of the bytes gathered for a GEMM of a layer
   Bytes activation_;         // bsh values
   Bytes attention_input_;    // the same, or with latent attention the latent vectors
   Bytes loss_;               // bs fp32 values

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPeriod = 6;
 
-// The passes that others wait for, in the order of the blocks.
+// The passes with dependents, in the order of the blocks.
 std::vector<Slot> chain_of(int stage, const ScheduleRequest& request, const BuildingBlock& block) {
   const int last = request.stages - 1;
   const int second = last * block.down + block.turn;  // forward of chunk 1 on the last stage
@@ -36,7 +36,7 @@ std::vector<Slot> chain_of(int stage, const ScheduleRequest& request, const Buil
   return chain;
 }
 
-// Squeezes the blocks together by playing them with passes of one unit each.
+// Compacts the blocks by simulating them with passes of one unit each.
 class Squeezer {
  public:
   Squeezer(const ScheduleRequest& request, const BuildingBlock& block, const BlockLimits& limits)
@@ -51,12 +51,12 @@ class Squeezer {
   PipelineOrder run() {
     const std::size_t slots = static_cast<std::size_t>(request_.microbatches) * kPeriod;
     for (bool unfinished = true; unfinished;) {
-      std::vector<std::size_t> now;  // what ends with this unit
+      std::vector<std::size_t> now;  // passes that end with this unit
       bool moved = false;
       for (int stage = 0; stage < request_.stages; ++stage) moved = step(stage, now) || moved;
       for (const std::size_t pass : now) done_[pass] = true;
       unfinished = std::ranges::any_of(stages_, [slots](const Stage& stage) { return stage.slots.size() < slots; });
-      CHECK(moved || !unfinished, "building blocks have no circle");
+      CHECK(moved || !unfinished, "building blocks have no cycle");
     }
     PipelineOrder order;
     for (Stage& stage : stages_) order.push_back(std::move(stage.slots));
@@ -68,10 +68,10 @@ class Squeezer {
     std::vector<Slot> chain;
     std::deque<Slot> weights;  // input gradient done, weight gradient not
     std::vector<Slot> slots;
-    std::vector<bool> taken = {};  // by place in the chain
+    std::vector<bool> taken = {};  // by position in the chain
     std::size_t next = 0;
     int held = 0;
-    int first_chunk = 0;  // forward passes of it
+    int first_chunk = 0;  // number of its forward passes
     bool went_back = false;
   };
 
@@ -86,7 +86,7 @@ class Squeezer {
     if (!done_[index(Pass::kForward, part, slot.microbatch)]) return false;
     return part == shape_.parts() - 1 || done_[index(Pass::kInputGradient, part + 1, slot.microbatch)];
   }
-  // The pass of the chain to do now: the next one, or while memory fills up another forward pass of the first chunk.
+  // The next pass of the chain, or while memory fills up another forward pass of the first chunk.
   [[nodiscard]] std::size_t choose(int number) const {
     const Stage& stage = stages_[static_cast<std::size_t>(number)];
     const std::size_t none = stage.chain.size();

@@ -1,9 +1,9 @@
 // Schedules for V-shaped placement that repeat one building block: the passes of a microbatch at fixed distances.
 //
 // Qi et al., "Pipeline Parallelism with Controllable Memory" (NeurIPS 2024, arXiv 2405.15362), section 3: a block is
-// repeated every six units (two chunks x forward, input and weight gradient), so what a stage holds is the life of its
-// chunks within the block over six. Blocks are then squeezed together: a stage does its forward passes and input
-// gradients in the order of the blocks, as early as it can, and weight gradients whenever it would wait.
+// repeated every six units (two chunks x forward, input and weight gradient), so a stage's memory is the lifespan of
+// its chunks within the block divided by six. Blocks are then compacted: a stage runs its forward passes and input
+// gradients in the order of the blocks, as early as possible, and weight gradients whenever it would wait.
 #pragma once
 
 #include <limits>

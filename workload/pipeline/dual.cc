@@ -39,7 +39,7 @@ class DualWriter {
   std::vector<Slot> slots_;
 };
 
-// The way in: forward passes until the first gradient comes, then gradients with weights at once.
+// Warm-up: forward passes until the first gradient arrives, then whole backward passes.
 void fill(DualWriter& writer, int outside, int inside) {
   for (int i = 0; i < 2 * outside; ++i) writer.forward(0);
   for (int i = 0; i < inside; ++i) {
@@ -53,7 +53,7 @@ void fill(DualWriter& writer, int outside, int inside) {
   }
 }
 
-// The way out: weight gradients are put off to where the stage would wait.
+// Cool-down: weight gradients are deferred to where the stage would wait.
 void drain(DualWriter& writer, int outside, int inside) {
   for (int i = 0; i < outside; ++i) {
     writer.backward(1);
@@ -77,7 +77,7 @@ std::vector<Slot> dual_order(const DualStage& stage) {
   DualWriter writer;
   fill(writer, outside, inside);
   for (int i = 0; i < stage.microbatches - stage.positions - outside; ++i) {
-    // The innermost stage has nothing to overlap its first pair with.
+    // The innermost stage cannot overlap its first pair.
     if (i == 0 && outside == 0) {
       writer.forward(0);
       writer.backward(1);

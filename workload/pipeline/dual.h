@@ -1,4 +1,4 @@
-// One stage of DualPipe's order, which DualPipe and DualPipeV share: two chunks whose passes meet in blocks.
+// One stage of DualPipe's order, which DualPipe and DualPipeV share: two chunks whose passes are paired in blocks.
 #pragma once
 
 #include "workload/pipeline/schedule.h"
@@ -6,8 +6,8 @@
 namespace ringwright::workload {
 
 struct DualStage {
-  int position = 0;      // from the end where the first chunk's microbatches enter
-  int positions = 1;     // how many lie between that end and the middle (DualPipe) or the turn (DualPipeV)
+  int position = 0;      // counted from the end where the first chunk's microbatches enter
+  int positions = 1;     // number of stages between that end and the middle (DualPipe) or the turn (DualPipeV)
   int microbatches = 1;  // of each chunk; at least 2 x positions
 };
 

@@ -1,5 +1,5 @@
-// DualPipe: microbatches enter from both ends of a pipeline whose stages hold two parts of the model, one for each
-// direction. Bubble (p/2-1)(F&B + B - 3W), p+1 microbatches are held, weights twice.
+// DualPipe: microbatches enter from both ends of a pipeline whose stages hold two model chunks, one for each direction.
+// Bubble (p/2-1)(F&B + B - 3W), p+1 microbatches in memory, weights twice.
 //
 // DeepSeek-V3 technical report (arXiv 2412.19437), section 3.2.1 and the schedule published with it. F&B is a forward
 // and a backward pass that run as one block, B a whole backward pass. Needs an even p and an even m >= 2p: the first

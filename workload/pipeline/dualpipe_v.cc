@@ -1,5 +1,5 @@
-// DualPipeV: DualPipe cut in half. p stages hold the 2p parts of one model in V shape, with the order that DualPipe has
-// on 2p stages: bubble (p-1)(F&B + B - 3W) for passes of half a stage, 2p+1 of them held, weights once.
+// DualPipeV: DualPipe cut in half. p stages hold the 2p chunks of one model in V shape, with DualPipe's order on 2p
+// stages: bubble (p-1)(F&B + B - 3W) for passes of half a stage, 2p+1 of them in memory, weights once.
 //
 // Published with DeepSeek's DualPipe; "cut in half" is by Sea AI Lab. Needs m >= 2p.
 #include "workload/builtin.h"

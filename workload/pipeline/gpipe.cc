@@ -1,7 +1,7 @@
-// GPipe: all forward passes, then all backward passes. Bubble (p-1)(F+B), activations of all m microbatches are held.
+// GPipe: all forward passes, then all backward passes. Bubble (p-1)(F+B), activations of all m microbatches in memory.
 //
 // Huang et al., "GPipe" (NeurIPS 2019, arXiv 1811.06965). Backward passes run in the order of the forward passes, as in
-// Megatron's schedule without pipelining, so that neighbours stream.
+// Megatron's schedule without pipelining, so that neighbouring stages overlap.
 #include "workload/builtin.h"
 
 namespace ringwright::workload {

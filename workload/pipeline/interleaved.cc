@@ -1,9 +1,9 @@
 // Interleaved 1F1B: every stage holds v chunks of the model, so that the bubble shrinks to (p-1)(F+B)/v.
 //
-// Narayanan et al., SC 2021 (arXiv 2104.04473), section 2.2. Microbatches go in groups (of p, or Megatron's
+// Narayanan et al., SC 2021 (arXiv 2104.04473), section 2.2. Microbatches are processed in groups (of p, or Megatron's
 // microbatch_group_size_per_virtual_pipeline_stage): a group passes chunk 0, then chunk 1, and so on; backward passes
-// take the chunks in reverse. Stage i does 2(p-1-i) + (v-1) group forward passes before its first backward pass. The
-// last group has what remains of the microbatches.
+// visit the chunks in reverse. Stage i runs 2(p-1-i) + (v-1) group forward passes before its first backward pass. The
+// last group has the remaining microbatches.
 #include <algorithm>
 
 #include "workload/builtin.h"

@@ -1,5 +1,5 @@
-// 1F1B: stage i first does p-1-i forward passes, then one forward and one backward in turn. Bubble (p-1)(F+B) as
-// GPipe's, but only min(m, p-i) microbatches are held.
+// 1F1B: stage i first runs p-1-i forward passes, then one forward and one backward alternately. Bubble (p-1)(F+B) as in
+// GPipe, but only min(m, p-i) microbatches in memory.
 //
 // Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters" (SC 2021, arXiv 2104.04473), the
 // schedule with flush of PipeDream and DAPPLE (Fan et al., arXiv 2007.01045).

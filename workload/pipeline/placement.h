@@ -1,4 +1,4 @@
-// Which part of the model lies where: parts are numbered in model order, a chunk is a part as its stage numbers it.
+// The placement of model chunks: parts are numbered in model order, chunks within their stage.
 #pragma once
 
 #include <optional>
@@ -6,8 +6,8 @@
 namespace ringwright::workload {
 
 enum class Placement {
-  kLooped,         // chunk c of stage i is part c * p + i: every stage, then again from the first
-  kVee,            // two chunks: part i, and part 2p - 1 - i on the way back
+  kLooped,         // chunk c of stage i is part c * p + i: every stage, then from the first again
+  kVee,            // V shape of two chunks: part i, and part 2p - 1 - i
   kBidirectional,  // two copies of p parts: chunk 0 is part i, chunk 1 is part p - 1 - i of the copy that runs
                    // backwards
 };
@@ -27,7 +27,7 @@ struct ChunkPosition {
 };
 
 [[nodiscard]] int part_at(const PipelineShape& shape, const ChunkPosition& place);
-// Where the part after (step 1) or before (step -1) lies, if there is one; may be the same stage.
+// Location of the next (step 1) or previous (step -1) part, if any; may be the same stage.
 [[nodiscard]] std::optional<ChunkPosition> neighbour(const PipelineShape& shape, const ChunkPosition& place, int step);
 
 }  // namespace ringwright::workload

@@ -1,4 +1,4 @@
-// The port of pipeline schedules: in which order the stages do their passes, and which parts of the model they hold.
+// The port of pipeline schedules: the order of the stages' passes, and the placement of model chunks.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,15 @@
 
 namespace ringwright::workload {
 
-// A backward pass may be cut in two (Qi et al., arXiv 2401.10241): the gradient of the input, which the part before
-// waits for, and the gradient of the weights, for which nobody waits before the end of the training step.
+// A backward pass may be cut in two (Qi et al., arXiv 2401.10241): the gradient of the input, which the previous chunk
+// waits for, and the gradient of the weights, which is not needed before the end of the training step.
 enum class Pass { kForward, kBackward, kInputGradient, kWeightGradient };
 
-// Whether the part before gets its gradient from this pass.
+// Whether the previous chunk gets its gradient from this pass.
 [[nodiscard]] constexpr bool passes_gradient_on(Pass pass) {
   return pass == Pass::kBackward || pass == Pass::kInputGradient;
 }
-// Whether the weights' gradient is complete after this pass, and nothing of the microbatch is held any longer.
+// Whether the weights' gradient is complete after this pass, and the microbatch's memory is released.
 [[nodiscard]] constexpr bool ends_microbatch(Pass pass) {
   return pass == Pass::kBackward || pass == Pass::kWeightGradient;
 }
@@ -25,12 +25,12 @@ enum class Pass { kForward, kBackward, kInputGradient, kWeightGradient };
   return pass == Pass::kForward || pass == Pass::kBackward;
 }
 
-// One pass of one microbatch through one chunk (model part) of a stage.
+// One pass of one microbatch through one model chunk of a stage.
 struct Slot {
   Pass pass = Pass::kForward;
   int microbatch = 0;
   int chunk = 0;
-  bool joined = false;  // one block with the next slot: inputs are there before it, results leave after it
+  bool joined = false;  // one block with the next slot: inputs arrive before it, results leave after it
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 

@@ -39,7 +39,7 @@ class Checker {
   }
 
  private:
-  // By pass: 1 + the place in the stage's order.
+  // By pass: 1 + the position in the stage's order.
   using Places = std::array<std::size_t, kPasses.size()>;
 
   [[nodiscard]] Places& places(std::size_t stage, int chunk, int microbatch) {
@@ -55,7 +55,7 @@ class Checker {
   }
   [[nodiscard]] std::string name(const Slot& slot) const { return name_of(slot, shape_.chunks); }
 
-  // Every pass exists and comes once, with its own passes before it.
+  // Every pass exists and occurs once, after its predecessors.
   void note(std::size_t stage) {
     for (std::size_t i = 0; i < order_[stage].size(); ++i) {
       const Slot& slot = order_[stage][i];
@@ -67,9 +67,9 @@ class Checker {
       const bool again = slot.pass == Pass::kForward || slot.pass == Pass::kWeightGradient
                              ? at(slot.pass) > 0
                              : at(Pass::kBackward) + at(Pass::kInputGradient) > 0;
-      if (again) return refuse(stage, i, name(slot) + " comes twice");
+      if (again) return refuse(stage, i, name(slot) + " occurs twice");
       if (slot.pass == Pass::kWeightGradient && at(Pass::kBackward) > 0) {
-        return refuse(stage, i, name(slot) + " comes after a backward pass that has it already");
+        return refuse(stage, i, name(slot) + " comes after a backward pass that already includes it");
       }
       if (slot.pass != Pass::kForward && at(Pass::kForward) == 0) return early(stage, i, Pass::kForward);
       if (slot.pass == Pass::kWeightGradient && at(Pass::kInputGradient) == 0) {
@@ -84,7 +84,7 @@ class Checker {
     refuse(stage, slot, fmt::format("{} comes before {}", name(order_[stage][slot]), name(before)));
   }
 
-  // Every part of the model has seen every microbatch, forward and backward.
+  // Every model chunk has processed every microbatch, forward and backward.
   void complete(std::size_t stage) {
     for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
       for (int microbatch = 0; microbatch < microbatches_; ++microbatch) {
@@ -109,9 +109,9 @@ class Checker {
     return places(mirror, 1 - chunk, microbatch)[static_cast<std::size_t>(Pass::kForward)] > 0;
   }
 
-  // What one stage sends to another in one direction arrives in the order in which it was sent.
+  // Messages from one stage to another in one direction arrive in sending order.
   void messages(std::size_t stage) {
-    std::map<std::tuple<int, bool>, std::size_t> latest;  // by sender and direction: its place there
+    std::map<std::tuple<int, bool>, std::size_t> latest;  // by sender and direction: its position there
     for (std::size_t i = 0; i < order_[stage].size(); ++i) {
       const Slot& slot = order_[stage][i];
       const Needs needs = needs_of(shape_, static_cast<int>(stage), slot);
@@ -125,7 +125,7 @@ class Checker {
       std::size_t& before = latest[{static_cast<int>(sender), forward}];
       if (sent < before) {
         return refuse(stage, i,
-                      fmt::format("{} takes a message of stage {} that was sent before the one taken last ({})",
+                      fmt::format("{} receives a message of stage {} that was sent before the one received last ({})",
                                   name(slot), sender, name(order_[sender][before - 1])));
       }
       before = sent;
@@ -149,7 +149,7 @@ class Checker {
                             : fmt::format("stage {} in {}", stage, name(slot));
     }
     const std::size_t slot = timeline.stages[first].played;
-    refuse(first, slot, fmt::format("{} waits for ever: {}", name(order_[first][slot]), waits));
+    refuse(first, slot, fmt::format("{} waits forever: {}", name(order_[first][slot]), waits));
   }
 
   const PipelineOrder& order_;

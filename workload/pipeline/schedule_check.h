@@ -1,4 +1,4 @@
-// Whether an order of passes is legal: every pass once, in order, messages in order, no stage waits for ever.
+// The check of an order of passes: every pass once, in order, messages in order, no deadlock.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 namespace ringwright::workload {
 
 struct ScheduleVerdict {
-  std::string problem;            // empty: legal
-  std::size_t stage = 0;          // where the problem is
-  std::size_t slot = 0;           // its place in the stage's order; the order's size when something is missing
+  std::string problem;            // empty: valid
+  std::size_t stage = 0;          // stage of the problem
+  std::size_t slot = 0;           // its position in the stage's order; the order's size when a pass is missing
   std::vector<int> held_at_peak;  // by stage: most (microbatch, chunk) pairs between their first and last pass
 };
 

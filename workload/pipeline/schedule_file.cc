@@ -15,9 +15,11 @@ namespace ringwright::workload {
 namespace {
 
 constexpr std::array kPlacements{
-    Option{"looped", "chunk c of stage i is part c x pp + i of the model"},
-    Option{"vee", "two chunks: part i, and part 2 x pp - 1 - i on the way back"},
-    Option{"bidirectional", "two copies of the model: chunk 0 is part i, chunk 1 is part pp - 1 - i of the other"}};
+    Option{"looped", "chunk c of stage i is model chunk c x pp + i"},
+    Option{"vee", "V shape of two chunks: model chunks i and 2 x pp - 1 - i"},
+    Option{"bidirectional",
+           "two copies of the model: chunk 0 is model chunk i, chunk 1 is model chunk pp - 1 - i of "
+           "the other copy"}};
 
 std::optional<int> take_number(std::string_view& text) {
   int number = 0;
@@ -51,7 +53,7 @@ std::optional<Slot> read_slot(std::string_view word) {
 
 std::vector<Slot> read_stage(ConfigMap& stages, const std::string& name) {
   const std::string text =
-      stages.text({.name = name, .doc = "passes in order: F0 forward, B0 backward, W0 gradient of the weights"});
+      stages.text({.name = name, .doc = "passes in order: F0 forward, B0 backward, W0 weight gradient"});
   std::vector<Slot> slots;
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t begin = text.find_first_not_of(" ,\t\n", i);
@@ -59,14 +61,14 @@ std::vector<Slot> read_stage(ConfigMap& stages, const std::string& name) {
     const std::size_t end = std::min(text.find_first_of(" ,\t\n", begin), text.size());
     const auto slot = read_slot(std::string_view(text).substr(begin, end - begin));
     if (!slot) {
-      stages.error(name, "E145", fmt::format("'{}' is no pass", text.substr(begin, end - begin)),
+      stages.error(name, "E145", fmt::format("'{}' is not a pass", text.substr(begin, end - begin)),
                    "F0, B0 or W0 with the number of the microbatch; F0.1 with that of the chunk");
       return slots;
     }
     slots.push_back(*slot);
     i = end;
   }
-  // Where W stands apart, B is only the gradient of the input.
+  // With a separate W, B is only the gradient of the input.
   std::set<std::pair<int, int>> apart;
   for (const Slot& slot : slots) {
     if (slot.pass == Pass::kWeightGradient) apart.emplace(slot.microbatch, slot.chunk);
@@ -82,16 +84,16 @@ std::vector<Slot> read_stage(ConfigMap& stages, const std::string& name) {
 ListedSchedule read_listed_schedule(ConfigMap& file) {
   ListedSchedule schedule;
   const std::string placement = file.choice(
-      {.name = "placement", .doc = "which parts of the model a stage holds", .fallback = "looped"}, kPlacements);
+      {.name = "placement", .doc = "placement of model chunks on stages", .fallback = "looped"}, kPlacements);
   if (placement == "vee") schedule.placement = Placement::kVee;
   if (placement == "bidirectional") schedule.placement = Placement::kBidirectional;
   const bool two = schedule.placement != Placement::kLooped;
   schedule.chunks = static_cast<int>(file.integer({.name = "chunks",
-                                                   .doc = "parts of the model that a stage holds",
+                                                   .doc = "model chunks per stage",
                                                    .fallback = two ? 2 : 1,
                                                    .min = two ? 2 : 1,
                                                    .max = two ? 2 : 1000}));
-  ConfigMap stages = file.map("stages", "by number of the stage, from 0: its passes");
+  ConfigMap stages = file.map("stages", "passes by stage number, from 0");
   for (std::size_t number = 0; stages.has(std::to_string(number)); ++number) {
     schedule.order.push_back(read_stage(stages, std::to_string(number)));
   }
@@ -99,12 +101,12 @@ ListedSchedule read_listed_schedule(ConfigMap& file) {
 }
 
 void check_listed_schedule(ConfigMap& file, const ListedSchedule& schedule, int stages, int microbatches) {
-  ConfigMap map = file.map("stages", "by number of the stage, from 0: its passes");
+  ConfigMap map = file.map("stages", "passes by stage number, from 0");
   if (static_cast<int>(schedule.order.size()) != stages) {
     file.error(
         "stages", "E145",
         fmt::format("it lists stages 0 to {}, but pp is {}", static_cast<int>(schedule.order.size()) - 1, stages),
-        "give every stage its line: 0: F0 B0");
+        "give every stage a line: 0: F0 B0");
     return;
   }
   int listed = 0;

@@ -85,7 +85,7 @@ class Player {
     return ends_[static_cast<std::size_t>(row) * static_cast<std::size_t>(microbatches_) +
                  static_cast<std::size_t>(microbatch)];
   }
-  // When what the slot needs is there.
+  // When the slot's inputs are available.
   [[nodiscard]] std::optional<std::int64_t> ready_at(int stage, const Slot& slot) {
     const Needs needs = needs_of(shape_, stage, slot);
     std::int64_t ready = 0;
@@ -97,7 +97,7 @@ class Player {
     }
     return ready;
   }
-  // Plays the next block of joined slots, if all that they need is there.
+  // Runs the next block of joined slots, if their inputs are available.
   bool advance(std::size_t stage) {
     StageTimeline& mine = result_.stages[stage];
     const std::vector<Slot>& slots = order_[stage];

@@ -1,4 +1,4 @@
-// Plays an order of passes on a network that takes no time: when each stage computes, what it holds, where it waits.
+// A simulation of an order of passes on an instantaneous network: each stage's compute times, memory and waits.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct StageTimeline {
   std::int64_t end = 0;
   std::int64_t busy = 0;
   int held_at_peak = 0;   // most (microbatch, chunk) pairs between their first and their last pass
-  std::size_t played = 0; // slots; all of them unless the stage waits for ever
+  std::size_t played = 0;  // completed slots; all of them unless the stage deadlocks
 
   [[nodiscard]] std::int64_t span() const { return end - start; }
 };
@@ -35,24 +35,24 @@ struct Timeline {
   bool finished = false;
 
   [[nodiscard]] std::int64_t end() const;
-  // Idle time of the busiest stage: from the first start to the last end, and on that stage's own time line, the
-  // longest of all stages.
+  // Idle time of the busiest stage: from the first start to the last end, and on that stage's own timeline, the maximum
+  // over stages.
   [[nodiscard]] std::int64_t bubble() const;
   [[nodiscard]] std::int64_t bubble_of_own() const;
 };
 
-// What a pass waits for: another pass of the microbatch, on this or another stage.
+// A dependency of a pass: another pass of the microbatch, on this or another stage.
 struct Need {
   ChunkPosition place;
-  Pass pass = Pass::kForward;  // kInputGradient stands for either kind of backward pass
+  Pass pass = Pass::kForward;  // kInputGradient means either kind of backward pass
 };
 struct Needs {
-  std::optional<Need> own;     // the pass before on the same chunk
+  std::optional<Need> own;     // the previous pass on the same chunk
   std::optional<Need> others;  // of a neighbour
 };
 [[nodiscard]] Needs needs_of(const PipelineShape& shape, int stage, const Slot& slot);
 
-// Slots must lie within the shape and the microbatches.
+// Slots must be within the shape and the microbatches.
 [[nodiscard]] Timeline play_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches,
                                   const PassTimes& times);
 

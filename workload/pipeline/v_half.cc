@@ -1,6 +1,6 @@
-// V-Half: half of 1F1B's bubble with half of what 1F1B holds (and one stage's chunks more).
+// V-Half: half of 1F1B's bubble with half of its activation memory (plus one stage's chunks).
 //
-// Qi et al., "Pipeline Parallelism with Controllable Memory" (arXiv 2405.15362): lives of 6p units in all, from
+// Qi et al., "Pipeline Parallelism with Controllable Memory" (arXiv 2405.15362): lifespans of 6p units in total, from
 // distances of 1 and 2.
 #include "workload/builtin.h"
 #include "workload/pipeline/building_block.h"

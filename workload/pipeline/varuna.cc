@@ -1,12 +1,11 @@
-// Varuna: stages compute forward passes as activations come in, recompute a microbatch while its gradient is on its
-// way, and take a backward pass as soon as it can begin. The last stage computes nothing again: each of its backward
-// passes follows its forward pass.
+// Varuna: stages run forward passes as activations arrive, recompute a microbatch while its gradient is in flight, and
+// run a backward pass as soon as possible. The last stage recomputes nothing: each backward pass follows its forward
+// pass.
 //
 // Athlur et al., "Varuna: Scalable, Low-cost Training of Massive Deep Learning Models" (EuroSys 2022, arXiv
-// 2111.04007), section 4: the order is made ahead of time, by playing three rules on stages of equal speed. A
-// recomputation ends when the gradient comes in; after one nothing but its backward pass may follow; and a backward
-// pass that can begin goes before a forward pass. There a stage may also leave its order when a message is late; here
-// it waits.
+// 2111.04007), section 4: the order is computed offline, by simulating three rules on stages of equal speed. A
+// recomputation ends when the gradient arrives; only its backward pass may follow it; and a ready backward pass
+// precedes a forward pass. In the paper a stage may also deviate from its order when a message is late; here it waits.
 #include <limits>
 #include <optional>
 
@@ -72,13 +71,13 @@ class VarunaPlayer {
     const std::int64_t start = std::max(free_at_[stage], activation);
     return {.stage = stage, .pass = Pass::kForward, .start = start, .end = start + kForward};
   }
-  // A backward pass goes first, unless a forward pass fits in before it could begin.
+  // A backward pass goes first, unless a forward pass fits before its earliest start.
   [[nodiscard]] Choice next_of(std::size_t stage) const {
     const Choice backward = backward_of(stage);
     const Choice forward = forward_of(stage);
     return forward.end <= backward.start ? forward : backward;
   }
-  // Of all stages the one whose pass begins first: what others do later cannot change it.
+  // The stage whose pass begins first: later passes of other stages cannot change it.
   [[nodiscard]] Choice next() const {
     Choice best;
     for (std::size_t stage = 0; stage < order_.size(); ++stage) {
@@ -102,7 +101,7 @@ class VarunaPlayer {
   std::vector<std::int64_t> free_at_;                   // by stage
   std::vector<std::vector<std::int64_t>> forward_end_;  // by stage, by microbatch
   std::vector<std::vector<std::int64_t>> backward_end_;
-  std::vector<int> forwards_;  // by stage: done
+  std::vector<int> forwards_;  // by stage: completed
   std::vector<int> backwards_;
 };
 

@@ -1,4 +1,4 @@
-// ZB-H1: 1F1B whose weight gradients fill the gaps at the end. Bubble (p-1)(F+B-W), p microbatches are held.
+// ZB-H1: 1F1B whose weight gradients fill the gaps at the end. Bubble (p-1)(F+B-W), p microbatches in memory.
 //
 // Qi et al., "Zero Bubble Pipeline Parallelism" (ICLR 2024, arXiv 2401.10241), section 2.1.
 #include "workload/builtin.h"

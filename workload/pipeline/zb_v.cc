@@ -1,8 +1,8 @@
-// ZB-V: no bubble on a stage's own time line when F = B = W, with what 1F1B holds (2p chunks of half a stage).
+// ZB-V: no bubble on a stage's own timeline when F = B = W, with the memory of 1F1B (2p chunks of half a stage).
 //
 // Qi et al., "Zero Bubble Pipeline Parallelism" (arXiv 2401.10241), section 6, as the block V-ZB of "Pipeline
-// Parallelism with Controllable Memory" (arXiv 2405.15362): lives of 12p units in all. With distances 2 and 4, whose
-// sum is the period, the four passes keep their places within the period on every stage.
+// Parallelism with Controllable Memory" (arXiv 2405.15362): lifespans of 12p units in total. With distances 2 and 4,
+// whose sum is the period, the four passes have the same positions within the period on every stage.
 #include "workload/builtin.h"
 #include "workload/pipeline/building_block.h"
 

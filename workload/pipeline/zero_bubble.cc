@@ -38,7 +38,7 @@ PipelineOrder handcrafted_zero_bubble(const ScheduleRequest& request, int lead) 
       writer.input_gradient();
       writer.weight_gradient(lag);
     }
-    // Weight gradients fill the time between gradients that come back, but not before the stage's lag is reached.
+    // Weight gradients fill the time between arriving gradients, but not before the stage's lag is reached.
     while (writer.inputs() < m) {
       writer.input_gradient();
       if (writer.inputs() > lag) writer.weight_gradient(0);

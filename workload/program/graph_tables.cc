@@ -25,7 +25,7 @@ void add_kernel(Work& work, const Kernel& kernel) {
 
 }  // namespace
 
-// Pieces are few: the same one is made again by every stage that needs it.
+// Sections are few: every stage that needs one makes it again.
 SectionId GraphTables::add_section(std::vector<Kernel> kernels) {
   const auto known = std::ranges::find_if(sections_, [&kernels](const std::vector<Kernel>& section) {
     return std::ranges::equal(section, kernels, same_launch);
@@ -78,7 +78,7 @@ std::uint32_t GraphTables::label(std::string_view text) {
   return known->second;
 }
 
-// Stages of equal layers go through equal segments.
+// Stages with equal layers use equal segments.
 std::uint32_t GraphTables::segment(Segment segment) {
   const auto known = std::ranges::find(segments_, segment);
   if (known != segments_.end()) return static_cast<std::uint32_t>(known - segments_.begin());

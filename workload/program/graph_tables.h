@@ -16,12 +16,12 @@
 
 namespace ringwright::workload {
 
-using SectionId = std::uint32_t;  // a run of kernels that is always launched together
+using SectionId = std::uint32_t;  // a sequence of kernels that is always launched together
 
 class GraphTables {
  public:
   [[nodiscard]] SectionId add_section(std::vector<Kernel> kernels);
-  // The pieces one after another; kernels that occur several times are one entry with that many launches.
+  // The concatenated sections; kernels that occur several times are one entry with that many launches.
   [[nodiscard]] std::uint32_t work(const std::vector<SectionId>& sections, const std::string& name);
   [[nodiscard]] std::uint32_t collective(const CollectiveSpec& spec);
   [[nodiscard]] std::uint32_t message(const MessageSpec& spec);
@@ -30,7 +30,7 @@ class GraphTables {
   [[nodiscard]] const Segment& segment_at(std::uint32_t number) const { return segments_[number]; }
   [[nodiscard]] bool has_kernels(SectionId section) const { return !sections_[section].empty(); }
 
-  // Ends the building.
+  // Finishes the tables.
   void move_into(TaskGraph& graph);
 
  private:
@@ -49,7 +49,7 @@ class GraphTables {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> label_of_;
-  // The last few that were asked for: a program names the same ones again and again.
+  // The most recent lookups: a program repeats the same names.
   static constexpr std::size_t kRecent = 4;
   std::array<std::uint32_t, kRecent> recent_labels_{};
   std::array<std::uint32_t, kRecent> recent_messages_{};

@@ -9,7 +9,7 @@ std::span<const std::uint32_t> dependencies_of(const Program& program, const Tas
   return std::span(program.dependencies).subspan(task.first_dependency, task.dependency_count);
 }
 
-// Whether the second task is the first one again, so many places later.
+// Whether the second task repeats the first one, at that distance.
 bool does_the_same(const Program& program, std::uint32_t before, std::uint32_t distance) {
   const Task& a = program.tasks[before];
   const Task& b = program.tasks[before + distance];

@@ -1,4 +1,4 @@
-// Finds where a program goes round in equal laps.
+// The detection of equal cycles in a program.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ringwright::workload {
 
-// The longest run of equal laps, given the tasks that laps may begin with (and the one behind the last lap). Labels may
-// differ. None where a task behind it depends on any but its last lap.
+// The longest run of equal cycles, given the tasks that cycles may begin with (and the one behind the last cycle).
+// Labels may differ. Empty if a later task depends on any but the last cycle.
 [[nodiscard]] Loop find_loop(const Program& program, const std::vector<std::uint32_t>& cycles);
 
 }  // namespace ringwright::workload

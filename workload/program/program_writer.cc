@@ -155,7 +155,7 @@ bool ProgramWriter::hangs_together() const {
   return ends && waits_.empty() && all_awaited() && all_begin_within();
 }
 
-// The last task comes after all others: each is on a stream with a later one, or a later one depends on it.
+// The last task follows all others: each is on a stream with a later one, or a later one depends on it.
 bool ProgramWriter::all_awaited() const {
   std::vector<bool> awaited(program_.tasks.size() - open_.begin, false);
   awaited.back() = true;
@@ -172,8 +172,8 @@ bool ProgramWriter::all_awaited() const {
   return true;
 }
 
-// Every task comes after all that a call depends on: it waits for all of that itself, or for a task that does; the
-// compute stream's first one comes after the computation before in any case.
+// Every task follows all dependencies of a call: it waits for all of that itself, or for a task that does; the compute
+// stream's first task always comes after the previous computation.
 bool ProgramWriter::all_begin_within() const {
   bool computed = false;
   for (std::size_t i = open_.begin; i < program_.tasks.size(); ++i) {

@@ -1,5 +1,5 @@
-// Writes one program as a framework issues it: kernels on the compute stream in order, communication on streams of its
-// own, and waits that hold up what is issued after them.
+// Writes one program as a framework issues it: kernels on the compute stream in order, communication on separate
+// streams, and waits that block subsequently issued tasks.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace ringwright::workload {
 
-// Which dimension talks and on which stream; absent where the dimension has one member.
+// A dimension and its communication stream; absent if the dimension has one member.
 struct CommStream {
   DimensionId dimension;
   StreamIndex stream = kNoStream;
@@ -28,38 +28,37 @@ class ProgramWriter {
   // Names the computations that follow.
   struct WorkName {
     std::string label;  // "F3": this task in a timeline
-    std::string work;   // "forward": what it does, shared by all tasks that do the same
+    std::string work;   // "forward": its kind of work, shared by all tasks of the kind
   };
   void name_work(const WorkName& name) { name_work(tables_.label(name.label), name.work); }
   void name_work(std::uint32_t label, std::string_view work);  // of the tables
   void compute(SectionId section);
-  // Communication starts when all that was issued before on the compute stream is done.
+  // Communication starts when everything issued before on the compute stream is done.
   TaskIndex collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label);
   TaskIndex send(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // Waits for nothing; the message may arrive any time before.
   TaskIndex receive(const CommStream& channel, const MessageSpec& spec, std::string_view label);
-  // For communication that runs ahead of, or beside, what is being computed: starts when those tasks are done.
+  // For communication ahead of, or concurrent with, the computation: starts when those tasks are done.
   TaskIndex collective_after(const CommStream& channel, const CollectiveSpec& spec, std::string_view label,
                              const std::vector<TaskIndex>& after);
   TaskIndex send_after(const CommStream& channel, const MessageSpec& spec, std::string_view label,
                        const std::vector<TaskIndex>& after);
-  // A computation on a stream of communication, in the order of that stream: a part of the communication.
+  // A computation on a communication stream, in that stream's order, as part of the communication.
   TaskIndex compute_on(StreamIndex stream, SectionId section, const std::string& name,
                        const std::vector<TaskIndex>& after);
-  // What was issued last on the compute stream: one task, or none yet.
+  // The last task on the compute stream, or none yet.
   [[nodiscard]] std::vector<TaskIndex> last_computation();
-  // While it is off, nothing is sent, received or waited for, also of what runs ahead: only what compute() names is
+  // While it is off, nothing is sent, received or waited for, including prefetches: only the work of compute() is
   // written.
   void mute(Communication communication) { communication_ = communication; }
-  // Whatever is issued from here on starts after that task.
+  // Everything issued from here on starts after that task.
   void wait(TaskIndex task);
 
-  // What is written between begin and end becomes a segment, and the program calls it instead; begin follows name_work
-  // and end comes before the next one. Nothing, and the tasks stay as they are, if they do not hang together as those
-  // of a segment must.
+  // The tasks between begin and end become a segment, which the program calls instead; begin follows name_work and end
+  // comes before the next one. Empty, with unchanged tasks, if they do not meet the conditions of a segment.
   void begin_segment();
   [[nodiscard]] std::optional<std::uint32_t> end_segment();
-  // What a call made now would depend on: calls of one segment must agree in its shape.
+  // The dependencies of a call at this point: calls of one segment must have the same number of them.
   struct CallShape {
     std::size_t waits = 0;
     bool follows_computation = false;
@@ -68,13 +67,13 @@ class ProgramWriter {
   [[nodiscard]] CallShape call_shape();
   void call(std::uint32_t segment);
 
-  // How many tasks there are, when what was named before is written.
+  // The number of tasks, after pending kernels are written.
   [[nodiscard]] TaskIndex position();
   [[nodiscard]] Program finish(int stream_count);
 
  private:
   void flush();
-  // Depends on these, and on the last computation if it is given.
+  // Depends on these, and on the last computation if given.
   TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies, std::optional<TaskIndex> computation = {});
   TaskIndex issue(Task task);
 
@@ -94,7 +93,7 @@ class ProgramWriter {
   std::vector<SectionId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   std::optional<TaskIndex> last_compute_;
-  // The segment that is being written: where it begins, and what a call of it depends on.
+  // The segment being written: its begin, and the dependencies of its call.
   struct OpenSegment {
     TaskIndex begin = 0;
     std::size_t dependency = 0;

@@ -13,7 +13,7 @@
 namespace ringwright::workload {
 namespace {
 
-// How many layers of the part end before this point.
+// The number of layers of the chunk that end before this point.
 int layer_of(const ModelChunk& part, std::size_t point) {
   return static_cast<int>(
       std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer));
@@ -29,7 +29,7 @@ std::string_view work_of(Pass pass) {
   return pass == Pass::kWeightGradient ? "weight gradients" : "backward";
 }
 
-// Among those that hold the same experts: the gradients' sum, or the shards of what they hold.
+// Among ranks with the same experts: the gradients' sum, or their shards.
 DataStreams expert_streams(const ParallelOptions& parallel, const StepStreams& streams) {
   if (!parallel.shards_experts_apart()) return {.replicas = streams.expert_data, .shards = {}};
   const ShardStreams shards{.shard = streams.expert_data, .replicate = {}, .secondary = {}, .node = {}, .across = {}};
@@ -150,7 +150,7 @@ void StageBuilder::recompute_ahead(ProgramWriter& writer, const Slot& slot) {
   }
 }
 
-// Gradients of weights find what they need on the rank: all that was exchanged for the gradients of the inputs.
+// Weight gradients need no communication: the input gradients have already exchanged their data.
 void StageBuilder::backward_share(ProgramWriter& writer, PointKind kind, Pass pass) {
   sections_.take(share_of(pass));
   if (pass == Pass::kWeightGradient) writer.mute(Communication::kOff);
@@ -159,7 +159,7 @@ void StageBuilder::backward_share(ProgramWriter& writer, PointKind kind, Pass pa
   sections_.take(GradientShare::kWhole);
 }
 
-// Passes of which no strategy remembers anything are alike but for their microbatch: written once, called ever after.
+// Passes without strategy state differ only in their microbatch: written once, then called.
 template <class Write>
 void StageBuilder::write_pass(ProgramWriter& writer, const Slot& slot, Write&& write) {
   if (stage_.passes == Passes::kWrittenOut) return write();
@@ -243,8 +243,8 @@ void StageBuilder::backward_points(ProgramWriter& writer, const Slot& slot, Data
   }
 }
 
-// Where two stages hold the same parts, each has seen half of the microbatches. Both sum the parts in model order; of
-// sharded gradients each rank has its share.
+// If two stages hold the same chunks, each has processed half of the microbatches. Both sum the chunks in model order;
+// of sharded gradients each rank has its share.
 void StageBuilder::reduce_copies(ProgramWriter& writer) {
   if (!streams_.mirror) return;
   const auto bytes = static_cast<std::int64_t>(bytes_per_element(inputs_.training.grad_reduce));
@@ -276,7 +276,7 @@ Bytes StageBuilder::awaited(int chunk, std::size_t point) const {
   return kept.keeper(point) < inputs_.parallel.offload.activation_layers ? kept.needed_before(point) : Bytes(0);
 }
 
-// What is needed first in a backward pass comes when it is needed, the rest while the layers after it are computed.
+// Tensors needed first in a backward pass are fetched on demand, the rest while the layers after them are computed.
 void StageBuilder::fetch_activations(ProgramWriter& writer, int chunk, std::size_t point) {
   if (!host_.moves_activations() || !ends_layer(part_of(chunk).points[point])) return;
   const Bytes mine = awaited(chunk, point);
@@ -290,7 +290,7 @@ void StageBuilder::fetch_activations(ProgramWriter& writer, int chunk, std::size
   if (here) writer.wait(*here);
 }
 
-// LAMB: two norms of each tensor, of weights and update, over all that hold a part of it.
+// LAMB: two norms of each tensor, of weights and update, over all ranks that hold a part of it.
 void StageBuilder::apply_update(ProgramWriter& writer, std::int64_t owned) {
   if (inputs_.training.optimizer.kind != OptimizerKind::kLamb) return;
   std::size_t tensors = 0;
@@ -303,8 +303,8 @@ void StageBuilder::apply_update(ProgramWriter& writer, std::int64_t owned) {
   writer.compute(sections_.add(optimizer_apply(sections_.context(), owned - host_.offloaded(owned))));
 }
 
-// Megatron's order: replicas, then tensors that are replicated within the model, then the gradient's norm over
-// everything that holds a part of the model, then the update.
+// Megatron's order: replicas, then tensors that are replicated within the model, then the gradient norm over all ranks
+// of a model copy, then the update.
 void StageBuilder::finish(ProgramWriter& writer) {
   const std::int64_t gradient_bytes = static_cast<std::int64_t>(bytes_per_element(inputs_.training.grad_reduce));
   writer.name_work({.label = "gradients", .work = "gradients"});

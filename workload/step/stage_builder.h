@@ -1,4 +1,4 @@
-// The program of one pipeline stage, which all its ranks run.
+// The program of one pipeline stage, common to all its ranks.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace ringwright::workload {
 
-// Passes that were written before, by what decides their course: stages of equal layers go through equal segments. Of a
-// pass that makes no segment: nothing.
+// Passes that were written before, by everything that determines their timeline: stages with equal layers use equal
+// segments. Empty for a pass without a segment.
 struct WrittenPasses {
-  using Layers = std::tuple<std::vector<PointKind>, bool>;  // the part's points, and whether it has the head
+  using Layers = std::tuple<std::vector<PointKind>, bool>;  // the chunk's points, and whether it has the head
   std::map<std::tuple<Layers, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments;
 };
 
@@ -41,7 +41,7 @@ class PassLabels {
 struct Stage {
   int number = 0;
   const std::vector<Slot>& slots;
-  int context_place = 0;  // which context-parallel rank, where that matters
+  int context_place = 0;  // index of the context-parallel rank, if relevant
   Passes passes = Passes::kAsSegments;
   WrittenPasses& written;  // by stages of the same kernels
   PassLabels& labels;
@@ -72,13 +72,13 @@ class StageBuilder {
   void backward_point(ProgramWriter& writer, PointKind kind);
   void backward_share(ProgramWriter& writer, PointKind kind, Pass pass);
   void recompute_layers(ProgramWriter& writer, int chunk, std::size_t point);
-  // What can be computed again before the gradient has come in: the layers whose backward pass is first.
+  // Layers that can be recomputed before the gradient arrives: those whose backward pass is first.
   void recompute_ahead(ProgramWriter& writer, const Slot& slot);
   [[nodiscard]] bool goes_ahead(int chunk, std::size_t point) const;
-  // Activations that wait in host memory: of the layer that ends at this point, and of the layer before it.
+  // Activations in host memory: of the layer that ends at this point, and of the previous layer.
   void store_activations(ProgramWriter& writer, int chunk, std::size_t point);
   void fetch_activations(ProgramWriter& writer, int chunk, std::size_t point);
-  // Bytes in host memory that must be back before the backward pass of this point.
+  // Bytes in host memory that must be fetched before the backward pass of this point.
   [[nodiscard]] Bytes awaited(int chunk, std::size_t point) const;
   [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
   [[nodiscard]] const KeptLayers& kept_of(int chunk) const { return kept_[static_cast<std::size_t>(chunk)]; }
@@ -98,7 +98,7 @@ class StageBuilder {
   ExpertParallel expert_;
   PipelineParallel pipeline_;
   HostTraffic host_;
-  std::optional<TaskIndex> fetched_;  // activations of the layer at hand
+  std::optional<TaskIndex> fetched_;  // activations of the current layer
   DataParallel data_;
   DataParallel expert_data_;
   struct Known {
@@ -108,7 +108,7 @@ class StageBuilder {
     std::optional<std::uint32_t> segment;
   };
   std::vector<TaskIndex> first_tasks_;
-  std::vector<Known> known_;  // those of the written passes that this stage has come upon
+  std::vector<Known> known_;  // the written passes that this stage has found
 };
 
 }  // namespace ringwright::workload

@@ -29,8 +29,7 @@ void count_program(StepPlan& plan, const Program& program) {
   plan.communication.push_back(std::move(bytes));
 }
 
-// Ranks of one stage run programs of their own where their place in a ring matters, or how many tokens their experts
-// get.
+// Ranks of one stage have separate programs if their position in a ring or the load of their experts matters.
 struct Variants {
   int context = 1;
   int expert = 1;
@@ -48,7 +47,7 @@ Variants variants_of(const StepInputs& inputs, const StepStreams& streams) {
           .expert = parallel.experts.load.empty() ? 1 : parallel.experts.ep};
 }
 
-// A causal mask leaves to the i-th of c consecutive pieces (2i + 1) / c of an equal share.
+// With a causal mask the i-th of c consecutive pieces has (2i + 1) / c of an equal share.
 KernelContext context_of(const StepInputs& inputs, const Variants& variants, int context, int expert) {
   KernelContext made = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
   if (variants.expert > 1) made.expert_load = inputs.parallel.experts.load_of(expert);
@@ -85,7 +84,7 @@ void count_step(StepPlan& plan, const StepInputs& inputs) {
   for (const Flops flops : plan.stage_flops) plan.hardware_flops += flops * ranks;
 }
 
-// What is told by stage is that of its first ranks.
+// Values by stage are those of its first ranks.
 void keep_first_variants(StepPlan& plan, const Variants& variants) {
   for (std::size_t stage = 0; stage < plan.stage_parameters.size(); ++stage) {
     const std::size_t program = stage * static_cast<std::size_t>(variants.count());
@@ -97,7 +96,7 @@ void keep_first_variants(StepPlan& plan, const Variants& variants) {
   plan.communication.resize(plan.stage_parameters.size());
 }
 
-// They belong to the steps before, which do as many for this one.
+// They belong to earlier steps, which run as many for this one.
 void leave_out_passes_ahead(const ParallelOptions& parallel, PipelineOrder& order) {
   for (std::size_t stage = 0; stage < order.size(); ++stage) {
     const int ahead = passes_ahead(parallel.versions, parallel.pp, static_cast<int>(stage));
@@ -105,7 +104,7 @@ void leave_out_passes_ahead(const ParallelOptions& parallel, PipelineOrder& orde
   }
 }
 
-// The loop of a stage's program, of the laps of its order.
+// The loop of a stage's program, from the cycles of its order.
 Loop loop_of(const Program& program, const StageBuilder& builder, const ShortOrder::Steady& steady) {
   std::vector<TaskIndex> cycles;
   for (std::size_t slot = steady.first; slot < steady.end; slot += steady.cycle) {
@@ -114,7 +113,7 @@ Loop loop_of(const Program& program, const StageBuilder& builder, const ShortOrd
   return find_loop(program, cycles);
 }
 
-// Whether every program goes round in laps; then it is worth leaving some out.
+// Whether every program repeats in cycles, so that some can be left out.
 bool has_loops(const TaskGraph& graph) {
   return std::ranges::all_of(graph.programs, [](const Program& program) { return program.loop.cycles >= 3; });
 }

@@ -1,4 +1,4 @@
-// One training step as a task graph: the pipeline schedule gives the order of passes, and each kind of parallelism adds
+// One training step as a task graph: the pipeline schedule sets the order of passes, and each kind of parallelism adds
 // its communication at its points.
 #pragma once
 
@@ -15,22 +15,22 @@ struct StepPlan {
   std::int64_t parameters = 0;    // of the model as published
   std::int64_t tokens = 0;        // in a training step
   std::int64_t microbatches = 0;  // per replica
-  // What the model needs, without recomputation, with causal attention counted as half of the score matrix; and with
-  // all of it, as most papers up to 2023 report MFU.
+  // FLOPs of the model without recomputation, with causal attention counted as half of the score matrix; and as the
+  // full matrix, as in most papers up to 2023 that report MFU.
   Flops model_flops;
   Flops model_flops_full_attention;
-  Flops hardware_flops;                           // what all ranks really compute
+  Flops hardware_flops;                           // FLOPs that all ranks actually compute
   std::vector<int> held_at_peak;                  // by stage: microbatches of a chunk between their passes, at most
-  std::vector<int> weight_versions;               // by stage: of the weights, with the newest
+  std::vector<int> weight_versions;               // by stage: versions of the weights, including the newest
   std::vector<std::int64_t> stage_parameters;     // by stage, of one rank
   std::vector<Flops> stage_flops;                 // by stage, of one rank in a training step
   std::vector<std::vector<Bytes>> communication;  // by stage, by dimension of the graph: the buffers of one rank's
                                                   // collectives (as CollectiveSpec counts) and the messages it sends
 };
 
-// Equal passes are segments of the graph, or each is written out. kFewLaps, kManyLaps: as segments; and where the
-// programs of all stages go round in equal laps, most of those are left out of the graph (LapsKept), though not of what
-// the plan tells.
+// Equal passes are segments of the graph, or each is written out. kFewLaps, kManyLaps: as segments; and if the programs
+// of all stages repeat in equal cycles, most of those are left out of the graph (LapsKept), but not of the plan's
+// totals.
 enum class Passes { kAsSegments, kWrittenOut, kFewCycles, kManyCycles };
 [[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 

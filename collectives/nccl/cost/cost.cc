@@ -42,7 +42,7 @@ NcclGraphs found(const NcclHost& host, const GroupLayout& layout, const NcclTabl
   return cache == nullptr ? find_nccl_graphs(host, layout, tables) : cache->find(host, layout, tables);
 }
 
-// A file does not say how its rings go to their NICs.
+// A file does not state how its rings reach their NICs.
 NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const NcclHost& host, const NcclTables& tables,
                      const GroupLayout& layout) {
   if (file == nullptr) return found;
@@ -121,31 +121,31 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
   const Allowed protocol = knobs_.protocols[index_of(c.kind)][index_of(c.protocol)];
   if (protocol == Allowed::kNo) return "excluded by NCCL_PROTO";
   if (protocol == Allowed::kByRule && !(tables_.ll128_up_to > 0) && !ll128_is_safe(graph_of(c.algorithm))) {
-    return "LL128 needs NVLink, and a way to the NIC without the processor";
+    return "LL128 needs NVLink, and a path to the NIC that avoids the CPU";
   }
   if (is_nvls(c.algorithm)) {
     const bool gathers = one_way(c.kind) && !tables_.nvls_gathers;
     const bool trees = c.algorithm == NcclAlgorithm::kNvlsTree && !tables_.nvls_over_hosts;
     if (!tables_.nvls || gathers || trees) return "not in this version";
     if (!knobs_.nvls) return "switched off by NCCL_NVLS_ENABLE";
-    if (!host_.multicast) return "no switch that reduces";
+    if (!host_.multicast) return "no NVSwitch with NVLS";
     if (host_.gpus <= 2) return "needs more than two GPUs on a switch";
     if (graphs_.nvls.channels < 2) return "needs two channels";
     if (c.algorithm == NcclAlgorithm::kNvlsTree && !several_hosts) return "needs several hosts";
     if (c.algorithm == NcclAlgorithm::kNvls && several_hosts && !collnet) return "needs CollNet between hosts";
   }
   if (is_collnet(c.algorithm)) {
-    if (!host_.network_reduces) return "the network's switches do not reduce";
+    if (!host_.network_reduces) return "the network switches do not reduce";
     if (!collnet || !several_hosts) return "needs NCCL_COLLNET_ENABLE and several hosts";
     if (c.algorithm == NcclAlgorithm::kCollnetDirect && host_.links != NcclHost::Links::kSwitch) {
       return "needs an NVSwitch";
     }
-    if (graph_of(c.algorithm).channels == 0) return "the search finds no way for it";
+    if (graph_of(c.algorithm).channels == 0) return "the search finds no channels for it";
   }
   if (c.algorithm == NcclAlgorithm::kPat) {
     if (!tables_.pat) return "not in this version";
     if (knobs_.pat == Allowed::kNo) return "switched off by NCCL_PAT_ENABLE";
-    if (group_.hosts != group_.ranks) return "needs one GPU a host";
+    if (group_.hosts != group_.ranks) return "needs one GPU per host";
   }
   if (one_way(c.kind) && several_hosts && (is_nvls(c.algorithm) || is_collnet(c.algorithm)) &&
       group_.per_host() > graphs_.collnet.channels) {
@@ -154,7 +154,7 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
   return {};
 }
 
-// The oldest versions limit LL128 by what the call does, later ones by the GPU.
+// The oldest versions limit LL128 by collective, later ones by GPU.
 double NcclCostModel::ll128_channel(const Case& c, double by_generation) const {
   const double by_kind = tables_.ring_ll128_of_kind[index_of(c.kind)];
   return or_unlimited(by_kind > 0.0 ? by_kind : by_generation);
@@ -164,7 +164,7 @@ double NcclCostModel::ring_bandwidth(const Case& c, double bus) const {
   const auto g = index_of(generation_);
   const double channels = graphs_.ring.channels;
   if (c.protocol == Protocol::kLl) {
-    // On one host the GPU bounds LL, over several the processor.
+    // On one host the GPU bounds LL, over several the CPU.
     const std::size_t by_processor = host_.processor == Processor::kAmd ? 1 : 0;
     const double limit = tables_.ll_total[group_.hosts == 1 ? g : by_processor][column_];
     const bool free_path = group_.hosts == 1 && (one_way(c.kind) || c.kind == CollectiveKind::kBroadcast);
@@ -226,7 +226,7 @@ double NcclCostModel::collnet_bandwidth(const Case& c, double bus) const {
   return bus / gpus_of_nic * (host_.compute_capability >= 90 ? 0.85 : 1.0);
 }
 
-// RCCL: on one host LL's chains (broadcast, reduce) reach more, by a factor of their own.
+// RCCL: on one host LL's chains (broadcast, reduce) have a separate, higher factor.
 double NcclCostModel::share_of_ring(const Case& c) const {
   constexpr double kChainsOfLl = 1.65;
   const std::size_t many = group_.hosts > 2 ? 1 : 0;
@@ -247,7 +247,7 @@ double NcclCostModel::bus_bandwidth(const Case& c) const {
   return ring_bandwidth(c, bus);
 }
 
-// From what a link sees to size / time.
+// From link rate to size / time.
 double NcclCostModel::algorithm_bandwidth(const Case& c) const {
   const double bus = bus_bandwidth(c);
   const bool ring = c.algorithm == NcclAlgorithm::kRing;
@@ -274,7 +274,7 @@ double NcclCostModel::ring_latency(const Case& c, double network_us) const {
   if (c.kind == CollectiveKind::kBroadcast || c.kind == CollectiveKind::kReduce) {
     const auto& network = tables_.hop_us[index_of(NcclHop::kNetwork)];
     if (graphs_.ring.same_channels) return several_hosts ? network[index_of(NcclAlgorithm::kRing)][p] : inside;
-    // Simple waits for chunks: it is charged a tree's hop.
+    // Simple waits for whole chunks: NCCL charges a tree's hop.
     const bool simple = c.protocol == Protocol::kSimple;
     const Case as_tree{
         .kind = c.kind, .algorithm = simple ? NcclAlgorithm::kTree : c.algorithm, .protocol = c.protocol};
@@ -298,7 +298,7 @@ double NcclCostModel::latency(const Case& c) const {
   const double inside = hop_us(graph, c) * (slower ? tables_.ll_inside_factor : 1.0);
   const bool as_tree = group_.ranks == group_.hosts && tables_.alone_as_tree;
   const NcclAlgorithm row = as_tree ? NcclAlgorithm::kTree : c.algorithm;
-  // Simple also waits until the NIC has flushed.
+  // Simple also waits for the NIC's flush.
   const double network = tables_.hop_us[index_of(NcclHop::kNetwork)][index_of(row)][p] +
                          graph.nic_latency_us * (c.protocol == Protocol::kSimple ? 2.0 : 1.0);
   const int others = group_.ranks / group_.hosts - 1;
@@ -322,7 +322,7 @@ bool NcclCostModel::is_by_size(const CollectiveCall& call) const {
   return tables_.ll_up_to > 0 && group_.hosts > 1 && call.kind == CollectiveKind::kAllReduce;
 }
 
-// RCCL's other way: which protocol a size takes, before algorithms are compared.
+// RCCL's alternative: the size selects the protocol before algorithms are compared.
 Protocol NcclCostModel::protocol_of_size(Bytes bytes) const {
   if (bytes.count() <= tables_.ll_up_to) return Protocol::kLl;
   const std::int64_t more = tables_.ll128_more_by_doubling * floor_log2(group_.hosts);
@@ -334,7 +334,7 @@ bool NcclCostModel::on_plateau(Bytes bytes) const {
   return bytes.count() / (static_cast<std::int64_t>(channels_) * group_.ranks) >= 64;
 }
 
-// Of the bandwidth, by powers of two from 64 B. RCCL's last factor holds for all that is larger.
+// Of the bandwidth, by powers of two from 64 B. RCCL's last factor holds for all larger sizes.
 double NcclCostModel::correction(const Case& c, Bytes bytes) const {
   constexpr int kOfTrees = 23;
   const int power = floor_log2(bytes.count() / 64);
@@ -370,7 +370,7 @@ std::vector<NcclCost> NcclCostModel::costs(const CollectiveCall& call) const {
       const Case c{.kind = call.kind, .algorithm = algorithm, .protocol = protocol};
       NcclCost cost{.algorithm = algorithm, .protocol = protocol, .latency_us = latency(c), .why_not = why_not(c)};
       if (cost.why_not.empty() && is_by_size(call) && protocol != protocol_of_size(call.bytes)) {
-        cost.why_not = "another protocol is for this size";
+        cost.why_not = "another protocol is used for this size";
       }
       if (cost.why_not.empty()) cost.bandwidth_gb = algorithm_bandwidth(c);
       if (cost.why_not.empty() && cost.bandwidth_gb <= 0.0) cost.why_not = "the version gives it no bandwidth";

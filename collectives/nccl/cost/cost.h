@@ -1,8 +1,9 @@
-// NCCL's cost model: what it believes a collective takes with each algorithm and protocol, so that it can choose.
+// NCCL's cost model: its own estimate of a collective's time with each algorithm and protocol, used for its choice.
 //
 //     time = latency + bytes / algorithm bandwidth
 //
-// Formulas: graph/tuning.cc of NCCL, whose numbers are in NcclTables. They rank choices; they are never the clock.
+// Formulas: graph/tuning.cc of NCCL, whose numbers are in NcclTables. They rank choices; simulated time never uses
+// them.
 #pragma once
 
 #include <array>
@@ -25,15 +26,15 @@ struct NcclCost {
   Protocol protocol = Protocol::kSimple;
   double latency_us = 0.0;
   double bandwidth_gb = 0.0;  // size / time, not the bus's; 0: cannot be used
-  double time_us = 0.0;       // of the call asked about
+  double time_us = 0.0;       // of the requested call
   std::string_view why_not;   // empty when it can be used
 };
 
-// One group on its hosts.
+// One communicator on its hosts.
 class NcclCostModel {
  public:
-  // All references must outlive the model. `graphs`: channels from a file, or null. `cache`: channels of groups like
-  // this one, for the same tables, host and knobs, or null.
+  // All references must outlive the model. `graphs`: channels from a file, or null. `cache`: channels of communicators
+  // with the same layout, for the same tables, host and knobs, or null.
   NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs, const GroupLayout& layout,
                 const NcclGraphFile* graphs = nullptr, NcclGraphCache* cache = nullptr);
 

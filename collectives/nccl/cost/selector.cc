@@ -16,7 +16,8 @@ bool usable(const NcclCost& cost) {
   return cost.why_not.empty();
 }
 
-// The cheapest that can be used; the first of equals, in NCCL's order. NCCL turns to a ring when nothing is left.
+// The cheapest that can be used; the first of equals, in NCCL's order. NCCL falls back to a ring when no choice is
+// left.
 NcclChoice cheapest(const std::vector<NcclCost>& costs) {
   const NcclCost* best = nullptr;
   for (const NcclCost& cost : costs) {
@@ -25,7 +26,7 @@ NcclChoice cheapest(const std::vector<NcclCost>& costs) {
   return best == nullptr ? NcclChoice{} : NcclChoice{.algorithm = best->algorithm, .protocol = best->protocol};
 }
 
-// A tuner's line sets its entry of the table to nothing, unless the entry cannot be used.
+// A tuner's line sets the cost of its entry to zero, unless the entry cannot be used.
 NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std::vector<NcclCost>& costs) {
   if (const TunerLine* line = setup.tuner.find(call)) {
     for (const NcclCost& cost : costs) {
@@ -36,7 +37,7 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
   return cheapest(costs);
 }
 
-// Sends go by the receiver's rail: GPUs write to each other over NVLink, and nothing forbids it.
+// Sends use PXN: GPUs write to each other over NVLink, and no setting forbids it.
 bool uses_pxn(const NcclSetup& setup) {
   const NcclKnobs& knobs = setup.knobs;
   return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
@@ -44,7 +45,7 @@ bool uses_pxn(const NcclSetup& setup) {
 }
 
 Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
-  constexpr std::int64_t kSlots = 8;  // a buffer's; a chunk is what one of them holds, in LL half of it
+  constexpr std::int64_t kSlots = 8;  // per buffer; a chunk fills one slot, in LL half of it
   if (choice.algorithm == NcclAlgorithm::kNvls) return knobs.nvls_chunk.value_or(Bytes(0));
   if (choice.algorithm == NcclAlgorithm::kNvlsTree) return knobs.nvls_tree_chunk.value_or(Bytes(0));
   const auto& buffer = knobs.buffer[index_of(choice.protocol)];
@@ -58,7 +59,7 @@ Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
   return Bytes(0);
 }
 
-// RCCL asks its files of algorithms before its cost model, unless the user has named an algorithm or protocol.
+// RCCL checks its algorithm files before its cost model, unless the user has named an algorithm or protocol.
 std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const CollectiveCall& call) {
   const NcclTables::AllPairs& pairs = setup.tables.all_pairs;
   const std::int64_t bytes = call.bytes.count();
@@ -73,14 +74,14 @@ std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const Collective
                         .threads = 512};
 }
 
-// Each channel that the search found has a way of its own, and the others begin again at the first.
+// Each channel that the search found has its own path; further channels start over at the first path.
 int kinds_of(int channels, int found) {
   return channels > found && channels % found == 0 ? found : channels;
 }
 
-// How rings and chains pass through hosts: as the graph file says, as the search found, or, where none is known, so
-// that pairs of GPUs that are joined by NVLink carry alike. Inside one host any order does, unless GPUs are joined
-// pairwise or a file names one.
+// How rings and chains pass through hosts: as in the graph file, as found by the search, or, if unknown, so that all
+// NVLink pairs carry equal load. Inside one host any order works, unless GPUs are connected pairwise or a file sets
+// one.
 HostPaths paths_of(const NcclSetup& setup, const NcclCostModel& costs, NcclAlgorithm algorithm,
                    const GroupLayout& layout, int channels) {
   const NcclGraphs& graphs = costs.graphs();
@@ -127,13 +128,13 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
 
 CollectivePlan NcclSelector::plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const {
   if (call.size() < 2) return CollectivePlan{.algorithm = std::string(to_string(algorithm))};
-  NcclKnobs knobs = setup_.knobs;  // what is named here overrules NCCL_ALGO
+  NcclKnobs knobs = setup_.knobs;  // the algorithm given here overrides NCCL_ALGO
   knobs.algorithms[index_of(call.kind)].fill(false);
   knobs.algorithms[index_of(call.kind)][index_of(algorithm)] = true;
   const NcclCostModel costs(setup_.tables, setup_.host, knobs, *call.layout, setup_.graph ? &*setup_.graph : nullptr,
                             cache_);
   NcclChoice choice = cheapest(costs.costs(call));
-  choice.algorithm = algorithm;  // Simple, which all algorithms have, where the cost model finds no use for any
+  choice.algorithm = algorithm;  // Simple, which all algorithms support, where the cost model rules out every protocol
   return plan_for(call, costs, choice);
 }
 

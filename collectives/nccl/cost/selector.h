@@ -18,7 +18,7 @@
 
 namespace ringwright::collectives {
 
-// A line of the table that a report shows: why this choice.
+// A row of the report's table that explains a choice.
 struct NcclOption {
   NcclCost cost;
   int channels = 0;
@@ -31,27 +31,27 @@ struct NcclSetup {
   NcclKnobs knobs;
   TunerFile tuner;
   std::optional<NcclGraphFile> graph;    // channels that NCCL found, instead of our own search
-  std::vector<MscclProgram> algorithms;  // from files, for the rung that plays thread blocks
+  std::vector<MscclProgram> algorithms;  // from files, for the rung that simulates thread blocks
   std::vector<ExecutionPlan> plans;      // the same, of MSCCL++
 };
 
 class NcclSelector {
  public:
-  // `graphs`: channels that were found for the same setup before; they outlive the selector. Null: it finds its own.
+  // `graphs`: channels found earlier for the same setup; they outlive the selector. Null: the selector searches itself.
   explicit NcclSelector(NcclSetup setup, NcclGraphCache* graphs = nullptr)
       : setup_(std::move(setup)),
         own_cache_(std::make_unique<NcclGraphCache>()),
         cache_(graphs != nullptr ? graphs : own_cache_.get()) {}
 
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
-  // With the algorithm that the user names, whatever the costs: the cheapest protocol that it may use.
+  // With the algorithm that the user names, regardless of cost: the cheapest protocol that it may use.
   [[nodiscard]] CollectivePlan plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const;
   [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const;
-  // What NCCL itself believes of every choice, cheapest first, those that cannot be used last; empty for all-to-all
-  // and for groups of one.
+  // NCCL's own estimate of every choice, cheapest first, unusable ones last; empty for all-to-all and for communicators
+  // of one rank.
   [[nodiscard]] std::vector<NcclOption> options(const CollectiveCall& call) const;
   [[nodiscard]] const NcclSetup& setup() const { return setup_; }
-  // The group's channels, as NCCL prints them at start.
+  // The communicator's channels, as NCCL prints them at start.
   [[nodiscard]] NcclGraphs graphs(const GroupLayout& layout) const;
 
  private:
@@ -64,7 +64,7 @@ class NcclSelector {
   NcclGraphCache* cache_;
 };
 
-// NCCL's estimate for every algorithm and protocol, as a plain function of its parts.
+// NCCL's estimate for every algorithm and protocol, as a plain function of its inputs.
 [[nodiscard]] std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call);
 
 }  // namespace ringwright::collectives

@@ -13,7 +13,7 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr std::int64_t kNoLimit = 4294967295;  // what files write for "and above"
+constexpr std::int64_t kNoLimit = 4294967295;  // "and above" in files
 constexpr int kMostRanks = 10'000'000;
 constexpr std::size_t kFewestFields = 8;
 constexpr std::size_t kMostFields = 10;
@@ -54,7 +54,9 @@ class LineReader {
     line.hosts = count(6, kMostRanks);
     line.ranks = count(7, kMostRanks);
     if (line.hosts > 0 && line.ranks > 0 && line.hosts > line.ranks) {
-      fail(6, fmt::format("nNodes {} is above nRanks {}", line.hosts, line.ranks), "every host has a rank; -1 for any");
+      fail(6, fmt::format("nNodes {} is above nRanks {}", line.hosts, line.ranks),
+           "every host has at least one rank; "
+           "-1 for any");
     }
     if (fields_.size() > 8) line.operations = count(8, kMostRanks);
     if (fields_.size() > 9) line.registered = static_cast<int>(number(9, -1, 1));
@@ -93,7 +95,7 @@ class LineReader {
 
   void wrong(std::size_t field, const std::vector<std::string>& known) {
     const std::string near = nearest_name(fields_[field].text, known);
-    fail(field, fmt::format("'{}' is no {}", fields_[field].text, kFieldNames[field]),
+    fail(field, fmt::format("'{}' is not a valid {}", fields_[field].text, kFieldNames[field]),
          near.empty() ? fmt::format("one of {}", join(known, ", ")) : fmt::format("did you mean '{}'?", near));
   }
 

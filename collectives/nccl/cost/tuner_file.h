@@ -1,9 +1,9 @@
-// A tuner file as NCCL's example plug-in reads it: lines that say which algorithm plays calls of some size and group.
+// A tuner file as NCCL's example plug-in reads it: lines that set the algorithm by call size and communicator.
 //
 //     # collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]
 //     allreduce,0,65536,tree,ll,2,-1,-1
 //
-// The first line that fits decides. -1 stands for any (channels: NCCL's own number); 4294967295 bytes for no limit.
+// The first matching line applies. -1 stands for any (channels: NCCL's own number); 4294967295 bytes for no limit.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ struct TunerLine {
   int channels = -1;
   int hosts = -1;
   int ranks = -1;
-  int operations = -1;  // numPipeOps; ringwright asks for one at a time
+  int operations = -1;  // numPipeOps; ringwright always uses one
   int registered = -1;  // regBuff; ringwright's buffers are not registered
 };
 
 struct TunerFile {
   std::vector<TunerLine> lines;
 
-  // The line that decides about a call; null: none.
+  // The line that applies to a call; null: none.
   [[nodiscard]] const TunerLine* find(const CollectiveCall& call) const;
 };
 

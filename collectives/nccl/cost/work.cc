@@ -13,7 +13,7 @@ constexpr int kMaxThreads = 640;
 constexpr int kSimpleThreads = 512;
 constexpr int kLlThreads = 512;
 constexpr int kLl128Threads = 640;
-constexpr double kSlowRing = 12.0;  // GB/s of all channels; up to here a ring runs with fewer threads
+constexpr double kSlowRing = 12.0;  // GB/s of all channels; up to this rate a ring runs with fewer threads
 
 // Bytes per thread below which threads idle (device.h, tuning.cc).
 constexpr std::int64_t kLlThreshold = 8;
@@ -68,7 +68,7 @@ int nvls_channels(const NcclCostModel& model, const NcclHost& host, const NcclKn
   return several_hosts && algorithm == NcclAlgorithm::kNvls ? std::min(channels, model.channels()) : channels;
 }
 
-// Bytes that cross a channel's links; LL's flags make its traffic dear.
+// Bytes that cross a channel's links; LL's flags double its traffic.
 std::int64_t traffic(const CollectiveCall& call, Protocol protocol) {
   const std::int64_t bytes = call.kind == CollectiveKind::kAllReduce ? 2 * call.bytes.count() : call.bytes.count();
   return protocol == Protocol::kLl ? 4 * bytes : bytes;
@@ -80,7 +80,7 @@ int up_to_traffic(int channels, const CollectiveCall& call, Protocol protocol, s
   return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, channels));
 }
 
-// Threads of the groups of warps that an algorithm needs besides those that move data.
+// Threads of the extra warps that an algorithm needs besides those that move data.
 int with_helpers(int threads, const NcclChoice& choice) {
   if (choice.algorithm == NcclAlgorithm::kTree || choice.algorithm == NcclAlgorithm::kPat) return kMaxThreads;
   if (choice.algorithm == NcclAlgorithm::kRing && choice.protocol == Protocol::kSimple) threads += kWarp;
@@ -107,7 +107,8 @@ NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclK
   return work;
 }
 
-// computeColl of src/enqueue.cc up to 2.18: a slot is halved while there are few loops for the depth of the tree.
+// computeColl of src/enqueue.cc up to 2.18: a slot is halved while the number of loops is small for the depth of the
+// tree.
 Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
   const auto hosts = static_cast<unsigned>(call.layout->host_count());
   const int depth = call.size() / static_cast<int>(hosts) - 1 + static_cast<int>(std::bit_width(hosts)) - 1;
@@ -124,9 +125,9 @@ Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
 }
 
 // src/collectives/device/{all_reduce,all_gather,reduce_scatter,broadcast,reduce}.h of 2.6 and 2.18: LL128's threads
-// take 60 bytes each at once, of which rings that go round ask for half and trees for an eighth; with Simple 8, in
-// trees 64, without the warps that only wait. LL's threads take 8, but each hands its own on by itself: what is rounded
-// up costs nothing (ABCI, 1 MiB on 8 A100: 75 us; 82 with chunks of 5.3 KiB on 24 channels, 96 with 8 KiB on 16).
+// take 60 bytes each at once, of which traversing rings require half and trees an eighth; with Simple 8, in trees 64,
+// without the warps that only wait. LL's threads take 8, but each forwards its own data independently: rounding up
+// costs nothing (ABCI, 1 MiB on 8 A100: 75 us; 82 with chunks of 5.3 KiB on 24 channels, 96 with 8 KiB on 16).
 Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads) {
   const bool ring = choice.algorithm == NcclAlgorithm::kRing;
   if (!ring && choice.algorithm != NcclAlgorithm::kTree) return Bytes(0);
@@ -163,7 +164,7 @@ PeerPath inside_host(const NcclHost& host, const NcclKnobs& knobs) {
 }
 
 Protocol exchange_protocol(const NcclKnobs& knobs, Bytes to_peer, PeerPath path) {
-  // Connections over the network have no buffers of LL, unless they are asked for.
+  // Connections over the network have no buffers of LL, unless requested.
   const bool has_ll = path != PeerPath::kNetwork || knobs.p2p_net_ll;
   return has_ll && to_peer <= knobs.p2p_ll_up_to ? Protocol::kLl : Protocol::kSimple;
 }
@@ -177,7 +178,7 @@ Bytes exchange_chunk(const NcclKnobs& knobs, PeerPath path) {
   return knobs.p2p_net_chunk;
 }
 
-// The number that the peer with the fewest ways has; all peers get it.
+// The minimum over all peers; all peers get it.
 int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, PeerPath path) {
   constexpr int kTwo = 2;
   if (model.group().hosts > 1) {
@@ -203,8 +204,8 @@ NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host
           .chunk = exchange_chunk(knobs, path)};
 }
 
-// From the channels that a peer has when all members are peers, doubled while each would move more than a slot between
-// hosts, or 32 slots inside one (calcP2pChunkSize of src/enqueue.cc).
+// From the channels per peer when all members are peers, doubled while each would move more than a slot between hosts,
+// or 32 slots inside one (calcP2pChunkSize of src/enqueue.cc).
 NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                const MessageCall& call) {
   const PeerPath path = call.leaves_host() ? PeerPath::kNetwork : inside_host(host, knobs);

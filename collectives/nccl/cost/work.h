@@ -1,4 +1,4 @@
-// How many channels and threads NCCL gives to a call once algorithm and protocol are chosen: fewer for little data.
+// NCCL's number of channels and threads for a call, given algorithm and protocol: fewer for small sizes.
 #pragma once
 
 #include "collectives/nccl/cost/cost.h"
@@ -14,18 +14,18 @@ struct NcclWork {
 struct NcclChoice {
   NcclAlgorithm algorithm = NcclAlgorithm::kRing;
   Protocol protocol = Protocol::kSimple;
-  int channels = 0;  // asked for by a tuner; 0: NCCL's own number
+  int channels = 0;  // set by a tuner; 0: NCCL's own number
 };
 
 [[nodiscard]] NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                  const CollectiveCall& call, const NcclChoice& choice);
 
-// Of trees with Simple in versions that cut small buffers finer, so that their levels overlap.
+// For trees with Simple in versions that cut small buffers finer, so that levels overlap.
 [[nodiscard]] Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels);
-// Of such versions: what chunks of rings and trees are multiples of.
+// In such versions: the grain of chunks of rings and trees.
 [[nodiscard]] Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads);
 
-// Sends and receives among all members: channels and the chunk they move in.
+// Sends and receives among all members: channels and chunk size.
 struct NcclExchange {
   int channels = 1;
   Protocol protocol = Protocol::kSimple;

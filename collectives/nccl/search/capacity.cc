@@ -12,14 +12,14 @@ namespace {
 
 // GPU to GPU through an Intel processor is charged 6/5 of its rate.
 constexpr double kIntelPenalty = 6.0 / 5.0;
-// NCCL keeps what is left of a link rounded to 1/1000 GB/s.
+// NCCL rounds the remaining rate of a link to 1/1000 GB/s.
 constexpr double kRounding = 1e-3;
 
 int fit(double capacity, double speed) {
   return static_cast<int>(std::floor((capacity + kRounding) / speed));
 }
 
-// Between sockets in GB/s, by maker (topo.h), where the host's own figure is not given.
+// Between sockets in GB/s, by CPU vendor (topo.h), where the host sets no figure.
 double socket_rate(const NcclHost& host) {
   if (host.socket.count() > 0.0) return host.socket.count() / 1e9;
   switch (host.processor) {
@@ -66,7 +66,7 @@ class RingSearch {
     for (int to = 1; to < size_; ++to) {
       if (unit(from, to) > 0 && std::find(ring_.begin(), ring_.end(), to) == ring_.end()) next.push_back(to);
     }
-    // Thick bundles first, so that what is left stays even.
+    // Thick bundles first, so that the remaining lanes stay even.
     std::stable_sort(next.begin(), next.end(), [&](int a, int b) { return unit(from, a) > unit(from, b); });
     for (const int to : next) {
       --unit(from, to);
@@ -98,7 +98,7 @@ class RingSearch {
 
 int count_rings(int size, std::vector<int> units) {
   if (size < 2) return 0;
-  // Every pair alike: the arcs of a complete graph part into size - 1 rings, but not for 4 and 6 members with one unit
+  // Equal pairs: the arcs of a complete graph decompose into size - 1 rings, but not for 4 and 6 members with one unit
   // a pair (Tillson 1980; 4 members have six rings, each arc in two of them).
   std::vector<int> sorted;
   for (int from = 0; from < size; ++from) {
@@ -110,8 +110,7 @@ int count_rings(int size, std::vector<int> units) {
   const bool parts = (size != 4 || *least % 2 == 0) && (size != 6 || *least > 1);
   if (*least == *most && parts) return *least * (size - 1);
   // 4 members have six rings, and every arc lies in two of them: rings that share an arc share its units, which uses
-  // all arcs up only when each takes half. An odd number leaves one ring out; a search would take all its steps for
-  // that.
+  // all arcs up only when each takes half. An odd number loses one ring; a search would use all its steps on it.
   if (*least == *most && size == 4) return *least * 3 - 1;
   return RingSearch(size, std::move(units)).count();
 }
@@ -150,7 +149,7 @@ void HostCapacity::find_nvlink(const NcclHost& host, double share) {
     for (int b = 0; b < size(); ++b) out += pair(a, b);
     gpu_nvlink_ = a == 0 ? out : std::min(gpu_nvlink_, out);
   }
-  // No ring over the lanes that join these members: they meet over PCIe.
+  // No ring over the lanes between these members: they communicate over PCIe.
   if (mesh_rings(1.0) == 0) {
     pairs_.clear();
     gpu_nvlink_ = 0.0;
@@ -181,8 +180,8 @@ NcclPath HostCapacity::path_to_nic(const NcclHost& host, int gpu, int nic) const
   return NcclPath::kPhb;
 }
 
-// A ring enters a host at one GPU and leaves it at another, both beside the same NIC. Where a NIC has one GPU alone
-// beside it, the other end goes through that GPU (PXN) where NVLink leads there.
+// A ring enters a host at one GPU and leaves it at another, both next to the same NIC. Where only one GPU is next to a
+// NIC, the other end goes through that GPU (PXN) if NVLink connects them.
 void HostCapacity::find_nics(const NcclHost& host) {
   nic_rate_ = std::min(host.nic.count() / 1e9, planned_pcie(host.pcie));
   const int ends = std::min(2, size());
@@ -222,13 +221,14 @@ int HostCapacity::rings_inside(double speed) const {
 }
 
 int HostCapacity::rings_between(double inside, double between) const {
-  // NICs at the best path first; NCCL takes farther ones only while bandwidth is lacking, and they share the slots.
+  // NICs at the best path first; NCCL takes farther ones only while bandwidth is insufficient, and they share the
+  // slots.
   int rings = near_nics_ * fit(nic_rate_, between);
   rings = std::min(rings, size() * fit(slot_, between));
   if (size() == 1) return rings;
   if (!has_nvlink()) return std::min(rings, fit(between_gpus_, inside));
   if (!pairs_.empty()) {
-    // A ring through the host uses size - 1 arcs; one that is missing between its ends does not matter.
+    // A ring through the host uses size - 1 arcs; a missing arc between its ends does not matter.
     int arcs = 0;
     for (const double rate : pairs_) arcs += rate > 0.0 ? fit(rate, inside) : 0;
     return std::min(rings, arcs / (size() - 1));

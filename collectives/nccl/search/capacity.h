@@ -1,6 +1,5 @@
-// What the links of one host carry for some of its GPUs, at the rates that NCCL plans with: how many rings and trees
-// fit, without their ways. For RCCL, which does not search on hosts that it knows, but has rings for them that use all
-// lanes.
+// How many rings and trees the links of one host carry for some of its GPUs, at NCCL's planning rates, without their
+// paths. For RCCL, which uses predefined rings over all lanes on known hosts instead of a search.
 #pragma once
 
 #include <vector>
@@ -13,11 +12,11 @@ namespace ringwright::collectives {
 
 class HostCapacity {
  public:
-  // `members`: places of the group's GPUs in the host, ascending.
+  // `members`: positions of the communicator's GPUs in the host, ascending.
   HostCapacity(const NcclHost& host, std::vector<int> members, const NcclTables& tables);
 
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
-  // Of the fastest path that a channel could take, and of one GPU's links together: bounds of the search.
+  // Rate of the fastest path that a channel could take, and of all links of one GPU: bounds of the search.
   [[nodiscard]] double fastest(bool several_hosts) const;
   [[nodiscard]] double total() const { return total_; }
   // Rings that fit at this bandwidth (GB/s) each; over several hosts they enter and leave through NICs.
@@ -41,7 +40,7 @@ class HostCapacity {
   std::vector<int> members_;
   bool switched_ = false;
   std::vector<double> pairs_;  // GB/s between members; empty without a mesh
-  double gpu_nvlink_ = 0.0;    // of the member that has least; 0: GPUs meet over PCIe
+  double gpu_nvlink_ = 0.0;    // of the member with the least; 0: GPUs communicate over PCIe
   double slot_ = 0.0;          // of a GPU
   double between_gpus_ = 0.0;  // over PCIe: of all rings together
   double total_ = 0.0;

@@ -15,12 +15,12 @@
 namespace ringwright::collectives {
 namespace {
 
-// Steps that a search may take, and all searches of a pattern together (search.cc of 2.16 and later; older ones took
-// longer for the same).
+// Step limits of one search and of all searches of a pattern (search.cc of 2.16 and later; older versions took longer
+// for the same).
 constexpr int kSteps = 1 << 14;
 constexpr int kIdenticalSteps = 1 << 8;
 constexpr std::int64_t kStepsInAll = 1 << 19;
-// A slower entry of the list is tried while it is more than this part of the best found.
+// A slower list entry is tried while it exceeds this fraction of the best found.
 constexpr double kWorthTrying = 0.49;
 constexpr int kWide = 25'000;  // MB/s from which on channels are doubled
 constexpr int kVeryWide = 50'000;
@@ -75,7 +75,7 @@ class GraphFinder {
   NcclSearch search_;
   const NcclTables& tables_;
   std::vector<int> speeds_;
-  Paths inside_{};  // that ways between GPUs have
+  Paths inside_{};  // that paths between GPUs have
   Paths between_{};
   int cross_nic_ = 0;
   bool identical_first_ = true;
@@ -104,8 +104,8 @@ void GraphFinder::begin(Asked asked) {
   budget_ = kStepsInAll;
 }
 
-// The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in
-// size-1.
+// The root of a tree on one host neither sends up nor receives from above: the load of a ring over `size` GPUs is that
+// of a tree over size-1.
 std::size_t GraphFinder::fastest_worth(int least) const {
   const double gpus = topology_.gpus();
   const double total = topology_.total() * (gpus > 1 && best_.pattern != NcclPattern::kRing ? gpus / (gpus - 1) : 1.0);
@@ -123,8 +123,7 @@ GraphFinder::Outcome GraphFinder::attempt() {
   return Outcome::kGoOn;
 }
 
-// Another order on every channel, but not where traffic between sockets of AMD's processors is at stake; a simpler
-// tree.
+// A different order on every channel, unless traffic between sockets of AMD CPUs is involved; a simpler tree.
 bool GraphFinder::loosen_order() {
   const bool sockets = topology_.host().processor == Processor::kAmd && trial_.type_inside == NcclPath::kSys;
   if (trial_.same && !sockets) {
@@ -142,7 +141,7 @@ bool GraphFinder::loosen_order() {
   return false;
 }
 
-// Worse ways inside the host, no worse than those to the network; then worse ones to the network.
+// Worse paths inside the host, no worse than those to the network; then worse paths to the network.
 bool GraphFinder::loosen_types() {
   const bool none = best_.count == 0;
   const bool outside = topology_.nets() > 0;
@@ -165,7 +164,7 @@ bool GraphFinder::loosen_types() {
   return false;
 }
 
-// The next worse kind of path that the host has; trying those that it does not have finds nothing new.
+// The next worse path type that the host has; path types that it does not have yield nothing new.
 std::optional<NcclPath> GraphFinder::next_path(const Paths& has, NcclPath path, NcclPath most) {
   for (int worse = static_cast<int>(path) + 1; worse <= static_cast<int>(most); ++worse) {
     if (has[static_cast<std::size_t>(worse)]) return static_cast<NcclPath>(worse);
@@ -173,7 +172,7 @@ std::optional<NcclPath> GraphFinder::next_path(const Paths& has, NcclPath path, 
   return std::nullopt;
 }
 
-// What to try next in the first pass; false: nothing is left to try.
+// The next trial of the first pass; false: none is left.
 bool GraphFinder::loosen() {
   if (loosen_order()) return true;
   if (budget_ < 0 && best_.count > 0) return false;
@@ -248,7 +247,7 @@ NcclChannels GraphFinder::find(Asked asked) {
   return best_;
 }
 
-// The GPU through which a GPU reaches a port of the network, as a place in the host; -1: it needs none.
+// The GPU through which a GPU reaches a network port (PXN), as a position in the host; -1: none needed.
 int relay_between(const NcclTopology& topology, int gpu, int port) {
   const NcclTopology::Route& route = topology.route(gpu, topology.net(port));
   if (route.path != NcclPath::kPxn) return -1;
@@ -260,7 +259,7 @@ int relay_between(const NcclTopology& topology, int gpu, int port) {
   return -1;
 }
 
-// Of rings the last GPU goes on to the network, of chains the first one does.
+// In rings the last GPU sends to the network, in chains the first one does.
 int relay_of(const NcclTopology& topology, const NcclChannels& found, int channel) {
   const bool ring = found.pattern == NcclPattern::kRing;
   const auto gpu = found.gpus.begin() + channel * topology.gpus() + (ring ? topology.gpus() - 1 : 0);

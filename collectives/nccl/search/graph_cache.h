@@ -1,4 +1,4 @@
-// Channels that were found already, by the members that groups have on their hosts: a job has many groups and few
+// A cache of search results, by the members of communicators on their hosts: a job has many communicators and few
 // shapes.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ringwright::collectives {
 
-// Of one kind of host and one version; may be asked by several threads.
+// For one kind of host and one version; thread-safe.
 class NcclGraphCache {
  public:
   [[nodiscard]] NcclGraphs find(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables);

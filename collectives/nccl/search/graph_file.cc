@@ -98,7 +98,7 @@ class GraphsReader {
     }
   }
 
-  // `graph`: where the channels' GPUs and NICs are kept, if their order means something.
+  // `graph`: receives the channels' GPUs and NICs, if their order is meaningful.
   int read_channels(const XmlElement& element, NcclGraph* graph) {
     int channels = 0;
     for (const XmlElement& channel : element.children) {
@@ -112,7 +112,7 @@ class GraphsReader {
     return channels;
   }
 
-  // The first and the last <net>; nothing where the channel names none.
+  // The first and the last <net>; empty where the channel has none.
   std::optional<std::array<int, 2>> read_ports(const XmlElement& channel) {
     std::optional<std::array<int, 2>> ports;
     for (const XmlElement& net : channel.children) {
@@ -130,9 +130,9 @@ class GraphsReader {
     }
     if (order.empty()) fail(channel, "the channel has no GPU");
     if (std::set<int>(order.begin(), order.end()).size() != order.size())
-      fail(channel, "a GPU stands twice in a channel");
+      fail(channel, "a GPU is listed twice in a channel");
     if (file_.gpus > 0 && static_cast<int>(order.size()) != file_.gpus) {
-      fail(channel, fmt::format("the channel has {} GPUs and the one before {}", order.size(), file_.gpus));
+      fail(channel, fmt::format("the channel has {} GPUs and the previous one {}", order.size(), file_.gpus));
     }
     file_.gpus = static_cast<int>(order.size());
     return order;

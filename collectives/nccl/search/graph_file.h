@@ -24,8 +24,8 @@ struct NcclGraphFile {
 
 [[nodiscard]] Result<NcclGraphFile> parse_nccl_graphs(std::string_view text, const std::string& name);
 
-// What the file gives takes the place of what was found, for groups that hold all the file's GPUs on every host; others
-// see other channels than those of the file.
+// Replaces the search result by the file's channels, for communicators with all the file's GPUs on every host; others
+// keep their own channels.
 [[nodiscard]] NcclGraphs with_file(NcclGraphs found, const NcclGraphFile& file, const GroupLayout& layout);
 
 }  // namespace ringwright::collectives

@@ -1,6 +1,6 @@
-// The channels of a group: those that its worst host finds. Every rank searches its own host; then all tell each other
-// what they found and take the fewest channels, the lowest rates and the worst paths (initTransportsRank of NCCL's
-// src/init.cc), while each host goes on with its own orders and NICs.
+// The channels of a communicator: those that its worst host finds. Every rank searches its own host; then all exchange
+// their results and take the fewest channels, the lowest rates and the worst paths (initTransportsRank of NCCL's
+// src/init.cc), while each host keeps its own orders and NICs.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace ringwright::collectives {
 namespace {
 
-// Without the NICs that such a host lacks; the graphs name the others by the numbers that they have in a whole one.
+// Without the NICs that are missing on such a host; graphs number the others as on a complete host.
 NcclGraphs graphs_of_kind(const NcclHost& host, const HostMembers& kind, const NcclTables& tables, bool several_hosts) {
   if (kind.nic_set == 0) return find_graphs_on_host(host, kind.gpus, tables, several_hosts);
   const std::vector<int> left = nics_left(host, kind.nic_set);
@@ -27,7 +27,7 @@ NcclGraphs graphs_of_kind(const NcclHost& host, const HostMembers& kind, const N
 
 int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, int most) {
   int channels = std::min(ring.channels * 2, most);
-  // Fast NICs from Hopper on: four channels of computing for one found.
+  // Fast NICs from Hopper on: four compute channels per channel found.
   if (compute_capability >= 90 && several_hosts && ring.inside_gb > 45.0 && channels < 16) channels *= 2;
   return channels;
 }

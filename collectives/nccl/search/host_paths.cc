@@ -1,4 +1,4 @@
-// Hosts of a group are of one kind where they have the same GPUs in the same places, and the same NICs; with
+// Hosts of a communicator are of one kind if they have the same GPUs at the same positions, and the same NICs; with
 // NCCL_CROSS_NIC=2 every second host swaps the channels of a pair, so that a ring that leaves by one NIC enters the
 // next host by the same one (ncclTopoPostset of NCCL's src/graph/connect.cc).
 #include "collectives/nccl/search/host_paths.h"
@@ -26,7 +26,7 @@ const NcclGraph* graph_of(const NcclGraphs& graphs, NcclAlgorithm algorithm) {
   return nullptr;
 }
 
-// The graph of hosts with these GPUs in the places of their members, and these NICs; null: none is known.
+// The graph of hosts with members on these GPUs and with these NICs; null: unknown.
 const NcclGraph* graph_on(const NcclGraphs& graphs, NcclAlgorithm algorithm, HostMembers host) {
   const NcclGraph* graph = graph_of(graphs, algorithm);
   if (graph == nullptr || !graph->orders.empty()) return graph;
@@ -37,7 +37,7 @@ const NcclGraph* graph_on(const NcclGraphs& graphs, NcclAlgorithm algorithm, Hos
   return graph->orders.empty() ? nullptr : graph;
 }
 
-// Chains go back to the network where they came from.
+// Chains return to the network where they entered.
 HostPath path_of_channel(const NcclHost& host, const NcclGraph& graph, NcclAlgorithm algorithm, int channel) {
   HostPath path{.order = graph.orders[at(channel)]};
   if (graph.ports.empty()) return path;
@@ -48,7 +48,7 @@ HostPath path_of_channel(const NcclHost& host, const NcclGraph& graph, NcclAlgor
   return path;
 }
 
-// From numbers of GPUs to places of members; false: a GPU is no member.
+// From GPU numbers to member positions; false: a GPU is not a member.
 bool to_places(const std::vector<int>& gpus, std::vector<int>& order) {
   if (order.size() != gpus.size()) return false;
   for (int& gpu : order) {
@@ -97,7 +97,7 @@ class PathFinder {
   HostPaths take() { return std::move(result_); }
 
  private:
-  // Channels of the group: of rings and trees as many as all hosts found of both.
+  // Channels of the communicator: for rings and trees the number that all hosts found of both.
   [[nodiscard]] int found_on(const NcclGraph& graph) const {
     const int all = graph_of(graphs_, algorithm_)->channels;
     return std::clamp(all, 1, static_cast<int>(graph.orders.size()));

@@ -1,5 +1,5 @@
-// The channels of NCCL's graphs as plans have them: which way each kind of channel passes through each host of a group,
-// and by which NICs it comes and goes.
+// NCCL's channels in the form of plans: the path of each kind of channel through each host of a communicator, and the
+// NICs by which it enters and leaves.
 #pragma once
 
 #include <vector>
@@ -11,14 +11,14 @@
 
 namespace ringwright::collectives {
 
-// As in CollectivePlan. Channels are of one kind where their rings and their chains take one path through every host.
+// As in CollectivePlan. Channels are of one kind if their rings and chains take the same path through every host.
 struct HostPaths {
   std::vector<std::vector<HostPath>> paths;
   std::vector<int> kind_of_host;
 };
 
-// Of rings and chains on `channels` channels, as many of which begin again at the first path as there are too few.
-// Empty for other algorithms, where no paths are known (RCCL), and where a host lacks a GPU of its path.
+// For rings and chains on `channels` channels; channels beyond the number of paths start over at the first. Empty for
+// other algorithms, for unknown paths (RCCL), and where a GPU of the path is missing on a host.
 [[nodiscard]] HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
                                    const GroupLayout& layout, int channels);
 

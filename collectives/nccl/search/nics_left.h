@@ -1,4 +1,4 @@
-// The NICs that a host has left where some hosts lack a few.
+// The remaining NICs of hosts on which some are missing.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace ringwright::collectives {
 
-// Of hosts of one set: the network devices (NICs, or their ports where each is one) that they do not lack.
+// For hosts of one set: the network devices (NICs, or their ports where each is a device) that are present.
 [[nodiscard]] std::vector<int> nics_left(const NcclHost& host, int nic_set);
 
-// A host with these network devices only, which count from 0.
+// A host with these network devices only, numbered from 0.
 [[nodiscard]] NcclHost with_nics(NcclHost host, const std::vector<int>& left);
 
 }  // namespace ringwright::collectives

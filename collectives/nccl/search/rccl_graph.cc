@@ -9,7 +9,7 @@
 namespace ringwright::collectives {
 namespace {
 
-// A slower list entry is tried while it is more than this part of the best found (search.cc).
+// A slower list entry is tried while it exceeds this fraction of the best found (search.cc).
 constexpr double kRcclWorthTrying = 0.49;
 
 struct Search {
@@ -17,7 +17,7 @@ struct Search {
   std::span<const double> speeds;
   bool several_hosts = false;
   int least = 1;
-  int most = 1;  // half of what a communicator may have
+  int most = 1;  // half of a communicator's limit
 
   [[nodiscard]] int count(double inside, double between) const {
     const int fitting = several_hosts ? host.rings_between(inside, between) : host.rings_inside(inside);
@@ -25,7 +25,7 @@ struct Search {
   }
 };
 
-// First pass: the bandwidth at which most is carried, faster channels first.
+// First pass: the bandwidth with the highest total, faster channels first.
 NcclGraph fastest_channels(const Search& search, double total) {
   NcclGraph best;
   const double fastest = search.host.fastest(search.several_hosts);
@@ -97,7 +97,7 @@ NcclGraph find_ring(const Search& search, int compute_capability, bool speed_up)
   double_wide(ring, compute_capability, search.most);
   if (speed_up) speed_up_ring(search, ring);
   describe_paths(search.host, search.several_hosts, ring);
-  // Rings start at the GPU beside their NIC: with several NICs they differ. On a switch one order serves all.
+  // Rings start at the GPU next to their NIC: with several NICs they differ. On a switch one order serves all.
   ring.same_channels =
       search.several_hosts ? search.host.size() == 1 || search.host.near_nics() == 1 : search.host.switched();
   return ring;
@@ -106,8 +106,8 @@ NcclGraph find_ring(const Search& search, int compute_capability, bool speed_up)
 NcclGraph find_tree(Search search, const NcclGraph& ring) {
   const int members = search.host.size();
   search.least = search.most = ring.channels;
-  // The root of a tree on one host neither sends up nor receives from above: what a ring has in size, a tree has in
-  // size - 1.
+  // The root of a tree on one host neither sends up nor receives from above: the load of a ring over `size` GPUs is
+  // that of a tree over size - 1.
   const double total = members > 1 ? search.host.total() * members / (members - 1) : search.host.total();
   NcclGraph tree = fastest_channels(search, total);
   if (tree.channels == 0) {

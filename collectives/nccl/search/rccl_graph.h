@@ -1,5 +1,5 @@
-// The channels of RCCL in one host: RCCL knows the hosts of AMD's GPUs and brings rings for each, which use all lanes
-// alike (graph/rome_models.cc). How many there are and what they carry follows from what the links hold.
+// The channels of RCCL in one host: RCCL has predefined rings for the hosts of AMD's GPUs, which load all lanes equally
+// (graph/rome_models.cc). Their number and bandwidth follow from the capacity of the links.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace ringwright::collectives {
 
-// `members`: places of the group's GPUs in the host, ascending.
+// `members`: positions of the communicator's GPUs in the host, ascending.
 [[nodiscard]] NcclGraphs find_rccl_graphs(const NcclHost& host, const std::vector<int>& members,
                                           const NcclTables& tables, bool several_hosts);
 

@@ -11,7 +11,7 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr int kMostMeshGpus = 8;  // 7! ways are looked at
+constexpr int kMostMeshGpus = 8;  // 7! orders are tried
 
 double lanes_between(const NcclHost& host, int a, int b) {
   for (const NcclHost::Lanes& lanes : host.lanes) {
@@ -20,14 +20,14 @@ double lanes_between(const NcclHost& host, int a, int b) {
   return 0.0;
 }
 
-// Parts all lanes of a host into circles, so that each is used once. Every circle passes the first GPU, and so has one
+// Decomposes all lanes of a host into rings, so that each is used once. Every ring passes the first GPU, and so has one
 // of its lanes; the others are tried in order. Gives up after some thousand steps, as NCCL's search does.
 class Parting {
  public:
   // `lanes`: from * size + to.
   Parting(int size, std::vector<int> lanes) : size_(size), lanes_(std::move(lanes)) {}
 
-  // Empty when there is no such parting, or none was found.
+  // Empty when no such decomposition exists or none was found.
   std::vector<std::vector<int>> find() {
     for (int from = 0; from < size_; ++from) {
       if (out_of(from) != out_of(0)) return {};
@@ -47,7 +47,7 @@ class Parting {
     for (int to = 1; to < size_; ++to) {
       if (lane(0, to) == 0) continue;
       route_ = {0};
-      return extend(to);  // some circle must take this lane; which one comes first does not matter
+      return extend(to);  // some ring must take this lane; their order does not matter
     }
     return true;
   }
@@ -113,7 +113,7 @@ std::vector<std::vector<int>> split_into_rings(const NcclHost& host, const Group
 
 class RingOrderSearch {
  public:
-  // `closed`: the way returns to its first GPU; else it begins and ends at a NIC.
+  // `closed`: the path returns to its first GPU; else it begins and ends at a NIC.
   RingOrderSearch(const NcclHost& host, const GroupLayout& layout, bool closed)
       : size_(static_cast<int>(layout.hosts.front().size())), closed_(closed) {
     lanes_.assign(at(size_ * size_), 0.0);
@@ -131,7 +131,7 @@ class RingOrderSearch {
   std::vector<std::vector<int>> find(int kinds) {
     std::vector<std::vector<int>> ring_orders;
     for (int kind = 0; kind < kinds; ++kind) {
-      // Ways between hosts enter beside all NICs alike.
+      // Paths between hosts enter next to all NICs evenly.
       const std::vector<int> best = best_route(closed_ ? 0 : kind * size_ / std::min(kinds, size_) % size_);
       if (best.empty()) return {};
       add(best);
@@ -142,8 +142,8 @@ class RingOrderSearch {
 
  private:
   struct Cost {
-    double worst = 0.0;    // load of the pair that is loaded most
-    double spread = 0.0;   // and how uneven the others are
+    double worst = 0.0;   // load of the most loaded pair
+    double spread = 0.0;  // and the unevenness of the others
     [[nodiscard]] bool below(const Cost& other) const {
       constexpr double kEqual = 1e-9;
       if (worst < other.worst - kEqual) return true;
@@ -162,7 +162,7 @@ class RingOrderSearch {
     ends_[at(order.back())] += 1.0;
   }
 
-  // Of the loads after this way was added; only what it changes is compared beside the worst.
+  // Of the loads after this path was added; besides the worst, only changed loads are compared.
   [[nodiscard]] Cost cost_of(const std::vector<int>& order) const {
     Cost cost;
     for_each_pair(order, [&](std::size_t pair) {
@@ -202,7 +202,7 @@ class RingOrderSearch {
   bool closed_;
   std::vector<double> lanes_;  // bytes/s, from * size + to
   std::vector<double> load_;   // channels per bytes/s
-  std::vector<double> ends_;   // ways that leave the host beside this GPU
+  std::vector<double> ends_;   // paths that leave the host next to this GPU
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
-// How rings and chains pass through a host whose GPUs are joined pairwise: on every kind of channel another way, so
-// that together they load all pairs alike. NCCL finds such ways by search (graph/search.cc). Circles within one host
-// use every lane once where its lanes part into such circles; elsewhere each channel takes the way that leaves the most
-// loaded pair least loaded.
+// Paths of rings and chains through a host whose GPUs are connected pairwise: a different path for every kind of
+// channel, so that together they load all pairs equally. NCCL finds such paths by search (graph/search.cc). Rings
+// within one host use every lane once where the lanes decompose into rings; elsewhere each channel takes the path that
+// minimises the highest load of a pair.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace ringwright::collectives {
 
-// By kind of channel: places of the group's members in their host, in the order of the way. Empty where any order does
-// (switches, PCIe), where hosts are uneven, or where no way leads through all GPUs.
+// By kind of channel: positions of the communicator's members in their host, in path order. Empty where any order works
+// (switches, PCIe), where hosts are uneven, or where no path visits all GPUs.
 [[nodiscard]] std::vector<std::vector<int>> find_ring_orders(const NcclHost& host, const GroupLayout& layout,
                                                              int kinds);
 

@@ -19,7 +19,7 @@ bool has_heads(NcclPattern pattern) {
   return pattern == NcclPattern::kNvls || pattern == NcclPattern::kCollnetDirect;
 }
 
-// Whole GB/s, which is how NCCL keeps the books of a port.
+// Whole GB/s, as in NCCL's accounting of a port.
 int whole(int speed) {
   return speed / 1000 * 1000;
 }
@@ -95,7 +95,7 @@ void NcclSearch::from_nets(Goal goal) {
   }
 }
 
-// Heads are looked for one beside each port; a GPU is a head once.
+// One head is searched next to each port; a GPU is a head only once.
 bool NcclSearch::from_head(int net, Goal goal) {
   const int gpu = topology_.gpu_of_net(net);
   if (gpu < 0) return false;
@@ -111,7 +111,7 @@ void NcclSearch::from_net(int net, Goal goal) {
   if (trial_.count > 0) try_gpu(port, before(0), 0, goal, Order::kAsBefore);
   if (trial_.count > 0 && trial_.same) return;
   if (trial_.count == 0 && !topology_.has_switch()) {
-    // The GPUs by number, to have something to compare with: not counted, but not for long.
+    // The GPUs by number, as a baseline: not counted, and with a short time limit.
     constexpr int kShort = 1 << 10;
     const int kept = std::exchange(steps_, kShort);
     try_gpu(port, 0, 0, goal, Order::kByNumber);
@@ -182,7 +182,7 @@ bool NcclSearch::allowed(int from, int to) const {
          (!is_tree(trial_.pattern) || topology_.route(to, from).path <= worst);
 }
 
-// Takes the speed from every link of the way; nothing when one has too little, or the way is of a worse kind.
+// Takes the speed from every link of the path; fails when a link has too little, or the path type is worse.
 bool NcclSearch::follow(int from, int to, double part) {
   if (!allowed(from, to)) return false;
   const int speed = speed_between(from, to, part);
@@ -279,7 +279,7 @@ void NcclSearch::close_ring(int gpu) {
   undo(gpu, first, 1.0);
 }
 
-// GPUs that the channel has not passed, in the search's order; with the network far and all alike, in reverse.
+// GPUs that the channel has not passed, in the search's order; in reverse if the network is far and all are equal.
 void NcclSearch::push_next(int gpu, Goal goal, int step) {
   const std::size_t first = stack_.size();
   const int net = goal.net >= 0 ? trial_.nets[at(trial_.count * 2)] : -1;
@@ -293,7 +293,7 @@ void NcclSearch::push_next(int gpu, Goal goal, int step) {
   }
 }
 
-// Switches like few peers: only the GPUs before and after this one are tried.
+// Switches favour few peers: only the GPUs before and after this one are tried.
 void NcclSearch::push_neighbours(int gpu, std::size_t first) {
   const int gpus = topology_.gpus();
   const int before = (gpu + gpus - 1) % gpus;
@@ -309,7 +309,7 @@ void NcclSearch::push_neighbours(int gpu, std::size_t first) {
   if (!tree && before != after) push(ring ? after : before);
 }
 
-// The switch reads from all GPUs and writes to all; the head's link carries the channel twice.
+// The switch reads from and writes to all GPUs; the head's link carries the channel twice.
 void NcclSearch::try_nvls(int head) {
   const int gpus = topology_.gpus();
   const int hub = topology_.nvswitch();
@@ -360,7 +360,7 @@ void NcclSearch::finish() {
 
 bool NcclSearch::better() const {
   if (trial_.count < trial_.least) return false;
-  if (trial_.pattern == NcclPattern::kNvls) {  // every head is a GPU that reads from the switch: the more, the better
+  if (trial_.pattern == NcclPattern::kNvls) {  // every head is a GPU that reads from the switch: more heads are better
     return (trial_.count > best_->count && trial_.count <= topology_.gpus()) ||
            trial_.count * trial_.between > best_->count * best_->between;
   }

@@ -1,4 +1,4 @@
-// NCCL's search for channels of one pattern at one speed (graph/search.cc): ways through all GPUs of a host, each
+// NCCL's search for channels of one pattern at one speed (graph/search.cc): paths through all GPUs of a host, each
 // taking its speed from every link that it uses, tried in NCCL's order until enough are found or the steps are used up.
 #pragma once
 
@@ -12,8 +12,7 @@
 namespace ringwright::collectives {
 
 enum class NcclPattern : std::uint8_t {
-  kBalancedTree,  // the network's traffic on two GPUs: the parent and a child on the first, the other child on the
-                  // second
+  kBalancedTree,  // network traffic on two GPUs: the parent and a child on the first, the other child on the second
   kSplitTree,     // the parent on the first, the children on the second
   kTree,          // all on one
   kRing,
@@ -21,10 +20,10 @@ enum class NcclPattern : std::uint8_t {
   kCollnetDirect,
 };
 
-// What is asked of a search, and what it found. Speeds in MB/s.
+// Input and result of a search. Speeds in MB/s.
 struct NcclChannels {
   NcclPattern pattern = NcclPattern::kRing;
-  int cross_nic = 0;  // 1: may leave by another NIC than it came; 2: channels in pairs that swap NICs
+  int cross_nic = 0;  // 1: may leave by another NIC than it entered; 2: channels in pairs that swap NICs
   int least = 1;
   int most = 1;
   int inside = 0;
@@ -35,7 +34,7 @@ struct NcclChannels {
 
   int count = 0;
   int hops = 0;
-  std::vector<int> gpus;  // from channel * GPUs + step; of in-switch reduction only the head is meant
+  std::vector<int> gpus;  // from channel * GPUs + step; for in-switch reduction only the head
   std::vector<int> nets;  // from channel * 2: entered by, left by
 };
 
@@ -44,14 +43,14 @@ class NcclSearch {
   // The topology must outlive the search.
   explicit NcclSearch(const NcclTopology& topology);
 
-  static constexpr int kPerfect = -1;  // steps left when as many channels as asked for were found
+  static constexpr int kPerfect = -1;  // steps left when the requested number of channels was found
 
   // Tries `trial` and writes what is better than `best` over it. Returns the steps left.
   int run(NcclChannels trial, int steps, NcclChannels& best);
 
  private:
   enum class Order : std::uint8_t { kFree, kByNumber, kAsBefore };
-  // When a channel goes back to the network or to its first GPU: after so many GPUs, -1 not (any more).
+  // Number of GPUs after which a channel returns to the network or to its first GPU; -1: not (any more).
   struct Goal {
     int net = -1;
     int first = -1;
@@ -80,14 +79,14 @@ class NcclSearch {
   // Writes the GPUs to try to the end of the stack.
   void push_next(int gpu, Goal goal, int step);
   void push_neighbours(int gpu, std::size_t first);
-  [[nodiscard]] int before(int step) const;  // the GPU that the channel before has there
+  [[nodiscard]] int before(int step) const;  // the GPU of the previous channel at this step
   [[nodiscard]] bool used(int gpu) const;
 
-  // What a channel takes from one link, and from its other direction.
+  // What a channel uses of one link, and of its reverse direction.
   struct LinkCost {
     int link = 0;
     int other = 0;
-    bool dear = false;  // 6/5: processors of Intel pass writes between GPUs in small packets
+    bool dear = false;  // 6/5: Intel CPUs forward writes between GPUs in small packets
     int back = 0;       // eighths of that: GPUs before Ampere answer writes into them
   };
   void list_link_costs();

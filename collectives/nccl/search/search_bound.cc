@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kUnbounded = std::numeric_limits<int>::max();
 
-// Bounds of rings and trees from the rates of single links; two channels that need one link are not looked at.
+// Bounds of rings and trees from the rates of single links; conflicts of two channels on one link are ignored.
 class Bound {
  public:
   Bound(const NcclTopology& topology, const NcclChannels& trial) : topology_(topology), trial_(trial) {}
@@ -56,7 +56,7 @@ class Bound {
     return usable(gpu, port, speed, trial_.type_between);
   }
 
-  // Can a channel that came by `port` to `first` leave the host again by `by`?
+  // Whether a channel that entered by `port` at `first` can leave the host by `by`.
   [[nodiscard]] bool returns(int first, int by) const {
     const bool alone = topology_.gpus() == 1;
     if (trial_.pattern != NcclPattern::kRing && !leaves(first, by)) return false;
@@ -88,7 +88,7 @@ class Bound {
     return false;
   }
 
-  // Every GPU sends on; the last of a chain does not.
+  // Every GPU forwards, except the last of a chain.
   [[nodiscard]] int chains() const {
     const int gpus = topology_.gpus();
     const bool closed = topology_.nets() == 0 && trial_.pattern == NcclPattern::kRing;
@@ -123,7 +123,7 @@ bool is_hopeless(const NcclTopology& topology, const NcclChannels& trial, const 
   if (best.count == 0) return false;
   const int known = best.count * best.inside;
   if (most * trial.inside != known) return most * trial.inside < known;
-  // As much bandwidth counts as better only with fewer hops.
+  // Equal bandwidth is better only with fewer hops.
   if (trial.pattern != best.pattern || trial.cross_nic != best.cross_nic) return true;
   return most * bound.hops() >= best.hops;
 }

@@ -1,5 +1,5 @@
-// What a search for channels cannot reach, whatever it tries: most searches that NCCL makes after its best find are of
-// that kind, and need not be made.
+// Upper bounds of a search for channels: most searches that NCCL makes after its best result cannot improve on it and
+// are skipped.
 #pragma once
 
 #include "collectives/nccl/search/search.h"

@@ -1,5 +1,5 @@
-// In which order NCCL's search tries GPUs after a GPU (graph/search.cc): those best reached from the network first when
-// the channel goes back there, then those best reached from here.
+// The order in which NCCL's search tries GPUs after a GPU (graph/search.cc): by their path to the network if the
+// channel returns there, then by their path from this GPU.
 #pragma once
 
 #include <span>
@@ -14,9 +14,9 @@ class NcclOrder {
   // The topology must outlive this.
   explicit NcclOrder(const NcclTopology& topology);
 
-  // All GPUs that `gpu` reaches, in order; `net` -1: the network does not matter any more.
+  // All GPUs that `gpu` reaches, in order; `net` -1: the network no longer matters.
   [[nodiscard]] std::span<const int> after(int gpu, int net);
-  // As far and as wide from `gpu`, all of them.
+  // All GPUs at the same distance and bandwidth from `gpu`.
   [[nodiscard]] bool identical(int gpu, std::span<const int> others) const;
 
  private:
@@ -29,7 +29,7 @@ class NcclOrder {
   [[nodiscard]] std::vector<int> sorted(int gpu, int net) const;
 
   const NcclTopology& topology_;
-  std::vector<std::vector<int>> lists_;  // by (net + 1) * GPUs + gpu; empty: not asked for yet
+  std::vector<std::vector<int>> lists_;  // by (net + 1) * GPUs + gpu; empty: not computed yet
 };
 
 }  // namespace ringwright::collectives

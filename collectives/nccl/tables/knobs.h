@@ -1,4 +1,4 @@
-// What a user's environment changes in NCCL's choice; the values of a machine without such variables.
+// The user's NCCL environment variables; the defaults are those of a machine without such variables.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct NcclKnobs {
   bool pxn = true;           // NCCL_PXN_DISABLE
   bool merge_ports = true;   // NCCL_IB_MERGE_NICS, NCCL_NET_MERGE_LEVEL
   bool p2p_pxn = true;       // NCCL_P2P_PXN_LEVEL: 2 of 0 to 2
-  int cross_nic = 2;         // NCCL_CROSS_NIC: 0 never by another NIC than it came, 1 always if better, 2 in pairs
+  int cross_nic = 2;         // NCCL_CROSS_NIC: 0 never by another NIC than it entered, 1 always if better, 2 in pairs
   std::optional<double> net_overhead_us;
 
   // Buffers and chunks; empty: NCCL's defaults.
@@ -50,12 +50,12 @@ struct NcclKnobs {
   Bytes p2p_ll_up_to{16 << 10};
   bool p2p_net_ll = false;  // NCCL_ALLOC_P2P_NET_LL_BUFFERS: between hosts too
 
-  // NICs send again what is not acknowledged within 4.096 us * 2^ib_timeout, so many times (InfiniBand Architecture
-  // Specification, volume 1, section 9.7.6.1.3). 0: they wait for ever.
+  // NICs retransmit what is not acknowledged within 4.096 us * 2^ib_timeout, up to ib_retries times (InfiniBand
+  // Architecture Specification, volume 1, section 9.7.6.1.3). 0: they wait forever.
   int ib_timeout = 20;  // NCCL_IB_TIMEOUT
   int ib_retries = 7;   // NCCL_IB_RETRY_CNT
 
-  // From the first sending to giving up; 0: never.
+  // From the first transmission to giving up; 0: never.
   [[nodiscard]] Duration ib_patience() const {
     constexpr Duration kUnit(4'096'000);  // picoseconds
     return ib_timeout == 0 ? Duration() : kUnit * (std::int64_t{1} << ib_timeout) * (ib_retries + 1);

@@ -21,7 +21,7 @@ double in_gb(Bandwidth b) {
 constexpr std::array<std::string_view, 3> kHostColumns = {"one_host", "two_hosts", "more_hosts"};
 constexpr std::array<std::string_view, 3> kHopNames = {"nvlink", "pcie", "network"};
 
-// What is not in the table is 0: the algorithm has no such protocol.
+// Missing entries are 0: the algorithm does not support the protocol.
 ByAlgorithm read_latencies(ConfigMap map) {
   ByAlgorithm table{};
   for (const NcclAlgorithm algorithm : kNcclAlgorithms) {
@@ -79,7 +79,7 @@ std::vector<double> read_speeds(ConfigMap& map, std::string_view name) {
   for (const std::string& text : map.texts({.name = name, .doc = "bandwidths of a channel, fastest first"})) {
     const std::optional<Bandwidth> speed = parse_bandwidth(text);
     if (!speed || (!speeds.empty() && in_gb(*speed) >= speeds.back())) {
-      map.error(name, "E180", fmt::format("'{}' is no bandwidth below the one before it", text),
+      map.error(name, "E180", fmt::format("'{}' is not a bandwidth below the previous one", text),
                 "write a falling list such as [40GB/s, 30GB/s]");
       continue;
     }
@@ -103,24 +103,24 @@ void read_ring_rules(ConfigMap map, NcclTables& tables) {
   const auto flag = [&](std::string_view name, std::string_view doc, bool& value) {
     value = map.boolean({.name = name, .doc = doc, .fallback = value});
   };
-  share("ring_ll_share", "part of a ring's bandwidth with LL", tables.ring_ll_share);
+  share("ring_ll_share", "share of a ring's bandwidth with LL", tables.ring_ll_share);
   share("ring_ll_share_one_way", "the same on one host without reduction", tables.ring_ll_share_one_way);
-  share("ring_ll128_share_alone", "part of a ring's bandwidth with LL128, one GPU a host",
+  share("ring_ll128_share_alone", "share of a ring's bandwidth with LL128, one GPU per host",
         tables.ring_ll128_share_alone);
-  share("tree_ll128_share", "part of a tree's bandwidth with LL128 between hosts", tables.tree_ll128_share);
-  share("plain_tree_share", "part of its bandwidth for a tree that is a chain in each host", tables.plain_tree_share);
+  share("tree_ll128_share", "share of a tree's bandwidth with LL128 between hosts", tables.tree_ll128_share);
+  share("plain_tree_share", "share of its bandwidth for a tree that is a chain in each host", tables.plain_tree_share);
   share("ll_inside_factor", "on LL's hops inside hosts where there are several", tables.ll_inside_factor);
   read_generations(map.map("ring_plateau", "factor on the latency of rings with Simple over hosts"),
                    tables.ring_plateau, 1.0);
   flag("plateau_by_ranks", "that factor holds from 4 KiB for each rank on", tables.plateau_by_ranks);
   flag("posts", "hops of a ring inside hosts take no less than a post to the network", tables.posts);
   flag("extra_network_steps", "rings of N hosts pay 2 N network steps", tables.extra_network_steps);
-  flag("alone_as_tree", "one GPU a host: network hops cost what a tree's do", tables.alone_as_tree);
-  flag("pxn_keeps_ll128", "from Hopper on LL128 may go through another GPU to the NIC", tables.pxn_keeps_ll128);
-  flag("pxn", "the version knows the way through another GPU", tables.pxn);
+  flag("alone_as_tree", "one GPU per host: network hops cost the same as a tree's", tables.alone_as_tree);
+  flag("pxn_keeps_ll128", "from Hopper on LL128 may use another GPU to the NIC (PXN)", tables.pxn_keeps_ll128);
+  flag("pxn", "the version supports paths through another GPU (PXN)", tables.pxn);
   flag("pat", "the version has PAT", tables.pat);
-  share("pat_share", "part of the bus that PAT reaches", tables.pat_share);
-  flag("c2c_paths", "NVLink-C2C is known as a way to the NIC", tables.c2c_paths);
+  share("pat_share", "share of the bus bandwidth that PAT reaches", tables.pat_share);
+  flag("c2c_paths", "NVLink-C2C is supported as a path to the NIC", tables.c2c_paths);
 }
 
 void read_switch_rules(ConfigMap map, NcclTables& tables) {
@@ -131,19 +131,20 @@ void read_switch_rules(ConfigMap map, NcclTables& tables) {
     value = map.boolean({.name = name, .doc = doc, .fallback = value});
   };
   flag("nvls", "the version has in-switch reduction", tables.nvls);
-  flag("nvls_over_hosts", "and trees of it", tables.nvls_over_hosts);
-  flag("nvls_on_rings", "it is planned with the rings' channels", tables.nvls_on_rings);
-  flag("nvls_gathers", "it also gathers and scatters", tables.nvls_gathers);
-  share("nvls_share", "part of the bus that NVLS reaches; 0: by efficiency", tables.nvls_share);
-  share("nvls_tree_share", "part that its trees reach, times N / (2 (N-1)); 0: as on one host", tables.nvls_tree_share);
-  flag("nvls_share_of_gathers", "gathers and scatters reach that part too", tables.nvls_share_of_gathers);
-  flag("nvls_gathers_others", "gathers and scatters count the others' data", tables.nvls_gathers_others);
-  flag("nvls_by_levels", "its trees pay levels, not hosts", tables.nvls_by_levels);
-  share("collnet_chain_share", "part of the bus that CollNet's chains reach", tables.collnet_chain_share);
-  flag("collnet_chain_network", "CollNet's chains pay the network's hop", tables.collnet_chain_network);
-  tables.collnet_arity_us = in_us(map.duration(
-      {.name = "collnet_arity", .doc = "of CollNet, for each GPU of a host", .fallback = Duration(400'000)}));
-  flag("collnet_gathers_by_members", "CollNet's gathers reach 0.95 to 0.85 of the bus",
+  flag("nvls_over_hosts", "and NVLS trees", tables.nvls_over_hosts);
+  flag("nvls_on_rings", "NVLS is planned with the rings' channels", tables.nvls_on_rings);
+  flag("nvls_gathers", "NVLS also supports all-gather and reduce-scatter", tables.nvls_gathers);
+  share("nvls_share", "share of the bus bandwidth that NVLS reaches; 0: by efficiency", tables.nvls_share);
+  share("nvls_tree_share", "share that NVLS trees reach, times N / (2 (N-1)); 0: as on one host",
+        tables.nvls_tree_share);
+  flag("nvls_share_of_gathers", "all-gather and reduce-scatter reach that share too", tables.nvls_share_of_gathers);
+  flag("nvls_gathers_others", "all-gather and reduce-scatter count the other ranks' data", tables.nvls_gathers_others);
+  flag("nvls_by_levels", "NVLS trees pay per level, not per host", tables.nvls_by_levels);
+  share("collnet_chain_share", "share of the bus bandwidth that CollNet's chains reach", tables.collnet_chain_share);
+  flag("collnet_chain_network", "CollNet's chains pay the network hop", tables.collnet_chain_network);
+  tables.collnet_arity_us = in_us(
+      map.duration({.name = "collnet_arity", .doc = "of CollNet, per GPU of a host", .fallback = Duration(400'000)}));
+  flag("collnet_gathers_by_members", "CollNet's all-gather reaches 0.95 to 0.85 of the bus bandwidth",
        tables.collnet_gathers_by_members);
 }
 
@@ -154,12 +155,12 @@ void read_channel_rules(ConfigMap map, NcclTables& tables) {
                                                       .min = 1,
                                                       .max = kNcclMaxChannels}));
   tables.intel_socket_limit = in_gb(map.bandwidth({.name = "intel_socket_limit",
-                                                   .doc = "between sockets of Intel's processors, at most",
+                                                   .doc = "limit between sockets of Intel CPUs",
                                                    .fallback = Bandwidth(tables.intel_socket_limit * 1e9)}));
   tables.merges_ports =
       map.boolean({.name = "merges_ports", .doc = "the ports of one NIC are one device", .fallback = true});
   tables.speeds_up_rings =
-      map.boolean({.name = "speeds_up_rings", .doc = "the search's second pass is for rings too", .fallback = true});
+      map.boolean({.name = "speeds_up_rings", .doc = "the search's second pass includes rings", .fallback = true});
   tables.least_traffic = map.bytes({.name = "least_traffic",
                                     .doc = "of a channel, before another one joins",
                                     .fallback = Bytes(tables.least_traffic)})
@@ -167,7 +168,7 @@ void read_channel_rules(ConfigMap map, NcclTables& tables) {
   tables.tree_chunks_by_depth = map.boolean(
       {.name = "tree_chunks_by_depth", .doc = "trees with Simple cut small buffers finer", .fallback = false});
   tables.chunks_by_threads = map.boolean({.name = "chunks_by_threads",
-                                          .doc = "chunks are multiples of what a block's threads take at once",
+                                          .doc = "chunks are multiples of what a block's threads process at once",
                                           .fallback = false});
 }
 
@@ -193,17 +194,17 @@ void read_all_pairs(ConfigMap map, NcclTables::AllPairs& pairs) {
   const auto size = [&](std::string_view name, std::string_view doc) {
     return map.bytes({.name = name, .doc = doc, .fallback = Bytes(0)}).count();
   };
-  pairs.members = count("members", "all-reduces of so many on one host; 0: never", 0);
+  pairs.members = count("members", "for all-reduces of this many ranks on one host; 0: never", 0);
   pairs.from = size("from", "from this size on");
-  pairs.few_up_to = size("few_up_to", "up to this size with few thread blocks");
-  pairs.few_blocks = count("few_blocks", "thread blocks then", 1);
-  pairs.blocks = count("blocks", "thread blocks beyond", 1);
+  pairs.few_up_to = size("few_up_to", "few thread blocks up to this size");
+  pairs.few_blocks = count("few_blocks", "number of these few thread blocks", 1);
+  pairs.blocks = count("blocks", "number of thread blocks beyond", 1);
   pairs.ll_up_to = size("ll_up_to", "LL up to this size, then Simple");
   pairs.up_to = size("up_to", "up to this size");
 }
 
 void read_shares_of_rings(ConfigMap root, NcclTables& tables) {
-  ConfigMap shares = root.map("bandwidth_share", "RCCL: part of a ring's bandwidth, instead of limits");
+  ConfigMap shares = root.map("bandwidth_share", "RCCL: share of a ring's bandwidth, instead of limits");
   tables.by_share = shares.has("up_to_two_hosts") || shares.has("more_hosts");
   tables.bandwidth_share = {read_shares(shares.map("up_to_two_hosts", "on one or two hosts")),
                             read_shares(shares.map("more_hosts", "over more"))};
@@ -213,8 +214,8 @@ void read_shares_of_rings(ConfigMap root, NcclTables& tables) {
   };
   tables.ll_up_to = size("ll_up_to", "LL up to this size");
   tables.ll128_up_to = size("ll128_up_to", "then LL128 up to this size");
-  tables.ll128_more_by_doubling = size("ll128_more_by_doubling", "and so much further with each doubling of hosts");
-  read_all_pairs(root.map("all_pairs", "RCCL: all-reduces that go by all pairs on one host"), tables.all_pairs);
+  tables.ll128_more_by_doubling = size("ll128_more_by_doubling", "factor on that size per doubling of hosts");
+  read_all_pairs(root.map("all_pairs", "RCCL: all-reduces that use all pairs on one host"), tables.all_pairs);
   ConfigMap rings = root.map("ring_correction", "RCCL: a ring's bandwidth over hosts in percent, as tree_correction");
   for (const Protocol protocol : kAllProtocols) {
     tables.ring_correction[index_of(protocol)] = read_percents(rings, protocol);
@@ -226,20 +227,20 @@ void read_shares_of_rings(ConfigMap root, NcclTables& tables) {
 NcclTables read_nccl_tables(ConfigMap root) {
   NcclTables tables;
   tables.version = root.text({.name = "version", .doc = "of the library, in quotes"});
-  tables.base_us = read_latencies(root.map("base_latency", "paid once a collective"));
-  ConfigMap hops = root.map("hop_latency", "paid for each hop");
+  tables.base_us = read_latencies(root.map("base_latency", "paid once per collective"));
+  ConfigMap hops = root.map("hop_latency", "paid per hop");
   for (const NcclHop hop : kNcclHops) {
-    tables.hop_us[index_of(hop)] = read_latencies(hops.map(kHopNames[index_of(hop)], "over this wire"));
+    tables.hop_us[index_of(hop)] = read_latencies(hops.map(kHopNames[index_of(hop)], "over this kind of link"));
   }
-  ConfigMap bandwidth = root.map("bandwidth", "limits by measurement");
+  ConfigMap bandwidth = root.map("bandwidth", "limits from measurements");
   tables.ll_total = read_bandwidths(bandwidth, "ll_total");
   tables.ring_ll128 = read_bandwidths(bandwidth, "ring_ll128");
   tables.tree_ll128 = read_bandwidths(bandwidth, "tree_ll128");
   tables.tree_simple = read_bandwidths(bandwidth, "tree_simple");
   tables.nvls_tree = read_bandwidths(bandwidth, "nvls_tree");
   read_bus_limits(bandwidth, tables);
-  ConfigMap nvls = root.map("nvls_efficiency", "part of NVLink that in-switch reduction reaches");
-  ConfigMap nvlink = root.map("nvlink_share", "part of NVLink's raw rate that the search plans with");
+  ConfigMap nvls = root.map("nvls_efficiency", "share of NVLink bandwidth that in-switch reduction reaches");
+  ConfigMap nvlink = root.map("nvlink_share", "share of NVLink's raw rate that the search plans with");
   ConfigMap search = root.map("search", "bandwidths of a channel that the search tries");
   for (const Generation generation : kGenerations) {
     const std::size_t g = index_of(generation);

@@ -1,5 +1,5 @@
-// The numbers of NCCL's cost model for one version, as its source has them; files of them lie in configs/nccl.
-// Latencies in microseconds, bandwidths in GB/s of one direction: the units of NCCL's own tables.
+// The numbers of NCCL's cost model for one version, as in its source; the files are in configs/nccl. Latencies in
+// microseconds, bandwidths in GB/s of one direction: the units of NCCL's own tables.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ struct NcclTables {
   ByAlgorithm base_us{};
   std::array<ByAlgorithm, kNcclHops.size()> hop_us{};
 
-  BandwidthTable ll_total{};    // all channels; over several hosts the row is the processor's: volta's or ampere's
+  BandwidthTable ll_total{};    // all channels; over several hosts the row is the CPU's: volta's or ampere's
   BandwidthTable ring_ll128{};  // of one channel, as all below; 0: no limit
   BandwidthTable tree_ll128{};
   BandwidthTable tree_simple{};
@@ -32,70 +32,70 @@ struct NcclTables {
 
   // Rules that changed between versions.
   double ring_ll_share = 0.5;            // of a ring's bandwidth that LL reaches
-  double ring_ll_share_one_way = 0.5;    // the same for what does not reduce, on one host
-  double ring_ll128_share_alone = 0.92;  // LL128 with one GPU a host
+  double ring_ll_share_one_way = 0.5;    // the same without reduction, on one host
+  double ring_ll128_share_alone = 0.92;  // LL128 with one GPU per host
   std::array<double, kNcclKinds>
       ring_ll128_of_kind{};                 // of one channel, by kind instead of generation; 0: by generation
-  double tree_ll128_share = 120.0 / 128.0;  // between hosts, of what a tree carries
-  double plain_tree_share = 0.85;           // of a tree that is a chain in each host
+  double tree_ll128_share = 120.0 / 128.0;  // between hosts, of a tree's bandwidth
+  double plain_tree_share = 0.85;           // for a tree that is a chain in each host
   std::array<double, kGenerations.size()> bus_limit{};     // of all channels; 0: none
   std::array<double, kGenerations.size()> ring_plateau{};  // factor on the latency of rings with Simple between hosts
   bool plateau_by_ranks = false;     // from 4 KiB for each rank on, not 64 B for each channel and rank
   double ll_inside_factor = 1.0;     // on LL's hops inside hosts where there are several
   bool posts = true;                 // hops of a ring inside hosts take no less than a post to the network
   bool extra_network_steps = false;  // rings of N hosts pay 2 N network steps, not 2 (N-1)
-  bool alone_as_tree = true;         // with one GPU a host, network hops cost what a tree's do
-  bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may go through another GPU to the NIC
-  bool pxn = true;                   // knows the way through another GPU
+  bool alone_as_tree = true;         // with one GPU per host, network hops cost the same as a tree's
+  bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may use another GPU to the NIC (PXN)
+  bool pxn = true;                   // supports paths through another GPU (PXN)
   bool pat = true;
   double pat_share = 0.75;
-  bool c2c_paths = true;  // knows NVLink-C2C as a way to the NIC, which LL128 may take
+  bool c2c_paths = true;  // supports NVLink-C2C as a path to the NIC, also for LL128
 
   // In-switch reduction.
   bool nvls = true;
-  bool nvls_over_hosts = true;         // trees of it
+  bool nvls_over_hosts = true;         // NVLS trees
   bool nvls_on_rings = false;          // planned with the rings' channels
-  bool nvls_gathers = true;            // also gathers and scatters
-  double nvls_share = 0.0;             // of the bus that NVLS reaches; 0: by efficiency and heads
+  bool nvls_gathers = true;            // also all-gather and reduce-scatter
+  double nvls_share = 0.0;             // of the bus bandwidth; 0: by efficiency and heads
   double nvls_tree_share = 0.0;        // of trees over N hosts, times N / (2 (N-1)); 0: as on one host
-  bool nvls_share_of_gathers = false;  // gathers and scatters reach that part too
-  bool nvls_gathers_others = true;     // their bandwidth is that of the others' data, and 0.9 of the network's
-  bool nvls_by_levels = true;          // trees pay levels, not hosts
+  bool nvls_share_of_gathers = false;  // all-gather and reduce-scatter reach that share too
+  bool nvls_gathers_others = true;     // their bandwidth counts the other ranks' data, and 0.9 of the network's
+  bool nvls_by_levels = true;          // trees pay per level, not per host
 
   // CollNet.
   double collnet_chain_share = 1.0;
-  bool collnet_chain_network = true;        // a chain pays the network's hop
-  double collnet_arity_us = 0.4;            // for each GPU of a host
-  bool collnet_gathers_by_members = false;  // 0.95 of the bus with one GPU a host to 0.85 with eight
+  bool collnet_chain_network = true;        // a chain pays the network hop
+  double collnet_arity_us = 0.4;            // per GPU of a host
+  bool collnet_gathers_by_members = false;  // 0.95 of the bus bandwidth with one GPU per host to 0.85 with eight
 
   // Channels and chunks.
-  double intel_socket_limit = 40.0;  // between sockets of Intel's, GB/s, at most: the newest that the version knows
+  double intel_socket_limit = 40.0;  // limit between sockets of Intel CPUs, GB/s: the newest that the version knows
   int max_channels = kNcclMaxChannels;
   bool merges_ports = true;               // the ports of one NIC are one device
   bool speeds_up_rings = true;            // the search's second pass
   std::int64_t least_traffic = 32 << 10;  // of a channel, before another one joins; 0: no matter
   bool tree_chunks_by_depth = false;      // trees with Simple cut small buffers into smaller chunks
-  bool chunks_by_threads = false;  // rings and trees cut buffers into multiples of what a block's threads take at once
+  bool chunks_by_threads = false;  // rings and trees cut buffers into multiples of what a block's threads process at
+                                   // once
 
-  // Bandwidth of a channel that the search for channels tries, fastest first, on one host and over several.
+  // Channel bandwidths that the search tries, fastest first, on one host and over several.
   std::array<std::vector<double>, kGenerations.size()> speeds_inside;
   std::array<std::vector<double>, kGenerations.size()> speeds_between;
   std::array<double, kGenerations.size()> nvlink_share{};  // of NVLink's raw rate that the search plans with
 
-  // RCCL: a share of the ring's bandwidth for each algorithm and protocol instead of the limits above.
+  // RCCL: a share of the ring's bandwidth per algorithm and protocol instead of the limits above.
   bool by_share = false;
   std::array<ByAlgorithm, 2> bandwidth_share{};                           // up to two hosts, more
   std::array<std::vector<double>, kAllProtocols.size()> ring_correction;  // as tree_correction
-  // And all-reduces over hosts take LL and LL128 up to these sizes (0: by cost); LL128 further with each doubling of
-  // hosts.
+  // All-reduces over hosts use LL and LL128 up to these sizes (0: by cost); LL128 further with each doubling of hosts.
   std::int64_t ll_up_to = 0;
   std::int64_t ll128_up_to = 0;
   std::int64_t ll128_more_by_doubling = 0;
-  // RCCL: all-reduces of so many members on one host go by all pairs; each thread block of its files is a channel here.
+  // RCCL: all-reduces of this many members on one host use all pairs; each thread block of its files is a channel here.
   struct AllPairs {
     int members = 0;             // 0: never
     std::int64_t from = 0;       // a multiple of elements for each of its chunks
-    std::int64_t few_up_to = 0;  // with `few_blocks`, from there on with `blocks`
+    std::int64_t few_up_to = 0;  // with `few_blocks`, beyond with `blocks`
     int few_blocks = 1;
     int blocks = 1;
     std::int64_t ll_up_to = 0;  // then Simple

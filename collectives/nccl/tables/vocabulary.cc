@@ -5,7 +5,7 @@
 namespace ringwright::collectives {
 namespace {
 
-// Lower case, without the marks that people put between words.
+// Lower case, without separators between words.
 std::string plain(std::string_view text) {
   std::string result;
   for (const char c : text) {

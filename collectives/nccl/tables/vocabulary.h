@@ -12,7 +12,7 @@
 
 namespace ringwright::collectives {
 
-// In NCCL's order, which decides between equal times.
+// In NCCL's order, which breaks ties.
 enum class NcclAlgorithm : std::uint8_t { kTree, kRing, kCollnetDirect, kCollnetChain, kNvls, kNvlsTree, kPat };
 inline constexpr std::array kNcclAlgorithms = {
     NcclAlgorithm::kTree,         NcclAlgorithm::kRing, NcclAlgorithm::kCollnetDirect,
@@ -20,7 +20,7 @@ inline constexpr std::array kNcclAlgorithms = {
     NcclAlgorithm::kPat};
 inline constexpr std::array kAllProtocols = {Protocol::kLl, Protocol::kLl128, Protocol::kSimple};
 
-// Of the five functions that NCCL's tables know, by CollectiveKind; all-to-all is no function of its own.
+// Of the five functions that NCCL's tables know, by CollectiveKind; all-to-all is not a separate function.
 inline constexpr std::size_t kNcclKinds = 6;
 // MAXCHANNELS; older versions have half of it.
 inline constexpr int kNcclMaxChannels = 64;

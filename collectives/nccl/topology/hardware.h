@@ -1,4 +1,4 @@
-// One host as NCCL's topology detection sees it: raw rates by data sheet, what hangs where, who made the processor.
+// One host as seen by NCCL's topology detection: raw rates from data sheets, device attachment, CPU vendor.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,8 @@
 
 namespace ringwright::collectives {
 
-// The rate in GB/s that NCCL plans with for a PCIe connection: 0.75 for a lane of PCIe 3.0, whose raw rate is
-// 8 GT/s * 128/130, and multiples of it for wider and faster slots (graph/topo.h).
+// The rate in GB/s that NCCL plans with for a PCIe connection: 0.75 per lane of PCIe 3.0, whose raw rate is 8 GT/s *
+// 128/130, and multiples of it for wider and faster slots (graph/topo.h).
 [[nodiscard]] inline double planned_pcie(Bandwidth raw) {
   constexpr double kLanePlanned = 0.75;
   constexpr double kLaneRaw = 8.0 / 8.0 * 128.0 / 130.0;
@@ -32,26 +32,26 @@ struct NcclHost {
   Links links = Links::kPcie;
   Bandwidth nvlink;          // kSwitch: of one GPU
   std::vector<Lanes> lanes;  // kMesh
-  bool multicast = false;    // the switches reduce and multicast (NVLS)
+  bool multicast = false;    // the NVSwitches reduce and multicast (NVLS)
 
   Bandwidth pcie;        // of an x16 slot
   Bandwidth gpu_slot;    // of a GPU's connection to the host; above `pcie` it is NVLink-C2C
-  Bandwidth socket;      // between two sockets; 0: as NCCL knows it by maker
+  Bandwidth socket;      // between two sockets; 0: NCCL's default by CPU vendor
   int pcie_switches = 0;
   int sockets = 1;
   std::vector<int> gpu_at;  // by GPU: its PCIe switch, or its socket when there are none
   std::vector<int> nic_at;  // by NIC: the same
   int nics = 0;
-  int ports = 1;  // of a NIC: how many of `nics` are one NIC of the host
-  // By set of NICs (GroupLayout::nic_set): NICs of the host, counted without their ports, that hosts of this set lack.
-  // Set 0 lacks none; empty: nor does any other.
+  int ports = 1;  // of a NIC: number of `nics` entries per NIC of the host
+  // By set of NICs (GroupLayout::nic_set): NICs of the host, counted without their ports, that are missing on hosts of
+  // this set. Set 0 is complete; empty: all sets are.
   std::vector<std::vector<int>> lacking;
   Bandwidth nic;
-  bool gpudirect = true;         // NICs read and write the GPUs' memory; otherwise all goes through the processor
-  bool network_reduces = false;  // the switches between hosts add up (SHARP)
-  bool pxn = true;              // GPUs may send through NICs beside other GPUs
+  bool gpudirect = true;         // NICs read and write GPU memory; otherwise all traffic goes through the CPU
+  bool network_reduces = false;  // the switches between hosts reduce (SHARP)
+  bool pxn = true;               // GPUs may send through NICs of other GPUs (PXN)
   int cross_nic = 2;            // NCCL_CROSS_NIC
-  bool collnet = false;         // the network's switches reduce
+  bool collnet = false;         // the network switches reduce
   double nic_latency_us = 0.0;  // the `latency` attribute that a network plug-in states
   Processor processor = Processor::kIntel;
 

@@ -23,7 +23,7 @@ int mega(Bandwidth rate) {
   return mega(rate.count() / 1e9);
 }
 
-// Between sockets by maker (topo.h). Of Intel's there are four; the host's own figure tells which.
+// Between sockets by CPU vendor (topo.h). Intel has four; the host's own figure selects one.
 int socket_rate(const NcclHost& host, const NcclTables& tables) {
   constexpr std::array<int, 4> kIntel = {40'000, 22'000, 10'000,
                                          6'000};  // Emerald, Sapphire Rapids, Skylake, Broadwell
@@ -85,7 +85,7 @@ int NcclTopology::add(Device kind) {
   return static_cast<int>(kinds_.size()) - 1;
 }
 
-// Links of a device are kept fastest first; of equals the older one.
+// Links of a device are sorted fastest first; ties by age.
 void NcclTopology::connect(int a, int b, Wire wire, int rate) {
   const int there = static_cast<int>(links_.size());
   links_.push_back({.from = a, .to = b, .wire = wire, .rate = rate, .back = there + 1});
@@ -97,7 +97,7 @@ void NcclTopology::connect(int a, int b, Wire wire, int rate) {
   }
 }
 
-// Ways down are walked before the way up.
+// Downward links are visited before the upward link.
 void NcclTopology::up_last(int device, int parent) {
   std::vector<int>& out = out_[at(device)];
   std::ranges::stable_partition(out, [&](int link) { return links_[at(link)].to != parent; });
@@ -116,7 +116,7 @@ void NcclTopology::add_pcie() {
   const auto parent = [&](int point) { return host_.pcie_switches > 0 ? points[at(point)] : first_cpu_ + point; };
   for (int gpu = 0; gpu < gpus_; ++gpu) {
     const int up = parent(host_.gpu_at[at(members_[at(gpu)])]);
-    if (host_.by_c2c()) {  // the narrow PCIe port that such a GPU also has is never better
+    if (host_.by_c2c()) {  // the narrow PCIe port of such a GPU is never better
       connect(gpu, up, Wire::kC2c, mega(host_.gpu_slot));
     } else {
       connect(gpu, up, Wire::kPci, mega(planned_pcie(host_.gpu_slot)));
@@ -167,7 +167,7 @@ NcclPath NcclTopology::path_over(const Link& link, const Route& rest) const {
   return std::max(rest.path, path);
 }
 
-// Breadth first: the fastest of the ways with the fewest hops, through one GPU at most.
+// Breadth first: the fastest of the paths with the fewest hops, through at most one GPU.
 void NcclTopology::find_routes_to(int base) {
   const auto to_base = [&](int from) -> Route& { return routes_[at(from) * kinds_.size() + at(base)]; };
   to_base(base) = {.links = {}, .rate = kLocalRate, .path = NcclPath::kLocal};
@@ -211,7 +211,7 @@ int NcclTopology::cpu_of(int gpu) const {
   return nearest;
 }
 
-// GPUs that do not write to each other's memory go through the memory of the host beside the receiver.
+// GPUs without peer access go through the host memory next to the receiver.
 void NcclTopology::keep_from_peers() {
   const bool any = host_.processor == Processor::kAmd && gpus_ <= 2;
   const NcclPath most = any ? NcclPath::kSys : NcclPath::kPxb;
@@ -222,8 +222,8 @@ void NcclTopology::keep_from_peers() {
   }
 }
 
-// NICs that cannot use the memory of GPUs are led through the memory beside the GPU (ncclTopoComputePaths of
-// src/graph/paths.cc): such ways pass the processor, so that LL128 is not for them either.
+// NICs without access to GPU memory use the host memory next to the GPU (ncclTopoComputePaths of src/graph/paths.cc):
+// such paths pass the CPU, which also rules out LL128.
 void NcclTopology::keep_from_nets() {
   for (int gpu = 0; gpu < gpus_; ++gpu) {
     for (int port = net(0); port < net(nets_); ++port) {
@@ -246,7 +246,7 @@ void NcclTopology::find_c2c_routes() {
   }
 }
 
-// PXN: to a NIC through the GPU beside it, where that is faster or avoids the processor. Only towards the network.
+// PXN: to a NIC through the GPU next to it, where that is faster or avoids the CPU. Only towards the network.
 void NcclTopology::find_routes_by_peers() {
   const NcclPath beside = c2c_paths_ ? NcclPath::kP2c : NcclPath::kPxb;
   const NcclPath direct = c2c_paths_ ? NcclPath::kPxn : NcclPath::kPxb;
@@ -281,7 +281,7 @@ int NcclTopology::fastest() const {
   return result;
 }
 
-// NVLink-C2C was NVLink until it became a kind of its own; then it is the GPU's way to the host, as its slot is.
+// NVLink-C2C was NVLink until it became a separate link type; then it is the GPU's link to the host, like its slot.
 int NcclTopology::total() const {
   if (nets_ == 0 && gpus_ == 1) return kLocalRate;
   int result = 0;
@@ -297,7 +297,7 @@ int NcclTopology::total() const {
   return result;
 }
 
-// Devices of one kind that are reached fastest, and of those the nearest.
+// Devices of one kind with the fastest path, and of those the nearest.
 std::vector<int> NcclTopology::nearest(int from, int first, int count) const {
   std::vector<int> found;
   int rate = 0;

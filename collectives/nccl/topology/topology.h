@@ -1,7 +1,7 @@
-// A host as NCCL's search sees it: its devices, the wires between them at the rates that NCCL plans with, and the way
-// from each device to each other (graph/topo.cc, graph/paths.cc).
+// A host as seen by NCCL's search: its devices, the links between them at NCCL's planning rates, and the path from each
+// device to each other (graph/topo.cc, graph/paths.cc).
 //
-// Rates are whole MB/s: NCCL keeps them to 1/1000 GB/s.
+// Rates are whole MB/s: NCCL stores them to 1/1000 GB/s.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ class NcclTopology {
     int to = 0;
     Wire wire = Wire::kPci;
     int rate = 0;
-    int back = 0;  // the link in the other direction
+    int back = 0;  // the reverse link
   };
   struct Route {
     std::vector<int> links;
@@ -46,7 +46,7 @@ class NcclTopology {
     [[nodiscard]] int hops() const { return static_cast<int>(links.size()); }
   };
 
-  // `members`: places of the group's GPUs in the host, ascending. Without `network` there are no NICs to leave by.
+  // `members`: positions of the communicator's GPUs in the host, ascending. Without `network` there are no NICs.
   NcclTopology(const NcclHost& host, std::vector<int> members, const NcclTables& tables, bool network);
 
   [[nodiscard]] int gpus() const { return gpus_; }
@@ -63,14 +63,14 @@ class NcclTopology {
   [[nodiscard]] int gpu_slot(int gpu) const;  // of the PCIe slot; -1 without one
 
   [[nodiscard]] const NcclHost& host() const { return host_; }
-  // Of the fastest way that a channel could take, and of one GPU's wires together: bounds of the search.
+  // Rate of the fastest path that a channel could take, and of all links of one GPU: bounds of the search.
   [[nodiscard]] int fastest() const;
   [[nodiscard]] int total() const;
 
-  // The port beside a GPU that NCCL gives it for a channel, and the GPU that a port is beside of; -1: none.
+  // The port next to a GPU that NCCL assigns to it for a channel, and the GPU next to a port; -1: none.
   [[nodiscard]] int net_of(int gpu, int channel) const;
   [[nodiscard]] int gpu_of_net(int net) const;
-  // Ports to try for a GPU (-1: for any), nearest first, those beyond `worst` left out unless nothing is nearer.
+  // Ports to try for a GPU (-1: for any), nearest first, without those beyond `worst` unless none is nearer.
   [[nodiscard]] const std::vector<int>& nets_near(int gpu, NcclPath worst) const;
 
  private:
@@ -101,7 +101,7 @@ class NcclTopology {
   int net_rate_ = 0;
   std::vector<Device> kinds_;
   std::vector<Link> links_;
-  std::vector<std::vector<int>> out_;   // by device: its links in the order in which NCCL walks them
+  std::vector<std::vector<int>> out_;       // by device: its links in the order in which NCCL visits them
   std::vector<Route> routes_;               // from * devices + to
   std::vector<std::vector<int>> near_;  // by (gpu + 1) and worst path
 };

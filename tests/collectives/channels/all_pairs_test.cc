@@ -30,7 +30,7 @@ TEST(AllPairs, IsForAllReducesInsideAHost) {
   EXPECT_FALSE(pairs().supports(call, {}));
 }
 
-// 1 MiB on 8 channels, each with parts of 16 KiB: seven go out, seven sums go out, as many come in.
+// 1 MiB on 8 channels, each with parts of 16 KiB: seven parts and seven sums are sent, as many received.
 TEST(AllPairs, MovesTwiceSevenEighthsOfTheBuffer) {
   const GroupLayout layout = make_block_layout(8, 8);
   const CollectivePlan plan{.protocol = Protocol::kLl, .channels = 8};
@@ -51,7 +51,7 @@ TEST(AllPairs, AddsUpAllPeersAtOnce) {
   EXPECT_TRUE(sum.adds && sum.stores);
 }
 
-// A part of LL beyond a slot of 32 KiB goes in several loops: 2 MiB on one channel are 8 parts of 256 KiB.
+// A part of LL beyond a slot of 32 KiB takes several loops: 2 MiB on one channel are 8 parts of 256 KiB.
 TEST(AllPairs, LoopsOverBuffersBeyondASlot) {
   const GroupLayout layout = make_block_layout(8, 8);
   const CollectivePlan plan{.protocol = Protocol::kLl, .channels = 1};

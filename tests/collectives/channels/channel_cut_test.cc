@@ -69,7 +69,7 @@ TEST(ChunkLoops, AreOneForSmallCells) {
 
 TEST(ChunkLoops, DoNotCutChunksIntoCrumbs) {
   // As NCCL: no slice below 1/32 of a full one of 1 MiB, so 12,512 bytes stay in one piece; the second slice is empty,
-  // and takes its turn all the same.
+  // but is still processed.
   const ChunkLoops loops(Bytes(100'000), {.parts = 8, .chunk = 2_MiB, .slices = 2, .least_slice = 32_KiB});
   EXPECT_EQ(loops.slices_in_all(), 2);
   EXPECT_EQ(loops.slice_size({}), Bytes(12'512));

@@ -1,4 +1,4 @@
-// Sums of the network's switches, on channels: what crosses it, and who sends.
+// Reductions in network switches, on channels: bytes on the network, and senders.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ CollectiveCall all_reduce(const GroupLayout& layout, Bytes bytes) {
   return {.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout};
 }
 
-// What a member's thread blocks send to the network's switches, over all channels.
+// Bytes from a member's thread blocks to the network switches, over all channels.
 Bytes into_network(std::string_view name, const CollectiveCall& call, const CollectivePlan& plan, int member) {
   const ChannelAlgorithm& algorithm = *find_channel_algorithm(name);
   Bytes sent;
@@ -69,7 +69,7 @@ TEST(CollnetOnChannels, IsProvedWithAnyNumberOfHeads) {
   }
 }
 
-// Of a head's 640 threads 128 scatter, 288 add up, 128 hand out and 96 gather; without a NIC 320 and 192.
+// Of a head's 640 threads 128 scatter, 288 reduce, 128 broadcast and 96 gather; without a NIC 320 and 192.
 TEST(CollnetOnChannels, WarpsAreSharedOutByWhatAGpuIs) {
   const ChannelAlgorithm& direct = *find_channel_algorithm("collnet_direct");
   const GroupLayout layout = make_block_layout(8, 4);

@@ -1,4 +1,4 @@
-// Reduction in a host's switches, on channels.
+// Reduction in a host's NVSwitches, on channels.
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"
@@ -30,7 +30,8 @@ TEST(NvlsOnChannels, AllReduceMovesTheBufferUpAndDownOnceAndAnEighthMore) {
   const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 4_MiB, .layout = &layout};
   const ChannelProof proof = prove(nvls(), call, plan);
   ASSERT_TRUE(proof.holds()) << proof.violation;
-  // Up: all heads' parts, and the own part's sum as a multicast. Down: the own part's sum, and everybody's multicasts.
+  // Up: all heads' parts, and the sum of the member's own part as a multicast. Down: the sum of its own part, and all
+  // multicasts.
   EXPECT_EQ(proof.sent[3], 4_MiB + 512_KiB);
   EXPECT_EQ(proof.received[3], 4_MiB + 512_KiB);
 }
@@ -49,13 +50,13 @@ TEST(NvlsOnChannels, ShareOutTheirWarps) {
   const NvlsWarps eight = nvls_warps(8);
   EXPECT_DOUBLE_EQ(eight.reduce, 0.25);  // 5 of 20
   EXPECT_DOUBLE_EQ(eight.scatter + eight.reduce + eight.gather, 1.0);
-  // 7 of 20 instead of 5, of which a group moves as the fourth root.
+  // 7 of 20 instead of 5; a group's rate grows as the fourth root.
   EXPECT_NEAR(nvls_warps(4).reduce, 0.25 * 1.0878, 1e-4);
   EXPECT_LT(nvls_warps(4).gather, eight.gather);
 }
 
-// 6, 5, 5 and 4 of 20 below a tree's root; at the root nothing comes down.
-TEST(NvlsTreeOnChannels, ShareOutWarpsByThePlaceInTheTree) {
+// 6, 5, 5 and 4 of 20 below a tree's root; the root receives no results.
+TEST(NvlsTreeOnChannels, DistributeWarpsByThePositionInTheTree) {
   const NvlsWarps root = nvls_tree_warps(TreeRole::kRoot, 16);
   EXPECT_DOUBLE_EQ(root.gather, nvls_warps(8).gather);
   EXPECT_DOUBLE_EQ(root.hand_out, 0.0);

@@ -35,7 +35,7 @@ TEST(P2pOnChannels, BeginsInsideTheHost) {
   p2p().block(call, plan, 6, 0, block);
   ASSERT_EQ(block.sends.size(), 15U);
   for (std::size_t round = 0; round < 3; ++round) EXPECT_EQ(block.sends[round].peer / 4, 1);
-  EXPECT_EQ(block.sends[3].peer, 10);  // the same place of the next host
+  EXPECT_EQ(block.sends[3].peer, 10);  // the same position in the next host
 }
 
 TEST(P2pOnChannels, CutsFinerBetweenHosts) {
@@ -52,7 +52,7 @@ TEST(P2pOnChannels, CutsFinerBetweenHosts) {
   EXPECT_EQ(proof.messages, 4 * (4 + 2 * 16));
 }
 
-TEST(P2pOnChannels, LeavesByThePeersRailWhenThePlanSaysSo) {
+TEST(P2pOnChannels, UsesPxnWhenThePlanSetsIt) {
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 8_KiB, .layout = &layout};
   const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1, .pxn = true};
@@ -89,7 +89,7 @@ TEST(PatOnChannels, TakesLogSteps) {
   pat.primitive(call, plan, 0, 0, 3, last);
   EXPECT_EQ(last.size, 8_KiB);
   const ChannelProof proof = prove(pat, call, plan);
-  EXPECT_EQ(proof.sent[7], 15_KiB);  // as little as can be
+  EXPECT_EQ(proof.sent[7], 15_KiB);  // the lower bound
 }
 
 }  // namespace

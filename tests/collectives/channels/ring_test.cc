@@ -1,4 +1,4 @@
-// Rings on channels: what NCCL's kernels do, primitive by primitive.
+// Rings on channels: the primitives of NCCL's kernels, one by one.
 #include <gtest/gtest.h>
 
 #include "collectives/builtin_channels.h"

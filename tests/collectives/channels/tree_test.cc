@@ -1,4 +1,4 @@
-// Trees on channels: who sends to whom, and how chunks shrink.
+// Trees on channels: peers, and how chunks shrink.
 #include <algorithm>
 #include <set>
 
@@ -60,7 +60,7 @@ TEST(TreeOnChannels, HasAtMostThreeChildren) {
     tree().block(call, plan, member, 0, block);
     most = std::max(most, block.receives.size());
   }
-  EXPECT_EQ(most, 3U);  // two hosts below and the next of the chain
+  EXPECT_EQ(most, 3U);  // two child hosts and the next in the chain
 }
 
 Bytes first_message(const GroupLayout& layout, Bytes bytes, Protocol protocol) {

@@ -99,7 +99,7 @@ TEST(MscclAlgorithm, PiecesAreTheChunks) {
   EXPECT_TRUE(contents.stores.empty());
 }
 
-// The last block of a member may be missing where others have more.
+// A member may have fewer blocks than others.
 TEST(MscclAlgorithm, MembersMayHaveFewerBlocks) {
   const MscclAlgorithm pair = algorithm(exchange_and_add());
   const GroupLayout layout = make_block_layout(2, 2);

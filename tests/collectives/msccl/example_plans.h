@@ -8,7 +8,7 @@
 
 namespace ringwright::collectives {
 
-// One GPU of a plan where all others can be reached: channel and remote buffer i lead to the GPU i + 1 places on.
+// One GPU of a plan with access to all others: channel and remote buffer i lead to the GPU i + 1 positions ahead.
 inline std::string plan_gpu(int rank, int ranks, std::string_view kind, std::string_view remote,
                             std::string_view blocks, int scratch = 0, int inputs = 0) {
   std::string peers;
@@ -71,8 +71,8 @@ inline std::string read_all_plan(int ranks) {
   return plan_text("allreduce", "Simple", gpus);
 }
 
-// Two GPUs send each other packets of their buffers, and each adds what comes: two thread blocks, the second of which
-// waits at a barrier or for a semaphore.
+// Two GPUs send each other packets of their buffers, and each adds the received data: two thread blocks, the second of
+// which waits at a barrier or for a semaphore.
 inline std::string packet_plan(std::string_view meet_first = "\"barrier\", \"barrier_id\": 0",
                                std::string_view meet_second = "\"barrier\", \"barrier_id\": 0") {
   std::string gpus;

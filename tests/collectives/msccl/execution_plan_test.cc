@@ -1,4 +1,4 @@
-// Execution plans of MSCCL++: those that are right are proved, those that are wrong are told with the line to blame.
+// Execution plans of MSCCL++: correct plans are proved, mistakes are reported with the failing line.
 #include "collectives/msccl/execution_plan.h"
 
 #include <gmock/gmock.h>
@@ -55,7 +55,7 @@ TEST(ExecutionPlan, ProvesPacketsBarriersAndSemaphores) {
       packet_plan("\"sem_release\", \"semaphore_ids\": [0]", "\"sem_acquire\", \"semaphore_ids\": [0]"), "p.json");
   ASSERT_TRUE(plan.has_value()) << render(plan.error());
   ASSERT_EQ(plan->gpus[0].blocks[1].ops[0].after.size(), 1U);
-  EXPECT_EQ(plan->gpus[0].blocks[1].ops[0].after[0].op, 1);  // the release stands behind the packets
+  EXPECT_EQ(plan->gpus[0].blocks[1].ops[0].after[0].op, 1);  // the release follows the packets
 }
 
 // Groups of two thread blocks share every chunk: half each.
@@ -66,14 +66,14 @@ TEST(ExecutionPlan, GroupsOfThreadBlocksShareChunks) {
   ASSERT_TRUE(plan.has_value());
   EXPECT_EQ(plan->units_per_chunk, 1);
   const std::string half = replaced(text, whole, whole + ", \"tbg_info\": {\"tb_id\": 0, \"tbg_size\": 2}");
-  EXPECT_THAT(mistake(half), HasSubstr("wrong data in chunk 0"));  // nobody works on the other half
+  EXPECT_THAT(mistake(half), HasSubstr("wrong data in chunk 0"));  // no block processes the other half
 }
 
 TEST(ExecutionPlan, RefusesWaitsWithoutSignals) {
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"name\": \"signal\"", "\"name\": \"nop\"")),
-              HasSubstr("waits for a signal that nobody gives"));
+              HasSubstr("waits for a signal that is never sent"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"name\": \"wait\"", "\"name\": \"nop\"")),
-              HasSubstr("gives a signal that nobody waits for"));
+              HasSubstr("sends a signal that nobody waits for"));
 }
 
 // Semaphores that are acquired by those who should release them.
@@ -85,9 +85,9 @@ TEST(ExecutionPlan, RefusesWhatNeverRuns) {
   EXPECT_THAT(mistake(other), HasSubstr("semaphore 0 is never released"));
 }
 
-TEST(ExecutionPlan, RefusesPacketsThatNobodyWrites) {
+TEST(ExecutionPlan, RefusesPacketsThatAreNeverWritten) {
   EXPECT_THAT(mistake(replaced(packet_plan(), "\"name\": \"ppkt\"", "\"name\": \"put\"")),
-              HasSubstr("reads packets that nobody writes"));
+              HasSubstr("reads packets that are never written"));
 }
 
 TEST(ExecutionPlan, RefusesAWrongResult) {
@@ -95,22 +95,22 @@ TEST(ExecutionPlan, RefusesAWrongResult) {
   EXPECT_THAT(mistake(replaced(read_all_plan(3), "\"rres\"", "\"copy\"")), HasSubstr("wrong data in chunk"));
 }
 
-TEST(ExecutionPlan, SaysWhatCannotBePlayed) {
-  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"glres\"")), HasSubstr("NVLink's switches"));
+TEST(ExecutionPlan, ReportsUnsupportedOperations) {
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"glres\"")), HasSubstr("NVSwitch"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"pipeline\"")),
               HasSubstr("loops over parts of a chunk"));
-  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"rses\"")), HasSubstr("is no operation of MSCCL++"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"rres\"", "\"rses\"")), HasSubstr("is not an operation of MSCCL++"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"channel_type\": \"memory\"", "\"channel_type\": \"switch\"")),
               HasSubstr("switch channels"));
 }
 
-TEST(ExecutionPlan, TellsTheLineAndTheValue) {
+TEST(ExecutionPlan, ReportsTheLineAndTheValue) {
   const std::string text = replaced(read_all_plan(2), "\"index\": 1", "\"index\": 9");
   EXPECT_THAT(mistake(text), HasSubstr("chunks 9 to 9 are out of range: the buffer has 2"));
   EXPECT_THAT(mistake(text), HasSubstr("p.json:"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"allreduce\"", "\"allreduced\"")),
               HasSubstr("collective is 'allreduced'"));
-  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"id\": 1", "\"id\": 2")), HasSubstr("GPU 1 must stand here"));
+  EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"id\": 1", "\"id\": 2")), HasSubstr("GPU 1 is expected here"));
   EXPECT_THAT(mistake(replaced(read_all_plan(2), "\"input_chunks\": 2", "\"input_chunks\": -2")),
               HasSubstr("whole number"));
   EXPECT_THAT(mistake("{\"name\": \"x\"}"), HasSubstr("there is no 'collective'"));

@@ -1,4 +1,4 @@
-// Which calls a file plays, and what happens to the others.
+// The calls that a file runs, and what happens to the others.
 #include "collectives/msccl/file_chooser.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Execution plans as thread blocks: who stores where, who is told, and which calls they play.
+// Execution plans as thread blocks: stores, signals, and the calls that they match.
 #include "collectives/msccl/plan_algorithm.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ CollectiveCall call_of(const GroupLayout& layout, CollectiveKind kind, Bytes byt
   return {.kind = kind, .bytes = bytes, .layout = &layout};
 }
 
-TEST(PlanAlgorithm, StoresAndLoadsMoveTheBytesAndSignalsTell) {
+TEST(PlanAlgorithm, StoresAndLoadsMoveTheBytesAndSignalsSynchronise) {
   const PlanAlgorithm algorithm = algorithm_of(read_all_plan(3));
   const GroupLayout layout = make_block_layout(3, 3);
   const CollectiveCall call = call_of(layout, CollectiveKind::kAllReduce, Bytes(3 << 20));
@@ -59,7 +59,7 @@ TEST(PlanAlgorithm, ProxiesSendDataAsMessages) {
   EXPECT_EQ(primitive.receives.count, 4);
 }
 
-TEST(PlanAlgorithm, PlaysCallsOfItsKindSizeAndHosts) {
+TEST(PlanAlgorithm, MatchesCallsOfItsKindSizeAndHosts) {
   const PlanAlgorithm loads = algorithm_of(read_all_plan(4));
   const GroupLayout one = make_block_layout(4, 4);
   const GroupLayout two = make_block_layout(4, 2);

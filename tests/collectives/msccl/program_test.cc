@@ -1,4 +1,4 @@
-// MSCCL files: those that are right are proved, those that are wrong are told with the line to blame.
+// MSCCL files: correct programs are proved, mistakes are reported with the failing line.
 #include "collectives/msccl/program.h"
 
 #include <gmock/gmock.h>
@@ -48,12 +48,12 @@ TEST(MscclProgram, ProvesReductionsInLocalMemory) {
   EXPECT_TRUE(program.has_value()) << render(program.error());
 }
 
-// Without the wait the second block adds what has not come yet.
+// Without the wait the second block adds data that have not arrived yet.
 TEST(MscclProgram, RefusesARace) {
   EXPECT_THAT(mistake(exchange_and_add("depid=\"-1\" deps=\"-1\"")), HasSubstr("holds nothing"));
 }
 
-TEST(MscclProgram, RefusesAWaitThatRunsInACircle) {
+TEST(MscclProgram, RefusesAWaitThatRunsInACycle) {
   // Each block waits for the end of the other.
   const std::string text = replaced(exchange_and_add(), "cnt=\"1\"/>", "cnt=\"1\" depid=\"1\" deps=\"0\"/>");
   EXPECT_THAT(mistake(text), HasSubstr("never runs"));
@@ -68,7 +68,7 @@ TEST(MscclProgram, RefusesWrongSums) {
 
 TEST(MscclProgram, RefusesSendsWithoutReceives) {
   const std::string fewer = replaced(ring_all_reduce(2), "<step s=\"2\" type=\"r\"", "<step s=\"2\" type=\"nop\"");
-  EXPECT_THAT(mistake(fewer), HasSubstr("sends a message that nobody receives"));
+  EXPECT_THAT(mistake(fewer), HasSubstr("sends a message that is never received"));
   EXPECT_THAT(mistake(replaced(ring_all_reduce(3), "recv=\"2\"", "recv=\"1\"")),
               HasSubstr("which sends nothing there"));
 }
@@ -99,7 +99,7 @@ TEST(MscclProgram, RefusesBadAttributes) {
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "proto=\"LL\"", "proto=\"Fast\"")), HasSubstr("proto is 'Fast'"));
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "allreduce", "sum")), HasSubstr("coll is 'sum'"));
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "type=\"s\"", "type=\"t\"")), HasSubstr("type is 't'"));
-  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "<gpu id=\"1\"", "<gpu id=\"0\"")), HasSubstr("stands twice"));
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "<gpu id=\"1\"", "<gpu id=\"0\"")), HasSubstr("is listed twice"));
   EXPECT_THAT(mistake(replaced(ring_all_reduce(2), "nchannels=\"1\"", "nchannels=\"many\"")),
               HasSubstr("whole number"));
   EXPECT_THAT(mistake("<graphs/>"), HasSubstr("begins with <graphs>"));

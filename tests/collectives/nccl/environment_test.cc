@@ -1,4 +1,4 @@
-// NCCL's variables: what they set, and what is said about names and values that NCCL would not take.
+// NCCL's variables: what they set, and the errors for names and values that NCCL does not accept.
 #include "collectives/nccl/environment.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ bool allows(const NcclKnobs& knobs, CollectiveKind kind, NcclAlgorithm algorithm
   return knobs.algorithms[index_of(kind)][index_of(algorithm)];
 }
 
-TEST(NcclEnvironment, SaysWhetherChannelsMayCrossNics) {
+TEST(NcclEnvironment, SetsWhetherChannelsMayCrossNics) {
   EXPECT_EQ(NcclKnobs().cross_nic, 2);
   EXPECT_EQ(read("NCCL_CROSS_NIC: 0").knobs.cross_nic, 0);
   EXPECT_TRUE(read("NCCL_CROSS_NIC: 0").knobs.merge_ports);
@@ -129,11 +129,11 @@ TEST(NcclEnvironment, PeersCanBeForbidden) {
 }
 
 // 4.096 us * 2^20 = 4.295 s, once and seven times more.
-TEST(NcclEnvironment, SaysHowLongNicsTry) {
+TEST(NcclEnvironment, SetsHowLongNicsRetry) {
   EXPECT_EQ(NcclKnobs().ib_patience(), Duration(34'359'738'368'000));
   EXPECT_EQ(read("NCCL_IB_TIMEOUT: 22").knobs.ib_patience(), NcclKnobs().ib_patience() * 4);
   EXPECT_EQ(read("NCCL_IB_RETRY_CNT: 0").knobs.ib_patience() * 8, NcclKnobs().ib_patience());
-  EXPECT_EQ(read("NCCL_IB_TIMEOUT: 0").knobs.ib_patience(), Duration(0));  // for ever
+  EXPECT_EQ(read("NCCL_IB_TIMEOUT: 0").knobs.ib_patience(), Duration(0));  // forever
   EXPECT_THAT(mistake("NCCL_IB_TIMEOUT: 32"), HasSubstr("from 0 to 31"));
   EXPECT_THAT(mistake("NCCL_IB_RETRY_CNT: 8"), HasSubstr("from 0 to 7"));
 }
@@ -147,7 +147,7 @@ TEST(NcclEnvironment, KnownVariablesWithoutEffectAreListed) {
 
 TEST(NcclEnvironment, UnknownNamesAreMistakes) {
   EXPECT_THAT(mistake("NCCL_ALGOS: Ring"), HasSubstr("did you mean 'NCCL_ALGO'"));
-  EXPECT_THAT(mistake("OMP_NUM_THREADS: 4"), HasSubstr("no variable of NCCL"));
+  EXPECT_THAT(mistake("OMP_NUM_THREADS: 4"), HasSubstr("not a variable of NCCL"));
 }
 
 TEST(NcclEnvironment, BadValuesAreMistakes) {

@@ -56,7 +56,7 @@ inline NcclHost dgx_a100() {
 }
 inline NcclHost dgx_b200() { return switched_host({.compute_capability = 100, .nvlink_gb = 900.0}); }
 
-// Four GPUs, every pair joined by lanes of 25 GB/s, devices on the sockets.
+// Four GPUs, every pair connected by lanes of 25 GB/s, devices on the sockets.
 struct MeshOfFour {
   int compute_capability = 80;
   int lanes = 4;
@@ -85,7 +85,7 @@ inline NcclHost mesh_of_four(const MeshOfFour& what) {
   return host;
 }
 
-// Polaris: four A100 and two NICs of 200 Gb/s on one processor.
+// Polaris: four A100 and two NICs of 200 Gb/s on one CPU.
 inline NcclHost polaris() { return mesh_of_four({}); }
 // Alps: four GH200, each with its own NIC on its own Grace (NVLink-C2C, 450 GB/s).
 inline NcclHost alps() {

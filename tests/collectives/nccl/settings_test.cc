@@ -44,7 +44,7 @@ TEST(NcclSettings, TheNewestVersionIsTheDefault) {
   EXPECT_TRUE(result.assumptions.empty());
 }
 
-TEST(NcclSettings, AVersionWithoutATableTakesTheNewestOlderOneAndSaysSo) {
+TEST(NcclSettings, AVersionWithoutATableTakesTheNewestOlderOneAndReportsIt) {
   const Read result = read("nccl_version: 2.13.4");
   EXPECT_EQ(result.setup.tables.version, "2.9");
   ASSERT_EQ(result.assumptions.size(), 1u);
@@ -70,10 +70,10 @@ TEST(NcclSettings, AmdsGpusUseRccl) {
 TEST(NcclSettings, RefusesWhatIsNoVersion) {
   const Read result = read("nccl_version: newest");
   ASSERT_TRUE(result.problems.has_errors());
-  EXPECT_THAT(result.problems.all().front().message, HasSubstr("'newest' is no version"));
+  EXPECT_THAT(result.problems.all().front().message, HasSubstr("'newest' is not a version"));
 }
 
-TEST(NcclSettings, ReadsATunerFileBesideTheScenario) {
+TEST(NcclSettings, ReadsATunerFileNextToTheScenario) {
   std::ofstream(test::own_folder() + "/tuner.csv") << "allreduce,0,1024,tree,ll,2,-1,-1\n";
   EXPECT_EQ(read("tuner_config: tuner.csv").setup.tuner.lines.size(), 1u);
   const Read missing = read("tuner_config: none.csv");
@@ -81,7 +81,7 @@ TEST(NcclSettings, ReadsATunerFileBesideTheScenario) {
   EXPECT_THAT(missing.problems.all().front().message, HasSubstr("cannot read"));
 }
 
-TEST(NcclSettings, MistakesInTheTunerFileAreTold) {
+TEST(NcclSettings, MistakesInTheTunerFileAreReported) {
   std::ofstream(test::own_folder() + "/bad.csv") << "# ours\nallreduce,0,1024,tree\n";
   const Read result = read("tuner_config: bad.csv");
   ASSERT_TRUE(result.problems.has_errors());

@@ -1,4 +1,4 @@
-// The tuner as a port: answers are kept, and algorithms of steps stand for NCCL's.
+// The tuner as a port: results are cached, and algorithms of steps stand for NCCL's.
 #include "collectives/nccl/tuner.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
   EXPECT_EQ(in_steps("ring", 16, 8, CollectiveKind::kAllReduce, 2), "rings");  // two NICs of eight
   EXPECT_EQ(in_steps("tree", 64, 8, CollectiveKind::kAllReduce, 2), "trees");
   EXPECT_EQ(in_steps("ring", 16, 8, CollectiveKind::kBroadcast), "rings");  // chains by all NICs
-  // Little data gets few channels, and costs its kernels' latencies: all members share it alike.
+  // Small calls get few channels, and their cost is kernel latency: all members do the same.
   EXPECT_EQ(in_steps("ring", 16, 8, CollectiveKind::kAllReduce, 2, 1_MiB), "rail_rings");
   EXPECT_EQ(in_steps("tree", 64, 8, CollectiveKind::kAllReduce, 2, 8_KiB), "recursive_multiplying");
   EXPECT_EQ(in_steps("tree", 8, 8, CollectiveKind::kAllReduce, 2, 8_KiB), "ring");
@@ -49,8 +49,8 @@ TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
   EXPECT_EQ(in_steps("p2p", 512, 8, CollectiveKind::kAllToAll), "pairwise");
 }
 
-// Whatever NCCL chooses, some algorithm of steps plays it.
-TEST(NearestInSteps, PlaysEveryChoice) {
+// Every choice of NCCL has an algorithm of steps.
+TEST(NearestInSteps, SupportsEveryChoice) {
   for (const char* name : {"ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"}) {
     for (const int ranks : {2, 3, 7, 8, 24}) {
       for (const int per_host : {1, 3, 8}) {

@@ -45,8 +45,8 @@ int channels(const std::string& version, const Asked& asked) {
   return share_out(model, setup.host, setup.knobs, call, choice).channels;
 }
 
-// 12 lanes of 21 GB/s hold 6 rings of 42, doubled: 252 GB/s, but A100 are believed to carry 235. LL128 is limited by
-// what the call does: 16.9 GB/s a channel for an all-reduce, 12 for a reduce.
+// 12 lanes of 21 GB/s hold 6 rings of 42, doubled: 252 GB/s, but NCCL limits A100 to 235. LL128 is limited by
+// collective: 16.9 GB/s per channel for an all-reduce, 12 for a reduce.
 TEST(NcclVersions, V28LimitsLl128ByWhatTheCallDoes) {
   EXPECT_NEAR(cost("2.8", {.host = dgx_a100()}).bandwidth_gb, 235.0 * 8 / 14, 1e-9);
   const Asked reduce{.host = dgx_a100(), .kind = CollectiveKind::kReduce, .protocol = Protocol::kLl128};
@@ -101,7 +101,7 @@ TEST(NcclVersions, InSwitchReductionHasChangedWithEachVersion) {
   EXPECT_EQ(cost("2.17", four_hosts).why_not, "not in this version");
 }
 
-// Eight heads of 40 GB/s: 5/6 of it up to 2.22, all up to 2.26, then the seven eighths that come from others.
+// Eight heads of 40 GB/s: 5/6 of it up to 2.22, all up to 2.26, then the seven eighths from other GPUs.
 TEST(NcclVersions, InSwitchGathersHaveChangedThreeTimes) {
   const Asked gather{.host = dgx_h100(), .kind = kAllGather, .algorithm = kNvls};
   EXPECT_EQ(cost("2.18", gather).why_not, "not in this version");
@@ -174,7 +174,7 @@ TEST(NcclVersions, OldTreesCutSmallBuffersFiner) {
   EXPECT_FALSE(shipped_tables("2.20").tree_chunks_by_depth);
 }
 
-// 640 threads with 60 bytes each are 38,400: chains take that, rings half of it, trees an eighth. With Simple 512
+// 640 threads with 60 bytes each are 38,400: chains use that, rings half of it, trees an eighth. With Simple 512
 // threads move 8 bytes each, in trees 64.
 TEST(NcclVersions, OldChunksAreMultiplesOfWhatThreadsTakeAtOnce) {
   const auto grain = [](NcclAlgorithm algorithm, Protocol protocol, int threads, CollectiveKind kind = kAllReduce) {
@@ -220,7 +220,7 @@ TEST(NcclVersions, RcclTakesProtocolsBySizeOverHosts) {
 
 // Eight on one host: LL by 32 thread blocks from 1 KiB on, by 64 from 80 KiB, Simple from 1 MiB up to 20 MiB; then
 // rings.
-TEST(NcclVersions, RcclPlaysAllPairsInTheMiddle) {
+TEST(NcclVersions, RcclUsesAllPairsInTheMiddle) {
   const GroupLayout layout = make_block_layout(8, 8);
   NcclSetup setup = setup_of(dgx_a100(), "rccl");
   const auto plan = [&](Bytes bytes) {
@@ -233,7 +233,7 @@ TEST(NcclVersions, RcclPlaysAllPairsInTheMiddle) {
   EXPECT_EQ(plan(512_KiB).protocol, Protocol::kLl);
   EXPECT_EQ(plan(1_MiB).protocol, Protocol::kSimple);
   EXPECT_EQ(plan(32_MiB).algorithm, "ring");
-  setup.knobs.algorithms[index_of(kAllReduce)][index_of(kTree)] = false;  // the user has said how
+  setup.knobs.algorithms[index_of(kAllReduce)][index_of(kTree)] = false;  // set by the user
   EXPECT_NE(plan(64_KiB).algorithm, "all_pairs");
 }
 

@@ -1,4 +1,4 @@
-// The proof notices what is wrong: missing data, deadlocks, messages without readers, unequal ends.
+// The proof detects mistakes: missing data, deadlocks, messages without readers, unequal ends.
 #include "collectives/proof/channel_proof.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 enum class Flaw { kNone, kForgetsAPort, kWaitsForItself, kSendsNothing, kStoresTooMuch, kOtherSize };
 
-// Two members swap what they have and add it: an all-reduce of two; with one flaw.
+// Two members swap their data and add it: an all-reduce of two, with one flaw.
 class Swap final : public ChannelAlgorithm {
  public:
   explicit Swap(Flaw flaw) : flaw_(flaw) {}
@@ -98,7 +98,7 @@ TEST(ChannelProof, CountsWhatIsSentAndPadding) {
 
 enum class SumFlaw { kNone, kOneIsSilent, kReadsWithoutSum, kOtherSize };
 
-// Three hosts of one member each: the network adds up what all send to the next one.
+// Three hosts of one member each: the network reduces what all send to the next one.
 class NetworkSwap final : public ChannelAlgorithm {
  public:
   explicit NetworkSwap(SumFlaw flaw) : flaw_(flaw) {}
@@ -153,8 +153,8 @@ TEST(ChannelProof, NoticesWhoContributesNothingToASumOfTheNetwork) {
 }
 
 TEST(ChannelProof, NoticesThatEndsDoNotAgreeOnASumOfTheNetwork) {
-  EXPECT_THAT(violation_of(SumFlaw::kReadsWithoutSum), HasSubstr("do not agree on a sum"));
-  EXPECT_THAT(violation_of(SumFlaw::kOtherSize), HasSubstr("to a sum of"));
+  EXPECT_THAT(violation_of(SumFlaw::kReadsWithoutSum), HasSubstr("do not agree on a network sum"));
+  EXPECT_THAT(violation_of(SumFlaw::kOtherSize), HasSubstr("to a network sum"));
 }
 
 }  // namespace

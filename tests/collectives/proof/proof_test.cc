@@ -1,4 +1,4 @@
-// The proof finds what is wrong: each test breaks a right algorithm in one place.
+// The proof finds mistakes: each test breaks a correct algorithm in one place.
 #include "collectives/proof/proof.h"
 
 #include <string>
@@ -54,7 +54,7 @@ TEST(Proof, FindsAContributionThatIsAddedTwice) {
     using Altered::Altered;
     void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
       Altered::contents(call, member, index, send, out);
-      out.reduce = true;  // in the second time around the circle, too
+      out.reduce = true;  // in the second round, too
     }
   };
   EXPECT_EQ(violation_of(KeepsReducing("ring"), CollectiveKind::kAllReduce),
@@ -92,10 +92,10 @@ TEST(Proof, FindsAMessageToTheWrongPeer) {
     }
   };
   EXPECT_EQ(violation_of(SendsBack("ring"), CollectiveKind::kAllReduce),
-            "step 1: member 3 awaits send 0 of member 2, which does not come");
+            "step 1: member 3 awaits send 0 of member 2, which never arrives");
 }
 
-TEST(Proof, FindsAMessageToNobodyAndToOneself) {
+TEST(Proof, FindsAMessageWithoutReceiverAndToOneself) {
   struct SendsTo final : Altered {
     SendsTo(std::string_view name, int to) : Altered(name), peer(to) {}
     void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
@@ -108,7 +108,7 @@ TEST(Proof, FindsAMessageToNobodyAndToOneself) {
   EXPECT_EQ(violation_of(SendsTo("ring", 2), CollectiveKind::kAllReduce), "step 0: member 2 sends to 2");
 }
 
-TEST(Proof, FindsAMessageThatNobodyAwaits) {
+TEST(Proof, FindsAMessageThatIsNotAwaited) {
   struct DoesNotWait final : Altered {
     using Altered::Altered;
     void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
@@ -132,19 +132,19 @@ TEST(Proof, FindsAMessageThatIsAwaitedTwiceOrNeverSent) {
   EXPECT_EQ(violation_of(WaitsMore("ring", {.peer = 0, .send = 0}), CollectiveKind::kAllReduce),
             "step 0: member 1 awaits send 0 of member 0 twice");
   EXPECT_EQ(violation_of(WaitsMore("ring", {.peer = 3, .send = 7}), CollectiveKind::kAllReduce),
-            "step 0: member 1 awaits send 7 of member 3, which does not come");
+            "step 0: member 1 awaits send 7 of member 3, which never arrives");
 }
 
 TEST(Proof, FindsDataThatIsSentBeforeItArrived) {
   struct Hurries final : Altered {
     using Altered::Altered;
-    // Steps 0 and 1 change places: what was to arrive in step 0 is passed on in it.
+    // Steps 0 and 1 are swapped: data that should arrive in step 0 are forwarded in it.
     void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
       Altered::contents(call, member, index < 2 ? 1 - index : index, send, out);
     }
   };
   EXPECT_EQ(violation_of(Hurries("ring"), CollectiveKind::kAllGather),
-            "step 0: send 0 of member 0 carries piece 3 before it is there");
+            "step 0: send 0 of member 0 carries piece 3 before it has arrived");
 }
 
 TEST(Proof, FindsASwitchThatAnswersBeforeAllHaveContributed) {
@@ -156,7 +156,7 @@ TEST(Proof, FindsASwitchThatAnswersBeforeAllHaveContributed) {
     }
   };
   EXPECT_EQ(violation_of(NoBarrier("in_switch"), CollectiveKind::kAllReduce),
-            "step 1: send 0 of member 0 carries piece 0 before it is there");
+            "step 1: send 0 of member 0 carries piece 0 before it has arrived");
 }
 
 TEST(Proof, FindsMembersThatDoNotAgreeOnABarrier) {
@@ -174,14 +174,14 @@ TEST(Proof, FindsMembersThatDoNotAgreeOnABarrier) {
 TEST(Proof, FindsWritesWhoseOrderMatters) {
   struct AllToOnePlace final : Altered {
     using Altered::Altered;
-    // Reduce-scatter by everyone's message to everyone, but stored instead of added.
+    // Direct reduce-scatter, but with data stored instead of added.
     void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
       Altered::contents(call, member, index, send, out);
       out.reduce = false;
     }
   };
   EXPECT_EQ(violation_of(AllToOnePlace("direct"), CollectiveKind::kReduceScatter),
-            "step 0: what piece 2 of member 2 becomes depends on which message is first");
+            "step 0: the result of piece 2 of member 2 depends on the message order");
 }
 
 TEST(Proof, FindsASizeThatIsNotThatOfThePieces) {

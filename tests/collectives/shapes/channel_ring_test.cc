@@ -1,4 +1,4 @@
-// The circles of channels: each through all members, each entering hosts at another GPU.
+// The ring orders of channels: each through all members, each entering hosts at a different GPU.
 #include "collectives/shapes/channel_ring.h"
 
 #include <set>
@@ -26,7 +26,7 @@ TEST(ChannelRing, GoesThroughAllMembersOnceInEveryOrder) {
   }
 }
 
-TEST(ChannelRing, LeavesAHostOncePerCircle) {
+TEST(ChannelRing, LeavesAHostOncePerRing) {
   const GroupLayout layout = make_block_layout(16, 4);
   const ChannelRing ring(layout, {.number = 3, .of = 4});
   int crossings = 0;
@@ -50,7 +50,7 @@ TEST(ChannelRing, SpreadsFewChannelsOverTheHost) {
   const GroupLayout layout = make_block_layout(8, 4);
   EXPECT_EQ(ring_kinds(layout, {.channels = 2}), 2);
   EXPECT_EQ(ChannelRing(layout, {.number = 0, .of = 2}).member_at(0), 0);
-  EXPECT_EQ(ChannelRing(layout, {.number = 1, .of = 2}).member_at(0), 2);  // beside the other half's NIC
+  EXPECT_EQ(ChannelRing(layout, {.number = 1, .of = 2}).member_at(0), 2);  // next to the other half's NIC
 }
 
 TEST(ChannelRing, TakesThePlansPathsThroughHosts) {
@@ -65,7 +65,7 @@ TEST(ChannelRing, TakesThePlansPathsThroughHosts) {
   }
 }
 
-// The second kind of host has its own order and NICs: what leaves the first one by NIC 3 comes in there by NIC 1.
+// The second kind of host has its own order and NICs: traffic that leaves the first one by NIC 3 enters there by NIC 1.
 TEST(ChannelRing, TakesEveryHostsOwnPath) {
   const GroupLayout layout = make_block_layout(4, 2);
   const CollectivePlan plan{.channels = 2,

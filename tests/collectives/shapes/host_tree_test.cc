@@ -74,8 +74,8 @@ TEST(HostTree, OfEightHostsIsTheOneDrawnByHand) {
   EXPECT_EQ(parent(1, 0), 1);
 }
 
-// Hosts r and N - 1 - r: what one does in a tree the other one does in the other tree.
-TEST(HostTree, MirroredTreesOfMirroredHostsAreAlike) {
+// Hosts r and N - 1 - r: the role of one in a tree is that of the other in the other tree.
+TEST(HostTree, MirroredTreesOfMirroredHostsAreEqual) {
   constexpr int kHosts = 12;
   for (int host = 0; host < kHosts; ++host) {
     for (int tree = 0; tree < 2; ++tree) {

@@ -1,4 +1,4 @@
-// CollNet in steps: what hosts and switches add, and when.
+// CollNet in steps: reductions in hosts and switches, and their times.
 #include <gtest/gtest.h>
 
 #include "collectives/builtin.h"
@@ -15,7 +15,7 @@ CollectiveCall all_reduce(const GroupLayout& layout, Bytes bytes) {
   return {.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0)};
 }
 
-// Each NIC carries S/p up and as much down, however many hosts there are; a ring's would carry about 2 S/p.
+// Each NIC carries S/p up and as much down, for any number of hosts; a ring's would carry about 2 S/p.
 TEST(Collnet, SendsEveryPartThroughTheNetworkOnce) {
   for (const int hosts : {2, 3, 8}) {
     const GroupLayout layout = make_block_layout(4 * hosts, 4);

@@ -1,4 +1,4 @@
-// The rings and trees of a library's plan are proved for every kind that they play, in many orders and layouts.
+// The rings and trees of a library's plan are proved for every kind that they support, in many orders and layouts.
 #include "collectives/steps/library_rings.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::array kKinds = {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
                                CollectiveKind::kBroadcast, CollectiveKind::kReduce};
 
-// The first orders of `size` places by number, each another one.
+// The first orders of `size` positions by number, all different.
 std::vector<std::vector<int>> orders_of(int size, int count) {
   std::vector<int> order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), 0);
@@ -38,7 +38,7 @@ std::vector<std::vector<HostPath>> paths_of(const std::vector<std::vector<int>>&
   return paths;
 }
 
-// With orders of its own where hosts are alike, and without.
+// With its own orders where hosts are identical, and without.
 std::vector<CollectivePlan> plans_of(const GroupLayout& layout) {
   std::vector<CollectivePlan> plans;
   for (const int channels : {1, 2, 3, 7}) {
@@ -89,7 +89,7 @@ TEST(LibraryTrees, AreProvedInEveryOrder) {
   }
 }
 
-// Eight GPUs, one lane between every two: seven rings, each on lanes of its own, send S / (7 n) a step on every lane.
+// Eight GPUs, one lane between every two: seven rings, each on its own lanes, send S / (7 n) per step on every lane.
 TEST(LibraryRings, UseEveryLaneOfAFullMeshOnce) {
   NcclHost host{.gpus = 8, .links = NcclHost::Links::kMesh};
   for (int a = 0; a < 8; ++a) {
@@ -108,7 +108,7 @@ TEST(LibraryRings, UseEveryLaneOfAFullMeshOnce) {
   EXPECT_EQ(rings->steps(call), 14);
 }
 
-TEST(LibraryRings, OfWhichEachStandsForAsManyChannelsAreToldOnce) {
+TEST(LibraryRings, OfWhichEachStandsForAsManyChannelsAreListedOnce) {
   const GroupLayout layout = make_block_layout(4, 4);
   const std::vector<std::vector<int>> orders = {{0, 1, 2, 3}, {0, 2, 1, 3}, {0, 1, 2, 3}, {0, 2, 1, 3}};
   const CollectivePlan four{.algorithm = "ring", .channels = 8, .paths = paths_of(orders)};

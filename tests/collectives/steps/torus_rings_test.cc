@@ -1,4 +1,4 @@
-// Rings along all sides of a torus are proved on boxes of many shapes, and use every link of every host alike.
+// Rings along all sides of a torus are proved on boxes of many shapes, and use every link of every host equally.
 #include <algorithm>
 #include <set>
 #include <vector>

@@ -59,7 +59,7 @@ TEST(MpiPlay, ReportsNodesThatAnAlgorithmCannotUse) {
       parse_mpi_table("t.csv", std::string(kHead) + "leonardo,12,ALLGATHER,recursive_doubling_ompi,1200,1000\n");
   const auto seconds = play_mpi(*table, {});
   ASSERT_FALSE(seconds);
-  EXPECT_THAT(seconds.error().all().front().message, HasSubstr("'recursive_doubling' cannot play the all_gather"));
+  EXPECT_THAT(seconds.error().all().front().message, HasSubstr("'recursive_doubling' does not support the all_gather"));
 }
 
 TEST(ValidateMpi, ScoresRowsThatNothingWasFittedOn) {

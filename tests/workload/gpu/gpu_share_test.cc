@@ -37,7 +37,7 @@ TEST(GpuShare, MemoryIsWhatCommunicationDoesNotTake) {
 }
 
 TEST(GpuShare, MemoryServesRequestsAsTheyCome) {
-  // Twenty multiprocessors that ask for everything do not keep the other eighty from their four fifths.
+  // Twenty multiprocessors with unlimited demand leave the other eighty their four fifths.
   EXPECT_DOUBLE_EQ(GpuShare(hundred_sms(), {.sms = 20, .memory = 9000_GBps}, 1.0).of_kernel().memory_bandwidth.count(),
                    3200e9);
 }
@@ -58,7 +58,7 @@ TEST(GpuShare, CopyEnginesTakeMemoryButNoMultiprocessors) {
   EXPECT_DOUBLE_EQ(left.memory_bandwidth.count(), 3960e9);
 }
 
-TEST(GpuShare, WhatStreamsDoNotReachIsNobodys) {
+TEST(GpuShare, BandwidthBeyondStreamsIsUnused) {
   // Streams reach 3200 of 4000 GB/s; 800 are a quarter of these.
   const GpuSpec left = GpuShare(hundred_sms(), {.sms = 40, .memory = 800_GBps}, 0.8).of_kernel();
   EXPECT_DOUBLE_EQ(left.memory_bandwidth.count(), 3000e9);
@@ -84,7 +84,7 @@ TEST(GpuShare, WhoAsksForNoMemoryGetsNoneAndTakesNone) {
   EXPECT_DOUBLE_EQ(share.of_blocks(kernel_of(3e12), from_seconds(1.0)).count(), 0.0);
 }
 
-// A stream that draws all that it is given, or asks for less.
+// A stream that uses its full share, or demands less.
 class Sides : public testing::TestWithParam<std::tuple<int, double, double, double>> {};
 
 TEST_P(Sides, NeitherGainsAndMemoryIsGivenOutOnceWhereItIsShort) {

@@ -44,7 +44,7 @@ TEST(AttentionKernels, BidirectionalAttentionComputesAllScores) {
 TEST(AttentionKernels, AWindowLeavesItsWidthOfEveryRow) {
   KernelContext context = context_of("preset: gpt-oss-20b", "", 1);
   context.windowed = true;
-  // s w - w^2/2 pairs of query and key, 64 heads of 64, two products of two FLOPs.
+  // s w - w^2/2 pairs of query and key, 64 heads of 64, two GEMMs of two FLOPs.
   EXPECT_EQ(flops_of(LayerSection::kCore, context), (4096.0 * 128 - 128.0 * 128 / 2) * 64 * 64 * 4);
 }
 

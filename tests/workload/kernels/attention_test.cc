@@ -30,7 +30,7 @@ TEST(Attention, ManyBlocksRunAtTheShareOfPeak) {
 
 TEST(Attention, EveryScoreCostsAnExponential) {
   GpuSpec gpu = plain_gpu();
-  gpu.kernels[kAttentionScoreCost] = 256.0;  // as much as its products, 4 * 64 FLOP
+  gpu.kernels[kAttentionScoreCost] = 256.0;  // as much as its GEMMs, 4 * 64 FLOP
   EXPECT_NEAR(attention_seconds(attention(), gpu), 2.0 * attention().flops.count() / 100e12, 1e-12);
 }
 
@@ -70,7 +70,7 @@ TEST(Attention, BackwardMovesMoreThatMayNotBeHidden) {
   const double before = attention_seconds(backward, gpu);
   gpu.kernels[kAttentionExposed] = 1.0;
   gpu.kernels[kAttentionStart] = 0.0;
-  // Keys, values, two gradients; result, its gradient; the fp32 sum twice, and what becomes of it: 22 bytes an element.
+  // Keys, values, two gradients; result, its gradient; the fp32 sum twice, and its result: 22 bytes an element.
   EXPECT_NEAR(attention_seconds(backward, gpu), before + 22.0 * 1280 * 64 * 100 / 1e12, 1e-12);
 }
 

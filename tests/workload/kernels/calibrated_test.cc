@@ -60,7 +60,7 @@ TEST(Calibrated, AHostThatWaitsForEachKernelAddsItsTimeToEach) {
   EXPECT_EQ(issue_time(*machine.model, small_copies(10)), 0_us);
 }
 
-// 1 us of gap and as many of copying as there are MB.
+// 1 us of gap and 1 us of copying per MB.
 TEST(Calibrated, AHostThatIsOneKernelAheadAtMostBoundsEachKernelByItsTime) {
   const Machine machine(kStream, "{model: calibrated, host_issue: 5us, serial_launches: true}");
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 50_us);  // 5 us, more than 2 us
@@ -92,7 +92,7 @@ TEST(Calibrated, KernelsOfAStepMayBeSlowerThanAlone) {
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 25_us);  // 20 us / 0.8
 }
 
-TEST(Calibrated, TheProfileSaysHowMuchSlowerStepsAreUnlessTheJobDoes) {
+TEST(Calibrated, TheProfileSetsHowMuchSlowerStepsAreUnlessTheJobDoes) {
   const std::string profile = std::string(kStream).substr(0, std::string(kStream).rfind('}')) + ", step: {speed: 50%}}";
   const Machine machine(profile, "{model: calibrated, host_issue: 5us}");
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 40_us);  // 20 us / 0.5
@@ -100,7 +100,7 @@ TEST(Calibrated, TheProfileSaysHowMuchSlowerStepsAreUnlessTheJobDoes) {
   EXPECT_EQ(duration(*told.model, small_copies(10)), 20_us);
 }
 
-TEST(Calibrated, FusedAttentionKeepsASpeedOfItsOwn) {
+TEST(Calibrated, FusedAttentionHasItsOwnSpeed) {
   const std::string told = "{model: calibrated, host_issue: 0us, step_speed: 50%}";
   const std::string profile = std::string(kStream).substr(0, std::string(kStream).rfind('}'));
   const Kernel attention{.family = KernelFamily::kAttentionForward,
@@ -122,7 +122,7 @@ TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   EXPECT_EQ(machine.model->issue_time(grouped), 5_us + 4 * 3_us);
 }
 
-TEST(Calibrated, AGpuThatNobodyMeasuredIsSaidToHaveClassValues) {
+TEST(Calibrated, AnUnmeasuredGpuIsReportedToHaveClassValues) {
   const Machine machine("{}", "{model: calibrated, host_issue: 5us}");
   ASSERT_FALSE(machine.document.log().assumptions().empty());
   EXPECT_EQ(machine.document.log().assumptions().back().path, "compute.model");

@@ -108,7 +108,7 @@ TEST(Gemm, ThePowerLimitSlowsLongGemmsAndNotShortOnes) {
   EXPECT_NEAR(gemm_seconds(product(longer), gpu), 2000 * kOneWaveSeconds, 2 * kOneWaveSeconds);
 }
 
-TEST(Gemm, AGemmThatLeavesMultiprocessorsIdleDoesNotMeetThePowerLimit) {
+TEST(Gemm, AGemmThatLeavesMultiprocessorsIdleDoesNotReachThePowerLimit) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmWaveRounding] = 1.0;
   gpu.kernels[kGemmTileLoad] = 128.0;

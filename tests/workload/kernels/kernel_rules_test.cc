@@ -31,7 +31,7 @@ TEST(KernelRules, AProfileKnowsWhatItWasFittedOn) {
   narrow.type = DataType::kFp4;
   profile.assumed[static_cast<std::size_t>(kGemmFp4Share)] = true;
   EXPECT_TRUE(within_fit(gemm, profile));
-  EXPECT_FALSE(within_fit(narrow, profile));  // sizes that were measured, in other types
+  EXPECT_FALSE(within_fit(narrow, profile));  // measured sizes, but other types
   EXPECT_FALSE(within_fit(moving(1'000'000), profile));
   profile[kStreamSmallest] = 1'000;
   profile[kStreamLargest] = 1'000'000;

@@ -45,12 +45,12 @@ Kernel find(LayerSection section, const KernelContext& context, const std::strin
   return found == kernels.end() ? Kernel{} : *found;
 }
 
-// Of a product k x m by k x n: operands and result. Fused, the result is read and written in the gradients' type; else
+// Of a GEMM k x m by k x n: operands and result. Fused, the result is read and written in the gradients' type; else
 // written in the working type, and added by kernels of their own.
 TEST(LayerKernels, WeightGradientsAreAddedInTheGemmOrByKernelsOfTheirOwn) {
   const std::string model = "preset: llama3-8b";
   const auto of = [&](const std::string& training) { return context_of(model, ", " + training, "tp: 1", 1); };
-  const double weight = 4096.0 * 14336.0;  // of the MLP's way down
+  const double weight = 4096.0 * 14336.0;  // of the MLP's down GEMM
   const double operands = 2.0 * 2.0 * 8192.0 * (4096.0 + 14336.0);
   const auto bytes = [](const KernelContext& context, const std::string& name) {
     return static_cast<double>(find(LayerSection::kMlpDownBackward, context, name).bytes.count());
@@ -84,8 +84,8 @@ TEST(LayerKernels, UnfusedLayersHaveExactlyTheFormulasFlops) {
   }
 }
 
-// torchtitan keeps every second product of a layer: queries, values, gate's twin and down are kept; keys, projection
-// and one up product are computed again, beside both norms. Per token 2 h (key + context + ffn) FLOPs.
+// torchtitan saves every second GEMM of a layer: queries, values, up and down are saved; keys, projection and gate are
+// recomputed, in addition to both norms. Per token 2 h (key + context + ffn) FLOPs.
 TEST(LayerKernels, SelectiveOperatorsComputeEverySecondGemmAgain) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext some = context_of("preset: llama3-8b", ", recompute: selective-ops", "tp: 1", 1);
@@ -95,8 +95,8 @@ TEST(LayerKernels, SelectiveOperatorsComputeEverySecondGemmAgain) {
   EXPECT_EQ(flops_of(kForward, some).count(), flops_of(kForward, none).count());
 }
 
-// JAX drops the down product from what is computed again: nothing reads it. Per token 2 h FLOPs for each column of what
-// was not kept; with queries, keys and values kept, projection (4096) and both up products are left, and the core.
+// JAX does not recompute the down GEMM: nothing reads it. Per token 2 h FLOPs for each column that was not saved; with
+// queries, keys and values saved, projection (4096), both up GEMMs and the core remain.
 TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
   const KernelContext none = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const auto again = [&](const std::string& saves) {
@@ -113,7 +113,7 @@ TEST(LayerKernels, WhatIsNotSavedIsComputedAgainUnlessNothingReadsIt) {
   EXPECT_GT(again("qkv, proj, mlp_up"), 0.0) << "the attention core";
 }
 
-// Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of what their gradients are for the input.
+// Queries, keys and values: 4096, 1024 and 1024 columns. Two sums of their gradients with respect to the input.
 TEST(LayerKernels, SeparateProjectionsAreGemmsOfTheirOwnWithTheSameFlops) {
   const KernelContext fused = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext separate = context_of("preset: llama3-8b", ", projections: separate", "tp: 1", 1);
@@ -126,7 +126,7 @@ TEST(LayerKernels, SeparateProjectionsAreGemmsOfTheirOwnWithTheSameFlops) {
   EXPECT_EQ(flops_of(kBackward, separate).count(), flops_of(kBackward, fused).count());
 }
 
-TEST(LayerKernels, AnMlpWithoutAGateHasOneUpProductEitherWay) {
+TEST(LayerKernels, AnMlpWithoutAGateAlwaysHasOneUpGemm) {
   const KernelContext separate = context_of("preset: mpt-7b", ", projections: separate", "tp: 1", 1);
   EXPECT_EQ(kernels_of(LayerSection::kMlpUpWgrad, separate).size(), 1U);
 }
@@ -183,7 +183,7 @@ TEST(LayerKernels, UnfusedAttentionMovesTheScoreMatrix) {
 }
 
 // 96 heads over 32 ranks: 3 of each of 2 sequences do not divide by four. A cast, a scale, a mask, the softmax and a
-// cast each way instead of one kernel.
+// cast in each direction instead of one kernel.
 TEST(LayerKernels, TheFusedSoftmaxNeedsFourScoreMatricesAtATime) {
   const KernelContext fits = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 16", 16);
   const KernelContext odd = context_of("preset: gpt3-175b", ", attention: unfused", "tp: 32", 32);

@@ -1,4 +1,4 @@
-// A GPU with round numbers and a kernel profile that takes nothing away, for tests of one rule at a time.
+// A GPU with round numbers and an ideal kernel profile, for tests of one rule at a time.
 #pragma once
 
 #include "workload/gpu/gpu_spec.h"

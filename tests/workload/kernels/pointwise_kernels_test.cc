@@ -1,4 +1,4 @@
-// Norms, rotation, activations and the loss: what each way of running them reads and writes.
+// Norms, rotation, activations and the loss: the bytes that each implementation reads and writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ KernelContext context_of(const std::string& model, const std::string& training) 
   return make_kernel_context(job.shape, job.training, job.parallel);
 }
 
-// Bytes of what is no product, for each element of `elements`.
+// Bytes of non-GEMM kernels, for each element of `elements`.
 double bytes_each(std::vector<LayerSection> sections, const KernelContext& context, double elements) {
   double bytes = 0.0;
   for (const LayerSection section : sections) {

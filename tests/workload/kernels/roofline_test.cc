@@ -91,7 +91,7 @@ TEST(Roofline, WorkTakesAllLaunchesOfAllKernels) {
   EXPECT_EQ(duration(*machine.model, Work{.name = "work", .kernels = {copy, copy}}), Duration(6) * 1'000'000 + 12_us);
 }
 
-TEST(Roofline, EfficienciesThatNobodyGaveAreListedAsAssumed) {
+TEST(Roofline, DefaultEfficienciesAreListedAsAssumed) {
   const Machine machine("{gemm_efficiency: 0.7}");
   std::vector<std::string> paths;
   for (const Assumption& assumption : machine.document.log().assumptions()) paths.push_back(assumption.path);

@@ -31,7 +31,7 @@ TEST(GradientTurns, InEveryMicrobatchAfterEveryPassThatCompletesGradients) {
               ElementsAre(true, false, true, true, true, true, true, true, true));
 }
 
-// The gradients of the weights are a pass of their own.
+// Weight gradients are a separate pass.
 TEST(GradientTurns, PassesForInputsCompleteNone) {
   const std::vector<Slot> split = {{.pass = Pass::kInputGradient}, {.pass = Pass::kWeightGradient}};
   EXPECT_THAT(reducing_slots(split, GradientReduction::kMicrobatch), ElementsAre(false, true));

@@ -63,8 +63,8 @@ TEST(ParallelOptions, LayersMayBeListed) {
   EXPECT_THAT(job.problems(), IsEmpty());
   EXPECT_THAT(job.parallel.layers_per_part, ElementsAre(1, 3));
   EXPECT_THAT(problems("pp: 2, layers_per_part: [1, 1, 3]", 2),
-              ElementsAre("E131: parallel.layers_per_part has 3 entries that add up to 5, but there are 2 parts (pp x "
-                          "virtual_stages) and 4 layers"));
+              ElementsAre("E131: parallel.layers_per_part has 3 entries that add up to 5, but there are 2 model "
+                          "chunks (pp x virtual_stages) and 4 layers"));
 }
 
 TEST(ParallelOptions, TensorParallelSizeMustDivideHeadsAndMlp) {
@@ -99,19 +99,19 @@ TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
   EXPECT_THAT(problems("schedule: interleaved-1f1b, virtual_stages: 2", 1),
               ElementsAre("E137: parallel.virtual_stages = 2 needs more than one pipeline stage, but pp is 1"));
   EXPECT_THAT(problems("pp: 2, schedule: zb-v, virtual_stages: 3", 2),
-              ElementsAre("E137: parallel.virtual_stages = 3, but stages of 'zb-v' hold two chunks | leave it out, or "
-                          "set it to 2"));
+              ElementsAre("E137: parallel.virtual_stages = 3, but stages of 'zb-v' hold two chunks | omit it, or set "
+                          "it to 2"));
 }
 
 TEST(ParallelOptions, InterleavingTakesAnyNumberOfMicrobatchesThatCanRun) {
   EXPECT_THAT(problems("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2, 4, "7"), IsEmpty());
-  // Groups of fewer microbatches than stages: the next chunk would start before the first has come around.
+  // Groups of fewer microbatches than stages: the next chunk would start before the first microbatch returns.
   const auto told = problems(
       "pp: 4, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 3", 4, 8, "5");
   ASSERT_EQ(told.size(), 1U);
   EXPECT_THAT(told[0], testing::StartsWith(
                            "E137: 'interleaved-1f1b' with 5 microbatches in groups of 3 cannot run on pp = 4 stages; "
-                           "stage 0: F4.1 waits for ever: stage 0 in F4.1 for stage 3"));
+                           "stage 0: F4.1 waits forever: stage 0 in F4.1 for stage 3"));
   EXPECT_THAT(told[0], testing::EndsWith(" | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = "
                                          "training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
 }
@@ -145,12 +145,11 @@ TEST(ParallelOptions, SchedulesBringTheirPlacementAndChunks) {
 
 TEST(ParallelOptions, InterleavingOneChunkIsThePlainSchedule) {
   const JobText job(small_model(4) + "training: {global_batch: 7}\nparallel: {pp: 2, schedule: interleaved-1f1b}\n", 2);
-  EXPECT_THAT(job.problems(),
-              ElementsAre("W131: parallel.schedule has no effect: virtual_stages is 1, and 1f1b is run"));
+  EXPECT_THAT(job.problems(), ElementsAre("W131: parallel.schedule has no effect: virtual_stages is 1, and 1f1b runs"));
   EXPECT_EQ(job.parallel.schedule, "1f1b");
 }
 
-TEST(ParallelOptions, SettingsWithoutEffectAreTold) {
+TEST(ParallelOptions, SettingsWithoutEffectAreReported) {
   EXPECT_THAT(
       problems("dp: 2, sequence_parallel: true, zero: {stage: 0, overlap_param_gather: true, bucket: 40MiB}", 2),
       ElementsAre(
@@ -168,7 +167,7 @@ TEST(ParallelOptions, ContextParallelRanksHaveTwoChunksOfASequence) {
 }
 
 TEST(ParallelOptions, ExchangedHeadsAreDividedByTensorAndContextParallelism) {
-  // 8 heads, 4 key-value heads: tp 2 x cp 2 is all there is.
+  // 8 heads, 4 key-value heads: tp 2 x cp 2 is the maximum.
   EXPECT_THAT(problems("tp: 2, cp: 2, cp_comm_type: a2a", 4), IsEmpty());
   EXPECT_THAT(problems("tp: 2, cp: 4, cp_comm_type: a2a", 8), ElementsAre(HasSubstr("E139: parallel.cp_comm_type")));
   EXPECT_THAT(problems("tp: 2, cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]", 8),
@@ -181,8 +180,7 @@ TEST(ParallelOptions, ExchangedHeadsAreDividedByTensorAndContextParallelism) {
 
 TEST(ParallelOptions, ExpertSettingsNeedExperts) {
   EXPECT_THAT(problems("ep: 2", 2),
-              ElementsAre("E138: parallel.ep = 2, but the model has no experts | leave ep out, or "
-                          "set model.num_experts"));
+              ElementsAre("E138: parallel.ep = 2, but the model has no experts | omit ep, or set model.num_experts"));
   EXPECT_THAT(problems("moe_token_dispatcher_type: flex", 2),
               ElementsAre("W131: parallel.moe_token_dispatcher_type has no effect: the model has no experts"));
 }

@@ -63,7 +63,8 @@ TEST(RankLayout, EmbeddingGroupsJoinFirstAndLastStage) {
   EXPECT_THAT(numbers(embedding.groups[3]), ElementsAre(3));
 }
 
-// Megatron-LM, parallel_state.py: the ranks of a stage are cut into tp x cp x dp and again into etp x ep x expert-dp.
+// Megatron-LM, parallel_state.py: the ranks of a stage are divided into tp x cp x dp and also into etp x ep x
+// expert-dp.
 TEST(RankLayout, ExpertsCutTheRanksOfAStageAgain) {
   ParallelOptions options = sizes(2, 4, 2);
   options.experts.ep = 4;

@@ -1,4 +1,4 @@
-// A short order with its laps put back is the whole order.
+// A short order with its cycles restored is the whole order.
 #include "workload/layout/short_order.h"
 
 #include <string>
@@ -25,7 +25,7 @@ std::string job_text(const std::string& parallel, int microbatches) {
       microbatches, parallel);
 }
 
-// Every slot of a lap again, so many microbatches later.
+// Every slot of a cycle again, so many microbatches later.
 void append_cycles(std::vector<Slot>& slots, const ShortOrder::Steady& steady, std::uint32_t cycles, int microbatches) {
   for (std::uint32_t i = 0; i < cycles * steady.cycle; ++i) {
     slots.push_back(slots[slots.size() - steady.cycle]);
@@ -66,7 +66,7 @@ TEST(ShortOrder, LeavesNothingOutOfAFewMicrobatches) {
   EXPECT_FALSE(shorten_job(JobText(job_text("schedule: 1f1b", 16), 8)).has_value());
 }
 
-TEST(ShortOrder, KeepsMoreCyclesWhenAskedTo) {
+TEST(ShortOrder, KeepsMoreCyclesOnRequest) {
   const JobText job(job_text("schedule: 1f1b", 200), 8);
   const auto few = shorten_job(job);
   const auto many = shorten_job(job, CyclesKept::kMany);

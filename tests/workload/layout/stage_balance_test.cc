@@ -48,7 +48,7 @@ TEST(StageBalance, ALayersTwoPassesAreItsCost) {
   const LayerPasses passes = dense_layer_passes(make_kernel_context(job.shape, job.training, job.parallel), OneEach());
   EXPECT_NEAR(passes.forward.device + passes.backward.device, costs("").layers.front(), 1e-12);
   EXPECT_GT(passes.backward.device, passes.forward.device);
-  EXPECT_DOUBLE_EQ(passes.forward.host, 0.0);  // this model does not look at the host
+  EXPECT_DOUBLE_EQ(passes.forward.host, 0.0);  // this model ignores the host
 }
 
 }  // namespace

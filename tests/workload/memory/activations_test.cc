@@ -8,7 +8,7 @@
 namespace ringwright::workload::activations_test {
 namespace {
 
-// s 64, b 2, h 128, a 8, f 4h: GPT with all its dropouts, so that the paper's table applies as it stands.
+// s 64, b 2, h 128, a 8, f 4h: GPT with all its dropouts, so that the paper's table applies unchanged.
 KernelContext gpt(const std::string& training, const std::string& parallel, std::int64_t ranks) {
   const JobText job(
       "model: {num_layers: 2, hidden_size: 128, num_attention_heads: 8, vocab_size: 2048, seq_length: 64, activation: "
@@ -35,17 +35,17 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
   EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
 }
 
-// Input and last product (h each), queries, values and the core's result (h each), one product of 4 h, in two bytes;
-// the unfused core's 5as/h as ever. What is computed again is alive during a layer's backward pass.
-TEST(Activations, SelectiveOperatorsKeepEverySecondGemm) {
+// Input and last GEMM (h each), queries, values and the core's result (h each), one GEMM of 4 h, in two bytes; the
+// unfused core's 5as/h as before. Recomputed tensors are alive during a layer's backward pass.
+TEST(Activations, SelectiveOperatorsStoreEverySecondGemm) {
   const KernelContext context = gpt("recompute: selective-ops", "tp: 1", 1);
   EXPECT_EQ(layer_activations(context), Bytes(kSbh * (2 * (5 + 4) + kScores)));
   EXPECT_EQ(recomputed_layer(context), Bytes(kSbh * (34 - 2 * (5 + 4))));
 }
 
-// The layer's input (h), queries, keys and values (3 h), the projection's result (h) and the up product (4 h), in two
+// The layer's input (h), queries, keys and values (3 h), the projection's result (h) and the up GEMM's (4 h), in two
 // bytes.
-TEST(Activations, OnlyWhatIsNamedIsKeptBesideTheInput) {
+TEST(Activations, OnlyNamedResultsAreStoredWithTheInput) {
   EXPECT_EQ(layer_activations(gpt("recompute: except-saved", "tp: 1", 1)), Bytes(kSbh * 2));
   EXPECT_EQ(layer_activations(gpt("recompute: except-saved, recompute_saves: [qkv]", "tp: 1", 1)), Bytes(kSbh * 2 * 4));
   const KernelContext products = gpt("recompute: except-saved, recompute_saves: [qkv, proj, mlp_up]", "tp: 1", 1);
@@ -58,13 +58,13 @@ TEST(Activations, OnlyFullRecomputationHasALiveLayer) {
   EXPECT_EQ(recomputed_layer(gpt("recompute: full", "tp: 1", 1)), Bytes(kSbh * (34 + kScores)));
 }
 
-TEST(Activations, EmbeddingKeepsItsMaskAndTheTokens) {
+TEST(Activations, EmbeddingStoresItsMaskAndTheTokens) {
   EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 1", 1)), Bytes(kSbh + 8 * 64 * 2));
   EXPECT_EQ(embedding_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
             Bytes(kSbh / 4 + 8 * 64 * 2));
 }
 
-TEST(Activations, HeadKeepsTwoInputsAndTheSoftmax) {
+TEST(Activations, HeadStoresTwoInputsAndTheSoftmax) {
   // 4sbh/t (1 + V/h) of the paper, section 4.3, with sequence parallelism.
   EXPECT_EQ(head_activations(gpt("recompute: none", "tp: 4, sequence_parallel: true", 4)),
             Bytes(4 * kSbh / 4 * (1 + 2048 / 128)));
@@ -72,7 +72,7 @@ TEST(Activations, HeadKeepsTwoInputsAndTheSoftmax) {
 }
 
 TEST(Activations, GradientsOfAnMlpAreAliveTogether) {
-  // Output h, activation f/t, up product f/t (GELU), two bytes each.
+  // Output h, activation f/t, up GEMM f/t (GELU), two bytes each.
   EXPECT_EQ(gradient_workspace(gpt("recompute: none", "tp: 4", 4)), Bytes(2 * 64 * 2 * (128 + 128 + 128)));
 }
 

@@ -64,8 +64,8 @@ TEST(HostMemory, StatesOnDrivesLeaveOnlySubGroupsInMemory) {
   const HostHoldings holdings = first_stage(asked);
   EXPECT_EQ(of(holdings.drives, "optimizer"), Bytes(12 * shard));
   EXPECT_EQ(of(holdings.drives, "parameters"), Bytes(2 * shard));
-  EXPECT_EQ(of(holdings.memory, "optimizer under way"), Bytes(12 * 3 * 1000));
-  EXPECT_EQ(of(first_stage(job(fmt::format(fmt::runtime(zero), "false"), 4)).memory, "optimizer under way"),
+  EXPECT_EQ(of(holdings.memory, "optimizer in flight"), Bytes(12 * 3 * 1000));
+  EXPECT_EQ(of(first_stage(job(fmt::format(fmt::runtime(zero), "false"), 4)).memory, "optimizer in flight"),
             Bytes(12 * 1000));
 }
 
@@ -77,7 +77,7 @@ TEST(HostMemory, ShardsOfFsdpAreCountedOnce) {
   EXPECT_EQ(of(holdings.memory, "parameters"), Bytes(0));
 }
 
-// The first of two stages has two microbatches under way, and four layers' worth of tensors of each.
+// The first of two stages has two microbatches in flight, and four layers' worth of tensors of each.
 TEST(HostMemory, ActivationsAreCountedWhileTheyWait) {
   const JobText asked = job("pp: 2, cpu_offloading_num_layers: 1", 2);
   const Bytes layer = layer_activations(make_kernel_context(asked.shape, asked.training, asked.parallel));
@@ -95,7 +95,7 @@ TEST(HostMemory, CheckpointsMayWaitInHostMemory) {
   EXPECT_EQ(of(first_stage(groups).memory, "layer activations"), input * 2);
 }
 
-// Each group's input goes out once and comes back once, before the group is computed again.
+// Each group's input is offloaded once and reloaded once, before the group is recomputed.
 TEST(HostMemory, CheckpointsGoOutAndComeBack) {
   const StepPlan plan =
       job("dp: 1", 1, "global_batch: 1, recompute: full, recompute_num_layers: 2, cpu_checkpointing: true").plan();

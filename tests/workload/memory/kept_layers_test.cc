@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// s 64, b 2, h 128, a 8, f 4h with all dropouts: Table 2 of Korthikanti et al. (arXiv 2205.05198) applies as it stands.
+// s 64, b 2, h 128, a 8, f 4h with all dropouts: Table 2 of Korthikanti et al. (arXiv 2205.05198) applies unchanged.
 constexpr std::int64_t kSbh = 64 * 2 * 128;
 constexpr std::int64_t kInput = 2 * kSbh;
 constexpr std::int64_t kWhole = kSbh * (34 + 5 * 8 * 64 / 128);
@@ -45,32 +45,32 @@ std::vector<std::int64_t> kept_by_layer(const KeptLayers& layers, int count) {
   return kept;
 }
 
-TEST(KeptLayers, WithoutRecomputationEveryLayerKeepsAll) {
+TEST(KeptLayers, WithoutRecomputationEveryLayerStoresAll) {
   const KeptLayers layers = first_part(gpt("recompute: none"));
   EXPECT_THAT(kept_by_layer(layers, 3), ElementsAre(kWhole, kWhole, kWhole));
   EXPECT_EQ(layers.computed_again_before(2), std::nullopt);
   EXPECT_EQ(layers.alive_again(2), Bytes(0));
 }
 
-TEST(KeptLayers, FullMeansEveryLayerAloneUnlessItIsSaidOtherwise) {
+TEST(KeptLayers, FullMeansEveryLayerAloneByDefault) {
   const KeptLayers layers = first_part(gpt("recompute: full"));
   EXPECT_THAT(kept_by_layer(layers, 3), ElementsAre(kInput, kInput, kInput));
   EXPECT_EQ(layers.computed_again_before(4), (KeptLayers::Span{3, 4}));
   EXPECT_EQ(layers.computed_again_before(3), std::nullopt);  // only once, before the layer's last half
 }
 
-TEST(KeptLayers, UniformGroupsKeepOneInputAndAreComputedAgainWhole) {
+TEST(KeptLayers, UniformGroupsStoreOneInputAndAreRecomputedWhole) {
   const KeptLayers layers = first_part(gpt("recompute: full, recompute_method: uniform, recompute_num_layers: 4"));
   EXPECT_THAT(kept_by_layer(layers, 8), ElementsAre(kInput, 0, 0, 0, kInput, 0, 0, 0));
   EXPECT_EQ(layers.computed_again_before(16), (KeptLayers::Span{9, 16}));
   EXPECT_EQ(layers.computed_again_before(14), std::nullopt);
   EXPECT_EQ(layers.computed_again_before(8), (KeptLayers::Span{1, 8}));
-  // All four are there when the last one's backward pass begins, one when the first one's does.
+  // All four are present when the last one's backward pass begins, one when the first one's does.
   EXPECT_EQ(layers.alive_again(16), Bytes(4 * kWhole));
   EXPECT_EQ(layers.alive_again(10), Bytes(kWhole));
 }
 
-TEST(KeptLayers, BlockTakesTheFirstLayersOfEveryPart) {
+TEST(KeptLayers, BlockTakesTheFirstLayersOfEveryChunk) {
   const JobText job = gpt("recompute: full, recompute_method: block, recompute_num_layers: 1",
                           "pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2);
   const KeptLayers layers = first_part(job);
@@ -85,7 +85,7 @@ TEST(KeptLayers, MoreBlocksThanLayersAreAllLayers) {
   EXPECT_THAT(kept_by_layer(layers, 8), testing::Each(kInput));
 }
 
-TEST(KeptLayers, ALayerThatPredictsIsComputedAgainAloneOrNotAtAll) {
+TEST(KeptLayers, ALayerThatPredictsIsRecomputedAloneOrNotAtAll) {
   const std::string predicts = ", mtp_num_layers: 1";
   const std::size_t last = 2 * 8 + 3;  // after eight layers and the predictor's point
   const KeptLayers uniform = first_part(gpt("recompute: full, recompute_num_layers: 8", "tp: 1", 1, predicts));
@@ -96,7 +96,7 @@ TEST(KeptLayers, ALayerThatPredictsIsComputedAgainAloneOrNotAtAll) {
   EXPECT_EQ(block.kept(last), Bytes(kWhole));
 }
 
-TEST(KeptLayers, TensorRanksMayShareWhatIsKept) {
+TEST(KeptLayers, TensorRanksMaySplitStoredInputs) {
   const KeptLayers layers = first_part(gpt("recompute: full, distribute_saved_activations: true", "tp: 4", 4));
   EXPECT_EQ(layers.kept(2), Bytes(kInput / 4));
 }
@@ -107,8 +107,8 @@ double hardware_flops(const std::string& recompute) {
   return gpt(recompute).plan().hardware_flops.count();
 }
 
-// 72 B s L h^2 (...) once forward, twice backward; a layer that is computed again adds its forward pass.
-TEST(KeptLayers, ComputedAgainIsWhatThePolicySays) {
+// 72 B s L h^2 (...) once forward, twice backward; a recomputed layer adds its forward pass.
+TEST(KeptLayers, RecomputationFollowsThePolicy) {
   const double none = hardware_flops("recompute: none");
   const double full = hardware_flops("recompute: full");
   const std::string block = "recompute: full, recompute_method: block, recompute_num_layers: ";
@@ -125,7 +125,7 @@ TEST(KeptLayers, FullRecomputationCostsOneForwardPassOfTheLayers) {
                    b * s * l * (24 * h * h + 4 * s * h));
 }
 
-TEST(KeptLayers, OnlyLayersThatAreComputedAgainTalkAgain) {
+TEST(KeptLayers, OnlyRecomputedLayersCommunicateAgain) {
   const auto tp = [](const std::string& recompute) { return traffic(gpt(recompute, "tp: 2", 2).plan(), 0, "tp"); };
   const Bytes none = tp("recompute: none");
   const std::int64_t activation = kInput;  // in two bytes
@@ -133,7 +133,7 @@ TEST(KeptLayers, OnlyLayersThatAreComputedAgainTalkAgain) {
   EXPECT_EQ(tp("recompute: full, recompute_method: block, recompute_num_layers: 3") - none,
             Bytes(microbatches * 3 * 2 * activation));
   EXPECT_EQ(tp("recompute: full, recompute_num_layers: 4") - none, Bytes(microbatches * 8 * 2 * activation));
-  // What is shared is gathered before each group.
+  // Distributed activations are gathered before each group.
   EXPECT_EQ(tp("recompute: full, recompute_num_layers: 4, distribute_saved_activations: true") - none,
             Bytes(microbatches * (8 * 2 + 2) * activation));
 }
@@ -143,33 +143,32 @@ StageMemory memory(const std::string& recompute) {
 }
 
 TEST(KeptLayers, MemoryIsThatOfTheFullestMoment) {
-  // Two groups: the last one is computed again while the inputs of both are kept.
+  // Two groups: the last one is recomputed while the inputs of both are stored.
   const StageMemory uniform = memory("recompute: full, recompute_num_layers: 4");
   EXPECT_EQ(uniform.of("layer activations"), Bytes(2 * kInput));
   EXPECT_EQ(uniform.of("recomputed layer"), Bytes(4 * kWhole));
-  // Two layers are computed again, six keep all; then the fullest moment is the first backward pass, of a layer that
-  // keeps all.
+  // Two layers are recomputed, six store all; then the peak is in the first backward pass, of a layer that stores all.
   const StageMemory block = memory("recompute: full, recompute_method: block, recompute_num_layers: 2");
   EXPECT_EQ(block.of("layer activations"), Bytes(2 * kInput + 6 * kWhole));
   EXPECT_EQ(block.of("recomputed layer"), Bytes(0));
 }
 
-// --- what cannot be ---
+// --- invalid settings ---
 
 TEST(KeptLayers, GroupsMustBeWhole) {
   EXPECT_THAT(gpt("recompute: full, recompute_num_layers: 3").problems(),
-              ElementsAre("E146: training.recompute_num_layers = 3 does not divide the 8 layers of a part | valid "
-                          "values: 1 2 4 8; or set training.recompute_method: block"));
+              ElementsAre("E146: training.recompute_num_layers = 3 does not divide the 8 layers of a model chunk | "
+                          "valid values: 1 2 4 8; or set training.recompute_method: block"));
   EXPECT_THAT(gpt("recompute: full, recompute_num_layers: 2", "fsdp: {}", 2).problems(),
               ElementsAre(HasSubstr("E146: training.recompute_num_layers = 2: parameters that are gathered layer by "
                                     "layer (zero.stage 3, fsdp) need groups of one layer")));
 }
 
-TEST(KeptLayers, WhatSequenceParallelismSharesIsNotSharedAgain) {
+TEST(KeptLayers, SequenceParallelInputsAreNotDistributedAgain) {
   EXPECT_THAT(
       gpt("recompute: full, distribute_saved_activations: true", "tp: 2, sequence_parallel: true", 2).problems(),
       ElementsAre(HasSubstr("E146: training.distribute_saved_activations: with sequence parallelism every rank "
-                            "keeps its own part already")));
+                            "already stores only its own part")));
   EXPECT_THAT(gpt("recompute: full, distribute_saved_activations: true").problems(),
               ElementsAre(HasSubstr("W131: training.distribute_saved_activations has no effect: tp is 1")));
 }

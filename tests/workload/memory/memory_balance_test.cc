@@ -53,22 +53,22 @@ TEST(SpreadByNeed, FindsWhatBruteForceFinds) {
   }
 }
 
-// 1F1B: of 4 stages, stage i holds 4 - i microbatches, so that needs of 4, 3, 2 and 1 a layer are alike at 3, 4, 6 and
-// 12 layers.
+// 1F1B: of 4 stages, stage i holds 4 - i microbatches, so that needs of 4, 3, 2 and 1 per layer are equal at 3, 4, 6
+// and 12 layers.
 TEST(SpreadByNeed, GivesEarlyStagesFewerLayers) {
   const std::vector<StageNeed> stages{{0.0, 4.0}, {0.0, 3.0}, {0.0, 2.0}, {0.0, 1.0}};
   EXPECT_THAT(spread_by_need(stages, 25), ElementsAre(3, 4, 6, 12));
 }
 
 // The last stage's logits take as long as two layers: 18 layers over three stages take 7 seconds at best, with 7, 7 and
-// 5 layers at most. Of such splits 7 + 6 + 5 needs no more than another.
+// 5 layers at most. Of such splits 7 + 6 + 5 needs no more than any other.
 TEST(SpreadInTime, TakesTheLeastMemoryAmongTheFastest) {
   const std::vector<StageNeed> stages{{0.0, 1.0}, {0.0, 1.0}, {0.0, 1.0, 2.0}};
   EXPECT_EQ(spread_in_time(stages, 18, {.need = 100.0, .layer_seconds = 1.0}), (std::vector<std::int64_t>{7, 6, 5}));
 }
 
-// 1F1B's needs of 4, 3, 2 and 1 a layer: 8 layers of 32 fit on no early stage when a stage may need 20, which 5, 6, 10
-// and 20 layers do. Slowest of a split that fits: 11 layers (5 + 6 + 10 + 11 = 32).
+// 1F1B's needs of 4, 3, 2 and 1 per layer: 8 layers of 32 fit on no early stage when a stage may need 20, which 5, 6,
+// 10 and 20 layers do. Slowest of a split that fits: 11 layers (5 + 6 + 10 + 11 = 32).
 TEST(SpreadInTime, MovesNoMoreLayersThanMemoryAsksFor) {
   const std::vector<StageNeed> stages{{0.0, 4.0}, {0.0, 3.0}, {0.0, 2.0}, {0.0, 1.0}};
   const StageLimits ample{.need = 32.0, .layer_seconds = 1.0};
@@ -78,7 +78,7 @@ TEST(SpreadInTime, MovesNoMoreLayersThanMemoryAsksFor) {
   EXPECT_EQ(spread_in_time(stages, 32, {.need = 10.0, .layer_seconds = 1.0}), std::nullopt);  // 2 + 3 + 5 + 10
 }
 
-// Long sequences, small model: what is in flight outweighs the rest.
+// Long sequences, small model: in-flight activations dominate.
 JobText job(const std::string& parallel) {
   return JobText(
       "model: {num_layers: 24, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 4096}\n"
@@ -96,7 +96,7 @@ Bytes fullest(const JobText& text, const ParallelOptions& parallel) {
   return most;
 }
 
-// Every kernel takes as long, and so does every layer.
+// Every kernel takes equally long, and so does every layer.
 class EvenTime final : public ComputeModel {
  public:
   [[nodiscard]] Duration duration(const Kernel& /*kernel*/) const override { return 1_us; }
@@ -114,7 +114,7 @@ std::vector<std::int64_t> balanced_in(Bytes capacity) {
   return options.layers_per_part;
 }
 
-// Nine tenths of what even parts need: they fit, and no stage has more than a layer beyond its even share of 6.
+// Nine tenths of the need of even stages: they fit, and no stage has more than a layer beyond its even share of 6.
 TEST(BalanceMemory, FitsWithTheFewestLayersOnTheSlowestStage) {
   const JobText even = job("");
   const Bytes capacity = scale(fullest(even, even.parallel), 0.9);
@@ -134,8 +134,7 @@ TEST(BalanceMemory, SharesMemoryWhereNothingFits) {
 
 TEST(BalanceMemory, WantsStagesOfOnePart) {
   const JobText chunks = job(", stage_layers: balanced-memory, schedule: interleaved-1f1b, virtual_stages: 2");
-  EXPECT_THAT(chunks.problems(),
-              testing::Contains(HasSubstr("balanced-memory spreads layers over stages that hold one part")));
+  EXPECT_THAT(chunks.problems(), testing::Contains(HasSubstr("balanced-memory needs stages with one model chunk")));
 }
 
 }  // namespace

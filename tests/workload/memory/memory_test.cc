@@ -58,7 +58,7 @@ TEST(Memory, SavingsAreThoseOfKorthikantiWithinAFractionOfAPercentOfTheBaseline)
 }
 
 // The figure counts the layers' matrices only, 18 bytes for each of 12 L h^2 / (tp pp) parameters; biases, norms and
-// the embedding of the first stage are left out of it, so the same is done here: what the embedding adds is taken off.
+// the embedding of the first stage are left out of it, so the embedding's share is subtracted here too.
 TEST(Memory, ModelStateIsThatOfKorthikantiWithinOnePercent) {
   for (const TableRow& row : read_table("korthikanti_memory.csv")) {
     const StageMemory memory = first_stage(row, "none", false);
@@ -70,7 +70,7 @@ TEST(Memory, ModelStateIsThatOfKorthikantiWithinOnePercent) {
   }
 }
 
-TEST(Memory, ModernLayersKeepTheTensorsThatFlashAttentionAndSwigluNeed) {
+TEST(Memory, ModernLayersStoreTheTensorsThatFlashAttentionAndSwigluNeed) {
   // (s b / t)(8h + 4ad + 4kd + 4a + 6f) with sequence parallelism: s 8192, h 16384, ad 16384, kd 1024, a 128, f 53248,
   // t 8.
   const JobText job(
@@ -111,9 +111,9 @@ TEST(Memory, ModelStateByStageIsThatOfTheZeroPaper) {
   }
 }
 
-// The whole ledger, with microbatches to add up: stage 2 holds no gradients but a rank's share, what the present
-// microbatch adds to it, and the bucket (reduce_bucket_size, here a million elements of two bytes; two that overlap).
-TEST(Memory, Stage2KeepsABucketWhereStage1KeepsAllGradients) {
+// The whole ledger, with microbatches to add up: stage 2 holds only a rank's share of gradients, those of the current
+// microbatch, and the bucket (reduce_bucket_size, here a million elements of two bytes; two that overlap).
+TEST(Memory, Stage2StoresABucketWhereStage1StoresAllGradients) {
   const auto ledger = [](const std::string& zero) {
     const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 128, grad_reduce_dtype: bf16}\n"
                       "parallel: {zero: {" +
@@ -147,7 +147,7 @@ TEST(Memory, GroupsOfMicrobatchesNeedTheGradientsOfOneChunk) {
   EXPECT_EQ(memory_ledger(job.inputs(), {}).front().of("gradient accumulators"), Bytes(4 * larger));
 }
 
-// Megatron's --memory-efficient-layer-norm: the inputs of two norms, 2 bytes each of s h values, are not kept.
+// Megatron's --memory-efficient-layer-norm: the inputs of two norms, 2 bytes each of s h values, are not stored.
 TEST(Memory, NormsThatStartFromTheirOutputFreeTheirInput) {
   const auto kept = [](const std::string& key) {
     const JobText job(small_model(2) + "training: {global_batch: 1" + key + "}\n", 1);
@@ -161,7 +161,7 @@ TEST(Memory, NormsThatStartFromTheirOutputFreeTheirInput) {
             kept(", recompute: selective, recompute_modules: [layernorm]").first);
 }
 
-// Peak of the stage that holds most, without what the allocator and the libraries add.
+// Peak of the fullest stage, without allocator and library overhead.
 TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
   const std::vector<TableRow> rows = read_table("simumax_b200_memory.csv");
   ASSERT_EQ(rows.size(), 4U);
@@ -178,7 +178,7 @@ TEST(Memory, PeakIsThatOfMegatronOnB200WithinTwoPercent) {
   }
 }
 
-// Two bytes a parameter, beside the four of the sums.
+// Two bytes per parameter, in addition to the four of the sums.
 TEST(Memory, CopiedGradientsOfAMicrobatchStay) {
   const auto of = [](const std::string& kind) {
     const JobText job(small_model(2) + "training: {global_batch: 1, gradient_accumulation: " + kind + "}\n", 1);
@@ -189,8 +189,8 @@ TEST(Memory, CopiedGradientsOfAMicrobatchStay) {
   EXPECT_EQ(of("separate").of("microbatch gradients"), Bytes(0));
 }
 
-// DeepSpeed: a weight's gradient of 2 bytes beside those of the step, in fp32 once more for its BF16_Optimizer.
-TEST(Memory, AGradientThatIsAddedLaterIsThereBesideTheOthers) {
+// DeepSpeed: a weight's gradient of 2 bytes in addition to those of the step, in fp32 once more for its BF16_Optimizer.
+TEST(Memory, AGradientThatIsAddedLaterNeedsExtraMemory) {
   const auto largest = [](const std::string& sum) {
     const JobText job(
         "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 4, vocab_size: 1024, seq_length: 32}\n"
@@ -204,7 +204,7 @@ TEST(Memory, AGradientThatIsAddedLaterIsThereBesideTheOthers) {
   EXPECT_EQ(largest("copied"), Bytes((2 + 4) * 1024 * 64));
 }
 
-// Of the gradients of two ranks' weights each updates a half: 2 bytes as they came and 4 as they are used.
+// Of the gradients of two ranks' weights each updates a half: 2 bytes as received and 4 as used.
 TEST(Memory, DeepSpeedUpdatesFromOneTensor) {
   const auto ledger = [](const std::string& zero, const std::string& dtype) {
     const JobText job(
@@ -223,7 +223,7 @@ TEST(Memory, DeepSpeedUpdatesFromOneTensor) {
   EXPECT_EQ(ledger("flat_gradients: true", "fp32").of("flat gradients"), 0_B);      // they are views
 }
 
-TEST(Memory, TheLossNeedsWhatItsKernelKeeps) {
+TEST(Memory, TheLossNeedsTheMemoryOfItsKernel) {
   const auto logits = [](const std::string& kind, int tp = 1) {
     const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind +
                           "}\nparallel: {tp: " + std::to_string(tp) + "}\n",
@@ -274,11 +274,11 @@ TEST(Memory, AssumptionsAreMarkedAndCountedByCommunicator) {
 TEST(Memory, AFrameworkMayHaveMoreCommunicatorsThanTheLayout) {
   const JobText job(small_model(2) + "training: {global_batch: 8}\nparallel: {tp: 2}\n", 2);
   const MemoryAssumptions assumed{.cuda_context = 0_B, .communicator = 100_MiB, .more_communicators = 3};
-  // Beside those of tensor parallelism and of the gradients' norm.
+  // In addition to those of tensor parallelism and of the gradient norm.
   EXPECT_EQ(memory_ledger(job.inputs(), assumed).front().of("communicators"), 500_MiB);
 }
 
-TEST(Memory, AssumptionsThatNobodyGaveAreListed) {
+TEST(Memory, DefaultAssumptionsAreListed) {
   auto document = ConfigDocument::load_text("m.yaml", "memory: {cuda_context: 1GiB}\n").value();
   ConfigMap memory = document.root().map("memory", "assumptions");
   const MemoryAssumptions assumed = read_memory_assumptions(memory);

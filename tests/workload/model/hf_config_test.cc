@@ -112,9 +112,9 @@ TEST(HfConfig, HeadsMustFitTogether) {
 
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
-              ElementsAre("E107: 'model_type' is 't5', which is not known here | supported: llama, mistral, qwen2, "
-                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss; others "
-                          "can be written out below `model`"));
+              ElementsAre("E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
+                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss; "
+                          "describe others with explicit sizes in `model`"));
 }
 
 TEST(HfConfig, ReadsMixtral) {
@@ -161,7 +161,7 @@ TEST(HfConfig, ReadsTheTextModelOfSeveral) {
       " \"intermediate_size\": 128, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2,"
       " \"head_dim\": 16, \"vocab_size\": 100, \"max_position_embeddings\": 128, \"hidden_act\": \"silu\","
       " \"tie_word_embeddings\": false, \"num_local_experts\": 4, \"num_experts_per_tok\": 2}}");
-  EXPECT_THAT(text.problems(), ElementsAre("W134: a model of several kinds of input: only its text model is costed"));
+  EXPECT_THAT(text.problems(), ElementsAre("W134: a multimodal model: only its text model is costed"));
   EXPECT_EQ(text.shape.experts->count, 4);
 }
 

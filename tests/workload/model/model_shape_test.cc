@@ -104,7 +104,7 @@ TEST(ModelShape, CausalAttentionCountsHalfOfTheScoreMatrix) {
 TEST(ModelShape, LlamaNeedsAboutSixFlopsPerParameterAndToken) {
   const ModelShape m = preset("llama3.1-405b");
   const double per_token = model_flops(m, 1, AttentionCount::kCausal).count() / static_cast<double>(m.sequence);
-  // The lookup of the embedding is no product; causal attention adds 6 L s ad.
+  // The embedding lookup is not a GEMM; causal attention adds 6 L s ad.
   const double expected = 6.0 * static_cast<double>(parameters(m) - m.vocabulary * m.hidden) + 6.0 * 126 * 8192 * 16384;
   EXPECT_NEAR(per_token / expected, 1.0, 1e-4);  // norms have parameters and no counted FLOPs
 }

@@ -23,7 +23,7 @@ JobText job_of(const std::string& parallel, std::int64_t ranks) {
       ranks);
 }
 
-TEST(ExpertOptions, ExpertsAreSplitAsTheDenseLayersUnlessToldOtherwise) {
+TEST(ExpertOptions, ExpertsAreSplitAsTheDenseLayersByDefault) {
   EXPECT_EQ(job_of("tp: 2, sequence_parallel: true, ep: 2", 4).parallel.experts.etp, 2);
   EXPECT_EQ(job_of("tp: 2, sequence_parallel: true, ep: 2, etp: 1", 4).parallel.experts.etp, 1);
 }
@@ -62,7 +62,7 @@ TEST(ExpertOptions, CapacityBoundsADrawnLoad) {
   EXPECT_EQ(job.parallel.experts.hottest(), 1.1);
 }
 
-TEST(ExpertOptions, SettingsWithoutEffectAreTold) {
+TEST(ExpertOptions, SettingsWithoutEffectAreReported) {
   EXPECT_THAT(job_of("moe_pad_expert_input_to_capacity: true", 1).problems(),
               ElementsAre("W131: parallel.moe_pad_expert_input_to_capacity has no effect without "
                           "moe_expert_capacity_factor"));

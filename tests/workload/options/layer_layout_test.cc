@@ -17,7 +17,7 @@ TEST(LayerLayout, LettersAreLayersAndBarsEndParts) {
 TEST(LayerLayout, RepetitionsAreWrittenOut) {
   // DeepSeek-V3's 61 layers on 16 stages of two chunks, as in Megatron's example.
   const LayerLayout layout = read_layer_layout("Et*3|(tt|)*29,m|L");
-  EXPECT_EQ(layout.problem, "multi-token prediction, m, apart from the loss is not modelled");
+  EXPECT_EQ(layout.problem, "multi-token prediction, m, in another chunk than the loss is not modelled");
   const LayerLayout together = read_layer_layout("Et*3|(tt|)*29,mL");
   EXPECT_THAT(together.problem, IsEmpty());
   ASSERT_EQ(together.layers.size(), 31U);
@@ -26,16 +26,16 @@ TEST(LayerLayout, RepetitionsAreWrittenOut) {
   EXPECT_EQ(together.layers.back(), 0);
 }
 
-TEST(LayerLayout, WhatIsNoLayoutIsTold) {
-  EXPECT_EQ(read_layer_layout("Ettx").problem, "'x' is no part of a layout: E, t, m, L, '|', '(...)' and '*n' are");
+TEST(LayerLayout, InvalidLayoutsAreReported) {
+  EXPECT_EQ(read_layer_layout("Ettx").problem, "'x' is not part of a layout; valid: E, t, m, L, '|', '(...)' and '*n'");
   EXPECT_EQ(read_layer_layout("Ettx").at, 3U);
-  EXPECT_EQ(read_layer_layout("tt|tL").problem, "the embedding, E, must come first and once");
-  EXPECT_EQ(read_layer_layout("Et|t").problem, "the loss, L, must come last and once");
-  EXPECT_EQ(read_layer_layout("|EtL").problem, "the embedding, E, must be in the first part");
+  EXPECT_EQ(read_layer_layout("tt|tL").problem, "the embedding, E, must be first and occur once");
+  EXPECT_EQ(read_layer_layout("Et|t").problem, "the loss, L, must be last and occur once");
+  EXPECT_EQ(read_layer_layout("|EtL").problem, "the embedding, E, must be in the first chunk");
   EXPECT_EQ(read_layer_layout("E(tt|L").problem, "a '(' without ')'");
   EXPECT_EQ(read_layer_layout("Et)L").problem, "a ')' without '('");
   EXPECT_EQ(read_layer_layout("Et*L").problem, "'*' needs a number");
-  EXPECT_EQ(read_layer_layout("E((t*9999)*9999)*9999L").problem, "it repeats too often");
+  EXPECT_EQ(read_layer_layout("E((t*9999)*9999)*9999L").problem, "too many repetitions");
   EXPECT_FALSE(read_layer_layout("").problem.empty());
 }
 
@@ -51,7 +51,7 @@ TEST(LayerLayout, BalanceMakesTheCostliestPartCheap) {
   // The logits cost as much as two layers: 8 + 8 + 8 + (6 + 2).
   EXPECT_THAT(balance_layers({.layers = std::vector<double>(30, 1.0), .first = 0.0, .last = 2.0}, 4),
               ElementsAre(8, 8, 8, 6));
-  // Dense layers are cheap: three of them are worth one with experts.
+  // Dense layers are cheap: three of them cost as much as one with experts.
   EXPECT_THAT(balance_layers({.layers = {1, 1, 1, 3, 3, 3}, .first = 0.0, .last = 0.0}, 4), ElementsAre(3, 1, 1, 1));
 }
 

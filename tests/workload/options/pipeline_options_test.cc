@@ -31,12 +31,12 @@ TEST(PipelineOptions, EmbeddingAndLossMayCountAsLayers) {
   EXPECT_THAT(layers("stage_layers: trim-ends", 6, 4), ElementsAre(1, 2, 2, 1));
 }
 
-TEST(PipelineOptions, TheEndsMayBeTold) {
+TEST(PipelineOptions, TheEndsMayBeSet) {
   EXPECT_THAT(layers("decoder_first_pipeline_num_layers: 1, decoder_last_pipeline_num_layers: 2", 9, 4),
               ElementsAre(1, 3, 3, 2));
   EXPECT_THAT(job("decoder_first_pipeline_num_layers: 2", 9, 4).problems(),
               ElementsAre("E131: 9 layers with 2 on the first and 0 on the last of 4 stages (0: as the others) do not "
-                          "spread evenly over the other stages and their 1 chunks | or list them in "
+                          "divide evenly over the other stages and their 1 chunks | or list them in "
                           "parallel.layers_per_part"));
 }
 
@@ -45,7 +45,7 @@ TEST(PipelineOptions, PartsMayBeFilledOneAfterTheOther) {
   EXPECT_THAT(layers("stage_layers: filled", 78, 12), ElementsAre(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 1));
   EXPECT_THAT(layers("stage_layers: filled", 8, 4), ElementsAre(2, 2, 2, 2));
   EXPECT_THAT(job("stage_layers: filled", 9, 4).problems(),
-              ElementsAre("E131: 9 layers in 4 parts of up to 3 leave nothing for the last part | or list them in "
+              ElementsAre("E131: 9 layers in 4 chunks of up to 3 leave none for the last chunk | or list them in "
                           "parallel.layers_per_part"));
 }
 
@@ -57,24 +57,24 @@ TEST(PipelineOptions, ALayoutBringsChunksAndTheirSchedule) {
   EXPECT_EQ(read.parallel.schedule, "interleaved-1f1b");
 }
 
-TEST(PipelineOptions, ALayoutThatDoesNotFitIsTold) {
+TEST(PipelineOptions, ALayoutThatDoesNotFitIsReported) {
   EXPECT_THAT(
       job("pipeline_model_parallel_layout: \"Et|t|tL\"", 3, 2).problems(),
-      testing::Contains("E131: parallel.pipeline_model_parallel_layout has 3 parts, which pp = 2 does not divide"));
+      testing::Contains("E131: parallel.pipeline_model_parallel_layout has 3 chunks, which pp = 2 does not divide"));
   EXPECT_THAT(
       job("pipeline_model_parallel_layout: \"Et|tL\"", 3, 2).problems(),
       ElementsAre("E131: parallel.pipeline_model_parallel_layout has 2 entries that add up to 2, but there are 2 "
-                  "parts (pp x virtual_stages) and 3 layers"));
+                  "model chunks (pp x virtual_stages) and 3 layers"));
   EXPECT_THAT(
       job("pipeline_model_parallel_layout: \"Etx|tL\"", 3, 2).problems(),
-      testing::Contains("E131: parallel.pipeline_model_parallel_layout: 'x' is no part of a layout: E, t, m, L, "
-                        "'|', '(...)' and '*n' are | character 3 of 'Etx|tL'"));
+      testing::Contains("E131: parallel.pipeline_model_parallel_layout: 'x' is not part of a layout; valid: E, t, m, "
+                        "L, '|', '(...)' and '*n' | character 3 of 'Etx|tL'"));
 }
 
-TEST(PipelineOptions, OneWayToSpreadLayersAtATime) {
+TEST(PipelineOptions, OneRuleToSplitLayersAtATime) {
   EXPECT_THAT(job("stage_layers: balanced, decoder_first_pipeline_num_layers: 2", 8, 4).problems(),
-              testing::Contains("E131: how layers are spread is said in several ways: "
-                                "decoder_first_pipeline_num_layers, stage_layers | keep one of them"));
+              testing::Contains("E131: several keys set the split of layers: decoder_first_pipeline_num_layers, "
+                                "stage_layers | keep one of them"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 using testing::IsEmpty;
 
-// Two layers of eight experts of width 48, two for each token; h 64, 32 tokens in a sequence.
+// Two layers of eight experts of width 48, two per token; h 64, 32 tokens in a sequence.
 constexpr const char* kExpertModel =
     "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 96,"
     " vocab_size: 1000, seq_length: 32, num_experts: 8, moe_router_topk: 2, moe_ffn_hidden_size: 48%}\n";
@@ -46,7 +46,7 @@ TEST(ExpertParallel, RecomputationSendsTheTokensAgain) {
 }
 
 TEST(ExpertParallel, AnFp8DispatchSendsAByteAndAScaleFor128Values) {
-  // Dispatches, forward and backward: 1 + 4/128 bytes a value instead of two.
+  // Dispatches, forward and backward: 1 + 4/128 bytes per value instead of two.
   const std::int64_t dispatch = 32 * 2 * 64 + 32 * 2 * 64 * 4 / 128;
   EXPECT_EQ(traffic(plan_of("ep: 4, moe_fp8_dispatch: true", 4), 0, "ep"), Bytes(kPasses * 2 * (dispatch + kExchange)));
 }
@@ -122,7 +122,7 @@ TEST(ExpertParallel, AnUnevenRouterGivesRanksProgramsOfTheirOwn) {
   EXPECT_EQ(even.graph.programs.size(), 1U);
   EXPECT_EQ(uneven.graph.programs.size(), 4U);
   EXPECT_GT(traffic(uneven, 0, "ep"), traffic(even, 0, "ep"));
-  // All tokens are computed by somebody: the work of all ranks is that of an even router.
+  // Every token is computed once: the total work of all ranks is that of an even router.
   EXPECT_NEAR(uneven.hardware_flops.count() / even.hardware_flops.count(), 1.0, 1e-9);
   EXPECT_TRUE(FreePlayer(uneven.graph, {}).play().has_value());
 }
@@ -130,7 +130,7 @@ TEST(ExpertParallel, AnUnevenRouterGivesRanksProgramsOfTheirOwn) {
 TEST(ExpertParallel, CapacityBoundsTheTokensThatTravel) {
   const Bytes all = traffic(plan_of("ep: 4", 4), 0, "ep");
   EXPECT_EQ(traffic(plan_of("ep: 4, moe_expert_capacity_factor: 0.5", 4), 0, "ep"), all / 2);
-  EXPECT_EQ(traffic(plan_of("ep: 4, moe_expert_capacity_factor: 1.5", 4), 0, "ep"), all);  // nobody asks for more
+  EXPECT_EQ(traffic(plan_of("ep: 4, moe_expert_capacity_factor: 1.5", 4), 0, "ep"), all);  // no rank needs more
   EXPECT_EQ(
       traffic(plan_of("ep: 4, moe_expert_capacity_factor: 1.5, moe_pad_expert_input_to_capacity: true", 4), 0, "ep"),
       all * 3 / 2);

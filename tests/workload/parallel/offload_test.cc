@@ -32,7 +32,7 @@ std::map<std::string, std::int64_t> traffic(const StepPlan& plan) {
   return result;
 }
 
-// ZeRO-Offload, section 4.1: 2 bytes a parameter of the shard each way, over every rank's own PCIe.
+// ZeRO-Offload, section 4.1: 2 bytes per parameter of the shard in each direction, over every rank's own PCIe.
 TEST(Offload, GradientsGoOutAndParametersComeBack) {
   const StepPlan plan = job_of("zero: {stage: 2, offload_optimizer: {device: cpu}}", 4).plan();
   const std::int64_t shard = (plan.stage_parameters[0] + 255) / 256 * 64;
@@ -50,7 +50,7 @@ TEST(Offload, OneGpuAloneMayOffload) {
 }
 
 // DeepSpeed allows stage 3 with offload_param on one GPU: all parameters are its shard, fetched for every pass, and
-// gathered from nobody.
+// gathered from no other rank.
 TEST(Offload, OneGpuAloneMayFetchItsParameters) {
   const JobText job = job_of(
       "zero: {stage: 3, stage3_param_persistence_threshold: 0, offload_optimizer: {device: cpu}, "
@@ -59,7 +59,7 @@ TEST(Offload, OneGpuAloneMayFetchItsParameters) {
   EXPECT_THAT(job.problems(), IsEmpty());
   const StepPlan plan = job.plan();
   EXPECT_EQ(check_task_graph(plan.graph), "");
-  // At least once, in 2 bytes each; units that are still there are not fetched again.
+  // At least once, in 2 bytes each; units that are still present are not fetched again.
   EXPECT_GE(traffic(plan).at("host fetch parameters"), 2 * plan.stage_parameters[0]);
   EXPECT_TRUE(plan.graph.collectives.empty());
   EXPECT_THAT(job_of("fsdp: {cpu_offload: true}", 1).problems(), IsEmpty());
@@ -92,7 +92,7 @@ TEST(Offload, ParametersAreFetchedShardByShard) {
   EXPECT_EQ(traffic(plan).at("host fetch parameters"), gathered / 4);
 }
 
-// PyTorch's Adam clips on the GPU's terms and casts while it gathers: 28 bytes a parameter of the fp32 shard.
+// PyTorch's Adam clips on the GPU and casts while gathering: 28 bytes a parameter of the fp32 shard.
 TEST(Offload, ShardsOfFsdpAreUpdatedInOnePass) {
   const StepPlan plan = job_of("fsdp: {sharding_strategy: full_shard, cpu_offload: true}", 4).plan();
   const auto moved = traffic(plan);
@@ -134,11 +134,12 @@ TEST(Offload, WhatIsWithTheHostIsNotOnTheGpu) {
 }
 
 TEST(Offload, NeedsAShardedState) {
-  EXPECT_THAT(
-      job_of("zero: {offload_optimizer: {device: cpu}}", 4).problems(),
-      testing::ElementsAre(testing::HasSubstr("E140: parallel.zero.offload_optimizer needs an optimizer state")));
+  EXPECT_THAT(job_of("zero: {offload_optimizer: {device: cpu}}", 4).problems(),
+              testing::ElementsAre(
+                  testing::HasSubstr("E140: parallel.zero.offload_optimizer needs a sharded optimizer state")));
   EXPECT_THAT(job_of("zero: {stage: 1, offload_param: {device: cpu}}", 4).problems(),
-              testing::ElementsAre(testing::HasSubstr("E140: parallel.zero.offload_param.device needs parameters")));
+              testing::ElementsAre(testing::HasSubstr("E140: parallel.zero.offload_param.device needs sharded "
+                                                      "parameters")));
 }
 
 TEST(Offload, EveryCombinationEnds) {

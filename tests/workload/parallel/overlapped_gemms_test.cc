@@ -41,21 +41,21 @@ TEST(OverlappedGemms, TheSameIsComputed) {
   }
 }
 
-// The first half of the first layer: four products round the ring, then what is in between, then four chunks.
-TEST(OverlappedGemms, PartsGoRoundTheRingWhileGemmsRun) {
+// The first half of the first layer: four GEMMs around the ring, then the kernels in between, then four chunks.
+TEST(OverlappedGemms, PartsTravelAroundTheRingWhileGemmsRun) {
   const StepPlan plan = job(kOverlapped).plan();
   const std::vector<std::string> names = names_of(plan);
   const auto begin = std::ranges::find(names, "tp send part");
   ASSERT_NE(begin, names.end());
   EXPECT_THAT(std::vector<std::string>(begin, begin + 18),
-              ElementsAre("tp send part", "tp receive part", "tp send part", "F0",  // our own part
+              ElementsAre("tp send part", "tp receive part", "tp send part", "F0",  // the rank's own part
                           "tp receive part", "tp send part", "F0",                  // the second
                           "tp receive part", "F0", "F0",                            // the third and the last
                           "F0", "tp reduce_scatter chunk", "F0",                    // the core and chunk 0
                           "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk", "F0", "tp reduce_scatter chunk"));
 }
 
-TEST(OverlappedGemms, AGemmWaitsForItsPartAndAChunkForNobody) {
+TEST(OverlappedGemms, AGemmWaitsForItsPartAndAChunkForNone) {
   const StepPlan plan = job(kOverlapped).plan();
   const Program& program = plan.graph.programs[0];
   const std::vector<std::string> names = names_of(plan);
@@ -68,16 +68,16 @@ TEST(OverlappedGemms, AGemmWaitsForItsPartAndAChunkForNobody) {
   };
   const std::size_t received = at("tp receive part", 0);
   EXPECT_EQ(names[received + 1], "tp send part");
-  EXPECT_TRUE(waits_for(program, received + 1, received));   // handed on as soon as it is there
-  EXPECT_FALSE(waits_for(program, received + 2, received));  // our own part's product
-  EXPECT_TRUE(waits_for(program, received + 5, received));   // the product of what came
+  EXPECT_TRUE(waits_for(program, received + 1, received));   // forwarded as soon as it has arrived
+  EXPECT_FALSE(waits_for(program, received + 2, received));  // the GEMM of the rank's own part
+  EXPECT_TRUE(waits_for(program, received + 5, received));   // the GEMM of the received part
   const std::size_t chunk = at("tp reduce_scatter chunk", 0);
   EXPECT_FALSE(waits_for(program, chunk + 1, chunk));
-  EXPECT_TRUE(waits_for(program, chunk + 7, chunk));  // what follows all chunks
+  EXPECT_TRUE(waits_for(program, chunk + 7, chunk));  // the task after all chunks
 }
 
-// Each of four exchanges of a layer that had an all-gather now has three messages of a quarter of it; of ten buffers of
-// an activation (see StepBuilder.SequenceParallelismGathersColumnInputsAgain) four are messages.
+// Each of a layer's four exchanges with an all-gather now has three messages of a quarter of it; of ten buffers of an
+// activation (see StepBuilder.SequenceParallelismGathersColumnInputsAgain) four are messages.
 TEST(OverlappedGemms, MessagesAndChunksAddUpToTheExchanges) {
   const StepPlan plain = job(kPlain).plan();
   const StepPlan overlapped = job(kOverlapped).plan();
@@ -89,9 +89,9 @@ TEST(OverlappedGemms, MessagesAndChunksAddUpToTheExchanges) {
   EXPECT_EQ(traffic(plain, 0, "tp") - traffic(overlapped, 0, "tp"), Bytes(layers * 4 * kActivation / 4));
 }
 
-// All messages have half the bytes where values of one byte go round instead of two; the input that is gathered again
-// beside them, too, and results are summed up as before.
-TEST(OverlappedGemms, NarrowPartsGoRound) {
+// All messages have half the bytes where values of one byte travel around the ring instead of two; also the input that
+// is gathered again with them; results are reduced as before.
+TEST(OverlappedGemms, NarrowPartsTravelAroundTheRing) {
   const auto moved = [](const std::string& training) {
     return traffic(job(kOverlapped, ", fp8_recipe: delayed" + training).plan(), 0, "tp");
   };
@@ -139,7 +139,7 @@ TEST(OverlappedGemms, BuffersAreInMemory) {
   EXPECT_EQ(buffers(kOverlapped + ", tp_comm_overlap_rs_dgrad: true"), Bytes(8 * kActivation));
 }
 
-TEST(OverlappedGemms, WhatCannotBeIsTold) {
+TEST(OverlappedGemms, InvalidSettingsAreReported) {
   EXPECT_THAT(job("tp: 4, tp_comm_overlap: true").problems(),
               ElementsAre("E147: parallel.tp_comm_overlap needs activations that are split along the sequence | set "
                           "parallel.sequence_parallel: true"));

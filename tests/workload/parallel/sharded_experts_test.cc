@@ -49,7 +49,7 @@ TEST(ShardedExperts, WithoutExpertParallelismThereIsOneKindOfShard) {
   const JobText asked = job("dp: 8, zero: {" + kAlways + "}", 8);
   const Counts counts = elements(asked);
   EXPECT_EQ(traffic(asked.plan(), 0, "dp"), Bytes(3 * 2 * (counts.dense + counts.experts) + 4));
-  EXPECT_EQ(traffic(asked.plan(), 0, "edp"), Bytes(-1));  // there is none
+  EXPECT_EQ(traffic(asked.plan(), 0, "edp"), Bytes(-1));  // no such dimension
 }
 
 // 2 + 2 + 12 bytes of every parameter over the ranks that share it: formulas of ZeRO's stage 3.
@@ -62,8 +62,8 @@ TEST(ShardedExperts, StateIsSharedByWhoHoldsIt) {
   EXPECT_EQ(memory.of("optimizer"), Bytes(12 * (counts.dense / 8 + counts.experts / 4)));
 }
 
-// With as many expert-parallel ranks as replicas nobody else has a rank's experts: they stay whole.
-TEST(ShardedExperts, ExpertsThatNobodyElseHasStayWhole) {
+// With as many expert-parallel ranks as replicas no other rank has a rank's experts: they stay whole.
+TEST(ShardedExperts, ExpertsWithoutCopiesStayWhole) {
   const JobText asked = job("ep: 8, dp: 8, zero: {" + kAlways + "}", 8);
   ASSERT_THAT(asked.problems(), IsEmpty());
   const Counts counts = elements(asked);

@@ -51,7 +51,7 @@ TEST(Sharded, Stages0To2MoveTwoPsiAndStage3ThreePsi) {
   };
   const std::int64_t psi = plan_of(0).stage_parameters[0];
   const std::int64_t padded = (psi + 255) / 256 * 256;  // Megatron's buckets; shards need no more than psi % 4 = 0
-  EXPECT_EQ(volume(plan_of(0), "dp", kAllReduce), 2 * padded);  // bytes of a buffer that goes round twice
+  EXPECT_EQ(volume(plan_of(0), "dp", kAllReduce), 2 * padded);  // bytes of a buffer that travels around the ring twice
   for (const int stage : {1, 2}) {
     EXPECT_EQ(volume(plan_of(stage), "dp", kReduceScatter) + volume(plan_of(stage), "dp", kAllGather), 2 * 2 * padded);
   }
@@ -71,7 +71,7 @@ TEST(Sharded, Stage3GathersAndScattersInEveryMicrobatch) {
 }
 
 // DeepSpeed, allreduce_gradients in runtime/engine.py: stage 1 communicates where accumulation ends, stage 2 in every
-// micro-step. Two bytes a gradient; parameters are gathered once.
+// micro-step. Two bytes per gradient; parameters are gathered once.
 TEST(Sharded, Stage2ScattersInEveryMicrobatchAndStage1Once) {
   const auto plan_of = [](int stage, int batch) {
     return job_of(fmt::format("zero: {{stage: {}}}", stage), 4, batch, ", grad_reduce_dtype: bf16").plan();
@@ -84,7 +84,7 @@ TEST(Sharded, Stage2ScattersInEveryMicrobatchAndStage1Once) {
   }
 }
 
-// use_multi_rank_bucket_allreduce: every rank gets all sums. Reductions move twice the bytes; gathers stay.
+// use_multi_rank_bucket_allreduce: every rank gets all sums. Reductions move twice the bytes; gathers are unchanged.
 TEST(Sharded, BucketsOfSeveralRanksMayBeAllReduced) {
   const auto plan_of = [](const std::string& key) {
     return job_of("zero: {stage: 2" + key + "}", 4, 8, ", grad_reduce_dtype: bf16").plan();
@@ -98,7 +98,7 @@ TEST(Sharded, BucketsOfSeveralRanksMayBeAllReduced) {
   }
 }
 
-// Two chunks a stage, groups of two microbatches: each chunk's gradients are scattered once for each of two groups.
+// Two chunks per stage, groups of two microbatches: each chunk's gradients are scattered once for each of two groups.
 TEST(Sharded, GroupsOfMicrobatchesAreReducedWhenTheyHavePassedAChunk) {
   const auto scattered = [](const std::string& zero) {
     const StepPlan plan = job_of("pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {" + zero + "}", 4, 8,
@@ -116,8 +116,8 @@ TEST(Sharded, WithoutSyncGradientsAreScatteredOnce) {
   EXPECT_EQ(volume(plan, "dp", kReduceScatter), 4 * plan.stage_parameters[0]);
 }
 
-// As stages of a pipeline hold FSDP2's modules: two bytes a parameter are gathered and four scattered, once a step.
-TEST(Sharded, WhatIsKeptThroughAllMicrobatchesMovesOnce) {
+// FSDP2's modules in pipeline stages: two bytes per parameter are gathered and four scattered, once per step.
+TEST(Sharded, ParametersGatheredThroughAllMicrobatchesMoveOnce) {
   const std::string kept = "fsdp: {no_sync: true, reshard_after_forward: false, reshard_after_backward: false}";
   for (const int batch : {4, 12}) {
     const StepPlan plan = job_of(kept, 4, batch).plan();
@@ -126,8 +126,8 @@ TEST(Sharded, WhatIsKeptThroughAllMicrobatchesMovesOnce) {
   }
 }
 
-// The root unit (embedding and output layer) is gathered once a microbatch, layers twice.
-TEST(Sharded, FsdpKeepsItsRootUnitToTheBackwardPass) {
+// The root unit (embedding and output layer) is gathered once per microbatch, layers twice.
+TEST(Sharded, FsdpKeepsItsRootUnitGatheredUntilTheBackwardPass) {
   const StepPlan plan = job_of("fsdp: {}", 4, 4).plan();
   const JobText job = job_of("fsdp: {}", 4, 4);
   const std::int64_t root = count_elements(embedding_tensors(job.shape, 1)) +
@@ -160,7 +160,7 @@ TEST(Sharded, MicsSumsOverCopiesInTheLastMicrobatchOnly) {
   EXPECT_EQ(3 * volume(mics, "dp_replicate", kAllReduce), volume(hybrid, "dp_replicate", kAllReduce));
 }
 
-// FSDP2's reshard_after_forward: N and hpZ: the backward pass gathers among few.
+// FSDP2's reshard_after_forward: N and hpZ: the backward pass gathers among few ranks.
 TEST(Sharded, ASecondCopyServesTheBackwardPass) {
   const StepPlan plan = job_of("zero: {stage: 3, zero_hpz_partition_size: 2, stage3_max_reuse_distance: 0, "
                                "stage3_param_persistence_threshold: 0}",
@@ -189,8 +189,8 @@ TEST(Sharded, ALayerUsedAgainSoonIsNotReleased) {
 // --- ZeRO++ ---
 
 // Between nodes ZeRO-3 moves 3M bytes for M bytes of weights (2 bytes each): two gathers and a scatter. With qwZ 0.5M,
-// with hpZ none in the backward pass, with qgZ 0.25M (arXiv 2306.10209, table 1). Scales of blocks come on top: 4 bytes
-// for 8000 weights and 8 for 2048 gradients, each block begun counted whole.
+// with hpZ none in the backward pass, with qgZ 0.25M (arXiv 2306.10209, table 1). Block scales are added: 4 bytes for
+// 8000 weights and 8 for 2048 gradients, partial blocks count as whole.
 TEST(Sharded, ZeroPlusPlusMovesAQuarterBetweenNodes) {
   const std::string threshold = "stage3_param_persistence_threshold: 0, stage3_max_reuse_distance: 0";
   const auto plan_of = [&](const std::string& more) {
@@ -217,7 +217,7 @@ TEST(Sharded, ZeroPlusPlusMovesAQuarterBetweenNodes) {
   EXPECT_NEAR(static_cast<double>(volume(zpp, "dp_node", kAllToAll)) / m, 0.25 * (1 + 8.0 / 1024), 1e-4);
 }
 
-TEST(Sharded, QuantisingIsWorkOfItsOwnBesideTheComputation) {
+TEST(Sharded, QuantisingIsSeparateWorkConcurrentWithTheComputation) {
   const StepPlan plan = job_of("zero: {stage: 3, zero_quantized_weights: true, zero_quantized_gradients: true}", 4, 4)
                             .plan();
   int beside = 0;
@@ -248,9 +248,9 @@ std::string backward_order(const std::string& prefetch) {
   return order;
 }
 
-// Head, four layers, embedding. Before: the next gather is out before the computation (the first one of the backward
-// pass even before the head's, which is cut off here). After: behind it, before the gradients are copied and scattered.
-// None: behind the scatter.
+// Head, four layers, embedding. Before: the next gather is issued before the computation (the first one of the backward
+// pass even before the head's, which is cut off here). After: issued after it, before the gradients are copied and
+// scattered. None: after the scatter.
 TEST(Sharded, BackwardPrefetchSetsTheOrderOfIssue) {
   EXPECT_EQ(backward_order("backward_pre"), "BsgBsgBsgBsgBsBs");
   EXPECT_EQ(backward_order("backward_post"), "BgBsBgBsBgBsBgBsBgBsBs");
@@ -279,7 +279,7 @@ TEST(Sharded, UnlimitedGathersStartAtOnce) {
   }
 }
 
-// --- everything ends ---
+// --- no deadlocks ---
 
 TEST(Sharded, NoSmallLayoutWaitsForEver) {
   const std::vector<std::string> paths = {

@@ -60,7 +60,7 @@ TEST(TensorParallel, SequenceParallelHalvesGatherAndScatter) {
   EXPECT_THAT(played.names(), ElementsAre("work", "tp all_gather", "work", "tp reduce_scatter", "work"));
 }
 
-// PyTorch's DTensor: nothing is gathered again, and each exchange is waited for where it stands.
+// PyTorch's DTensor: nothing is gathered again, and each exchange is waited for immediately.
 TEST(TensorParallel, AGatheredInputMayStayForItsWeightGradient) {
   const auto backward = [](const std::string& parallel) {
     return play(", sequence_parallel: true" + parallel,
@@ -72,7 +72,7 @@ TEST(TensorParallel, AGatheredInputMayStayForItsWeightGradient) {
               ElementsAre("tp all_gather", "work", "tp reduce_scatter", "work"));
 }
 
-// A frozen layer in fp8 gathers its input in one byte; one whose adapter takes the input, too, in two.
+// A frozen layer in fp8 gathers its input in one byte; one whose adapter also takes the input, in two.
 TEST(TensorParallel, AnAdapterIsGivenTheInputInTheWorkingType) {
   const auto gathered = [](const std::string& modules, bool attention) {
     const std::string text =
@@ -85,14 +85,14 @@ TEST(TensorParallel, AnAdapterIsGivenTheInputInTheWorkingType) {
     const Played played = play_job(text, [&](TensorParallel& tensor, ProgramWriter& writer) {
       attention ? tensor.attention_forward(writer) : tensor.mlp_forward(writer);
     });
-    return played.graph.collectives[played.program.tasks[1].detail].bytes;  // norm, gather, products, scatter, residual
+    return played.graph.collectives[played.program.tasks[1].detail].bytes;  // norm, gather, GEMMs, scatter, residual
   };
   EXPECT_EQ(gathered("linear_proj", true), Bytes(32 * 64));
   EXPECT_EQ(gathered("linear_qkv", true), Bytes(32 * 64 * 2));
   EXPECT_EQ(gathered("linear_qkv", false), Bytes(32 * 64));
 }
 
-TEST(TensorParallel, TheReductionOfTheInputGradientRunsBesideTheWeightGradient) {
+TEST(TensorParallel, TheReductionOfTheInputGradientOverlapsTheWeightGradient) {
   const Played played = play("", [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
   EXPECT_THAT(played.names(), ElementsAre("work", "tp all_reduce", "work", "work"));
   EXPECT_THAT(kernel_names(played.graph, played.program.tasks[2]), ElementsAre("mlp up wgrad"));
@@ -112,10 +112,11 @@ TEST(TensorParallel, WithoutAsynchronousReductionsTheWeightGradientWaits) {
   }
 }
 
-TEST(TensorParallel, TheInputIsGatheredAgainBesideItsGradient) {
+TEST(TensorParallel, TheInputIsGatheredAgainConcurrentlyWithItsGradient) {
   const Played played = play(", sequence_parallel: true",
                              [](TensorParallel& tensor, ProgramWriter& writer) { tensor.mlp_backward(writer); });
-  // Gather the output's gradient; down product; gather the input beside dgrad; scatter beside wgrad; norm.
+  // Gather the output's gradient; down GEMM; gather the input concurrently with dgrad; scatter concurrently with wgrad;
+  // norm.
   EXPECT_THAT(played.names(),
               ElementsAre("tp all_gather", "work", "tp all_gather", "work", "tp reduce_scatter", "work", "work"));
   EXPECT_THAT(kernel_names(played.graph, played.program.tasks[3]), ElementsAre("mlp up dgrad"));

@@ -41,8 +41,8 @@ TEST(ScheduleCheck, AnyLegalOrderPasses) {
 }
 
 TEST(ScheduleCheck, EveryPassExistsOnce) {
-  EXPECT_EQ(problem({"F0 F1 B0 B1 F0", "F0 B0 F1 B1"}), "stage 0: F0 comes twice");
-  EXPECT_EQ(problem({"F0 F1 B0 I0 B1", "F0 B0 F1 B1"}), "stage 0: B0 comes twice");
+  EXPECT_EQ(problem({"F0 F1 B0 B1 F0", "F0 B0 F1 B1"}), "stage 0: F0 occurs twice");
+  EXPECT_EQ(problem({"F0 F1 B0 I0 B1", "F0 B0 F1 B1"}), "stage 0: B0 occurs twice");
   EXPECT_EQ(problem({"F0 F1 B0 B1", "F0 B0 F1"}), "stage 1: B1 is missing");
   EXPECT_EQ(problem({"F0 F1 B0 B1", "F0 B0"}), "stage 1: F1 is missing");
   EXPECT_EQ(problem({"F0 F1 B0 B1", "F0 I0 F1 B1"}), "stage 1: W0 is missing");
@@ -54,18 +54,18 @@ TEST(ScheduleCheck, PassesOfAMicrobatchComeInOrder) {
   EXPECT_EQ(problem({"F0 B1 F1 B0", "F0 B0 F1 B1"}), "stage 0: B1 comes before F1");
   EXPECT_EQ(problem({"F0 F1 W0 I0 B1", "F0 B0 F1 B1"}), "stage 0: W0 comes before B0");
   EXPECT_EQ(problem({"F0 F1 B0 W0 B1", "F0 B0 F1 B1"}),
-            "stage 0: W0 comes after a backward pass that has it already");
+            "stage 0: W0 comes after a backward pass that already includes it");
 }
 
 TEST(ScheduleCheck, MessagesArriveInTheOrderInWhichTheyAreSent) {
   EXPECT_EQ(problem({"F0 F1 B0 B1", "F1 F0 B0 B1"}),
-            "stage 1: F0 takes a message of stage 0 that was sent before the one taken last (F1)");
+            "stage 1: F0 receives a message of stage 0 that was sent before the one received last (F1)");
 }
 
-TEST(ScheduleCheck, WhoWaitsForWhomIsSaid) {
+TEST(ScheduleCheck, DeadlocksReportWhoWaitsForWhom) {
   // Stage 0 wants the gradient of microbatch 0 before it sends microbatch 1, which stage 1 wants first.
   EXPECT_EQ(problem({"F0 B0 F1 B1", "F0 F1 B0 B1"}),
-            "stage 0: B0 waits for ever: stage 0 in B0 for stage 1, stage 1 in F1 for stage 0");
+            "stage 0: B0 waits forever: stage 0 in B0 for stage 1, stage 1 in F1 for stage 0");
 }
 
 TEST(ScheduleCheck, ItCountsWhatIsHeldUntilTheWeightsAreDone) {

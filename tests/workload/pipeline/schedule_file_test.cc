@@ -49,15 +49,15 @@ TEST(ScheduleFile, ChunksHaveAPlacement) {
   EXPECT_EQ(listed.schedule.chunks, 2);
 }
 
-TEST(ScheduleFile, IllegalListsAreToldWithReasonAndPlace) {
+TEST(ScheduleFile, InvalidListsAreReportedWithReasonAndLocation) {
   EXPECT_THAT(Listed("stages:\n  0: F0 B0 F1 B1\n  1: F0 F1 B0 B1\n").told(2, 2),
-              ElementsAre("2: stage 0: B0 waits for ever: stage 0 in B0 for stage 1, stage 1 in F1 for stage 0 (pass 2 "
+              ElementsAre("2: stage 0: B0 waits forever: stage 0 in B0 for stage 1, stage 1 in F1 for stage 0 (pass 2 "
                           "of its line)"));
   EXPECT_THAT(Listed("stages:\n  0: F0 F1 B0 B1\n  1: F0 B0 F1\n").told(2, 2),
               ElementsAre("3: stage 1: B1 is missing (pass 4 of its line)"));
   EXPECT_THAT(Listed("stages:\n  0: F0 W0 B0\n").told(1, 1),
               ElementsAre("2: stage 0: W0 comes before B0 (pass 2 of its line)"));
-  EXPECT_THAT(Listed("stages:\n  0: F0 X0\n").told(1, 1), ElementsAre("2: 'X0' is no pass"));
+  EXPECT_THAT(Listed("stages:\n  0: F0 X0\n").told(1, 1), ElementsAre("2: 'X0' is not a pass"));
 }
 
 TEST(ScheduleFile, ItMustFitThePipeline) {

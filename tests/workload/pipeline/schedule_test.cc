@@ -103,7 +103,7 @@ TEST(Schedule, ZeroBubbleSchedulesHoldTheSameOnEveryStage) {
 }
 
 TEST(Schedule, VShapedSchedulesHoldTheirShareOfWhatOneForwardOneBackwardHolds) {
-  // In chunks of half a stage, 1F1B holds 2p = 32: all of it, half and two chunks, a third and a bit.
+  // In chunks of half a stage, 1F1B holds 2p = 32: all of it, half and two chunks, a little over a third.
   const PipelineShape shape{.placement = Placement::kVee, .stages = 16, .chunks = 2};
   EXPECT_THAT(held(zb_v_order, shape, 64), testing::Each(32));
   EXPECT_THAT(held(v_half_order, shape, 64), testing::Each(testing::Le(18)));
@@ -111,7 +111,7 @@ TEST(Schedule, VShapedSchedulesHoldTheirShareOfWhatOneForwardOneBackwardHolds) {
 }
 
 TEST(Schedule, DualPipeHoldsOneMicrobatchMoreThanStages) {
-  // p + 1: DeepSeek-V3, Table 2. Cut in half, p stages stand for 2p.
+  // p + 1: DeepSeek-V3, Table 2. Cut in half, p stages act as 2p.
   EXPECT_THAT(held(dualpipe_order, {.placement = Placement::kBidirectional, .stages = 8, .chunks = 2}, 20),
               testing::Each(9));
   EXPECT_THAT(held(dualpipe_v_order, {.placement = Placement::kVee, .stages = 4, .chunks = 2}, 20),

@@ -74,7 +74,7 @@ TEST(Timeline, ZeroBubbleOneSavesTwoWeightGradientsOfOneForwardOneBackward) {
 }
 
 TEST(Timeline, ZeroBubbleTwoHasNoneOnAStagesOwnTimeLineWhenPassesAreEqual) {
-  // (p-1)(F+B-2W): Qi et al., Table 1. Stages end as late after each other as they started, unless somebody waits.
+  // (p-1)(F+B-2W): Qi et al., Table 1. Stages end with the same offsets as they started, unless one waits.
   for (const int p : {2, 4, 8}) {
     for (const int m : {2 * p, 3 * p, 4 * p}) {
       EXPECT_EQ(play(zb_h2_order, {.stages = p}, m).bubble_of_own(), (p - 1) * (kF + kB - 2 * kW)) << p << " " << m;

@@ -25,20 +25,20 @@ std::vector<int> versions(WeightVersions kind, int stages, int microbatches) {
   return by_stage;
 }
 
-// PipeDream, section 3.3: a stage keeps a version for each minibatch between its passes, p - i of them.
+// PipeDream, section 3.3: a stage stores a version for each minibatch between its passes, p - i of them.
 TEST(WeightVersions, PipeDreamStashesOneForEveryMinibatchUnderPath) {
   EXPECT_THAT(versions(WeightVersions::kStashed, 4, 1), ElementsAre(4, 3, 2, 1));
   EXPECT_THAT(versions(WeightVersions::kStashed, 1, 1), ElementsAre(1));
 }
 
-// With an update for two microbatches those under way began with half as many; with one for p - 1 or more, with two.
+// With an update per two microbatches those in flight began with half as many; with one for p - 1 or more, with two.
 TEST(WeightVersions, RarerUpdatesNeedFewer) {
   EXPECT_THAT(versions(WeightVersions::kStashed, 4, 2), ElementsAre(3, 2, 2, 1));
   EXPECT_THAT(versions(WeightVersions::kStashed, 4, 3), ElementsAre(2, 2, 2, 1));
   EXPECT_THAT(versions(WeightVersions::kStashed, 4, 64), ElementsAre(2, 2, 2, 1));
 }
 
-TEST(WeightVersions, DoubleBufferingKeepsTwoEverywhere) {
+TEST(WeightVersions, DoubleBufferingStoresTwoEverywhere) {
   EXPECT_THAT(versions(WeightVersions::kTwo, 4, 4), ElementsAre(2, 2, 2, 2));
   EXPECT_THAT(versions(WeightVersions::kTwo, 1, 4), ElementsAre(1));
   EXPECT_THAT(versions(WeightVersions::kOne, 4, 4), ElementsAre(1, 1, 1, 1));
@@ -53,7 +53,7 @@ TEST(WeightVersions, CountIsThatOfALongRun) {
         const int ahead = passes_ahead(WeightVersions::kStashed, stages, stage);
         int most = 0;
         for (int done = 10 * microbatches; done < 20 * microbatches; ++done) {
-          // Before backward pass `done`, microbatches done .. done + ahead are under way; the last one went forward
+          // Before backward pass `done`, microbatches done .. done + ahead are in flight; the last forward pass came
           // after done / m updates, the first one after max(0, done - ahead) / m.
           most = std::max(most, done / microbatches - (done - ahead) / microbatches + 1);
         }
@@ -78,7 +78,7 @@ JobText job(const std::string& parallel, const std::string& training = "global_b
   return JobText(model + "training: {" + training + "}\nparallel: {" + parallel + "}\n", ranks);
 }
 
-TEST(WeightVersions, AStepStartsAmidTheRunAndNobodySumsANorm) {
+TEST(WeightVersions, AStepStartsInSteadyStateWithoutAGlobalNorm) {
   const JobText pipedream = job("pp: 2, schedule: pipedream", "global_batch: 2", 2);
   ASSERT_THAT(pipedream.problems(), IsEmpty());
   const StepPlan plan = pipedream.plan();
@@ -124,7 +124,7 @@ TEST(WeightVersions, WhatNeedsAnEmptyPipelineIsRefused) {
       "model: {num_layers: 4, hidden_size: 64, num_attention_heads: 8, vocab_size: 1000, seq_length: 32,"
       " untie_embeddings_and_output_weights: false}\n";
   EXPECT_THAT(job("pp: 2, schedule: pipedream", "global_batch: 8", 4, tied).problems(),
-              ElementsAre(HasSubstr("an embedding that first and last stage share does not allow | set "
+              ElementsAre(HasSubstr("an embedding that the first and last stage share does not allow | set "
                                     "model.untie_embeddings_and_output_weights: true")));
   EXPECT_THAT(
       job("pp: 4, schedule: pipedream-2bw", "global_batch: 2").problems(),
@@ -147,8 +147,8 @@ std::string words(const std::vector<Slot>& slots) {
 TEST(Varuna, ForwardPassesFillTheTimeUntilAGradientComes) {
   const PipelineOrder order = varuna(2, 4);
   EXPECT_EQ(words(order[1]), "F0 B0 F1 B1 F2 B2 F3 B3");
-  // F0 F1 F2 end at 3, when the recomputation for B0 begins, whose gradient comes at 4. At 6 that for B1 begins (7), at
-  // 9 that for B2 (10): each time a forward pass would end too late.
+  // F0 F1 F2 end at 3, when the recomputation for B0 begins, whose gradient arrives at 4. At 6 that for B1 begins (7),
+  // at 9 that for B2 (10): each time a forward pass would end too late.
   EXPECT_EQ(words(order[0]), "F0 F1 F2 B0 B1 B2 F3 B3");
 }
 
@@ -166,7 +166,7 @@ TEST(Varuna, RecomputationGoesBeforeTheWaitForTheGradient) {
   EXPECT_THAT(task_names(plan.graph, plan.graph.programs[0]),
               ElementsAre("clear gradients", "F0", "pp send activation", "R0", "pp receive gradient", "B0",
                           "gradient norm", "mp gradient norm", "optimizer"));
-  // The last stage has its activations still.
+  // The last stage still has its activations.
   EXPECT_THAT(task_names(plan.graph, plan.graph.programs[1]),
               ElementsAre("clear gradients", "pp receive activation", "F0", "B0", "pp send gradient", "gradient norm",
                           "mp gradient norm", "optimizer"));
@@ -183,7 +183,7 @@ TEST(Varuna, OnlyTheLastStageIsSparedTheRecomputation) {
 
 TEST(Varuna, GatheredParametersAreRefused) {
   EXPECT_THAT(job("pp: 2, schedule: varuna, fsdp: {}", "global_batch: 8, recompute: full").problems(),
-              ElementsAre(HasSubstr("E137: 'varuna' computes layers again before their backward pass")));
+              ElementsAre(HasSubstr("E137: 'varuna' recomputes layers before their backward pass")));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(ProgramWriter, KernelsBetweenTwoCommunicationsAreOneTask) {
   EXPECT_EQ(work.kernels[1].launches, 1);
 }
 
-TEST(ProgramWriter, ComputationsAfterACommunicationDoNotWaitForItUnlessTold) {
+TEST(ProgramWriter, ComputationsAfterACommunicationDoNotWaitForItByDefault) {
   GraphTables tables;
   const SectionId a = tables.add_section({kernel("a")});
   ProgramWriter writer(tables, "stage 0");
@@ -83,7 +83,7 @@ TEST(ProgramWriter, ReceivesWaitForNothing) {
   EXPECT_THAT(dependencies(writer.finish(1), 1), IsEmpty());
 }
 
-TEST(GraphTables, KeepDistinctEntriesOnly) {
+TEST(GraphTables, StoreDistinctEntriesOnly) {
   GraphTables tables;
   const SectionId a = tables.add_section({kernel("a")});
   EXPECT_EQ(tables.add_section({kernel("a")}), a);
@@ -98,7 +98,7 @@ TEST(GraphTables, KeepDistinctEntriesOnly) {
   EXPECT_EQ(tables.label("F0"), tables.label("F0"));
 }
 
-// What is written between the marks is called if `write` leaves it closed.
+// The tasks between the marks become a call if `write` leaves them closed.
 struct Called {
   Program program;
   TaskGraph graph;
@@ -141,7 +141,7 @@ TEST(ProgramWriter, ASegmentIsCutOutAndCalled) {
   EXPECT_NE(segment.tasks[1].label, kCallersLabel);
 }
 
-TEST(ProgramWriter, CommunicationThatNobodyInASegmentAwaitsKeepsItWrittenOut) {
+TEST(ProgramWriter, CommunicationThatIsNotAwaitedInASegmentKeepsItWrittenOut) {
   const Called called = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.compute(a);
     static_cast<void>(writer.collective(kTensor, kGather, "gather"));
@@ -183,7 +183,7 @@ TEST(ProgramWriter, AWaitForTheNextComputationKeepsASegmentWrittenOut) {
   EXPECT_FALSE(called.is_call);
 }
 
-TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
+TEST(ProgramWriter, EqualSegmentsAreStoredOnce) {
   GraphTables tables;
   const SectionId a = tables.add_section({kernel("a")});
   for (const char* name : {"stage 0", "stage 1"}) {
@@ -197,7 +197,7 @@ TEST(ProgramWriter, EqualSegmentsAreKeptOnce) {
   }
   TaskGraph graph;
   tables.move_into(graph);
-  EXPECT_EQ(graph.segments.size(), 2U);  // one that follows nothing, one that follows a computation
+  EXPECT_EQ(graph.segments.size(), 2U);  // one without a predecessor, one after a computation
 }
 
 TEST(ProgramWriter, MutedNothingIsSentReceivedOrComputedForCommunication) {

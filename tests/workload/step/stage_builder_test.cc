@@ -93,7 +93,7 @@ TEST(StageBuilder, GatheredParametersComeInForwardOrderAndHoldUpOnlyWhoNeedsThem
   const std::size_t first_forward = place_of(names, "F0");
   EXPECT_TRUE(waits_for(program, first_forward, 0));
   EXPECT_FALSE(waits_for(program, first_forward, gathers - 1));
-  // Somebody waits for every gather, within the first forward pass.
+  // Every gather is waited for within the first forward pass.
   for (std::size_t gather = 0; gather < gathers; ++gather) {
     bool awaited = false;
     for (std::size_t task = first_forward; names[task] == "F0"; ++task)
@@ -162,14 +162,14 @@ TEST(StageBuilder, PostValidationDoesNotWaitForTheNormOverAllStages) {
 
 TEST(StageBuilder, TheTurnOfAVNeedsNoMessage) {
   const std::vector<std::string> names = names_of(plan_of("pp: 2, schedule: zb-v", 2, 4, "2"), 1);
-  // Chunk 0 receives from stage 0 and hands over to chunk 1 here, which sends back: one of each for a microbatch.
+  // Chunk 0 receives from stage 0 and passes to chunk 1 here, which sends back: one of each per microbatch.
   EXPECT_EQ(std::ranges::count(names, "pp receive activation"), 2);
   EXPECT_EQ(std::ranges::count(names, "pp send activation"), 2);
 }
 
 TEST(StageBuilder, CopiesOfAPartAreSummedInModelOrder) {
   const StepPlan plan = plan_of("pp: 2, schedule: dualpipe", 2, 4, "4");
-  EXPECT_EQ(plan.stage_parameters[0], plan.stage_parameters[1]);  // both hold both parts
+  EXPECT_EQ(plan.stage_parameters[0], plan.stage_parameters[1]);  // both hold both chunks
   std::vector<std::vector<Bytes>> reduced;
   for (const Program& program : plan.graph.programs) {
     std::vector<Bytes>& sizes = reduced.emplace_back();

@@ -28,12 +28,12 @@ StepPlan plan_of(const std::string& parallel, const std::string& training = "", 
 constexpr std::int64_t kActivation = 4096;
 constexpr std::int64_t kMicrobatches = 4;
 constexpr std::int64_t kLayers = 2;
-constexpr std::int64_t kLoss = 3 * 32 * 4;  // three reductions of one fp32 number a token
+constexpr std::int64_t kLoss = 3 * 32 * 4;  // three reductions of one fp32 number per token
 
 TEST(StepBuilder, TensorParallelismTakesFourAllReducesPerLayer) {
   const StepPlan plan = plan_of("tp: 2, pp: 2");
   const std::int64_t layers = kMicrobatches * kLayers * 4 * kActivation;
-  // First stage: the embedding's all-reduce, and the gathered gradient that comes back.
+  // First stage: the embedding's all-reduce, and the gathered incoming gradient.
   EXPECT_EQ(traffic(plan, 0, "tp"), Bytes(layers + kMicrobatches * 2 * kActivation));
   // Last stage: the gathered activation, the logits' backward all-reduce, the loss.
   EXPECT_EQ(traffic(plan, 1, "tp"), Bytes(layers + kMicrobatches * (2 * kActivation + kLoss)));
@@ -43,7 +43,7 @@ TEST(StepBuilder, SequenceParallelismGathersColumnInputsAgain) {
   const StepPlan plan = plan_of("tp: 2, pp: 2, sequence_parallel: true");
   // Forward 2 gathers and 2 scatters, backward the same and 2 more gathers.
   const std::int64_t layers = kMicrobatches * kLayers * 10 * kActivation;
-  // Norm weights of two layers see half of the sequence: 4 x 64 fp32 gradients are summed once a step.
+  // Norm weights of two layers see half of the sequence: 4 x 64 fp32 gradients are summed once per step.
   const std::int64_t norms = 4 * 64 * 4;
   EXPECT_EQ(traffic(plan, 0, "tp"), Bytes(layers + kMicrobatches * 2 * kActivation + norms));
   EXPECT_EQ(traffic(plan, 1, "tp"), Bytes(layers + kMicrobatches * (3 * kActivation + kLoss) + norms + 64 * 4));
@@ -63,7 +63,7 @@ TEST(StepBuilder, PipelineMessagesAreActivationsSplitOverTensorRanks) {
   EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2, scatter_gather_p2p: false"), 1, "pp"), Bytes(kMicrobatches * kActivation));
 }
 
-// Of each microbatch stage 1 sends one gradient, of which nothing is gathered then.
+// Of each microbatch stage 1 sends one gradient, none of which is gathered then.
 TEST(StepBuilder, GradientsOfActivationsMayTravelWhole) {
   const StepPlan plan = plan_of("tp: 2, pp: 2, scatter_gather_p2p_gradients: false");
   EXPECT_EQ(traffic(plan, 0, "pp"), Bytes(kMicrobatches * kActivation / 2));
@@ -72,7 +72,7 @@ TEST(StepBuilder, GradientsOfActivationsMayTravelWhole) {
   EXPECT_EQ(gathered, Bytes(kMicrobatches * kActivation));
 }
 
-// BF16_Optimizer sums up all gradients on all replicas in fp32, and gathers the weights that each has updated.
+// BF16_Optimizer all-reduces all gradients in fp32 and gathers the weights that each replica has updated.
 TEST(StepBuilder, CopiedGradientsAreAllReducedEvenWhereTheOptimizerIsSharded) {
   const StepPlan plan = plan_of("zero: {stage: 1}", ", gradient_accumulation: copied");
   std::vector<CollectiveKind> kinds;

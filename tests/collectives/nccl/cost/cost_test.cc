@@ -1,4 +1,4 @@
-// NCCL's estimates: terms derived by hand from its formulas, and the whole model beside measured times.
+// NCCL's estimates: terms derived by hand from its formulas, and the whole model against measured times.
 #include "collectives/nccl/cost/cost.h"
 
 #include <cmath>
@@ -65,13 +65,13 @@ TEST(NcclCost, RingOfLl128CarriesNearlyTheBus) {
   EXPECT_NEAR(cost.bandwidth_gb, 0.92 * 360.0 * 8 / 14, 1e-9);
 }
 
-// 2 x 8: 28 + 2 = 30 steps, 2 of them between hosts at 2.7 us; the others at least the 1 us that a post takes.
+// 2 x 8: 28 + 2 = 30 steps, 2 of them between hosts at 2.7 us; the others take at least the 1 us of a post.
 TEST(NcclCost, StepsBetweenHostsCostTheNetwork) {
   const NcclCost cost = OneGroup(setup_of(dgx_h100()), 16, 8).cost(kAllReduce, 1_KiB, kRing, Protocol::kLl);
   EXPECT_NEAR(cost.latency_us, 6.6 + 28 * 1.0 + 2 * 2.7, 1e-9);
 }
 
-TEST(NcclCost, PostsTakeTwiceAsLongOnAmdHostsAndAsLongAsTheUserSays) {
+TEST(NcclCost, PostsTakeTwiceAsLongOnAmdHostsAndAsLongAsTheUserSets) {
   NcclSetup setup = setup_of(dgx_a100());
   EXPECT_NEAR(OneGroup(setup, 16, 8).cost(kAllReduce, 1_KiB, kRing, Protocol::kLl).latency_us,
               6.6 + 28 * 2.0 + 2 * 2.7, 1e-9);
@@ -92,7 +92,7 @@ TEST(NcclCost, TreesAreCorrectedBySize) {
   EXPECT_NEAR(cost.time_us, cost.latency_us + 1048576.0 / (1000 * cost.bandwidth_gb * 0.5), 1e-9);
 }
 
-// 8 heads of 40 GB/s at 0.85 * 7/8, both ways at once: 59.5 a head, times 8 and 8/14.
+// 8 heads of 40 GB/s at 0.85 * 7/8, both directions at once: 59.5 a head, times 8 and 8/14.
 TEST(NcclCost, InSwitchReductionBeatsTheBus) {
   const NcclCost cost =
       OneGroup(setup_of(dgx_h100()), 8, 8).cost(kAllReduce, 1_GiB, NcclAlgorithm::kNvls, Protocol::kSimple);
@@ -100,10 +100,9 @@ TEST(NcclCost, InSwitchReductionBeatsTheBus) {
   EXPECT_NEAR(cost.latency_us, 25.0, 1e-9);
 }
 
-TEST(NcclCost, SaysWhyAChoiceCannotBeUsed) {
+TEST(NcclCost, ReportsWhyAChoiceCannotBeUsed) {
   const OneGroup one_host(setup_of(dgx_a100()), 8, 8);
-  EXPECT_EQ(one_host.cost(kAllReduce, 1_MiB, NcclAlgorithm::kNvls, Protocol::kSimple).why_not,
-            "no switch that reduces");
+  EXPECT_EQ(one_host.cost(kAllReduce, 1_MiB, NcclAlgorithm::kNvls, Protocol::kSimple).why_not, "no NVSwitch with NVLS");
   EXPECT_NE(one_host.cost(kAllReduce, 1_MiB, NcclAlgorithm::kCollnetChain, Protocol::kSimple).why_not, "");
   const OneGroup two_hosts(setup_of(dgx_h100()), 16, 8);
   EXPECT_EQ(two_hosts.cost(kAllReduce, 1_MiB, NcclAlgorithm::kNvls, Protocol::kSimple).why_not,
@@ -118,7 +117,7 @@ TEST(NcclCost, CollnetNeedsTheVariableAndTheSwitches) {
   const auto why_not = [&setup](NcclAlgorithm algorithm) {
     return std::string(OneGroup(setup, 16, 8).cost(kAllReduce, 1_MiB, algorithm, Protocol::kSimple).why_not);
   };
-  EXPECT_EQ(why_not(NcclAlgorithm::kCollnetDirect), "the network's switches do not reduce");
+  EXPECT_EQ(why_not(NcclAlgorithm::kCollnetDirect), "the network switches do not reduce");
   setup.host.network_reduces = true;
   EXPECT_EQ(why_not(NcclAlgorithm::kCollnetDirect), "");
   EXPECT_EQ(why_not(NcclAlgorithm::kCollnetChain), "");
@@ -127,8 +126,8 @@ TEST(NcclCost, CollnetNeedsTheVariableAndTheSwitches) {
   EXPECT_EQ(why_not(NcclAlgorithm::kCollnetChain), "needs NCCL_COLLNET_ENABLE and several hosts");
 }
 
-// On Polaris' hosts the way to the NIC goes through the processor.
-TEST(NcclCost, Ll128NeedsAWayToTheNicWithoutTheProcessor) {
+// On Polaris hosts the path to the NIC goes through the CPU.
+TEST(NcclCost, Ll128NeedsAPathToTheNicWithoutTheCpu) {
   EXPECT_NE(OneGroup(setup_of(polaris()), 8, 4).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");
   EXPECT_EQ(OneGroup(setup_of(dgx_a100()), 16, 8).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");
   EXPECT_EQ(OneGroup(setup_of(alps()), 8, 4).cost(kAllReduce, 1_MiB, kRing, Protocol::kLl128).why_not, "");
@@ -161,7 +160,7 @@ TEST(NcclCost, HasRowsForWhatNcclRanks) {
 }
 
 TEST(NcclCost, VersionsDiffer) {
-  // 2.20 charges 28 us a hop for a tree with Simple: 2 * 7 hops.
+  // 2.20 charges 28 us per hop for a tree with Simple: 2 * 7 hops.
   EXPECT_NEAR(OneGroup(setup_of(dgx_h100(), "2.20"), 8, 8).cost(kAllReduce, 1_MiB, kTree, Protocol::kSimple).latency_us,
               14 * 28.0, 1e-9);
   EXPECT_NEAR(OneGroup(setup_of(dgx_h100()), 8, 8).cost(kAllReduce, 1_MiB, kTree, Protocol::kSimple).latency_us,
@@ -195,8 +194,8 @@ double ratio(const OneGroup& group, const std::string& file, std::int64_t from, 
   return std::exp(sum / rows);
 }
 
-// How far NCCL's formula lies from measured times is known for these logs from an implementation of its own: 1.02,
-// 0.88, 0.90, 0.74, 0.97 by bands of size. The formula is a poor clock in the middle; ours must be as poor.
+// The error of NCCL's formula against these logs is known from an independent implementation: 1.02, 0.88, 0.90, 0.74,
+// 0.97 by bands of size. The formula is a poor clock in the middle; ours must be as poor.
 TEST(NcclCost, IsAsFarFromMeasuredH100TimesAsNcclsFormula) {
   const OneGroup group(setup_of(dgx_h100()), 8, 8);
   const std::string file = "h100_x8_all_reduce.csv";

@@ -157,8 +157,8 @@ TEST(NcclSelector, LongMessagesGetMoreChannels) {
   EXPECT_EQ(message(setup, 16, 8, 1_GiB).channels, 4);
 }
 
-// Four GPUs, all pairs joined: the search finds six rings, doubled; each of four channels goes another one.
-TEST(NcclSelector, FewChannelsOfAMeshEachGoTheirOwnWay) {
+// Four GPUs, all pairs connected: the search finds six rings, doubled; each of four channels uses a different one.
+TEST(NcclSelector, FewChannelsOfAMeshEachHaveTheirOwnPath) {
   NcclSetup setup = setup_of(polaris());
   setup.knobs.max_channels = 4;
   const GroupLayout layout = make_block_layout(4, 4);
@@ -174,7 +174,8 @@ TEST(NcclSelector, FewChannelsOfAMeshEachGoTheirOwnWay) {
   }
 }
 
-// With NCCL_CROSS_NIC=1 all hosts go the ways that the search found: 0 1 2 3 from NIC 0 to NIC 3, 1 0 3 2 from 1 to 2.
+// With NCCL_CROSS_NIC=1 all hosts use the paths that the search found: 0 1 2 3 from NIC 0 to NIC 3, 1 0 3 2 from 1 to
+// 2.
 TEST(NcclSelector, RingsThatCrossNicsGoAsTheSearchFound) {
   NcclSetup setup = setup_of(alps(), "2.23");
   setup.knobs.cross_nic = 1;
@@ -201,7 +202,7 @@ TEST(NcclSelector, ListsWhatItWeighedCheapestFirst) {
   }
 }
 
-// Whatever the group, there is a plan, with channels and threads.
+// Every group has a plan, with channels and threads.
 TEST(NcclSelector, PlansForGroupsOfAllShapes) {
   for (const NcclHost& host : {dgx_h100(), dgx_a100(), dgx_b200(), polaris(), alps()}) {
     const NcclSelector selector(setup_of(host));
@@ -223,18 +224,18 @@ TEST(NcclSelector, PlansForGroupsOfAllShapes) {
   }
 }
 
-TEST(NcclSelector, RingsGoAsTheGraphFileSays) {
+TEST(NcclSelector, RingsFollowTheGraphFile) {
   NcclSetup setup = setup_of(dgx_h100());
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)].fill(false);
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)][index_of(NcclAlgorithm::kRing)] = true;
-  EXPECT_TRUE(plan(setup, 8, 8, 64_MiB).paths.empty());  // GPUs that meet in switches: any order does
+  EXPECT_TRUE(plan(setup, 8, 8, 64_MiB).paths.empty());  // GPUs on NVSwitch: any order works
   const std::vector<int> order = {0, 3, 1, 2, 7, 6, 5, 4};
   setup.graph = NcclGraphFile{
       .ring = NcclGraph{.channels = 1, .inside_gb = 20.0, .between_gb = 20.0, .orders = {order}}, .gpus = 8};
   EXPECT_EQ(plan(setup, 8, 8, 64_MiB).paths, (std::vector<std::vector<HostPath>>{{{.order = order}}}));
 }
 
-// The file's ring comes in and goes out by NIC 0; from GPU 4 that is over NVLink to GPU 0, beside it.
+// The file's ring enters and leaves by NIC 0; from GPU 4 that is over NVLink to GPU 0, next to the NIC.
 TEST(NcclSelector, RingsTakeTheNicsOfTheGraphFile) {
   NcclSetup setup = setup_of(dgx_h100());
   setup.knobs.algorithms[static_cast<std::size_t>(CollectiveKind::kAllReduce)].fill(false);

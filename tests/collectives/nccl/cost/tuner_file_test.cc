@@ -1,4 +1,4 @@
-// Tuner files: which line decides, and what is said about lines that cannot be read.
+// Tuner files: which line applies, and the errors for unreadable lines.
 #include "collectives/nccl/cost/tuner_file.h"
 
 #include <gmock/gmock.h>
@@ -67,7 +67,7 @@ TEST(TunerFile, NamesTheFieldThatIsWrong) {
       first_mistake("allreduce,0,65536,ring,simple,-1,-1,-1\nallreduce,0,65536,trees,ll,2,-1,-1\n");
   EXPECT_EQ(mistake.place.line, 2);
   EXPECT_EQ(mistake.place.column, 19);
-  EXPECT_THAT(mistake.message, HasSubstr("'trees' is no algorithm"));
+  EXPECT_THAT(mistake.message, HasSubstr("'trees' is not a valid algorithm"));
   EXPECT_THAT(mistake.hint, HasSubstr("tree"));
 }
 
@@ -89,7 +89,7 @@ TEST(TunerFile, ChannelsHostsAndRanksHaveARange) {
   EXPECT_THAT(first_mistake("allreduce,0,5,tree,ll,2,16,8").message, HasSubstr("nNodes 16 is above nRanks 8"));
 }
 
-TEST(TunerFile, TellsAllMistakesAtOnce) {
+TEST(TunerFile, ReportsAllMistakesAtOnce) {
   auto file = parse_tuner_file("a,0,1,b,c,1,-1,-1\nx\n", "tuner.csv");
   ASSERT_FALSE(file.has_value());
   EXPECT_EQ(file.error().error_count(), 4u);

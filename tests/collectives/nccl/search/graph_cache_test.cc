@@ -22,8 +22,8 @@ TEST(GraphCache, AnswersAsTheSearchDoes) {
   }
 }
 
-// Alone a host's GPUs use NVLink's whole rate, among others their NICs'.
-TEST(GraphCache, KeepsOneHostApartFromSeveral) {
+// On a single host GPUs use NVLink's whole rate, over several hosts their NICs'.
+TEST(GraphCache, SeparatesOneHostFromSeveral) {
   NcclGraphCache cache;
   const NcclTables tables = shipped_tables("2.30");
   EXPECT_EQ(cache.find(dgx_h100(), make_block_layout(8, 8), tables).ring.channels, 12);

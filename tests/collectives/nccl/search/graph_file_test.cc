@@ -75,7 +75,7 @@ TEST(NcclGraphFile, GivesRingsAndChainsTheirOrder) {
   EXPECT_TRUE(paths(*file, NcclAlgorithm::kRing, make_block_layout(4, 1)).paths.empty());  // half of each host
 }
 
-// Of NICs that only some of a graph's channels name, none are taken.
+// If only some of a graph's channels name NICs, none are used.
 TEST(NcclGraphFile, GivesRingsTheirNics) {
   const std::string one = replaced(kGraphs, "<gpu dev=\"0\"/><gpu dev=\"1\"/></channel>",
                                    "<net dev=\"3\"/><gpu dev=\"0\"/><gpu dev=\"1\"/><net dev=\"2\"/></channel>");
@@ -86,7 +86,7 @@ TEST(NcclGraphFile, GivesRingsTheirNics) {
   EXPECT_EQ(parse_nccl_graphs(both, "g.xml")->ring->ports, ports);
 }
 
-// Devices are positions in the host, members' places follow their order in the group.
+// Devices are positions in the host; member positions follow their order in the group.
 TEST(NcclGraphFile, FindsItsDevicesInGroupsOfAnotherOrder) {
   auto file = parse_nccl_graphs(kGraphs, "g.xml");
   ASSERT_TRUE(file.has_value());
@@ -103,7 +103,7 @@ TEST(NcclGraphFile, RefusesWhatIsWrong) {
   EXPECT_THAT(mistake(replaced(kGraphs, "\"SYS\"", "\"FAR\"")), HasSubstr("g.xml:2"));
   EXPECT_THAT(mistake(replaced(kGraphs, "speedintra=\"12\"", "speedintra=\"fast\"")), HasSubstr("'fast'"));
   EXPECT_THAT(mistake(replaced(kGraphs, "<gpu dev=\"1\"/></channel>", "<gpu dev=\"0\"/></channel>")),
-              HasSubstr("stands twice"));
+              HasSubstr("is listed twice"));
   EXPECT_THAT(mistake("<graphs>"), HasSubstr("g.xml"));
 }
 

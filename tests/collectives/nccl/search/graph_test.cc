@@ -1,4 +1,4 @@
-// Channels that NCCL prints at start, on hosts whose logs are known, and what groups of a training job find.
+// Channels that NCCL prints at start, on hosts whose logs are known, and those of communicators of a training job.
 #include "collectives/nccl/search/graph.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Found rings(const NcclHost& host, int ranks, int per_host) {
 // 240 GB/s of NVLink hold 6 rings of 40, which are doubled: 12 of 20, each used twice.
 TEST(NcclGraph, EightA100Have24Channels) { EXPECT_EQ(rings(dgx_a100(), 8, 8), (Found{12, 20.0, 24})); }
 
-// 370.8 GB/s hold 6 rings of 60 and no more of anything faster or slower: 12 of 30.
+// 370.8 GB/s hold 6 rings of 60, and not more at any other speed: 12 of 30.
 TEST(NcclGraph, EightH100Have24Channels) { EXPECT_EQ(rings(dgx_h100(), 8, 8), (Found{12, 30.0, 24})); }
 
 // 721.8 GB/s hold 8 rings of 90: 16 of 45.
@@ -49,7 +49,7 @@ TEST(NcclGraph, HostsWithTwoNicsOf200GbitHaveFourChannels) {
   EXPECT_EQ(rings(polaris(), 8, 4), (Found{2, 24.0, 4}));
 }
 
-// The way out of a single GPU is its slot: one ring of 48, doubled.
+// A single GPU leaves the host by its slot: one ring of 48, doubled.
 TEST(NcclGraph, OneGpuAHostHasItsOwnNicOnly) { EXPECT_EQ(rings(dgx_h100(), 4, 1), (Found{2, 24.0, 4})); }
 
 TEST(NcclGraph, GroupsInsideAHostFindItsWholeNvlink) {
@@ -57,8 +57,8 @@ TEST(NcclGraph, GroupsInsideAHostFindItsWholeNvlink) {
   EXPECT_EQ(rings(dgx_h100(), 4, 4), (Found{12, 30.0, 24}));
 }
 
-// A host that lacks NIC 5 finds what seven NICs carry, by the numbers of a whole one; the group takes the worse.
-TEST(NcclGraph, HostsThatLackANicAreSearchedWithoutIt) {
+// A host without NIC 5 finds channels for seven NICs, numbered as on a complete host; the communicator takes the worse.
+TEST(NcclGraph, HostsWithAMissingNicAreSearchedWithoutIt) {
   NcclHost host = dgx_h100();
   host.lacking = {{}, {5}};
   GroupLayout layout = make_block_layout(16, 8);
@@ -77,7 +77,7 @@ TEST(NcclGraph, HostsThatLackANicAreSearchedWithoutIt) {
   EXPECT_EQ(whole.channels, graphs(dgx_h100(), 16, 8).ring.channels);
 }
 
-// Two of eight GPUs a host: their own two NICs.
+// Two of eight GPUs per host: their own two NICs.
 TEST(NcclGraph, GroupsOverHostsUseTheNicsOfTheirGpus) { EXPECT_EQ(rings(dgx_h100(), 8, 2), (Found{4, 24.0, 8})); }
 
 // Each channel of in-switch reduction has a GPU at its head that the switch serves twice: 8 + 1 times 40 is the most
@@ -99,9 +99,9 @@ TEST(NcclGraph, TreesAreFasterInsideThanBetweenHosts) {
   EXPECT_DOUBLE_EQ(found.tree.inside_gb, 48.0);  // at most twice as fast
 }
 
-// Rings of an H100 host come in pairs that swap NICs: eight that return through the GPU beside their own NIC would take
-// 8 * 48 of that GPU's 370.8 GB/s. On a B200 host they fit. The A100 host has two GPUs beside each NIC. Of a single GPU
-// both ends are the same.
+// Rings of an H100 host come in pairs that swap NICs: eight that return through the GPU next to their own NIC would
+// take 8 * 48 of that GPU's 370.8 GB/s. On a B200 host they fit. The A100 host has two GPUs next to each NIC. With a
+// single GPU both ends are the same.
 TEST(NcclGraph, NamesTheWorstRouteToANic) {
   EXPECT_EQ(graphs(dgx_h100(), 16, 8).ring.between, NcclPath::kPix);
   EXPECT_EQ(graphs(dgx_b200(), 16, 8).ring.between, NcclPath::kPxn);
@@ -116,7 +116,7 @@ TEST(NcclGraph, OlderVersionsDoNotKnowTheRouteOverC2c) {
   EXPECT_EQ(find_nccl_graphs(alps(), layout, shipped_tables("2.20")).ring.between, NcclPath::kPhb);
 }
 
-// A host with one member next to hosts with eight: channels by the poorer.
+// A host with one member next to hosts with eight: channels of the poorer host.
 TEST(NcclGraph, TheWorstHostDecides) {
   std::vector<std::int64_t> host;
   std::vector<int> gpu;
@@ -139,14 +139,14 @@ TEST(CountRings, CompleteGraphsPartIntoRings) {
   EXPECT_EQ(count_rings(2, complete(2, 3)), 3);
   EXPECT_EQ(count_rings(5, complete(5, 1)), 4);
   EXPECT_EQ(count_rings(8, complete(8, 1)), 7);
-  // Not for four members: two of the three rings that arcs would allow (Tillson 1980); with two units a pair all six.
+  // Not for four members: two of the three rings that arcs would allow (Tillson 1980); with two units per pair all six.
   EXPECT_EQ(count_rings(4, complete(4, 1)), 2);
   EXPECT_EQ(count_rings(4, complete(4, 2)), 6);
   EXPECT_EQ(count_rings(4, complete(4, 3)), 8);
   EXPECT_EQ(count_rings(4, complete(4, 5)), 14);
 }
 
-// DGX-1: 16 pairs with one or two lanes, six lanes a GPU, known for its three rings there and three back.
+// DGX-1: 16 pairs with one or two lanes, six lanes per GPU, known for its three rings there and three back.
 TEST(CountRings, TheCubeMeshOfEightV100HasSixRings) {
   struct Lanes { int a, b, lanes; };
   const std::vector<Lanes> mesh = {{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1},
@@ -160,7 +160,7 @@ TEST(CountRings, TheCubeMeshOfEightV100HasSixRings) {
   EXPECT_EQ(count_rings(8, units), 6);
 }
 
-TEST(CountRings, NoRingWithoutAWayBack) { EXPECT_EQ(count_rings(3, {0, 1, 0, 0, 0, 1, 0, 0, 0}), 0); }
+TEST(CountRings, NoRingWithoutAReturnPath) { EXPECT_EQ(count_rings(3, {0, 1, 0, 0, 0, 1, 0, 0, 0}), 0); }
 
 }  // namespace
 }  // namespace ringwright::collectives::graph_test

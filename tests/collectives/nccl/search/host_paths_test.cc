@@ -1,4 +1,4 @@
-// Channels of graphs as plans have them: orders by place, NICs by number, kinds of hosts.
+// Channels of graphs in plans: orders by position, NICs by number, kinds of hosts.
 #include "collectives/nccl/search/host_paths.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@ HostPaths rings(const NcclHost& host, const GroupLayout& layout, int channels) {
   return host_paths(host, graphs, NcclAlgorithm::kRing, layout, channels);
 }
 
-// NCCL_CROSS_NIC=0. On DGX H100 NIC n is beside GPU n: the last GPU hands over to it, unless it is that GPU itself.
+// NCCL_CROSS_NIC=0. On DGX H100 NIC n is next to GPU n: the last GPU sends through that GPU, unless it is that GPU
+// itself.
 TEST(HostPaths, ComeAndGoByOneNicThatMayNotBeCrossed) {
   NcclHost host = dgx_h100();
   host.cross_nic = 0;
@@ -41,7 +42,7 @@ TEST(HostPaths, GoOverPcieWithoutPxn) {
   }
 }
 
-// NCCL_CROSS_NIC=2: channel 0 comes by NIC 0 and goes by NIC 1; the next host has it come by 1 and go by 0.
+// NCCL_CROSS_NIC=2: channel 0 enters by NIC 0 and leaves by NIC 1; on the next host it enters by 1 and leaves by 0.
 TEST(HostPaths, SwapNicsOnEverySecondHost) {
   const HostPaths found = rings(dgx_h100(), make_block_layout(32, 8), 16);
   ASSERT_EQ(found.paths.size(), 2U);
@@ -53,7 +54,7 @@ TEST(HostPaths, SwapNicsOnEverySecondHost) {
   }
 }
 
-// Eight members on one host and GPUs 4 to 7 on the other, listed backwards: each host goes its own way.
+// Eight members on one host and GPUs 4 to 7 on the other, listed backwards: each host has its own path.
 TEST(HostPaths, AreThoseOfEachHostsMembers) {
   const GroupLayout layout =
       make_group_layout({0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 7, 6, 5, 4});
@@ -65,11 +66,11 @@ TEST(HostPaths, AreThoseOfEachHostsMembers) {
   EXPECT_EQ(found.paths[0].front().order.size(), 8U);
   for (const HostPath& path : found.paths[1]) {
     ASSERT_EQ(path.order.size(), 4U);
-    EXPECT_EQ(path.in, 7 - path.order.front());  // place p is GPU 7 - p
+    EXPECT_EQ(path.in, 7 - path.order.front());  // position p is GPU 7 - p
   }
 }
 
-// Two ports a NIC, each a NIC of NCCL's: paths name the host's.
+// Two ports per NIC, each a NIC to NCCL: paths name the host's NIC.
 TEST(HostPaths, NameTheNicOfAPort) {
   NcclHost host = dgx_h100();
   host.cross_nic = 0;

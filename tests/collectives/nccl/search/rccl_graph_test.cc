@@ -7,8 +7,8 @@
 namespace ringwright::collectives::rccl_graph_test {
 namespace {
 
-// Eight GPUs, every pair joined: lanes part into seven rings (Tillson 1980), and RCCL's rings for the host use them
-// all.
+// Eight GPUs, every pair connected: lanes decompose into seven rings (Tillson 1980), and RCCL's rings for the host use
+// them all.
 NcclHost mesh_of_eight() {
   NcclHost host = mesh_of_four({.nics = 8});
   host.gpus = 8;
@@ -34,7 +34,7 @@ TEST(RcclGraph, IsWhatGroupsOfRcclFind) {
   const NcclGraphs found = find_nccl_graphs(mesh_of_eight(), make_block_layout(8, 8), tables);
   EXPECT_EQ(found.ring.channels,
             find_rccl_graphs(mesh_of_eight(), {0, 1, 2, 3, 4, 5, 6, 7}, tables, false).ring.channels);
-  EXPECT_TRUE(found.ring.orders.empty());  // RCCL's own are not known here
+  EXPECT_TRUE(found.ring.orders.empty());  // RCCL's own orders are not modelled
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ using ::testing::SizeIs;
   return mesh_of(gpus, lanes);
 }
 
-// How many circles use each pair, by direction.
+// How many rings use each pair, by direction.
 [[nodiscard]] std::map<std::pair<int, int>, int> loads(const std::vector<std::vector<int>>& ring_orders, bool closed) {
   std::map<std::pair<int, int>, int> count;
   for (const std::vector<int>& ring_order : ring_orders) {
@@ -36,8 +36,8 @@ using ::testing::SizeIs;
   return count;
 }
 
-TEST(RingOrders, OfFourGpusLoadAllPairsAlike) {
-  // A circle uses 4 of the 12 directed pairs, so six circles use each pair twice.
+TEST(RingOrders, OfFourGpusLoadAllPairsEqually) {
+  // A ring uses 4 of the 12 directed pairs, so six rings use each pair twice.
   const auto ring_orders = find_ring_orders(full_mesh(4), make_block_layout(4, 4), 6);
   ASSERT_THAT(ring_orders, SizeIs(6));
   const auto used = loads(ring_orders, true);
@@ -45,15 +45,15 @@ TEST(RingOrders, OfFourGpusLoadAllPairsAlike) {
   for (const auto& [pair, count] : used) EXPECT_EQ(count, 2) << pair.first << " to " << pair.second;
 }
 
-TEST(RingOrders, OfEightGpusUseEveryPairAlike) {
-  // A circle uses 8 of the 56 directed pairs: seven use each once (Tillson 1980), fourteen twice.
+TEST(RingOrders, OfEightGpusUseEveryPairEqually) {
+  // A ring uses 8 of the 56 directed pairs: seven use each once (Tillson 1980), fourteen twice.
   const auto used = loads(find_ring_orders(full_mesh(8), make_block_layout(8, 8), 14), true);
   EXPECT_THAT(used, SizeIs(56));
   for (const auto& [pair, count] : used) EXPECT_EQ(count, 2) << pair.first << " to " << pair.second;
 }
 
 TEST(RingOrders, OfAHybridCubeUseEveryLaneOnce) {
-  // DGX-1 with V100: six lanes a GPU, one or two a pair; six circles are as many as leave a GPU.
+  // DGX-1 with V100: six lanes per GPU, one or two per pair; six rings use all lanes of a GPU.
   struct Pair {
     int a, b, lanes;
   };
@@ -76,15 +76,15 @@ TEST(RingOrders, PassEveryGpuOnce) {
   }
 }
 
-TEST(RingOrders, KeepToPairsThatAreJoined) {
-  // A square without diagonals: one circle and its reverse.
+TEST(RingOrders, UseOnlyConnectedPairs) {
+  // A square without diagonals: one ring and its reverse.
   const NcclHost square = mesh_of(4, {{0, 1, 25_GBps}, {1, 2, 25_GBps}, {2, 3, 25_GBps}, {3, 0, 25_GBps}});
   const auto used = loads(find_ring_orders(square, make_block_layout(4, 4), 2), true);
   EXPECT_THAT(used, SizeIs(8));
   EXPECT_FALSE(used.contains({0, 2}));
 }
 
-TEST(RingOrders, BetweenHostsEnterBesideEveryNicInTurn) {
+TEST(RingOrders, BetweenHostsEnterNextToEveryNicAlternately) {
   const auto routes = find_ring_orders(full_mesh(4), make_block_layout(8, 4), 4);
   ASSERT_THAT(routes, SizeIs(4));
   for (int kind = 0; kind < 4; ++kind) EXPECT_EQ(routes[static_cast<std::size_t>(kind)].front(), kind);

@@ -1,4 +1,4 @@
-// Searches that are left out must not have found anything.
+// Skipped searches would not have found anything.
 #include "collectives/nccl/search/search_bound.h"
 
 #include <vector>
@@ -44,7 +44,7 @@ TEST(SearchBound, NoSearchThatIsLeftOutWouldHaveFoundAnything) {
   EXPECT_GT(left_out, 50);
 }
 
-// One ring of each NIC at 24 GB/s cannot be beaten by more rings that are slower, nor by as many with other wishes.
+// One ring per NIC at 24 GB/s cannot be improved by more, slower rings, nor by equally many with other options.
 TEST(SearchBound, WhatIsFullCannotBeBeaten) {
   const NcclTopology topology(dgx_a100(), {0, 1, 2, 3, 4, 5, 6, 7}, shipped_tables("2.30"), true);
   NcclChannels best{.least = 1, .most = 16, .inside = 24'000, .between = 24'000, .same = false};

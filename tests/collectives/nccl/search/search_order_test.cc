@@ -13,7 +13,7 @@ std::vector<int> listed(std::span<const int> order) {
   return {order.begin(), order.end()};
 }
 
-TEST(NcclOrder, GpusThatAreAlikeFollowByNumber) {
+TEST(NcclOrder, EqualGpusFollowByNumber) {
   const NcclTopology topology(polaris(), {0, 1, 2, 3}, shipped_tables("2.30"), false);
   NcclOrder order(topology);
   EXPECT_EQ(listed(order.after(1, -1)), (std::vector<int>{2, 3, 0}));
@@ -30,7 +30,7 @@ TEST(NcclOrder, ThickBundlesComeFirst) {
   EXPECT_FALSE(order.identical(0, order.after(0, -1)));
 }
 
-// Two of an A100 host's GPUs are beside a NIC: a way that goes back there next looks at them first.
+// Two of an A100 host's GPUs are next to a NIC: a path that returns there tries them first.
 TEST(NcclOrder, WithTheNetworkAheadItsNeighboursComeFirst) {
   const NcclTopology topology(dgx_a100(), {0, 1, 2, 3, 4, 5, 6, 7}, shipped_tables("2.30"), true);
   NcclOrder order(topology);

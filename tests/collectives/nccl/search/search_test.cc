@@ -1,4 +1,4 @@
-// NCCL's search: what logs of NCCL print for hosts whose wires they print too, and what holds for every host.
+// NCCL's search: results from NCCL logs that also print the host topology, and properties of every host.
 #include "collectives/nccl/search/search.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ NcclHost crossing(NcclHost host, int cross_nic) {
   return host;
 }
 
-// By hand for NCCL 2.23: with NCCL_CROSS_NIC=0 a ring's last GPU reaches the NIC by which the ring came over a link
+// By hand for NCCL 2.23: with NCCL_CROSS_NIC=0 a ring's last GPU reaches the NIC by which the ring entered over a link
 // between two Graces, 6 GB/s; there are twelve such links, and 25 GB/s of a NIC hold four rings of 6. A tree needs one
 // GPU at the NIC, but as many channels as the ring: four of 6 at each NIC, which inside the host may be twice as fast.
 TEST(NcclSearch, GraceHoppersThatMayNotCrossNicsHaveTwelveSlowRings) {
@@ -57,9 +57,9 @@ TEST(NcclSearch, GraceHoppersThatCrossNicsHaveOneRingForEach) {
   }
 }
 
-// github.com/NVIDIA/nccl/issues/1189: two GPUs of an H20 host, each beside a NIC of 400 Gb/s, without PXN:
-// "Pattern 4, crossNic 1, nChannels 4, bw 24/24, type NVL/PIX", channels NET/3 GPU/0 GPU/1 NET/2, NET/2 GPU/1 GPU/0
-// NET/3 and the same again.
+// github.com/NVIDIA/nccl/issues/1189: two GPUs of an H20 host, each next to a NIC of 400 Gb/s, without PXN: "Pattern 4,
+// crossNic 1, nChannels 4, bw 24/24, type NVL/PIX", channels NET/3 GPU/0 GPU/1 NET/2, NET/2 GPU/1 GPU/0 NET/3 and the
+// same again.
 TEST(NcclSearch, TwoGpusWithoutPxnSwapTheirNics) {
   NcclHost host = dgx_h100();
   host.pxn = false;
@@ -72,7 +72,7 @@ TEST(NcclSearch, TwoGpusWithoutPxnSwapTheirNics) {
   EXPECT_EQ(ring.ports, ports);
 }
 
-// github.com/NVIDIA/nccl/issues/713, the graph file of a host with four V100, two lanes a pair: six rings of 22 GB/s,
+// github.com/NVIDIA/nccl/issues/713, the graph file of a host with four V100, two lanes per pair: six rings of 22 GB/s,
 // NVL/PIX, different from each other, the first five in this order (the rest of the file is not quoted there).
 TEST(NcclSearch, FourV100HaveTheSixRingsOfTheirGraphFile) {
   const NcclHost host = mesh_of_four({.compute_capability = 70,
@@ -90,7 +90,7 @@ TEST(NcclSearch, FourV100HaveTheSixRingsOfTheirGraphFile) {
 
 // github.com/NVIDIA/nccl/issues/1358: two GPUs on two sockets of Intel: "nChannels 1, bw 10/10, type SYS/PIX,
 // sameChannels 1", for rings and trees.
-TEST(NcclSearch, GpusOnTwoSocketsMeetOverTheLinkBetweenThem) {
+TEST(NcclSearch, GpusOnTwoSocketsUseTheLinkBetweenThem) {
   NcclHost host = mesh_of_four({.sockets = 2, .processor = Processor::kIntel});
   host.links = NcclHost::Links::kPcie;
   host.lanes.clear();
@@ -105,7 +105,7 @@ TEST(NcclSearch, GpusOnTwoSocketsMeetOverTheLinkBetweenThem) {
 }
 
 // github.com/NVIDIA/nccl/issues/601: four GPUs and four ports of 10 Gb/s on two sockets: "nChannels 4, speed 1.2/1.2,
-// type SYS/SYS", a ring by each port, which it leaves by the one by which it came.
+// type SYS/SYS", a ring per port, which leaves by the port it entered by.
 TEST(NcclSearch, SlowPortsHaveARingEach) {
   NcclHost host = mesh_of_four({.compute_capability = 60,
                                 .pcie_gb = 15.75,
@@ -171,7 +171,7 @@ TEST(NcclSearch, EveryChannelPassesEveryGpuOnce) {
   }
 }
 
-// What the channels of a ring take from each link of a host, from their orders alone.
+// Load of a ring's channels on each link of a host, from their orders alone.
 std::map<std::pair<int, int>, double> loads(const NcclTopology& topology, const NcclGraph& ring) {
   std::map<std::pair<int, int>, double> load;
   const auto walk = [&](int from, int to, double speed) {

@@ -1,4 +1,4 @@
-// Ways inside hosts as NCCL's own listings of paths give them ("GPU/4F000 :... (hops/GB/s/type)").
+// Paths inside hosts as in NCCL's own listings ("GPU/4F000 :... (hops/GB/s/type)").
 #include "collectives/nccl/topology/topology.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(NcclTopology, GpusOnASwitchAreTwoHopsApart) {
 }
 
 // github.com/NVIDIA/nccl/issues/1519 lists GPU/0-84000 (5/24.0/PHB) and GPU/0-4000 (6/10.0/SYS) for a NIC without a
-// switch, on two sockets of Intel: slot, processor, slot, port; ours counts no bridges between.
+// switch, on two sockets of Intel: slot, CPU, slot, port; our model counts no bridges in between.
 TEST(NcclTopology, TheFarSocketCostsALinkBetweenProcessors) {
   NcclHost host = mesh_of_four({.lanes = 0, .sockets = 2, .processor = Processor::kIntel});
   host.lanes.clear();
@@ -43,7 +43,7 @@ TEST(NcclTopology, GracesAreSixGigabytesApart) {
   EXPECT_EQ(old.route(3, old.net(0)).rate, 6'000);
 }
 
-// Since 2.27 a NIC behind NVLink-C2C is near enough to be reached through the GPU beside it.
+// Since 2.27 a NIC behind NVLink-C2C is near enough to be reached through the GPU next to it (PXN).
 TEST(NcclTopology, NewerVersionsReachNicsOfOtherGracesByTheirGpus) {
   const NcclTopology host = topology(alps(), 4, "2.27");
   EXPECT_EQ(host.route(0, host.net(0)).path, NcclPath::kP2c);
@@ -59,7 +59,7 @@ TEST(NcclTopology, WithoutPxnAnotherGpusNicIsReachedByTheProcessor) {
   EXPECT_EQ(topology(host, 8).route(0, 8 + 1).path, NcclPath::kPhb);
 }
 
-// NICs that cannot use GPUs' memory: bytes pass the memory beside the processor, whatever is below a switch together.
+// NICs without access to GPU memory: bytes pass the memory next to the CPU, also below a common switch.
 TEST(NcclTopology, WithoutGpudirectEveryRouteToANicPassesTheProcessor) {
   NcclHost host = dgx_h100();
   EXPECT_LE(topology(host, 8).route(0, 8).path, NcclPath::kPxb);
@@ -67,12 +67,12 @@ TEST(NcclTopology, WithoutGpudirectEveryRouteToANicPassesTheProcessor) {
   const NcclTopology routes = topology(host, 8);
   EXPECT_EQ(routes.route(0, routes.net(0)).path, NcclPath::kPhb);
   EXPECT_EQ(routes.route(routes.net(0), 0).path, NcclPath::kPhb);
-  // Nor does a GPU beside another NIC lead to it.
+  // Nor does PXN lead to it.
   EXPECT_EQ(routes.route(0, routes.net(1)).path, NcclPath::kPhb);
 }
 
 // DGX-1: GPUs 0 and 5 share no lane, but both have one to GPU 1 or 4.
-TEST(NcclTopology, GpusWithoutALaneMeetThroughOneBetween) {
+TEST(NcclTopology, GpusWithoutALaneConnectThroughOneBetween) {
   NcclHost host = mesh_of_four({.compute_capability = 70});
   std::erase_if(host.lanes, [](const NcclHost::Lanes& lanes) { return lanes.a == 0 && lanes.b == 3; });
   const NcclTopology routes = topology(host, 4);
@@ -80,8 +80,8 @@ TEST(NcclTopology, GpusWithoutALaneMeetThroughOneBetween) {
   EXPECT_EQ(routes.route(0, 3).hops(), 2);
 }
 
-// Two GPUs and two NICs on a switch: each GPU gets the NIC of its number, and each NIC is one GPU's.
-TEST(NcclTopology, PortsAreSharedOutAmongTheGpusBesideThem) {
+// Two GPUs and two NICs on a switch: each GPU gets the NIC of its number, and each NIC belongs to one GPU.
+TEST(NcclTopology, PortsAreDistributedAmongTheGpusNextToThem) {
   const NcclTopology host = topology(dgx_a100(), 8);
   for (int gpu = 0; gpu < 8; ++gpu) {
     EXPECT_EQ(host.net_of(gpu, 0), gpu);
