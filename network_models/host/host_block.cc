@@ -107,9 +107,9 @@ void HostBlock::pass_through_memory(const Host& host, std::uint32_t gpu, std::ui
   down_paths_.back() = join(add_path(pcie_path(from_nic, end, memory)), from_memory_[gpu], down_paths_.back());
 }
 
-// One path after the other. Its latency is the longer of that between NIC and memory and that of `direct`, the path with
-// GPUDirect: the latency between GPU and memory is part of the proxy's `network.post` and `network.poll`, since data and
-// flags take it together. It has no apex: paths between a GPU and its NIC are taken whole.
+// One path after the other. Its latency is the longer of that between NIC and memory and that of `direct`, the path
+// with GPUDirect: the latency between GPU and memory is part of the proxy's `network.post` and `network.poll`, since
+// data and flags take it together. It has no apex: paths between a GPU and its NIC are taken whole.
 LocalPath HostBlock::join(const LocalPath& first, const LocalPath& second, const LocalPath& direct) {
   const bool leaves = nodes_[links_[path_links_[first.first]].from].kind == NodeKind::kGpu;
   const LocalPath& of_nic = leaves ? second : first;

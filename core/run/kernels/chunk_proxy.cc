@@ -125,8 +125,8 @@ void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
 
 // The NIC sends a message's data. A connection's messages leave in order, one after the other, as its queue pair sends
 // them; connections share the NIC, however many messages each of them has waiting. Where a NIC sends only a limited
-// number of messages at a time, they wait in order whatever their connection. The next message starts with the last byte
-// of the one before, which is in flight for the latency of one byte. Sums in network switches stream concurrently.
+// number of messages at a time, they wait in order whatever their connection. The next message starts with the last
+// byte of the one before, which is in flight for the latency of one byte. Sums in network switches stream concurrently.
 void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
@@ -198,8 +198,8 @@ void ChunkPlayer::take_arrived(PlayItem part) {
   after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
 }
 
-// Without GPUDirect a message is complete in host memory before its NIC reads it and before the GPU loads it. The thread
-// blocks of a GPU share its PCIe slot while they store and load. Returns how long the present primitive takes for that.
+// Without GPUDirect a message is complete in host memory before its NIC reads it and before the GPU loads it. The
+// thread blocks of a GPU share its PCIe slot while they store and load. Returns how long the primitive takes for that.
 // In the network model the same bytes load slot and memory while the NIC moves them, when the next message is stored.
 Duration ChunkPlayer::pass_host_memory(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
