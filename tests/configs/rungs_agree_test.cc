@@ -73,7 +73,7 @@ TEST_P(OnEveryHost, TheRungsAgreeAboveSixteenMebibytes) {
 
 // Steps wait for a whole message before they forward it, and pay the path's latency in each of n - 1 steps; kernels
 // forward the slices that have arrived. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4
-// hosts of 8) that this is up to 14 % of the time; of 256 MiB it is less than 10 % everywhere.
+// hosts of 8) that this is up to 19 % of the time; of 256 MiB it is less than 10 % everywhere.
 bool waits_for_short_messages(const Asked& asked) {
   return asked.hosts == 4 && asked.bytes <= 64_MiB &&
          (asked.node.starts_with("dgx-") || asked.node.starts_with("dgx2-") || asked.node.starts_with("hgx-"));
@@ -85,7 +85,7 @@ TEST_P(OnEveryHost, TheRungsAgreeOverHosts) {
     for (const int hosts : {2, 4}) {
       for (const Bytes bytes : {64_MiB, 256_MiB}) {
         const Asked asked{.node = GetParam(), .hosts = hosts, .operation = operation, .bytes = bytes};
-        EXPECT_LT(spread(asked), waits_for_short_messages(asked) ? 1.15 : 1.10)
+        EXPECT_LT(spread(asked), waits_for_short_messages(asked) ? 1.20 : 1.10)
             << to_string(operation) << " of " << to_string(bytes) << " on " << hosts << " hosts";
       }
     }
