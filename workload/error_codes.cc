@@ -41,9 +41,8 @@ constexpr std::array kCodes = {
     ErrorCode{
         "E137", "a pipeline that the schedule does not support",
         "Several chunks per stage need interleaved-1f1b (or a V-shaped schedule, which has two) and more than one\n"
-        "stage. Interleaving processes microbatches in groups, of which the last must not be smaller than pp; "
-        "DualPipe\n"
-        "needs an even pp and 2 x pp microbatches or more.",
+        "stage. Interleaving processes microbatches in groups, of which the last must not be smaller than pp;\n"
+        "DualPipe needs an even pp and 2 x pp microbatches or more.",
         "parallel: { schedule: 1f1b, virtual_stages: 2 }   # write schedule: interleaved-1f1b"},
     ErrorCode{
         "E138", "experts that do not divide over the ranks",
@@ -65,9 +64,8 @@ constexpr std::array kCodes = {
               "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: use one"},
     ErrorCode{
         "E144", "a Megatron flag that cannot be read",
-        "Flags need the values that Megatron expects, and variables must be set in the same file. The message names "
-        "the\n"
-        "flag and its location.",
+        "Flags need the values that Megatron expects, and variables must be set in the same file. The message\n"
+        "names the flag and its location.",
         "--tensor-model-parallel-size $TP   # TP=8 above, or the number itself"},
     ErrorCode{"E145", "a list of pipeline passes that cannot run",
               "Every stage runs every microbatch forward and backward once, in an order without deadlock, and\n"
@@ -75,10 +73,9 @@ constexpr std::array kCodes = {
               "stages: { 0: F0 B0 F1 B1, 1: F0 F1 B0 B1 }   # stage 0 waits for B0 of stage 1, which waits for F1"},
     ErrorCode{
         "E146", "layers that cannot be recomputed this way",
-        "With recompute_method: uniform groups of recompute_num_layers must divide the layers of every model chunk, "
-        "and be\n"
-        "single layers where parameters are gathered layer by layer. distribute_saved_activations distributes what\n"
-        "sequence parallelism already splits.",
+        "With recompute_method: uniform groups of recompute_num_layers must divide the layers of every model chunk,\n"
+        "and be single layers where parameters are gathered layer by layer. distribute_saved_activations\n"
+        "distributes what sequence parallelism already splits.",
         "training: { recompute: full, recompute_num_layers: 3 } with 8 layers per stage   # write 1, 2, 4 or 8"},
     ErrorCode{
         "E147", "exchanges that cannot overlap their GEMMs",

@@ -30,7 +30,7 @@ struct PacketWrite {
   int begin = 0;
   int end = 0;
   Place by;
-  std::optional<PlanOpRef> first_reader = {};  // of what a proxy brings
+  std::optional<PlanOpRef> first_reader = {};  // of data from a proxy
 };
 
 bool is_put(const PlanOp& op) {

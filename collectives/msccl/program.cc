@@ -200,9 +200,9 @@ class MscclReader {
       return fail(element, fmt::format("type is '{}'", element.text("type")), "one of " + action_names());
     }
     step.action = &*found;
-    if (found->sends && block.send < 0) fail(element, fmt::format("thread block {} sends to nobody", block.id));
+    if (found->sends && block.send < 0) fail(element, fmt::format("thread block {} has no send peer", block.id));
     if (found->receives && block.receive < 0)
-      fail(element, fmt::format("thread block {} receives from nobody", block.id));
+      fail(element, fmt::format("thread block {} has no receive peer", block.id));
     if (found->reads || found->stores || found->receives) {
       step.count = small(element, "cnt", 1, kMostMscclChunks);
       if (found->reads) {

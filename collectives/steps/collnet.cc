@@ -29,7 +29,7 @@ struct CollnetMessage {
   int peer = 0;
   RouteKind route_kind = RouteKind::kWhole;
   bool reduce = false;
-  int head = 0;  // place
+  int head = 0;  // position
   int chunk = 0;
 };
 

@@ -5,8 +5,8 @@
 // other hosts (Sanders, Speck and Traff 2009); NCCL itself uses rings there.
 // A member at depth d of a tree of depth D sends chunk c up in step c + D - d and down in step c + D + d: C chunks take
 // C - 1 + 2 D steps, in one direction C - 1 + D. With N hosts of one member, D = ceil(log2 N), and without sharing
-// all-reduce takes (C - 1 + 2 D) (a + S / (2 C B)), unless a pair is connected in both trees (N = 3). In a host, D = n
-// - 1, and the sends of several channels to one neighbour in a step form one message.
+// all-reduce takes (C - 1 + 2 D) (a + S / (2 C B)), unless a pair is connected in both trees (N = 3). In a host of n
+// members D = n - 1. The sends of several channels to one neighbour in a step form one message.
 #include <array>
 #include <cstddef>
 

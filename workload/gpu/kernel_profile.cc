@@ -124,7 +124,7 @@ struct Section {
   std::string_view name;
   std::string_view doc;
 };
-constexpr std::array kSections{Section{"gemm", "matrix products"},
+constexpr std::array kSections{Section{"gemm", "GEMMs"},
                                Section{"grouped", "grouped GEMMs: several experts in one call"},
                                Section{"attention", "fused attention"},
                                Section{"stream", "kernels that move bytes: norms, element-wise, optimizer, copies"},

@@ -30,7 +30,7 @@ struct HostStreams {
 
 class HostTraffic {
  public:
-  // No channels: nothing is offloaded.
+  // No streams: nothing is offloaded.
   HostTraffic(const KernelContext& context, const OffloadOptions& options, std::optional<HostStreams> channels);
 
   [[nodiscard]] bool updates() const { return channels_ && options_.optimizer != Tier::kGpu; }

@@ -22,7 +22,7 @@ TEST(Stream, WhatFitsTheCacheMovesAtItsSpeed) {
   gpu.kernels[kStreamCacheSpeed] = 4.0;
   gpu.kernels[kStreamCacheShare] = 0.5;
   EXPECT_DOUBLE_EQ(stream_seconds(moving(4'000'000), gpu), 1e-6);
-  // 7.5 MB is half way between half of the cache and all of it: half of the bytes come from memory.
+  // 7.5 MB is midway between half of the cache and all of it: half of the bytes come from memory.
   EXPECT_DOUBLE_EQ(stream_seconds(moving(7'500'000), gpu), 7.5e-6 * (0.5 / 4.0 + 0.5));
   EXPECT_DOUBLE_EQ(stream_seconds(moving(10'000'000), gpu), 10e-6);
 }

@@ -25,7 +25,7 @@ double neediest(std::span<const StageNeed> stages, std::span<const std::int64_t>
   return most;
 }
 
-// Every way to give each stage a layer or more.
+// All splits with at least one layer per stage.
 double least_of_all(std::span<const StageNeed> stages, std::int64_t layers, std::vector<std::int64_t> split = {}) {
   if (split.size() + 1 == stages.size()) {
     split.push_back(layers);
