@@ -64,8 +64,8 @@ constexpr std::array kRemedies = {
     Remedy{"activation gradients", "a smaller micro_batch"}};
 
 std::string_view remedy(std::string_view item) {
-  const auto* path = std::ranges::find(kRemedies, item, &Remedy::item);
-  return path == kRemedies.end() ? std::string_view() : path->setting;
+  const auto* found = std::ranges::find(kRemedies, item, &Remedy::item);
+  return found == kRemedies.end() ? std::string_view() : found->setting;
 }
 
 // The fullest stage where memory does not suffice; empty when everything fits.
@@ -83,12 +83,12 @@ std::string misfit(const Report& report) {
   std::vector<std::string> items;
   for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
   text += "; most of it is " + join(items, ", ") + "\n";
-  std::vector<std::string> paths;
+  std::vector<std::string> remedies;
   for (const MemoryItem& item : largest) {
-    const std::string path(remedy(item.name));
-    if (!path.empty() && std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+    const std::string setting(remedy(item.name));
+    if (!setting.empty() && std::ranges::find(remedies, setting) == remedies.end()) remedies.push_back(setting);
   }
-  return paths.empty() ? text : text + "  remedies: " + join(paths, "; ") + "\n";
+  return remedies.empty() ? text : text + "  remedies: " + join(remedies, "; ") + "\n";
 }
 
 // The same for memory and drives of the hosts.

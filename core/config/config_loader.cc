@@ -50,7 +50,7 @@ std::string canonical_path(const std::string& path) {
   return error ? path : canonical.string();
 }
 
-std::string ring_order(const std::vector<std::string>& chain, std::string_view last) {
+std::string cycle_text(const std::vector<std::string>& chain, std::string_view last) {
   std::string text;
   for (const std::string& link : chain) text += fs::path(link).filename().string() + " -> ";
   return text + std::string(last);
@@ -219,7 +219,7 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   const std::string path = below(source.path.empty() ? source.name : source.path);
   const std::string canonical = canonical_path(path);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxChain) {
-    return refuse("'extends' forms a cycle:  " + ring_order(chain, fs::path(path).filename().string()));
+    return refuse("'extends' forms a cycle:  " + cycle_text(chain, fs::path(path).filename().string()));
   }
   const InputFile file = read_input_file(path, kMaxConfigBytes);
   if (!file.problem.empty()) {
@@ -288,7 +288,7 @@ bool ConfigLoader::apply_preset(ConfigNode& node, const PresetRule& rule, Chain 
   const bool circular = std::find(chain.begin(), chain.end(), wanted.text) != chain.end();
   if (circular) {
     problems_.add(at_value(wanted, "E109",
-                           fmt::format("'{}' forms a cycle: {}", preset_key(rule), ring_order(chain, wanted.text))));
+                           fmt::format("'{}' forms a cycle: {}", preset_key(rule), cycle_text(chain, wanted.text))));
   }
   auto base = circular ? std::nullopt : read_preset(wanted, rule);
   chain.push_back(wanted.text);

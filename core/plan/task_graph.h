@@ -77,7 +77,7 @@ struct CollectiveSpec {
 
 // Kernels of the collective library at both ends; or the sender alone, which stores into the receiver's memory, as with
 // Transformer Engine user buffers and PyTorch symmetric memory.
-enum class Mover : std::uint8_t { kLibrary, kSender };
+enum class MovedBy : std::uint8_t { kLibrary, kSender };
 
 // A message between two ranks of a group. The n-th receive on (peer, channel) matches the peer's n-th send to this rank
 // there.
@@ -92,7 +92,7 @@ struct MessageSpec {
   // matches.
   DmaPath path = DmaPath::kNone;
   bool relative = false;  // `peer` is an offset; lets the ranks of a ring share a program
-  Mover mover = Mover::kLibrary;
+  MovedBy moved_by = MovedBy::kLibrary;
 
   friend bool operator==(const MessageSpec&, const MessageSpec&) = default;
 

@@ -23,7 +23,7 @@ struct MessageContent {
   Bytes bytes;
   std::uint8_t channel = 0;
   DmaPath path = DmaPath::kNone;
-  Mover mover = Mover::kLibrary;
+  MovedBy moved_by = MovedBy::kLibrary;
   friend auto operator<=>(const MessageContent&, const MessageContent&) = default;
 };
 
@@ -108,7 +108,7 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
       const MessageSpec& spec = graph.messages[task.detail];
       messages.insert(
           {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.path,
-           spec.mover});
+           spec.moved_by});
     });
     result.push_back(
         {.collectives = {collectives.begin(), collectives.end()}, .messages = {messages.begin(), messages.end()}});
@@ -253,7 +253,7 @@ class FootprintBuilder {
   }
 
   void add_message(RankId rank, const ProgramMessage& message) {
-    const auto& [dimension, is_send, peer, relative, bytes, channel, path, mover] = message.content;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, path, moved_by] = message.content;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const int self = static_cast<int>(d.index_in_group[rank.index()]);
     const auto& group = d.groups[d.group_of[rank.index()]];
@@ -272,11 +272,11 @@ class FootprintBuilder {
   // message itself takes.
   void add_message_costs(RankId rank, const MessageContent& message) {
     if (choosers_.overhead == nullptr && choosers_.contention == nullptr) return;
-    const auto& [dimension, is_send, peer, relative, bytes, channel, path, mover] = message;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, path, moved_by] = message;
     const MessageSpec spec{
-        .peer = peer, .bytes = bytes, .channel = channel, .path = path, .relative = relative, .mover = mover};
+        .peer = peer, .bytes = bytes, .channel = channel, .path = path, .relative = relative, .moved_by = moved_by};
     if (choosers_.contention != nullptr) traits_.push_back(hash_of(choosers_.contention->of(spec, dimension, rank)));
-    const bool by_library = is_send && path == DmaPath::kNone && mover == Mover::kLibrary;
+    const bool by_library = is_send && path == DmaPath::kNone && moved_by == MovedBy::kLibrary;
     if (choosers_.overhead == nullptr || !by_library) return;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::vector<RankId>& group = d.groups[d.group_of[rank.index()]];

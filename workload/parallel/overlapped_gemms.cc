@@ -31,9 +31,10 @@ std::vector<TaskIndex> OverlappedGemms::run(ProgramWriter& writer, LayerSection 
 
 // The rank's own part first; each received part is forwarded while its GEMM runs, except the last one.
 void OverlappedGemms::gather(ProgramWriter& writer, SectionId share) {
-  const MessageSpec to_next{.peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
+  const MessageSpec to_next{
+      .peer = 1, .bytes = sizes_.gathered / ranks_, .relative = true, .moved_by = MovedBy::kSender};
   const MessageSpec from_previous{
-      .peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true, .mover = Mover::kSender};
+      .peer = ranks_ - 1, .bytes = sizes_.gathered / ranks_, .relative = true, .moved_by = MovedBy::kSender};
   std::vector<TaskIndex> sent = {writer.send(channel_, to_next, "tp send part")};
   for (int part = 0; part < ranks_; ++part) {
     const bool more = part + 1 < ranks_;

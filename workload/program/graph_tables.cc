@@ -58,7 +58,7 @@ std::uint32_t GraphTables::message(const MessageSpec& spec) {
     if (recent < messages_.size() && messages_[recent] == spec) return recent;
   }
   const auto [entry, is_new] = message_of_.try_emplace(
-      {spec.peer, spec.relative, spec.bytes.count(), spec.channel, spec.lag, spec.path, spec.mover},
+      {spec.peer, spec.relative, spec.bytes.count(), spec.channel, spec.lag, spec.path, spec.moved_by},
       static_cast<std::uint32_t>(messages_.size()));
   if (is_new) messages_.push_back(spec);
   recent_messages_[next_message_++ % kRecent] = entry->second;

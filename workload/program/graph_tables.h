@@ -42,7 +42,7 @@ class GraphTables {
   std::vector<std::string> labels_;
   std::map<std::vector<SectionId>, std::uint32_t> work_of_;
   std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> collective_of_;
-  std::map<std::tuple<int, bool, std::int64_t, std::uint8_t, std::uint8_t, DmaPath, Mover>, std::uint32_t>
+  std::map<std::tuple<int, bool, std::int64_t, std::uint8_t, std::uint8_t, DmaPath, MovedBy>, std::uint32_t>
       message_of_;
   struct TextHash {
     using is_transparent = void;

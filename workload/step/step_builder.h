@@ -28,9 +28,9 @@ struct StepPlan {
                                                   // collectives (as CollectiveSpec counts) and the messages it sends
 };
 
-// Equal passes are segments of the graph, or each is written out. kFewLaps, kManyLaps: as segments; and if the programs
-// of all stages repeat in equal cycles, most of those are left out of the graph (LapsKept), but not of the plan's
-// totals.
+// Equal passes are segments of the graph, or each is written out. kFewCycles, kManyCycles: as segments; and if the
+// programs of all stages repeat in equal cycles, most of those are left out of the graph (CyclesKept), but not of the
+// plan's totals.
 enum class Passes { kAsSegments, kWrittenOut, kFewCycles, kManyCycles };
 [[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 

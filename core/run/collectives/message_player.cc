@@ -86,7 +86,7 @@ void MessagePlayer::send(const Request& request) {
   const TimePoint now = job_.engine.now();
   job_.ledger.begin_communication(request.rank_class, request.dimension, now);
   job_.ledger.begin_communication(peer_class(request), request.dimension, now);
-  if (spec.path != DmaPath::kNone || spec.mover == Mover::kSender) return put_on_wire(slot);
+  if (spec.path != DmaPath::kNone || spec.moved_by == MovedBy::kSender) return put_on_wire(slot);
   if (carrier_ != nullptr) return carry(slot);
   const Duration overhead = overhead_of(request);
   if (overhead == Duration()) return put_on_wire(slot);

@@ -101,7 +101,7 @@ TEST(CallOverhead, IsPaidOnceByEachMessage) {
 
 // A GPU's own stores into its neighbour's memory are not a call of the library.
 TEST(CallOverhead, IsNotOfMessagesThatTheSenderStores) {
-  TaskGraph graph = two_ranks(3, {.mover = Mover::kSender});
+  TaskGraph graph = two_ranks(3, {.moved_by = MovedBy::kSender});
   EXPECT_EQ(play(graph).record.iteration_end.back(), TimePoint(3 * 2_us));
 }
 

@@ -119,7 +119,7 @@ TEST(PriorityMaxMin, AgreesWithTheExactTwinWhileFlowsComeAndGo) {
     RandomStream random(seed, "priorities");
     Twin twin({10.0, 7.0, 12.0, 5.0, 9.0, 16.0});
     PriorityMaxMin shares(bandwidths(twin.capacity));
-    for (int apex = 0; apex < 60; ++apex) {
+    for (int turn = 0; turn < 60; ++turn) {
       const auto slot = static_cast<FlowSlot>(random.next_below(14));
       if (twin.flows.contains(slot)) {
         shares.leave(slot);
@@ -137,14 +137,14 @@ TEST(PriorityMaxMin, AgreesWithTheExactTwinWhileFlowsComeAndGo) {
         twin.flows[slot] = flow;
         add(shares, slot, route, flow.priority);
       }
-      if (apex % 7 == 3) {
+      if (turn % 7 == 3) {
         const std::size_t link = random.next_below(6);
         twin.capacity[link] = 4.0 + static_cast<double>(random.next_below(12));
         shares.set_capacity(LinkId(link), Bandwidth(twin.capacity[link]));
       }
       shares.solve();
       for (const auto& [flow, rate] : twin.rates()) {
-        EXPECT_NEAR(shares.rate(flow), rate, 1e-8) << "seed " << seed << " round " << apex << " flow " << flow;
+        EXPECT_NEAR(shares.rate(flow), rate, 1e-8) << "seed " << seed << " round " << turn << " flow " << flow;
       }
       EXPECT_LE(shares.largest_error(), 1e-9);
     }
