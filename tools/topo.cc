@@ -83,7 +83,7 @@ std::string path_json(const configs::PathView& path, RankPair ranks) {
                                json_text(hop.link), hop.bandwidth.count(), hop.latency.count(), hop.share));
   }
   return fmt::format(
-      "\"way\": {{\"from\": {}, \"to\": {}, \"latency_ps\": {}, \"narrowest_bytes_per_s\": {}, \"hops\": [{}]}}",
+      "\"path\": {{\"from\": {}, \"to\": {}, \"latency_ps\": {}, \"narrowest_bytes_per_s\": {}, \"hops\": [{}]}}",
       ranks.from, ranks.to, path.latency.count(), path.narrowest.count(), join(hops, ",\n    "));
 }
 

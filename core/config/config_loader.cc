@@ -219,7 +219,7 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   const std::string path = below(source.path.empty() ? source.name : source.path);
   const std::string canonical = canonical_path(path);
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxChain) {
-    return refuse("'extends' forms a cycle:  " + cycle_text(chain, fs::path(path).filename().string()));
+    return refuse("'extends' forms a cycle: " + cycle_text(chain, fs::path(path).filename().string()));
   }
   const InputFile file = read_input_file(path, kMaxConfigBytes);
   if (!file.problem.empty()) {

@@ -128,7 +128,7 @@ TEST(MegatronScenario, WhatTheScenarioSaysOtherwiseIsAContradiction) {
       "megatron: megatron-run.sh\nparallel: {tp: 8}\n"
       "cluster: {node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n");
   ASSERT_FALSE(refused);
-  EXPECT_THAT(render(refused.error()), HasSubstr("parallel.tp is 8, but megatron-run.sh:13 says 4"));
+  EXPECT_THAT(render(refused.error()), HasSubstr("parallel.tp is 8, but megatron-run.sh:13 sets 4"));
   EXPECT_THAT(render(refused.error()), HasSubstr("job.yaml:2:16"));
 }
 

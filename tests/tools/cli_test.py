@@ -63,7 +63,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(*in_picoseconds)
 
     def test_search_says_what_it_cannot_vary(self):
-        self.assertIn("'cluster.nodes' is not of the job", self.refusal('search', SMALL, '--vary', 'cluster.nodes=1,2'))
+        self.assertIn("'cluster.nodes' is not a key of the job", self.refusal('search', SMALL, '--vary', 'cluster.nodes=1,2'))
         self.assertIn("no axis 'tpp'; did you mean 'tp'?", self.refusal('search', SMALL, '--vary', 'tpp=1,2'))
         self.assertIn("cannot read --vary 'tp'", self.refusal('search', SMALL, '--vary', 'tp'))
         self.assertIn("did you mean 'full'?", self.refusal('search', SMALL, '--fix', 'recompute=fulll'))

@@ -257,7 +257,7 @@ TEST(CollectiveLog, RanksThatNoMachineHasAreRefused) {
 TEST(CollectiveLog, MoreRowsThanAnyoneWaitsForAreRefused) {
   std::string rows;
   for (int row = 0; row < 10'001; ++row) rows += "1024,10\n";
-  EXPECT_THAT(refusal(table_of("# ranks: 8\n", rows)), HasSubstr("has 10001 rows; at most 10000 can be played"));
+  EXPECT_THAT(refusal(table_of("# ranks: 8\n", rows)), HasSubstr("has 10001 rows; at most 10000 can be simulated"));
 }
 
 TEST(CollectiveLog, NoTextBreaksTheReaders) {

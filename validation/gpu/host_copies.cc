@@ -93,10 +93,10 @@ std::string text_of(const HostCopyTable& table, const std::vector<ScoredPath>& p
 }
 
 std::string json_of(const HostCopyTable& table, const std::vector<ScoredPath>& paths) {
-  std::string text = fmt::format("{{\"gpu\": {}, \"ways\": [", json_text(table.gpu));
+  std::string text = fmt::format("{{\"gpu\": {}, \"directions\": [", json_text(table.gpu));
   for (const ScoredPath& path : paths) {
     text += fmt::format(
-        "{}{{\"way\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": "
+        "{}{{\"direction\": {}, \"latency_s\": {:.6g}, \"rate_bytes_per_s\": {:.6g}, \"fitted\": {:.6g}, \"unseen\": "
         "{:.6g}}}",
         &path == &paths.front() ? "" : ", ", json_text(path.costs.path), to_seconds(path.costs.line.latency),
         path.costs.line.rate.count(), path.fitted.mean_abs, path.unseen.mean_abs);

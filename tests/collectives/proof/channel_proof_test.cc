@@ -154,7 +154,7 @@ TEST(ChannelProof, NoticesWhoContributesNothingToASumOfTheNetwork) {
 
 TEST(ChannelProof, NoticesThatEndsDoNotAgreeOnASumOfTheNetwork) {
   EXPECT_THAT(violation_of(SumFlaw::kReadsWithoutSum), HasSubstr("do not agree on a network sum"));
-  EXPECT_THAT(violation_of(SumFlaw::kOtherSize), HasSubstr("to a network sum"));
+  EXPECT_THAT(violation_of(SumFlaw::kOtherSize), HasSubstr("bytes to a sum of"));
 }
 
 }  // namespace

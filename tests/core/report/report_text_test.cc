@@ -54,6 +54,7 @@ TEST(ReportText, ShowsWhereTheStepGoesForAllRanksAndTheSlowestStage) {
 TEST(ReportText, WritesAbbreviationsLargeAndWordsSmall) {
   auto run = sample_run();
   run.graph.dimensions[1].name = "embedding";
+  run.graph.dimensions[1].joins_stages = false;
   const std::string report = render_text(summarise(run.inputs(), sample_facts()));
   EXPECT_THAT(report, HasSubstr("TP communication"));
   EXPECT_THAT(report, HasSubstr("embedding communication"));

@@ -214,7 +214,8 @@ TEST(ChannelFolding, MessagesKeepTheTimesOfAllRanks) {
 
 // PXN messages use other links than those of plain paths, and NICs of other GPUs.
 TEST(ChannelFolding, ExchangesByTheReceiversRailKeepTheTimesOfAllRanks) {
-  const auto order = network_models::rail_order(16, 8, 4);
+  auto order = network_models::rail_order(16, 8, 4);
+  order.leaf.oversubscription = 4.0;  // PXN messages stay below the leaf
   const network_models::Host host = network_models::simple_host(8, 8);
   const auto derived = network_models::derive_clos(order, host, 8);
   const network_models::Network network =
@@ -273,7 +274,8 @@ TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
    private:
     bool pxn_;
   };
-  const auto order = network_models::rail_order(16, 8, 4);
+  auto order = network_models::rail_order(16, 8, 4);
+  order.leaf.oversubscription = 4.0;  // PXN messages stay below the leaf
   const network_models::Host host = network_models::simple_host(8, 8);
   const auto derived = network_models::derive_clos(order, host, 8);
   const network_models::Network network =

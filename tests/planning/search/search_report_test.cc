@@ -21,7 +21,7 @@ using ::testing::Not;
 class SearchPage : public ::testing::Test {
  protected:
   SearchPage()
-      : scenario_(*load_scenario(ringwright::test_data() + "/configs/search/uneven.yaml")),
+      : scenario_(*load_scenario(ringwright::test_data() + "/planning/search/uneven.yaml")),
         result_(*search(scenario_, scenario_.search)) {}
 
   [[nodiscard]] SearchReport report(Detail detail = Detail::kNormal) const {
@@ -40,7 +40,7 @@ std::string content(const std::string& path) {
 
 // To the last byte; rewritten with UPDATE_GOLDEN=1, like the results of tests/golden.
 TEST_F(SearchPage, GoldenIsThatWhichWasKept) {
-  const std::string kept = ringwright::test_data() + "/configs/search/uneven.txt";
+  const std::string kept = ringwright::test_data() + "/planning/search/uneven.txt";
   const std::string found = render_search_text(report());
   if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(kept) << found;
   EXPECT_EQ(found, content(kept));

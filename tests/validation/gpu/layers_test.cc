@@ -98,7 +98,7 @@ TEST(ValidateTrainingSteps, ATableOfTheScriptIsSimulated) {
                                                            "128256,4096,h200-sxm-141gb,1,1,1,1,1,1,1,1,none,bf16,"
                                                            "pytorch-eager,10,9,11,30,31\n")}});
   ASSERT_TRUE(outcome) << render(outcome.error());
-  EXPECT_THAT(outcome->text, HasSubstr("One GPU, PyTorch     1       1"));
+  EXPECT_THAT(outcome->text, HasSubstr("One GPU, PyTorch     1          1"));
   EXPECT_THAT(outcome->text, HasSubstr("5.0 %  5.0 %   FAILED"));  // no step of a 1B model takes ten seconds
 }
 

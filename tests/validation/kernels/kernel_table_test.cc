@@ -76,7 +76,7 @@ TEST(KernelTable, EveryMistakeIsReportedWithItsPlace) {
 
 TEST(KernelTable, NothingThatIsGivenIsIgnored) {
   EXPECT_THAT(problems_of(std::string(kHead) + "family,dtype,flops,bytes,time_us,tflops\ncopy,bf16,0,1,1,3\n"),
-              testing::HasSubstr("column 'tflops' means nothing"));
+              testing::HasSubstr("column 'tflops' is not part of a table"));
   EXPECT_THAT(problems_of(std::string(kHead) + "# gqu: x\nfamily,dtype,flops,bytes,time_us\ncopy,bf16,0,1,1\n"),
               testing::HasSubstr("unknown key 'gqu'"));
   EXPECT_THAT(problems_of("# source: x\nfamily,dtype,flops,bytes,time_us\ncopy,bf16,0,1,1\n"),
