@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / 'README.md'
-PAGES = (README, ROOT / 'docs' / 'search.md')
+PAGES = (README, ROOT / 'docs' / 'search.md', ROOT / 'docs' / 'usage.md')
 UNITS = {'step_time_s': ('step time', 's', 1.0), 'mfu': ('MFU', '%', 100.0),
          'model_flops_per_s_per_gpu': ('model FLOP rate per GPU', 'TFLOP/s', 1e-12),
          'tokens_per_s_per_gpu': ('tokens/s/GPU', '', 1.0)}
