@@ -48,7 +48,8 @@ TEST(FabricDeathTest, RefusesLinksToNowhereAndLinksThatCarryNothing) {
   Fabric fabric;
   const NodeId a = fabric.add_node({.kind = NodeKind::kGpu});
   EXPECT_DEATH(fabric.add_link({.from = a, .to = NodeId(9), .bandwidth = 1_GBps, .latency = 0_ps}), "two nodes");
-  EXPECT_DEATH(fabric.add_link({.from = a, .to = a, .bandwidth = Bandwidth(0.0), .latency = 0_ps}), "positive bandwidth");
+  EXPECT_DEATH(fabric.add_link({.from = a, .to = a, .bandwidth = Bandwidth(0.0), .latency = 0_ps}),
+               "positive bandwidth");
 }
 
 }  // namespace
