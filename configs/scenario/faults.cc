@@ -113,7 +113,8 @@ class FaultReader {
                                        .doc = "a link by its name, FROM->TO as printed by `topo --names`",
                                        .fallback = std::string()});
     const std::string nic = map.text({.name = "nic",
-                                      .doc = "a NIC: the cable between it and the network, both directions",
+                                      .doc = "a NIC: the cable between it and the network, both directions; if it is "
+                                             "down from 0 s without an end, the library starts without it",
                                       .fallback = std::string()});
     const Period period = read_period(map);
     const double factor = read_factor(map);
@@ -208,7 +209,7 @@ class FaultReader {
       OrderedFault& fault = faults_.ordered[i];
       fault.of_lost_nic = fault.of_link && std::ranges::all_of(links_of_[i], is_lost);
       if (!fault.of_lost_nic) continue;
-      fault.text += ": the library does not find it";
+      fault.text += ": the library starts without it";
       last_lost = i;
     }
     if (!problem.empty()) {

@@ -121,7 +121,7 @@ TEST(LostNics, AreNotFoundByTheLibrarysSearch) {
 TEST(LostNics, AreToldInTheReportOnEveryRung) {
   for (const char* rung : kRungs) {
     const Report report = report_of(four_hosts("[{nic: host2/nic5}]"), rung);
-    EXPECT_THAT(report.facts.faults, ElementsAre("host2/nic5 down from 0 ps on: the library does not find it"));
+    EXPECT_THAT(report.facts.faults, ElementsAre("host2/nic5 down from 0 ps on: the library starts without it"));
     EXPECT_THAT(report.facts.ignored, IsEmpty()) << rung;
   }
 }
