@@ -34,16 +34,16 @@ std::map<NodeId, std::set<LinkId>> cables_down(const Fabric& fabric,
   return result;
 }
 
-bool lacks_all(const NicsDown& down, const NicsNeeded& needed, int first, int second) {
+bool misses_all(const NicsDown& down, const NicsNeeded& needed, int first, int second) {
   for (int nic = 0; nic < needed.nics; ++nic) {
-    if (!down.lacks(first, nic) && !down.lacks(second, nic)) return false;
+    if (!down.misses(first, nic) && !down.misses(second, nic)) return false;
   }
   return true;
 }
 
 }  // namespace
 
-bool NicsDown::lacks(int host, int nic) const {
+bool NicsDown::misses(int host, int nic) const {
   const auto found = of_host.find(host);
   return found != of_host.end() && std::ranges::count(found->second, nic) > 0;
 }
@@ -51,12 +51,12 @@ bool NicsDown::lacks(int host, int nic) const {
 network_models::NicSets NicsDown::sets(std::int64_t hosts) const {
   network_models::NicSets sets;
   if (of_host.empty()) return sets;
-  sets.lacking.emplace_back();
+  sets.missing.emplace_back();
   sets.of_host.assign(static_cast<std::size_t>(hosts), 0);
   for (const auto& [host, nics] : of_host) {
-    const auto known = std::ranges::find(sets.lacking, nics);
-    sets.of_host[static_cast<std::size_t>(host)] = static_cast<int>(known - sets.lacking.begin());
-    if (known == sets.lacking.end()) sets.lacking.push_back(nics);
+    const auto known = std::ranges::find(sets.missing, nics);
+    sets.of_host[static_cast<std::size_t>(host)] = static_cast<int>(known - sets.missing.begin());
+    if (known == sets.missing.end()) sets.missing.push_back(nics);
   }
   return sets;
 }
@@ -92,7 +92,7 @@ std::string why_cut_off(const NicsDown& down, const NicsNeeded& needed) {
   if (!needed.rails_apart) return {};
   for (const auto& [first, unused] : down.of_host) {
     for (const auto& [second, unused_too] : down.of_host) {
-      if (first < second && lacks_all(down, needed, first, second)) {
+      if (first < second && misses_all(down, needed, first, second)) {
         return fmt::format("host{} and host{} have no rail in common: on every rail one of their NICs is down", first,
                            second);
       }

@@ -20,7 +20,7 @@ struct NicsDown {
 
   // By sets of NICs, numbered in the order of hosts; no sets when no NIC is missing.
   [[nodiscard]] network_models::NicSets sets(std::int64_t hosts) const;
-  [[nodiscard]] bool lacks(int host, int nic) const;
+  [[nodiscard]] bool misses(int host, int nic) const;
 };
 
 // A NIC counts as down when none of its cables carries traffic in either direction, from time 0 on.

@@ -330,7 +330,7 @@ void go_without_nics(Scenario& scenario) {
   const network_models::NicSets& sets = scenario.faults.lost_nics;
   scenario.cluster.host.nic_sets = sets;
   scenario.cluster.topology->leave_out_nics(sets);
-  scenario.nccl.host.lacking = sets.lacking;
+  scenario.nccl.host.missing_nics = sets.missing;
 }
 
 }  // namespace

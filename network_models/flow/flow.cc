@@ -34,7 +34,7 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   row.repeats = transfer.repeats;
   row.copies = transfer.copies;
   row.pays_latency = transfer.pays_latency;
-  row.moving = row.train = row.stands = false;
+  row.moving = row.batched = row.stands = false;
   row.period = Duration();
   row.query = query;
   started_ += transfer.repeats;
@@ -54,11 +54,11 @@ Duration FlowModel::find_route(const RouteQuery& query, std::uint32_t copies) {
 // Starts a repetition, or all remaining ones as a batch.
 void FlowModel::set_out(FlowSlot flow) {
   if (may_start_batch(flow)) {
-    board(flow);
+    join_batch(flow);
     return;
   }
   rows_[flow].settled = engine_.now();
-  lanes_.push(flow, engine_.now(), rows_[flow].latency);
+  latency_queues_.push(flow, engine_.now(), rows_[flow].latency);
 }
 
 FlowSlot FlowModel::free_slot() {
@@ -102,7 +102,7 @@ void FlowModel::settle(FlowSlot flow) {
 }
 
 void FlowModel::wake_up_next() {
-  const TimePoint next = std::min(lanes_.earliest(), ends_.earliest());
+  const TimePoint next = std::min(latency_queues_.earliest(), ends_.earliest());
   if (next == wake_at_) return;
   if (wake_at_ != kNever) engine_.cancel(wake_event_);
   wake_at_ = next;
@@ -114,8 +114,8 @@ void FlowModel::wake() {
   arrivals_.clear();
   again_.clear();
   due_.clear();
-  if (lanes_.earliest() == engine_.now()) {
-    lanes_.pop_earliest(due_);
+  if (latency_queues_.earliest() == engine_.now()) {
+    latency_queues_.pop_earliest(due_);
     for (const FlowSlot flow : due_) begin(flow);
   }
   due_.clear();
@@ -126,7 +126,7 @@ void FlowModel::wake() {
         give_up(flow);
         continue;
       }
-      const bool ends = rows_[flow].moving || rows_[flow].train;
+      const bool ends = rows_[flow].moving || rows_[flow].batched;
       ends ? finish(flow) : begin(flow);  // a split batch may wait here for the rest of its latency
     }
   }
@@ -162,7 +162,7 @@ void FlowModel::stream(FlowSlot flow) {
 
 void FlowModel::finish(FlowSlot flow) {
   Row& row = rows_[flow];
-  if (row.train) {
+  if (row.batched) {
     leave_rails(flow, row.repeats);
     row.repeats = 1;
     end_repetition(flow);
@@ -204,7 +204,7 @@ std::optional<std::uint64_t> FlowModel::state_digest() const {
     state = mix(state, std::bit_cast<std::uint64_t>(row.remaining));
     state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
     state = mix(state, static_cast<std::uint64_t>(shares_.priority(static_cast<FlowSlot>(f))));
-    state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.train ? 1 : 0));
+    state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.batched ? 1 : 0));
     for (const LinkShare& hop : shares_.route(static_cast<FlowSlot>(f))) state = mix(state, hop.link);
     sum += state;
   }
@@ -215,9 +215,9 @@ std::vector<LinkUsage> FlowModel::usage() const {
   std::vector<LinkUsage> usage = meters_.usage(engine_.now());
   for (std::size_t f = 0; f < rows_.size(); ++f) {
     const Row& row = rows_[f];
-    if (!row.moving && !row.train) continue;
-    if (row.train && row.period == Duration()) continue;  // it ends at this instant, and its bytes count then
-    const double moved = row.train ? row.bytes * ratio(engine_.now() - row.settled, row.period)
+    if (!row.moving && !row.batched) continue;
+    if (row.batched && row.period == Duration()) continue;  // it ends at this instant, and its bytes count then
+    const double moved = row.batched ? row.bytes * ratio(engine_.now() - row.settled, row.period)
                                    : row.bytes - remaining_now(row);
     for (const LinkShare& hop : shares_.route(static_cast<FlowSlot>(f))) usage[hop.link].bytes += hop.share * moved;
   }

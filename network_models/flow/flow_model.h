@@ -64,7 +64,7 @@ class FlowModel final : public NetworkModel {
     std::uint32_t copies = 1;
     bool pays_latency = true;
     bool moving = false;  // its latency is paid, its bytes have not all arrived
-    bool train = false;   // all repeats at once, from `settled` on
+    bool batched = false;  // all repeats at once, from `settled` on
     bool stands = false;  // stalled, its NICs retry; it is among `ends_` with the time at which they give it up
     Duration period;      // of a batch: latency and streaming of one repetition
     TimePoint stands_since;
@@ -96,7 +96,7 @@ class FlowModel final : public NetworkModel {
   void end_repetition(FlowSlot flow);
   void arrive(FlowSlot flow);
   [[nodiscard]] bool may_start_batch(FlowSlot flow) const;
-  void board(FlowSlot flow);
+  void join_batch(FlowSlot flow);
   void split_batch(FlowSlot flow);
   void leave_rails(FlowSlot flow, std::uint32_t repeats_done);
   void take_new_routes();
@@ -108,7 +108,7 @@ class FlowModel final : public NetworkModel {
   ModelOptions options_;
   PriorityMaxMin shares_;
   CompletionQueue ends_;
-  LatencyQueues lanes_;
+  LatencyQueues latency_queues_;
   LinkMeters meters_;
   std::vector<FlowSlot> batch_on_;  // by link: the batch that uses it alone
 

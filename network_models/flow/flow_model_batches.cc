@@ -14,9 +14,9 @@ bool FlowModel::may_start_batch(FlowSlot flow) const {
          std::ranges::all_of(shares_.route(flow), free);
 }
 
-void FlowModel::board(FlowSlot flow) {
+void FlowModel::join_batch(FlowSlot flow) {
   Row& row = rows_[flow];
-  row.train = true;
+  row.batched = true;
   row.settled = engine_.now();
   row.rate = shares_.rate_alone(flow);
   row.period = row.latency + from_seconds(row.bytes / row.rate);
@@ -36,7 +36,7 @@ void FlowModel::leave_rails(FlowSlot flow, std::uint32_t repeats_done) {
     meters_.carry(hop.link, hop.share * row.bytes * repeats_done);
     meters_.add_busy(hop.link, (row.period - row.latency) * repeats_done);
   }
-  row.train = false;
+  row.batched = false;
 }
 
 bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {

@@ -13,7 +13,7 @@ void FlowModel::take_new_routes() {
   reroute_due_ = false;
   for (FlowSlot flow = 0; flow < rows_.size(); ++flow) {
     if (rows_[flow].repeats == 0) continue;  // a free slot
-    if (rows_[flow].train) split_batch(flow);
+    if (rows_[flow].batched) split_batch(flow);
     // A latency being paid stays that of the old path; later repetitions pay the new one.
     const Duration latency = find_route(rows_[flow].query, rows_[flow].copies);
     if (rows_[flow].pays_latency) rows_[flow].latency = latency;

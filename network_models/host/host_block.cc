@@ -2,15 +2,12 @@
 #include "network_models/host/host_block.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/base/check.h"
 
 namespace ringwright::network_models {
 namespace {
-
-constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
 
 // The height of a node: the apex of a path is its highest switch.
 int height_in_host(NodeKind kind) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -165,7 +166,8 @@ class HostBlock {
   std::vector<std::uint32_t> nic_of_;     // by GPU
   std::vector<std::uint32_t> path_links_;  // links of all paths, concatenated
   std::vector<LocalPath> gpu_paths_;        // by from * gpus + to
-  std::vector<std::uint32_t> beside_;     // by NIC: the first GPU that owns it
+  static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> beside_;     // by NIC: the first GPU that owns it; kNowhere: none
   std::vector<LocalPath> up_paths_;         // by gpu * nics + nic: from the GPU to the NIC; no links: no path
   std::vector<LocalPath> down_paths_;       // and back
   std::vector<NicSet> sets_;

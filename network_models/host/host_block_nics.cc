@@ -5,22 +5,17 @@
 #include "network_models/host/host_block.h"
 
 namespace ringwright::network_models {
-namespace {
-
-constexpr std::uint32_t kNobodyBeside = std::numeric_limits<std::uint32_t>::max();  // as in HostBlock::beside_
-
-}  // namespace
 
 void HostBlock::add_nic_sets(const Host& host) {
   set_of_host_.assign(host.nic_sets.of_host.begin(), host.nic_sets.of_host.end());
-  sets_.resize(std::max<std::size_t>(1, host.nic_sets.lacking.size()));
+  sets_.resize(std::max<std::size_t>(1, host.nic_sets.missing.size()));
   for (std::size_t number = 0; number < sets_.size(); ++number) {
     NicSet& set = sets_[number];
     set.has.assign(nics_, true);
     set.nic_of = nic_of_;
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) set.relay_of.push_back(gpu);
     if (number == 0) continue;
-    for (const int nic : host.nic_sets.lacking[number]) set.has[static_cast<std::uint32_t>(nic)] = false;
+    for (const int nic : host.nic_sets.missing[number]) set.has[static_cast<std::uint32_t>(nic)] = false;
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
       if (!set.has[set.nic_of[gpu]]) take_nearest_nic(host, gpu, set);
     }
@@ -51,7 +46,7 @@ void HostBlock::take_nearest_nic(const Host& host, std::uint32_t gpu, NicSet& se
   const std::uint32_t nic = nearest[gpu % nearest.size()];
   set.nic_of[gpu] = nic;
   const std::uint32_t beside = beside_[nic];
-  if (!host.gpudirect || beside == kNobodyBeside || !passes_socket(up_paths_[gpu * nics_ + nic])) return;
+  if (!host.gpudirect || beside == kNowhere || !passes_socket(up_paths_[gpu * nics_ + nic])) return;
   const LocalPath& over = gpu_paths_[gpu * gpus_ + beside];
   const bool by_nvlink = over.count > 0 && links_[path_links_[over.first]].scale_up;
   if (by_nvlink && !passes_socket(up_paths_[beside * nics_ + nic])) set.relay_of[gpu] = beside;
@@ -80,7 +75,7 @@ NicEnds HostBlock::nics(const RouteQuery& query, const HostEnds& ends) const {
 
 std::uint32_t HostBlock::gpu_beside(const Beside& which) const {
   if (nic_of_[which.wanted] == which.nic) return which.wanted;
-  return beside_[which.nic] == kNobodyBeside ? which.from : beside_[which.nic];
+  return beside_[which.nic] == kNowhere ? which.from : beside_[which.nic];
 }
 
 }  // namespace ringwright::network_models

@@ -8,7 +8,7 @@ namespace ringwright::network_models {
 
 // Hosts that miss the same NICs have the same set. Set 0 is that of a complete host.
 struct NicSets {
-  std::vector<std::vector<int>> lacking;  // by set: the missing NICs, ascending; empty: no host misses any
+  std::vector<std::vector<int>> missing;  // by set: the missing NICs, ascending; empty: no host misses any
   std::vector<int> of_host;               // by host; empty: all hosts are complete
 
   [[nodiscard]] bool empty() const { return of_host.empty(); }

@@ -37,8 +37,8 @@ Result<Tables> read_tables(const std::vector<std::string>& files) {
     tables.gpu = table->gpu;
     tables.sources.push_back(table->source);
     if (const auto preset = configs::load_gpu(table->gpu)) {
-      const Diagnostics lacking = check_arithmetic(*table, preset->gpu);
-      for (const Diagnostic& diagnostic : lacking.all()) problems.add(diagnostic);
+      const Diagnostics missing = check_arithmetic(*table, preset->gpu);
+      for (const Diagnostic& diagnostic : missing.all()) problems.add(diagnostic);
       const Diagnostics units = check_units(*table, preset->gpu);
       for (const Diagnostic& diagnostic : units.all()) problems.add(diagnostic);
     }

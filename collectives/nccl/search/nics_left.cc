@@ -10,8 +10,9 @@ namespace ringwright::collectives {
 std::vector<int> nics_left(const NcclHost& host, int nic_set) {
   std::vector<int> left;
   for (int device = 0; device < host.nics; ++device) {
-    const bool lacks = !host.lacking.empty() && std::ranges::count(host.lacking[at(nic_set)], device / host.ports) > 0;
-    if (!lacks) left.push_back(device);
+    const int nic = device / host.ports;
+    const bool missing = !host.missing_nics.empty() && std::ranges::count(host.missing_nics[at(nic_set)], nic) > 0;
+    if (!missing) left.push_back(device);
   }
   return left;
 }

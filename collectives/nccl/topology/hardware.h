@@ -45,7 +45,7 @@ struct NcclHost {
   int ports = 1;  // of a NIC: number of `nics` entries per NIC of the host
   // By set of NICs (GroupLayout::nic_set): NICs of the host, counted without their ports, that are missing on hosts of
   // this set. Set 0 is complete; empty: all sets are.
-  std::vector<std::vector<int>> lacking;
+  std::vector<std::vector<int>> missing_nics;
   Bandwidth nic;
   bool gpudirect = true;         // NICs read and write GPU memory; otherwise all traffic goes through the CPU
   bool network_reduces = false;  // the switches between hosts reduce (SHARP)

@@ -64,7 +64,7 @@ TEST(HostBlock, WithoutGpudirectPathsToTheNicLeadThroughHostMemory) {
 // them, sends over the GPU that owns it and receives over PCIe.
 TEST(HostBlock, AGpuWithoutItsNicTakesTheNearestThatIsLeft) {
   const auto cluster = load_cluster("nodes: 2\nnode: {preset: dgx-h100}\nfabric: {type: fat_tree}\n");
-  cluster.topology->leave_out_nics({.lacking = {{}, {5}}, .of_host = {1, 0}});
+  cluster.topology->leave_out_nics({.missing = {{}, {5}}, .of_host = {1, 0}});
   const Network network = cluster.topology->build();
   EXPECT_EQ(trace(network, between(5, 13)),
             "host0/gpu5 host0/nvswitch0 host0/gpu7 host0/pcie7 host0/nic7 leaf0 "

@@ -60,17 +60,17 @@ TEST(NcclGraph, GroupsInsideAHostFindItsWholeNvlink) {
 // A host without NIC 5 finds channels for seven NICs, numbered as on a complete host; the communicator takes the worse.
 TEST(NcclGraph, HostsWithAMissingNicAreSearchedWithoutIt) {
   NcclHost host = dgx_h100();
-  host.lacking = {{}, {5}};
+  host.missing_nics = {{}, {5}};
   GroupLayout layout = make_block_layout(16, 8);
   layout.nic_set = {0, 1};
   const NcclGraphs found = find_nccl_graphs(host, layout, shipped_tables("2.30"));
   ASSERT_EQ(found.of_members.size(), 2U);
   const NcclGraph& whole = found.of_members[0].ring;
-  const NcclGraph& lacking = found.of_members[1].ring;
+  const NcclGraph& reduced = found.of_members[1].ring;
   EXPECT_EQ(whole.channels, 8);
-  EXPECT_LT(lacking.channels * lacking.between_gb, whole.channels * whole.between_gb);
-  EXPECT_EQ(found.ring.channels, std::min(whole.channels, lacking.channels));
-  for (const auto& ports : lacking.ports) {
+  EXPECT_LT(reduced.channels * reduced.between_gb, whole.channels * whole.between_gb);
+  EXPECT_EQ(found.ring.channels, std::min(whole.channels, reduced.channels));
+  for (const auto& ports : reduced.ports) {
     EXPECT_NE(ports[0], 5);
     EXPECT_NE(ports[1], 5);
   }
