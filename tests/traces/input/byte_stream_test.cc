@@ -1,0 +1,61 @@
+#include "traces/input/byte_stream.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+namespace ringwright::traces::byte_stream_test {
+namespace {
+
+class ByteStreams : public testing::Test {
+ protected:
+  std::string file(const std::string& content) {
+    const std::string path = (folder_ / "trace.json").string();
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  std::string gzip_file(const std::string& content) {
+    const std::string path = (folder_ / "trace.bin").string();
+    gzFile out = gzopen(path.c_str(), "wb");
+    gzwrite(out, content.data(), static_cast<unsigned>(content.size()));
+    gzclose(out);
+    return path;
+  }
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+ private:
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
+                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+TEST_F(ByteStreams, ReadsPlainFiles) { EXPECT_EQ(read_all(file("abc"), 10).value(), "abc"); }
+
+TEST_F(ByteStreams, DecompressesByContentNotByName) {
+  const std::string text(3'000'000, 'x');
+  EXPECT_EQ(read_all(gzip_file(text), 4'000'000).value(), text);
+}
+
+TEST_F(ByteStreams, AFileOfExactlyTheLimitIsRead) { EXPECT_EQ(read_all(file("abc"), 3).value(), "abc"); }
+
+TEST_F(ByteStreams, StopsAtTheLimitOfDecompressedBytes) {
+  EXPECT_EQ(read_all(gzip_file(std::string(5U << 20U, '\0')), 1U << 20U).error(), "it is larger than 1 MiB");
+}
+
+TEST_F(ByteStreams, ATruncatedGzipFileIsAnError) {
+  const std::string path = gzip_file(std::string(100, 'a') + std::string(100, 'b'));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
+  EXPECT_NE(read_all(path, 1000).error().find("damaged"), std::string::npos);
+}
+
+TEST_F(ByteStreams, NamesWhatIsNoFile) {
+  EXPECT_EQ(read_all("no/such/file", 10).error(), "no such file");
+  EXPECT_EQ(read_all(testing::TempDir(), 10).error(), "it is a directory");
+}
+
+}  // namespace
+}  // namespace ringwright::traces::byte_stream_test
