@@ -16,7 +16,7 @@
 #include "workload/layout/layout_checks.h"
 #include "workload/layout/stage_balance.h"
 #include "workload/memory/memory_balance.h"
-#include "workload/model/hf_config.h"
+#include "configs/scenario/imports/huggingface/model_import.h"
 #include "workload/model/model_config.h"
 
 namespace ringwright::configs {
@@ -88,7 +88,7 @@ workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
       foreign);
   if (!document) return named ? workload::ModelShape() : workload::read_model(model);
   ConfigMap config = document->root();
-  workload::ModelShape shape = workload::read_hf_model(config, model);
+  workload::ModelShape shape = read_hf_model(config, model);
   for (const Assumption& assumed : document->log().assumptions()) {
     model.assume(assumed.path, assumed.value, assumed.why);
   }

@@ -26,7 +26,7 @@
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
 #include "validation/training/training_row.h"
-#include "workload/model/hf_config.h"
+#include "configs/scenario/imports/huggingface/model_import.h"
 #include "workload/pipeline/schedule_file.h"
 
 namespace ringwright::fuzz {
@@ -84,7 +84,7 @@ void hugging_face(std::string_view text) {
   document(text, [&](ConfigDocument& config) {
     ConfigMap root = config.root();
     ConfigMap model = scenario.root().map("model", "the model");
-    static_cast<void>(workload::read_hf_model(root, model));
+    static_cast<void>(configs::read_hf_model(root, model));
   });
 }
 

@@ -1,4 +1,4 @@
-#include "workload/model/hf_keys.h"
+#include "configs/scenario/imports/huggingface/keys.h"
 
 #include <algorithm>
 #include <string>
@@ -7,15 +7,15 @@
 
 #include "workload/model/model_config.h"
 
-namespace ringwright::workload {
+namespace ringwright::configs {
 namespace {
 
-void read_activation(ConfigMap& config, ModelShape& shape) {
+void read_activation(ConfigMap& config, workload::ModelShape& shape) {
   const std::string name =
       config.text({.name = "hidden_act", .doc = "activation of the gated MLP", .fallback = "silu"});
   if (!config.has("hidden_act")) config.assume("hidden_act", "silu", "not in config.json");
   // All gated activations cost the same as SwiGLU: the same GEMMs and bytes.
-  shape.activation = Activation::kSwiGlu;
+  shape.activation = workload::Activation::kSwiGlu;
   if (name != "silu" && name != "swish") {
     config.assume("hidden_act", "a gated MLP", fmt::format("'{}' is costed as SwiGLU", name));
   }
@@ -49,7 +49,7 @@ bool hf_flag_or(ConfigMap& config, std::string_view name, std::string_view doc, 
   return config.boolean({.name = name, .doc = doc, .fallback = fallback});
 }
 
-void read_hf_decoder(ConfigMap& config, std::int64_t head_size, ModelShape& shape) {
+void read_hf_decoder(ConfigMap& config, std::int64_t head_size, workload::ModelShape& shape) {
   shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
   shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
   shape.heads = hf_size(config, "num_attention_heads", "attention heads");
@@ -59,18 +59,18 @@ void read_hf_decoder(ConfigMap& config, std::int64_t head_size, ModelShape& shap
   shape.head_size =
       shape.latent ? even : hf_size_or(config, "head_dim", "size of one head", head_size > 0 ? head_size : even);
   // A family's own default (Qwen3: 128) counts as a size from the file.
-  check_heads(config,
-              {.hidden = head_size > 0 ? "" : "hidden_size",
-               .heads = "num_attention_heads",
-               .kv_heads = "num_key_value_heads",
-               .head_size = "head_dim"},
-              shape);
+  workload::check_heads(config,
+                        {.hidden = head_size > 0 ? "" : "hidden_size",
+                         .heads = "num_attention_heads",
+                         .kv_heads = "num_key_value_heads",
+                         .head_size = "head_dim"},
+                        shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
   read_activation(config, shape);
   const bool tied = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", false);
-  shape.embeddings = tied ? Embeddings::kTied : Embeddings::kUntied;
+  shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
 }
 
-}  // namespace ringwright::workload
+}  // namespace ringwright::configs

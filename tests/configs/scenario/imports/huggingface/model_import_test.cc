@@ -1,18 +1,24 @@
+#include "configs/scenario/imports/huggingface/model_import.h"
 #include "tests/paths.h"
-#include "workload/model/hf_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/config/config_document.h"
 
-namespace ringwright::workload::hf_config_test {
+namespace ringwright::configs::model_import_test {
 namespace {
+
+using namespace workload;
 
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+
+std::string file(const std::string& name) {
+  return ringwright::test_data() + "/configs/scenario/imports/huggingface/data/" + name;
+}
 
 struct Reading {
   explicit Reading(Result<ConfigDocument> loaded, const std::string& model_text = "model: {seq_length: 2048}\n")
@@ -22,9 +28,7 @@ struct Reading {
     shape = read_hf_model(root, model);
     config.check_all_read();
   }
-  static Reading of_file(const std::string& name) {
-    return Reading(ConfigDocument::load(ringwright::test_data() + "/workload/hf/" + name));
-  }
+  static Reading of_file(const std::string& name) { return Reading(ConfigDocument::load(file(name))); }
   static Reading of_text(const std::string& text) { return Reading(ConfigDocument::load_text("config.json", text)); }
 
   [[nodiscard]] std::vector<std::string> problems() const {
@@ -86,8 +90,7 @@ TEST(HfConfig, ListsEverythingThatItAssumed) {
 }
 
 TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
-  Reading reading(ConfigDocument::load(ringwright::test_data() + "/workload/hf/llama3-8b.json"),
-                  "model: {name: mine}\n");
+  Reading reading(ConfigDocument::load(file("llama3-8b.json")), "model: {name: mine}\n");
   EXPECT_EQ(reading.shape.sequence, 8192);
   EXPECT_EQ(reading.shape.name, "mine");
   ASSERT_EQ(reading.scenario.log().assumptions().size(), 1U);
@@ -182,4 +185,4 @@ TEST(HfConfig, MissingSizesAreErrors) {
 }
 
 }  // namespace
-}  // namespace ringwright::workload::hf_config_test
+}  // namespace ringwright::configs::model_import_test

@@ -5,11 +5,11 @@
 #include "core/config/config_map.h"
 #include "workload/model/model_shape.h"
 
-namespace ringwright::workload {
+namespace ringwright::configs {
 
 // `config` is the JSON file as a map (loaded by the caller); `model` is the scenario's own map, which adds what
 // config.json does not contain: seq_length, name, dropout. Every value that had to be guessed is recorded as assumed.
 // Mistakes are recorded in the maps; the result is then harmless.
-[[nodiscard]] ModelShape read_hf_model(ConfigMap& config, ConfigMap& model);
+[[nodiscard]] workload::ModelShape read_hf_model(ConfigMap& config, ConfigMap& model);
 
-}  // namespace ringwright::workload
+}  // namespace ringwright::configs

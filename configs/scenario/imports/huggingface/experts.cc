@@ -1,4 +1,4 @@
-#include "workload/model/hf_experts.h"
+#include "configs/scenario/imports/huggingface/experts.h"
 
 #include <algorithm>
 #include <array>
@@ -7,18 +7,18 @@
 
 #include <fmt/format.h>
 
-#include "workload/model/hf_keys.h"
+#include "configs/scenario/imports/huggingface/keys.h"
 
-namespace ringwright::workload {
+namespace ringwright::configs {
 namespace {
 
 constexpr std::array<std::string_view, 6> kFamilies{"mixtral",     "qwen2_moe",   "qwen3_moe",
                                                     "deepseek_v2", "deepseek_v3", "gpt_oss"};
 
-void read_mixtral(ConfigMap& config, ModelShape& shape) {
+void read_mixtral(ConfigMap& config, workload::ModelShape& shape) {
   read_hf_decoder(config, 0, shape);
-  ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
-                      .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  workload::ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = shape.ffn;
   shape.experts = experts;
   const auto window = config.integer_or(
@@ -27,7 +27,7 @@ void read_mixtral(ConfigMap& config, ModelShape& shape) {
 }
 
 // Layers of the list have a dense MLP; only a list of the first layers is supported.
-void read_dense_layers(ConfigMap& config, ExpertShape& experts) {
+void read_dense_layers(ConfigMap& config, workload::ExpertShape& experts) {
   std::vector<std::int64_t> dense = config.integers({.name = "mlp_only_layers", .doc = "layers without experts"});
   std::ranges::sort(dense);
   for (std::size_t place = 0; place < dense.size(); ++place) {
@@ -39,13 +39,13 @@ void read_dense_layers(ConfigMap& config, ExpertShape& experts) {
   experts.dense_layers = static_cast<std::int64_t>(dense.size());
 }
 
-void read_qwen(ConfigMap& config, std::string_view type, ModelShape& shape) {
+void read_qwen(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
   const bool third = type == "qwen3_moe";
   read_hf_decoder(config, third ? 128 : 0, shape);
   shape.query_key_norm = third;
-  shape.biases = third ? Biases::kNone : Biases::kQkvOnly;
-  ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
-                      .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  shape.biases = third ? workload::Biases::kNone : workload::Biases::kQkvOnly;
+  workload::ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
   if (!third) experts.shared_ffn = hf_size(config, "shared_expert_intermediate_size", "width of the shared expert");
   experts.every = hf_size_or(config, "decoder_sparse_step", "every n-th layer has experts", 1);
@@ -53,8 +53,8 @@ void read_qwen(ConfigMap& config, std::string_view type, ModelShape& shape) {
   shape.experts = experts;
 }
 
-void read_deepseek(ConfigMap& config, ModelShape& shape) {
-  LatentAttention latent;
+void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
+  workload::LatentAttention latent;
   const auto rank = config.integer_or(
       {.name = "q_lora_rank", .doc = "width of the queries' latent vector", .min = 1, .max = 1'000'000}, "null");
   latent.query_rank = rank.value_or(0);
@@ -66,8 +66,8 @@ void read_deepseek(ConfigMap& config, ModelShape& shape) {
   read_hf_decoder(config, 0, shape);
   shape.kv_heads = shape.heads;
   shape.head_size = key_size(shape);
-  ExpertShape experts{.count = hf_size(config, "n_routed_experts", "experts of a layer"),
-                      .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  workload::ExpertShape experts{.count = hf_size(config, "n_routed_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
   experts.shared_ffn =
       experts.ffn *
@@ -86,7 +86,7 @@ void read_deepseek(ConfigMap& config, ModelShape& shape) {
 }
 
 // Windowed and full layers alternate, starting with a windowed one; or all are of one kind.
-void read_layer_types(ConfigMap& config, ModelShape& shape) {
+void read_layer_types(ConfigMap& config, workload::ModelShape& shape) {
   const std::vector<std::string> types =
       config.texts({.name = "layer_types", .doc = "sliding_attention or full_attention, by layer"});
   const auto is_full = [&types](std::size_t layer) { return types[layer] == "full_attention"; };
@@ -105,12 +105,12 @@ void read_layer_types(ConfigMap& config, ModelShape& shape) {
   }
 }
 
-void read_gpt_oss(ConfigMap& config, ModelShape& shape) {
+void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
   read_hf_decoder(config, 64, shape);
-  shape.biases = Biases::kAllLinear;
+  shape.biases = workload::Biases::kAllLinear;
   shape.attention_sinks = true;
   const bool spelled = config.has("num_experts_per_tok");
-  ExpertShape experts{
+  workload::ExpertShape experts{
       .count = hf_size(config, "num_local_experts", "experts of a layer"),
       .per_token = hf_size(config, spelled ? "num_experts_per_tok" : "experts_per_token", "experts per token")};
   experts.ffn = shape.ffn;
@@ -119,8 +119,8 @@ void read_gpt_oss(ConfigMap& config, ModelShape& shape) {
   read_layer_types(config, shape);
 }
 
-void check_choice(ConfigMap& config, ModelShape& shape) {
-  ExpertShape& experts = *shape.experts;
+void check_choice(ConfigMap& config, workload::ModelShape& shape) {
+  workload::ExpertShape& experts = *shape.experts;
   if (experts.per_token > experts.count) {
     config.error("num_experts_per_tok", "E132",
                  fmt::format("a token uses {} experts, but there are {}", experts.per_token, experts.count));
@@ -138,7 +138,7 @@ bool is_hf_expert_family(std::string_view type) {
   return std::ranges::find(kFamilies, type) != kFamilies.end();
 }
 
-void read_hf_expert_family(ConfigMap& config, std::string_view type, ModelShape& shape) {
+void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
   if (type == "mixtral") read_mixtral(config, shape);
   if (type == "qwen2_moe" || type == "qwen3_moe") read_qwen(config, type, shape);
   if (type == "deepseek_v2" || type == "deepseek_v3") read_deepseek(config, shape);
@@ -146,4 +146,4 @@ void read_hf_expert_family(ConfigMap& config, std::string_view type, ModelShape&
   check_choice(config, shape);
 }
 
-}  // namespace ringwright::workload
+}  // namespace ringwright::configs
