@@ -274,7 +274,7 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
   }
-  const bool merged = nccl.tables.merges_ports && nccl.knobs.merge_ports;
+  const bool merged = nccl.tables.channels.merges_ports && nccl.knobs.merge_ports;
   nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
   check_graph_nets(comm, nccl);
   return nccl;
