@@ -26,6 +26,7 @@
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
 #include "validation/training/training_row.h"
+#include "validation/training/vocabulary.h"
 #include "workload/model/hf_config.h"
 #include "workload/pipeline/schedule_file.h"
 
@@ -127,7 +128,7 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
-constexpr std::array<Reader, 25> kReaders = {{
+constexpr std::array<Reader, 26> kReaders = {{
     {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
@@ -153,6 +154,7 @@ constexpr std::array<Reader, 25> kReaders = {{
     {"tensor_overlap", settings<configs::read_tensor_overlap>},
     {"training_rows", training_rows},
     {"tuner", text_first<collectives::parse_tuner_file>},
+    {"vocabulary", name_first<validation::parse_vocabulary>},
 }};
 
 }  // namespace

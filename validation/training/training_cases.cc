@@ -10,7 +10,6 @@
 
 #include "configs/simulation/simulate.h"
 #include "validation/training/training_scenario.h"
-#include "validation/training/training_words.h"
 
 namespace ringwright::validation {
 namespace {
@@ -211,11 +210,11 @@ std::vector<std::int64_t> micro_batches_of(const TrainingRow& row) {
 
 // Model chunks that a stage may have: as few as possible and as many as are common; or one, where the source does not
 // even state that there are several.
-std::vector<std::int64_t> parts_of(const TrainingRow& row) {
+std::vector<std::int64_t> parts_of(const TrainingRow& row, const Vocabulary& vocabulary) {
   const std::int64_t stages = row.pp.value_or(1);
   if (!row.tuned_parts || stages == 1 || !row.layers || *row.layers % stages != 0) return {};
-  const bool several =
-      std::ranges::any_of(row.remarks, [](const std::string& remark) { return says(remark, "vpp: interleaved"); });
+  const ScheduleRule* const schedule = find_rule(vocabulary.schedules, row.schedule);
+  const bool several = schedule != nullptr && schedule->schedule == "interleaved-1f1b";
   std::vector<std::int64_t> divisors;
   for (std::int64_t parts = several ? 2 : 1; parts <= 8; ++parts) {
     if (*row.layers / stages % parts == 0) divisors.push_back(parts);
@@ -230,7 +229,7 @@ std::vector<std::int64_t> parts_of(const TrainingRow& row) {
 std::vector<Variant> variants_of(const TrainingConventions& conventions, ScenarioPool& pool, PlayedRow& played) {
   const TrainingRow& row = played.row;
   std::vector<std::int64_t> micro_batches = micro_batches_of(row);
-  std::vector<std::int64_t> parts = parts_of(row);
+  std::vector<std::int64_t> parts = parts_of(row, conventions.vocabulary);
   const bool tunes_batch = micro_batches.size() > 1;
   const bool tunes_parts = !parts.empty();
   if (!tunes_batch) micro_batches = {0};

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/config/config_document.h"
-#include "validation/training/training_words.h"
 
 namespace ringwright::validation {
 namespace {
@@ -14,10 +13,6 @@ constexpr std::array kMeanings = {
     Option{.name = "reserved", .doc = "including the cache of the allocator"},
     Option{.name = "device", .doc = "everything on the device"},
 };
-
-std::vector<std::string> read_words(ConfigMap& map) {
-  return map.texts({.name = "words", .doc = "all of them must occur, in any case"});
-}
 
 MemoryMeaning parse_meaning(std::string_view text) {
   if (text == "allocated") return MemoryMeaning::kAllocated;
@@ -34,7 +29,7 @@ int read_generation(ConfigMap& map) {
 
 VersionRule read_version(ConfigMap& map) {
   VersionRule rule;
-  rule.words = read_words(map);
+  rule.words = read_rule_words(map);
   rule.stack =
       map.text({.name = "stack", .doc = "file with settings that rows do not state", .fallback = std::string()});
   rule.flash_attention = read_generation(map);
@@ -91,19 +86,23 @@ SourceRule read_source(ConfigMap& map) {
 
 MachineRule read_machine(ConfigMap& map) {
   MachineRule rule;
-  rule.words = read_words(map);
+  rule.words = read_rule_words(map);
   rule.node = map.text({.name = "node", .doc = "preset of the host"});
   rule.gpu = map.text({.name = "gpu", .doc = "preset of the GPU"});
   rule.domain = static_cast<int>(
       map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
   rule.tray = static_cast<int>(
       map.integer({.name = "tray", .doc = "GPUs of the smallest unit of a domain", .fallback = 1, .min = 1}));
+  rule.cards =
+      static_cast<int>(map.integer({.name = "cards", .doc = "network cards of a tray", .fallback = 1, .min = 1}));
+  rule.sockets =
+      static_cast<int>(map.integer({.name = "sockets", .doc = "CPU sockets of a tray", .fallback = 1, .min = 1}));
   return rule;
 }
 
 AttentionRule read_attention(ConfigMap& map) {
   AttentionRule rule;
-  rule.words = read_words(map);
+  rule.words = read_rule_words(map);
   rule.generation =
       static_cast<int>(map.integer({.name = "generation", .doc = "of FlashAttention", .min = 1, .max = 4}));
   rule.forward = map.percent({.name = "forward", .doc = "share of the peak, forward", .min = 0.01, .max = 1.0});
@@ -113,7 +112,7 @@ AttentionRule read_attention(ConfigMap& map) {
 
 NicRule read_nic_rule(ConfigMap& map) {
   NicRule rule;
-  rule.words = read_words(map);
+  rule.words = read_rule_words(map);
   const Bandwidth speed =
       map.bandwidth({.name = "host_bandwidth", .doc = "rate of all network cards of a host, in one direction"});
   rule.host_gbps = speed.count() * 8.0 / 1e9;
@@ -122,7 +121,7 @@ NicRule read_nic_rule(ConfigMap& map) {
 
 ModelRule read_model_rule(ConfigMap& map) {
   ModelRule rule;
-  rule.words = read_words(map);
+  rule.words = read_rule_words(map);
   rule.refused =
       map.text({.name = "refused", .doc = "why models of this name cannot be simulated", .fallback = std::string()});
   rule.preset = map.text({.name = "preset",
@@ -130,15 +129,26 @@ ModelRule read_model_rule(ConfigMap& map) {
                           .fallback = std::string("llama3-8b")});
   rule.learned_positions =
       map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
-  rule.set = map.texts({.name = "set", .doc = "differences from the preset, as key=value of the model"});
+  rule.set = read_settings(map, "set", "differences from the preset, as key=value of the model");
+  return rule;
+}
+
+StackRule read_stack_rule(ConfigMap& map) {
+  StackRule rule;
+  rule.words = read_rule_words(map);
+  rule.stack = map.text({.name = "stack", .doc = "file with settings that rows do not state"});
+  return rule;
+}
+
+FsdpRule read_fsdp_rule(ConfigMap& map) {
+  FsdpRule rule;
+  rule.words = read_rule_words(map);
+  rule.set = read_settings(map, "set", "settings of rows with FSDP, as key=value of a scenario");
+  rule.set_pipeline = read_settings(map, "set_pipeline", "the same in addition where there are several stages");
   return rule;
 }
 
 }  // namespace
-
-bool NamedRule::fits(std::string_view text) const {
-  return std::ranges::all_of(words, [&](const std::string& word) { return says(text, word); });
-}
 
 std::string SourceRule::key() const {
   std::string key = name;
@@ -158,7 +168,7 @@ const SourceRule* TrainingConventions::find_source(std::string_view key) const {
 
 const SourceRule* TrainingConventions::find_source(std::string_view name, std::string_view model) const {
   const auto found = std::ranges::find_if(
-      sources, [&](const SourceRule& rule) { return rule.name == name && NamedRule{rule.models}.fits(model); });
+      sources, [&](const SourceRule& rule) { return rule.name == name && WordRule{rule.models}.fits(model); });
   return found == sources.end() ? nullptr : &*found;
 }
 
@@ -169,11 +179,9 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
   TrainingConventions result{.folder = folder};
   for (ConfigMap& map : root.maps("sources", "tables of measured runs")) result.sources.push_back(read_source(map));
   for (ConfigMap& map : root.maps("frameworks", "software stacks by the name of the framework")) {
-    StackRule rule;
-    rule.words = read_words(map);
-    rule.stack = map.text({.name = "stack", .doc = "file with settings that rows do not state"});
-    result.frameworks.push_back(std::move(rule));
+    result.frameworks.push_back(read_stack_rule(map));
   }
+  for (ConfigMap& map : root.maps("fsdp", "how frameworks run FSDP")) result.fsdp.push_back(read_fsdp_rule(map));
   for (ConfigMap& map : root.maps("machines", "GPUs as tables name them")) result.machines.push_back(read_machine(map));
   for (ConfigMap& map : root.maps("attention", "older kernels of attention")) {
     result.attention.push_back(read_attention(map));
@@ -182,7 +190,14 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
   for (ConfigMap& map : root.maps("models", "models as tables name them"))
     result.models.push_back(read_model_rule(map));
   document->check_all_read();
-  if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
+  Diagnostics problems;
+  for (const Diagnostic& problem : document->log().diagnostics().all()) problems.add(problem);
+  auto vocabulary = read_vocabulary(folder + "/words.yaml");
+  if (!vocabulary) {
+    for (const Diagnostic& problem : vocabulary.error().all()) problems.add(problem);
+  }
+  if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  result.vocabulary = std::move(*vocabulary);
   return result;
 }
 

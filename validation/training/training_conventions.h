@@ -1,5 +1,6 @@
 // The conventions behind tables of training runs: which software stack each source used, which shipped presets
-// represent the GPUs and models that tables name, and how well each source must be met. Read from conventions.yaml.
+// represent the GPUs and models that tables name, and how well each source must be met. Read from conventions.yaml and,
+// for what words in tables mean, words.yaml.
 #pragma once
 
 #include <cstdint>
@@ -9,43 +10,48 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
+#include "validation/training/vocabulary.h"
+#include "validation/training/word_rule.h"
 
 namespace ringwright::validation {
 
-// All of the words must occur; the first rule that fits holds.
-struct NamedRule {
-  std::vector<std::string> words;
-  [[nodiscard]] bool fits(std::string_view text) const;
-};
-
-struct MachineRule : NamedRule {
+// Of rules for one thing, the first that fits holds.
+struct MachineRule : WordRule {
   std::string node;  // preset
   std::string gpu;   // preset
   int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
   int tray = 1;      // GPUs of the smallest unit of a domain
+  int cards = 1;     // network cards of a tray
+  int sockets = 1;   // CPU sockets of a tray
 };
 
 // Share of the peak that a generation of FlashAttention reaches on GPUs whose newest kernels reach more.
-struct AttentionRule : NamedRule {
+struct AttentionRule : WordRule {
   int generation = 1;
   double forward = 0.0;
   double backward = 0.0;
 };
 
 // The rate of network cards with a transport other than RDMA.
-struct NicRule : NamedRule {
+struct NicRule : WordRule {
   double host_gbps = 0.0;  // of all cards of a host together, in one direction
 };
 
-struct ModelRule : NamedRule {
+struct ModelRule : WordRule {
   std::string preset;
   bool learned_positions = false;  // the preset has a table of positions, as long as the sequence
-  std::vector<std::string> set;    // what else differs from the preset: "mtp_num_layers=0"
+  std::vector<Setting> set;        // what else differs from the preset: "mtp_num_layers=0"
   std::string refused;             // why such a model cannot be simulated; empty: it can
 };
 
-struct StackRule : NamedRule {
+struct StackRule : WordRule {
   std::string stack;  // file with settings that rows of this software do not state
+};
+
+// How a framework runs FSDP, in rows that use it.
+struct FsdpRule : WordRule {
+  std::vector<Setting> set;           // of the scenario
+  std::vector<Setting> set_pipeline;  // in addition, where there are several pipeline stages
 };
 
 enum class MemoryMeaning {
@@ -55,7 +61,7 @@ enum class MemoryMeaning {
 };
 
 // Differences in rows whose `where`, `notes` or `schedule` contain the words: another version of the software.
-struct VersionRule : NamedRule {
+struct VersionRule : WordRule {
   std::string stack;            // empty: the source's
   int flash_attention = 0;      // 0: the source's
   bool tensor_overlap = false;  // tensor-parallel exchanges overlap GEMMs in rows that do not state it
@@ -90,17 +96,19 @@ struct TrainingConventions {
   std::string folder;  // of the stacks' files
   std::vector<SourceRule> sources;
   std::vector<StackRule> frameworks;
+  std::vector<FsdpRule> fsdp;
   std::vector<MachineRule> machines;
   std::vector<AttentionRule> attention;
   std::vector<NicRule> nics;
   std::vector<ModelRule> models;
+  Vocabulary vocabulary;
 
   [[nodiscard]] const SourceRule* find_source(std::string_view key) const;
   // The first rule for rows of that name and model.
   [[nodiscard]] const SourceRule* find_source(std::string_view name, std::string_view model) const;
 };
 
-// Reads <folder>/conventions.yaml.
+// Reads <folder>/conventions.yaml and <folder>/words.yaml.
 [[nodiscard]] Result<TrainingConventions> read_conventions(const std::string& folder);
 
 }  // namespace ringwright::validation

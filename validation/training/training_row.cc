@@ -25,14 +25,12 @@ struct Column {
   double least = 0.0;  // of a number
 };
 
-// The shared schema of the tables of measured runs. Informational columns (params_b, the derived mfu_pct and hfu_pct,
-// the whole training's duration) are not among them.
+// The shared schema of the tables of measured runs, without informational columns.
 const std::array kTrainingRowColumns = {
     Column{"id", &TrainingRow::id, "name of the row: SOURCE-NUMBER; rows of one SOURCE are scored together"},
     Column{"where", &TrainingRow::where, "position of the row in the source"},
     Column{"model", &TrainingRow::model,
            "the model; a name of `ringwright list models`, or one in validation/training/conventions.yaml"},
-    Column{"params_b", &TrainingRow::billions_of_parameters, "parameters in billions"},
     Column{"layers", &TrainingRow::layers, "transformer layers", 1.0},
     Column{"hidden", &TrainingRow::hidden, "hidden size", 1.0},
     Column{"heads", &TrainingRow::heads, "attention heads", 1.0},
@@ -48,7 +46,6 @@ const std::array kTrainingRowColumns = {
     Column{"gpu", &TrainingRow::gpu, "the GPU, as in A100-SXM4-80GB"},
     Column{"n_gpus", &TrainingRow::gpus, "GPUs of the job", 1.0},
     Column{"gpus_per_node", &TrainingRow::gpus_per_node, "GPUs of a host (8)", 1.0},
-    Column{"scaleup", &TrainingRow::scaleup, "NVLink or NVLink domain, in words"},
     Column{"nic", &TrainingRow::nic, "network cards of a host, as in 8x200Gbps HDR IB"},
     Column{"tp", &TrainingRow::tp, "tensor-parallel size", 1.0},
     Column{"pp", &TrainingRow::pp, "pipeline-parallel size", 1.0},
@@ -71,15 +68,16 @@ const std::array kTrainingRowColumns = {
     Column{"tok_s_gpu", &TrainingRow::tokens_per_gpu, "measured: tokens/s of a GPU"},
     Column{"tflops_gpu", &TrainingRow::tflops_per_gpu, "measured: TFLOP/s of a GPU"},
     Column{"mem_gib", &TrainingRow::memory_gib, "measured: memory of the fullest GPU in GiB"},
-    Column{"reducescatter_gb", &TrainingRow::reduce_scatter_gb, "GB that a rank reduce-scatters in a step"},
     Column{"notes", &TrainingRow::notes, "remarks"},
     Column{"trust", &TrainingRow::trust, "remarks on the source"},
     Column{"split", &TrainingRow::split, "exclude: the row is not compared"},
 };
 constexpr std::array<std::string_view, 4> kTrainingRowNeeded = {"id", "model", "gpu", "n_gpus"};
 
-// Informational figures in tables of sources: a rate that follows from others, the duration of a whole training.
-constexpr std::array<std::string_view, 4> kForPeople = {"mfu_pct", "hfu_pct", "hfu_tflops_gpu", "time_to_train_min"};
+// Informational cells in tables of sources: sizes, names and rates that follow from others, the duration of a whole
+// training.
+constexpr std::array<std::string_view, 6> kForPeople = {"params_b", "scaleup",        "mfu_pct",
+                                                        "hfu_pct",  "hfu_tflops_gpu", "time_to_train_min"};
 
 enum class Number { kValue, kWords, kBroken };
 
@@ -142,12 +140,8 @@ class RowReader {
     switch (kind) {
       case Number::kValue: field = value; return;
       case Number::kWords:
-        if (column.name == "vpp" && cell.text.find("one layer per chunk") != std::string::npos) {
-          result_.one_layer_a_part = true;
-        } else {
-          if (column.name == "vpp") result_.tuned_parts = true;
-          result_.remarks.push_back(fmt::format("{}: {}", column.name, cell.text));
-        }
+        if (column.name == "vpp") result_.tuned_parts = true;
+        result_.remarks.push_back(fmt::format("{}: {}", column.name, cell.text));
         return;
       case Number::kBroken:
         refuse(column.name, cell.column,

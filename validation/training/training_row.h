@@ -18,17 +18,15 @@ namespace ringwright::validation {
 struct TrainingRow {
   Place place;
   std::map<std::string, int, std::less<>> cells;  // where each cell that is not empty begins
-  std::string id, where, model, gpu, scaleup, nic, sharding, recompute, precision, overlap, framework, schedule, notes,
-      trust, split;
+  std::string id, where, model, gpu, nic, sharding, recompute, precision, overlap, framework, schedule, notes, trust,
+      split;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_size, ffn, vocabulary, sequence;
   std::optional<std::int64_t> experts, top_k, expert_ffn, shared_experts;
   std::optional<std::int64_t> gpus, gpus_per_node, tp, pp, virtual_stages, dp, cp, ep, etp, sequence_parallel;
   std::optional<std::int64_t> micro_batch, global_batch, accumulation;
   std::optional<double> step_seconds, tokens_per_gpu, tflops_per_gpu, memory_gib;
-  std::optional<double> billions_of_parameters, reduce_scatter_gb;  // GB: of one rank in one step
-  bool one_layer_a_part = false;      // virtual stages: "max (one layer per chunk)"
-  bool tuned_parts = false;           // virtual stages: any other words, such as "not stated"
-  std::vector<std::string> remarks;   // words where a number is expected: "mbs: tuned per model (not tabulated)"
+  bool tuned_parts = false;          // virtual stages: words, such as "not stated"
+  std::vector<std::string> remarks;  // words where a number is expected: "mbs: tuned, not printed"
 
   [[nodiscard]] bool scored() const { return split != "exclude"; }
   // The prefix of the id before its number: "bloom_176b_tuning".

@@ -8,20 +8,16 @@
 #include <fmt/format.h>
 
 #include "validation/tables/yaml_text.h"
-#include "validation/training/training_setup.h"
-#include "validation/training/training_words.h"
+#include "validation/training/cell_words.h"
+#include "validation/training/recompute.h"
+#include "validation/training/unknown_cells.h"
 
 namespace ringwright::validation {
 namespace {
 
-// The first rule that fits, or null.
-template <class Rule>
-const Rule* find_rule(const std::vector<Rule>& rules, std::string_view text) {
-  const auto found = std::ranges::find_if(rules, [&](const Rule& rule) { return rule.fits(text); });
-  return found == rules.end() ? nullptr : &*found;
+std::string told_by(const TrainingRow& r) {
+  return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu);
 }
-
-std::string told_by(const TrainingRow& r) { return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu); }
 
 class ScenarioMaker {
  public:
@@ -29,7 +25,10 @@ class ScenarioMaker {
       : row_(row),
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
-        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr) {}
+        words_(conventions.vocabulary),
+        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr),
+        overlap_(read_overlap(words_, row.overlap)),
+        sharding_(read_sharding(words_, row.sharding)) {}
 
   tl::expected<TrainingScenario, Unplayable> make() {
     constexpr std::array kSteps = {&ScenarioMaker::stack, &ScenarioMaker::machine, &ScenarioMaker::model,
@@ -41,6 +40,9 @@ class ScenarioMaker {
     pipeline();
     sharding();
     training();
+    for (const UnknownCell& cell : unknown_cells(row_, words_)) {
+      assume(fmt::format("the stack's settings: the words '{}' in column {} are not known", cell.text, cell.column));
+    }
     for (const std::string& remark : row_.remarks) assume("the source states for " + remark);
     return TrainingScenario{.yaml = yaml_.text(), .assumed = std::move(assumed_)};
   }
@@ -54,6 +56,9 @@ class ScenarioMaker {
   void set_if(std::string_view path, const std::optional<std::int64_t>& value) {
     if (value) set(path, *value);
   }
+  void set_all(const std::vector<Setting>& settings) {
+    for (const Setting& setting : settings) yaml_.set(setting.path, setting.value);
+  }
 
   // Each of these returns why the row cannot be simulated, or nothing.
   std::string stack();
@@ -61,23 +66,27 @@ class ScenarioMaker {
   std::string model();
   std::string layout();
   std::string batch();
-  [[nodiscard]] std::optional<std::int64_t> reductions_by_volume() const;
   void hosts(const MachineRule& machine);
   void nics();
+  [[nodiscard]] bool trains_adapters() const;
   void older_attention();
   void experts();
   void spread_experts();
   void pipeline();
   void spread_layers(std::int64_t parts);
   void sharding();
+  void fsdp();
   void overlap();
   void tensor_overlap(std::optional<bool> said);
   void training();
 
   const TrainingRow& row_;
   const TrainingConventions& conventions_;
-  const SourceRule* source_;    // null: no rule for the source
+  const SourceRule* source_;  // null: no rule for the source
+  const Vocabulary& words_;
   const VersionRule* version_;  // null: nothing differs
+  Overlap overlap_;
+  Sharding sharding_;
   YamlText yaml_;
   std::vector<std::string> assumed_;
   bool adapters_ = false;  // low-rank ones are all that is trained
@@ -127,7 +136,7 @@ void ScenarioMaker::older_attention() {
 
 // GPUs of a host, or of an NVLink domain where there is one: as many of it as divide the job evenly.
 void ScenarioMaker::hosts(const MachineRule& machine) {
-  const bool rack = machine.domain > 0 && (row_.scaleup.empty() || says(row_.scaleup, "nvl") || machine.tray > 1);
+  const bool rack = machine.domain > 0;
   const std::int64_t most = rack ? machine.domain : row_.gpus_per_node.value_or(8);
   const std::int64_t step = rack ? machine.tray : 1;
   if (!rack && !row_.gpus_per_node) assume("8 GPUs a host");
@@ -138,13 +147,13 @@ void ScenarioMaker::hosts(const MachineRule& machine) {
   set("cluster.node.gpus", per_host_);
   if (rack) {
     tray_ = machine.tray;
-    set("cluster.node.nic.count", per_host_);
-    set("cluster.node.pcie.sockets", std::max<std::int64_t>(1, per_host_ / 2));
+    set("cluster.node.nic.count", std::max<std::int64_t>(1, per_host_ * machine.cards / tray_));
+    set("cluster.node.pcie.sockets", std::max<std::int64_t>(1, per_host_ * machine.sockets / tray_));
   }
 }
 
 void ScenarioMaker::nics() {
-  const auto nics = read_nics(row_.nic);
+  const auto nics = read_cards(words_, row_.nic);
   if (!nics || nics->count == 0) {
     assume("network cards as the host's preset has them");
     return;
@@ -161,9 +170,15 @@ void ScenarioMaker::nics() {
   yaml_.set("cluster.node.nic.bandwidth", fmt::format("{:.6g}Gbps", gbps));
 }
 
+// Training adapters is another model, in whichever column it is stated.
+bool ScenarioMaker::trains_adapters() const {
+  return std::ranges::any_of(words_.adapters, [&](const AdapterRule& rule) {
+    return rule.fits(rule.column == AdapterColumn::kModel ? row_.model : row_.notes);
+  });
+}
+
 std::string ScenarioMaker::model() {
-  // Fine-tuning with adapters is another model, in whichever column it is stated.
-  adapters_ = says(row_.model, "lora") || says(row_.notes, "fine-tune LoRA") || says(row_.notes, "fine-tuning LoRA");
+  adapters_ = trains_adapters();
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
   if (rule == nullptr) return fmt::format("no known model has the structure of '{}'", row_.model);
   if (!rule->refused.empty()) return fmt::format("'{}' cannot be simulated: {}", row_.model, rule->refused);
@@ -184,10 +199,7 @@ std::string ScenarioMaker::model() {
   set_if("model.seq_length", row_.sequence);
   if (rule->learned_positions && row_.sequence) set("model.max_position_embeddings", *row_.sequence);
   experts();
-  for (const std::string& entry : rule->set) {
-    const std::size_t equals = entry.find('=');
-    if (equals != std::string::npos) yaml_.set("model." + entry.substr(0, equals), entry.substr(equals + 1));
-  }
+  for (const Setting& setting : rule->set) yaml_.set("model." + setting.path, setting.value);
   return {};
 }
 
@@ -204,10 +216,6 @@ void ScenarioMaker::experts() {
 std::string ScenarioMaker::layout() {
   tp_ = row_.tp.value_or(1);
   pp_ = row_.pp.value_or(1);
-  if (row_.layers && pp_ > *row_.layers + 2) {
-    assume(fmt::format("one stage: {} of them cannot be filled with {} layers", pp_, *row_.layers));
-    pp_ = 1;
-  }
   cp_ = row_.cp.value_or(1);
   if (!row_.tp && !row_.pp && !row_.dp && gpus_ > 1) return "the source gives no parallel layout";
   const std::int64_t model = std::max<std::int64_t>(1, tp_ * pp_ * cp_);
@@ -239,25 +247,10 @@ void ScenarioMaker::spread_experts() {
   }
 }
 
-// How often FSDP reduced gradients in a step, where their volume was measured: each time in fp32, and no fewer than a
-// rank's tensors sharded by tensor parallelism, or of experts.
-std::optional<std::int64_t> ScenarioMaker::reductions_by_volume() const {
-  const bool told = row_.reduce_scatter_gb.value_or(0.0) > 0.0 && row_.billions_of_parameters.value_or(0.0) > 0.0;
-  if (!told || pp_ > 1 || row_.accumulation || !read_sharding(row_.sharding).fsdp) return std::nullopt;
-  const auto cut = static_cast<double>(std::max(tp_, row_.ep.value_or(1)));
-  const double once_gb = 4.0 * *row_.billions_of_parameters / cut;
-  return std::max<std::int64_t>(1, std::llround(*row_.reduce_scatter_gb / once_gb));
-}
-
 // Of micro-batch, global batch and accumulation, two determine the third.
 std::string ScenarioMaker::batch() {
   std::int64_t micro = row_.micro_batch.value_or(0);
   std::int64_t global = row_.global_batch.value_or(0);
-  if (const auto times = reductions_by_volume(); times && global > std::max<std::int64_t>(1, micro) * dp_ * *times) {
-    micro = global / (dp_ * *times);
-    assume(fmt::format("{} sequences a microbatch: gradients were reduced {} in a step, by their volume", micro,
-                       *times == 1 ? "once" : fmt::format("{} times", *times)));
-  }
   if (global == 0 && micro > 0 && row_.accumulation) global = micro * dp_ * *row_.accumulation;
   if (global == 0 && micro > 0 && pp_ == 1) {
     global = micro * dp_;
@@ -286,12 +279,10 @@ std::string ScenarioMaker::batch() {
 }
 
 void ScenarioMaker::pipeline() {
-  const std::int64_t layers = *row_.layers;
-  std::int64_t chunks = row_.virtual_stages.value_or(1);
-  if (row_.one_layer_a_part) chunks = std::max<std::int64_t>(1, (layers + 2) / pp_);
+  const std::int64_t chunks = row_.virtual_stages.value_or(1);
   if (pp_ == 1) return;
-  std::string schedule = read_schedule_name(row_.schedule);
-  if (schedule.empty()) schedule = read_schedule_name(row_.overlap);
+  const ScheduleRule* const rule = find_rule(words_.schedules, row_.schedule);
+  std::string schedule = rule != nullptr ? rule->schedule : std::string();
   if (chunks > 1 && (schedule.empty() || schedule == "1f1b")) schedule = "interleaved-1f1b";
   if (chunks == 1 && schedule == "interleaved-1f1b") schedule = "1f1b";
   if (!schedule.empty()) yaml_.set("parallel.schedule", schedule);
@@ -322,51 +313,48 @@ void ScenarioMaker::spread_layers(std::int64_t parts) {
 }
 
 void ScenarioMaker::sharding() {
-  const Sharding sharding = read_sharding(row_.sharding);
   overlap();
   if (dp_ * cp_ == 1) return;
-  if (sharding.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
-  if (sharding.fsdp) {
-    // With stages torchtitan holds parameters from a forward to its backward pass (parallelize.py), and PyTorch reduces
-    // with the last microbatch (torch/distributed/pipelining/stage.py: backward_maybe_with_nosync). It may hold them
-    // after a backward pass, too, but rows 178 to 183 of CCL-Bench took a gather's time for each microbatch.
-    const bool torchtitan = says(row_.framework, "torchtitan");
-    const bool keeps = sharding.keeps_parameters || (pp_ > 1 && torchtitan);
-    yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");
-    if (torchtitan) yaml_.set("parallel.fsdp.wrap_ends", "true");
-    if (torchtitan && pp_ > 1) yaml_.set("parallel.fsdp.no_sync", "true");
-    if (sharding.degree && *sharding.degree < dp_ * cp_) {
-      yaml_.set("parallel.fsdp.sharding_strategy", "hybrid_shard");
-      set("parallel.fsdp.shard_degree", *sharding.degree);
-    }
-    return;
+  if (sharding_.offloads_optimizer) yaml_.set("parallel.zero.offload_optimizer.device", "cpu");
+  switch (sharding_.kind) {
+    case ShardingKind::kUnstated: return;
+    case ShardingKind::kNone: return yaml_.set("parallel.zero.stage", "0");
+    case ShardingKind::kOptimizer: return yaml_.set("parallel.zero.stage", "1");
+    case ShardingKind::kGradients: return yaml_.set("parallel.zero.stage", "2");
+    case ShardingKind::kParameters: return yaml_.set("parallel.zero.stage", "3");
+    case ShardingKind::kFullShard:
+    case ShardingKind::kShardGradOp: return fsdp();
   }
-  switch (sharding.what) {
-    case ShardingWords::kUnsaid: return;
-    case ShardingWords::kNone: return yaml_.set("parallel.zero.stage", "0");
-    case ShardingWords::kOptimizer: return yaml_.set("parallel.zero.stage", "1");
-    case ShardingWords::kGradients: return yaml_.set("parallel.zero.stage", "2");
-    case ShardingWords::kParameters: return yaml_.set("parallel.zero.stage", "3");
+}
+
+void ScenarioMaker::fsdp() {
+  const bool keeps = sharding_.kind == ShardingKind::kShardGradOp;
+  yaml_.set("parallel.fsdp.sharding_strategy", keeps ? "shard_grad_op" : "full_shard");
+  if (const FsdpRule* const rule = find_rule(conventions_.fsdp, row_.framework)) {
+    set_all(rule->set);
+    if (pp_ > 1) set_all(rule->set_pipeline);
+  }
+  if (sharding_.degree && *sharding_.degree < dp_ * cp_) {
+    yaml_.set("parallel.fsdp.sharding_strategy", "hybrid_shard");
+    set("parallel.fsdp.shard_degree", *sharding_.degree);
   }
 }
 
 void ScenarioMaker::overlap() {
-  const OverlapWords words = read_overlap(row_.overlap);
   const auto set_flag = [&](std::string_view path, const std::optional<bool>& flag) {
     if (flag) set(path, *flag);
   };
   if (dp_ > 1) {
-    set_flag("parallel.zero.overlap_grad_reduce", words.grad_reduce);
-    if (read_sharding(row_.sharding).what == ShardingWords::kOptimizer) {
-      set_flag("parallel.zero.overlap_param_gather", words.param_gather);
+    set_flag("parallel.zero.overlap_grad_reduce", overlap_.grad_reduce);
+    if (sharding_.kind == ShardingKind::kOptimizer) {
+      set_flag("parallel.zero.overlap_param_gather", overlap_.param_gather);
     }
-    if (words.bucket_mb && words.grad_reduce.value_or(false)) {
-      yaml_.set("parallel.zero.bucket", fmt::format("{}MB", *words.bucket_mb));
+    if (overlap_.bucket_mb && overlap_.grad_reduce.value_or(false)) {
+      yaml_.set("parallel.zero.bucket", fmt::format("{}MB", *overlap_.bucket_mb));
     }
   }
-  if (pp_ > 1) set_flag("parallel.overlap_p2p_comm", words.p2p);
-  tensor_overlap(words.tensor);
-  if (words.bf16_gradients) yaml_.set("training.grad_reduce_dtype", "bf16");
+  if (pp_ > 1) set_flag("parallel.overlap_p2p_comm", overlap_.p2p);
+  tensor_overlap(overlap_.tensor);
 }
 
 // A switch without effect where the sequence is not split, and on GEMMs with adapters.
@@ -378,13 +366,12 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
 }
 
 void ScenarioMaker::training() {
-  // Such a compiler fuses neighbouring operators into one kernel.
-  const OverlapWords words = read_overlap(row_.overlap);
-  if (words.compiled.value_or(false)) yaml_.set("training.pointwise", "fused");
-  if (words.graphs) yaml_.set("compute.cuda_graphs", "true");
-  write_precision(row_, yaml_, assumed_);
+  set_all(overlap_.set);
+  if (const SettingsRule* const rule = find_rule(words_.precision, row_.precision)) set_all(rule->set);
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
-  if (source_ == nullptr || source_->recompute.empty()) return write_recompute(row_, parts, yaml_);
+  if (source_ == nullptr || source_->recompute.empty()) {
+    return write_recompute(row_, read_recomputation(words_, row_.recompute), parts, yaml_);
+  }
   assume(fmt::format("recompute is {}, as the times of the source show; its column states: {}", source_->recompute,
                      row_.recompute));
   yaml_.set("training.recompute", source_->recompute);

@@ -1,7 +1,10 @@
 #include "validation/training/training_conventions.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "validation/tables/shipped_files.h"
@@ -50,6 +53,23 @@ TEST(TrainingConventions, RowsOfOneTableMayBeScoredApartAndComeFromSeveralVersio
   EXPECT_EQ(conventions.find_source("others", "llama"), nullptr);
   EXPECT_EQ(conventions.find_source("runs/gpt3")->version_of("round v3.0, somewhere")->stack, "old.yaml");
   EXPECT_EQ(conventions.find_source("runs/gpt3")->version_of("round v4.0"), nullptr);
+}
+
+TEST(TrainingConventions, MistakesOfBothFilesComeTogether) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ringwright_conventions";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "conventions.yaml") << "fsdp:\n  - {words: [titan], set: [wrap_ends]}\n"
+                                                "models:\n  - {preset: llama3-8b}\n";
+  std::ofstream(folder / "words.yaml") << "precision:\n  - {words: [bf16], sets: []}\n";
+  const auto conventions = read_conventions(folder.string());
+  std::filesystem::remove_all(folder);
+  ASSERT_FALSE(conventions);
+  const std::string text = render(conventions.error());
+  EXPECT_THAT(text,
+              ::testing::HasSubstr("conventions.yaml:2:26: error[E168]: fsdp[0].set holds 'wrap_ends', which is no"));
+  EXPECT_THAT(text, ::testing::HasSubstr("error[E168]: models[0].words is empty"));
+  EXPECT_THAT(text, ::testing::HasSubstr("words.yaml:2:"));
+  EXPECT_THAT(text, ::testing::HasSubstr("sets"));
 }
 
 TEST(TrainingConventions, AFolderWithoutThemIsAnError) {

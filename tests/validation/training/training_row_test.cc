@@ -29,11 +29,11 @@ TEST(TrainingRow, ReadsTheSharedSchema) {
 }
 
 TEST(TrainingRow, WordsForANumberAreARemark) {
-  const auto table = read("id,model,gpu,n_gpus,mbs,vpp\na-1,m,A100,8,tuned (not printed),max (one layer per chunk)\n");
+  const auto table = read("id,model,gpu,n_gpus,mbs,vpp\na-1,m,A100,8,tuned (not printed),not stated\n");
   ASSERT_TRUE(table) << render(table.error());
   EXPECT_FALSE(table->rows[0].micro_batch);
-  EXPECT_THAT(table->rows[0].remarks, ElementsAre("mbs: tuned (not printed)"));
-  EXPECT_TRUE(table->rows[0].one_layer_a_part);
+  EXPECT_THAT(table->rows[0].remarks, ElementsAre("vpp: not stated", "mbs: tuned (not printed)"));
+  EXPECT_TRUE(table->rows[0].tuned_parts);
 }
 
 TEST(TrainingRow, WholeNumbersOfSpreadsheetsAndDashesAreRead) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "validation/tables/shipped_files.h"
+
 namespace ringwright::validation::training_scenario_test {
 namespace {
 
@@ -15,10 +17,11 @@ TrainingConventions conventions() {
   TrainingConventions result{.folder = "/conventions"};
   result.sources.push_back({.name = "korth", .title = "Korthikanti", .stack = "megatron.yaml"});
   result.frameworks.push_back({{.words = {"NeMo"}}, "nemo.yaml"});
-  result.machines.push_back({{.words = {"GB200"}}, "gb200-nvl72", "gb200", 72, 4});
+  result.machines.push_back({{.words = {"GB200"}}, "gb200-nvl72", "gb200", 72, 4, 4, 2});
   result.machines.push_back({{.words = {"A100"}}, "dgx-a100", "a100-sxm4-80gb"});
-  result.models.push_back({{.words = {"gpt", "cut"}}, "gpt3-175b", true, {"first_k_dense_replace=1"}});
+  result.models.push_back({{.words = {"gpt", "cut"}}, "gpt3-175b", true, {{"first_k_dense_replace", "1"}}});
   result.models.push_back({{.words = {"gpt"}}, "gpt3-175b", true, {}});
+  result.vocabulary = *read_vocabulary(shipped_folder("training") + "/words.yaml");
   return result;
 }
 
@@ -135,16 +138,7 @@ TEST(TrainingScenario, ARackIsFilledEvenly) {
   EXPECT_THAT(yaml, HasSubstr("gpus: 64"));
   EXPECT_THAT(yaml, HasSubstr("nodes: 8"));
   EXPECT_THAT(yaml, HasSubstr("fabric: {rails: 4}")) << "those of a tray";
-}
-
-TEST(TrainingScenario, MoreStagesThanLayersAreAMisprint) {
-  TrainingRow row = full_row();
-  row.pp = 99;
-  row.virtual_stages.reset();
-  const auto scenario = make_scenario(row, conventions());
-  ASSERT_TRUE(scenario);
-  EXPECT_THAT(scenario->yaml, HasSubstr("pp: 1"));
-  EXPECT_THAT(scenario->assumed, Contains(HasSubstr("99 of them cannot be filled with 96 layers")));
+  EXPECT_THAT(yaml, HasSubstr("sockets: 32")) << "16 trays of two";
 }
 
 TEST(TrainingScenario, AccumulationDecidesWhereTheBatchDoesNotDivide) {
@@ -215,7 +209,7 @@ TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
 TEST(TrainingScenario, NotesMayStateThatOnlyAdaptersAreTrained) {
   TrainingConventions with_adapters = conventions();
   with_adapters.models.insert(with_adapters.models.begin(),
-                              {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {"lora.rank=32"}});
+                              {{.words = {"gpt", "lora"}}, "gpt3-175b", false, {{"lora.rank", "32"}}});
   TrainingRow row = full_row();
   EXPECT_THAT(make_scenario(row, with_adapters)->yaml, Not(HasSubstr("lora")));
   row.notes = "fine-tune LoRA packed";
@@ -226,14 +220,6 @@ TEST(TrainingScenario, GemmsInFp8LeaveTheRestAsItIs) {
   TrainingRow row = full_row();
   row.precision = "fp8 rowwise";
   EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp8_recipe: rowwise"));
-}
-
-TEST(TrainingScenario, GemmsInFp4AreOfNvfp4UnlessTheRowStatesOtherwise) {
-  TrainingRow row = full_row();
-  row.precision = "FP4";
-  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: nvfp4"));
-  row.precision = "mxfp4";
-  EXPECT_THAT(yaml_of(row), HasSubstr("precision: bf16, fp4_recipe: mxfp4"));
 }
 
 TEST(TrainingScenario, ExchangesOverlapGemmsWhereTheRowStatesItAndTheSequenceIsSplit) {
@@ -351,34 +337,35 @@ TEST(TrainingScenario, ContextParallelRanksShareShards) {
   EXPECT_THAT(yaml_of(row), HasSubstr("sharding_strategy: full_shard"));
 }
 
-// Stages of torchtitan's pipelines reduce once in a step and gather once a microbatch.
-TEST(TrainingScenario, TorchtitansStagesHoldTheirParameters) {
+TEST(TrainingScenario, AFrameworkMayRunFsdpInItsOwnWay) {
+  TrainingConventions own = conventions();
+  own.fsdp = {{{.words = {"titan"}},
+               {{"parallel.fsdp.wrap_ends", "true"}},
+               {{"parallel.fsdp.sharding_strategy", "shard_grad_op"}, {"parallel.fsdp.no_sync", "true"}}}};
   TrainingRow row = full_row();
   row.gpus = 128;
   row.sharding = "FSDP2";
-  row.framework = "torchtitan 0.1";
-  EXPECT_THAT(yaml_of(row), AllOf(HasSubstr("sharding_strategy: shard_grad_op"), HasSubstr("no_sync: true")));
+  row.framework = "titan 0.1";
+  EXPECT_THAT(make_scenario(row, own)->yaml,
+              HasSubstr("fsdp: {sharding_strategy: shard_grad_op, wrap_ends: true, no_sync: true}"));
   row.pp = row.virtual_stages = 1;
-  EXPECT_THAT(yaml_of(row), AllOf(HasSubstr("sharding_strategy: full_shard"), Not(HasSubstr("no_sync"))));
+  EXPECT_THAT(make_scenario(row, own)->yaml, HasSubstr("fsdp: {sharding_strategy: full_shard, wrap_ends: true}"));
+  row.framework = "another";
+  EXPECT_THAT(make_scenario(row, own)->yaml, HasSubstr("fsdp: {sharding_strategy: full_shard}"));
+  row.framework = "titan 0.1";
+  row.sharding = "ZeRO-2";
+  EXPECT_THAT(make_scenario(row, own)->yaml, Not(HasSubstr("fsdp")));
 }
 
-// 8 billion parameters over two tensor-parallel ranks are 16 GB in fp32: 17 GB are one reduction, 33 GB two.
-TEST(TrainingScenario, AVolumeOfReductionsDeterminesTheMicrobatch) {
+TEST(TrainingScenario, WordsThatAreNotKnownLeaveTheStacksSettings) {
   TrainingRow row = full_row();
-  row.gpus = 8;
-  row.tp = 2;
-  row.pp = row.virtual_stages = 1;
-  row.global_batch = 32;  // 8 a rank
-  row.sharding = "FSDP2";
-  row.billions_of_parameters = 8.0;
-  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
-  row.reduce_scatter_gb = 17.0;
-  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 8"));
-  EXPECT_THAT(make_scenario(row, conventions())->assumed, Contains(HasSubstr("reduced once in a step")));
-  row.reduce_scatter_gb = 33.0;
-  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 4"));
-  row.accumulation = 8;  // the value of a row wins
-  EXPECT_THAT(yaml_of(row), HasSubstr("micro_batch: 1"));
+  row.precision = "posit16";
+  row.recompute = "partially";
+  const auto scenario = make_scenario(row, conventions());
+  ASSERT_TRUE(scenario);
+  EXPECT_THAT(scenario->yaml, AllOf(Not(HasSubstr("precision")), Not(HasSubstr("recompute"))));
+  EXPECT_THAT(scenario->assumed, AllOf(Contains(HasSubstr("the words 'posit16' in column precision are not known")),
+                                       Contains(HasSubstr("the words 'partially' in column recompute"))));
 }
 
 TEST(TrainingScenario, TheGpuMayDetermineTheVersion) {
