@@ -25,7 +25,7 @@
 #include "validation/nccl/class_values.h"
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
-#include "validation/training/training_row.h"
+#include "validation/training/row.h"
 #include "validation/training/vocabulary.h"
 #include "workload/model/hf_config.h"
 #include "workload/pipeline/schedule_file.h"

@@ -5,7 +5,7 @@
 
 #include "validation/tables/yaml_text.h"
 #include "validation/training/cell_words.h"
-#include "validation/training/training_row.h"
+#include "validation/training/row.h"
 
 namespace ringwright::validation {
 

@@ -8,11 +8,11 @@
 #include "validation/builtin.h"
 #include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
-#include "validation/training/training_cases.h"
-#include "validation/training/training_conventions.h"
-#include "validation/training/training_report.h"
-#include "validation/training/training_row.h"
-#include "validation/training/training_score.h"
+#include "validation/training/cases.h"
+#include "validation/training/conventions.h"
+#include "validation/training/report.h"
+#include "validation/training/row.h"
+#include "validation/training/score.h"
 #include "validation/training/unknown_cells.h"
 
 namespace ringwright::validation {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "validation/training/training_row.h"
+#include "validation/training/row.h"
 #include "validation/training/vocabulary.h"
 
 namespace ringwright::validation {

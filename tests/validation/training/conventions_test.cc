@@ -1,4 +1,4 @@
-#include "validation/training/training_conventions.h"
+#include "validation/training/conventions.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 #include "validation/tables/shipped_files.h"
 
-namespace ringwright::validation::training_conventions_test {
+namespace ringwright::validation::conventions_test {
 namespace {
 
 TEST(TrainingConventions, TheShippedOnesAreRead) {
@@ -66,7 +66,7 @@ TEST(TrainingConventions, MistakesOfBothFilesComeTogether) {
   ASSERT_FALSE(conventions);
   const std::string text = render(conventions.error());
   EXPECT_THAT(text,
-              ::testing::HasSubstr("conventions.yaml:2:26: error[E168]: fsdp[0].set holds 'wrap_ends', which is no"));
+              ::testing::HasSubstr("conventions.yaml:2:27: error[E168]: fsdp[0].set holds 'wrap_ends', which is no"));
   EXPECT_THAT(text, ::testing::HasSubstr("error[E168]: models[0].words is empty"));
   EXPECT_THAT(text, ::testing::HasSubstr("words.yaml:2:"));
   EXPECT_THAT(text, ::testing::HasSubstr("sets"));
@@ -77,4 +77,4 @@ TEST(TrainingConventions, AFolderWithoutThemIsAnError) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_conventions_test
+}  // namespace ringwright::validation::conventions_test

@@ -1,4 +1,4 @@
-#include "validation/training/training_row.h"
+#include "validation/training/row.h"
 
 #include <algorithm>
 #include <array>

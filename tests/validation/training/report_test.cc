@@ -1,9 +1,9 @@
-#include "validation/training/training_report.h"
+#include "validation/training/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation::training_report_test {
+namespace ringwright::validation::report_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(TrainingReport, MarkdownIsATable) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_report_test
+}  // namespace ringwright::validation::report_test

@@ -1,4 +1,4 @@
-#include "validation/training/training_causes.h"
+#include "validation/training/causes.h"
 
 #include <algorithm>
 #include <string_view>

@@ -6,8 +6,8 @@
 
 #include <tl/expected.hpp>
 
-#include "validation/training/training_conventions.h"
-#include "validation/training/training_row.h"
+#include "validation/training/conventions.h"
+#include "validation/training/row.h"
 
 namespace ringwright::validation {
 

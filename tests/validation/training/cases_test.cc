@@ -1,4 +1,4 @@
-#include "validation/training/training_cases.h"
+#include "validation/training/cases.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 #include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
 
-namespace ringwright::validation::training_cases_test {
+namespace ringwright::validation::cases_test {
 namespace {
 
 class TrainingCases : public ::testing::Test {
@@ -100,4 +100,4 @@ TEST_F(TrainingCases, AScenarioThatIsRefusedIsAReason) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_cases_test
+}  // namespace ringwright::validation::cases_test

@@ -1,4 +1,4 @@
-#include "validation/training/training_report.h"
+#include "validation/training/report.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
-#include "validation/training/training_causes.h"
+#include "validation/training/causes.h"
 
 namespace ringwright::validation {
 namespace {

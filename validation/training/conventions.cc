@@ -1,4 +1,4 @@
-#include "validation/training/training_conventions.h"
+#include "validation/training/conventions.h"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "validation/training/training_cases.h"
-#include "validation/training/training_score.h"
+#include "validation/training/cases.h"
+#include "validation/training/score.h"
 
 namespace ringwright::validation {
 

@@ -1,9 +1,9 @@
 // Impossible machines of training rows: reported, and never divided by.
 #include <gtest/gtest.h>
 
-#include "validation/training/training_scenario.h"
+#include "validation/training/scenario.h"
 
-namespace ringwright::validation::training_machine_test {
+namespace ringwright::validation::machine_test {
 namespace {
 
 TEST(TrainingMachine, ANodeWithoutGpusIsRefused) {
@@ -22,4 +22,4 @@ TEST(TrainingMachine, ANodeWithoutGpusIsRefused) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_machine_test
+}  // namespace ringwright::validation::machine_test

@@ -1,9 +1,9 @@
-#include "validation/training/training_row.h"
+#include "validation/training/row.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation::training_row_test {
+namespace ringwright::validation::row_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -88,4 +88,4 @@ TEST(TrainingRow, ExcludedRowsAreNotScored) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_row_test
+}  // namespace ringwright::validation::row_test

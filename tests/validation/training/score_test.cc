@@ -1,8 +1,8 @@
-#include "validation/training/training_score.h"
+#include "validation/training/score.h"
 
 #include <gtest/gtest.h>
 
-namespace ringwright::validation::training_score_test {
+namespace ringwright::validation::score_test {
 namespace {
 
 PlayedRow played(double predicted, double measured) {
@@ -56,4 +56,4 @@ TEST(TrainingScore, MemoryIsScoredWhereItWasMeasured) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_score_test
+}  // namespace ringwright::validation::score_test

@@ -1,4 +1,4 @@
-#include "validation/training/training_score.h"
+#include "validation/training/score.h"
 
 #include <algorithm>
 

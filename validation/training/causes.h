@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "validation/training/training_report.h"
+#include "validation/training/report.h"
 
 namespace ringwright::validation {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "validation/fit/error_statistics.h"
-#include "validation/training/training_cases.h"
+#include "validation/training/cases.h"
 
 namespace ringwright::validation {
 

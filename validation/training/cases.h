@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "validation/training/training_conventions.h"
-#include "validation/training/training_row.h"
+#include "validation/training/conventions.h"
+#include "validation/training/row.h"
 
 namespace ringwright::validation {
 

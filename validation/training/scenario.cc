@@ -1,4 +1,4 @@
-#include "validation/training/training_scenario.h"
+#include "validation/training/scenario.h"
 
 #include <algorithm>
 #include <array>

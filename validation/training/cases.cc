@@ -1,4 +1,4 @@
-#include "validation/training/training_cases.h"
+#include "validation/training/cases.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "configs/simulation/simulate.h"
-#include "validation/training/training_scenario.h"
+#include "validation/training/scenario.h"
 
 namespace ringwright::validation {
 namespace {

@@ -1,11 +1,11 @@
-#include "validation/training/training_scenario.h"
+#include "validation/training/scenario.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "validation/tables/shipped_files.h"
 
-namespace ringwright::validation::training_scenario_test {
+namespace ringwright::validation::scenario_test {
 namespace {
 
 using ::testing::AllOf;
@@ -384,4 +384,4 @@ TEST(TrainingScenario, AnOptimizerOnTheCpuIsOffloaded) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_scenario_test
+}  // namespace ringwright::validation::scenario_test

@@ -1,9 +1,9 @@
-#include "validation/training/training_causes.h"
+#include "validation/training/causes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation::training_causes_test {
+namespace ringwright::validation::causes_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -62,4 +62,4 @@ TEST(TrainingCauses, ATargetThatIsMetNeedsNone) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::training_causes_test
+}  // namespace ringwright::validation::causes_test
