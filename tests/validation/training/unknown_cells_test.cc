@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
 
 namespace ringwright::validation::unknown_cells_test {
@@ -23,6 +24,21 @@ TEST(UnknownCells, EmptyAndKnownCellsAreNone) {
   row.recompute = "not stated";
   row.sharding = "see run script";
   EXPECT_TRUE(unknown_cells(row, *vocabulary).empty());
+}
+
+TEST(UnknownCells, RowsOfShippedTablesHaveNone) {
+  const auto vocabulary = read_vocabulary(shipped_folder("training") + "/words.yaml");
+  ASSERT_TRUE(vocabulary) << render(vocabulary.error());
+  for (const std::string& file : files_in(shipped_folder("training"), ".csv")) {
+    const auto table = read_csv(file).and_then([](const CsvTable& csv) { return read_training_rows(csv); });
+    ASSERT_TRUE(table) << render(table.error());
+    for (const TrainingRow& row : table->rows) {
+      if (!row.scored()) continue;
+      for (const UnknownCell& cell : unknown_cells(row, *vocabulary)) {
+        ADD_FAILURE() << row.id << ", " << cell.column << ": " << cell.text;
+      }
+    }
+  }
 }
 
 }  // namespace
