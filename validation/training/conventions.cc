@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "core/config/config_document.h"
 
 namespace ringwright::validation {
@@ -124,9 +126,12 @@ ModelRule read_model_rule(ConfigMap& map) {
   rule.words = read_rule_words(map);
   rule.refused =
       map.text({.name = "refused", .doc = "why models of this name cannot be simulated", .fallback = std::string()});
-  rule.preset = map.text({.name = "preset",
-                          .doc = "of the model, or of one with the same structure",
-                          .fallback = std::string("llama3-8b")});
+  rule.preset =
+      map.text({.name = "preset", .doc = "of the model, or of one with the same structure", .fallback = std::string()});
+  if (!map.documenting() && rule.preset.empty() && rule.refused.empty()) {
+    map.error("words", "E168", fmt::format("{} names neither `preset` nor `refused`", map.path()),
+              "name the preset of the model's structure: preset: llama3-8b");
+  }
   rule.learned_positions =
       map.boolean({.name = "learned_positions", .doc = "it has a table of positions", .fallback = false});
   rule.set = read_settings(map, "set", "differences from the preset, as key=value of the model");

@@ -160,7 +160,8 @@ void ScenarioMaker::nics() {
   }
   if (nics->divided) assume(fmt::format("the node's sum is {} network cards", nics->count));
   // A rack's table names the cards of one tray.
-  set("cluster.node.nic.count", nics->count * (tray_ > 1 ? per_host_ / tray_ : 1));
+  set("cluster.node.nic.count",
+      tray_ > 1 ? std::max<std::int64_t>(1, nics->count * per_host_ / tray_) : std::int64_t{nics->count});
   double gbps = nics->gbps;
   if (const NicRule* const rule = find_rule(conventions_.nics, row_.nic)) {
     gbps = std::min(gbps, rule->host_gbps / nics->count);
@@ -235,7 +236,7 @@ std::string ScenarioMaker::layout() {
   return {};
 }
 
-// Megatron's requirements of a layout with experts.
+// What a layout with experts requires, as in Megatron.
 void ScenarioMaker::spread_experts() {
   if (tp_ > 1 && !row_.sequence_parallel) {
     set("parallel.sequence_parallel", true);

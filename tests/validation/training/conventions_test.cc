@@ -59,7 +59,7 @@ TEST(TrainingConventions, MistakesOfBothFilesComeTogether) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ringwright_conventions";
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "conventions.yaml") << "fsdp:\n  - {words: [titan], set: [wrap_ends]}\n"
-                                                "models:\n  - {preset: llama3-8b}\n";
+                                                "models:\n  - {preset: llama3-8b}\n  - {words: [gpt]}\n";
   std::ofstream(folder / "words.yaml") << "precision:\n  - {words: [bf16], sets: []}\n";
   const auto conventions = read_conventions(folder.string());
   std::filesystem::remove_all(folder);
@@ -68,6 +68,7 @@ TEST(TrainingConventions, MistakesOfBothFilesComeTogether) {
   EXPECT_THAT(text,
               ::testing::HasSubstr("conventions.yaml:2:27: error[E168]: fsdp[0].set holds 'wrap_ends', which is no"));
   EXPECT_THAT(text, ::testing::HasSubstr("error[E168]: models[0].words is empty"));
+  EXPECT_THAT(text, ::testing::HasSubstr("conventions.yaml:5:13: error[E168]: models[1] names neither"));
   EXPECT_THAT(text, ::testing::HasSubstr("words.yaml:2:"));
   EXPECT_THAT(text, ::testing::HasSubstr("sets"));
 }

@@ -141,6 +141,17 @@ TEST(TrainingScenario, ARackIsFilledEvenly) {
   EXPECT_THAT(yaml, HasSubstr("sockets: 32")) << "16 trays of two";
 }
 
+// Ten GPUs leave two of each domain, half a tray with half of its four cards.
+TEST(TrainingScenario, PartOfATrayHasPartOfItsCards) {
+  TrainingRow row = full_row();
+  row.gpu = "GB200";
+  row.gpus = 10;
+  row.tp = row.pp = row.virtual_stages = 1;
+  row.global_batch = 10;
+  row.nic = "4x400Gbps";
+  EXPECT_THAT(yaml_of(row), HasSubstr("gpus: 2, nic: {count: 2, bandwidth: 400Gbps}"));
+}
+
 TEST(TrainingScenario, AccumulationDecidesWhereTheBatchDoesNotDivide) {
   TrainingRow row = full_row();
   row.pp = 4;  // dp 2
