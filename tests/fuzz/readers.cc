@@ -9,6 +9,7 @@
 #include "collectives/msccl/program.h"
 #include "collectives/nccl/cost/tuner_file.h"
 #include "collectives/nccl/search/graph_file.h"
+#include "configs/scenario/imports/huggingface/model_import.h"
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/imports/megatron/megatron_import.h"
 #include "configs/scenario/scenario.h"
@@ -25,8 +26,8 @@
 #include "validation/nccl/class_values.h"
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
-#include "validation/training/training_row.h"
-#include "configs/scenario/imports/huggingface/model_import.h"
+#include "validation/training/row.h"
+#include "validation/training/vocabulary.h"
 #include "workload/pipeline/schedule_file.h"
 
 namespace ringwright::fuzz {
@@ -127,7 +128,7 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
-constexpr std::array<Reader, 25> kReaders = {{
+constexpr std::array<Reader, 26> kReaders = {{
     {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
@@ -153,6 +154,7 @@ constexpr std::array<Reader, 25> kReaders = {{
     {"tensor_overlap", settings<configs::read_tensor_overlap>},
     {"training_rows", training_rows},
     {"tuner", text_first<collectives::parse_tuner_file>},
+    {"vocabulary", name_first<validation::parse_vocabulary>},
 }};
 
 }  // namespace
