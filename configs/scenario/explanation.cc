@@ -14,6 +14,7 @@
 #include "core/config/schema.h"
 #include "network_models/error_codes.h"
 #include "traces/error_codes.h"
+#include "traces/kineto/error_codes.h"
 #include "workload/builtin.h"
 
 namespace ringwright::configs {
@@ -61,9 +62,13 @@ constexpr std::array kAssemblyCodes = {
 };
 
 std::string explain_code(std::string_view code) {
-  const std::array tables = {config_error_codes(), network_models::network_error_codes(),
-                             workload::workload_error_codes(), traces::trace_error_codes(),
-                             collectives::collective_error_codes(), std::span<const ErrorCode>(kAssemblyCodes)};
+  const std::array tables = {config_error_codes(),
+                             network_models::network_error_codes(),
+                             workload::workload_error_codes(),
+                             traces::trace_error_codes(),
+                             traces::kineto_error_codes(),
+                             collectives::collective_error_codes(),
+                             std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
 }
 

@@ -18,6 +18,7 @@
 #include "network_models/imports/node_import.h"
 #include "tests/fuzz/config_reader.h"
 #include "traces/collective_log.h"
+#include "traces/kineto/kineto_trace.h"
 #include "validation/gpu/interference_table.h"
 #include "validation/gpu/primitives_table.h"
 #include "validation/kernels/kernel_table.h"
@@ -127,7 +128,7 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
-constexpr std::array<Reader, 25> kReaders = {{
+constexpr std::array<Reader, 26> kReaders = {{
     {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
@@ -138,6 +139,7 @@ constexpr std::array<Reader, 25> kReaders = {{
     {"hf", hugging_face},
     {"interference_table", name_first<validation::parse_interference_table>},
     {"kernel_table", name_first<validation::parse_kernel_table>},
+    {"kineto", name_first<traces::read_kineto_text>},
     {"log", name_first<traces::read_collective_log_text>},
     {"machines", name_first<validation::parse_machines>},
     {"megatron", megatron},
