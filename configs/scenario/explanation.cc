@@ -14,6 +14,7 @@
 #include "core/config/schema.h"
 #include "network_models/error_codes.h"
 #include "traces/error_codes.h"
+#include "traces/inspector/error_codes.h"
 #include "traces/kineto/error_codes.h"
 #include "workload/builtin.h"
 
@@ -67,6 +68,7 @@ std::string explain_code(std::string_view code) {
                              workload::workload_error_codes(),
                              traces::trace_error_codes(),
                              traces::kineto_error_codes(),
+                             traces::inspector_error_codes(),
                              collectives::collective_error_codes(),
                              std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/json_text.h"
 #include "core/report/text_table.h"
 
 namespace ringwright::traces {
@@ -100,6 +101,22 @@ std::string lateness_text(const JoinedCalls& joined) {
   std::string text = fmt::format("Rank {} arrives last most often: in {} of {} calls that others recorded too\n",
                                  latest->rank, latest->last, latest->calls);
   return text + indented(table);
+}
+
+std::string call_row_json(const CallRow& row) {
+  const auto us = [](Duration time) { return to_seconds(time) * 1e6; };
+  return fmt::format(
+      "{{\"operation\": {}, \"type\": {}, \"bytes\": {}, \"ranks\": {}, \"kernel\": {}, \"calls\": {}, "
+      "\"min_us\": {:.6g}, \"median_us\": {:.6g}, \"max_us\": {:.6g}, \"median_skew_us\": {:.6g}, "
+      "\"algbw\": {:.6g}, \"busbw\": {:.6g}}}",
+      json_text(row.operation), json_text(row.dtype), row.bytes ? fmt::format("{}", row.bytes->count()) : "null",
+      row.group_size, json_text(row.kernel), row.count, us(row.shortest), us(row.median), us(row.longest),
+      us(row.median_skew), row.algbw, row.busbw);
+}
+
+std::string lateness_json(const RankLateness& rank) {
+  return fmt::format("{{\"rank\": {}, \"host\": {}, \"calls\": {}, \"last\": {}, \"waited_for_us\": {:.6g}}}",
+                     rank.rank, json_text(rank.host), rank.calls, rank.last, to_seconds(rank.waited_for) * 1e6);
 }
 
 }  // namespace ringwright::traces

@@ -35,4 +35,8 @@ struct CallRow {
 // Who arrives last, and for how long the others wait; empty for one rank.
 [[nodiscard]] std::string lateness_text(const JoinedCalls& joined);
 
+// One JSON object each.
+[[nodiscard]] std::string call_row_json(const CallRow& row);
+[[nodiscard]] std::string lateness_json(const RankLateness& rank);
+
 }  // namespace ringwright::traces

@@ -16,6 +16,7 @@ struct CallGroup {
   std::string id;           // the same on all of its ranks: "0", "0x3c1f7e2b"
   std::string description;  // "default_pg"; may be empty
   int size = 0;             // ranks; 0: not recorded
+  int hosts = 0;            // over which they are spread; 0: not recorded
   std::vector<int> ranks;   // of the job, in the group's order; empty: not recorded
 };
 

@@ -78,9 +78,9 @@ TimeShares shares_of(std::string name, Duration span, const MixtureTimes& times)
   return shares;
 }
 
-void add_kernels(const KinetoTrace& trace, const std::vector<KernelFamily>& families, KinetoBreakdown& result) {
+void add_kernels(const KinetoTrace& trace, const std::vector<WorkFamily>& families, KinetoBreakdown& result) {
   std::vector<KernelTime> by_name(trace.names.size());
-  std::array<FamilyTime, kKernelFamilies> by_family{};
+  std::array<FamilyTime, kWorkFamilies> by_family{};
   for (std::size_t i = 0; i < by_name.size(); ++i) by_name[i].name = trace.names[i];
   for (const GpuActivity& activity : trace.activities) {
     if (activity.work != GpuWork::kKernel) {
@@ -111,7 +111,7 @@ void add_kernels(const KinetoTrace& trace, const std::vector<KernelFamily>& fami
 KinetoBreakdown break_down(const KinetoTrace& trace) {
   KinetoBreakdown result;
   if (trace.activities.empty()) return result;
-  std::vector<KernelFamily> families;
+  std::vector<WorkFamily> families;
   for (const std::string& name : trace.names) families.push_back(family_of(name));
   std::set<std::int32_t> devices;
   std::set<std::pair<std::int32_t, std::int32_t>> streams;
@@ -122,7 +122,7 @@ KinetoBreakdown break_down(const KinetoTrace& trace) {
     devices.insert(activity.device);
     streams.insert({activity.device, activity.stream});
     const bool kernel = activity.work == GpuWork::kKernel;
-    const bool communicates = kernel && families[activity.name] == KernelFamily::kCommunication;
+    const bool communicates = kernel && families[activity.name] == WorkFamily::kCommunication;
     const int bit = kernel ? (communicates ? 1 : 0) : 2;
     const Duration start = since(origin, activity.start_ns);
     changes.push_back({.at = start, .bit = bit, .by = 1});

@@ -25,7 +25,7 @@ struct TimeShares {
 };
 
 struct FamilyTime {
-  KernelFamily family = KernelFamily::kOther;
+  WorkFamily family = WorkFamily::kOther;
   std::size_t count = 0;
   Duration time;  // summed over kernels, also concurrent ones
 };

@@ -53,80 +53,80 @@ constexpr std::array<std::string_view, 9> kNcclBegins = {"nccldevkernel_",    "n
 
 struct FamilyWord {
   std::string_view word;
-  KernelFamily family;
+  WorkFamily family;
 };
 
 // The first word that the name contains decides: specific words before those that other names contain as well.
 constexpr std::array kFamilyWords = {
-    FamilyWord{"flash", KernelFamily::kAttention},
-    FamilyWord{"fmha", KernelFamily::kAttention},
-    FamilyWord{"attention", KernelFamily::kAttention},
-    FamilyWord{"attn", KernelFamily::kAttention},
-    FamilyWord{"unified_kernel_3d", KernelFamily::kAttention},
-    FamilyWord{"multi_tensor_apply", KernelFamily::kOptimizer},
-    FamilyWord{"adam", KernelFamily::kOptimizer},
-    FamilyWord{"_lamb", KernelFamily::kOptimizer},
-    FamilyWord{"foreach", KernelFamily::kOptimizer},
-    FamilyWord{"fprop", KernelFamily::kConvolution},
-    FamilyWord{"dgrad", KernelFamily::kConvolution},
-    FamilyWord{"wgrad", KernelFamily::kConvolution},
-    FamilyWord{"convol", KernelFamily::kConvolution},
-    FamilyWord{"conv2d", KernelFamily::kConvolution},
-    FamilyWord{"winograd", KernelFamily::kConvolution},
-    FamilyWord{"nchwtonhwc", KernelFamily::kConvolution},
-    FamilyWord{"nhwctonchw", KernelFamily::kConvolution},
-    FamilyWord{"layer_norm", KernelFamily::kNorm},
-    FamilyWord{"layernorm", KernelFamily::kNorm},
-    FamilyWord{"rms_norm", KernelFamily::kNorm},
-    FamilyWord{"rmsnorm", KernelFamily::kNorm},
-    FamilyWord{"batch_norm", KernelFamily::kNorm},
-    FamilyWord{"batchnorm", KernelFamily::kNorm},
-    FamilyWord{"bn_fw", KernelFamily::kNorm},
-    FamilyWord{"bn_bw", KernelFamily::kNorm},
-    FamilyWord{"groupnorm", KernelFamily::kNorm},
-    FamilyWord{"group_norm", KernelFamily::kNorm},
-    FamilyWord{"gammabeta", KernelFamily::kNorm},
-    FamilyWord{"softmax", KernelFamily::kSoftmax},
-    FamilyWord{"nll_loss", KernelFamily::kSoftmax},
-    FamilyWord{"cross_entropy", KernelFamily::kSoftmax},
-    FamilyWord{"gemm", KernelFamily::kGemm},
-    FamilyWord{"gemv", KernelFamily::kGemm},
-    FamilyWord{"cutlass", KernelFamily::kGemm},
-    FamilyWord{"cublas", KernelFamily::kGemm},
-    FamilyWord{"xmma", KernelFamily::kGemm},
-    FamilyWord{"nvjet", KernelFamily::kGemm},
-    FamilyWord{"cijk_", KernelFamily::kGemm},
-    FamilyWord{"matmul", KernelFamily::kGemm},
-    FamilyWord{"splitkreduce", KernelFamily::kGemm},
-    FamilyWord{"splitk", KernelFamily::kGemm},
-    FamilyWord{"moe", KernelFamily::kGemm},
-    FamilyWord{"bmm_", KernelFamily::kGemm},
-    FamilyWord{"dot_kernel", KernelFamily::kReduction},
-    FamilyWord{"embedding", KernelFamily::kEmbedding},
-    FamilyWord{"index", KernelFamily::kEmbedding},
-    FamilyWord{"gather", KernelFamily::kEmbedding},
-    FamilyWord{"scatter", KernelFamily::kEmbedding},
-    FamilyWord{"permute", KernelFamily::kEmbedding},
-    FamilyWord{"sort", KernelFamily::kSort},
-    FamilyWord{"radix", KernelFamily::kSort},
-    FamilyWord{"scan", KernelFamily::kSort},
-    FamilyWord{"topk", KernelFamily::kSort},
-    FamilyWord{"reduce", KernelFamily::kReduction},
-    FamilyWord{"triton_red", KernelFamily::kReduction},
-    FamilyWord{"triton_per", KernelFamily::kReduction},
-    FamilyWord{"elementwise", KernelFamily::kElementwise},
-    FamilyWord{"triton_poi", KernelFamily::kElementwise},
-    FamilyWord{"catarray", KernelFamily::kElementwise},
-    FamilyWord{"copy", KernelFamily::kElementwise},
-    FamilyWord{"transpose", KernelFamily::kElementwise},
-    FamilyWord{"fill", KernelFamily::kElementwise},
-    FamilyWord{"dropout", KernelFamily::kElementwise},
-    FamilyWord{"silu", KernelFamily::kElementwise},
-    FamilyWord{"gelu", KernelFamily::kElementwise},
-    FamilyWord{"relu", KernelFamily::kElementwise},
-    FamilyWord{"rotary", KernelFamily::kElementwise},
-    FamilyWord{"quant", KernelFamily::kElementwise},
-    FamilyWord{"arange", KernelFamily::kElementwise},
+    FamilyWord{"flash", WorkFamily::kAttention},
+    FamilyWord{"fmha", WorkFamily::kAttention},
+    FamilyWord{"attention", WorkFamily::kAttention},
+    FamilyWord{"attn", WorkFamily::kAttention},
+    FamilyWord{"unified_kernel_3d", WorkFamily::kAttention},
+    FamilyWord{"multi_tensor_apply", WorkFamily::kOptimizer},
+    FamilyWord{"adam", WorkFamily::kOptimizer},
+    FamilyWord{"_lamb", WorkFamily::kOptimizer},
+    FamilyWord{"foreach", WorkFamily::kOptimizer},
+    FamilyWord{"fprop", WorkFamily::kConvolution},
+    FamilyWord{"dgrad", WorkFamily::kConvolution},
+    FamilyWord{"wgrad", WorkFamily::kConvolution},
+    FamilyWord{"convol", WorkFamily::kConvolution},
+    FamilyWord{"conv2d", WorkFamily::kConvolution},
+    FamilyWord{"winograd", WorkFamily::kConvolution},
+    FamilyWord{"nchwtonhwc", WorkFamily::kConvolution},
+    FamilyWord{"nhwctonchw", WorkFamily::kConvolution},
+    FamilyWord{"layer_norm", WorkFamily::kNorm},
+    FamilyWord{"layernorm", WorkFamily::kNorm},
+    FamilyWord{"rms_norm", WorkFamily::kNorm},
+    FamilyWord{"rmsnorm", WorkFamily::kNorm},
+    FamilyWord{"batch_norm", WorkFamily::kNorm},
+    FamilyWord{"batchnorm", WorkFamily::kNorm},
+    FamilyWord{"bn_fw", WorkFamily::kNorm},
+    FamilyWord{"bn_bw", WorkFamily::kNorm},
+    FamilyWord{"groupnorm", WorkFamily::kNorm},
+    FamilyWord{"group_norm", WorkFamily::kNorm},
+    FamilyWord{"gammabeta", WorkFamily::kNorm},
+    FamilyWord{"softmax", WorkFamily::kSoftmax},
+    FamilyWord{"nll_loss", WorkFamily::kSoftmax},
+    FamilyWord{"cross_entropy", WorkFamily::kSoftmax},
+    FamilyWord{"gemm", WorkFamily::kGemm},
+    FamilyWord{"gemv", WorkFamily::kGemm},
+    FamilyWord{"cutlass", WorkFamily::kGemm},
+    FamilyWord{"cublas", WorkFamily::kGemm},
+    FamilyWord{"xmma", WorkFamily::kGemm},
+    FamilyWord{"nvjet", WorkFamily::kGemm},
+    FamilyWord{"cijk_", WorkFamily::kGemm},
+    FamilyWord{"matmul", WorkFamily::kGemm},
+    FamilyWord{"splitkreduce", WorkFamily::kGemm},
+    FamilyWord{"splitk", WorkFamily::kGemm},
+    FamilyWord{"moe", WorkFamily::kGemm},
+    FamilyWord{"bmm_", WorkFamily::kGemm},
+    FamilyWord{"dot_kernel", WorkFamily::kReduction},
+    FamilyWord{"embedding", WorkFamily::kEmbedding},
+    FamilyWord{"index", WorkFamily::kEmbedding},
+    FamilyWord{"gather", WorkFamily::kEmbedding},
+    FamilyWord{"scatter", WorkFamily::kEmbedding},
+    FamilyWord{"permute", WorkFamily::kEmbedding},
+    FamilyWord{"sort", WorkFamily::kSort},
+    FamilyWord{"radix", WorkFamily::kSort},
+    FamilyWord{"scan", WorkFamily::kSort},
+    FamilyWord{"topk", WorkFamily::kSort},
+    FamilyWord{"reduce", WorkFamily::kReduction},
+    FamilyWord{"triton_red", WorkFamily::kReduction},
+    FamilyWord{"triton_per", WorkFamily::kReduction},
+    FamilyWord{"elementwise", WorkFamily::kElementwise},
+    FamilyWord{"triton_poi", WorkFamily::kElementwise},
+    FamilyWord{"catarray", WorkFamily::kElementwise},
+    FamilyWord{"copy", WorkFamily::kElementwise},
+    FamilyWord{"transpose", WorkFamily::kElementwise},
+    FamilyWord{"fill", WorkFamily::kElementwise},
+    FamilyWord{"dropout", WorkFamily::kElementwise},
+    FamilyWord{"silu", WorkFamily::kElementwise},
+    FamilyWord{"gelu", WorkFamily::kElementwise},
+    FamilyWord{"relu", WorkFamily::kElementwise},
+    FamilyWord{"rotary", WorkFamily::kElementwise},
+    FamilyWord{"quant", WorkFamily::kElementwise},
+    FamilyWord{"arange", WorkFamily::kElementwise},
 };
 
 constexpr std::array<std::string_view, 7> kOtherLibraries = {
@@ -171,35 +171,35 @@ NcclKernelName parse_nccl_kernel(std::string_view kernel) {
   return name;
 }
 
-std::string_view to_string(KernelFamily family) {
+std::string_view to_string(WorkFamily family) {
   switch (family) {
-    case KernelFamily::kCommunication: return "communication";
-    case KernelFamily::kAttention: return "attention";
-    case KernelFamily::kConvolution: return "convolution";
-    case KernelFamily::kGemm: return "GEMM";
-    case KernelFamily::kNorm: return "norm";
-    case KernelFamily::kSoftmax: return "softmax, loss";
-    case KernelFamily::kOptimizer: return "optimizer";
-    case KernelFamily::kEmbedding: return "embedding, index";
-    case KernelFamily::kSort: return "sort, scan";
-    case KernelFamily::kReduction: return "reduction";
-    case KernelFamily::kElementwise: return "elementwise";
-    case KernelFamily::kOther: return "other";
+    case WorkFamily::kCommunication: return "communication";
+    case WorkFamily::kAttention: return "attention";
+    case WorkFamily::kConvolution: return "convolution";
+    case WorkFamily::kGemm: return "GEMM";
+    case WorkFamily::kNorm: return "norm";
+    case WorkFamily::kSoftmax: return "softmax, loss";
+    case WorkFamily::kOptimizer: return "optimizer";
+    case WorkFamily::kEmbedding: return "embedding, index";
+    case WorkFamily::kSort: return "sort, scan";
+    case WorkFamily::kReduction: return "reduction";
+    case WorkFamily::kElementwise: return "elementwise";
+    case WorkFamily::kOther: return "other";
   }
   return "";
 }
 
-KernelFamily family_of(std::string_view kernel) {
-  if (communicates(kernel)) return KernelFamily::kCommunication;
+WorkFamily family_of(std::string_view kernel) {
+  if (communicates(kernel)) return WorkFamily::kCommunication;
   const std::string name = small_letters(kernel);
   // PyTorch's generic kernels name in their template arguments what they apply, which may be anything.
   const std::string_view function = std::string_view(name).substr(0, name.find('<'));
-  if (contains(function, "elementwise_kernel")) return KernelFamily::kElementwise;
-  if (contains(function, "native::reduce_kernel")) return KernelFamily::kReduction;
+  if (contains(function, "elementwise_kernel")) return WorkFamily::kElementwise;
+  if (contains(function, "native::reduce_kernel")) return WorkFamily::kReduction;
   for (const FamilyWord& entry : kFamilyWords) {
     if (contains(name, entry.word)) return entry.family;
   }
-  return KernelFamily::kOther;
+  return WorkFamily::kOther;
 }
 
 }  // namespace ringwright::traces

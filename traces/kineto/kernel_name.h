@@ -21,7 +21,7 @@ struct NcclKernelName {
 [[nodiscard]] bool is_nccl_kernel(std::string_view kernel);
 [[nodiscard]] NcclKernelName parse_nccl_kernel(std::string_view kernel);
 
-enum class KernelFamily : std::uint8_t {
+enum class WorkFamily : std::uint8_t {
   kCommunication,
   kAttention,
   kConvolution,
@@ -35,8 +35,8 @@ enum class KernelFamily : std::uint8_t {
   kElementwise,
   kOther,
 };
-inline constexpr std::size_t kKernelFamilies = 12;
-[[nodiscard]] std::string_view to_string(KernelFamily family);
-[[nodiscard]] KernelFamily family_of(std::string_view kernel);
+inline constexpr std::size_t kWorkFamilies = 12;
+[[nodiscard]] std::string_view to_string(WorkFamily family);
+[[nodiscard]] WorkFamily family_of(std::string_view kernel);
 
 }  // namespace ringwright::traces

@@ -81,7 +81,4 @@ class KinetoParser final {
   std::unique_ptr<State> state_;
 };
 
-// A decimal number times 10^digits, exactly, digits beyond cut; empty for other text and beyond 64 bits.
-[[nodiscard]] std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits);
-
 }  // namespace ringwright::traces

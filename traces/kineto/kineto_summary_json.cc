@@ -19,16 +19,6 @@ std::string json_of(const TimeShares& shares) {
       us_json(shares.exposed), us_json(shares.copying), us_json(shares.idle));
 }
 
-std::string json_of(const CallRow& row) {
-  return fmt::format(
-      "    {{\"operation\": {}, \"type\": {}, \"bytes\": {}, \"ranks\": {}, \"kernel\": {}, \"calls\": {}, "
-      "\"min_us\": {}, \"median_us\": {}, \"max_us\": {}, \"median_skew_us\": {}, \"algbw\": {:.6g}, \"busbw\": "
-      "{:.6g}}}",
-      json_text(row.operation), json_text(row.dtype), row.bytes ? fmt::format("{}", row.bytes->count()) : "null",
-      row.group_size, json_text(row.kernel), row.count, us_json(row.shortest), us_json(row.median),
-      us_json(row.longest), us_json(row.median_skew), row.algbw, row.busbw);
-}
-
 std::string json_of_rank(const KinetoTrace& trace, const KinetoBreakdown& breakdown) {
   std::vector<std::string> steps, families;
   for (const TimeShares& step : breakdown.steps) steps.push_back(json_of(step));
@@ -48,10 +38,9 @@ std::string kineto_summary_json(const KinetoSummary& summary) {
   for (std::size_t i = 0; i < summary.ranks.size(); ++i) {
     ranks.push_back(json_of_rank(summary.ranks[i], summary.breakdowns[i]));
   }
-  for (const CallRow& row : summary.rows) rows.push_back(json_of(row));
+  for (const CallRow& row : summary.rows) rows.push_back("    " + call_row_json(row));
   for (const RankLateness& rank : summary.joined.ranks) {
-    late.push_back(fmt::format("    {{\"rank\": {}, \"calls\": {}, \"last\": {}, \"waited_for_us\": {}}}", rank.rank,
-                               rank.calls, rank.last, us_json(rank.waited_for)));
+    late.push_back("    " + lateness_json(rank));
   }
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.inspect.kineto/1\",\n  \"gpu\": {},\n  \"ranks\": [\n{}\n  ],\n  "

@@ -33,29 +33,29 @@ TEST(NcclKernelName, OtherKernelsAreNotOfNccl) {
   EXPECT_FALSE(communicates("void at::native::reduce_kernel<512, 1>()"));
 }
 
-TEST(KernelFamily, OfNamesInPublicTraces) {
+TEST(WorkFamily, OfNamesInPublicTraces) {
   const auto family = [](const char* name) { return family_of(name); };
-  EXPECT_EQ(family("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), KernelFamily::kGemm);
-  EXPECT_EQ(family("Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV"), KernelFamily::kGemm);
-  EXPECT_EQ(family("nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT"), KernelFamily::kGemm);
+  EXPECT_EQ(family("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), WorkFamily::kGemm);
+  EXPECT_EQ(family("Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV"), WorkFamily::kGemm);
+  EXPECT_EQ(family("nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT"), WorkFamily::kGemm);
   EXPECT_EQ(family("void pytorch_flash::flash_fwd_kernel<Kernel_traits<cutlass::bfloat16_t>>()"),
-            KernelFamily::kAttention);
-  EXPECT_EQ(family("attn_fwd"), KernelFamily::kAttention);
-  EXPECT_EQ(family("void cudnn::bn_bw_1C11_kernel_new<float, float>(float)"), KernelFamily::kNorm);
+            WorkFamily::kAttention);
+  EXPECT_EQ(family("attn_fwd"), WorkFamily::kAttention);
+  EXPECT_EQ(family("void cudnn::bn_bw_1C11_kernel_new<float, float>(float)"), WorkFamily::kNorm);
   EXPECT_EQ(family("void cutlass__5x_cudnn::Kernel<cutlass_tensorop_s1688fprop_optimized>()"),
-            KernelFamily::kConvolution);
+            WorkFamily::kConvolution);
   EXPECT_EQ(family("void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor>(long)"),
-            KernelFamily::kOptimizer);
-  EXPECT_EQ(family("void cub::DeviceRadixSortOnesweepKernel<cub::Policy900>()"), KernelFamily::kSort);
-  EXPECT_EQ(family("ncclDevKernel_AllReduce_Sum_bf16_RING_LL()"), KernelFamily::kCommunication);
-  EXPECT_EQ(family("unheard_of"), KernelFamily::kOther);
+            WorkFamily::kOptimizer);
+  EXPECT_EQ(family("void cub::DeviceRadixSortOnesweepKernel<cub::Policy900>()"), WorkFamily::kSort);
+  EXPECT_EQ(family("ncclDevKernel_AllReduce_Sum_bf16_RING_LL()"), WorkFamily::kCommunication);
+  EXPECT_EQ(family("unheard_of"), WorkFamily::kOther);
 }
 
-TEST(KernelFamily, OfAGenericKernelIsThatOfItsFunctionNotOfItsArguments) {
+TEST(WorkFamily, OfAGenericKernelIsThatOfItsFunctionNotOfItsArguments) {
   EXPECT_EQ(family_of("void at::native::vectorized_elementwise_kernel<4, at::native::softmax_functor>(int)"),
-            KernelFamily::kElementwise);
+            WorkFamily::kElementwise);
   EXPECT_EQ(family_of("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, GemmLike>>()"),
-            KernelFamily::kReduction);
+            WorkFamily::kReduction);
 }
 
 }  // namespace

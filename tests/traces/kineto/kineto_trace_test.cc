@@ -8,8 +8,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "traces/kineto/kineto_event.h"
-
 namespace ringwright::traces::kineto_trace_test {
 namespace {
 
@@ -186,16 +184,6 @@ TEST(Kineto, NamesWhatIsNoTrace) {
   const auto missing = read_kineto("no/such.json");
   ASSERT_FALSE(missing.has_value());
   EXPECT_THAT(render(missing.error()), HasSubstr("cannot read 'no/such.json': no such file"));
-}
-
-TEST(ScaledDecimal, IsExact) {
-  EXPECT_EQ(scaled_decimal("1683564902174220", 3), 1'683'564'902'174'220'000);
-  EXPECT_EQ(scaled_decimal("-0.5", 3), -500);
-  EXPECT_EQ(scaled_decimal("2.0009", 3), 2000);
-  EXPECT_EQ(scaled_decimal("1.5e3", 0), 1500);
-  EXPECT_FALSE(scaled_decimal("", 0));
-  EXPECT_FALSE(scaled_decimal("1x", 0));
-  EXPECT_FALSE(scaled_decimal("99999999999999999999", 0));
 }
 
 }  // namespace
