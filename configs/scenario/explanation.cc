@@ -16,6 +16,7 @@
 #include "traces/error_codes.h"
 #include "traces/inspector/error_codes.h"
 #include "traces/kineto/error_codes.h"
+#include "traces/timeline/error_codes.h"
 #include "workload/builtin.h"
 
 namespace ringwright::configs {
@@ -69,6 +70,7 @@ std::string explain_code(std::string_view code) {
                              traces::trace_error_codes(),
                              traces::kineto_error_codes(),
                              traces::inspector_error_codes(),
+                             traces::timeline_error_codes(),
                              collectives::collective_error_codes(),
                              std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
