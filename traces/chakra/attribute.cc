@@ -127,6 +127,7 @@ constexpr std::array kMeanings = {
     Meaning{"tensor_size", kCountNeeded, set_quantity<&ChakraAttributes::tensor_size>},
     Meaning{"tensor_loc", kIntegerNeeded, set_integer<&ChakraAttributes::tensor_loc>},
     Meaning{"stream", kIntegerNeeded, set_integer<&ChakraAttributes::stream>},
+    Meaning{"buffer_bytes", kCountNeeded, set_quantity<&ChakraAttributes::buffer_bytes>},
     Meaning{"duration_picos", kCountNeeded, set_quantity<&ChakraAttributes::duration_picos>},
 };
 

@@ -43,6 +43,44 @@ constexpr std::array kChakraCodes = {
               .explanation = "Every id is that of one node, every dependency names a node of the same trace, and no "
                              "node waits for itself through others. Such a trace could never be played to its end.",
               .example = "node 7 depends on node 9, which is not in the trace   # cut off, or filtered"},
+    ErrorCode{.code = "E250",
+              .title = "messages of traces have no partner",
+              .explanation =
+                  "A send (COMM_SEND) from rank A to rank B with a tag needs a receive (COMM_RECV) of rank B "
+                  "with comm_src A and the same tag; the n-th takes the n-th. Both state the same comm_size. "
+                  "Without partners a replay would wait forever.",
+              .example = "rank 0: COMM_SEND comm_dst: 1, comm_tag: 7\nrank 1: COMM_RECV comm_src: 0, comm_tag: 7"},
+    ErrorCode{.code = "E251",
+              .title = "a node of a trace cannot be replayed",
+              .explanation =
+                  "A collective needs comm_type and comm_size, a message comm_size and its peer (comm_dst of a "
+                  "send, comm_src of a receive). GATHER and SCATTER are not simulated. Traces of PyTorch "
+                  "do not name the peers of sends and receives.",
+              .example = "node 12 ('send'): COMM_SEND comm_dst: 3, comm_size: 1048576, comm_tag: 0"},
+    ErrorCode{.code = "W251",
+              .title = "times of a trace are incomplete",
+              .explanation = "Nodes that compute take the time that the trace records; where there is none, none. With "
+                             "`workload.compute: roofline` only nodes with num_ops get a computed time.",
+              .example = "workload: {chakra: step, compute: roofline}"},
+    ErrorCode{.code = "E252",
+              .title = "a file is no trace or log of a known kind",
+              .explanation = "`ringwright inspect` recognises files by their content, whatever their names; "
+                             "`ringwright inspect --help` lists the kinds. The traces of a job are named by their "
+                             "common beginning.",
+              .example = "ringwright inspect step.0.et\nringwright inspect step        # step.0.et, step.1.et, ..."},
+    ErrorCode{.code = "E253",
+              .title = "collectives of traces do not fit their process groups",
+              .explanation =
+                  "Each pg_name is a group of workload.groups, or one that the traces define; without a name, "
+                  "or with \"0\", all ranks are meant. Only members call collectives of a group, and all "
+                  "members call the same ones in the same order: in a real job they would hang.",
+              .example = "groups.json: {\"1\": [0, 1]}    # rank 2 must not call a collective of group 1"},
+    ErrorCode{.code = "E254",
+              .title = "a scenario has both a model and a recorded step",
+              .explanation = "`workload` replays traces, which say what each rank does; model, training and parallel "
+                             "would plan another step.",
+              .example = "workload: {chakra: traces/step, groups: groups.json}\ncluster: {nodes: 2, node: {preset: "
+                         "dgx-h100}}"},
 };
 
 }  // namespace

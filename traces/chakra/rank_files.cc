@@ -159,6 +159,11 @@ std::string ranges_text(std::span<const std::uint32_t> numbers) {
   return text;
 }
 
+bool has_rank_files(const std::string& prefix) {
+  std::error_code error;
+  return fs::exists(prefix + ".ranks.json", error) || !files_of_prefix(prefix).by_rank.empty();
+}
+
 Result<RankFiles> find_rank_files(const std::string& prefix, std::size_t ranks) {
   RankFiles files;
   const std::string map = prefix + ".ranks.json";

@@ -24,6 +24,9 @@ struct RankFiles {
 // relative to it. `ranks`: how many the job has; 0: as many as there are. All missing ranks are named at once.
 [[nodiscard]] Result<RankFiles> find_rank_files(const std::string& prefix, std::size_t ranks = 0);
 
+// Whether there is a trace of any rank, or a list of them.
+[[nodiscard]] bool has_rank_files(const std::string& prefix);
+
 // "0-3,8": ascending numbers in short.
 [[nodiscard]] std::string ranges_text(std::span<const std::uint32_t> numbers);
 

@@ -64,6 +64,8 @@ struct ChakraAttributes {
   std::optional<Bytes> tensor_size;
   std::optional<std::int64_t> tensor_loc;
   std::optional<std::int64_t> stream;
+  // Of an all-gather whose shards are not equal: the gathered output. Ringwright's own, as the next one.
+  std::optional<Bytes> buffer_bytes;
   std::optional<Duration> duration_picos;  // of ringwright's own traces: exact, where the format has whole microseconds
   friend auto operator<=>(const ChakraAttributes&, const ChakraAttributes&) = default;
   friend bool operator==(const ChakraAttributes&, const ChakraAttributes&) = default;

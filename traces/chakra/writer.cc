@@ -82,6 +82,7 @@ class NodeWriter {
     if (from.tensor_size) add("tensor_size").set_uint64_value(static_cast<std::uint64_t>(from.tensor_size->count()));
     add_short("tensor_loc", from.tensor_loc);
     if (from.stream) add("stream").set_int64_value(*from.stream);
+    if (from.buffer_bytes) add("buffer_bytes").set_int64_value(from.buffer_bytes->count());
     if (from.duration_picos) add("duration_picos").set_int64_value(from.duration_picos->count());
   }
 

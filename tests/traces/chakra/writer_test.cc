@@ -32,6 +32,7 @@ ChakraTrace sample() {
                        .tensor_size = Bytes(77),
                        .tensor_loc = 2,
                        .stream = 20,
+                       .buffer_bytes = Bytes(999),
                        .duration_picos = Duration(1'234'567)};
   builder.add({.id = 9,
                .name = "everything",
