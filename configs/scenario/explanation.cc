@@ -13,6 +13,7 @@
 #include "core/config/key_doc.h"
 #include "core/config/schema.h"
 #include "network_models/error_codes.h"
+#include "traces/chakra/error_codes.h"
 #include "traces/error_codes.h"
 #include "traces/inspector/error_codes.h"
 #include "traces/kineto/error_codes.h"
@@ -68,6 +69,7 @@ std::string explain_code(std::string_view code) {
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              traces::trace_error_codes(),
+                             traces::chakra_error_codes(),
                              traces::kineto_error_codes(),
                              traces::inspector_error_codes(),
                              traces::timeline_error_codes(),

@@ -114,7 +114,11 @@ std::optional<GroupShape> shape_of(const traces::CallGroup& group, int gpus_per_
     return GroupShape{.hosts = static_cast<int>(members.size()), .gpus_per_host = first};
   }
   if (group.size < 2) return std::nullopt;
-  const int hosts = group.hosts > 0 ? group.hosts : (group.size + gpus_per_host - 1) / gpus_per_host;
+  int hosts = group.hosts;
+  if (hosts == 0) {
+    if (group.size > gpus_per_host && group.size % gpus_per_host != 0) return std::nullopt;
+    hosts = std::max(group.size / gpus_per_host, 1);
+  }
   if (group.size % hosts != 0 || group.size / hosts > gpus_per_host) return std::nullopt;
   return GroupShape{.hosts = hosts, .gpus_per_host = group.size / hosts};
 }
