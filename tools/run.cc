@@ -22,6 +22,7 @@
 #include "tools/scenario_file.h"
 #include "tools/terminal.h"
 #include "tools/written_files.h"
+#include "traces/timeline/timeline.h"
 
 namespace ringwright::tools {
 namespace {
@@ -167,10 +168,20 @@ class Run final : public Command {
              .value = "",
              .doc = "run even if the estimate exceeds 2 minutes or 16 GiB (simulate.allow_slow)",
              .target = &allow_slow_},
+            {.names = "--timeline",
+             .value = "FILE",
+             .doc = "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
+             .target = &timeline_},
+            {.names = "--trace-ranks",
+             .value = "RANKS",
+             .doc = "ranks of the timeline: 0,8-15; default: the first replica",
+             .target = &trace_ranks_},
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    if (!trace_ranks_.empty() && timeline_.empty()) return Command::refuse("--trace-ranks is for --timeline");
+    if (!timeline_.empty() && dry_run_) return Command::refuse("--timeline needs the run that --dry-run leaves out");
     std::vector<std::string> overrides = overrides_;
     if (!megatron_.empty()) overrides.push_back("megatron=" + json_text(megatron_));
     if (allow_slow_) overrides.emplace_back("simulate.allow_slow=true");
@@ -189,8 +200,13 @@ class Run final : public Command {
     }
     ShownProgress progress(progress_style(common));
     const auto fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn;
-    const auto outcome = configs::simulate(
-        *scenario, fold, {.observer = &progress, .verify_fairness = verify_fairness_, .fast_forward = fast_forward});
+    configs::TimelineRequest timeline{.ranks = {}, .form = traces::form_of_timeline(timeline_)};
+    if (!trace_ranks_.empty()) timeline.ranks = trace_ranks_;
+    const auto outcome = configs::simulate(*scenario, fold,
+                                           {.observer = &progress,
+                                            .verify_fairness = verify_fairness_,
+                                            .fast_forward = fast_forward,
+                                            .timeline = timeline_.empty() ? nullptr : &timeline});
     progress.clear();
     if (!outcome) return refuse(outcome.error());
     if (out_.empty() && !common.json && outcome->report) {
@@ -237,6 +253,7 @@ class Run final : public Command {
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
+    if (outcome.timeline && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -259,7 +276,22 @@ class Run final : public Command {
     return true;
   }
 
-  std::string config_, out_, megatron_;
+  [[nodiscard]] bool write_timeline(const traces::Timeline& timeline, const CommonOptions& common) const {
+    const bool chrome = traces::form_of_timeline(timeline_) == traces::TimelineForm::kChrome;
+    const std::string problem =
+        write_file(timeline_, chrome ? traces::chrome_trace(timeline) : traces::perfetto_trace(timeline));
+    if (!problem.empty()) {
+      tell(fmt::format("error: cannot write '{}': {}\n", timeline_, problem));
+      return false;
+    }
+    if (!common.quiet) {
+      tell(fmt::format("timeline of {} ranks, {} slices, in {}\n", timeline.ranks.size(), timeline.slices.size(),
+                       timeline_));
+    }
+    return true;
+  }
+
+  std::string config_, out_, megatron_, timeline_, trace_ranks_;
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;
   bool allow_slow_ = false;

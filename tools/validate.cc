@@ -42,6 +42,12 @@ class Validate final : public Command {
          .doc = "for nccl: class values from this table instead of the shipped "
                 "ones, or none for planning values",
          .target = &classes_},
+        {.names = "--hosts",
+         .value = "N",
+         .doc = "for kineto and nccl-inspector: hosts over which the measured job was spread",
+         .target = &hosts_,
+         .least = 1,
+         .most = 1'000'000},
         {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
         {.names = "--markdown", .value = "FILE", .doc = "also write the tables as Markdown", .target = &markdown_},
         {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
@@ -58,6 +64,11 @@ class Validate final : public Command {
     if (!classes_.empty()) request.classes = classes_;
     if (!collective_.empty() && validator->name != "nccl") return refuse("--collective is for `validate nccl`");
     if (!collective_.empty()) request.collective = collective_;
+    const bool records = validator->name == "kineto" || validator->name == "nccl-inspector";
+    if (hosts_ && !records) return refuse("--hosts is for `validate kineto` and `validate nccl-inspector`");
+    if (!profile_.empty() && records) return refuse("--profile has no effect on traces: name the machine by --cluster");
+    if (!markdown_.empty() && records) return refuse("--markdown: this kind of measurement has no page");
+    if (hosts_) request.hosts = static_cast<int>(*hosts_);
     request.wants_page = !markdown_.empty();
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
@@ -98,6 +109,7 @@ class Validate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
+  std::optional<std::uint64_t> hosts_;
   std::string cluster_, profile_, classes_, threshold_, markdown_, plots_, collective_;
 };
 

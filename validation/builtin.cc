@@ -12,12 +12,18 @@ constexpr std::array kValidators = {
               .help = "tables of kernels concurrent with kernels that move bytes",
               .run = validate_interference},
     Validator{.name = "kernels", .help = "tables of measured kernels", .run = validate_kernels},
+    Validator{.name = "kineto",
+              .help = "traces of PyTorch's profiler, one per rank (--cluster)",
+              .run = validate_kineto},
     Validator{.name = "launches", .help = "tables of the host time of launches", .run = validate_launches},
     Validator{.name = "layers", .help = "tables of transformer layers on one GPU", .run = validate_layers},
     Validator{.name = "memory", .help = "tables of device memory's and L2's bandwidth", .run = validate_memory},
     Validator{
         .name = "mpi", .help = "tables of MPI collectives whose algorithms are known by name", .run = validate_mpi},
     Validator{.name = "nccl", .help = "logs of nccl-tests and rccl-tests", .run = validate_nccl},
+    Validator{.name = "nccl-inspector",
+              .help = "logs of NCCL or RCCL Inspector, or their folder (--cluster)",
+              .run = validate_nccl_inspector},
     Validator{
         .name = "offload", .help = "tables of copies over the host link during computation", .run = validate_offload},
     Validator{

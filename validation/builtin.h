@@ -19,6 +19,7 @@ struct ValidationRequest {
   std::optional<std::string> profile;     // constants for all logs: a shipped name, a file, or "none"
   std::optional<std::string> classes;     // values of classes: a file, or "none"; the shipped ones if not given
   std::optional<std::string> collective;  // of logs that do not name theirs: "all_gather"
+  std::optional<int> hosts;               // of the measured job; of traces and communication logs
   std::optional<double> threshold;        // largest error that passes, as a ratio; the validator's own if not given
   bool wants_page = false;                // `markdown` is needed
 };
@@ -48,11 +49,13 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_interference(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_kernels(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_kineto(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_launches(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_layers(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_memory(const ValidationRequest& request);  // memory_curves.cc
 [[nodiscard]] Result<ValidationOutcome> validate_mpi(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_nccl(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_nccl_inspector(const ValidationRequest& request);  // kineto.cc
 [[nodiscard]] Result<ValidationOutcome> validate_primitives(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_offload(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request);

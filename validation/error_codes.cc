@@ -66,6 +66,14 @@ constexpr std::array kCodes = {
               "`calibrate nccl`\n"
               "fits, and its value.",
               "class,constant,value\nhopper,comm.costs.launch,4.5us"},
+    ErrorCode{"E264", "recorded collectives cannot be placed on a cluster",
+              "Traces and logs do not describe the machine: --cluster names it. Ranks fill hosts in blocks of as many "
+              "as the\ncluster's node has GPUs, or --hosts states over how many hosts the job was spread.",
+              "ringwright validate kineto rank*.json.gz --cluster dgx-h100 --hosts 2"},
+    ErrorCode{"W265", "recorded calls are not compared",
+              "Their size is not recorded, they are no collectives, or their communicator has different numbers of "
+              "ranks on its hosts.",
+              "profile(activities=[...], record_shapes=True)   # with sizes"},
 };
 
 }  // namespace

@@ -14,7 +14,11 @@
 #include "core/config/key_doc.h"
 #include "core/config/schema.h"
 #include "network_models/error_codes.h"
+#include "traces/chakra/error_codes.h"
 #include "traces/error_codes.h"
+#include "traces/inspector/error_codes.h"
+#include "traces/kineto/error_codes.h"
+#include "traces/timeline/error_codes.h"
 #include "workload/builtin.h"
 
 namespace ringwright::configs {
@@ -62,9 +66,16 @@ constexpr std::array kAssemblyCodes = {
 };
 
 std::string explain_code(std::string_view code) {
-  const std::array tables = {config_error_codes(), network_models::network_error_codes(),
-                             workload::workload_error_codes(), traces::trace_error_codes(),
-                             collectives::collective_error_codes(), std::span<const ErrorCode>(kAssemblyCodes)};
+  const std::array tables = {config_error_codes(),
+                             network_models::network_error_codes(),
+                             workload::workload_error_codes(),
+                             traces::trace_error_codes(),
+                             traces::chakra_error_codes(),
+                             traces::kineto_error_codes(),
+                             traces::inspector_error_codes(),
+                             traces::timeline_error_codes(),
+                             collectives::collective_error_codes(),
+                             std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
 }
 

@@ -197,6 +197,36 @@ void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
 }
 
 // Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
+// The ranks of the timeline; empty where none is asked for. The request has been checked.
+std::vector<RankId> traced_ranks(const Simulation& simulation, const SimulateOptions& options) {
+  constexpr std::size_t kMostUnasked = 64;
+  if (options.timeline == nullptr) return {};
+  const TaskGraph& graph = simulation.plan().graph;
+  if (!options.timeline->ranks) return traces::usual_trace_ranks(graph, kMostUnasked);
+  auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
+  return ranks ? std::move(*ranks) : std::vector<RankId>();
+}
+
+std::vector<ClassId> recorded_classes(const Simulation& simulation, const SimulateOptions& options) {
+  std::set<ClassId> classes;
+  for (const RankId rank : traced_ranks(simulation, options)) {
+    classes.insert(simulation.folding().ranks.class_of[rank.index()]);
+  }
+  return {classes.begin(), classes.end()};
+}
+
+// Before the run, since spans of a large one fill memory.
+Diagnostics check_timeline(const Simulation& simulation, const SimulateOptions& options) {
+  if (options.timeline == nullptr) return {};
+  const TaskGraph& graph = simulation.plan().graph;
+  if (options.timeline->ranks) {
+    auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
+    if (!ranks) return std::move(ranks.error());
+  }
+  const std::vector<RankId> ranks = traced_ranks(simulation, options);
+  return traces::check_timeline_size(traces::count_slices(graph, ranks), ranks.size(), options.timeline->form);
+}
+
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
                 const RehearsedCalls* rehearsed) {
   const bool fast_forward = goes_fast_forward(scenario, options);
@@ -211,7 +241,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                    .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus)}});
   faults.schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
-  const bool may_skip = fast_forward && scenario.faults.links.empty();
+  const bool may_skip = fast_forward && scenario.faults.links.empty() && options.timeline == nullptr;
   PlayedPlan played;
   played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
                         .network = *network, .chooser = simulation.chooser(),
@@ -223,6 +253,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .footprint = simulation.footprint(),
                         .rehearsed = rehearsed},
                        {.warmup_iterations = scenario.simulate.warmup,
+                        .recorded = recorded_classes(simulation, options),
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
                         .pass_segments_at_once = fast_forward,
@@ -258,6 +289,11 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
     return outcome;
   }
 
+  if (options.timeline != nullptr) {
+    outcome.timeline = traces::timeline_of(run.record, simulation.plan().graph, simulation.folding().ranks,
+                                           traced_ranks(simulation, options));
+    outcome.timeline->title = scenario.name;
+  }
   StepFacts facts = job_facts(scenario, simulation);
   for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
   // Not the engine's time: faults that end after the run are still among its events.
@@ -307,7 +343,9 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
 
 Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
   std::vector<workload::Passes> paths = passes_to_try(scenario);
-  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options)) paths = {workload::Passes::kAsSegments};
+  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || options.timeline != nullptr) {
+    paths = {workload::Passes::kAsSegments};
+  }
   network_models::Network network = scenario.cluster.topology->build();
   KnownOverheads overheads;
   Simulation::Kept kept;
@@ -321,6 +359,9 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
       return tl::unexpected(std::move(costly));
+    }
+    if (Diagnostics wrong = check_timeline(**simulation, options); wrong.has_errors()) {
+      return tl::unexpected(std::move(wrong));
     }
     outcome = simulate(scenario, **simulation, options);
     if (outcome.end != RunOutcome::kUnproven) break;

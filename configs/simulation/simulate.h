@@ -10,14 +10,22 @@
 #include "configs/simulation/simulation.h"
 #include "core/report/report.h"
 #include "core/run/step/executor.h"
+#include "traces/timeline/timeline.h"
 
 namespace ringwright::configs {
+
+// What chosen ranks did, task by task. Nothing is left out of the run then, and steps that repeat are simulated.
+struct TimelineRequest {
+  std::optional<std::string> ranks;  // "0,8-15"; not given: those of one replica
+  traces::TimelineForm form = traces::TimelineForm::kPerfetto;
+};
 
 struct SimulateOptions {
   RunObserver* observer = nullptr;
   bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
   const ComputeModel* compute = nullptr;  // instead of the job's
+  const TimelineRequest* timeline = nullptr;  // null: none
 };
 
 // A finished simulation, without a report of it.
@@ -32,6 +40,7 @@ struct PlayedPlan {
 struct Outcome {
   RunOutcome end = RunOutcome::kFinished;
   std::optional<Report> report;  // when it finished
+  std::optional<traces::Timeline> timeline;  // the same, where one was asked for
   StallReport stall;             // when it stalled
   Diagnostics late;              // when it ends after the end of the clock: the key that causes it
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct Kernel {
 struct Work {
   std::string name;
   std::vector<Kernel> kernels;
+  // As long as a trace says, whatever else the GPU does: compute models are not asked, and there are no kernels.
+  std::optional<Duration> recorded = {};
 };
 
 [[nodiscard]] Flops total_flops(const Work& work);

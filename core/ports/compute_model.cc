@@ -14,12 +14,14 @@ Duration ComputeModel::resume_time() const { return Duration(0); }
 bool ComputeModel::extrapolates(const Kernel& /*kernel*/) const { return false; }
 
 Duration duration(const ComputeModel& model, const Work& work) {
+  if (work.recorded) return *work.recorded;
   Duration total;
   for (const Kernel& kernel : work.kernels) total += model.duration(kernel) * kernel.launches;
   return total;
 }
 
 Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
+  if (work.recorded) return *work.recorded;
   Duration total;
   for (const Kernel& kernel : work.kernels) total += model.duration_beside(kernel, contention) * kernel.launches;
   return total;

@@ -39,7 +39,7 @@ class ComputeModel {
   [[nodiscard]] virtual bool extrapolates(const Kernel& kernel) const;
 };
 
-// All kernels of the work one after another.
+// All kernels of the work one after another; of recorded work its time.
 [[nodiscard]] Duration duration(const ComputeModel& model, const Work& work);
 [[nodiscard]] Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention);
 // The mean over their time.

@@ -19,6 +19,8 @@
 #include "network_models/imports/node_import.h"
 #include "tests/fuzz/config_reader.h"
 #include "traces/collective_log.h"
+#include "traces/inspector/communication_log.h"
+#include "traces/kineto/kineto_trace.h"
 #include "validation/gpu/interference_table.h"
 #include "validation/gpu/primitives_table.h"
 #include "validation/kernels/kernel_table.h"
@@ -128,7 +130,7 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
-constexpr std::array<Reader, 26> kReaders = {{
+constexpr std::array<Reader, 28> kReaders = {{
     {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
@@ -137,8 +139,10 @@ constexpr std::array<Reader, 26> kReaders = {{
     {"graph", text_first<network_models::parse_graph>},
     {"graph_document", graph_document},
     {"hf", hugging_face},
+    {"inspector", name_first<traces::read_communication_log_text>},
     {"interference_table", name_first<validation::parse_interference_table>},
     {"kernel_table", name_first<validation::parse_kernel_table>},
+    {"kineto", name_first<traces::read_kineto_text>},
     {"log", name_first<traces::read_collective_log_text>},
     {"machines", name_first<validation::parse_machines>},
     {"megatron", megatron},

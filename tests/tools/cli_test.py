@@ -42,6 +42,13 @@ class CliTest(unittest.TestCase):
         self.assertIn('name the files', self.refusal('calibrate', 'kernels'))
         self.assertIn('  primitive_times  tables of single primitives', self.answer('validate', '--help'))
 
+    def test_traces_need_the_cluster_that_was_measured(self):
+        code, _, err = self.call('validate', 'kineto')
+        self.assertEqual(code, 3)
+        self.assertIn('error[E264]: `validate kineto` needs the traces of a job', err)
+        self.assertIn('needs the cluster that was measured', err)
+        self.assertIn('--hosts is for `validate kineto`', self.refusal('validate', 'nccl', '--hosts', '2'))
+
     # --- search ---
 
     def test_search_ranks_layouts_and_writes_the_best(self):
@@ -79,6 +86,36 @@ class CliTest(unittest.TestCase):
         out = self.answer('run', SMALL)
         for part in ('Step time', 'MFU', 'Where one step goes', 'Busiest links', 'Evidence'):
             self.assertIn(part, out)
+
+    def test_a_timeline_has_every_task_of_its_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            chrome, perfetto = Path(folder) / 'run.json', Path(folder) / 'run.pftrace'
+            plain = json.loads(self.answer('run', SMALL, '--json', '--quiet'))
+            for file in (chrome, perfetto):
+                code, out, err = self.call('run', SMALL, '--json', '--no-out', '--timeline', str(file),
+                                           '--trace-ranks', '0-1')
+                self.assertEqual(code, 0)
+                self.assertEqual(json.loads(out)['metrics'], plain['metrics'])
+                self.assertRegex(err, r'timeline of 2 ranks, \d+ slices')
+            slices = [e for e in json.loads(chrome.read_text(encoding='utf-8'))['traceEvents'] if e['ph'] == 'X']
+            self.assertEqual({e['pid'] for e in slices}, {0, 1})
+            self.assertEqual(len(slices), int(re.search(r'(\d+) slices', err)[1]))
+            # A packet for names, one for each process and thread, two for each slice.
+            data, at, packets = perfetto.read_bytes(), 0, 0
+            while at < len(data):
+                self.assertEqual(data[at], 0x0A)
+                length, shift, at = 0, 0, at + 1
+                while True:
+                    byte, at = data[at], at + 1
+                    length, shift = length | (byte & 0x7F) << shift, shift + 7
+                    if byte < 0x80:
+                        break
+                at, packets = at + length, packets + 1
+            threads = {(e['pid'], e['tid']) for e in slices}
+            self.assertEqual(packets, 1 + 2 + len(threads) + 2 * len(slices))
+        self.assertIn("'9-1' in --trace-ranks 9-1 is no rank or range",
+                      self.refusal('run', SMALL, '--no-out', '--timeline', 'x.json', '--trace-ranks', '9-1'))
+        self.assertIn('--trace-ranks is for --timeline', self.refusal('run', SMALL, '--trace-ranks', '0'))
 
     def test_a_report_into_a_file_has_no_colours(self):
         self.assertNotIn('\x1b', self.answer('run', SMALL))

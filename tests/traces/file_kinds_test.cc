@@ -1,0 +1,123 @@
+#include "traces/file_kinds.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "traces/chakra/trace_builder.h"
+#include "traces/chakra/writer.h"
+
+namespace ringwright::traces::file_kinds_test {
+namespace {
+
+using testing::HasSubstr;
+
+// Two all-reduces of 1 MiB, 3 us of computing, a dependency on a node that is not there when `broken`.
+std::string chakra(bool broken = false) {
+  ChakraTraceBuilder builder("t.0.et");
+  builder.trace().version = "0.0.4";
+  const ChakraAttributes sum{.comm_type = ChakraCollective::kAllReduce, .comm_size = Bytes(1 << 20)};
+  const std::vector<std::uint64_t> after{broken ? 99U : 1U};
+  builder.add({.id = 1, .name = "gemm", .kind = ChakraKind::kCompute, .duration_micros = 3});
+  builder.add({.id = 2, .name = "s", .kind = ChakraKind::kCollective, .data_dependencies = after, .attributes = &sum});
+  builder.add({.id = 3, .name = "s", .kind = ChakraKind::kCollective, .attributes = &sum});
+  return chakra_records(std::move(builder).take());
+}
+
+class FileKinds : public testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& content) {
+    const std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+  }
+  std::string gzip_file(const std::string& name, const std::string& content) {
+    const std::string path = (folder_ / name).string();
+    gzFile out = gzopen(path.c_str(), "wb");
+    gzwrite(out, content.data(), static_cast<unsigned>(content.size()));
+    gzclose(out);
+    return path;
+  }
+  [[nodiscard]] std::string kind(const std::string& path) const {
+    const auto inspected = inspect_file(path);
+    return inspected ? std::string(inspected->kind) : render(inspected.error());
+  }
+  [[nodiscard]] std::string prefix() const { return (folder_ / "t").string(); }
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+SummaryValue fact(const FileSummary& summary, const std::string& name) {
+  const auto found = std::ranges::find(summary.facts, name, &SummaryFact::name);
+  return found == summary.facts.end() ? SummaryValue("none") : found->value;
+}
+
+TEST_F(FileKinds, AreRecognisedByContentNotByName) {
+  EXPECT_EQ(kind(file("a.json", chakra())), "chakra");
+  EXPECT_EQ(kind(gzip_file("b.txt", chakra())), "chakra");
+  EXPECT_EQ(kind(file("c.et", R"({"workload_graph": [{"Id": 1, "NodeType": 4}]})")), "chakra-json");
+  EXPECT_EQ(kind(file("d", R"({"schema": "1.0.1", "pid": 1, "nodes": []})")), "pytorch-et");
+  EXPECT_EQ(kind(file("e", "# nThread 1 nGpus 8\n#  size  count type redop time algbw busbw\n")), "nccl-tests");
+}
+
+TEST_F(FileKinds, OtherFilesAreRefusedWithTheKnownKinds) {
+  EXPECT_THAT(kind(file("a", "hello")), testing::AllOf(HasSubstr("no trace or log"), HasSubstr("Chakra")));
+  EXPECT_THAT(kind(file("b", "")), HasSubstr("no trace or log"));
+  EXPECT_THAT(kind("no/such/file"), HasSubstr("no such file"));
+}
+
+TEST_F(FileKinds, ASummaryCountsNodesCollectivesAndTime) {
+  const FileSummary summary = inspect_file(file("t.0.et", chakra())).value().summary;
+  EXPECT_EQ(fact(summary, "nodes"), SummaryValue(std::int64_t{3}));
+  EXPECT_EQ(fact(summary, "computing on GPUs"), SummaryValue(Duration(3'000'000)));
+  const auto table = std::ranges::find(summary.tables, "collectives", &SummaryTable::title);
+  ASSERT_NE(table, summary.tables.end());
+  ASSERT_EQ(table->rows.size(), 1U);
+  EXPECT_EQ(table->rows[0][3], SummaryValue(std::int64_t{2}));  // calls
+  EXPECT_EQ(table->rows[0][4], SummaryValue(Bytes(2 << 20)));   // bytes
+  EXPECT_FALSE(summary.problems.has_errors());
+}
+
+TEST_F(FileKinds, ProblemsOfTheGraphComeWithTheSummary) {
+  const FileSummary summary = inspect_file(file("t.0.et", chakra(true))).value().summary;
+  EXPECT_EQ(fact(summary, "nodes"), SummaryValue(std::int64_t{3}));
+  EXPECT_THAT(render(summary.problems), HasSubstr("depends on node 99"));
+}
+
+TEST_F(FileKinds, APrefixStandsForAllRanks) {
+  file("t.0.et", chakra());
+  file("t.1.et", chakra());
+  const InspectedFile job = inspect_file(prefix()).value();
+  EXPECT_EQ(job.kind, "chakra-job");
+  EXPECT_EQ(fact(job.summary, "ranks"), SummaryValue(std::int64_t{2}));
+  EXPECT_EQ(fact(job.summary, "different traces"), SummaryValue(std::int64_t{1}));
+  EXPECT_EQ(fact(job.summary, "nodes"), SummaryValue(std::int64_t{6}));
+}
+
+TEST_F(FileKinds, CollectivesOfPyTorchAreCounted) {
+  const FileSummary summary = inspect_file(file("a", R"({"schema": "1.1.1-chakra.0.0.4", "nodes": [
+      {"name": "record_param_comms", "attrs": [{"name": "collective_name", "type": "string", "value": "allreduce"}]},
+      {"name": "record_param_comms", "inputs": [1, "wait"]}, {"name": "aten::mm"}]})"))
+                                  .value()
+                                  .summary;
+  EXPECT_EQ(fact(summary, "communications"), SummaryValue(std::int64_t{2}));
+  EXPECT_EQ(summary.tables.at(0).rows.size(), 2U);
+}
+
+TEST_F(FileKinds, ATruncatedTraceOfPyTorchIsAnError) {
+  const FileSummary summary =
+      inspect_file(file("a", R"({"schema": "1.0.1", "nodes": [{"name": "aten::mm"},)")).value().summary;
+  EXPECT_TRUE(summary.problems.has_errors());
+}
+
+}  // namespace
+}  // namespace ringwright::traces::file_kinds_test

@@ -1,0 +1,34 @@
+#include "traces/calls/call_summary.h"
+
+#include <fmt/format.h>
+
+#include "traces/calls/call_table.h"
+
+namespace ringwright::traces {
+
+SummaryTable summarise_calls(const JoinedCalls& joined) {
+  SummaryTable table{.title = "collectives",
+                     .columns = {"operation", "type", "kernel", "ranks", "calls", "size", "min", "median", "max",
+                                 "skew", "busbw GB/s"},
+                     .rows = {}};
+  for (const CallRow& row : call_rows(joined)) {
+    table.rows.push_back({row.operation, row.dtype.empty() ? "-" : row.dtype, row.kernel.empty() ? "-" : row.kernel,
+                          std::int64_t{row.group_size}, static_cast<std::int64_t>(row.count),
+                          row.bytes.value_or(Bytes(0)), row.shortest, row.median, row.longest, row.median_skew,
+                          fmt::format("{:.2f}", row.busbw)});
+  }
+  return table;
+}
+
+SummaryTable summarise_lateness(const JoinedCalls& joined) {
+  SummaryTable table{.title = "arrivals", .columns = {"rank", "host", "calls", "last", "waited for"}, .rows = {}};
+  if (!latest_rank(joined)) return table;
+  for (const RankLateness& rank : joined.ranks) {
+    table.rows.push_back({std::int64_t{rank.rank}, rank.host.empty() ? "-" : rank.host,
+                          static_cast<std::int64_t>(rank.calls), static_cast<std::int64_t>(rank.last),
+                          rank.waited_for});
+  }
+  return table;
+}
+
+}  // namespace ringwright::traces

@@ -1,0 +1,42 @@
+// The process groups of a replay as dimensions of a task graph.
+//
+// A dimension divides all ranks into groups. Groups of one shape (the same distances between their ranks) that share no
+// rank are one dimension, so that groups of tensor parallelism are one, those of data parallelism another. Ranks that
+// no group of a dimension has are groups of their own there.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "core/plan/task_graph.h"
+#include "traces/chakra/groups.h"
+#include "traces/chakra/job.h"
+#include "traces/chakra/replay_calls.h"
+
+namespace ringwright::traces {
+
+struct ReplayGroup {
+  std::uint32_t dimension = 0;
+  std::uint32_t ranks = 1;  // with a single rank its collectives take no time, and it is in no dimension
+};
+
+struct ReplayGroups {
+  std::vector<Dimension> dimensions;
+  std::map<std::string, ReplayGroup, std::less<>> by_name;  // those in use; all ranks have the empty name
+
+  [[nodiscard]] const ReplayGroup& of(std::string_view name) const { return by_name.find(name)->second; }
+};
+
+// The groups that collectives use. Errors are names without a group, ranks that call collectives of a group that they
+// are not in, and members of a group that call different collectives. `calls`: by trace.
+[[nodiscard]] Result<ReplayGroups> replay_groups(const ChakraJob& job, const ChakraGroups& groups,
+                                                 const std::vector<TraceCalls>& calls);
+
+// A dimension with all ranks in one group.
+[[nodiscard]] Dimension world_dimension(std::string name, std::size_t ranks);
+
+}  // namespace ringwright::traces

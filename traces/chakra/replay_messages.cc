@@ -1,0 +1,174 @@
+#include "traces/chakra/replay_messages.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "core/plan/task_graph.h"
+
+namespace ringwright::traces {
+namespace {
+
+constexpr std::uint32_t kMostLanes = 2 * kChannels;
+
+// One end of a message.
+struct MessageEnd {
+  std::uint32_t from = 0;
+  std::uint32_t to = 0;
+  std::int64_t tag = 0;
+  std::uint32_t order = 0;  // among the sends, or the receives, of its rank
+  std::uint32_t node = 0;   // position in the trace of its rank
+  Bytes size;
+};
+
+std::tuple<std::uint32_t, std::uint32_t, std::int64_t> key_of(const MessageEnd& end) {
+  return {end.from, end.to, end.tag};
+}
+
+struct MatchedPair {
+  const MessageEnd* sent = nullptr;
+  const MessageEnd* received = nullptr;
+};
+
+class Matching {
+ public:
+  Matching(const ChakraJob& job, const std::vector<TraceCalls>& calls) : job_(job), calls_(calls) {}
+
+  [[nodiscard]] Result<MessageLanes> match() {
+    collect();
+    pair_up();
+    if (unmatched_sends_ + unmatched_receives_ > 0) {
+      std::string some;
+      for (const std::string& example : unmatched_) some += (some.empty() ? "" : "; ") + example;
+      error(fmt::format("{} sends and {} receives have no partner: {}", unmatched_sends_, unmatched_receives_, some),
+            "each send needs a receive on rank comm_dst with the sender as comm_src and the same comm_tag");
+    }
+    if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
+    assign_lanes();
+    if (lanes_.count > kMostLanes) {
+      return tl::unexpected(failure(
+          "E250", fmt::format("a rank takes messages of {} tags in another order than they are sent", lanes_.count),
+          {.file = job_.prefix}, fmt::format("at most {} tags may overtake each other", kMostLanes)));
+    }
+    return std::move(lanes_);
+  }
+
+ private:
+  void error(std::string message, std::string hint = {}) {
+    if (problems_.error_count() >= 100) return;
+    problems_.add(
+        {.code = "E250", .place = {.file = job_.prefix}, .message = std::move(message), .hint = std::move(hint)});
+  }
+
+  [[nodiscard]] bool is_rank(std::uint32_t rank, const TraceMessage& message, std::string_view attribute) {
+    if (message.peer >= 0 && message.peer < static_cast<std::int64_t>(job_.ranks()) && message.peer != rank)
+      return true;
+    const ChakraTrace& trace = job_.of(rank);
+    error(fmt::format("rank {}: {} has {} {}, which is {}", rank, describe(trace, trace.nodes[message.node]), attribute,
+                      message.peer, message.peer == rank ? "the rank itself" : "no rank of the job"));
+    return false;
+  }
+
+  void collect() {
+    for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) {
+      const TraceCalls& calls = calls_[job_.trace_of[rank]];
+      std::uint32_t order = 0;
+      for (const TraceMessage& send : calls.sends) {
+        if (!is_rank(rank, send, "comm_dst")) continue;
+        sends_.push_back({.from = rank,
+                          .to = static_cast<std::uint32_t>(send.peer),
+                          .tag = send.tag,
+                          .order = order++,
+                          .node = send.node,
+                          .size = send.size});
+      }
+      order = 0;
+      for (const TraceMessage& receive : calls.receives) {
+        if (!is_rank(rank, receive, "comm_src")) continue;
+        receives_.push_back({.from = static_cast<std::uint32_t>(receive.peer),
+                             .to = rank,
+                             .tag = receive.tag,
+                             .order = order++,
+                             .node = receive.node,
+                             .size = receive.size});
+      }
+    }
+    const auto by_key = [](const MessageEnd& a, const MessageEnd& b) {
+      return std::pair(key_of(a), a.order) < std::pair(key_of(b), b.order);
+    };
+    std::ranges::sort(sends_, by_key);
+    std::ranges::sort(receives_, by_key);
+  }
+
+  void pair_up() {
+    std::size_t r = 0;
+    for (std::size_t s = 0; s < sends_.size() || r < receives_.size();) {
+      const bool send_first = r == receives_.size() || (s < sends_.size() && key_of(sends_[s]) < key_of(receives_[r]));
+      if (send_first) {
+        note_unmatched(sends_[s++], "send", unmatched_sends_);
+      } else if (s == sends_.size() || key_of(receives_[r]) < key_of(sends_[s])) {
+        note_unmatched(receives_[r++], "receive", unmatched_receives_);
+      } else {
+        check_size(sends_[s], receives_[r]);
+        pairs_.push_back({.sent = &sends_[s++], .received = &receives_[r++]});
+      }
+    }
+  }
+
+  void note_unmatched(const MessageEnd& end, std::string_view what, std::uint64_t& count) {
+    constexpr std::size_t kNamed = 5;
+    ++count;
+    if (unmatched_.size() < kNamed) {
+      unmatched_.push_back(fmt::format("{} from rank {} to rank {} with tag {}", what, end.from, end.to, end.tag));
+    }
+  }
+
+  void check_size(const MessageEnd& sent, const MessageEnd& received) {
+    if (sent.size == received.size) return;
+    error(fmt::format("rank {} sends {} bytes to rank {} with tag {}, which expects {} bytes", sent.from,
+                      sent.size.count(), sent.to, sent.tag, received.size.count()));
+  }
+
+  // Of one pair of ranks at a time: in the order of the sends, each goes to the first lane whose last receive is
+  // earlier.
+  void assign_lanes() {
+    std::ranges::sort(pairs_, [](const MatchedPair& a, const MatchedPair& b) {
+      return std::tuple(a.sent->from, a.sent->to, a.sent->order) < std::tuple(b.sent->from, b.sent->to, b.sent->order);
+    });
+    std::vector<std::uint32_t> last;  // by lane: order of its last receive
+    for (std::size_t i = 0; i < pairs_.size(); ++i) {
+      const auto& [sent, received] = pairs_[i];
+      const bool same = i > 0 && pairs_[i - 1].sent->from == sent->from && pairs_[i - 1].sent->to == sent->to;
+      if (!same) last.clear();
+      // Lanes' last receives fall from lane to lane: the first that is earlier is found by bisection.
+      const auto lane =
+          std::ranges::partition_point(last, [&](std::uint32_t order) { return order > received->order; });
+      const auto number = static_cast<std::uint32_t>(lane - last.begin());
+      lane == last.end() ? last.push_back(received->order) : void(*lane = received->order);
+      lanes_.count = std::max(lanes_.count, number + 1);
+      if (number == 0) continue;
+      lanes_.lane_of[{sent->from, sent->node}] = number;
+      lanes_.lane_of[{received->to, received->node}] = number;
+    }
+  }
+
+  const ChakraJob& job_;
+  const std::vector<TraceCalls>& calls_;
+  std::vector<MessageEnd> sends_;
+  std::vector<MessageEnd> receives_;
+  std::vector<MatchedPair> pairs_;
+  std::vector<std::string> unmatched_;
+  std::uint64_t unmatched_sends_ = 0;
+  std::uint64_t unmatched_receives_ = 0;
+  MessageLanes lanes_;
+  Diagnostics problems_;
+};
+
+}  // namespace
+
+Result<MessageLanes> match_messages(const ChakraJob& job, const std::vector<TraceCalls>& calls) {
+  return Matching(job, calls).match();
+}
+
+}  // namespace ringwright::traces

@@ -1,0 +1,102 @@
+#include "traces/file_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "traces/chakra/json_reader.h"
+#include "traces/chakra/pytorch_trace.h"
+#include "traces/chakra/rank_files.h"
+#include "traces/chakra/record_reader.h"
+#include "traces/chakra/summary.h"
+#include "traces/collective_log.h"
+#include "traces/input/byte_stream.h"
+#include "traces/inspector/log_file.h"
+#include "traces/kineto/kineto_file.h"
+
+namespace ringwright::traces {
+namespace {
+
+// The output of nccl-tests and rccl-tests: printed, as JSON, or as a table.
+bool looks_like_collective_log(std::string_view beginning) {
+  const std::array printed = {std::string_view("# nThread "), std::string_view("busbw"),
+                              std::string_view("size_bytes,"), std::string_view("\"average_bus_bandwidth\""),
+                              std::string_view("\"out_of_place\"")};
+  return std::ranges::any_of(printed,
+                             [&](std::string_view words) { return beginning.find(words) != std::string::npos; });
+}
+
+FileSummary inspect_collective_log(const std::string& path) {
+  FileSummary summary;
+  auto reading = read_collective_log(path);
+  if (!reading) {
+    summary.problems = std::move(reading.error());
+    return summary;
+  }
+  const CollectiveLog& log = reading->log;
+  summary.problems = std::move(reading->warnings);
+  summary.facts = {{.name = "collective", .value = log.operation},
+                   {.name = "ranks", .value = std::int64_t{log.ranks}},
+                   {.name = "rows", .value = static_cast<std::int64_t>(log.rows.size())}};
+  if (!log.gpu.empty()) summary.facts.push_back({.name = "gpu", .value = log.gpu});
+  if (!log.version_of_library.empty()) summary.facts.push_back({.name = "library", .value = log.version_of_library});
+  SummaryTable table{.title = "measured", .columns = {"size", "time"}, .rows = {}};
+  for (const CollectiveRow& row : log.rows) {
+    if (row.time()) table.rows.push_back({row.size, *row.time()});
+  }
+  summary.tables.push_back(std::move(table));
+  return summary;
+}
+
+constexpr std::array kKinds = {
+    FileKind{"chakra", "Chakra execution trace", looks_like_chakra_records, summarise_chakra_file},
+    FileKind{"chakra-json", "Chakra execution trace in JSON", looks_like_chakra_json, summarise_chakra_file},
+    FileKind{"pytorch-et", "PyTorch execution trace of the host", looks_like_pytorch_trace, summarise_pytorch_trace},
+    FileKind{"kineto", "trace of PyTorch's profiler", looks_like_kineto, summarise_kineto_file},
+    FileKind{"communication-log", "log of NCCL Inspector, or dump of PyTorch's Flight Recorder",
+             looks_like_communication_log, summarise_communication_log_file},
+    FileKind{"nccl-tests", "output of nccl-tests or rccl-tests", looks_like_collective_log, inspect_collective_log},
+};
+
+std::string known_kinds() {
+  std::string text;
+  for (const FileKind& kind : kKinds) text += fmt::format("{}{}", text.empty() ? "" : ", ", kind.doc);
+  return text;
+}
+
+}  // namespace
+
+std::span<const FileKind> file_kinds() {
+  return kKinds;
+}
+
+const FileKind* kind_of_content(std::string_view beginning) {
+  const auto* found = std::ranges::find_if(kKinds, [&](const FileKind& kind) { return kind.matches(beginning); });
+  return found == kKinds.end() ? nullptr : found;
+}
+
+Result<InspectedFile> inspect_file(const std::string& path) {
+  std::error_code error;
+  const bool is_prefix = !std::filesystem::is_regular_file(path, error) && has_rank_files(path);
+  if (is_prefix) {
+    return InspectedFile{.path = path,
+                         .kind = "chakra-job",
+                         .doc = "Chakra execution traces of a job",
+                         .summary = summarise_chakra_job(path)};
+  }
+  auto bytes = ByteStream::open(path);
+  if (!bytes) return tl::unexpected(failure("E252", "cannot read it: " + bytes.error(), {.file = path}));
+  std::string beginning(kBeginningBytes, '\0');
+  const auto got = bytes->read(beginning);
+  if (!got) return tl::unexpected(failure("E252", "cannot read it: " + got.error(), {.file = path}));
+  beginning.resize(*got);
+  const FileKind* const kind = kind_of_content(beginning);
+  if (kind == nullptr) {
+    return tl::unexpected(failure("E252", "it is no trace or log of a known kind", {.file = path}, known_kinds()));
+  }
+  return InspectedFile{.path = path, .kind = kind->name, .doc = kind->doc, .summary = kind->inspect(path)};
+}
+
+}  // namespace ringwright::traces

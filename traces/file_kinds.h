@@ -1,0 +1,39 @@
+// The kinds of traces and logs that ringwright knows, each recognised by its content.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/diagnostic.h"
+#include "traces/input/file_summary.h"
+
+namespace ringwright::traces {
+
+struct FileKind {
+  std::string_view name;  // "chakra"
+  std::string_view doc;   // "Chakra execution trace (.et)"
+  // Whether the file may be of this kind, from its first bytes: decompressed, kBeginningBytes or all of it.
+  bool (*matches)(std::string_view beginning);
+  // What it holds; problems are in the summary.
+  FileSummary (*inspect)(const std::string& path);
+};
+inline constexpr std::size_t kBeginningBytes = 64 * 1024;
+
+// In the order in which they are tried.
+[[nodiscard]] std::span<const FileKind> file_kinds();
+// Null: none.
+[[nodiscard]] const FileKind* kind_of_content(std::string_view beginning);
+
+struct InspectedFile {
+  std::string path;
+  std::string_view kind;  // of the table; "chakra job" for the traces of all ranks
+  std::string_view doc;
+  FileSummary summary;
+};
+
+// `path` is a file, or the PREFIX of the traces PREFIX.RANK.et of a job. Fails when it cannot be read, or is of no
+// known kind.
+[[nodiscard]] Result<InspectedFile> inspect_file(const std::string& path);
+
+}  // namespace ringwright::traces

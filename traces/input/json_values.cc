@@ -1,0 +1,95 @@
+#include "traces/input/json_values.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace ringwright::traces {
+namespace {
+
+std::string_view bare_token(std::string_view token) {
+  while (!token.empty() && static_cast<unsigned char>(token.back()) <= ' ') token.remove_suffix(1);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') token = token.substr(1, token.size() - 2);
+  return token;
+}
+
+}  // namespace
+
+bool JsonDocument::open(const JsonPiece& piece) {
+  static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
+  const simdjson::padded_string_view text(piece.text.data(), piece.text.size(), piece.text.size() + kJsonPadding);
+  return parser.iterate(text).get(document) == simdjson::SUCCESS;
+}
+
+std::string_view token_of(on_demand::value& value) {
+  return bare_token(value.raw_json_token());
+}
+
+std::string_view token_of(simdjson::simdjson_result<on_demand::value>& value) {
+  std::string_view token;
+  return value.raw_json_token().get(token) == simdjson::SUCCESS ? bare_token(token) : std::string_view();
+}
+
+std::optional<std::int64_t> maybe_number(on_demand::value& value) {
+  return scaled_decimal(token_of(value), 0);
+}
+
+std::optional<std::int64_t> maybe_number(simdjson::simdjson_result<on_demand::value>& value) {
+  return scaled_decimal(token_of(value), 0);
+}
+
+std::string text_of(on_demand::value& value) {
+  on_demand::json_type type{};
+  if (value.type().get(type) != simdjson::SUCCESS) return "";
+  if (type == on_demand::json_type::string) {
+    std::string_view text;
+    return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : "";
+  }
+  if (type == on_demand::json_type::number) return std::string(token_of(value));
+  if (type != on_demand::json_type::array) return "";
+  std::string text = "[";
+  on_demand::array list;
+  if (value.get_array().get(list) != simdjson::SUCCESS) return "";
+  for (auto entry : list) text += (text.size() > 1 ? ", " : "") + std::string(token_of(entry));
+  return text + "]";
+}
+
+std::string text_of(simdjson::simdjson_result<on_demand::value>& value) {
+  on_demand::value known;
+  return value.get(known) == simdjson::SUCCESS ? text_of(known) : "";
+}
+
+std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits) {
+  if (text.find_first_of("eE") != std::string_view::npos) {
+    double value = 0.0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    value *= std::pow(10.0, digits);
+    if (error != std::errc() || end != text.data() + text.size() || !(std::abs(value) < 9e18)) return std::nullopt;
+    return static_cast<std::int64_t>(std::llround(value));
+  }
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  std::int64_t value = 0;
+  int fraction = -1;  // digits behind the point; -1: before it
+  bool any = false;
+  const auto push = [&](int digit) {
+    return !__builtin_mul_overflow(value, 10, &value) && !__builtin_add_overflow(value, digit, &value);
+  };
+  for (const char c : text) {
+    if (c == '.' && fraction < 0) {
+      fraction = 0;
+      continue;
+    }
+    if (c < '0' || c > '9') return std::nullopt;
+    any = true;
+    if (fraction >= digits) continue;
+    if (fraction >= 0) ++fraction;
+    if (!push(c - '0')) return std::nullopt;
+  }
+  if (!any) return std::nullopt;
+  for (int i = fraction < 0 ? 0 : fraction; i < digits; ++i) {
+    if (!push(0)) return std::nullopt;
+  }
+  return negative ? -value : value;
+}
+
+}  // namespace ringwright::traces

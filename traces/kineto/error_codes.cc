@@ -1,0 +1,48 @@
+// The table of mistakes in profilers' traces.
+#include "traces/kineto/error_codes.h"
+
+#include <array>
+
+namespace ringwright::traces {
+namespace {
+
+constexpr std::array kKinetoCodes = {
+    ErrorCode{.code = "E255",
+              .title = "a profiler's trace cannot be read",
+              .explanation = "Accepted is the JSON of PyTorch's profiler (Kineto), plain or gzip, with at least one "
+                             "kernel or copy of a GPU.\nAn archive (tar) is unpacked first.",
+              .example = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)"},
+    ErrorCode{.code = "W256",
+              .title = "part of a profiler's trace is missing",
+              .explanation = "The file ends early (the process was killed, or the copy is incomplete), or some of its "
+                             "events are no valid JSON. What is complete is used.",
+              .example = "ls -l rank0.json.gz    # compare its size with the original"},
+    ErrorCode{.code = "E257",
+              .title = "the element type of a collective is not known",
+              .explanation = "The bytes of a collective are its elements times the bytes of their type. A type is not "
+                             "guessed.",
+              .example = "\"dtype\": \"BFloat16\""},
+    ErrorCode{.code = "E258",
+              .title = "the ranks of a process group are cut",
+              .explanation = "PyTorch writes at most 30 ranks of a group. The others follow from Global rank start and "
+                             "stride of\nrecord_param_comms where the ranks are evenly spaced, or from pg_config.",
+              .example = "\"Process Group Ranks\": \"[0, 8, 16, ..., 504]\""},
+    ErrorCode{.code = "W259",
+              .title = "sizes of collectives are not known",
+              .explanation = "Kernels of NCCL have no metadata: the trace is of an old PyTorch, or the events of the "
+                             "CPU are missing.\nTheir times are used, their sizes and bandwidths are not known.",
+              .example = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)"},
+    ErrorCode{.code = "E260",
+              .title = "traces that do not belong together",
+              .explanation = "Several traces are joined by rank. Two are of the same rank, of jobs of different size, "
+                             "or one states no rank.",
+              .example = "ringwright inspect rank0.json.gz rank1.json.gz"},
+};
+
+}  // namespace
+
+std::span<const ErrorCode> kineto_error_codes() {
+  return kKinetoCodes;
+}
+
+}  // namespace ringwright::traces

@@ -1,0 +1,188 @@
+#include "traces/kineto/kineto_calls.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "traces/kineto/element_type.h"
+#include "traces/kineto/group_ranks.h"
+#include "traces/kineto/kernel_name.h"
+
+namespace ringwright::traces {
+namespace {
+
+constexpr int kMostGroupSize = 1'000'000;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 46U;
+
+std::int64_t product_of(const std::vector<std::int64_t>& sizes) {
+  std::int64_t product = 1;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || __builtin_mul_overflow(product, size, &product)) return -1;
+  }
+  return product;
+}
+
+// A kernel of sends and receives carries out what NCCL has no kernel for; barriers are small all-reduces.
+bool may_run(std::string_view operation, std::string_view kernel) {
+  if (kernel.empty() || kernel == operation) return true;
+  if (kernel == "sendrecv") {
+    return operation == "alltoall" || operation == "send" || operation == "recv" || operation == "gather" ||
+           operation == "scatter";
+  }
+  return kernel == "all_reduce" && operation == "barrier";
+}
+
+int group_size(const CommArguments& comm) {
+  return comm.size && *comm.size > 0 && *comm.size <= kMostGroupSize ? static_cast<int>(*comm.size) : 0;
+}
+
+// As nccl-tests counts, in elements: the larger of the rank's two buffers, also where the other one was recorded.
+std::optional<std::int64_t> elements_of(const CommArguments& comm, std::string_view operation, int ranks) {
+  if (!comm.sent && !comm.received) return std::nullopt;
+  const std::int64_t sent = comm.sent.value_or(0), received = comm.received.value_or(0);
+  if (sent < 0 || received < 0 || sent > kMostElements || received > kMostElements) return std::nullopt;
+  std::int64_t elements = std::max(sent, received);
+  if (operation == "all_gather") elements = std::max(elements, sent * ranks);
+  if (operation == "reduce_scatter") elements = std::max(elements, received * ranks);
+  if (elements == 0) return std::nullopt;
+  return elements;
+}
+
+}  // namespace
+
+void CallCollector::add_kernel(const KinetoEvent& event) {
+  kernels_.push_back({.name = std::string(event.name.substr(0, event.name.find('('))),
+                      .comm = event.comm,
+                      .correlation = event.correlation,
+                      .operation = event.operation,
+                      .start_ns = event.start_ns,
+                      .time_ps = event.time_ps});
+}
+
+void CallCollector::add_record(const KinetoEvent& event) {
+  CommRecord record{.comm = event.comm,
+                    .thread = event.thread,
+                    .start_ns = event.start_ns,
+                    .end_ns = event.start_ns + event.time_ps / 1000,
+                    .operation = event.operation};
+  CommArguments& comm = record.comm;
+  if (comm.rank_start && comm.rank_stride) strides_[comm.group] = {*comm.rank_start, *comm.rank_stride};
+  if (comm.collective.empty() && event.name.starts_with("nccl:") && !event.dims.empty() && !event.dims[0].empty()) {
+    comm.collective = event.name.substr(5);
+    comm.sent = product_of(event.dims[0]);
+    comm.type = event.input_type;
+  }
+  if (!comm.collective.empty() && !operation_of(comm.collective).empty()) records_.push_back(std::move(record));
+}
+
+void CallCollector::add_launch(const KinetoEvent& event) {
+  launches_.push_back({.correlation = event.correlation, .thread = event.thread, .start_ns = event.start_ns});
+}
+
+// The last record that began before the launch, on its thread, and had not ended. Records are sorted.
+const CallCollector::CommRecord* CallCollector::record_during(const Launch& launch) const {
+  auto after = std::ranges::upper_bound(records_, std::tuple(launch.thread, launch.start_ns), {},
+                                        [](const CommRecord& r) { return std::tuple(r.thread, r.start_ns); });
+  // Annotations lie within records: two steps back are enough.
+  for (int i = 0; i < 2 && after != records_.begin(); ++i) {
+    --after;
+    if (after->thread != launch.thread) return nullptr;
+    if (after->end_ns >= launch.start_ns) return &*after;
+  }
+  return nullptr;
+}
+
+void CallCollector::find_metadata() {
+  std::ranges::stable_sort(launches_, {}, &Launch::correlation);
+  std::ranges::stable_sort(records_, {}, [](const CommRecord& r) { return std::tuple(r.thread, r.start_ns); });
+  std::map<std::uint64_t, const CommRecord*> by_operation;
+  for (const CommRecord& record : records_) {
+    if (record.operation != 0) by_operation.try_emplace(record.operation, &record);
+  }
+  for (NcclKernel& kernel : kernels_) {
+    if (!kernel.comm.collective.empty()) continue;
+    const std::string made = parse_nccl_kernel(kernel.name).operation;
+    const CommRecord* found = nullptr;
+    if (const auto at = by_operation.find(kernel.operation); at != by_operation.end()) found = at->second;
+    const auto launch = std::ranges::lower_bound(launches_, kernel.correlation, {}, &Launch::correlation);
+    if (found == nullptr && kernel.correlation != 0 && launch != launches_.end() &&
+        launch->correlation == kernel.correlation) {
+      found = record_during(*launch);
+    }
+    if (found != nullptr && may_run(operation_of(found->comm.collective), made)) kernel.comm = found->comm;
+  }
+}
+
+CallGroup CallCollector::group_of(const CommArguments& comm, const DistributedInfo& info, Diagnostics& problems) {
+  CallGroup group{.id = comm.group, .description = comm.description, .size = group_size(comm), .ranks = {}};
+  const auto config = std::ranges::find(info.groups, comm.group, &ProcessGroupConfig::name);
+  GroupHints hints{.listed = comm.ranks, .size = group.size};
+  if (config != info.groups.end()) hints.config = &*config;
+  if (const auto stride = strides_.find(comm.group); stride != strides_.end()) {
+    hints.start = stride->second.first;
+    hints.stride = stride->second.second;
+  }
+  auto ranks = ranks_of_group(hints);
+  if (ranks) {
+    group.ranks = std::move(*ranks);
+    return group;
+  }
+  problems.add({.code = "E258",
+                .place = {},
+                .message = fmt::format("the ranks of process group '{}' are '{}', a cut list of {}, and neither Global "
+                                       "rank start and stride nor distributedInfo.pg_config complete it",
+                                       comm.group, comm.ranks, group.size),
+                .excerpt = "",
+                .hint = "profile with a newer PyTorch, which writes pg_config"});
+  return group;
+}
+
+void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Diagnostics& problems) {
+  find_metadata();
+  std::ranges::stable_sort(kernels_, {}, &NcclKernel::start_ns);
+  RankCalls& calls = trace.calls;
+  std::map<std::tuple<std::string, std::string, int>, std::uint32_t> groups;
+  std::vector<std::int64_t> in_order;
+  for (const NcclKernel& kernel : kernels_) {
+    const NcclKernelName name = parse_nccl_kernel(kernel.name);
+    const CommArguments& comm = kernel.comm;
+    const bool has_group = comm.size.has_value();
+    const int size = has_group ? group_size(comm) : info.world_size;
+    const auto [group, is_new] =
+        groups.try_emplace({comm.group, comm.ranks, size}, static_cast<std::uint32_t>(calls.groups.size()));
+    if (is_new) {
+      calls.groups.push_back(has_group ? group_of(comm, info, problems) : CallGroup{.id = "", .size = size});
+      in_order.push_back(0);
+    }
+    RecordedCall call{.group = group->second,
+                      .operation = std::string(operation_of(comm.collective)),
+                      .kernel = name.variant,
+                      .dtype = comm.type,
+                      .bytes = {},
+                      .sequence = in_order[group->second]++,
+                      .start_ns = kernel.start_ns,
+                      .time = Duration(kernel.time_ps)};
+    if (call.operation.empty()) call.operation = name.operation.empty() ? "unknown" : name.operation;
+    if (comm.sequence) call.sequence = *comm.sequence;
+    if (const auto elements = elements_of(comm, call.operation, size)) {
+      if (const auto bytes = element_bytes(comm.type)) {
+        call.bytes = Bytes(*elements * *bytes);
+      } else {
+        unknown_types_.try_emplace(comm.type, kernel.name);
+      }
+    }
+    calls.calls.push_back(std::move(call));
+  }
+  for (const auto& [type, where] : unknown_types_) {
+    problems.add(
+        {.code = "E257",
+         .place = {},
+         .message = fmt::format("the element type '{}' of kernel '{}' is not known, so its bytes are not", type, where),
+         .excerpt = "",
+         .hint = "c10 names such as Float, BFloat16 and Float8_e4m3fn are known"});
+  }
+}
+
+}  // namespace ringwright::traces

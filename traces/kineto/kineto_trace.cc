@@ -1,0 +1,253 @@
+#include "traces/kineto/kineto_trace.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "traces/input/byte_stream.h"
+#include "traces/input/json_scanner.h"
+#include "traces/kineto/gemm_shapes.h"
+#include "traces/kineto/kernel_name.h"
+#include "traces/kineto/kineto_calls.h"
+#include "traces/kineto/kineto_event.h"
+#include "traces/log_text.h"
+
+namespace ringwright::traces {
+namespace {
+
+constexpr std::size_t kInvalidShown = 5;
+
+// Reads event by event, so that memory is that of the events that are kept.
+class KinetoReader final {
+ public:
+  KinetoReader(std::string file, JsonScanner scanner) : scanner_(std::move(scanner)) { trace_.file = std::move(file); }
+
+  [[nodiscard]] Result<KinetoReading> read() {
+    const char first = scanner_.peek();
+    if (first == '[') {
+      complete_ = read_events();  // the older form: events without a head
+    } else if (scanner_.take('{')) {
+      read_members();
+    } else {
+      return tl::unexpected(
+          failure("E255", fmt::format("'{}' is no trace of a profiler: it begins with no JSON object", trace_.file),
+                  {.file = trace_.file}));
+    }
+    if (auto stopped = why_stopped(); stopped.has_errors()) return tl::unexpected(std::move(stopped));
+    return finish();
+  }
+
+ private:
+  void read_members() {
+    while (true) {
+      if (scanner_.take('}')) {
+        complete_ = true;
+        return;
+      }
+      const auto key = scanner_.value();
+      if (!key) return;
+      const std::string name(key->text);
+      if (!scanner_.take(':')) return;
+      if (name == "\"traceEvents\"" && scanner_.peek() == '[') {
+        if (!read_events()) return;
+      } else {
+        const auto value = scanner_.value();
+        if (!value) return;
+        read_member(name, *value);
+      }
+      static_cast<void>(scanner_.take(','));
+    }
+  }
+
+  void read_member(const std::string& name, const JsonPiece& value) {
+    if (name == "\"baseTimeNanoseconds\"") trace_.base_ns = scaled_decimal(trimmed(value.text), 0).value_or(0);
+    if (name == "\"deviceProperties\"") trace_.gpu = parser_.device_name(value);
+    if (name == "\"distributedInfo\"") {
+      if (auto info = parser_.distributed(value)) distributed_ = std::move(*info);
+    }
+  }
+
+  bool read_events() {
+    found_events_ = true;
+    if (!scanner_.take('[')) return false;
+    while (!scanner_.take(']')) {
+      const auto piece = scanner_.value();
+      if (!piece) return false;
+      ++trace_.events;
+      if (parser_.event(*piece, event_)) {
+        keep();
+      } else if (++invalid_ <= kInvalidShown) {
+        warnings_.add({.severity = Severity::kWarning,
+                       .code = "W256",
+                       .place = {.file = trace_.file},
+                       .message = fmt::format("the event at byte {} is left out: it is no valid JSON, or has no time",
+                                              piece->offset)});
+      }
+      static_cast<void>(scanner_.take(','));
+    }
+    return true;
+  }
+
+  void keep() {
+    switch (event_.kind) {
+      case EventKind::kOther: return;
+      case EventKind::kKernel:
+        keep_activity(GpuWork::kKernel);
+        if (is_nccl_kernel(event_.name)) calls_.add_kernel(event_);
+        return;
+      case EventKind::kCopy: return keep_activity(GpuWork::kCopy);
+      case EventKind::kMemset: return keep_activity(GpuWork::kMemset);
+      case EventKind::kOperation:
+        if (event_.name == "record_param_comms") return calls_.add_record(event_);
+        return gemms_.add_operation(event_);
+      case EventKind::kLaunch: return calls_.add_launch(event_);
+      case EventKind::kAnnotation:
+        if (event_.name.starts_with("nccl:")) return calls_.add_record(event_);
+        host_steps_.push_back(step());
+        return;
+      case EventKind::kGpuAnnotation: trace_.steps.push_back(step()); return;
+    }
+  }
+
+  [[nodiscard]] ProfilerStep step() const {
+    return {.name = std::string(event_.name), .start_ns = event_.start_ns, .time = Duration(event_.time_ps)};
+  }
+
+  void keep_activity(GpuWork work) {
+    const auto [name, is_new] =
+        names_.try_emplace(std::string(event_.name), static_cast<std::uint32_t>(trace_.names.size()));
+    if (is_new) trace_.names.push_back(name->first);
+    trace_.activities.push_back({.name = name->second,
+                                 .work = work,
+                                 .stream = event_.stream,
+                                 .device = event_.device,
+                                 .start_ns = event_.start_ns,
+                                 .time = Duration(event_.time_ps),
+                                 .correlation = event_.correlation,
+                                 .operation = event_.operation});
+  }
+
+  [[nodiscard]] Diagnostics why_stopped() {
+    Diagnostics problems;
+    const auto fail = [&](const std::string& why, std::string hint = "") {
+      problems.add({.code = "E255",
+                    .place = {.file = trace_.file},
+                    .message = fmt::format("'{}' {}", trace_.file, why),
+                    .excerpt = "",
+                    .hint = std::move(hint)});
+    };
+    if (scanner_.stop() == ScanStop::kTooLong) {
+      fail(fmt::format("has a value of more than {} MiB at byte {}", kMostValueBytes >> 20U, scanner_.position()));
+    } else if (!found_events_) {
+      fail("has no traceEvents", "a trace is written by torch.profiler's export_chrome_trace");
+    } else if (scanner_.stop() == ScanStop::kSyntax) {
+      fail(fmt::format("is no valid JSON at byte {}", scanner_.position()));
+    } else if (trace_.activities.empty()) {
+      fail(fmt::format("has {} events and none of a GPU", trace_.events),
+           "profile with ProfilerActivity.CUDA in `activities`");
+    }
+    return problems;
+  }
+
+  void warn_of_end() {
+    const bool ended = scanner_.stop() == ScanStop::kEnd || scanner_.stop() == ScanStop::kDamaged;
+    if (complete_ || !ended) return;
+    trace_.truncated = true;
+    const std::string why = scanner_.stop() == ScanStop::kDamaged ? scanner_.damage() : "it ends early";
+    warnings_.add({.severity = Severity::kWarning,
+                   .code = "W256",
+                   .place = {.file = trace_.file},
+                   .message = fmt::format("the trace is cut off at byte {} ({}); its first {} events are used",
+                                          scanner_.position(), why, trace_.events)});
+  }
+
+  // "rank3", "rank-3", "worker3_step": where the file does not state it.
+  [[nodiscard]] int rank_in_name() const {
+    const std::string_view name = std::string_view(trace_.file).substr(trace_.file.find_last_of('/') + 1);
+    for (const std::string_view word : {"rank", "worker"}) {
+      const std::size_t at = name.find(word);
+      if (at == std::string_view::npos) continue;
+      std::string_view digits = name.substr(at + word.size());
+      if (digits.starts_with('-') || digits.starts_with('_') || digits.starts_with('.')) digits.remove_prefix(1);
+      digits = digits.substr(0, std::min(digits.find_first_not_of("0123456789"), digits.size()));
+      if (const auto rank = parse_number<int>(digits)) return *rank;
+    }
+    return -1;
+  }
+
+  void warn_of_calls() {
+    const auto unsized = std::ranges::count_if(
+        trace_.calls.calls, [](const RecordedCall& call) { return !call.bytes && call.operation != "barrier"; });
+    if (unsized == 0) return;
+    warnings_.add({.severity = Severity::kWarning,
+                   .code = "W259",
+                   .place = {.file = trace_.file},
+                   .message = fmt::format("{} of {} communication kernels have no size: the trace has no metadata that "
+                                          "belong to them",
+                                          unsized, trace_.calls.calls.size())});
+  }
+
+  [[nodiscard]] Result<KinetoReading> finish() {
+    if (invalid_ > kInvalidShown) {
+      warnings_.add({.severity = Severity::kWarning,
+                     .code = "W256",
+                     .place = {.file = trace_.file},
+                     .message = fmt::format("{} events in all are left out", invalid_)});
+    }
+    warn_of_end();
+    trace_.backend = distributed_.backend;
+    trace_.nccl_version = distributed_.nccl_version;
+    trace_.world_size = distributed_.world_size;
+    trace_.calls.file = trace_.file;
+    trace_.calls.rank = distributed_.rank >= 0 ? distributed_.rank : rank_in_name();
+    std::ranges::stable_sort(trace_.activities, {}, &GpuActivity::start_ns);
+    if (trace_.steps.empty()) trace_.steps = std::move(host_steps_);
+    std::ranges::stable_sort(trace_.steps, {}, &ProfilerStep::start_ns);
+    gemms_.resolve(trace_);
+    Diagnostics problems;
+    calls_.resolve(distributed_, trace_, problems);
+    if (problems.has_errors()) {
+      Diagnostics placed;
+      for (Diagnostic problem : problems.all()) {
+        problem.place.file = trace_.file;
+        placed.add(std::move(problem));
+      }
+      return tl::unexpected(std::move(placed));
+    }
+    warn_of_calls();
+    return KinetoReading{.trace = std::move(trace_), .warnings = std::move(warnings_)};
+  }
+
+  JsonScanner scanner_;
+  KinetoParser parser_;
+  KinetoEvent event_;
+  KinetoTrace trace_;
+  DistributedInfo distributed_;
+  CallCollector calls_;
+  GemmCollector gemms_;
+  std::vector<ProfilerStep> host_steps_;
+  std::unordered_map<std::string, std::uint32_t> names_;  // looked up, never walked through
+  Diagnostics warnings_;
+  std::size_t invalid_ = 0;
+  bool found_events_ = false, complete_ = false;
+};
+
+}  // namespace
+
+Result<KinetoReading> read_kineto(const std::string& path) {
+  auto stream = ByteStream::open(path);
+  if (!stream) {
+    return tl::unexpected(failure("E255", "cannot read '" + path + "': " + stream.error(), {.file = path}));
+  }
+  return KinetoReader(path, JsonScanner(std::move(*stream))).read();
+}
+
+Result<KinetoReading> read_kineto_text(const std::string& name, std::string_view text) {
+  return KinetoReader(name, JsonScanner(text)).read();
+}
+
+}  // namespace ringwright::traces

@@ -1,0 +1,99 @@
+// Validation against traces of PyTorch's profiler: measured collectives and matrix multiplications against simulated
+// ones.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/named_machine.h"
+#include "traces/calls/call_table.h"
+#include "traces/calls/slow_groups.h"
+#include "traces/inspector/communication_log.h"
+#include "traces/kineto/kineto_summary.h"
+#include "validation/builtin.h"
+#include "validation/kineto/call_replay.h"
+#include "validation/kineto/call_report.h"
+#include "validation/kineto/gemm_replay.h"
+
+namespace ringwright::validation {
+namespace {
+
+Diagnostics what_is_missing(const ValidationRequest& request, std::string_view kind, std::string_view files) {
+  Diagnostics problems;
+  if (request.files.empty()) {
+    problems.add({.code = "E264", .message = fmt::format("`validate {}` needs {}", kind, files), .excerpt = ""});
+  }
+  if (!request.cluster) {
+    problems.add({.code = "E264",
+                  .message = fmt::format("`validate {}` needs the cluster that was measured", kind),
+                  .excerpt = "",
+                  .hint = "--cluster dgx-h100, or a file with a map `cluster`"});
+  }
+  return problems;
+}
+
+CallReplayOptions options_of(const ValidationRequest& request, int ranks) {
+  return {.cluster = *request.cluster, .overrides = request.overrides, .hosts = request.hosts, .ranks = ranks};
+}
+
+void add_all(Diagnostics& all, const Diagnostics& more) {
+  for (const Diagnostic& one : more.all()) all.add(one);
+}
+
+}  // namespace
+
+Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
+  if (auto missing = what_is_missing(request, "kineto", "the traces of a job"); missing.has_errors()) {
+    return tl::unexpected(std::move(missing));
+  }
+  auto summary = traces::summarise_kineto(request.files);
+  if (!summary) return tl::unexpected(summary.error());
+  const auto replay = replay_calls(summary->joined, options_of(request, summary->ranks.front().world_size));
+  if (!replay) return tl::unexpected(replay.error());
+  const auto machine =
+      configs::load_named_machine(*request.cluster, {.overrides = request.overrides, .share_folders = {}});
+  if (!machine) return tl::unexpected(machine.error());
+  const GemmReplay gemms = replay_gemms(summary->ranks, machine->cluster.gpu);
+  ValidationOutcome outcome;
+  if (!replay->rows.empty()) {
+    outcome.text = calls_text(*replay, CallsBy::kShape) + "\n" + bands_text(*replay);
+    outcome.text += summary->ranks.size() > 1
+                        ? "  measured: the shortest time over the ranks, median over the calls\n"
+                        : "  measured: the shortest of the calls, since one rank's times include waiting for others\n";
+  }
+  if (const std::string text = gemms_text(gemms); !text.empty()) outcome.text += "\n" + text;
+  if (outcome.text.empty())
+    outcome.text = "nothing to compare: no collective with a size, no shapes of multiplications\n";
+  outcome.json = calls_json(*replay, gemms);
+  outcome.passed = within(*replay, request.threshold);
+  outcome.warnings = std::move(summary->warnings);
+  add_all(outcome.warnings, why_left_out(*replay, request.files.front()));
+  return outcome;
+}
+
+Result<ValidationOutcome> validate_nccl_inspector(const ValidationRequest& request) {
+  if (auto missing = what_is_missing(request, "nccl-inspector", "the logs of a job, or their folder");
+      missing.has_errors()) {
+    return tl::unexpected(std::move(missing));
+  }
+  auto log = traces::read_communication_logs(request.files);
+  if (!log) return tl::unexpected(log.error());
+  const traces::JoinedCalls joined = traces::join_calls(log->processes);
+  int ranks = 0;
+  for (const traces::CallGroup& group : joined.groups) ranks = std::max(ranks, group.size);
+  CallReplayOptions options = options_of(request, ranks);
+  options.by = CallsBy::kCommunicator;
+  const auto replay = replay_calls(joined, options);
+  if (!replay) return tl::unexpected(replay.error());
+  ValidationOutcome outcome;
+  outcome.text = calls_text(*replay, CallsBy::kCommunicator) + "\n" + bands_text(*replay);
+  if (const std::string late = traces::lateness_text(joined); !late.empty()) outcome.text += "\n" + late;
+  if (const std::string slow = traces::slow_groups_text(joined, 0.2); !slow.empty()) outcome.text += "\n" + slow;
+  outcome.json = calls_json(*replay, {});
+  outcome.passed = within(*replay, request.threshold);
+  outcome.warnings = std::move(log->warnings);
+  add_all(outcome.warnings, why_left_out(*replay, request.files.front()));
+  return outcome;
+}
+
+}  // namespace ringwright::validation
