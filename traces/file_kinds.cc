@@ -11,7 +11,7 @@
 #include "traces/chakra/rank_files.h"
 #include "traces/chakra/record_reader.h"
 #include "traces/chakra/summary.h"
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 #include "traces/input/byte_stream.h"
 #include "traces/inspector/log_file.h"
 #include "traces/kineto/kineto_file.h"

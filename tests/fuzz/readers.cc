@@ -28,7 +28,7 @@
 #include "traces/chakra/reader.h"
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 #include "traces/file_kinds.h"
 #include "traces/inspector/communication_log.h"
 #include "traces/kineto/kineto_trace.h"

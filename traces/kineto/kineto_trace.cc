@@ -14,7 +14,7 @@
 #include "traces/kineto/kernel_name.h"
 #include "traces/kineto/kineto_calls.h"
 #include "traces/kineto/kineto_event.h"
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 #include "validation/builtin.h"
 #include "validation/fit/class_fit.h"
 #include "validation/fit/platform_constants.h"

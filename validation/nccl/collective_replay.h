@@ -8,7 +8,7 @@
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/collective_run.h"
 #include "core/base/diagnostic.h"
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 #include "validation/fit/error_statistics.h"
 #include "validation/nccl/measured_machine.h"
 

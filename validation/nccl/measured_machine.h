@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 #include "validation/nccl/class_values.h"
 
 namespace ringwright::validation {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/diagnostic.h"
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 
 namespace ringwright::validation {
 

@@ -1,6 +1,6 @@
 // The JSON of nccl-tests (-J, version 3): booleans are strings, NaN is the string "nan", and it contains the
 // environment of the job, of which only NCCL's own variables are retained.
-#include "traces/nccl_tests_json.h"
+#include "traces/nccl_tests/nccl_tests_json.h"
 
 #include <set>
 

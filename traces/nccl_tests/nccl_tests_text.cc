@@ -1,5 +1,5 @@
 // The output of nccl-tests and rccl-tests, in all their versions: the heading names the columns.
-#include "traces/nccl_tests_text.h"
+#include "traces/nccl_tests/nccl_tests_text.h"
 
 #include <algorithm>
 #include <set>

@@ -1,14 +1,14 @@
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "core/base/user_file.h"
-#include "traces/log_text.h"
-#include "traces/nccl_tests_json.h"
-#include "traces/nccl_tests_table.h"
-#include "traces/nccl_tests_text.h"
+#include "traces/input/log_text.h"
+#include "traces/nccl_tests/nccl_tests_json.h"
+#include "traces/nccl_tests/nccl_tests_table.h"
+#include "traces/nccl_tests/nccl_tests_text.h"
 
 namespace ringwright::traces {
 

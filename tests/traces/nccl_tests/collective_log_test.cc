@@ -1,4 +1,4 @@
-#include "traces/collective_log.h"
+#include "traces/nccl_tests/collective_log.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // Measured collectives as a table of comma-separated values.
 #pragma once
 
-#include "traces/collective_log.h"
-#include "traces/log_text.h"
+#include "traces/nccl_tests/collective_log.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 

@@ -1,8 +1,8 @@
 // The JSON that nccl-tests writes with -J.
 #pragma once
 
-#include "traces/collective_log.h"
-#include "traces/log_text.h"
+#include "traces/nccl_tests/collective_log.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 

@@ -1,5 +1,5 @@
 // Measured collectives as a table: "# key: value" lines, a line with the names of the columns, one row per size.
-#include "traces/nccl_tests_table.h"
+#include "traces/nccl_tests/nccl_tests_table.h"
 
 #include <algorithm>
 #include <map>
