@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/user_file.h"
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 #include "traces/nccl_tests_json.h"
 #include "traces/nccl_tests_table.h"
 #include "traces/nccl_tests_text.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "traces/collective_log.h"
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 

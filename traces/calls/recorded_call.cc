@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 namespace {

@@ -13,7 +13,7 @@
 #include "traces/inspector/log_record.h"
 #include "traces/kineto/element_type.h"
 #include "traces/kineto/group_ranks.h"
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 namespace {

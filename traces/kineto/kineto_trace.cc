@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 
 #include "traces/input/byte_stream.h"
+#include "traces/input/decimal.h"
 #include "traces/input/json_scanner.h"
 #include "traces/kineto/gemm_shapes.h"
 #include "traces/kineto/kernel_name.h"
 #include "traces/kineto/kineto_calls.h"
 #include "traces/kineto/kineto_event.h"
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 #include "traces/timeline/timeline.h"
 
 namespace ringwright::traces {

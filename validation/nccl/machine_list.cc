@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 #include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
 

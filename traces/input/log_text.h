@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "traces/collective_log.h"
+#include "core/base/units.h"
 
 namespace ringwright::traces {
 

@@ -1,4 +1,4 @@
-#include "traces/log_text.h"
+#include "traces/input/log_text.h"
 
 #include <algorithm>
 #include <array>
