@@ -18,10 +18,14 @@ class Explain final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "explain"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "explain a key (parallel.tp) or an error code (E110)";
+    return "explain a key (parallel.tp), an error code (E110), or NCCL tables (nccl-2.20)";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "word", .value = "", .doc = "a key or an error code", .target = &word_, .required = true}};
+    return {{.names = "word",
+             .value = "",
+             .doc = "a key, an error code, or nccl-VERSION",
+             .target = &word_,
+             .required = true}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {

@@ -57,21 +57,27 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
   const Estimate cost = estimate(simulation);
   TextTable table({Align::kLeft, Align::kLeft});
-  table.add_row({"model", fmt::format("{}, {} parameters", scenario.job.model.name,
-                                      count(static_cast<std::uint64_t>(plan.parameters)))});
+  const bool recorded = scenario.job.trace.has_value();
+  table.add_row(recorded ? std::vector<std::string>{"traces", scenario.job.trace->name}
+                         : std::vector<std::string>{"model", fmt::format("{}, {} parameters", scenario.job.model.name,
+                                                                         count(static_cast<std::uint64_t>(
+                                                                             plan.parameters)))});
   table.add_row({"GPUs", fmt::format("{} on {} host{}, {}", count(cost.ranks),
                                      count(static_cast<std::uint64_t>(scenario.cluster.hosts)),
                                      scenario.cluster.hosts == 1 ? "" : "s", scenario.cluster.fabric)});
   table.add_row({"groups", dimensions_text(plan.graph)});
-  table.add_row({"microbatches", count(static_cast<std::uint64_t>(plan.microbatches))});
-  table.add_row({"tokens/step", count(static_cast<std::uint64_t>(plan.tokens))});
-  table.add_row({"FLOPs/step", fmt::format("{} of the model, {} of the hardware", to_string(plan.model_flops),
-                                           to_string(plan.hardware_flops))});
+  if (!recorded) {
+    table.add_row({"microbatches", count(static_cast<std::uint64_t>(plan.microbatches))});
+    table.add_row({"tokens/step", count(static_cast<std::uint64_t>(plan.tokens))});
+    table.add_row({"FLOPs/step", fmt::format("{} of the model, {} of the hardware", to_string(plan.model_flops),
+                                             to_string(plan.hardware_flops))});
+  }
   table.add_row(
       {"to run", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
                               count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";
+  if (recorded) return text;
   text += "\nPer rank and step, buffers of collectives and messages sent:\n";
   for (const std::string& line : communication_lines(simulation)) text += "  " + line + "\n";
   return text;
@@ -80,12 +86,13 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
 std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
   const Estimate cost = estimate(simulation);
+  const std::string& name = scenario.job.trace ? scenario.job.trace->name : scenario.job.model.name;
   return fmt::format(
       "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": "
       "{},\n"
       "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {:.0f},\n"
       "  \"messages\": {:.0f}\n}}\n",
-      json_text(scenario.job.model.name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens,
+      json_text(name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens,
       plan.model_flops.count(), plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages);
 }
 

@@ -12,6 +12,7 @@
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
+#include "configs/simulation/step_traces.h"
 #include "core/base/diagnostic.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -22,6 +23,7 @@
 #include "tools/scenario_file.h"
 #include "tools/terminal.h"
 #include "tools/written_files.h"
+#include "traces/chakra/writer.h"
 #include "traces/timeline/timeline.h"
 
 namespace ringwright::tools {
@@ -143,6 +145,10 @@ class Run final : public Command {
                     "or --megatron (SHA: the first digits of config.sha256)",
              .target = &out_},
             {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
+            {.names = "--chakra",
+             .value = "PREFIX",
+             .doc = "also write the step as Chakra execution traces: PREFIX.RANK.et and PREFIX.groups.json",
+             .target = &chakra_},
             {.names = "--dry-run",
              .value = "",
              .doc = "stop before the simulation: derived sizes and cost",
@@ -214,7 +220,10 @@ class Run final : public Command {
       const std::string variant = overrides.empty() ? "" : "-" + short_sha(outcome->report->facts.config_sha256);
       out_ = "out/" + scenario->name + variant;
     }
-    return finish(*outcome, common);
+    const ExitCode code = finish(*outcome, common);
+    if (chakra_.empty() || !outcome->report) return code;
+    const ExitCode written = write_traces(*scenario, fold, common);
+    return written == ExitCode::kOk ? code : written;
   }
 
  private:
@@ -259,6 +268,25 @@ class Run final : public Command {
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
   }
 
+  // The step is simulated once more, task by task.
+  [[nodiscard]] ExitCode write_traces(const configs::Scenario& scenario, configs::FoldMode fold,
+                                      const CommonOptions& common) const {
+    const auto step = configs::StepTraces::record(scenario, fold);
+    if (!step) return refuse(step.error());
+    const traces::ChakraExport& traces = (*step)->traces();
+    for (std::size_t rank = 0; rank < traces.ranks(); ++rank) {
+      const std::string path = fmt::format("{}.{}.et", chakra_, rank);
+      const ExitCode code = write_to(path, traces::chakra_records(traces.trace_of(RankId(rank))));
+      if (code != ExitCode::kOk) return code;
+    }
+    const ExitCode code = write_to(chakra_ + ".groups.json", traces.groups());
+    if (code == ExitCode::kOk && !common.quiet) {
+      tell(fmt::format("traces of {} ranks in {}.*.et, their groups in {}.groups.json\n", traces.ranks(), chakra_,
+                       chakra_));
+    }
+    return code;
+  }
+
   [[nodiscard]] bool write_results(const Report& report, const CommonOptions& common) const {
     const std::string before = sha_of_results(out_);
     const std::array files{
@@ -291,7 +319,7 @@ class Run final : public Command {
     return true;
   }
 
-  std::string config_, out_, megatron_, timeline_, trace_ranks_;
+  std::string config_, out_, megatron_, chakra_, timeline_, trace_ranks_;
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;
   bool allow_slow_ = false;

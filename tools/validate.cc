@@ -7,7 +7,7 @@
 #include "tools/measured_files.h"
 #include "tools/written_files.h"
 #include "validation/builtin.h"
-#include "validation/training/training_row.h"
+#include "validation/training/row.h"
 
 namespace ringwright::tools {
 namespace {

@@ -39,6 +39,13 @@ constexpr std::array kCodes = {
               "Most kernels of the table would be far faster than the GPU's peak, or slower than any kernel of their\n"
               "size. Times are in the unit of the column's name.",
               "time_us\n0.0842        # 84.2 us written in ms"},
+    ErrorCode{"E168", "a rule of words is invalid",
+              "The files validation/training/conventions.yaml and words.yaml map words of tables to settings. A rule\n"
+              "has `words`, all of which must occur, and settings written as KEY=VALUE.",
+              "recompute:\n  - {words: [full], set: [training.recompute=full]}"},
+    ErrorCode{"W169", "words of a table have no effect",
+              "No rule of validation/training/words.yaml fits the cell: the settings of the row's software stack hold.",
+              "recompute\npartially      # write: none, selective or full"},
     ErrorCode{"E240", "the machine of a measurement is not known",
               "The log names a GPU of which no node is shipped, or has an impossible number of ranks or hosts.\n"
               "Describe the machine in a file with a map `cluster` and name it.",

@@ -7,6 +7,7 @@
 
 #include "collectives/error_codes.h"
 #include "configs/scenario/key_effects.h"
+#include "configs/scenario/nccl_tables_page.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/error_code.h"
 #include "core/config/error_codes.h"
@@ -92,6 +93,7 @@ std::string explain_preset(std::string_view word) {
 Explanation explain(std::string_view word) {
   if (std::string page = explain_code(word); !page.empty()) return {.page = std::move(page), .near = {}};
   if (std::string page = explain_preset(word); !page.empty()) return {.page = std::move(page), .near = {}};
+  if (std::string page = nccl_tables_page(word); !page.empty()) return {.page = std::move(page), .near = {}};
   const std::vector<KeyDoc> keys = scenario_keys();
   if (std::string page = explain_key(keys, word); !page.empty()) {
     const std::string path = page.substr(0, page.find(':'));

@@ -12,7 +12,7 @@ struct Explanation {
   std::vector<std::string> near;  // then: similar words, best first
 };
 
-// `word` is a key ("parallel.tp") or an error code ("E110").
+// `word` is a key ("parallel.tp"), an error code ("E110"), or a version of NCCL's cost model ("nccl-2.20", "rccl").
 [[nodiscard]] Explanation explain(std::string_view word);
 
 // JSON Schema (draft-07) of a scenario file.

@@ -34,6 +34,7 @@ constexpr std::array kEffects = {
                                    "seeds of their own"},
     KeyEffect{"simulate.fast_forward", "collectives.model!=chunks & interference.model!=share",
               "with 'collectives.model: chunks' or 'interference.model: share' nothing is skipped anyway"},
+    KeyEffect{"report.attention_flops", "job.recorded=no", "a recorded step does not say what the model needs"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
     KeyEffect{"faults[].link", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].nic", kMeetsLinks, kWholeLinks},
@@ -74,6 +75,7 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
   values.add("faults.down", yes_or_no(down));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
+  values.add("job.recorded", yes_or_no(scenario.job.trace.has_value()));
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
   values.add("job.offloads", yes_or_no(offload.any()));

@@ -84,7 +84,8 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   if (const Diagnostics other = other_format(*document, path); other.has_errors()) return tl::unexpected(other);
   const bool has_model_file = document->names("model.hf");
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
-  const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron");
+  const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron") ||
+                     document->names("workload");
   Scenario scenario =
       whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();

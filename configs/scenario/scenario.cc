@@ -12,11 +12,12 @@
 #include "configs/scenario/nccl_host.h"
 #include "configs/scenario/network_sums.h"
 #include "configs/scenario/published.h"
+#include "configs/scenario/recorded_job.h"
 #include "core/config/input_file.h"
 #include "workload/layout/layout_checks.h"
 #include "workload/layout/stage_balance.h"
 #include "workload/memory/memory_balance.h"
-#include "workload/model/hf_config.h"
+#include "configs/scenario/imports/huggingface/model_import.h"
 #include "workload/model/model_config.h"
 
 namespace ringwright::configs {
@@ -88,7 +89,7 @@ workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
       foreign);
   if (!document) return named ? workload::ModelShape() : workload::read_model(model);
   ConfigMap config = document->root();
-  workload::ModelShape shape = workload::read_hf_model(config, model);
+  workload::ModelShape shape = read_hf_model(config, model);
   for (const Assumption& assumed : document->log().assumptions()) {
     model.assume(assumed.path, assumed.value, assumed.why);
   }
@@ -115,6 +116,8 @@ void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload,
 }  // namespace
 
 Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
+  if (root.has("workload")) return read_recorded_job(root, cluster, foreign);
+  if (root.documenting()) static_cast<void>(read_recorded_job(root, cluster, foreign));
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");
@@ -208,6 +211,7 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 }  // namespace
 
 SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
+  if (job.trace) return read_simulate(root);
   return read_simulate(root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
                                                           static_cast<int>(job.parallel.microbatches(job.training))));
 }
@@ -274,7 +278,7 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
   }
-  const bool merged = nccl.tables.merges_ports && nccl.knobs.merge_ports;
+  const bool merged = nccl.tables.channels.merges_ports && nccl.knobs.merge_ports;
   nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
   check_graph_nets(comm, nccl);
   return nccl;
@@ -350,8 +354,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
   scenario.job = read_job(root, cluster, foreign);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
-  read_collectives(root, collectives::read_chooser_settings(collective_map, dimension_names()), files, foreign,
-                   scenario);
+  const auto dimensions = scenario.job.trace ? dimension_names_of(*scenario.job.trace) : dimension_names();
+  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions), files, foreign, scenario);
   scenario.simulate = read_simulate_of(root, scenario.job);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology,

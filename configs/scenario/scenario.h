@@ -15,6 +15,7 @@
 #include "configs/scenario/faults.h"
 #include "configs/scenario/interference_settings.h"
 #include "configs/scenario/search_settings.h"
+#include "configs/scenario/trace_job.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
 #include "core/report/facts.h"
@@ -50,13 +51,15 @@ struct Cluster {
   [[nodiscard]] std::int64_t gpus() const { return hosts * host.gpus; }
 };
 
-// The settings of a whole training step; a file that only describes a cluster has none.
+// The settings of a whole training step; a file that only describes a cluster has none. With `trace` the step is a
+// recorded one, and model, training, parallel and memory are not set.
 struct Job {
   workload::ModelShape model;
   workload::TrainingOptions training;
   workload::ParallelOptions parallel;
   std::unique_ptr<ComputeModel> compute;
   workload::MemoryAssumptions memory;
+  std::optional<TraceJob> trace;
 };
 
 // Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all

@@ -4,6 +4,7 @@
 
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
+#include "configs/simulation/step_plan.h"
 
 namespace ringwright::configs {
 namespace {
@@ -32,11 +33,8 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
       is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
   if (is_new) kept_ = {};
   kept_.overheads = overheads_;
-  workload::StepPlan plan = workload::build_step(
-      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
-  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
-  auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), FoldMode::kTimesOnly,
-                                         std::exchange(kept_, {}));
+  auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes), std::move(network),
+                                         FoldMode::kTimesOnly, std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   const PlayedPlan played_plan = play_plan(scenario, **simulation);
   Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};

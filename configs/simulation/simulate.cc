@@ -15,8 +15,10 @@
 #include "configs/simulation/clock_range.h"
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/fault_run.h"
+#include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/run_cost.h"
+#include "configs/simulation/step_plan.h"
 #include "core/base/sha256.h"
 #include "core/config/key_effect.h"
 #include "core/engine/engine.h"
@@ -57,8 +59,13 @@ std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
     return value.path == "compute.model" && value.text == "calibrated";
   });
   std::vector<InputEvidence> evidence;
-  evidence.push_back({.input = "GPU arithmetic", .level = scenario.cluster.gpu.evidence,
-                      .source = scenario.cluster.gpu.name});
+  const std::optional<TraceJob>& trace = scenario.job.trace;
+  if (trace && trace->compute != "roofline") {
+    evidence.push_back({.input = "computing", .level = Evidence::kMeasured, .source = trace->name});
+  } else {
+    evidence.push_back({.input = "GPU arithmetic", .level = scenario.cluster.gpu.evidence,
+                        .source = scenario.cluster.gpu.name});
+  }
   for (const EvidenceKey& key : kEvidenceKeys) {
     for (const ValueRead& value : scenario.document.log().values()) {
       if (value.path != key.path || (key.input == "kernel profile" && !calibrated)) continue;
@@ -155,18 +162,19 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   StepFacts facts;
   facts.scenario = scenario.name;
   facts.seed = scenario.simulate.seed;
-  facts.model = scenario.job.model.name;
+  const std::optional<TraceJob>& trace = scenario.job.trace;
+  facts.model = trace ? "traces " + trace->name : scenario.job.model.name;
   facts.parameters = plan.parameters;
-  facts.layout = layout_text(scenario.job.parallel);
+  if (!trace) facts.layout = layout_text(scenario.job.parallel);
   facts.microbatches = plan.microbatches;
   facts.tokens_per_step = plan.tokens;
   facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
                                                                           : plan.model_flops_full_attention;
   facts.hardware_flops = plan.hardware_flops;
-  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(scenario.job.training.precision);
+  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(trace ? trace->precision : scenario.job.training.precision);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
-  facts.hosts = host_rows(scenario);
+  if (!trace) facts.hosts = host_rows(scenario);
   facts.held_at_peak = plan.held_at_peak;
   facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;
@@ -196,7 +204,6 @@ void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
   }
 }
 
-// Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
 // The ranks of the timeline; empty where none is asked for. The request has been checked.
 std::vector<RankId> traced_ranks(const Simulation& simulation, const SimulateOptions& options) {
   constexpr std::size_t kMostUnasked = 64;
@@ -227,8 +234,10 @@ Diagnostics check_timeline(const Simulation& simulation, const SimulateOptions& 
   return traces::check_timeline_size(traces::count_slices(graph, ranks), ranks.size(), options.timeline->form);
 }
 
+// Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
+// `recorded`: classes whose tasks are recorded; empty: those of the timeline.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
-                const RehearsedCalls* rehearsed) {
+                const RehearsedCalls* rehearsed, const std::vector<ClassId>& recorded = {}) {
   const bool fast_forward = goes_fast_forward(scenario, options);
   Engine engine;
   FaultRun faults(simulation);
@@ -253,7 +262,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .footprint = simulation.footprint(),
                         .rehearsed = rehearsed},
                        {.warmup_iterations = scenario.simulate.warmup,
-                        .recorded = recorded_classes(simulation, options),
+                        .recorded = recorded.empty() ? recorded_classes(simulation, options) : recorded,
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
                         .pass_segments_at_once = fast_forward,
@@ -273,6 +282,12 @@ PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, con
     }
   }
   return play(scenario, simulation, options, nullptr);
+}
+
+PlayedPlan play_with_spans(const Scenario& scenario, const Simulation& simulation) {
+  std::vector<ClassId> all;
+  for (std::size_t c = 0; c < simulation.folding().ranks.count(); ++c) all.emplace_back(c);
+  return play(scenario, simulation, {.fast_forward = FastForward::kOff}, nullptr, all);
 }
 
 Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
@@ -307,7 +322,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.engine.network = scenario.simulate.network->name;
   facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
   for (const ValueRead& value : scenario.document.log().values()) {
-    if (value.path == "compute.model") facts.engine.compute = value.text;
+    if (value.path == "compute.model" || value.path == "workload.compute") facts.engine.compute = value.text;
   }
   facts.engine.interference = scenario.interference.counts ? "share" : "none";
   facts.engine.events = played.events;
@@ -337,7 +352,7 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
   const bool identical =
       lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
-  if (!scenario.simulate.fast_forward || !identical) return {workload::Passes::kAsSegments};
+  if (!scenario.simulate.fast_forward || !identical || scenario.job.trace) return {workload::Passes::kAsSegments};
   return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};
 }
 
@@ -351,11 +366,9 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
   Simulation::Kept kept;
   Outcome outcome;
   for (const workload::Passes passes : paths) {
-    workload::StepPlan plan = workload::build_step(
-        {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
-    plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
     kept.overheads = &overheads;
-    auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
+    auto simulation =
+        Simulation::assemble(scenario, plan_step(scenario, passes), std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
       return tl::unexpected(std::move(costly));

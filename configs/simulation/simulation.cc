@@ -11,6 +11,7 @@
 #include "configs/simulation/group_wires.h"
 #include "configs/simulation/rank_positions.h"
 #include "configs/simulation/run_cost.h"
+#include "configs/simulation/step_plan.h"
 #include "configs/simulation/torus_boxes.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
@@ -196,10 +197,7 @@ void Simulation::wire_kernels(const Scenario& scenario) {
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, FoldMode fold_mode) {
-  workload::StepPlan plan = workload::build_step(
-      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
-  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
-  return assemble(scenario, std::move(plan), scenario.cluster.topology->build(), fold_mode);
+  return assemble(scenario, plan_step(scenario), scenario.cluster.topology->build(), fold_mode);
 }
 
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, workload::StepPlan plan,
@@ -337,6 +335,7 @@ Estimate estimate(const Simulation& simulation) {
 std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
+  if (job.trace) return rows;  // traces say what is computed, not what is held
   const auto ledger =
       workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
   for (const workload::StageMemory& stage : ledger) {

@@ -89,9 +89,9 @@ std::string heading(const Report& report, std::size_t width, const Pen& pen) {
   if (!facts.config_sha256.empty()) text += "  config " + facts.config_sha256.substr(0, 8);
   text += fmt::format("  seed {}  network {}\n", facts.seed, facts.engine.network);
   Lines parts;
-  if (!facts.model.empty()) {
-    parts.push_back(fmt::format("{}, {} parameters", facts.model, print_count(static_cast<double>(facts.parameters))));
-  }
+  if (!facts.model.empty()) parts.push_back(facts.model);
+  const std::string count = print_count(static_cast<double>(facts.parameters));
+  if (!facts.model.empty() && facts.parameters > 0) parts.back() += ", " + count + " parameters";
   std::string gpus = with_commas(static_cast<long long>(report.gpus)) + (report.gpus == 1 ? " GPU" : " GPUs");
   if (!facts.layout.empty()) gpus += " = " + facts.layout;
   parts.push_back(std::move(gpus));

@@ -16,6 +16,8 @@ namespace {
 using CollectiveContent = std::pair<CollectiveKind, Bytes>;
 // The messages of a program from the view of a rank.
 struct MessageContent {
+  // Whether kernels of the library move it, on channels where these are simulated.
+  [[nodiscard]] bool by_library() const { return path == DmaPath::kNone && moved_by == MovedBy::kLibrary; }
   DimensionId dimension;
   bool is_send = false;
   int peer = 0;
@@ -259,8 +261,9 @@ class FootprintBuilder {
     const auto& group = d.groups[d.group_of[rank.index()]];
     const MessageSpec spec{.peer = peer, .relative = relative};
     const int member = spec.peer_of(self, group.size());
+    const bool sent_by_library = is_send && message.content.by_library();
     const RouteKind route_kind =
-        path == DmaPath::kNone && is_send ? route_kind_of_send(d, rank, bytes, member) : route_kind_of(path);
+        sent_by_library ? route_kind_of_send(d, rank, bytes, member) : route_kind_of(path);
     footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
                                 .label = message.label,
                                 .role = role_of(d, rank, message),
@@ -276,8 +279,7 @@ class FootprintBuilder {
     const MessageSpec spec{
         .peer = peer, .bytes = bytes, .channel = channel, .path = path, .relative = relative, .moved_by = moved_by};
     if (choosers_.contention != nullptr) traits_.push_back(hash_of(choosers_.contention->of(spec, dimension, rank)));
-    const bool by_library = is_send && path == DmaPath::kNone && moved_by == MovedBy::kLibrary;
-    if (choosers_.overhead == nullptr || !by_library) return;
+    if (choosers_.overhead == nullptr || !is_send || !message.by_library()) return;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const std::vector<RankId>& group = d.groups[d.group_of[rank.index()]];
     const int from = static_cast<int>(d.index_in_group[rank.index()]);
@@ -293,12 +295,15 @@ class FootprintBuilder {
 
   // On channels, these and the protocol follow from the group's layout, and from whether the message leaves the host.
   [[nodiscard]] std::uint64_t role_of(const Dimension& d, RankId rank, const ProgramMessage& message) const {
-    if (choosers_.channels == nullptr || message.content.path != DmaPath::kNone) return message.role;
-    const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
+    if (choosers_.channels == nullptr || !message.content.by_library()) return message.role;
+    const std::uint32_t group = d.group_of[rank.index()];
+    const std::uint32_t layout = d.layout_of_group[group];
+    const int self = static_cast<int>(d.index_in_group[rank.index()]);
+    const MessageSpec spec{.peer = message.content.peer, .relative = message.content.relative};
     const MessageCall call{.bytes = message.content.bytes,
                            .layout = &graph_.layouts[layout],
-                           .from = static_cast<int>(d.index_in_group[rank.index()]),
-                           .to = message.content.peer};
+                           .from = self,
+                           .to = spec.peer_of(self, d.groups[group].size())};
     return mix(mix(message.what, 2 * std::uint64_t{layout} + (call.leaves_host() ? 1 : 0)), message.ends);
   }
 

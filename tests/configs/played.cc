@@ -51,27 +51,33 @@ Duration Played::in_flight(std::size_t rank, std::string_view name) const {
   return sum;
 }
 
+RunResult run_on(const Scenario& scenario, const Simulation& simulation, const Router& router, Engine& engine,
+                 SegmentPlay segments, const RehearsedCalls* rehearsed) {
+  const auto network = scenario.simulate.network->make({.engine = engine, .router = router});
+  return execute({.engine = engine,
+                  .graph = simulation.plan().graph,
+                  .classes = simulation.folding().ranks,
+                  .network = *network,
+                  .chooser = simulation.chooser(),
+                  .compute = *scenario.job.compute,
+                  .collective_time = simulation.collective_time(),
+                  .step_costs = scenario.collectives.step_costs,
+                  .call_overhead = simulation.call_overhead(),
+                  .channels = simulation.channels(),
+                  .footprint = simulation.footprint(),
+                  .rehearsed = rehearsed},
+                 {.warmup_iterations = scenario.simulate.warmup,
+                  .pass_segments_at_once = segments == SegmentPlay::kAtOnce,
+                  .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
+}
+
 Played play(const Scenario& scenario, FoldMode fold, SegmentPlay segments) {
   const auto simulation = assemble(scenario, fold);
   std::optional<RehearsedCalls> rehearsed;
   if (segments == SegmentPlay::kAtOnce) rehearsed = rehearse(scenario, *simulation);
   Engine engine;
-  const auto network = scenario.simulate.network->make({.engine = engine, .router = simulation->router()});
-  RunResult run = execute({.engine = engine,
-                           .graph = simulation->plan().graph,
-                           .classes = simulation->folding().ranks,
-                           .network = *network,
-                           .chooser = simulation->chooser(),
-                           .compute = *scenario.job.compute,
-                           .collective_time = simulation->collective_time(),
-                           .step_costs = scenario.collectives.step_costs,
-                           .call_overhead = simulation->call_overhead(),
-                           .channels = simulation->channels(),
-                           .footprint = simulation->footprint(),
-                           .rehearsed = rehearsed ? &*rehearsed : nullptr},
-                          {.warmup_iterations = scenario.simulate.warmup,
-                           .pass_segments_at_once = segments == SegmentPlay::kAtOnce,
-                           .host_awaits_receives = !scenario.job.parallel.overlap_p2p});
+  RunResult run =
+      run_on(scenario, *simulation, simulation->router(), engine, segments, rehearsed ? &*rehearsed : nullptr);
   Played played;
   played.outcome = run.outcome;
   played.record = std::move(run.record);

@@ -47,6 +47,11 @@ struct Played {
 // Whether segments are simulated task by task or, where possible, at once.
 enum class SegmentPlay { kByTask, kAtOnce };
 
+// Runs the simulation on a router of the same links as its own.
+[[nodiscard]] RunResult run_on(const Scenario& scenario, const Simulation& simulation, const Router& router,
+                               Engine& engine, SegmentPlay segments = SegmentPlay::kByTask,
+                               const RehearsedCalls* rehearsed = nullptr);
+
 [[nodiscard]] Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold,
                           SegmentPlay segments = SegmentPlay::kByTask);
 

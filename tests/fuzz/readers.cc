@@ -1,14 +1,21 @@
 #include "tests/fuzz/readers.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "collectives/msccl/execution_plan.h"
 #include "collectives/msccl/program.h"
 #include "collectives/nccl/cost/tuner_file.h"
 #include "collectives/nccl/search/graph_file.h"
+#include "configs/scenario/imports/huggingface/model_import.h"
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/imports/megatron/megatron_import.h"
 #include "configs/scenario/scenario.h"
@@ -17,7 +24,12 @@
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
 #include "tests/fuzz/config_reader.h"
+#include "traces/chakra/groups.h"
+#include "traces/chakra/reader.h"
+#include "traces/chakra/replay.h"
+#include "traces/chakra/writer.h"
 #include "traces/collective_log.h"
+#include "traces/file_kinds.h"
 #include "traces/inspector/communication_log.h"
 #include "traces/kineto/kineto_trace.h"
 #include "validation/gpu/interference_table.h"
@@ -27,8 +39,8 @@
 #include "validation/nccl/class_values.h"
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
-#include "validation/training/training_row.h"
-#include "workload/model/hf_config.h"
+#include "validation/training/row.h"
+#include "validation/training/vocabulary.h"
 #include "workload/pipeline/schedule_file.h"
 
 namespace ringwright::fuzz {
@@ -86,7 +98,7 @@ void hugging_face(std::string_view text) {
   document(text, [&](ConfigDocument& config) {
     ConfigMap root = config.root();
     ConfigMap model = scenario.root().map("model", "the model");
-    static_cast<void>(workload::read_hf_model(root, model));
+    static_cast<void>(configs::read_hf_model(root, model));
   });
 }
 
@@ -129,7 +141,45 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
-constexpr std::array<Reader, 27> kReaders = {{
+// For readers of streams, which open files by name.
+template <typename Use>
+void with_file(std::string_view text, const Use& use) {
+  const std::string path = (std::filesystem::temp_directory_path() / fmt::format("fuzz.{}.trace", ::getpid())).string();
+  std::ofstream(path, std::ios::binary) << text;
+  use(path);
+  std::filesystem::remove(path);
+}
+
+// What can be read can be checked, replayed and written.
+void chakra(std::string_view text) {
+  with_file(text, [](const std::string& path) {
+    auto reading = traces::read_chakra(path);
+    check_result(reading);
+    if (!reading) return;
+    static_cast<void>(traces::chakra_records(reading->trace));
+    traces::ChakraJob job{.prefix = path, .traces = {}, .trace_of = {0, 0}};
+    job.traces.push_back(std::move(reading->trace));
+    const auto groups = traces::groups_in_traces(job);
+    check_result(groups);
+    const auto replay = traces::replay_chakra(job, groups ? *groups : traces::ChakraGroups());
+    check_result(replay);
+    if (replay) CHECK(check_task_graph(replay->graph).empty(), "a replay is a sound plan");
+  });
+}
+
+void trace_file(std::string_view text) {
+  with_file(text, [](const std::string& path) {
+    const auto inspected = traces::inspect_file(path);
+    check_result(inspected);
+    if (inspected) static_cast<void>(render(inspected->summary.problems));
+  });
+}
+
+void chakra_groups(std::string_view text) { check_result(traces::parse_group_file("groups.json", text, 64)); }
+
+constexpr std::array<Reader, 31> kReaders = {{
+    {"chakra", chakra},
+    {"chakra_groups", chakra_groups},
     {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
@@ -155,8 +205,10 @@ constexpr std::array<Reader, 27> kReaders = {{
     {"schedule", schedule},
     {"smi_topology", node_of_smi},
     {"tensor_overlap", settings<configs::read_tensor_overlap>},
+    {"trace_file", trace_file},
     {"training_rows", training_rows},
     {"tuner", text_first<collectives::parse_tuner_file>},
+    {"vocabulary", name_first<validation::parse_vocabulary>},
 }};
 
 }  // namespace

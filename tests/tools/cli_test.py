@@ -78,6 +78,10 @@ class CliTest(unittest.TestCase):
 
     # --- run ---
 
+    def test_a_preset_that_is_no_scenario_is_named_with_its_key(self):
+        self.assertIn('cluster.node.preset: dgx-h100', self.refusal('topo', 'dgx-h100'))
+        self.assertIn('model.preset: llama3-8b', self.refusal('run', 'llama3-8b'))
+
     def test_run_prints_a_report(self):
         out = self.answer('run', SMALL)
         for part in ('Step time', 'MFU', 'Where one step goes', 'Busiest links', 'Evidence'):

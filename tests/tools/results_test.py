@@ -95,6 +95,17 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual((code, out), (3, ''), row)
             self.assertIn(why, err)
 
+    def test_words_of_a_measured_run_that_are_not_known_are_reported(self):
+        head = 'id,model,layers,hidden,heads,vocab,seq,gpu,n_gpus,tp,pp,gbs,framework,step_time_s,recompute\n'
+        row = 'a-{},gpt3-175b,8,1024,8,51200,1024,A100,8,8,1,8,Megatron-LM,2.5,{}\n'
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / 'runs.csv'
+            table.write_text(head + row.format(1, 'partially') + row.format(2, 'partially') + row.format(3, 'full'))
+            code, _, err = self.call('validate', 'training', str(table))
+        self.assertEqual(code, 0, err)
+        self.assertIn("2:64: warning[W169]: the words 'partially' in column 'recompute' are not known", err)
+        self.assertEqual(err.count('W169'), 1, 'once for a wording')
+
     def test_no_profile_is_written_of_times_in_another_unit(self):
         shipped = Path(__file__).parent.parent.parent / 'validation' / 'kernels' / 'a100-pcie-80gb.mamf.csv'
         lines = shipped.read_text(encoding='utf-8').splitlines()

@@ -14,7 +14,7 @@
 #include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
 #include "validation/tables/table_cells.h"
-#include "validation/training/training_scenario.h"
+#include "validation/training/scenario.h"
 #include "workload/layout/stage_balance.h"
 #include "workload/memory/activations.h"
 

@@ -1,16 +1,19 @@
 // Validation against measured training runs: tables of a shared schema, each row simulated as a scenario.
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "validation/builtin.h"
 #include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
-#include "validation/training/training_cases.h"
-#include "validation/training/training_conventions.h"
-#include "validation/training/training_report.h"
-#include "validation/training/training_row.h"
-#include "validation/training/training_score.h"
+#include "validation/training/cases.h"
+#include "validation/training/conventions.h"
+#include "validation/training/report.h"
+#include "validation/training/row.h"
+#include "validation/training/score.h"
+#include "validation/training/unknown_cells.h"
 
 namespace ringwright::validation {
 namespace {
@@ -53,6 +56,25 @@ Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity)
   return reasons;
 }
 
+// Words of the user's own tables that have no effect, each where it stands first.
+Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary& vocabulary) {
+  Diagnostics unknown;
+  std::set<std::pair<std::string_view, std::string>> told;
+  for (const TrainingRow& row : rows) {
+    if (!row.scored()) continue;
+    for (const UnknownCell& cell : unknown_cells(row, vocabulary)) {
+      if (!told.emplace(cell.column, cell.text).second) continue;
+      unknown.add({.severity = Severity::kWarning,
+                   .code = "W169",
+                   .place = row.place_of(cell.column),
+                   .message = fmt::format("the words '{}' in column '{}' are not known and have no effect", cell.text,
+                                          cell.column),
+                   .hint = "the words: validation/training/words.yaml"});
+    }
+  }
+  return unknown;
+}
+
 // An empty comparison is no success.
 Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const std::vector<std::string>& files) {
   Diagnostics problems = rows_left_out(rows, Severity::kError);
@@ -86,6 +108,8 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
     outcome.warnings = all->warnings;
     const Diagnostics left_out = rows_left_out(rows, Severity::kWarning);
     for (const Diagnostic& reason : left_out.all()) outcome.warnings.add(reason);
+    const Diagnostics unknown = unknown_words(all->rows, conventions->vocabulary);
+    for (const Diagnostic& words : unknown.all()) outcome.warnings.add(words);
   }
   outcome.text = training_text(tables, shipped ? RowDetail::kWorst : RowDetail::kAll);
   outcome.json = training_json(tables);

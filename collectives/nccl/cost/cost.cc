@@ -32,7 +32,7 @@ bool is_collnet(NcclAlgorithm a) {
 
 NcclHost with_knobs(NcclHost host, const NcclKnobs& knobs, const NcclTables& tables) {
   if (!knobs.peer_to_peer) host.links = NcclHost::Links::kPcie;
-  host.pxn = host.pxn && knobs.pxn && tables.pxn;
+  host.pxn = host.pxn && knobs.pxn && tables.paths.pxn;
   host.cross_nic = knobs.cross_nic;
   host.collnet = knobs.collnet;
   return host;
@@ -85,7 +85,7 @@ NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, con
       group_{.ranks = layout.size(), .hosts = layout.host_count()},
       graphs_(graphs_of(found(with_knobs(host, knobs, tables), layout, tables, cache), graphs,
                         with_knobs(host, knobs, tables), tables, layout)),
-      channels_(clipped(graphs_.compute_channels, knobs, tables.max_channels)),
+      channels_(clipped(graphs_.compute_channels, knobs, tables.channels.most)),
       generation_(generation_of(host.compute_capability)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}
 
@@ -93,7 +93,7 @@ const NcclGraph& NcclCostModel::graph_of(NcclAlgorithm algorithm) const {
   switch (algorithm) {
     case NcclAlgorithm::kTree: return graphs_.tree;
     case NcclAlgorithm::kNvls:
-    case NcclAlgorithm::kNvlsTree: return tables_.nvls_on_rings ? graphs_.ring : graphs_.nvls;
+    case NcclAlgorithm::kNvlsTree: return tables_.nvls.on_rings ? graphs_.ring : graphs_.nvls;
     case NcclAlgorithm::kCollnetDirect: return graphs_.collnet;
     case NcclAlgorithm::kCollnetChain: return graphs_.collnet_chain;
     case NcclAlgorithm::kRing:
@@ -110,7 +110,7 @@ int NcclCostModel::steps(CollectiveKind kind) const {
 bool NcclCostModel::ll128_is_safe(const NcclGraph& graph) const {
   if (host_.compute_capability < 70 || graph.inside > NcclPath::kNvlinkByGpu) return false;
   if (group_.hosts == 1 || graph.between <= NcclPath::kPxb) return true;
-  if (host_.compute_capability < 90 || !tables_.pxn_keeps_ll128) return false;
+  if (host_.compute_capability < 90 || !tables_.paths.pxn_keeps_ll128) return false;
   return graph.between <= NcclPath::kPxn && knobs_.ll128_over_c2c;
 }
 
@@ -120,13 +120,13 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
   if (!knobs_.algorithms[index_of(c.kind)][index_of(c.algorithm)]) return "excluded by NCCL_ALGO";
   const Allowed protocol = knobs_.protocols[index_of(c.kind)][index_of(c.protocol)];
   if (protocol == Allowed::kNo) return "excluded by NCCL_PROTO";
-  if (protocol == Allowed::kByRule && !(tables_.ll128_up_to > 0) && !ll128_is_safe(graph_of(c.algorithm))) {
+  if (protocol == Allowed::kByRule && !(tables_.rccl.ll128_up_to > 0) && !ll128_is_safe(graph_of(c.algorithm))) {
     return "LL128 needs NVLink, and a path to the NIC that avoids the CPU";
   }
   if (is_nvls(c.algorithm)) {
-    const bool gathers = one_way(c.kind) && !tables_.nvls_gathers;
-    const bool trees = c.algorithm == NcclAlgorithm::kNvlsTree && !tables_.nvls_over_hosts;
-    if (!tables_.nvls || gathers || trees) return "not in this version";
+    const bool gathers = one_way(c.kind) && !tables_.nvls.gathers;
+    const bool trees = c.algorithm == NcclAlgorithm::kNvlsTree && !tables_.nvls.over_hosts;
+    if (!tables_.nvls.supported || gathers || trees) return "not in this version";
     if (!knobs_.nvls) return "switched off by NCCL_NVLS_ENABLE";
     if (!host_.multicast) return "no NVSwitch with NVLS";
     if (host_.gpus <= 2) return "needs more than two GPUs on a switch";
@@ -143,7 +143,7 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
     if (graph_of(c.algorithm).channels == 0) return "the search finds no channels for it";
   }
   if (c.algorithm == NcclAlgorithm::kPat) {
-    if (!tables_.pat) return "not in this version";
+    if (!tables_.pat.supported) return "not in this version";
     if (knobs_.pat == Allowed::kNo) return "switched off by NCCL_PAT_ENABLE";
     if (group_.hosts != group_.ranks) return "needs one GPU per host";
   }
@@ -156,7 +156,7 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
 
 // The oldest versions limit LL128 by collective, later ones by GPU.
 double NcclCostModel::ll128_channel(const Case& c, double by_generation) const {
-  const double by_kind = tables_.ring_ll128_of_kind[index_of(c.kind)];
+  const double by_kind = tables_.bandwidth.ring_ll128_of_kind[index_of(c.kind)];
   return or_unlimited(by_kind > 0.0 ? by_kind : by_generation);
 }
 
@@ -166,13 +166,13 @@ double NcclCostModel::ring_bandwidth(const Case& c, double bus) const {
   if (c.protocol == Protocol::kLl) {
     // On one host the GPU bounds LL, over several the CPU.
     const std::size_t by_processor = host_.processor == Processor::kAmd ? 1 : 0;
-    const double limit = tables_.ll_total[group_.hosts == 1 ? g : by_processor][column_];
+    const double limit = tables_.bandwidth.ll_total[group_.hosts == 1 ? g : by_processor][column_];
     const bool free_path = group_.hosts == 1 && (one_way(c.kind) || c.kind == CollectiveKind::kBroadcast);
-    return std::min(or_unlimited(limit), bus * (free_path ? tables_.ring_ll_share_one_way : tables_.ring_ll_share));
+    return std::min(or_unlimited(limit), bus * (free_path ? tables_.ring.ll_share_one_way : tables_.ring.ll_share));
   }
   if (c.protocol == Protocol::kLl128) {
-    const double share = group_.per_host() < 2.0 ? tables_.ring_ll128_share_alone : 0.92;
-    return std::min(bus * share, channels * ll128_channel(c, tables_.ring_ll128[g][column_]));
+    const double share = group_.per_host() < 2.0 ? tables_.ring.ll128_share_alone : 0.92;
+    return std::min(bus * share, channels * ll128_channel(c, tables_.bandwidth.ring_ll128[g][column_]));
   }
   return bus;
 }
@@ -180,42 +180,42 @@ double NcclCostModel::ring_bandwidth(const Case& c, double bus) const {
 double NcclCostModel::tree_bandwidth(const Case& c, double bus) const {
   const auto g = index_of(generation_);
   const double channels = graphs_.tree.channels;
-  double result = std::min(bus * 0.92, channels * or_unlimited(tables_.tree_simple[g][column_]));
+  double result = std::min(bus * 0.92, channels * or_unlimited(tables_.bandwidth.tree_simple[g][column_]));
   if (c.protocol == Protocol::kLl) {
     const std::size_t row = group_.hosts == 1 ? g : host_.processor == Processor::kAmd ? 1 : 0;
-    result = std::min(result / 3.8, or_unlimited(tables_.ll_total[row][column_]));
+    result = std::min(result / 3.8, or_unlimited(tables_.bandwidth.ll_total[row][column_]));
   }
   if (c.protocol == Protocol::kLl128) {
-    result = std::min(result * (group_.hosts == 1 ? 7.0 / 9.0 : tables_.tree_ll128_share),
-                      channels * ll128_channel(c, tables_.tree_ll128[g][column_]));
+    result = std::min(result * (group_.hosts == 1 ? 7.0 / 9.0 : tables_.tree.ll128_share),
+                      channels * ll128_channel(c, tables_.bandwidth.tree_ll128[g][column_]));
   }
-  return graphs_.tree.plain_tree ? result * tables_.plain_tree_share : result;
+  return graphs_.tree.plain_tree ? result * tables_.tree.plain_share : result;
 }
 
 double NcclCostModel::nvls_channel(const Case& c) const {
   const NcclGraph& graph = graph_of(c.algorithm);
   const bool tree = c.algorithm == NcclAlgorithm::kNvlsTree;
   const bool two_hosts = group_.hosts <= 2;
-  if (tables_.nvls_tree_share > 0.0) return two_hosts ? graph.inside_gb : graph.between_gb;
-  if (tables_.nvls_share > 0.0 && one_way(c.kind) && tables_.nvls_gathers_others) {
+  if (tables_.nvls.tree_share > 0.0) return two_hosts ? graph.inside_gb : graph.between_gb;
+  if (tables_.nvls.share > 0.0 && one_way(c.kind) && tables_.nvls.gathers_others) {
     return std::min(graph.inside_gb * (group_.per_host() - 1.0) / group_.per_host(), graph.between_gb * 0.9);
   }
-  if (tables_.nvls_share > 0.0) {
+  if (tables_.nvls.share > 0.0) {
     const double between = tree && !two_hosts ? graph.between_gb / 2.0 : graph.between_gb;
     return std::min(graph.inside_gb, between);
   }
   double inside =
-      graph.inside_gb * tables_.nvls_efficiency[index_of(generation_)] * (graph.channels - 1) / graph.channels;
+      graph.inside_gb * tables_.nvls.efficiency[index_of(generation_)] * (graph.channels - 1) / graph.channels;
   inside *= c.kind == CollectiveKind::kAllReduce ? 2.0 : (group_.per_host() - 1.0) / group_.per_host();
   const double between = graph.between_gb * (tree && two_hosts ? 2.0 : 1.0);
-  const double limit = tree ? or_unlimited(tables_.nvls_tree[index_of(generation_)][column_]) : kUnlimited;
+  const double limit = tree ? or_unlimited(tables_.bandwidth.nvls_tree[index_of(generation_)][column_]) : kUnlimited;
   return std::min({inside, between, limit});
 }
 
 double NcclCostModel::collnet_bandwidth(const Case& c, double bus) const {
-  if (c.algorithm != NcclAlgorithm::kCollnetDirect) return bus * tables_.collnet_chain_share;
+  if (c.algorithm != NcclAlgorithm::kCollnetDirect) return bus * tables_.collnet.chain_share;
   const NcclGraph& graph = graphs_.collnet;
-  if (one_way(c.kind) && tables_.collnet_gathers_by_members) {
+  if (one_way(c.kind) && tables_.collnet.gathers_by_members) {
     const double weight = (group_.per_host() - 1.0) / 7.0;
     return group_.per_host() * graph.inside_gb * (weight * 0.85 + (1.0 - weight) * 0.95);
   }
@@ -230,7 +230,7 @@ double NcclCostModel::collnet_bandwidth(const Case& c, double bus) const {
 double NcclCostModel::share_of_ring(const Case& c) const {
   constexpr double kChainsOfLl = 1.65;
   const std::size_t many = group_.hosts > 2 ? 1 : 0;
-  const double share = tables_.bandwidth_share[many][index_of(c.algorithm)][index_of(c.protocol)];
+  const double share = tables_.rccl.bandwidth_share[many][index_of(c.algorithm)][index_of(c.protocol)];
   const bool chain = c.kind == CollectiveKind::kBroadcast || c.kind == CollectiveKind::kReduce;
   return chain && c.protocol == Protocol::kLl && group_.hosts == 1 ? share * kChainsOfLl : share;
 }
@@ -238,12 +238,12 @@ double NcclCostModel::share_of_ring(const Case& c) const {
 double NcclCostModel::bus_bandwidth(const Case& c) const {
   const NcclGraph& graph = graph_of(c.algorithm);
   const double channel = group_.hosts <= 2 || is_collnet(c.algorithm) ? graph.inside_gb : graph.between_gb;
-  const double bus = std::min(graph.channels * channel, or_unlimited(tables_.bus_limit[index_of(generation_)]));
-  if (tables_.by_share) return bus * share_of_ring(c);
+  const double bus = std::min(graph.channels * channel, or_unlimited(tables_.bandwidth.bus[index_of(generation_)]));
+  if (tables_.rccl.by_share) return bus * share_of_ring(c);
   if (is_nvls(c.algorithm)) return graph.channels * nvls_channel(c);
   if (is_collnet(c.algorithm)) return collnet_bandwidth(c, bus);
   if (c.algorithm == NcclAlgorithm::kTree) return tree_bandwidth(c, bus);
-  if (c.algorithm == NcclAlgorithm::kPat) return bus * tables_.pat_share;
+  if (c.algorithm == NcclAlgorithm::kPat) return bus * tables_.pat.share;
   return ring_bandwidth(c, bus);
 }
 
@@ -252,19 +252,19 @@ double NcclCostModel::algorithm_bandwidth(const Case& c) const {
   const double bus = bus_bandwidth(c);
   const bool ring = c.algorithm == NcclAlgorithm::kRing;
   if (one_way(c.kind) && !ring) {
-    return is_nvls(c.algorithm) && tables_.nvls_share_of_gathers ? bus * tables_.nvls_share : bus;
+    return is_nvls(c.algorithm) && tables_.nvls.share_of_gathers ? bus * tables_.nvls.share : bus;
   }
-  if (c.algorithm == NcclAlgorithm::kNvlsTree && tables_.nvls_tree_share > 0.0) {
-    return bus * tables_.nvls_tree_share * group_.hosts / (2.0 * (group_.hosts - 1.0));
+  if (c.algorithm == NcclAlgorithm::kNvlsTree && tables_.nvls.tree_share > 0.0) {
+    return bus * tables_.nvls.tree_share * group_.hosts / (2.0 * (group_.hosts - 1.0));
   }
-  if (is_nvls(c.algorithm) && tables_.nvls_share > 0.0) return bus * tables_.nvls_share;
+  if (is_nvls(c.algorithm) && tables_.nvls.share > 0.0) return bus * tables_.nvls.share;
   if (ring || is_nvls(c.algorithm)) return bus * group_.ranks / steps(c.kind);
   return bus * 0.5;
 }
 
 double NcclCostModel::hop_us(const NcclGraph& graph, const Case& c) const {
   const NcclHop hop = graph.inside == NcclPath::kNvlink ? NcclHop::kNvlink : NcclHop::kPcie;
-  return tables_.hop_us[index_of(hop)][index_of(c.algorithm)][index_of(c.protocol)];
+  return tables_.latency.hop_us[index_of(hop)][index_of(c.algorithm)][index_of(c.protocol)];
 }
 
 double NcclCostModel::ring_latency(const Case& c, double network_us) const {
@@ -272,7 +272,7 @@ double NcclCostModel::ring_latency(const Case& c, double network_us) const {
   const std::size_t p = index_of(c.protocol);
   double inside = hop_us(graphs_.ring, c);
   if (c.kind == CollectiveKind::kBroadcast || c.kind == CollectiveKind::kReduce) {
-    const auto& network = tables_.hop_us[index_of(NcclHop::kNetwork)];
+    const auto& network = tables_.latency.hop_us[index_of(NcclHop::kNetwork)];
     if (graphs_.ring.same_channels) return several_hosts ? network[index_of(NcclAlgorithm::kRing)][p] : inside;
     // Simple waits for whole chunks: NCCL charges a tree's hop.
     const bool simple = c.protocol == Protocol::kSimple;
@@ -280,26 +280,26 @@ double NcclCostModel::ring_latency(const Case& c, double network_us) const {
         .kind = c.kind, .algorithm = simple ? NcclAlgorithm::kTree : c.algorithm, .protocol = c.protocol};
     return steps(c.kind) * (several_hosts ? network[index_of(as_tree.algorithm)][p] : hop_us(graphs_.ring, as_tree));
   }
-  if (several_hosts && c.protocol == Protocol::kLl) inside *= tables_.ll_inside_factor;
-  if (several_hosts && tables_.posts) {
+  if (several_hosts && c.protocol == Protocol::kLl) inside *= tables_.ring.ll_inside_factor;
+  if (several_hosts && tables_.ring.posts) {
     const double post = knobs_.net_overhead_us.value_or(host_.processor == Processor::kAmd ? 2.0 : 1.0);
     inside = std::max(inside, c.protocol == Protocol::kSimple ? 3.0 * post : post);
   }
   int network_steps = one_way(c.kind) ? group_.hosts - 1 : 2 * (group_.hosts - 1);
-  if (tables_.extra_network_steps && several_hosts && !one_way(c.kind)) network_steps = 2 * group_.hosts;
+  if (tables_.ring.extra_network_steps && several_hosts && !one_way(c.kind)) network_steps = 2 * group_.hosts;
   return (steps(c.kind) - network_steps) * inside + network_steps * network_us;
 }
 
 double NcclCostModel::latency(const Case& c) const {
   const NcclGraph& graph = graph_of(c.algorithm);
   const std::size_t p = index_of(c.protocol);
-  const double base = tables_.base_us[index_of(c.algorithm)][p];
+  const double base = tables_.latency.base_us[index_of(c.algorithm)][p];
   const bool slower = group_.hosts > 1 && c.protocol == Protocol::kLl;
-  const double inside = hop_us(graph, c) * (slower ? tables_.ll_inside_factor : 1.0);
-  const bool as_tree = group_.ranks == group_.hosts && tables_.alone_as_tree;
+  const double inside = hop_us(graph, c) * (slower ? tables_.ring.ll_inside_factor : 1.0);
+  const bool as_tree = group_.ranks == group_.hosts && tables_.ring.alone_as_tree;
   const NcclAlgorithm row = as_tree ? NcclAlgorithm::kTree : c.algorithm;
   // Simple also waits for the NIC's flush.
-  const double network = tables_.hop_us[index_of(NcclHop::kNetwork)][index_of(row)][p] +
+  const double network = tables_.latency.hop_us[index_of(NcclHop::kNetwork)][index_of(row)][p] +
                          graph.nic_latency_us * (c.protocol == Protocol::kSimple ? 2.0 : 1.0);
   const int others = group_.ranks / group_.hosts - 1;
   const int levels = floor_log2(group_.hosts);
@@ -307,30 +307,30 @@ double NcclCostModel::latency(const Case& c) const {
     case NcclAlgorithm::kRing: return base + ring_latency(c, network);
     case NcclAlgorithm::kTree: return base + 2.0 * (others * inside + levels * network);
     case NcclAlgorithm::kCollnetDirect:
-      return base + 2.0 * (std::min(1, others) * inside + others * tables_.collnet_arity_us) + network;
+      return base + 2.0 * (std::min(1, others) * inside + others * tables_.collnet.arity_us) + network;
     case NcclAlgorithm::kCollnetChain:
-      return base + 2.0 * others * inside + (tables_.collnet_chain_network ? network : 0.0);
+      return base + 2.0 * others * inside + (tables_.collnet.chain_network ? network : 0.0);
     case NcclAlgorithm::kNvls: return base + inside + (group_.hosts > 1 ? network : 0.0);
     case NcclAlgorithm::kNvlsTree:
-      return base + inside + 2.0 * (tables_.nvls_by_levels ? levels : group_.hosts - 1) * network;
+      return base + inside + 2.0 * (tables_.nvls.by_levels ? levels : group_.hosts - 1) * network;
     case NcclAlgorithm::kPat: return base + levels * network / 3.5 + group_.ranks * 2.8;
   }
   return base;
 }
 
 bool NcclCostModel::is_by_size(const CollectiveCall& call) const {
-  return tables_.ll_up_to > 0 && group_.hosts > 1 && call.kind == CollectiveKind::kAllReduce;
+  return tables_.rccl.ll_up_to > 0 && group_.hosts > 1 && call.kind == CollectiveKind::kAllReduce;
 }
 
 // RCCL's alternative: the size selects the protocol before algorithms are compared.
 Protocol NcclCostModel::protocol_of_size(Bytes bytes) const {
-  if (bytes.count() <= tables_.ll_up_to) return Protocol::kLl;
-  const std::int64_t more = tables_.ll128_more_by_doubling * floor_log2(group_.hosts);
-  return bytes.count() <= tables_.ll128_up_to + more ? Protocol::kLl128 : Protocol::kSimple;
+  if (bytes.count() <= tables_.rccl.ll_up_to) return Protocol::kLl;
+  const std::int64_t more = tables_.rccl.ll128_more_by_doubling * floor_log2(group_.hosts);
+  return bytes.count() <= tables_.rccl.ll128_up_to + more ? Protocol::kLl128 : Protocol::kSimple;
 }
 
 bool NcclCostModel::on_plateau(Bytes bytes) const {
-  if (tables_.plateau_by_ranks) return static_cast<double>(bytes.count()) >= group_.ranks / 16.0 * 65536.0;
+  if (tables_.ring.plateau_by_ranks) return static_cast<double>(bytes.count()) >= group_.ranks / 16.0 * 65536.0;
   return bytes.count() / (static_cast<std::int64_t>(channels_) * group_.ranks) >= 64;
 }
 
@@ -338,17 +338,17 @@ bool NcclCostModel::on_plateau(Bytes bytes) const {
 double NcclCostModel::correction(const Case& c, Bytes bytes) const {
   constexpr int kOfTrees = 23;
   const int power = floor_log2(bytes.count() / 64);
-  if (c.kind != CollectiveKind::kAllReduce && !tables_.by_share) return 1.0;
-  const bool of_rings = tables_.by_share && c.algorithm == NcclAlgorithm::kRing && group_.hosts > 1;
-  const bool of_nvls_trees = c.algorithm == NcclAlgorithm::kNvlsTree && !(tables_.nvls_share > 0.0) &&
+  if (c.kind != CollectiveKind::kAllReduce && !tables_.rccl.by_share) return 1.0;
+  const bool of_rings = tables_.rccl.by_share && c.algorithm == NcclAlgorithm::kRing && group_.hosts > 1;
+  const bool of_nvls_trees = c.algorithm == NcclAlgorithm::kNvlsTree && !(tables_.nvls.share > 0.0) &&
                              host_.compute_capability >= 100 && host_.processor != Processor::kArm &&
                              host_.processor != Processor::kPower;
   const std::vector<double>& factors =
-      (of_rings ? tables_.ring_correction : tables_.tree_correction)[index_of(c.protocol)];
+      (of_rings ? tables_.rccl.ring_correction : tables_.tree.correction)[index_of(c.protocol)];
   if (c.algorithm != NcclAlgorithm::kTree && !of_rings && !of_nvls_trees) return 1.0;
   if (factors.empty()) return 1.0;
   const int known = static_cast<int>(factors.size());
-  if (tables_.by_share) return factors[static_cast<std::size_t>(std::clamp(power, 0, known - 1))];
+  if (tables_.rccl.by_share) return factors[static_cast<std::size_t>(std::clamp(power, 0, known - 1))];
   const int last = of_nvls_trees ? known : std::min(known, kOfTrees);
   return power >= 0 && power < last ? factors[static_cast<std::size_t>(power)] : 1.0;
 }
@@ -357,7 +357,7 @@ double NcclCostModel::time(const Case& c, const CollectiveCall& call, const Nccl
   const double bandwidth = cost.bandwidth_gb * correction(c, call.bytes);
   const bool plateau = c.kind == CollectiveKind::kAllReduce && c.algorithm == NcclAlgorithm::kRing &&
                        c.protocol == Protocol::kSimple && group_.hosts > 1 && on_plateau(call.bytes);
-  const double latency_us = cost.latency_us * (plateau ? tables_.ring_plateau[index_of(generation_)] : 1.0);
+  const double latency_us = cost.latency_us * (plateau ? tables_.ring.plateau[index_of(generation_)] : 1.0);
   return latency_us + static_cast<double>(call.bytes.count()) / (1000.0 * bandwidth);
 }
 

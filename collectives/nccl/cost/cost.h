@@ -43,7 +43,7 @@ class NcclCostModel {
   [[nodiscard]] const NcclGraphs& graphs() const { return graphs_; }
   [[nodiscard]] const NcclGroup& group() const { return group_; }
   // Of a channel, before another one joins; 0: no matter.
-  [[nodiscard]] std::int64_t least_traffic() const { return tables_.least_traffic; }
+  [[nodiscard]] std::int64_t least_traffic() const { return tables_.channels.least_traffic; }
   // After NCCL_MIN_NCHANNELS and its like.
   [[nodiscard]] int channels() const { return channels_; }
 

@@ -61,7 +61,7 @@ Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
 
 // RCCL checks its algorithm files before its cost model, unless the user has named an algorithm or protocol.
 std::optional<CollectivePlan> all_pairs(const NcclSetup& setup, const CollectiveCall& call) {
-  const NcclTables::AllPairs& pairs = setup.tables.all_pairs;
+  const RcclAllPairs& pairs = setup.tables.rccl.all_pairs;
   const std::int64_t bytes = call.bytes.count();
   if (call.kind != CollectiveKind::kAllReduce || call.layout->host_count() > 1 || call.size() != pairs.members)
     return {};
@@ -144,7 +144,7 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
   HostPaths through = paths_of(setup_, costs, choice.algorithm, *call.layout, work.channels);
   Bytes chunk = chunk_of(setup_.knobs, choice);
   const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
-  if (simple_tree && setup_.tables.tree_chunks_by_depth && chunk == Bytes(0)) {
+  if (simple_tree && setup_.tables.tree.chunks_by_depth && chunk == Bytes(0)) {
     chunk = tree_chunk_by_depth(call, work.channels);
   }
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
@@ -154,7 +154,7 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
           .channels = work.channels,
           .threads = work.threads,
           .chunk = chunk,
-          .grain = setup_.tables.chunks_by_threads ? chunk_grain(call.kind, choice, work.threads) : Bytes(0),
+          .grain = setup_.tables.channels.chunks_by_threads ? chunk_grain(call.kind, choice, work.threads) : Bytes(0),
           .paths = std::move(through.paths),
           .kind_of_host = std::move(through.kind_of_host),
           .ordered = ordered,

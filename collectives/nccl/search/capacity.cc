@@ -118,7 +118,7 @@ int count_rings(int size, std::vector<int> units) {
 HostCapacity::HostCapacity(const NcclHost& host, std::vector<int> members, const NcclTables& tables)
     : members_(std::move(members)) {
   slot_ = host.by_c2c() ? host.gpu_slot.count() / 1e9 : planned_pcie(host.gpu_slot);
-  find_nvlink(host, tables.nvlink_share[index_of(generation_of(host.compute_capability))]);
+  find_nvlink(host, tables.search.nvlink_share[index_of(generation_of(host.compute_capability))]);
   find_pcie(host);
   total_ = std::max(gpu_nvlink_, slot_);
   if (host.nics > 0) find_nics(host);

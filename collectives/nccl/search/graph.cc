@@ -39,7 +39,7 @@ class GraphFinder {
       : topology_(topology), search_(topology), tables_(tables) {
     const std::size_t generation = index_of(generation_of(topology.host().compute_capability));
     for (const double speed :
-         topology.nets() > 0 ? tables.speeds_between[generation] : tables.speeds_inside[generation]) {
+         topology.nets() > 0 ? tables.search.between[generation] : tables.search.inside[generation]) {
       speeds_.push_back(static_cast<int>(std::lround(speed * 1000.0)));
     }
     for (int gpu = 0; gpu < topology.gpus(); ++gpu) {
@@ -212,7 +212,7 @@ void GraphFinder::double_wide() {
 bool GraphFinder::faster() {
   if (left_ == 0 || speed_ == 0) return false;
   if (best_.pattern == NcclPattern::kRing) {
-    if (!tables_.speeds_up_rings) return false;
+    if (!tables_.search.speeds_up_rings) return false;
     try_speed(speeds_[--speed_]);
     return true;
   }
@@ -306,7 +306,7 @@ NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
 
 NcclGraphs find_graphs_on_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
                           bool several_hosts) {
-  if (tables.by_share) return find_rccl_graphs(host, members, tables, several_hosts);
+  if (tables.rccl.by_share) return find_rccl_graphs(host, members, tables, several_hosts);
   const NcclTopology topology(host, members, tables, several_hosts);
   GraphFinder finder(topology, tables);
   const auto find = [&](NcclPattern pattern, int least, int most) {
@@ -316,7 +316,7 @@ NcclGraphs find_graphs_on_host(const NcclHost& host, const std::vector<int>& mem
   };
   NcclGraphs graphs;
   const int heads = std::min(topology.gpus(), kMostHeads);
-  graphs.ring = find(NcclPattern::kRing, 1, tables.max_channels / 2);
+  graphs.ring = find(NcclPattern::kRing, 1, tables.channels.most / 2);
   graphs.tree = find(NcclPattern::kBalancedTree, graphs.ring.channels, graphs.ring.channels);
   if (host.multicast && topology.has_switch()) {
     graphs.nvls = find(NcclPattern::kNvls, several_hosts ? 1 : heads, heads);

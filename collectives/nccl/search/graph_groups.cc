@@ -75,7 +75,7 @@ NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, con
     take_worse(graphs.collnet, result.collnet);
     take_worse(graphs.collnet_chain, result.collnet_chain);
   }
-  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.max_channels);
+  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.channels.most);
   if (members.size() == 1) return result;
   result.members.assign(members.begin(), members.end());
   result.of_members = std::move(of_members);

@@ -127,11 +127,11 @@ NcclGraphs find_rccl_graphs(const NcclHost& host, const std::vector<int>& member
   const HostCapacity capacity(host, members, tables);
   const std::size_t generation = index_of(generation_of(host.compute_capability));
   const Search search{.host = capacity,
-                      .speeds = several_hosts ? tables.speeds_between[generation] : tables.speeds_inside[generation],
+                      .speeds = several_hosts ? tables.search.between[generation] : tables.search.inside[generation],
                       .several_hosts = several_hosts,
-                      .most = tables.max_channels / 2};
+                      .most = tables.channels.most / 2};
   NcclGraphs graphs;
-  graphs.ring = find_ring(search, host.compute_capability, tables.speeds_up_rings);
+  graphs.ring = find_ring(search, host.compute_capability, tables.search.speeds_up_rings);
   graphs.tree = find_tree(search, graphs.ring);
   graphs.collnet = graphs.collnet_chain = graphs.ring;
   for (NcclGraph* graph : {&graphs.ring, &graphs.tree, &graphs.collnet, &graphs.collnet_chain}) {

@@ -17,90 +17,126 @@ using ByAlgorithm = std::array<ByProtocol, kNcclAlgorithms.size()>;
 using ByHosts = std::array<double, 3>;  // one host, two, more
 using BandwidthTable = std::array<ByHosts, kGenerations.size()>;
 
-struct NcclTables {
-  std::string version;
+struct NcclLatencies {
   ByAlgorithm base_us{};
   std::array<ByAlgorithm, kNcclHops.size()> hop_us{};
+};
 
+struct NcclBandwidthLimits {
   BandwidthTable ll_total{};    // all channels; over several hosts the row is the CPU's: volta's or ampere's
   BandwidthTable ring_ll128{};  // of one channel, as all below; 0: no limit
   BandwidthTable tree_ll128{};
   BandwidthTable tree_simple{};
   BandwidthTable nvls_tree{};
-  std::array<double, kGenerations.size()> nvls_efficiency{};
-  std::array<std::vector<double>, kAllProtocols.size()> tree_correction;  // by powers of two from 64 B
-
-  // Rules that changed between versions.
-  double ring_ll_share = 0.5;            // of a ring's bandwidth that LL reaches
-  double ring_ll_share_one_way = 0.5;    // the same without reduction, on one host
-  double ring_ll128_share_alone = 0.92;  // LL128 with one GPU per host
   std::array<double, kNcclKinds>
-      ring_ll128_of_kind{};                 // of one channel, by kind instead of generation; 0: by generation
-  double tree_ll128_share = 120.0 / 128.0;  // between hosts, of a tree's bandwidth
-  double plain_tree_share = 0.85;           // for a tree that is a chain in each host
-  std::array<double, kGenerations.size()> bus_limit{};     // of all channels; 0: none
-  std::array<double, kGenerations.size()> ring_plateau{};  // factor on the latency of rings with Simple between hosts
-  bool plateau_by_ranks = false;     // from 4 KiB for each rank on, not 64 B for each channel and rank
-  double ll_inside_factor = 1.0;     // on LL's hops inside hosts where there are several
+      ring_ll128_of_kind{};                       // of one channel, by kind instead of generation; 0: by generation
+  std::array<double, kGenerations.size()> bus{};  // of all channels; 0: none
+};
+
+struct NcclRingRules {
+  double ll_share = 0.5;                              // of a ring's bandwidth that LL reaches
+  double ll_share_one_way = 0.5;                      // the same without reduction, on one host
+  double ll128_share_alone = 0.92;                    // LL128 with one GPU per host
+  double ll_inside_factor = 1.0;                      // on LL's hops inside hosts where there are several
+  std::array<double, kGenerations.size()> plateau{};  // factor on the latency of rings with Simple between hosts
+  bool plateau_by_ranks = false;                      // from 4 KiB for each rank on, not 64 B for each channel and rank
   bool posts = true;                 // hops of a ring inside hosts take no less than a post to the network
   bool extra_network_steps = false;  // rings of N hosts pay 2 N network steps, not 2 (N-1)
   bool alone_as_tree = true;         // with one GPU per host, network hops cost the same as a tree's
-  bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may use another GPU to the NIC (PXN)
+};
+
+struct NcclTreeRules {
+  double ll128_share = 120.0 / 128.0;                                // between hosts, of a tree's bandwidth
+  double plain_share = 0.85;                                         // for a tree that is a chain in each host
+  std::array<std::vector<double>, kAllProtocols.size()> correction;  // by powers of two from 64 B
+  bool chunks_by_depth = false;  // trees with Simple cut small buffers into smaller chunks
+};
+
+struct NcclPathRules {
   bool pxn = true;                   // supports paths through another GPU (PXN)
-  bool pat = true;
-  double pat_share = 0.75;
-  bool c2c_paths = true;  // supports NVLink-C2C as a path to the NIC, also for LL128
+  bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may use another GPU to the NIC (PXN)
+  bool c2c = true;                   // supports NVLink-C2C as a path to the NIC, also for LL128
+  double intel_socket_limit = 40.0;  // between sockets of Intel CPUs, GB/s: the newest that the version knows
+};
 
-  // In-switch reduction.
-  bool nvls = true;
-  bool nvls_over_hosts = true;         // NVLS trees
-  bool nvls_on_rings = false;          // planned with the rings' channels
-  bool nvls_gathers = true;            // also all-gather and reduce-scatter
-  double nvls_share = 0.0;             // of the bus bandwidth; 0: by efficiency and heads
-  double nvls_tree_share = 0.0;        // of trees over N hosts, times N / (2 (N-1)); 0: as on one host
-  bool nvls_share_of_gathers = false;  // all-gather and reduce-scatter reach that share too
-  bool nvls_gathers_others = true;     // their bandwidth counts the other ranks' data, and 0.9 of the network's
-  bool nvls_by_levels = true;          // trees pay per level, not per host
+struct NcclPatRules {
+  bool supported = true;
+  double share = 0.75;
+};
 
-  // CollNet.
-  double collnet_chain_share = 1.0;
-  bool collnet_chain_network = true;        // a chain pays the network hop
-  double collnet_arity_us = 0.4;            // per GPU of a host
-  bool collnet_gathers_by_members = false;  // 0.95 of the bus bandwidth with one GPU per host to 0.85 with eight
+// In-switch reduction.
+struct NcclNvlsRules {
+  bool supported = true;
+  bool over_hosts = true;         // NVLS trees
+  bool on_rings = false;          // planned with the rings' channels
+  bool gathers = true;            // also all-gather and reduce-scatter
+  double share = 0.0;             // of the bus bandwidth; 0: by efficiency and heads
+  double tree_share = 0.0;        // of trees over N hosts, times N / (2 (N-1)); 0: as on one host
+  bool share_of_gathers = false;  // all-gather and reduce-scatter reach that share too
+  bool gathers_others = true;     // their bandwidth counts the other ranks' data, and 0.9 of the network's
+  bool by_levels = true;          // trees pay per level, not per host
+  std::array<double, kGenerations.size()> efficiency{};
+};
 
-  // Channels and chunks.
-  double intel_socket_limit = 40.0;  // limit between sockets of Intel CPUs, GB/s: the newest that the version knows
-  int max_channels = kNcclMaxChannels;
+struct NcclCollnetRules {
+  double chain_share = 1.0;
+  bool chain_network = true;        // a chain pays the network hop
+  double arity_us = 0.4;            // per GPU of a host
+  bool gathers_by_members = false;  // 0.95 of the bus bandwidth with one GPU per host to 0.85 with eight
+};
+
+struct NcclChannelRules {
+  int most = kNcclMaxChannels;
   bool merges_ports = true;               // the ports of one NIC are one device
-  bool speeds_up_rings = true;            // the search's second pass
   std::int64_t least_traffic = 32 << 10;  // of a channel, before another one joins; 0: no matter
-  bool tree_chunks_by_depth = false;      // trees with Simple cut small buffers into smaller chunks
   bool chunks_by_threads = false;  // rings and trees cut buffers into multiples of what a block's threads process at
                                    // once
+};
 
+struct NcclSearchRules {
+  bool speeds_up_rings = true;  // the search's second pass
   // Channel bandwidths that the search tries, fastest first, on one host and over several.
-  std::array<std::vector<double>, kGenerations.size()> speeds_inside;
-  std::array<std::vector<double>, kGenerations.size()> speeds_between;
+  std::array<std::vector<double>, kGenerations.size()> inside;
+  std::array<std::vector<double>, kGenerations.size()> between;
   std::array<double, kGenerations.size()> nvlink_share{};  // of NVLink's raw rate that the search plans with
+};
 
-  // RCCL: a share of the ring's bandwidth per algorithm and protocol instead of the limits above.
-  bool by_share = false;
+// RCCL: all-reduces of this many members on one host use all pairs; each thread block of its files is a channel here.
+struct RcclAllPairs {
+  int members = 0;             // 0: never
+  std::int64_t from = 0;       // a multiple of elements for each of its chunks
+  std::int64_t few_up_to = 0;  // with `few_blocks`, beyond with `blocks`
+  int few_blocks = 1;
+  int blocks = 1;
+  std::int64_t ll_up_to = 0;  // then Simple
+  std::int64_t up_to = 0;
+};
+
+struct RcclRules {
+  bool by_share = false;  // a share of the ring's bandwidth per algorithm and protocol instead of the limits above
   std::array<ByAlgorithm, 2> bandwidth_share{};                           // up to two hosts, more
-  std::array<std::vector<double>, kAllProtocols.size()> ring_correction;  // as tree_correction
+  std::array<std::vector<double>, kAllProtocols.size()> ring_correction;  // as NcclTreeRules::correction
   // All-reduces over hosts use LL and LL128 up to these sizes (0: by cost); LL128 further with each doubling of hosts.
   std::int64_t ll_up_to = 0;
   std::int64_t ll128_up_to = 0;
   std::int64_t ll128_more_by_doubling = 0;
-  // RCCL: all-reduces of this many members on one host use all pairs; each thread block of its files is a channel here.
-  struct AllPairs {
-    int members = 0;             // 0: never
-    std::int64_t from = 0;       // a multiple of elements for each of its chunks
-    std::int64_t few_up_to = 0;  // with `few_blocks`, beyond with `blocks`
-    int few_blocks = 1;
-    int blocks = 1;
-    std::int64_t ll_up_to = 0;  // then Simple
-    std::int64_t up_to = 0;
-  } all_pairs;
+  RcclAllPairs all_pairs;
+};
+
+// `ringwright explain nccl-VERSION` prints each value with its file, line and source.
+struct NcclTables {
+  std::string version;
+  NcclLatencies latency;
+  NcclBandwidthLimits bandwidth;
+  NcclRingRules ring;
+  NcclTreeRules tree;
+  NcclPathRules paths;
+  NcclPatRules pat;
+  NcclNvlsRules nvls;
+  NcclCollnetRules collnet;
+  NcclChannelRules channels;
+  NcclSearchRules search;
+  RcclRules rccl;
 };
 
 // Reads a file of configs/nccl; mistakes are recorded in the map.

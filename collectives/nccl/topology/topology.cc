@@ -29,7 +29,7 @@ int socket_rate(const NcclHost& host, const NcclTables& tables) {
                                          6'000};  // Emerald, Sapphire Rapids, Skylake, Broadwell
   switch (host.processor) {
     case Processor::kIntel: {
-      const int most = mega(tables.intel_socket_limit);
+      const int most = mega(tables.paths.intel_socket_limit);
       const int given = host.socket.count() > 0.0 ? mega(host.socket) : 10'000;
       for (const int rate : kIntel) {
         if (given >= rate) return std::min(rate, most);
@@ -56,14 +56,14 @@ int mirrored(int value, int power) {
 }  // namespace
 
 NcclTopology::NcclTopology(const NcclHost& host, std::vector<int> members, const NcclTables& tables, bool network)
-    : host_(host), members_(std::move(members)), c2c_paths_(tables.c2c_paths) {
+    : host_(host), members_(std::move(members)), c2c_paths_(tables.paths.c2c) {
   for (std::size_t i = 0; i < members_.size(); ++i) add(Device::kGpu);
   gpus_ = static_cast<int>(members_.size());
   for (int i = 0; network && i < host.nics; ++i) add(Device::kNet);
   nets_ = network ? host.nics : 0;
   net_rate_ = mega(host.nic);
   add_pcie();
-  add_nvlink(tables.nvlink_share[index_of(generation_of(host.compute_capability))]);
+  add_nvlink(tables.search.nvlink_share[index_of(generation_of(host.compute_capability))]);
   const int between = socket_rate(host, tables);
   for (int a = 0; a < cpus_; ++a) {
     for (int b = a + 1; b < cpus_; ++b) connect(first_cpu_ + a, first_cpu_ + b, Wire::kSocket, between);

@@ -96,18 +96,17 @@ void ChunkPlayer::put_on_wire(PlayItem part, std::uint64_t message) {
   stream(part, message);
 }
 
-// Messages without data: the header of a rendezvous message, the request for its data, which goes back, or the path of
-// its last byte.
+// Messages without data: the header of a rendezvous message, the request for its data, or the path of its last byte. A
+// request takes the path of the data in reverse, which has the same latency.
 void ChunkPlayer::notify(PlayItem part, std::uint64_t message, Arrival what) {
   ChunkPlay& play = plays_[part.play];
   const ChunkQueue& queue = play.queues[part.index];
-  const bool back = what == Arrival::kRequest;
-  const MessageNics nics = back ? MessageNics{.out = queue.nics.in, .in = queue.nics.out} : queue.nics;
   ++play.events;
-  job_.network.start({.from = back ? queue.to : queue.from,
-                      .to = back ? queue.from : queue.to,
+  job_.network.start({.from = queue.from,
+                      .to = queue.to,
                       .size = Bytes(0),
-                      .nics = nics,
+                      .route_kind = queue.route_kind,
+                      .nics = queue.nics,
                       .label = on_channel(play.label, play.blocks[queue.writer].block.channel),
                       .token = token_of(part, what, message)},
                      *this);

@@ -206,18 +206,20 @@ void StepPlayer::on_late_receive(ClassId rank_class, std::uint32_t task, TimePoi
   progress.touched(task);
 }
 
+// On no stream it is not the GPU that works: the host of a recorded step, or a delay.
 void StepPlayer::start_compute(ClassId c, std::uint32_t task) {
   const Duration time = compute_time(c, task);
-  ledger_.begin_compute(c, inputs_.engine.now());
+  const bool on_gpu = program_of(c).tasks[task].stream != kNoStream;
+  if (on_gpu) ledger_.begin_compute(c, inputs_.engine.now());
   progress_[c.index()].computing.emplace_back(task, inputs_.engine.now() + time);
-  if (contended_)
+  if (contended_ && on_gpu)
     return contended_->compute(c, {.task = task, .work = program_of(c).tasks[task].detail, .alone = time});
   inputs_.engine.after(time, [this, c, task] { on_computed(c, task); });
 }
 
 void StepPlayer::on_computed(ClassId c, std::uint32_t task) {
   progress_[c.index()].computed(task);
-  ledger_.end_compute(c, inputs_.engine.now());
+  if (program_of(c).tasks[task].stream != kNoStream) ledger_.end_compute(c, inputs_.engine.now());
   end_task(c, task);
 }
 

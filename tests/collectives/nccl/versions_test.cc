@@ -170,8 +170,8 @@ TEST(NcclVersions, OldTreesCutSmallBuffersFiner) {
   EXPECT_EQ(chunk(64_MiB), 256_KiB);
   EXPECT_EQ(chunk(8_MiB), 64_KiB);
   EXPECT_EQ(chunk(512_KiB), 32_KiB);
-  EXPECT_TRUE(shipped_tables("2.17").tree_chunks_by_depth);
-  EXPECT_FALSE(shipped_tables("2.20").tree_chunks_by_depth);
+  EXPECT_TRUE(shipped_tables("2.17").tree.chunks_by_depth);
+  EXPECT_FALSE(shipped_tables("2.20").tree.chunks_by_depth);
 }
 
 // 640 threads with 60 bytes each are 38,400: chains use that, rings half of it, trees an eighth. With Simple 512
@@ -187,10 +187,10 @@ TEST(NcclVersions, OldChunksAreMultiplesOfWhatThreadsTakeAtOnce) {
   EXPECT_EQ(grain(NcclAlgorithm::kTree, Protocol::kSimple, 512 + 64), 32'768);
   EXPECT_EQ(grain(NcclAlgorithm::kRing, Protocol::kLl, 512), 0);
   EXPECT_EQ(grain(NcclAlgorithm::kNvls, Protocol::kSimple, 640), 0);
-  EXPECT_TRUE(shipped_tables("2.8").chunks_by_threads);
-  EXPECT_TRUE(shipped_tables("2.18").chunks_by_threads);
-  EXPECT_FALSE(shipped_tables("2.19").chunks_by_threads);
-  EXPECT_FALSE(shipped_tables("rccl").chunks_by_threads);
+  EXPECT_TRUE(shipped_tables("2.8").channels.chunks_by_threads);
+  EXPECT_TRUE(shipped_tables("2.18").channels.chunks_by_threads);
+  EXPECT_FALSE(shipped_tables("2.19").channels.chunks_by_threads);
+  EXPECT_FALSE(shipped_tables("rccl").channels.chunks_by_threads);
 }
 
 // RCCL's factors: a ring over hosts counts a tenth at 128 MiB and all from 256 MiB on; on one host all.

@@ -7,6 +7,7 @@ namespace ringwright::configs::explanation_test {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 TEST(Explanation, OfAKeySaysItsTypeAndMeaning) {
@@ -25,6 +26,14 @@ TEST(Explanation, OfAPresetSaysWhereItsNamesAre) {
 TEST(Explanation, OfACodeComesFromTheFolderThatRaisesIt) {
   EXPECT_THAT(explain("E110").page, HasSubstr("unit"));
   EXPECT_THAT(explain("E131").page, HasSubstr("layers"));
+}
+
+TEST(Explanation, OfAVersionOfNcclGivesEachValueItsFileAndSource) {
+  const std::string page = explain("nccl-2.18").page;
+  EXPECT_THAT(page, ContainsRegex("rules.ring_ll_share +0.25 +2\\.[0-9]+.yaml:[0-9]+"));
+  EXPECT_THAT(page, HasSubstr("github.com/NVIDIA/nccl"));
+  EXPECT_THAT(explain("rccl").page, HasSubstr("rccl.yaml:"));
+  EXPECT_EQ(explain("nccl-1.0").page, "");
 }
 
 TEST(Explanation, OfAnUnknownWordNamesTheNearest) {

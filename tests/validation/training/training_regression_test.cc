@@ -6,8 +6,8 @@
 
 #include "validation/tables/csv_table.h"
 #include "validation/tables/shipped_files.h"
-#include "validation/training/training_cases.h"
-#include "validation/training/training_score.h"
+#include "validation/training/cases.h"
+#include "validation/training/score.h"
 
 namespace ringwright::validation::training_regression_test {
 namespace {

@@ -15,25 +15,25 @@ TEST(NcclTables, EveryShippedVersionIsWhole) {
     const NcclTables tables = shipped_tables(version);
     EXPECT_EQ(tables.version, version);
     for (const Generation generation : kGenerations) {
-      EXPECT_FALSE(tables.speeds_inside[index_of(generation)].empty());
-      EXPECT_FALSE(tables.speeds_between[index_of(generation)].empty());
+      EXPECT_FALSE(tables.search.inside[index_of(generation)].empty());
+      EXPECT_FALSE(tables.search.between[index_of(generation)].empty());
     }
     for (const Protocol protocol : kAllProtocols) {
       // The oldest table and RCCL's have lists of their own lengths.
-      const std::size_t factors = tables.tree_correction[index_of(protocol)].size();
-      const std::size_t least = tables.by_share ? 27 : 23;
+      const std::size_t factors = tables.tree.correction[index_of(protocol)].size();
+      const std::size_t least = tables.rccl.by_share ? 27 : 23;
       EXPECT_GE(factors, least);
-      EXPECT_GT(tables.base_us[index_of(NcclAlgorithm::kRing)][index_of(protocol)], 0.0);
+      EXPECT_GT(tables.latency.base_us[index_of(NcclAlgorithm::kRing)][index_of(protocol)], 0.0);
     }
   }
 }
 
 TEST(NcclTables, VersionsExtendEachOther) {
-  EXPECT_FALSE(shipped_tables("2.20").pat);
-  EXPECT_TRUE(shipped_tables("2.23").pat);
-  EXPECT_DOUBLE_EQ(shipped_tables("2.18").ring_ll_share, 0.25);
-  EXPECT_DOUBLE_EQ(shipped_tables("2.27").tree_simple[index_of(Generation::kBlackwell)][2], 72.0);
-  EXPECT_DOUBLE_EQ(shipped_tables("2.30").tree_simple[index_of(Generation::kBlackwell)][2], 24.0);
+  EXPECT_FALSE(shipped_tables("2.20").pat.supported);
+  EXPECT_TRUE(shipped_tables("2.23").pat.supported);
+  EXPECT_DOUBLE_EQ(shipped_tables("2.18").ring.ll_share, 0.25);
+  EXPECT_DOUBLE_EQ(shipped_tables("2.27").bandwidth.tree_simple[index_of(Generation::kBlackwell)][2], 72.0);
+  EXPECT_DOUBLE_EQ(shipped_tables("2.30").bandwidth.tree_simple[index_of(Generation::kBlackwell)][2], 24.0);
 }
 
 TEST(NcclTables, SpeedsMustFall) {

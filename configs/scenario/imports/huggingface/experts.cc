@@ -1,0 +1,149 @@
+#include "configs/scenario/imports/huggingface/experts.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/imports/huggingface/keys.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::array<std::string_view, 6> kFamilies{"mixtral",     "qwen2_moe",   "qwen3_moe",
+                                                    "deepseek_v2", "deepseek_v3", "gpt_oss"};
+
+void read_mixtral(ConfigMap& config, workload::ModelShape& shape) {
+  read_hf_decoder(config, 0, shape);
+  workload::ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  experts.ffn = shape.ffn;
+  shape.experts = experts;
+  const auto window = config.integer_or(
+      {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
+  if (window && *window > 0 && *window < shape.max_positions) shape.window = *window;
+}
+
+// Layers of the list have a dense MLP; only a list of the first layers is supported.
+void read_dense_layers(ConfigMap& config, workload::ExpertShape& experts) {
+  std::vector<std::int64_t> dense = config.integers({.name = "mlp_only_layers", .doc = "layers without experts"});
+  std::ranges::sort(dense);
+  for (std::size_t place = 0; place < dense.size(); ++place) {
+    if (dense[place] == static_cast<std::int64_t>(place)) continue;
+    config.error("mlp_only_layers", "E133", "mlp_only_layers lists layers that are not the first of the model",
+                 "describe the model with explicit sizes");
+    return;
+  }
+  experts.dense_layers = static_cast<std::int64_t>(dense.size());
+}
+
+void read_qwen(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
+  const bool third = type == "qwen3_moe";
+  read_hf_decoder(config, third ? 128 : 0, shape);
+  shape.query_key_norm = third;
+  shape.biases = third ? workload::Biases::kNone : workload::Biases::kQkvOnly;
+  workload::ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
+  if (!third) experts.shared_ffn = hf_size(config, "shared_expert_intermediate_size", "width of the shared expert");
+  experts.every = hf_size_or(config, "decoder_sparse_step", "every n-th layer has experts", 1);
+  read_dense_layers(config, experts);
+  shape.experts = experts;
+}
+
+void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
+  workload::LatentAttention latent;
+  const auto rank = config.integer_or(
+      {.name = "q_lora_rank", .doc = "width of the queries' latent vector", .min = 1, .max = 1'000'000}, "null");
+  latent.query_rank = rank.value_or(0);
+  latent.key_value_rank = hf_size(config, "kv_lora_rank", "width of the latent vector of keys and values");
+  latent.plain_size = hf_size(config, "qk_nope_head_dim", "size of a head without the rotated part");
+  latent.rotated_size = hf_size(config, "qk_rope_head_dim", "size of the rotated part of a head");
+  latent.value_size = hf_size(config, "v_head_dim", "size of a head's value");
+  shape.latent = latent;
+  read_hf_decoder(config, 0, shape);
+  shape.kv_heads = shape.heads;
+  shape.head_size = key_size(shape);
+  workload::ExpertShape experts{.count = hf_size(config, "n_routed_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
+  experts.shared_ffn =
+      experts.ffn *
+      config.integer({.name = "n_shared_experts", .doc = "shared experts, used by every token", .min = 0});
+  experts.dense_layers =
+      config.integer({.name = "first_k_dense_replace", .doc = "first layers with a dense MLP", .min = 0});
+  experts.every = hf_size_or(config, "moe_layer_freq", "every n-th layer has experts", 1);
+  experts.groups = hf_size_or(config, "n_group", "groups of experts", 1);
+  experts.group_limit = hf_size_or(config, "topk_group", "groups of experts per token", experts.groups);
+  shape.experts = experts;
+  shape.predictors = config.integer({.name = "num_nextn_predict_layers",
+                                     .doc = "layers of multi-token prediction",
+                                     .fallback = 0,
+                                     .min = 0,
+                                     .max = 10'000});
+}
+
+// Windowed and full layers alternate, starting with a windowed one; or all are of one kind.
+void read_layer_types(ConfigMap& config, workload::ModelShape& shape) {
+  const std::vector<std::string> types =
+      config.texts({.name = "layer_types", .doc = "sliding_attention or full_attention, by layer"});
+  const auto is_full = [&types](std::size_t layer) { return types[layer] == "full_attention"; };
+  bool alternating = true;
+  for (std::size_t layer = 0; layer < types.size(); ++layer) {
+    if (is_full(layer) != (layer % 2 == 1)) alternating = false;
+  }
+  if (types.empty()) config.assume("layer_types", "alternating, the first windowed", "not in config.json");
+  if (alternating) {
+    shape.full_every = 2;
+  } else if (static_cast<std::size_t>(std::ranges::count(types, "full_attention")) == types.size()) {
+    shape.window = 0;
+  } else if (std::ranges::count(types, "full_attention") > 0) {
+    config.error("layer_types", "E133", "layer_types neither alternates nor is of one kind",
+                 "describe the model with explicit sizes (model.window_attn_skip_freq)");
+  }
+}
+
+void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
+  read_hf_decoder(config, 64, shape);
+  shape.biases = workload::Biases::kAllLinear;
+  shape.attention_sinks = true;
+  const bool spelled = config.has("num_experts_per_tok");
+  workload::ExpertShape experts{
+      .count = hf_size(config, "num_local_experts", "experts of a layer"),
+      .per_token = hf_size(config, spelled ? "num_experts_per_tok" : "experts_per_token", "experts per token")};
+  experts.ffn = shape.ffn;
+  shape.experts = experts;
+  shape.window = hf_size_or(config, "sliding_window", "tokens that a token attends to in a windowed layer", 128);
+  read_layer_types(config, shape);
+}
+
+void check_choice(ConfigMap& config, workload::ModelShape& shape) {
+  workload::ExpertShape& experts = *shape.experts;
+  if (experts.per_token > experts.count) {
+    config.error("num_experts_per_tok", "E132",
+                 fmt::format("a token uses {} experts, but there are {}", experts.per_token, experts.count));
+    experts.per_token = experts.count;
+  }
+  if (experts.dense_layers < shape.layers) return;
+  config.error("first_k_dense_replace", "E132",
+               fmt::format("{} dense layers leave none of {} to the experts", experts.dense_layers, shape.layers));
+  experts.dense_layers = 0;
+}
+
+}  // namespace
+
+bool is_hf_expert_family(std::string_view type) {
+  return std::ranges::find(kFamilies, type) != kFamilies.end();
+}
+
+void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
+  if (type == "mixtral") read_mixtral(config, shape);
+  if (type == "qwen2_moe" || type == "qwen3_moe") read_qwen(config, type, shape);
+  if (type == "deepseek_v2" || type == "deepseek_v3") read_deepseek(config, shape);
+  if (type == "gpt_oss") read_gpt_oss(config, shape);
+  check_choice(config, shape);
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,15 @@
+// Reading of config.json for the families whose layers have experts.
+#pragma once
+
+#include <string_view>
+
+#include "core/config/config_map.h"
+#include "workload/model/model_shape.h"
+
+namespace ringwright::configs {
+
+// The families whose layers have experts: mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss.
+[[nodiscard]] bool is_hf_expert_family(std::string_view type);
+void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape);
+
+}  // namespace ringwright::configs

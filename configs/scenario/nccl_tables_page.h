@@ -1,0 +1,12 @@
+// The page of `explain` about one version of NCCL: every value of its cost model with file, line and source.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ringwright::configs {
+
+// `word` is "nccl-2.20" or "rccl". Empty: no such word, or no table of that version.
+[[nodiscard]] std::string nccl_tables_page(std::string_view word);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,18 @@
+#include "configs/simulation/step_plan.h"
+
+namespace ringwright::configs {
+
+workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes) {
+  workload::StepPlan plan;
+  if (scenario.job.trace) {
+    plan.graph = scenario.job.trace->graph;
+    plan.hardware_flops = scenario.job.trace->operations;
+  } else {
+    plan = workload::build_step(
+        {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
+  }
+  plan.graph.iterations = scenario.simulate.warmup + scenario.simulate.steps;
+  return plan;
+}
+
+}  // namespace ringwright::configs

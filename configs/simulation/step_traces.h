@@ -1,0 +1,38 @@
+// The simulated step of a scenario as Chakra traces, for `ringwright run --chakra`.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulation.h"
+#include "core/base/diagnostic.h"
+#include "core/record/run_record.h"
+#include "traces/chakra/export.h"
+
+namespace ringwright::configs {
+
+// Owned members that refer to each other: not movable.
+class StepTraces {
+ public:
+  ~StepTraces();
+  StepTraces(const StepTraces&) = delete;
+  StepTraces& operator=(const StepTraces&) = delete;
+
+  // Simulates the scenario once, task by task. Fails where the run does not end, or the format cannot express the step.
+  [[nodiscard]] static Result<std::unique_ptr<StepTraces>> record(const Scenario& scenario, FoldMode fold);
+
+  [[nodiscard]] const traces::ChakraExport& traces() const { return *export_; }
+
+ private:
+  StepTraces();
+
+  std::unique_ptr<Simulation> simulation_;
+  std::vector<Program> programs_;
+  std::vector<Duration> work_time_;
+  std::vector<Span> spans_;
+  std::optional<traces::ChakraExport> export_;
+};
+
+}  // namespace ringwright::configs

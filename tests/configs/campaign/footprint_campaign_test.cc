@@ -1,0 +1,120 @@
+// The footprint, from which folding derives its classes, holds every flow of the run: in random scenarios each path
+// that the run asks the router for is that of an edge. A flow without an edge can make links of different traffic one
+// class, even where no time differs.
+//
+// RINGWRIGHT_CAMPAIGN and RINGWRIGHT_CAMPAIGN_FIRST as in folding_campaign_test.cc.
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "core/engine/engine.h"
+#include "core/symmetry/footprint.h"
+#include "tests/configs/campaign/random_scenario.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::footprint_campaign_test {
+namespace {
+
+using Flow = std::tuple<std::uint32_t, std::uint32_t, RouteKind, MessageNics, std::uint32_t>;
+
+class RecordingRouter final : public Router {
+ public:
+  explicit RecordingRouter(const Router& router) : router_(router) {}
+
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
+    asked_.insert({query.from.value, query.to.value, query.route_kind, query.nics, query.label});
+    return router_.route(query, hops);
+  }
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return router_.capacities(); }
+  [[nodiscard]] const std::set<Flow>& asked() const { return asked_; }
+
+ private:
+  const Router& router_;
+  mutable std::set<Flow> asked_;
+};
+
+std::set<Flow> flows_of_footprint(const Simulation& simulation) {
+  const CollectiveTime* const times = simulation.collective_time();
+  const ChannelInputs* const channels = simulation.channels();
+  const Footprint footprint = make_footprint(
+      simulation.plan().graph,
+      {times != nullptr ? collectives::pairings() : simulation.chooser(),
+       channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(), simulation.footprint()});
+  std::set<Flow> flows;
+  for (std::size_t rank = 0; rank < simulation.plan().graph.rank_count(); ++rank) {
+    for (const Edge& edge : footprint.edges_of(RankId(rank))) {
+      if (!edge.starts_flow) continue;
+      const bool down = edge.route_kind == RouteKind::kDownFromSwitch;
+      const auto self = static_cast<std::uint32_t>(rank);
+      flows.insert({down ? edge.peer.value : self, down ? self : edge.peer.value, edge.route_kind, edge.nics,
+                    edge.label});
+    }
+  }
+  return flows;
+}
+
+// The first flow of the run that the footprint lacks; empty: none.
+std::string flow_without_edge(const Scenario& scenario) {
+  const auto simulation = assemble(scenario, FoldMode::kNoFold);
+  const RecordingRouter router(simulation->router());
+  Engine engine;
+  static_cast<void>(run_on(scenario, *simulation, router, engine));
+  const std::set<Flow> known = flows_of_footprint(*simulation);
+  for (const Flow& flow : router.asked()) {
+    if (known.contains(flow)) continue;
+    const auto& [from, to, kind, nics, label] = flow;
+    return fmt::format("rank {} to {}, route kind {}, NICs {} {} {}, label {}", from, to, static_cast<int>(kind),
+                       nics.out, nics.in, nics.relay, label);
+  }
+  return {};
+}
+
+std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
+}
+
+TEST(FootprintCampaign, HoldsEveryFlowOfRandomScenarios) {
+  const std::uint64_t first = from_environment("RINGWRIGHT_CAMPAIGN_FIRST", 0);
+  const std::uint64_t count = from_environment("RINGWRIGHT_CAMPAIGN", 40);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const std::string text = random_scenario(seed);
+    const auto scenario = load_scenario_text("random.yaml", text, {});
+    if (!scenario || !Simulation::assemble(*scenario, FoldMode::kNoFold)) continue;
+    EXPECT_EQ(flow_without_edge(*scenario), "") << "seed " << seed << "\n" << text;
+  }
+}
+
+// Found by seed 2648 of the folding campaign: messages into user buffers are stores of the sender, whatever path the
+// library's kernels would take; their footprint had PXN.
+TEST(FootprintCampaign, HoldsMessagesIntoUserBuffersBetweenRails) {
+  const Scenario scenario = load(R"(
+model: {num_layers: 2, hidden_size: 128, num_attention_heads: 4, ffn_hidden_size: 256, vocab_size: 1024, seq_length: 64}
+training: {global_batch: 1}
+parallel: {tp: 4, sequence_parallel: true, tp_comm_overlap: true}
+cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 2, nic: {count: 2}}, fabric: {type: rail_optimized}}
+collectives: {model: chunks, tuner: nccl}
+)");
+  EXPECT_EQ(flow_without_edge(scenario), "");
+}
+
+// The last byte of a message over another GPU's NIC (PXN) takes the path of all others.
+TEST(FootprintCampaign, HoldsMessagesOverAnotherGpusNic) {
+  const Scenario scenario = load(R"(
+model: {num_layers: 2, hidden_size: 256, num_attention_heads: 8, ffn_hidden_size: 512, vocab_size: 1024, seq_length: 256}
+training: {global_batch: 2}
+parallel: {tp: 2, cp: 4, cp_comm_type: p2p}
+cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4, nic: {count: 4}}, fabric: {type: rail_optimized}}
+collectives: {model: chunks, tuner: nccl}
+)");
+  EXPECT_EQ(flow_without_edge(scenario), "");
+}
+
+}  // namespace
+}  // namespace ringwright::configs::footprint_campaign_test

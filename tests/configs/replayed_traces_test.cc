@@ -1,0 +1,189 @@
+// Recorded steps as scenarios: replayed with every model, and simulated steps written as traces and replayed.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "configs/simulation/step_traces.h"
+#include "core/report/report.h"
+#include "tests/configs/played.h"
+#include "traces/chakra/trace_builder.h"
+#include "traces/chakra/writer.h"
+
+namespace ringwright::configs::replayed_traces_test {
+namespace {
+
+using namespace literals;
+using testing::HasSubstr;
+using traces::ChakraAttributes;
+using traces::ChakraCollective;
+using traces::ChakraKind;
+using traces::ChakraTrace;
+
+constexpr std::string_view kFourGpus = "cluster: {nodes: 1, node: {preset: dgx-h100, gpus: 4}}\n";
+
+class ReplayedTraces : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& content) {
+    std::ofstream(folder_ / name, std::ios::binary) << content;
+  }
+  void write_rank(std::size_t rank, const ChakraTrace& trace) {
+    write(fmt::format("t.{}.et", rank), traces::chakra_records(trace));
+  }
+  // Every rank computes for 100 us, joins an all-reduce of 64 MiB, and computes for 50 us.
+  void write_step() {
+    traces::ChakraTraceBuilder builder("t");
+    const ChakraAttributes sum{.comm_type = ChakraCollective::kAllReduce, .comm_size = 64_MiB};
+    const std::vector<std::uint64_t> first{1};
+    const std::vector<std::uint64_t> second{2};
+    builder.add({.id = 1, .name = "forward", .kind = ChakraKind::kCompute, .duration_micros = 100});
+    builder.add(
+        {.id = 2, .name = "sum", .kind = ChakraKind::kCollective, .data_dependencies = first, .attributes = &sum});
+    builder.add(
+        {.id = 3, .name = "update", .kind = ChakraKind::kCompute, .data_dependencies = second, .duration_micros = 50});
+    const ChakraTrace trace = std::move(builder).take();
+    for (std::size_t rank = 0; rank < 4; ++rank) write_rank(rank, trace);
+  }
+  [[nodiscard]] std::string job(const std::string& more = "") const {
+    return fmt::format("{}workload: {{chakra: {}{}}}\n", kFourGpus, (folder_ / "t").string(), more);
+  }
+  [[nodiscard]] std::string groups() const { return (folder_ / "t.groups.json").string(); }
+  [[nodiscard]] std::string errors(const std::string& text) const {
+    const auto scenario = load_scenario_text("job.yaml", text);
+    return scenario ? "no error" : render(scenario.error());
+  }
+  // Writes the step of a scenario as traces, and says how to replay it.
+  [[nodiscard]] std::string exported(const Scenario& scenario, const std::string& cluster) {
+    const auto step = StepTraces::record(scenario, FoldMode::kFold);
+    if (!step) return render(step.error());
+    const traces::ChakraExport& made = (*step)->traces();
+    for (std::size_t rank = 0; rank < made.ranks(); ++rank) write_rank(rank, made.trace_of(RankId(rank)));
+    write("t.groups.json", made.groups());
+    return fmt::format("{}workload: {{chakra: {}, groups: {}}}\n", cluster, (folder_ / "t").string(), groups());
+  }
+  void SetUp() override { std::filesystem::create_directories(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+ private:
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+};
+
+Report report_of(const Scenario& scenario) {
+  auto outcome = simulate(scenario, FoldMode::kFold);
+  return *outcome.value().report;
+}
+
+TEST_F(ReplayedTraces, ComputingTakesItsRecordedTimeAroundTheCollective) {
+  write_step();
+  const Report report = report_of(load(job()));
+  EXPECT_EQ(report.everywhere.computing, 150_us);
+  EXPECT_GT(report.step_time.mean, 250_us);  // 64 MiB x 1.5 at 450 GB/s take 224 us
+  EXPECT_LT(report.step_time.mean, 150_us + 1_ms);
+}
+
+TEST_F(ReplayedTraces, ScaledComputingLeavesCommunicationAsItIs) {
+  write_step();
+  const Duration recorded = play(load(job())).time();
+  EXPECT_EQ(play(load(job(", compute: scaled, scale: 3"))).time(), recorded + 300_us);
+}
+
+TEST_F(ReplayedTraces, RanksWithOneTraceAreSimulatedOnce) {
+  write_step();
+  EXPECT_EQ(play(load(job())).folding.ranks.count(), 1U);
+  EXPECT_EQ(play(load(job()), FoldMode::kNoFold).time(), play(load(job())).time());
+}
+
+TEST_F(ReplayedTraces, EveryRungReplaysThem) {
+  write_step();
+  for (const std::string& settings :
+       {"simulate.network=alpha_beta", "collectives.model=closed_form", "collectives.model=chunks",
+        "collectives.model=steps", "collectives.world.algorithm=ring", "simulate.steps=3"}) {
+    EXPECT_EQ(play(load(job(), {settings})).outcome, RunOutcome::kFinished) << settings;
+  }
+}
+
+TEST_F(ReplayedTraces, ReportsLeaveOutWhatNeedsAModel) {
+  write_step();
+  const Report report = report_of(load(job()));
+  EXPECT_TRUE(report.facts.memory.empty());
+  EXPECT_FALSE(report.model_flop_utilisation);
+  const std::string text = render_text(report, {.detail = Detail::kVerbose});
+  EXPECT_THAT(text, HasSubstr("traces t"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("parameters")));
+  EXPECT_THAT(render_json(report), HasSubstr("\"memory\": []"));
+}
+
+TEST_F(ReplayedTraces, TheResultDependsOnTheContentOfTheTraces) {
+  write_step();
+  const std::string before = report_of(load(job())).facts.config_sha256;
+  traces::ChakraTraceBuilder builder("t");
+  builder.add({.id = 1, .name = "other", .kind = ChakraKind::kCompute, .duration_micros = 1});
+  for (std::size_t rank = 0; rank < 4; ++rank) write_rank(rank, ChakraTrace(builder.trace()));
+  EXPECT_NE(report_of(load(job())).facts.config_sha256, before);
+}
+
+TEST_F(ReplayedTraces, AModelBesideThemIsAnError) {
+  write_step();
+  const std::string found = errors(job() + std::string(kTinyModel) + "parallel: {tp: 2}\n");
+  EXPECT_THAT(found, HasSubstr("'model' cannot stand beside 'workload'"));
+  EXPECT_THAT(found, HasSubstr("'parallel' cannot stand beside 'workload'"));
+}
+
+TEST_F(ReplayedTraces, TheClusterHasAGpuForEachRank) {
+  write_step();
+  EXPECT_THAT(errors("cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4}}\n" + job().substr(kFourGpus.size())),
+              HasSubstr("of 8 ranks 4 have no trace"));
+  EXPECT_THAT(errors("cluster: {nodes: 1, node: {preset: dgx-h100, gpus: 2}}\n" + job().substr(kFourGpus.size())),
+              HasSubstr("the job has 2 ranks, but there are traces up to rank 3"));
+}
+
+TEST_F(ReplayedTraces, SettingsWithoutEffectAreListed) {
+  write_step();
+  const Scenario scenario = load(job(", scale: 2") + "report: {attention_flops: full}\n");
+  std::string ignored;
+  for (const IgnoredKey& key : scenario.document.log().ignored()) ignored += key.path + " ";
+  EXPECT_THAT(ignored, testing::AllOf(HasSubstr("workload.scale"), HasSubstr("report.attention_flops")));
+}
+
+// The host of a recorded step does not count as computing.
+TEST_F(ReplayedTraces, WorkOfTheHostDelaysAndIsNotComputing) {
+  traces::ChakraTraceBuilder builder("t");
+  const ChakraAttributes host{.is_cpu_op = true};
+  const std::vector<std::uint64_t> first{1};
+  builder.add({.id = 1, .name = "host", .kind = ChakraKind::kCompute, .duration_micros = 30, .attributes = &host});
+  builder.add({.id = 2, .name = "gpu", .kind = ChakraKind::kCompute, .data_dependencies = first, .duration_micros = 7});
+  for (std::size_t rank = 0; rank < 4; ++rank) write_rank(rank, ChakraTrace(builder.trace()));
+  const Report report = report_of(load(job()));
+  EXPECT_EQ(report.step_time.mean, 37_us);
+  EXPECT_EQ(report.everywhere.computing, 7_us);
+}
+
+constexpr std::string_view kTwoHosts = "cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4}}\n";
+
+std::string trained(const std::string& parallel) {
+  return fmt::format("{}{}training: {{global_batch: 16, micro_batch: 1}}\nparallel: {}\n", kTwoHosts, kTinyModel,
+                     parallel);
+}
+
+TEST_F(ReplayedTraces, AStepWrittenAsTracesTakesTheSameTime) {
+  for (const std::string& parallel : {"{tp: 2, dp: 4}", "{tp: 2, pp: 2, dp: 2}", "{pp: 4, dp: 2}",
+                                      "{dp: 8, zero: {stage: 3}}", "{tp: 2, dp: 4, sequence_parallel: true}"}) {
+    const Scenario scenario = load(trained(parallel));
+    const Duration original = play(scenario).time();
+    const std::string replay = exported(scenario, std::string(kTwoHosts));
+    EXPECT_EQ(play(load(replay)).time(), original) << parallel << "\n" << replay;
+  }
+}
+
+TEST_F(ReplayedTraces, WhatTheFormatCannotExpressIsRefused) {
+  const Scenario scenario = load(trained("{dp: 8, zero: {stage: 2, offload_optimizer: {device: cpu}}}"));
+  EXPECT_THAT(exported(scenario, std::string(kTwoHosts)), HasSubstr("cannot be written as traces"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::replayed_traces_test

@@ -1,0 +1,188 @@
+#include "configs/scenario/imports/huggingface/model_import.h"
+#include "tests/paths.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/config/config_document.h"
+
+namespace ringwright::configs::model_import_test {
+namespace {
+
+using namespace workload;
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+std::string file(const std::string& name) {
+  return ringwright::test_data() + "/configs/scenario/imports/huggingface/data/" + name;
+}
+
+struct Reading {
+  explicit Reading(Result<ConfigDocument> loaded, const std::string& model_text = "model: {seq_length: 2048}\n")
+      : config(std::move(loaded.value())), scenario(ConfigDocument::load_text("job.yaml", model_text).value()) {
+    ConfigMap root = config.root();
+    ConfigMap model = scenario.root().map("model", "the model");
+    shape = read_hf_model(root, model);
+    config.check_all_read();
+  }
+  static Reading of_file(const std::string& name) { return Reading(ConfigDocument::load(file(name))); }
+  static Reading of_text(const std::string& text) { return Reading(ConfigDocument::load_text("config.json", text)); }
+
+  [[nodiscard]] std::vector<std::string> problems() const {
+    std::vector<std::string> result;
+    for (const Diagnostic& diagnostic : config.log().diagnostics().all()) {
+      result.push_back(diagnostic.code + ": " + diagnostic.message +
+                       (diagnostic.hint.empty() ? "" : " | " + diagnostic.hint));
+    }
+    return result;
+  }
+  [[nodiscard]] std::vector<std::string> assumed() const {
+    std::vector<std::string> result;
+    for (const Assumption& assumption : config.log().assumptions())
+      result.push_back(assumption.path + " = " + assumption.value);
+    return result;
+  }
+
+  ConfigDocument config;
+  ConfigDocument scenario;
+  ModelShape shape;
+};
+
+TEST(HfConfig, ReadsLlama) {
+  const Reading llama = Reading::of_file("llama3-8b.json");
+  EXPECT_THAT(llama.problems(), IsEmpty());
+  EXPECT_EQ(parameters(llama.shape), 8'030'261'248);  // the published checkpoint
+  EXPECT_EQ(llama.shape.name, "llama");
+  EXPECT_EQ(llama.shape.sequence, 2048);
+  EXPECT_THAT(llama.assumed(), ElementsAre("head_dim = 128"));
+}
+
+TEST(HfConfig, ReadsGpt2) {
+  const Reading gpt2 = Reading::of_file("gpt2.json");
+  EXPECT_THAT(gpt2.problems(), IsEmpty());
+  EXPECT_EQ(parameters(gpt2.shape), 124'439'808);  // the published checkpoint
+  EXPECT_FALSE(gpt2.shape.hidden_dropout);
+  EXPECT_TRUE(gpt2.shape.attention_dropout);
+  EXPECT_THAT(gpt2.assumed(), UnorderedElementsAre("n_inner = 3072", "tie_word_embeddings = true"));
+}
+
+TEST(HfConfig, ReadsQwen2WithBiasesThatItsFileDoesNotMention) {
+  const Reading qwen = Reading::of_file("qwen2-0.5b.json");
+  EXPECT_THAT(qwen.problems(), IsEmpty());
+  EXPECT_EQ(parameters(qwen.shape), 494'032'768);  // the published checkpoint
+}
+
+TEST(HfConfig, ReadsQwen3WithHeadsOfTheirOwnSizeAndNorms) {
+  const Reading qwen = Reading::of_file("qwen3-0.6b.json");
+  EXPECT_THAT(qwen.problems(), IsEmpty());
+  EXPECT_EQ(parameters(qwen.shape), 596'049'920);  // the published checkpoint, tied weights once
+}
+
+TEST(HfConfig, ListsEverythingThatItAssumed) {
+  const Reading mistral = Reading::of_file("mistral-sparse.json");
+  EXPECT_THAT(mistral.assumed(), ElementsAre("num_key_value_heads = 32", "head_dim = 128", "hidden_act = silu",
+                                             "tie_word_embeddings = false"));
+  EXPECT_THAT(mistral.problems(), IsEmpty());
+  EXPECT_EQ(mistral.shape.window, 4096);
+}
+
+TEST(HfConfig, TakesTheLongestSequenceWhenNoneIsGiven) {
+  Reading reading(ConfigDocument::load(file("llama3-8b.json")), "model: {name: mine}\n");
+  EXPECT_EQ(reading.shape.sequence, 8192);
+  EXPECT_EQ(reading.shape.name, "mine");
+  ASSERT_EQ(reading.scenario.log().assumptions().size(), 1U);
+  EXPECT_EQ(reading.scenario.log().assumptions()[0].path, "model.seq_length");
+}
+
+TEST(HfConfig, HeadsMustFitTogether) {
+  const auto problems = [](const std::string& heads) {
+    return Reading::of_text(
+               "{\"model_type\": \"llama\", \"num_hidden_layers\": 2, \"intermediate_size\": 64, "
+               "\"vocab_size\": 100, \"max_position_embeddings\": 64, " +
+               heads + "}")
+        .problems();
+  };
+  EXPECT_THAT(problems(R"("hidden_size": 64, "num_attention_heads": 8, "num_key_value_heads": 16)"),
+              testing::ElementsAre("E132: num_key_value_heads = 16 does not divide the 8 attention heads"));
+  EXPECT_THAT(problems(R"("hidden_size": 1023, "num_attention_heads": 16)"),
+              testing::ElementsAre("E132: hidden_size = 1023 is not a multiple of the 16 attention heads"
+                                   " | or give the size of a head in head_dim"));
+  EXPECT_THAT(problems(R"("hidden_size": 1023, "num_attention_heads": 16, "head_dim": 64)"), testing::IsEmpty());
+}
+
+TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
+  EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
+              ElementsAre("E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
+                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss; "
+                          "describe others with explicit sizes in `model`"));
+}
+
+TEST(HfConfig, ReadsMixtral) {
+  const Reading mixtral = Reading::of_file("mixtral-8x7b.json");
+  EXPECT_THAT(mixtral.problems(), IsEmpty());
+  EXPECT_EQ(parameters(mixtral.shape), 46'702'792'704);  // the published checkpoint
+  EXPECT_EQ(mixtral.shape.window, 0);
+}
+
+TEST(HfConfig, ReadsQwen3WithExperts) {
+  const Reading qwen = Reading::of_file("qwen3-30b-a3b.json");
+  EXPECT_THAT(qwen.problems(), IsEmpty());
+  EXPECT_EQ(parameters(qwen.shape), 30'532'122'624);  // the published checkpoint
+}
+
+TEST(HfConfig, ReadsDeepSeekWithLatentAttention) {
+  const Reading deepseek = Reading::of_file("deepseek-v3.json");
+  EXPECT_THAT(deepseek.problems(), IsEmpty());
+  // 671 B (arXiv 2412.19437). The checkpoint also counts a bias of the router's choice, 256 in each of 58 layers.
+  EXPECT_EQ(parameters(deepseek.shape) + 58 * 256, 671'026'419'200);
+  EXPECT_EQ(deepseek.shape.predictors, 1);
+  EXPECT_THAT(deepseek.assumed(), IsEmpty());
+}
+
+TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {
+  const Reading oss = Reading::of_file("gpt-oss-20b.json");
+  EXPECT_THAT(oss.problems(), IsEmpty());
+  EXPECT_EQ(parameters(oss.shape), 20'914'757'184);  // the published checkpoint
+  EXPECT_TRUE(is_windowed(oss.shape, 0));
+  EXPECT_FALSE(is_windowed(oss.shape, 1));
+}
+
+TEST(HfConfig, ReadsBertAsBidirectional) {
+  const Reading bert = Reading::of_text(
+      "{\"model_type\": \"bert\", \"hidden_size\": 1024, \"intermediate_size\": 4096, \"num_hidden_layers\": 24,"
+      " \"num_attention_heads\": 16, \"vocab_size\": 30522, \"max_position_embeddings\": 2048}");
+  EXPECT_THAT(bert.problems(), IsEmpty());
+  EXPECT_EQ(bert.shape.masking, Masking::kBidirectional);
+}
+
+TEST(HfConfig, ReadsTheTextModelOfSeveral) {
+  const Reading text = Reading::of_text(
+      "{\"model_type\": \"many\", \"text_config\": {\"model_type\": \"mixtral\", \"hidden_size\": 64,"
+      " \"intermediate_size\": 128, \"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"num_key_value_heads\": 2,"
+      " \"head_dim\": 16, \"vocab_size\": 100, \"max_position_embeddings\": 128, \"hidden_act\": \"silu\","
+      " \"tie_word_embeddings\": false, \"num_local_experts\": 4, \"num_experts_per_tok\": 2}}");
+  EXPECT_THAT(text.problems(), ElementsAre("W134: a multimodal model: only its text model is costed"));
+  EXPECT_EQ(text.shape.experts->count, 4);
+}
+
+TEST(HfConfig, AMissingNumberOfExpertsIsAnError) {
+  const Reading broken = Reading::of_text(
+      "{\"model_type\": \"mixtral\", \"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 2,"
+      " \"num_attention_heads\": 4, \"vocab_size\": 100, \"num_experts_per_tok\": 1}");
+  ASSERT_EQ(broken.problems().size(), 1U);
+  EXPECT_THAT(broken.problems()[0], testing::HasSubstr("num_local_experts"));
+}
+
+TEST(HfConfig, MissingSizesAreErrors) {
+  const Reading broken = Reading::of_text(
+      "{\"model_type\": \"llama\", \"hidden_size\": 64, \"num_attention_heads\": 4, \"intermediate_size\": 128,"
+      " \"vocab_size\": 100}");
+  ASSERT_EQ(broken.problems().size(), 1U);
+  EXPECT_THAT(broken.problems()[0], testing::HasSubstr("num_hidden_layers"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::model_import_test
