@@ -9,6 +9,7 @@
 
 #include <simdjson.h>
 
+#include "traces/input/decimal.h"
 #include "traces/input/json_scanner.h"
 
 namespace ringwright::traces {
@@ -22,9 +23,6 @@ struct JsonDocument {
   // False when it is no JSON.
   [[nodiscard]] bool open(const JsonPiece& piece);
 };
-
-// A decimal number times 10^digits, exactly, digits beyond cut; empty for other text and beyond 64 bits.
-[[nodiscard]] std::optional<std::int64_t> scaled_decimal(std::string_view text, int digits);
 
 // The characters of a number, or of a string without its quotes; what begins an array or object.
 [[nodiscard]] std::string_view token_of(on_demand::value& value);

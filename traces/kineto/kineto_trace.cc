@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "traces/input/byte_stream.h"
+#include "traces/input/decimal.h"
 #include "traces/input/json_scanner.h"
 #include "traces/kineto/gemm_shapes.h"
 #include "traces/kineto/kernel_name.h"

@@ -1,8 +1,8 @@
-#include "traces/input/json_values.h"
+#include "traces/input/decimal.h"
 
 #include <gtest/gtest.h>
 
-namespace ringwright::traces::json_values_test {
+namespace ringwright::traces::decimal_test {
 namespace {
 
 TEST(ScaledDecimal, IsExact) {
@@ -16,4 +16,4 @@ TEST(ScaledDecimal, IsExact) {
 }
 
 }  // namespace
-}  // namespace ringwright::traces::json_values_test
+}  // namespace ringwright::traces::decimal_test
