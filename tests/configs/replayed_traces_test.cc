@@ -100,7 +100,7 @@ TEST_F(ReplayedTraces, RanksWithOneTraceAreSimulatedOnce) {
 
 TEST_F(ReplayedTraces, EveryRungReplaysThem) {
   write_step();
-  for (const std::string& settings :
+  for (const char* const settings :
        {"simulate.network=alpha_beta", "collectives.model=closed_form", "collectives.model=chunks",
         "collectives.model=steps", "collectives.world.algorithm=ring", "simulate.steps=3"}) {
     EXPECT_EQ(play(load(job(), {settings})).outcome, RunOutcome::kFinished) << settings;
@@ -171,8 +171,8 @@ std::string trained(const std::string& parallel) {
 }
 
 TEST_F(ReplayedTraces, AStepWrittenAsTracesTakesTheSameTime) {
-  for (const std::string& parallel : {"{tp: 2, dp: 4}", "{tp: 2, pp: 2, dp: 2}", "{pp: 4, dp: 2}",
-                                      "{dp: 8, zero: {stage: 3}}", "{tp: 2, dp: 4, sequence_parallel: true}"}) {
+  for (const char* const parallel : {"{tp: 2, dp: 4}", "{tp: 2, pp: 2, dp: 2}", "{pp: 4, dp: 2}",
+                                     "{dp: 8, zero: {stage: 3}}", "{tp: 2, dp: 4, sequence_parallel: true}"}) {
     const Scenario scenario = load(trained(parallel));
     const Duration original = play(scenario).time();
     const std::string replay = exported(scenario, std::string(kTwoHosts));

@@ -76,9 +76,11 @@ constexpr std::array kChakraCodes = {
                   "members call the same ones in the same order: in a real job they would hang.",
               .example = "groups.json: {\"1\": [0, 1]}    # rank 2 must not call a collective of group 1"},
     ErrorCode{.code = "E254",
-              .title = "a scenario has both a model and a recorded step",
+              .title = "a scenario and traces do not go together",
               .explanation = "`workload` replays traces, which say what each rank does; model, training and parallel "
-                             "would plan another step.",
+                             "would plan another step. In the other direction, `ringwright run --chakra` writes a step "
+                             "as traces: the format has no messages to or from another training step, no stores into "
+                             "a peer's memory, no drives, and no computing that communication slows.",
               .example = "workload: {chakra: traces/step, groups: groups.json}\ncluster: {nodes: 2, node: {preset: "
                          "dgx-h100}}"},
 };

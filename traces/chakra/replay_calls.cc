@@ -12,6 +12,9 @@ namespace {
 // What NCCL's users call for a barrier: an all-reduce of one element.
 constexpr Bytes kBarrierBytes{4};
 
+// As for every size of a scenario; buffers of several ranks stay within 64 bits.
+constexpr Bytes kLargestBuffer{std::int64_t{1} << 50U};
+
 std::optional<CollectiveKind> kind_of_collective(ChakraCollective collective) {
   switch (collective) {
     case ChakraCollective::kAllReduce:
@@ -42,6 +45,14 @@ class CallReader {
 
  private:
   void read_node(std::uint32_t at) {
+    const ChakraAttributes& given = trace_.of(trace_.nodes[at]);
+    for (const auto& [size, name] :
+         {std::pair(given.comm_size, "comm_size"), std::pair(given.tensor_size, "tensor_size"),
+          std::pair(given.buffer_bytes, "buffer_bytes")}) {
+      if (size > kLargestBuffer) {
+        return error(at, fmt::format("has {} = {}; at most 1 PiB can be simulated", name, size->count()));
+      }
+    }
     switch (role_of(trace_, trace_.nodes[at])) {
       case NodeRole::kCollective: return read_collective(at);
       case NodeRole::kSend: return read_message(at, trace_.of(trace_.nodes[at]).comm_dst, "comm_dst", calls_.sends);

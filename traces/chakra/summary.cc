@@ -12,7 +12,10 @@
 #include "traces/chakra/check.h"
 #include "traces/chakra/groups.h"
 #include "traces/chakra/job.h"
+#include "traces/chakra/problem_list.h"
 #include "traces/chakra/reader.h"
+#include "traces/chakra/replay_calls.h"
+#include "traces/chakra/replay_messages.h"
 
 namespace ringwright::traces {
 namespace {
@@ -121,7 +124,9 @@ void add_all(const Diagnostics& found, Diagnostics& to) {
 
 void add_version(const ChakraTrace& trace, FileSummary& summary) {
   summary.facts.push_back({.name = "version", .value = trace.version.empty() ? "not given" : trace.version});
-  for (const auto& [name, value] : trace.facts) summary.facts.push_back({.name = name, .value = value});
+  SummaryTable table{.title = "attributes of the file", .columns = {"name", "value"}, .rows = {}};
+  for (const auto& [name, value] : trace.facts) table.rows.push_back({name, value});
+  if (!table.rows.empty()) summary.tables.push_back(std::move(table));
 }
 
 void add_groups(const ChakraJob& job, FileSummary& summary) {
@@ -137,6 +142,18 @@ void add_groups(const ChakraJob& job, FileSummary& summary) {
 
 void add_check(const ChakraTrace& trace, FileSummary& summary) {
   if (const auto order = order_nodes(trace); !order) add_all(order.error(), summary.problems);
+}
+
+// Sends and receives without partners, where all of them can be read.
+void add_matching(const ChakraJob& job, FileSummary& summary) {
+  std::vector<TraceCalls> calls;
+  for (const ChakraTrace& trace : job.traces) {
+    const auto order = order_nodes(trace);
+    ProblemList problems(trace.file);
+    if (order) calls.push_back(calls_of(trace, *order, problems));
+    if (!order || problems.has_errors()) return;
+  }
+  if (const auto lanes = match_messages(job, calls); !lanes) add_all(lanes.error(), summary.problems);
 }
 
 }  // namespace
@@ -179,6 +196,7 @@ FileSummary summarise_chakra_job(const std::string& prefix) {
   }
   tallies.report(summary);
   add_groups(job, summary);
+  add_matching(job, summary);
   return summary;
 }
 

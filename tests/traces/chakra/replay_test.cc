@@ -267,6 +267,11 @@ TEST(ChakraReplay, NodesThatLackAnAttributeAreErrors) {
   EXPECT_THAT(found, HasSubstr("node 4 ('n4') names no peer"));
 }
 
+TEST(ChakraReplay, ImpossibleSizesAreErrors) {
+  EXPECT_THAT(error(equal_ranks(Rank().collective(1, ChakraCollective::kAllGather, Bytes(1LL << 60)), 2)),
+              HasSubstr("has comm_size = 1152921504606846976; at most 1 PiB can be simulated"));
+}
+
 TEST(ChakraReplay, TheHostsCallOfACollectiveIsWorkOfTheHost) {
   const TaskGraph graph = replay(job_of({Rank().add(1, ChakraKind::kCollective, {}, {.is_cpu_op = true}, 28)})).graph;
   EXPECT_EQ(graph.works[graph.programs[0].tasks[0].detail].recorded, 28_us);
