@@ -3,8 +3,11 @@
 namespace ringwright {
 
 TaskStreams::TaskStreams(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan)
-    : plan_(plan), progress_(classes.count()) {
-  for (const RankId rank : classes.representative) program_of_.push_back(graph.program_of[rank.index()].index());
+    : progress_(classes.count()) {
+  for (const RankId rank : classes.representative) {
+    const std::size_t program = graph.program_of[rank.index()].index();
+    played_.push_back({.program = &plan.programs[program], .index = &plan.indices[program]});
+  }
 }
 
 void TaskStreams::begin_iteration(ClassId c) {
@@ -19,9 +22,8 @@ void TaskStreams::begin_iteration(ClassId c) {
   progress.farthest = 0;
 }
 
-bool TaskStreams::take(ClassId c, std::uint32_t task) {
+bool TaskStreams::take_stream(ClassId c, std::uint32_t task) {
   Progress& progress = of(c);
-  if (progress.pending[task] > 0 || progress.state[task] != TaskState::kWaiting) return false;
   const Task& entry = this->task(c, task);
   if (entry.stream != kNoStream) {
     const auto& order = index_of(c).stream_tasks[entry.stream];
@@ -32,12 +34,6 @@ bool TaskStreams::take(ClassId c, std::uint32_t task) {
   progress.state[task] = TaskState::kRunning;
   if (entry.kind != TaskKind::kReceive) progress.touched(task);
   return true;
-}
-
-bool TaskStreams::end(ClassId c, std::uint32_t task) {
-  Progress& progress = of(c);
-  progress.done(task);
-  return --progress.unfinished == 0;
 }
 
 }  // namespace ringwright

@@ -18,8 +18,8 @@ class TaskStreams {
   TaskStreams(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan);
 
   [[nodiscard]] std::size_t classes() const { return progress_.size(); }
-  [[nodiscard]] const Program& program_of(ClassId c) const { return plan_.programs[program_of_[c.index()]]; }
-  [[nodiscard]] const ProgramIndex& index_of(ClassId c) const { return plan_.indices[program_of_[c.index()]]; }
+  [[nodiscard]] const Program& program_of(ClassId c) const { return *played_[c.index()].program; }
+  [[nodiscard]] const ProgramIndex& index_of(ClassId c) const { return *played_[c.index()].index; }
   [[nodiscard]] const Task& task(ClassId c, std::uint32_t task) const { return program_of(c).tasks[task]; }
   [[nodiscard]] Progress& of(ClassId c) { return progress_[c.index()]; }
   [[nodiscard]] const Progress& of(ClassId c) const { return progress_[c.index()]; }
@@ -37,9 +37,15 @@ class TaskStreams {
     for (const std::uint32_t task : index.streamless_roots) start(task);
   }
   // Begins the task and takes its stream; false: it began before, or has to wait for its stream or for other tasks.
-  [[nodiscard]] bool take(ClassId c, std::uint32_t task);
+  [[nodiscard]] bool take(ClassId c, std::uint32_t task) {
+    const Progress& progress = of(c);
+    return progress.pending[task] == 0 && progress.state[task] == TaskState::kWaiting && take_stream(c, task);
+  }
   // The task has ended; true: as the last of the iteration.
-  [[nodiscard]] bool end(ClassId c, std::uint32_t task);
+  [[nodiscard]] bool end(ClassId c, std::uint32_t task) {
+    of(c).done(task);
+    return --of(c).unfinished == 0;
+  }
   // Frees the stream of an ended task and hands every task that waited for it to `start`.
   template <class Start>
   void for_each_next(ClassId c, std::uint32_t ended, Start&& start) {
@@ -59,9 +65,14 @@ class TaskStreams {
   }
 
  private:
-  const PlayedPrograms& plan_;
-  std::vector<std::size_t> program_of_;  // by class
-  std::vector<Progress> progress_;       // by class
+  struct Played {
+    const Program* program = nullptr;
+    const ProgramIndex* index = nullptr;
+  };
+  [[nodiscard]] bool take_stream(ClassId c, std::uint32_t task);
+
+  std::vector<Played> played_;      // by class
+  std::vector<Progress> progress_;  // by class
 };
 
 }  // namespace ringwright
