@@ -14,6 +14,10 @@ _DIRECTIVE = re.compile(r'^[ \t]*#(?:\\.|\\\n|[^\\\n])*', re.M)
 _NAMESPACE = re.compile(r'\b(namespace|extern)\b[^()=]*$')
 _AGGREGATE = re.compile(r'\b(class|struct|union)\b[^()]*$')
 
+_CLASS = re.compile(r'(?<!enum )\bclass\s+(\w+)(?:\s+final)?\s*(?::[^;{}()]*)?\{')
+# The end of a declaration; with a closing brace where an initialiser was left out.
+_MEMBER = re.compile(r'(?<![\w.>])([a-z]\w*_)\s*(?:\[[^\]]*\]\s*)*(?:=[^=].*|\})?$', re.S)
+
 
 @dataclass
 class Function:
@@ -24,6 +28,13 @@ class Function:
     @property
     def length(self):
         return self.last_line - self.first_line + 1
+
+
+@dataclass
+class Class:
+    name: str
+    first_line: int
+    members: list
 
 
 def blank(match):
@@ -78,6 +89,13 @@ class CppSource:
         """(line number, statement) of everything at namespace scope that ends with a semicolon or an initialiser."""
         return [scan for scan in self._scan() if not isinstance(scan, Function)]
 
+    def classes(self):
+        """Every `class` with a body: its name, the line where it begins, and its data members (names that end in _)."""
+        for match in _CLASS.finditer(self.code):
+            declarations = _without_braces(self.code, match.end()).split(';')
+            members = [found.group(1) for found in map(_MEMBER.search, declarations) if found]
+            yield Class(match.group(1), self.code.count('\n', 0, match.start()) + 1, members)
+
     def _scan(self):
         code = _DIRECTIVE.sub(lambda m: re.sub(r'[^\n]', ' ', m.group(0)), self.code)
         line_starts = [0] + [match.end() for match in re.finditer('\n', code)]
@@ -106,6 +124,18 @@ class CppSource:
             if mark in '{};' and '(' not in stack:
                 start = match.end()
         return found
+
+
+def _without_braces(code, start):
+    """What an aggregate declares, from behind its opening brace to its end; what nested braces hold is left out."""
+    depth, outside = 1, []
+    for match in re.finditer(r'[{}]|[^{}]+', code[start:]):
+        depth += {'{': 1, '}': -1}.get(match.group(), 0)
+        if depth == 0:
+            break
+        if depth == 1:
+            outside.append(match.group())
+    return ''.join(outside)
 
 
 def _kind(head, stack):

@@ -3,7 +3,8 @@
 
     tools/tidy.py [ROOT]    prints one line per finding, `path:line: message`; exit code 1 when there is one
 
-The include table and the table of heavy libraries are read from ARCHITECTURE.md, their only source.
+The include table and the table of heavy libraries are read from ARCHITECTURE.md, the table of larger classes from
+STYLE.md: their only sources.
 """
 
 import re
@@ -14,6 +15,7 @@ from cpp_source import CppSource
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
+MAX_MEMBERS = 12
 MAX_COLUMNS = 120  # as clang-format has it
 SKIPPED_FOLDERS = {'build', 'out', '.git', '.github', '__pycache__'}
 WINGS = ('network_models', 'collectives', 'workload', 'traces')
@@ -197,6 +199,25 @@ def check_sizes(house):
                              f'{MAX_FUNCTION_LINES} are allowed')
 
 
+def check_members(house):
+    """Data members of classes: many, or the exceptions of STYLE.md."""
+    rows = table_rows(house.read('STYLE.md'), 'class') if 'STYLE.md' in house.files else []
+    larger = {name: (cells + ['', ''])[:2] for names, *cells in rows for name in names_in(names)}
+    found = set()
+    for name, source in house.sources.items():
+        for entry in source.classes():
+            limit, reason = larger.get(entry.name, (str(MAX_MEMBERS), 'no exception'))
+            if len(entry.members) > MAX_MEMBERS:
+                found.add(entry.name)
+            if not limit.isdigit() or not reason:
+                house.report('STYLE.md', 1, f'the exception of class {entry.name} needs a number of members and a reason')
+            elif len(entry.members) > int(limit):
+                house.report(name, entry.first_line, f'class {entry.name} has {len(entry.members)} data members, at most '
+                             f'{limit} are allowed: what changes together is a noun of its own')
+    for name in sorted(set(larger) - found):
+        house.report('STYLE.md', 1, f'no class {name} has more than {MAX_MEMBERS} data members: remove its exception')
+
+
 def check_heads(house):
     """Headers, and sources without a header of their own, open with one sentence that names them."""
     for name, source in house.sources.items():
@@ -298,8 +319,8 @@ def check_paths(house):
                 house.report(name, line, f'names a path of some machine: "{text[match.start():match.start() + 40]}"')
 
 
-CHECKS = [check_layers, check_libraries, check_cycles, check_rooms, check_sizes, check_heads, check_namespaces, check_banned,
-          check_globals, check_plugins, check_presets, check_paths]
+CHECKS = [check_layers, check_libraries, check_cycles, check_rooms, check_sizes, check_members, check_heads,
+          check_namespaces, check_banned, check_globals, check_plugins, check_presets, check_paths]
 
 
 def tidy(root):

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "collectives/proof/contribution_sets.h"
 #include "collectives/proof/first_holders.h"
+#include "collectives/proof/proof_blocks.h"
 #include "collectives/proof/proof_order.h"
 #include "collectives/proof/proof_sums.h"
 #include "core/base/index.h"
@@ -19,22 +19,6 @@ namespace {
 
 using Message = ProofMessage;
 
-// Between two thread blocks; stored with the sender's port.
-struct Queue {
-  std::deque<Message> messages;
-  std::size_t room = 0;
-  bool has_reader = false;
-  int sum = kNoSum;
-  std::int64_t written = 0;
-  std::int64_t read = 0;
-};
-
-struct BlockState {
-  ThreadBlock block;
-  std::int64_t done = 0;
-  std::vector<Queue> queues;  // by send port
-};
-
 class ChannelProver {
  public:
   ChannelProver(const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan)
@@ -42,16 +26,16 @@ class ChannelProver {
         call_(call),
         plan_(plan),
         members_(call.size()),
-        blocks_(algorithm.blocks(call, plan)),
         pieces_(algorithm.pieces(call, plan)),
         cells_(algorithm.cells(call, plan)),
-        memory_(at(members_) * at(cells_), call.size()) {
+        memory_(at(members_) * at(cells_), call.size()),
+        blocks_({.members = members_, .blocks = algorithm.blocks(call, plan)}) {
     proof_.sent.resize(at(members_));
     proof_.received.resize(at(members_));
   }
 
   ChannelProof run(ProofOrder order) {
-    if (!check_pieces() || !make_blocks() || !join_queues()) return proof_;
+    if (!check_pieces() || !make_blocks()) return proof_;
     fill_memory();
     run_blocks(order);
     if (proof_.holds() && check_ends()) check_memory();
@@ -64,7 +48,6 @@ class ChannelProver {
     return false;
   }
   [[nodiscard]] std::size_t cell(int member, int number) const { return at(member) * at(cells_) + at(number); }
-  BlockState& state(int member, int block) { return states_[at(member) * at(blocks_) + at(block)]; }
   [[nodiscard]] bool is_exchange() const { return call_.kind == CollectiveKind::kAllToAll; }
   [[nodiscard]] int owner(int piece) const {
     return piece / (pieces_ / members_);
@@ -91,65 +74,10 @@ class ChannelProver {
   }
 
   bool make_blocks() {
-    states_.resize(at(members_) * at(blocks_));
-    for (int member = 0; member < members_; ++member) {
-      for (int block = 0; block < blocks_; ++block) {
-        BlockState& made = state(member, block);
-        algorithm_.block(call_, plan_, member, block, made.block);
-        made.queues.resize(made.block.sends.size());
-        const int slots = made.block.slots_per_message;
-        if (slots < 1 || slots > kSlots) return fail(fmt::format("a message of {} slots", slots));
-        for (std::size_t port = 0; port < made.queues.size(); ++port) {
-          made.queues[port].room = at(kSlots / slots);
-          made.queues[port].sum = made.block.sends[port].sum;
-          if (made.queues[port].sum != kNoSum) sums_.add_queue(made.queues[port].sum);
-        }
-      }
-    }
-    return true;
-  }
-
-  // Every queue has one reader: its addressee.
-  bool join_queues() {
-    for (int member = 0; member < members_; ++member) {
-      for (int block = 0; block < blocks_; ++block) {
-        for (const ReceivePort& port : state(member, block).block.receives) {
-          if (!join(member, block, port)) return false;
-        }
-      }
-    }
-    for (const BlockState& each : states_) {
-      for (const Queue& queue : each.queues) {
-        if (!queue.has_reader) return fail("a queue has no reader");
-      }
-    }
-    return true;
-  }
-
-  bool join(int member, int block, const ReceivePort& port) {
-    const bool other = port.peer != member || port.route_kind == RouteKind::kDownFromSwitch;
-    const bool exists = port.peer >= 0 && port.peer < members_ && other && port.block >= 0 &&
-                        port.block < blocks_ && port.port >= 0 &&
-                        at(port.port) < state(port.peer, port.block).queues.size();
-    if (!exists || state(port.peer, port.block).block.sends[at(port.port)].peer != member) {
-      return fail(fmt::format("block {} of member {} reads a queue of member {} that is not addressed to it", block,
-                              member, port.peer));
-    }
-    BlockState& writer = state(port.peer, port.block);
-    if (std::exchange(writer.queues[at(port.port)].has_reader, true)) {
-      return fail(fmt::format("a queue of member {} has two readers", port.peer));
-    }
-    const bool to_switch = writer.block.sends[at(port.port)].route_kind == RouteKind::kUpToSwitch;
-    if (to_switch != (port.route_kind == RouteKind::kDownFromSwitch)) {
-      return fail(fmt::format("members {} and {} do not agree on a switch", port.peer, member));
-    }
-    if (writer.block.sends[at(port.port)].sum != port.sum) {
-      return fail(fmt::format("members {} and {} do not agree on a network sum", port.peer, member));
-    }
-    if (writer.block.copies != state(member, block).block.copies) {
-      return fail(fmt::format("members {} and {} do not agree on their channels", port.peer, member));
-    }
-    return true;
+    const std::string wrong = blocks_.make(algorithm_, call_, plan_, sums_);
+    if (!wrong.empty()) return fail(wrong);
+    const std::string apart = blocks_.join();
+    return apart.empty() || fail(apart);
   }
 
   void fill_memory() {
@@ -165,10 +93,9 @@ class ChannelProver {
     bool moved = true;
     while (moved && proof_.holds()) {
       moved = false;
-      for (std::size_t i = 0; i < states_.size(); ++i) {
-        const std::size_t which = order == ProofOrder::kAscending ? i : states_.size() - 1 - i;
-        const auto member = static_cast<int>(which / at(blocks_));
-        const auto block = static_cast<int>(which % at(blocks_));
+      for (std::size_t i = 0; i < blocks_.all().size(); ++i) {
+        const std::size_t which = order == ProofOrder::kAscending ? i : blocks_.all().size() - 1 - i;
+        const auto [member, block] = blocks_.place(which);
         while (proof_.holds() && advance(member, block)) {
           moved = true;
           if (order == ProofOrder::kAscending) break;
@@ -178,15 +105,15 @@ class ChannelProver {
   }
 
   bool advance(int member, int block) {
-    BlockState& self = state(member, block);
+    ProofBlock& self = blocks_[{.member = member, .block = block}];
     if (self.done == self.block.primitives) return false;
     algorithm_.primitive(call_, plan_, member, block, self.done, doing_);
     if (!ports_exist(self.block)) return fail(fmt::format("block {} of member {} has no such port", block, member));
     for (const PrimitiveDependency& after : doing_.after) {
-      if (after.block >= 0 && state(member, after.block).done <= after.primitive) return false;
+      if (after.block >= 0 && blocks_[{.member = member, .block = after.block}].done <= after.primitive) return false;
     }
     for (int r = doing_.receives.first; r < doing_.receives.first + doing_.receives.count; ++r) {
-      if (!readable(queue_of(self.block.receives[at(r)]))) return false;
+      if (!readable(blocks_.queue_of(self.block.receives[at(r)]))) return false;
     }
     for (int s = doing_.sends.first; s < doing_.sends.first + doing_.sends.count; ++s) {
       if (self.queues[at(s)].messages.size() == self.queues[at(s)].room) return false;
@@ -200,21 +127,19 @@ class ChannelProver {
     return fits(doing_.receives, block.receives.size()) && fits(doing_.sends, block.sends.size());
   }
   // A network sum can be read when all have contributed.
-  [[nodiscard]] bool readable(const Queue& queue) {
+  [[nodiscard]] bool readable(const ProofQueue& queue) {
     if (queue.messages.empty()) return false;
     if (queue.sum == kNoSum) return true;
     return sums_.is_whole({.sum = queue.sum, .index = queue.read});
   }
-  Queue& queue_of(const ReceivePort& port) { return state(port.peer, port.block).queues[at(port.port)]; }
-
   bool work(int member, int block) {
-    BlockState& self = state(member, block);
+    ProofBlock& self = blocks_[{.member = member, .block = block}];
     algorithm_.contents(call_, plan_, member, block, self.done, contents_);
     Message message{.size = doing_.size, .cells = contents_.reads.size(), .sets = {}};
     bool any = false;
     for (int r = doing_.receives.first; r < doing_.receives.first + doing_.receives.count; ++r) {
       const ReceivePort& port = self.block.receives[at(r)];
-      Queue& queue = queue_of(port);
+      ProofQueue& queue = blocks_.queue_of(port);
       if (!take(member, next_of(queue), any, message)) return false;
       const bool once = port.route_kind == RouteKind::kDownFromSwitch && r > doing_.receives.first;
       if (!once) proof_.received[at(member)] += doing_.size * self.block.copies;
@@ -235,15 +160,15 @@ class ChannelProver {
     return true;
   }
 
-  const Message& next_of(const Queue& queue) {
+  const Message& next_of(const ProofQueue& queue) {
     if (queue.sum == kNoSum) return queue.messages.front();
     return sums_.result({.sum = queue.sum, .index = queue.read});
   }
-  void drop_next_of(Queue& queue) {
+  void drop_next_of(ProofQueue& queue) {
     queue.messages.pop_front();
     if (queue.sum != kNoSum) sums_.take({.sum = queue.sum, .index = queue.read++});
   }
-  bool contribute(int member, const Message& message, Queue& queue) {
+  bool contribute(int member, const Message& message, ProofQueue& queue) {
     if (queue.sum == kNoSum) return true;
     const std::string wrong = sums_.contribute({.sum = queue.sum, .index = queue.written++}, message);
     return wrong.empty() || fail(fmt::format("member {} {}", member, wrong));
@@ -305,14 +230,15 @@ class ChannelProver {
   }
 
   bool check_ends() {
-    for (std::size_t i = 0; i < states_.size(); ++i) {
-      const BlockState& self = states_[i];
+    for (std::size_t i = 0; i < blocks_.all().size(); ++i) {
+      const ProofBlock& self = blocks_.all()[i];
+      const auto [member, block] = blocks_.place(i);
       if (self.done < self.block.primitives) {
-        return fail(fmt::format("deadlock: block {} of member {} is stuck at primitive {} of {}", i % at(blocks_),
-                                i / at(blocks_), self.done, self.block.primitives));
+        return fail(fmt::format("deadlock: block {} of member {} is stuck at primitive {} of {}", block, member,
+                                self.done, self.block.primitives));
       }
-      for (const Queue& queue : self.queues) {
-        if (!queue.messages.empty()) return fail(fmt::format("messages of member {} are never read", i / at(blocks_)));
+      for (const ProofQueue& queue : self.queues) {
+        if (!queue.messages.empty()) return fail(fmt::format("messages of member {} are never read", member));
       }
     }
     return true;
@@ -344,11 +270,10 @@ class ChannelProver {
   const CollectiveCall& call_;
   const CollectivePlan& plan_;
   int members_;
-  int blocks_;
   int pieces_;
   int cells_;
   ContributionSets memory_;  // by member, by cell
-  std::vector<BlockState> states_;  // by member, by block
+  ProofBlocks blocks_;
   ProofSums sums_;
   Primitive doing_;
   PrimitiveContents contents_;

@@ -9,13 +9,12 @@
 #include <vector>
 
 #include "collectives/channel_chooser.h"
-#include "collectives/chooser.h"
-#include "collectives/chosen_kernels.h"
-#include "collectives/closed_form.h"
-#include "collectives/msccl/file_chooser.h"
 #include "collectives/nccl/tuner.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/call_overheads.h"
+#include "configs/simulation/collective_choices.h"
+#include "configs/simulation/collective_rung.h"
+#include "configs/simulation/folded_network.h"
 #include "configs/simulation/interference.h"
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
@@ -57,30 +56,30 @@ class Simulation {
   // Returns the network and the known overheads; only for a simulation that is no longer used.
   [[nodiscard]] network_models::Network take_network() && { return std::move(network_); }
   [[nodiscard]] Kept take_kept() && {
-    return {.bottlenecks = std::move(bottlenecks_),
-            .folds = std::move(folds_),
+    return {.bottlenecks = std::move(folded_).take_bottlenecks(),
+            .folds = std::move(folded_).take_memory(),
             .overheads = known_overheads_,
             .folding = std::nullopt};
   }
-  [[nodiscard]] Folding take_folding() && { return std::move(folding_); }
+  [[nodiscard]] Folding take_folding() && { return std::move(folded_).take_folding(); }
 
   [[nodiscard]] const network_models::Network& network() const { return network_; }
   // The router of the simulation: of link classes when folded.
-  [[nodiscard]] const Router& router() const { return folded_router_ ? *folded_router_ : *network_.router; }
+  [[nodiscard]] const Router& router() const { return is_folded() ? *folded_.router() : *network_.router; }
   [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
-  [[nodiscard]] const CollectiveChooser& chooser() const { return *chooser_; }
+  [[nodiscard]] const CollectiveChooser& chooser() const { return choices_->steps(); }
   // NCCL's choice, even where another chooser decides here.
-  [[nodiscard]] const collectives::NcclTuner& nccl() const { return *nccl_; }
+  [[nodiscard]] const collectives::NcclTuner& nccl() const { return choices_->nccl(); }
   // Null unless collectives are simulated as formulas.
-  [[nodiscard]] const CollectiveTime* collective_time() const {
-    return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
-  }
+  [[nodiscard]] const CollectiveTime* collective_time() const { return rung_->time(); }
   // Null unless collectives are simulated as kernels run them.
-  [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
+  [[nodiscard]] const ChannelInputs* channels() const { return rung_->channels(); }
   // Null unless the cost of kernels is added to collectives in steps or as formulas.
-  [[nodiscard]] const CallOverhead* call_overhead() const { return overheads_.get(); }
+  [[nodiscard]] const CallOverhead* call_overhead() const { return rung_->overhead(); }
   // The chooser of those kernels; null with the above.
-  [[nodiscard]] const ChannelChooser* overhead_kernels() const { return overheads_ ? kernels_.get() : nullptr; }
+  [[nodiscard]] const ChannelChooser* overhead_kernels() const {
+    return call_overhead() != nullptr ? &choices_->kernels() : nullptr;
+  }
   // How the library's kernels carry out a call: as simulated, or as added to steps and formulas. Nothing where kernels
   // do not count, or none implements the algorithm that the user named.
   [[nodiscard]] std::optional<CollectivePlan> kernels_of(const CollectiveCall& call) const;
@@ -88,40 +87,26 @@ class Simulation {
   [[nodiscard]] const std::vector<IgnoredKey>& ignored() const { return ignored_; }
   // Null unless communication slows computing.
   [[nodiscard]] const CommunicationFootprint* footprint() const { return footprint_.get(); }
-  [[nodiscard]] bool is_folded() const { return folded_router_ != nullptr; }
+  [[nodiscard]] bool is_folded() const { return folded_.router() != nullptr; }
   // By link of the network, not of the classes. Paths of epochs other than 0:
   // network_models/topologies/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
-  [[nodiscard]] const Folding& folding() const { return folding_; }
+  [[nodiscard]] const Folding& folding() const { return folded_.folding(); }
 
  private:
   Simulation();
-  void wire_choosers(const Scenario& scenario);
-  void wire_kernels(const Scenario& scenario);
-  [[nodiscard]] Diagnostics check_algorithms(const Scenario& scenario);
+  void wire_rungs(const Scenario& scenario);
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
   workload::StepPlan plan_;
-  std::unique_ptr<collectives::NcclTuner> nccl_;
-  std::unique_ptr<ChannelTuner> tuner_;
-  std::unique_ptr<collectives::PlannedChooser> planned_;
-  std::unique_ptr<collectives::SimpleChooser> chooser_;
-  std::unique_ptr<collectives::ClosedForm> closed_form_;
-  std::unique_ptr<collectives::ChosenKernels> kernels_;
-  std::unique_ptr<collectives::FileChooser> files_;
-  std::optional<ChannelInputs> channels_;
-  KnownOverheads own_overheads_;
+  std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own
-  std::unique_ptr<CallOverheads> overheads_;
-  std::optional<TimeWithOverhead> with_overhead_;  // formulas
+  std::unique_ptr<CollectiveRung> rung_;
   std::vector<IgnoredKey> ignored_;
   std::unique_ptr<GpuFootprint> footprint_;
-  std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
-  FoldMemory folds_;
-  Folding folding_;
-  std::unique_ptr<Router> folded_router_;
+  FoldedNetwork folded_;
 };
 
 // The size of a run, before it is run. Counts are whole numbers, some too large for 64 bits.

@@ -103,6 +103,27 @@ class TidyTest(unittest.TestCase):
         self.assert_only_finding(self.header('int a();\n' * 399), 'has 401 lines')
         self.assertEqual(self.findings(self.header('int a();\n' * 398)), [])
 
+    def wide_class(self, members):
+        return self.header('class Wide final : public Base<int> {\n public:\n  int sum() const { return a_; }\n\n private:\n'
+                           '  int a_ = 0;\n' + ''.join(f'  std::vector<int> m{m}_;\n' for m in range(members - 1)) + '};\n')
+
+    def exception(self, limit, reason='a register of its own'):
+        return {'STYLE.md': f'| class | members | reason |\n|---|---|---|\n| `Wide` | {limit} | {reason} |\n'}
+
+    def test_a_class_of_many_members_is_found(self):
+        self.assertEqual(self.findings(self.wide_class(12)), [])
+        self.assert_only_finding(self.wide_class(13), 'core/base/more.h:3: class Wide has 13 data members, at most 12')
+
+    def test_a_listed_class_may_have_as_many_members_as_listed(self):
+        self.assertEqual(self.findings(self.wide_class(14) | self.exception(14)), [])
+        self.assert_only_finding(self.wide_class(15) | self.exception(14), 'has 15 data members, at most 14')
+
+    def test_an_exception_needs_a_reason(self):
+        self.assert_only_finding(self.wide_class(14) | self.exception(14, ''), 'needs a number of members and a reason')
+
+    def test_an_exception_that_nothing_needs_is_found(self):
+        self.assert_only_finding(self.wide_class(12) | self.exception(14), 'no class Wide has more than 12 data members')
+
     # --- heads ---
 
     def test_a_header_without_an_opening_sentence_is_found(self):
@@ -199,6 +220,20 @@ class TidyTest(unittest.TestCase):
 
 
 class CppSourceTest(unittest.TestCase):
+    def members(self, text):
+        return [(entry.name, entry.members) for entry in CppSource(text).classes()]
+
+    def test_members_of_a_class_are_declarations_of_its_own(self):
+        self.assertEqual(self.members('enum class Kind : int { kOne };\ntemplate <class Item>\nclass Outer : public Base {\n'
+                                      '  explicit Outer(int a_) : a_(a_), list_{1} {}\n  int a_;\n  int b() { int c_ = a_; }\n'
+                                      '  std::array<int, 2> list_ = {1, 2};\n  int rows_[2];\n'
+                                      '  struct Inner {\n    int inner_ = 0;\n  };\n  Inner d_{};\n};\n'),
+                         [('Outer', ['a_', 'list_', 'rows_', 'd_'])])
+
+    def test_a_class_inside_a_class_counts_for_itself(self):
+        self.assertEqual(self.members('class A {\n  class B {\n    int b_;\n  };\n  B a_;\n};\nclass C;\n'),
+                         [('A', ['a_']), ('B', ['b_'])])
+
     def lengths(self, text):
         return [(function.name, function.length) for function in CppSource(text).functions()]
 

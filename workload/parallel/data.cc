@@ -15,8 +15,7 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
       host_(host),
       channel_(channels.replicas),
       sums_whole_(sections.context().training.gradient_sum == GradientSum::kCopied),
-      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.grad_reduce))),
-      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.precision))),
+      element_(sections.context().training),
       kept_gradients_(count_trainable(parts)) {
   if (parallel.sharding.parameters && holding == Holding::kExpert && !parallel.shards_experts_apart()) {
     chunks_.resize(parts.size());  // nothing to do: the units also hold the experts
@@ -59,7 +58,7 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
     writer.compute(state.scale);
     state.reduced = writer.collective(*channel_,
                                       {.kind = scatters() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,
-                                       .bytes = Bytes(state.bucket.padded * gradient_bytes_)},
+                                       .bytes = Bytes(state.bucket.padded * element_.gradient)},
                                       label(scatters() ? "reduce_scatter gradients" : "all_reduce gradients"));
   } else {
     state.reduced = writer.last_computation().front();
@@ -74,7 +73,8 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
-  const CollectiveSpec spec{.kind = CollectiveKind::kAllGather, .bytes = Bytes(state.bucket.padded * parameter_bytes_)};
+  const Bytes bytes(state.bucket.padded * element_.parameter);
+  const CollectiveSpec spec{.kind = CollectiveKind::kAllGather, .bytes = bytes};
   state.gathered = writer.collective(*channel_, spec, label("all_gather parameters"));
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "workload/parallel/buckets.h"
+#include "workload/parallel/element_bytes.h"
 #include "workload/parallel/offload.h"
 #include "workload/parallel/sharded.h"
 #include "workload/parallel/tensor.h"
@@ -87,8 +88,7 @@ class DataParallel {
   std::optional<CommStream> norm_channel_;  // of the ranks over which the gradients are sharded
   std::optional<ShardedParallel> sharded_;  // then there are no buckets
   bool sums_whole_;  // DeepSpeed's BF16_Optimizer: every replica gets all sums, and updates its shard
-  std::int64_t gradient_bytes_;             // of one element
-  std::int64_t parameter_bytes_;
+  ElementBytes element_;
   std::int64_t owned_ = 0;
   std::int64_t kept_gradients_ = 0;
   std::vector<std::vector<BucketState>> chunks_;  // buckets in the order of the backward pass

@@ -28,15 +28,14 @@ ShardedParallel::ShardedParallel(SectionTable& sections, const UnitSet& set, con
       options_(set.options),
       name_(set.of == UnitsOf::kExperts ? "edp" : "fsdp"),
       units_(parts, options_, set.of),
-      schedule_(units_, options_, slots),
+      uses_(GatherSchedule(units_, options_, slots)),
       channels_(channels),
       host_(host),
       gathered_(units_.units().size()),
-      parameter_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.precision))),
-      gradient_bytes_(static_cast<std::int64_t>(bytes_per_element(sections.context().training.grad_reduce))) {}
+      element_(sections.context().training) {}
 
 void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
-  const UnitUse& wanted = schedule_.uses()[use];
+  const UnitUse& wanted = uses_.at(use);
   const ShardUnit& unit = units_.units()[wanted.unit];
   std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
   if (unit.padded == 0) return;
@@ -53,7 +52,7 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const std::string label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters");
   if (!options_.quantized_weights || second_copy) {
     gathered = writer.collective_after(
-        channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(unit.padded * parameter_bytes_)}, label, after);
+        channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(unit.padded * element_.parameter)}, label, after);
     return;
   }
   const SectionId quantize = sections_.add(quantize_weights(sections_.context(), unit.padded / options_.shard));
@@ -65,44 +64,32 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
 }
 
 void ShardedParallel::enter(ProgramWriter& writer, int chunk, std::size_t point) {
-  if (in_use_) return;
-  in_use_ = true;
+  if (!uses_.begin()) return;
   const std::size_t unit = units_.unit_at(chunk, point);
-  CHECK(use_ < schedule_.uses().size() && schedule_.uses()[use_].unit == unit,
-        "passes are in the order of the schedule");
-  for (const std::size_t use : schedule_.steps()[use_].before) gather(writer, use);
+  CHECK(!uses_.all_done() && uses_.now().unit == unit, "passes are in the order of the schedule");
+  for (const std::size_t use : uses_.step().before) gather(writer, use);
   if (gathered_[unit]) writer.wait(*std::exchange(gathered_[unit], std::nullopt));
 }
 
-bool ShardedParallel::last_in_use(int chunk, std::size_t point) const {
-  const UnitUse& now = schedule_.uses()[use_];
-  const bool forward = now.pass == Pass::kForward;
-  if (forward ? point + 1 == units_.points(chunk) : point == 0) return true;
-  return units_.unit_at(chunk, forward ? point + 1 : point - 1) != now.unit;
-}
-
 void ShardedParallel::leave(ProgramWriter& writer, int chunk, std::size_t point) {
-  if (!last_in_use(chunk, point)) return;
-  for (const std::size_t use : schedule_.steps()[use_].after) gather(writer, use);
-  if (schedule_.uses()[use_].pass != Pass::kForward) collect_gradients(writer);
-  ++use_;
-  in_use_ = false;
+  if (!uses_.ends_with(units_, chunk, point)) return;
+  for (const std::size_t use : uses_.step().after) gather(writer, use);
+  if (uses_.now().pass != Pass::kForward) collect_gradients(writer);
+  uses_.end();
 }
 
 void ShardedParallel::collect_gradients(ProgramWriter& writer) {
-  const UnitUse& now = schedule_.uses()[use_];
-  const GatherSchedule::Step& step = schedule_.steps()[use_];
+  const GatherSchedule::Step& step = uses_.step();
   if (step.completes_gradients && (options_.reduce_every_microbatch || step.last_gradients)) {
-    pending_ += units_.units()[now.unit].padded_gradients;
-    pending_last_ = pending_last_ && step.last_gradients;
+    pending_.padded += units_.units()[uses_.now().unit].padded_gradients;
+    pending_.last = pending_.last && step.last_gradients;
   }
-  const bool end_of_pass = use_ + 1 == schedule_.uses().size() || schedule_.uses()[use_ + 1].slot != now.slot;
-  if (pending_ > 0 && (pending_ >= options_.reduce_bucket || end_of_pass)) reduce(writer, pending_last_);
+  const bool full = pending_.padded >= options_.reduce_bucket || uses_.ends_pass();
+  if (pending_.padded > 0 && full) reduce(writer);
 }
 
-void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
-  const std::int64_t padded = std::exchange(pending_, 0);
-  pending_last_ = true;
+void ShardedParallel::reduce(ProgramWriter& writer) {
+  const auto [padded, last] = std::exchange(pending_, Pending());
   writer.compute(sections_.add(copy_gradients(sections_.context(), padded)));
   TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded)
                    : channels_.shard            ? scatter(writer, padded)
@@ -110,7 +97,7 @@ void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
   if (channels_.replicate && (options_.replicate_every_microbatch || last)) {
     const std::int64_t owned = padded / options_.shard;
     done = writer.collective_after(
-        *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * gradient_bytes_)},
+        *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * element_.gradient)},
         "hsdp all_reduce gradients", {done});
   }
   host_.store_gradients(writer, padded / options_.shard, {done});
@@ -120,7 +107,7 @@ void ShardedParallel::reduce(ProgramWriter& writer, bool last) {
 
 TaskIndex ShardedParallel::scatter(ProgramWriter& writer, std::int64_t padded) {
   return writer.collective(*channels_.shard,
-                           {.kind = CollectiveKind::kReduceScatter, .bytes = Bytes(padded * gradient_bytes_)},
+                           {.kind = CollectiveKind::kReduceScatter, .bytes = Bytes(padded * element_.gradient)},
                            name_ + " reduce_scatter gradients");
 }
 
@@ -154,7 +141,7 @@ void ShardedParallel::end_step(ProgramWriter& writer) {
   if (persistent == 0 || !channels_.shard) return;
   const std::int64_t padded = (persistent + options_.shard - 1) / options_.shard * options_.shard;
   writer.wait(writer.collective(*channels_.shard,
-                                {.kind = CollectiveKind::kAllGather, .bytes = Bytes(padded * parameter_bytes_)},
+                                {.kind = CollectiveKind::kAllGather, .bytes = Bytes(padded * element_.parameter)},
                                 "zero all_gather persistent parameters"));
 }
 

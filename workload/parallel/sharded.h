@@ -11,12 +11,14 @@
 // gathers in flight.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "workload/parallel/gather_schedule.h"
+#include "workload/parallel/element_bytes.h"
 #include "workload/parallel/offload.h"
+#include "workload/parallel/scheduled_uses.h"
 #include "workload/parallel/tensor.h"
 
 namespace ringwright::workload {
@@ -44,10 +46,9 @@ class ShardedParallel {
   [[nodiscard]] const ShardUnits& units() const { return units_; }
 
  private:
-  [[nodiscard]] bool last_in_use(int chunk, std::size_t point) const;
   void gather(ProgramWriter& writer, std::size_t use);
   void collect_gradients(ProgramWriter& writer);
-  void reduce(ProgramWriter& writer, bool last);
+  void reduce(ProgramWriter& writer);
   [[nodiscard]] TaskIndex scatter(ProgramWriter& writer, std::int64_t padded);
   [[nodiscard]] TaskIndex scatter_quantized(ProgramWriter& writer, std::int64_t padded);
 
@@ -55,17 +56,18 @@ class ShardedParallel {
   ShardingOptions options_;
   std::string name_;  // of the exchanges: "fsdp", "edp"
   ShardUnits units_;
-  GatherSchedule schedule_;
+  ScheduledUses uses_;
   ShardStreams channels_;
   HostTraffic& host_;
   std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until a task has waited for it
-  std::size_t use_ = 0;                             // the current use, or the next one between uses
-  bool in_use_ = false;
-  std::int64_t pending_ = 0;  // padded elements of gradients in a bucket that is not full
-  bool pending_last_ = true;
+  // Gradients in a bucket that is not full.
+  struct Pending {
+    std::int64_t padded = 0;  // elements
+    bool last = true;         // none of them gets more in a later pass
+  };
+  Pending pending_;
   std::vector<TaskIndex> reduced_;
-  std::int64_t parameter_bytes_;  // of one element
-  std::int64_t gradient_bytes_;
+  ElementBytes element_;
 };
 
 }  // namespace ringwright::workload

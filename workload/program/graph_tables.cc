@@ -1,6 +1,7 @@
 #include "workload/program/graph_tables.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace ringwright::workload {
@@ -53,31 +54,6 @@ std::uint32_t GraphTables::collective(const CollectiveSpec& spec) {
   return entry->second;
 }
 
-std::uint32_t GraphTables::message(const MessageSpec& spec) {
-  for (const std::uint32_t recent : recent_messages_) {
-    if (recent < messages_.size() && messages_[recent] == spec) return recent;
-  }
-  const auto [entry, is_new] = message_of_.try_emplace(
-      {spec.peer, spec.relative, spec.bytes.count(), spec.channel, spec.lag, spec.path, spec.moved_by},
-      static_cast<std::uint32_t>(messages_.size()));
-  if (is_new) messages_.push_back(spec);
-  recent_messages_[next_message_++ % kRecent] = entry->second;
-  return entry->second;
-}
-
-std::uint32_t GraphTables::label(std::string_view text) {
-  for (const std::uint32_t recent : recent_labels_) {
-    if (recent < labels_.size() && labels_[recent] == text) return recent;
-  }
-  auto known = label_of_.find(text);
-  if (known == label_of_.end()) {
-    known = label_of_.emplace(text, static_cast<std::uint32_t>(labels_.size())).first;
-    labels_.emplace_back(text);
-  }
-  recent_labels_[next_label_++ % kRecent] = known->second;
-  return known->second;
-}
-
 // Stages with equal layers use equal segments.
 std::uint32_t GraphTables::segment(Segment segment) {
   const auto known = std::ranges::find(segments_, segment);
@@ -89,9 +65,9 @@ std::uint32_t GraphTables::segment(Segment segment) {
 void GraphTables::move_into(TaskGraph& graph) {
   graph.works = std::move(works_);
   graph.collectives = std::move(collectives_);
-  graph.messages = std::move(messages_);
+  graph.messages = messages_.take();
   graph.segments = std::move(segments_);
-  graph.labels = std::move(labels_);
+  graph.labels = labels_.take();
 }
 
 }  // namespace ringwright::workload

@@ -1,13 +1,12 @@
 #include "collectives/nccl/search/graph.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "collectives/nccl/search/path_types.h"
 #include "collectives/nccl/search/rccl_graph.h"
 #include "collectives/nccl/search/search.h"
 #include "collectives/nccl/search/search_bound.h"
@@ -36,19 +35,11 @@ struct Asked {
 class GraphFinder {
  public:
   GraphFinder(const NcclTopology& topology, const NcclTables& tables)
-      : topology_(topology), search_(topology), tables_(tables) {
+      : topology_(topology), search_(topology), tables_(tables), paths_(topology) {
     const std::size_t generation = index_of(generation_of(topology.host().compute_capability));
     for (const double speed :
          topology.nets() > 0 ? tables.search.between[generation] : tables.search.inside[generation]) {
       speeds_.push_back(static_cast<int>(std::lround(speed * 1000.0)));
-    }
-    for (int gpu = 0; gpu < topology.gpus(); ++gpu) {
-      for (int to = 0; to < topology.net(topology.nets()); ++to) {
-        Paths& paths = to < topology.gpus() ? inside_ : between_;
-        for (const auto* route : {&topology.route(gpu, to), &topology.route(to, gpu)}) {
-          if (gpu != to) paths[static_cast<std::size_t>(route->path)] = true;
-        }
-      }
     }
   }
 
@@ -67,16 +58,13 @@ class GraphFinder {
   void speed_up();
   bool faster();
   [[nodiscard]] NcclPath first_inside() const { return topology_.gpus() == 1 ? NcclPath::kLocal : NcclPath::kNvlink; }
-  using Paths = std::array<bool, static_cast<std::size_t>(NcclPath::kNone) + 1>;
-  [[nodiscard]] static std::optional<NcclPath> next_path(const Paths& has, NcclPath path, NcclPath most);
   void try_speed(int speed) { trial_.inside = trial_.between = speed; }
 
   const NcclTopology& topology_;
   NcclSearch search_;
   const NcclTables& tables_;
+  PathTypes paths_;
   std::vector<int> speeds_;
-  Paths inside_{};  // that paths between GPUs have
-  Paths between_{};
   int cross_nic_ = 0;
   bool identical_first_ = true;
   std::size_t speed_ = 0;
@@ -147,7 +135,7 @@ bool GraphFinder::loosen_types() {
   const bool outside = topology_.nets() > 0;
   const NcclPath most = outside ? trial_.type_between : NcclPath::kSys;
   if (trial_.type_inside < most && (none || trial_.type_inside < best_.type_inside)) {
-    if (const auto worse = next_path(inside_, trial_.type_inside, most)) {
+    if (const auto worse = paths_.worse_inside(trial_.type_inside, most)) {
       trial_.type_inside = *worse;
       return true;
     }
@@ -155,21 +143,13 @@ bool GraphFinder::loosen_types() {
   trial_.type_inside = first_inside();
   const bool better = none || trial_.type_between < best_.type_between || trial_.type_between < NcclPath::kPxn;
   if (outside && better) {
-    if (const auto worse = next_path(between_, trial_.type_between, NcclPath::kSys)) {
+    if (const auto worse = paths_.worse_between(trial_.type_between, NcclPath::kSys)) {
       trial_.type_between = *worse;
       return true;
     }
   }
   trial_.type_between = NcclPath::kPix;
   return false;
-}
-
-// The next worse path type that the host has; path types that it does not have yield nothing new.
-std::optional<NcclPath> GraphFinder::next_path(const Paths& has, NcclPath path, NcclPath most) {
-  for (int worse = static_cast<int>(path) + 1; worse <= static_cast<int>(most); ++worse) {
-    if (has[static_cast<std::size_t>(worse)]) return static_cast<NcclPath>(worse);
-  }
-  return std::nullopt;
 }
 
 // The next trial of the first pass; false: none is left.

@@ -1,13 +1,11 @@
-// A host as seen by NCCL's search: its devices, the links between them at NCCL's planning rates, and the path from each
-// device to each other (graph/topo.cc, graph/paths.cc).
-//
-// Rates are whole MB/s: NCCL stores them to 1/1000 GB/s.
+// A host as seen by NCCL's search: its devices, and the path from each of them to each other (graph/paths.cc).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "collectives/nccl/tables/tables.h"
+#include "collectives/nccl/topology/devices.h"
 #include "collectives/nccl/topology/hardware.h"
 
 namespace ringwright::collectives {
@@ -29,16 +27,9 @@ enum class NcclPath : std::uint8_t {
 
 class NcclTopology {
  public:
-  enum class Device : std::uint8_t { kGpu, kNet, kSwitch, kCpu, kPciSwitch, kNic };
-  enum class Wire : std::uint8_t { kNvlink, kC2c, kPci, kSocket, kNet };
-
-  struct Link {
-    int from = 0;
-    int to = 0;
-    Wire wire = Wire::kPci;
-    int rate = 0;
-    int back = 0;  // the reverse link
-  };
+  using Device = NcclDevices::Device;
+  using Wire = NcclDevices::Wire;
+  using Link = NcclDevices::Link;
   struct Route {
     std::vector<int> links;
     int rate = 0;
@@ -49,17 +40,17 @@ class NcclTopology {
   // `members`: positions of the communicator's GPUs in the host, ascending. Without `network` there are no NICs.
   NcclTopology(const NcclHost& host, std::vector<int> members, const NcclTables& tables, bool network);
 
-  [[nodiscard]] int gpus() const { return gpus_; }
-  [[nodiscard]] int nets() const { return nets_; }
-  [[nodiscard]] bool has_switch() const { return switch_ >= 0; }
+  [[nodiscard]] int gpus() const { return devices_.gpus(); }
+  [[nodiscard]] int nets() const { return devices_.nets(); }
+  [[nodiscard]] bool has_switch() const { return devices_.nvswitch() >= 0; }
   [[nodiscard]] const std::vector<int>& members() const { return members_; }
   // Devices are numbered GPUs first, then ports of the network.
-  [[nodiscard]] int net(int index) const { return gpus_ + index; }
-  [[nodiscard]] int nvswitch() const { return switch_; }
-  [[nodiscard]] Device kind(int device) const { return kinds_[static_cast<std::size_t>(device)]; }
-  [[nodiscard]] const std::vector<Link>& links() const { return links_; }
+  [[nodiscard]] int net(int index) const { return devices_.gpus() + index; }
+  [[nodiscard]] int nvswitch() const { return devices_.nvswitch(); }
+  [[nodiscard]] Device kind(int device) const { return devices_.kind(device); }
+  [[nodiscard]] const std::vector<Link>& links() const { return devices_.links(); }
   [[nodiscard]] const Route& route(int from, int to) const;
-  [[nodiscard]] int net_rate() const { return net_rate_; }
+  [[nodiscard]] int net_rate() const { return devices_.net_rate(); }
   [[nodiscard]] int gpu_slot(int gpu) const;  // of the PCIe slot; -1 without one
 
   [[nodiscard]] const NcclHost& host() const { return host_; }
@@ -74,11 +65,6 @@ class NcclTopology {
   [[nodiscard]] const std::vector<int>& nets_near(int gpu, NcclPath worst) const;
 
  private:
-  int add(Device kind);
-  void connect(int a, int b, Wire wire, int rate);
-  void up_last(int device, int parent);
-  void add_pcie();
-  void add_nvlink(double share);
   void find_routes_to(int base);
   [[nodiscard]] NcclPath path_over(const Link& link, const Route& rest) const;
   void lead_through(int from, int by, int to);
@@ -93,16 +79,8 @@ class NcclTopology {
   NcclHost host_;
   std::vector<int> members_;
   bool c2c_paths_;
-  int gpus_ = 0;
-  int nets_ = 0;
-  int switch_ = -1;
-  int first_cpu_ = 0;
-  int cpus_ = 0;
-  int net_rate_ = 0;
-  std::vector<Device> kinds_;
-  std::vector<Link> links_;
-  std::vector<std::vector<int>> out_;       // by device: its links in the order in which NCCL visits them
-  std::vector<Route> routes_;               // from * devices + to
+  NcclDevices devices_;
+  std::vector<Route> routes_;           // from * devices + to
   std::vector<std::vector<int>> near_;  // by (gpu + 1) and worst path
 };
 

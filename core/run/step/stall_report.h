@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ struct StallReport {
 struct StallSources {
   const PlayedJob& job;
   const std::vector<Program>& programs;  // as simulated
-  const std::vector<Progress>& progress;  // by class
-  int iterations = 1;                     // that each class should run
+  std::span<const Progress> progress;    // by class
+  int iterations = 1;                    // that each class should run
   const CollectiveRunner& collectives;
   const MessagePlayer& messages;
 };

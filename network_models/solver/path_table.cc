@@ -1,5 +1,4 @@
-// Max-min fair shares: paths, which represent all flows on one route, and the links' lists of them.
-#include "network_models/solver/incremental_max_min.h"
+#include "network_models/solver/path_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,14 +7,53 @@
 
 namespace ringwright::network_models {
 
-void IncrementalMaxMin::enter(FlowSlot flow) {
+PathTable::PathTable(std::span<const Bandwidth> capacities) {
+  links_.resize(capacities.size());
+  for (std::size_t l = 0; l < links_.size(); ++l) links_[l].capacity = capacities[l].count();
+}
+
+void PathTable::place(FlowSlot flow, std::span<const Hop> route) {
+  if (flow >= flows_.size()) flows_.resize(flow + 1);
+  Flow& row = flows_[flow];
+  DCHECK(!row.entered, "a flow gets its path before it enters");
+  forget(flow);
+  row = {};
+  row.hops = static_cast<std::uint32_t>(route.size());
+  if (route.empty()) return;
+  row.first_hop = hops_.take(block_order(route.size()));
+  LinkShare* hop = hops_.at(row.first_hop);
+  for (const Hop& step : route) {
+    DCHECK(step.share > 0.0, "a hop of a path must have a positive share");
+    *hop++ = {.link = step.link.value, .place = 0, .share = step.share * step.multiplicity};
+  }
+}
+
+void PathTable::forget(FlowSlot flow) {
+  Flow& row = flows_[flow];
+  if (row.hops > 0) hops_.give_back(row.first_hop, block_order(row.hops));
+  row.hops = 0;
+}
+
+void PathTable::set_capacity(LinkId link, Bandwidth capacity) {
+  Link& row = links_[link.index()];
+  row.capacity = capacity.count();
+  row.resized = true;
+  touch(link.value);
+}
+
+void PathTable::touch(std::uint32_t link) {
+  if (links_[link].touched) return;
+  links_[link].touched = true;
+  touched_.push_back(link);
+}
+
+void PathTable::enter(FlowSlot flow) {
   Flow& row = flows_[flow];
   DCHECK(!row.entered && row.hops > 0, "a flow enters once, on a route of one link at least");
   const std::optional<PathSlot> known = find_path(flow);
   row.path = known ? *known : make_path(flow);
   row.entered = true;
   ++flow_count_;
-  entered_.push_back(flow);
   Path& path = paths_[row.path];
   row.place = static_cast<std::uint32_t>(path.flows.size());
   path.flows.push_back(flow);
@@ -23,7 +61,7 @@ void IncrementalMaxMin::enter(FlowSlot flow) {
   if (known) touch_links(row.path);
 }
 
-void IncrementalMaxMin::leave(FlowSlot flow) {
+void PathTable::leave(FlowSlot flow) {
   Flow& row = flows_[flow];
   DCHECK(row.entered, "a flow leaves after it has entered");
   Path& path = paths_[row.path];
@@ -38,11 +76,11 @@ void IncrementalMaxMin::leave(FlowSlot flow) {
 }
 
 // None where one of its links is empty; else it is among the paths of the link with the fewest.
-std::optional<IncrementalMaxMin::PathSlot> IncrementalMaxMin::find_path(FlowSlot flow) const {
+std::optional<PathSlot> PathTable::find_path(FlowSlot flow) const {
   const std::span<const LinkShare> asked = route(flow);
-  const auto members_of = [this](const LinkShare& hop) { return links_[hop.link].member_count; };
-  const Link& link = links_[std::ranges::min_element(asked, {}, members_of)->link];
-  for (const Member& member : std::span(members_.at(link.members), link.member_count)) {
+  const auto members_on = [this](const LinkShare& hop) { return links_[hop.link].member_count; };
+  const Link& link = links_[std::ranges::min_element(asked, {}, members_on)->link];
+  for (const Member& member : members_of(link)) {
     const Path& path = paths_[member.path];
     if (path.hops != asked.size() || path_hops_[path.first_hop + path.hops - 1].link != asked.back().link) continue;
     const bool same = std::ranges::equal(links_of(path), asked, [](const LinkShare& a, const LinkShare& b) {
@@ -53,9 +91,9 @@ std::optional<IncrementalMaxMin::PathSlot> IncrementalMaxMin::find_path(FlowSlot
   return std::nullopt;
 }
 
-IncrementalMaxMin::PathSlot IncrementalMaxMin::make_path(FlowSlot flow) {
+PathSlot PathTable::make_path(FlowSlot flow) {
   if (free_paths_.empty()) {
-    free_paths_.push_back(static_cast<PathSlot>(paths_.size()));
+    free_paths_.push_back(path_slots());
     paths_.emplace_back();
   }
   const PathSlot slot = free_paths_.back();
@@ -72,7 +110,7 @@ IncrementalMaxMin::PathSlot IncrementalMaxMin::make_path(FlowSlot flow) {
   return slot;
 }
 
-void IncrementalMaxMin::remove_path(PathSlot slot) {
+void PathTable::remove_path(PathSlot slot) {
   Path& path = paths_[slot];
   if (path.bottleneck != kNoBottleneck) --links_[path.bottleneck].bottleneck_of;
   for (std::uint32_t h = path.first_hop; h < path.first_hop + path.hops; ++h) remove_member(path_hops_[h]);
@@ -82,11 +120,11 @@ void IncrementalMaxMin::remove_path(PathSlot slot) {
   free_paths_.push_back(slot);
 }
 
-void IncrementalMaxMin::touch_links(PathSlot path) {
+void PathTable::touch_links(PathSlot path) {
   for (const LinkShare& hop : links_of(paths_[path])) touch(hop.link);
 }
 
-void IncrementalMaxMin::add_member(LinkShare& hop, PathSlot path, std::uint32_t hop_index) {
+void PathTable::add_member(LinkShare& hop, PathSlot path, std::uint32_t hop_index) {
   constexpr std::uint32_t kFirstOrder = 2;  // four members: 64 bytes
   Link& link = links_[hop.link];
   if (link.members_order == 0) {
@@ -105,7 +143,7 @@ void IncrementalMaxMin::add_member(LinkShare& hop, PathSlot path, std::uint32_t 
   touch(hop.link);
 }
 
-void IncrementalMaxMin::remove_member(const LinkShare& hop) {
+void PathTable::remove_member(const LinkShare& hop) {
   Link& link = links_[hop.link];
   --link.member_count;
   touch(hop.link);

@@ -1,0 +1,46 @@
+#include "configs/simulation/collective_rung.h"
+
+#include <algorithm>
+
+#include "configs/simulation/group_wires.h"
+
+namespace ringwright::configs {
+
+CollectiveRung::CollectiveRung(const Inputs& inputs) {
+  const Scenario& scenario = inputs.scenario;
+  if (scenario.collectives.rung == collectives::Rung::kClosedForm) {
+    closed_form_ = std::make_unique<collectives::ClosedForm>(inputs.choices.steps(),
+                                                             GroupWires(inputs.graph, *inputs.network.router));
+  }
+  if (!scenario.collectives.heeds_kernels()) return;
+  if (scenario.collectives.rung != collectives::Rung::kChunks) {
+    wire_overheads(inputs);
+    return;
+  }
+  // Algorithms from files come before all others.
+  files_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans,
+                                                      inputs.choices.kernels());
+  channels_.emplace(ChannelInputs{.chooser = *files_, .costs = scenario.comm.costs});
+}
+
+// Kernels give the cost in addition to the messages of a call.
+void CollectiveRung::wire_overheads(const Inputs& inputs) {
+  const Scenario& scenario = inputs.scenario;
+  // Channels of one call share the host's links, even where the network model of the run shares none between calls.
+  const network_models::ModelEntry& model =
+      closed_form_ ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
+                   : *scenario.simulate.network;
+  overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{
+      .network = inputs.network,
+      .model = model,
+      .per_host = scenario.cluster.host.gpus,
+      .nic_set_of_host = scenario.cluster.host.nic_sets.of_host,
+      .steps = inputs.choices.steps(),
+      .formula = closed_form_.get(),
+      .step_costs = scenario.collectives.step_costs,
+      .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
+      .known = inputs.known != nullptr ? *inputs.known : own_overheads_});
+  if (closed_form_) with_overhead_.emplace(*closed_form_, *overheads_);
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,53 @@
+// How the collectives of a simulation are carried out: as formulas, as steps of messages, or as kernels run them; and
+// what kernels cost in addition to formulas and steps.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "collectives/closed_form.h"
+#include "collectives/msccl/file_chooser.h"
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/call_overheads.h"
+#include "configs/simulation/collective_choices.h"
+#include "core/plan/task_graph.h"
+#include "core/run/kernels/chunk_player.h"
+#include "network_models/builtin.h"
+
+namespace ringwright::configs {
+
+// Members refer to each other: not movable.
+class CollectiveRung {
+ public:
+  struct Inputs {
+    const Scenario& scenario;
+    const TaskGraph& graph;
+    const network_models::Network& network;
+    const CollectiveChoices& choices;
+    KnownOverheads* known = nullptr;  // null: it finds them itself
+  };
+  explicit CollectiveRung(const Inputs& inputs);
+  CollectiveRung(const CollectiveRung&) = delete;
+  CollectiveRung& operator=(const CollectiveRung&) = delete;
+
+  // Null unless collectives are simulated as formulas.
+  [[nodiscard]] const CollectiveTime* time() const {
+    return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
+  }
+  // Null unless collectives are simulated as kernels run them.
+  [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
+  // Null unless the cost of kernels is added to collectives in steps or as formulas.
+  [[nodiscard]] const CallOverhead* overhead() const { return overheads_.get(); }
+
+ private:
+  void wire_overheads(const Inputs& inputs);
+
+  std::unique_ptr<collectives::ClosedForm> closed_form_;
+  std::unique_ptr<collectives::FileChooser> files_;
+  std::optional<ChannelInputs> channels_;
+  KnownOverheads own_overheads_;
+  std::unique_ptr<CallOverheads> overheads_;
+  std::optional<TimeWithOverhead> with_overhead_;  // formulas
+};
+
+}  // namespace ringwright::configs

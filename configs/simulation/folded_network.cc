@@ -1,0 +1,43 @@
+#include "configs/simulation/folded_network.h"
+
+#include <vector>
+
+#include "core/symmetry/bottleneck_router.h"
+#include "network_models/topologies/faulty_router.h"
+
+namespace ringwright::configs {
+namespace {
+
+// `memory`: null where it does not hold.
+Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const Router& router,
+                         const network_models::FaultSchedule& schedule, FoldMemory* memory) {
+  if (schedule.empty()) return memory != nullptr ? memory->fold(graph, chooser, router) : fold(graph, chooser, router);
+  std::vector<network_models::FaultyRouter> routers;
+  for (std::uint32_t epoch = 1; epoch < schedule.epoch_count(); ++epoch) routers.emplace_back(router, schedule, epoch);
+  NetworkChanges changes{.epochs = {}, .link_colours = schedule.link_colours()};
+  for (const network_models::FaultyRouter& epoch : routers) changes.epochs.push_back(&epoch);
+  return fold(graph, chooser, router, changes);
+}
+
+}  // namespace
+
+void FoldedNetwork::leave_unfolded(std::size_t ranks, std::size_t links) {
+  folding_ = {};
+  folding_.ranks = identity_classes(ranks);
+  folding_.links.size.assign(links, 1);
+  for (std::size_t link = 0; link < links; ++link) {
+    folding_.links.class_of.push_back(static_cast<std::uint32_t>(link));
+    folding_.links.representative.emplace_back(link);
+  }
+  router_.reset();
+}
+
+void FoldedNetwork::fold(const Inputs& inputs, std::optional<Folding> known) {
+  if (inputs.times_only && !bottlenecks_) bottlenecks_ = make_bottleneck_router(inputs.router);
+  const Router& paths = inputs.times_only ? *bottlenecks_ : inputs.router;
+  FoldMemory* const memory = inputs.times_only ? &folds_ : nullptr;
+  folding_ = known ? std::move(*known) : fold_over_faults(inputs.graph, inputs.choosers, paths, inputs.faults, memory);
+  router_ = make_folded_router(paths, folding_);
+}
+
+}  // namespace ringwright::configs

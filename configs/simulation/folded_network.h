@@ -1,0 +1,50 @@
+// The classes of ranks and links that a simulation plays, and the paths between them; with what earlier foldings on the
+// same network have found.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/ports/router.h"
+#include "core/symmetry/fold_memory.h"
+#include "core/symmetry/folding.h"
+#include "network_models/topologies/fault_schedule.h"
+
+namespace ringwright::configs {
+
+class FoldedNetwork {
+ public:
+  FoldedNetwork() = default;
+  // Of an earlier simulation.
+  FoldedNetwork(std::unique_ptr<Router> bottlenecks, FoldMemory folds)
+      : bottlenecks_(std::move(bottlenecks)), folds_(std::move(folds)) {}
+
+  // Every rank and every link is a class of its own.
+  void leave_unfolded(std::size_t ranks, std::size_t links);
+  struct Inputs {
+    const TaskGraph& graph;
+    const Choosers& choosers;
+    const Router& router;
+    const network_models::FaultSchedule& faults;
+    bool times_only = false;  // the traffic of links may be lost, and no transfer shares one
+  };
+  // `known`: of a step with the same classes, but other cycles left out.
+  void fold(const Inputs& inputs, std::optional<Folding> known);
+
+  [[nodiscard]] const Folding& folding() const { return folding_; }
+  // Of link classes; null when unfolded.
+  [[nodiscard]] const Router* router() const { return router_.get(); }
+
+  [[nodiscard]] std::unique_ptr<Router> take_bottlenecks() && { return std::move(bottlenecks_); }
+  [[nodiscard]] FoldMemory take_memory() && { return std::move(folds_); }
+  [[nodiscard]] Folding take_folding() && { return std::move(folding_); }
+
+ private:
+  std::unique_ptr<Router> bottlenecks_;  // null unless only times matter and no transfer shares a link
+  FoldMemory folds_;
+  Folding folding_;
+  std::unique_ptr<Router> router_;
+};
+
+}  // namespace ringwright::configs

@@ -1,0 +1,58 @@
+// What repeats in a run and is not simulated again: training steps equal to the one before, and cycles that the graph
+// leaves out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/run/shortcuts/steady_state_watch.h"
+#include "core/run/shortcuts/step_period.h"
+#include "core/run/step/run_state.h"
+
+namespace ringwright {
+
+class Repeats {
+ public:
+  // `cycles_left_out`: of every program's loop.
+  Repeats(RunState& run, std::uint32_t cycles_left_out);
+
+  // --- cycles ---
+  [[nodiscard]] bool leaves_out_cycles() const { return cycles_.on(); }
+  void begin_iteration(ClassId c);
+  // A class has begun a task of its compute stream.
+  void note_task(ClassId c, std::uint32_t task) {
+    if (c.index() == 0 && cycles_.searches()) look_for_cycle_at(task);
+  }
+  // The class ends an iteration: the run stops if no cycles should have been left out of it.
+  void end_iteration(ClassId c, int iteration);
+  // Whether they were.
+  [[nodiscard]] bool unproven() const { return unproven_; }
+  // That left-out cycles have taken so far.
+  [[nodiscard]] Duration left_out_time() const { return left_out_.time(); }
+  // Discards how the class spent its time (warm-up).
+  void restart(ClassId c) { left_out_.restart(c); }
+
+  // --- training steps ---
+  // At the end of the instant in which class 0 began an iteration, of so many: how many may be left out. Do not call
+  // again once there are some.
+  [[nodiscard]] int skip_steps(int iterations);
+
+  // Adds to a record all that was not simulated.
+  void extend(RunRecord& record, std::vector<LinkUsage>& usage) const;
+
+ private:
+  void look_for_cycle_at(std::uint32_t task);
+  void look_for_cycle();
+  [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
+
+  RunState& run_;
+  StepPeriod period_;
+  SteadyStateWatch cycles_;
+  std::uint32_t next_cycle_ = 0;  // of class 0: the task that begins it
+  std::optional<StepSnapshot> cycle_begin_;
+  LeftOutCycles left_out_;
+  bool unproven_ = false;  // cycles were left out that may not be
+};
+
+}  // namespace ringwright

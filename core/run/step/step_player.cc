@@ -1,0 +1,232 @@
+#include "core/run/step/step_player.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/run/collectives/background_traffic.h"
+
+namespace ringwright {
+namespace {
+
+constexpr std::uint64_t kEventsPerLook = 500'000;  // between two checks of the observer
+
+}  // namespace
+
+StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& options)
+    : inputs_(inputs),
+      options_(options),
+      run_(inputs, options, *this, *this),
+      repeats_(run_, inputs.graph.cycles_left_out),
+      progress_(inputs.classes.count(), inputs.graph.iterations),
+      spans_(inputs.classes.count(), options.recorded) {
+  for (std::size_t c = 0; c < run_.streams.classes(); ++c) {
+    progress_.expect_tasks(run_.streams.program_of(ClassId(c)).tasks.size());
+  }
+}
+
+void StepPlayer::begin_iteration(ClassId c) {
+  run_.host.begin(c, run_.engine.now());
+  run_.streams.begin_iteration(c);
+  repeats_.begin_iteration(c);
+  const std::size_t tasks = run_.streams.program_of(c).tasks.size();
+  spans_.begin_iteration(c, tasks);
+  if (tasks == 0) return end_iteration(c);
+  run_.streams.for_each_first(c, [this, c](std::uint32_t task) { try_start(c, task); });
+}
+
+void StepPlayer::try_start(ClassId c, std::uint32_t task) {
+  if (!run_.streams.take(c, task)) return;
+  if (run_.streams.task(c, task).stream == kComputeStream) repeats_.note_task(c, task);
+  const TimePoint now = run_.engine.now();
+  const Duration pause = run_.host.take_pause(c, task, now);
+  if (pause <= Duration(0)) return start(c, task);
+  run_.streams.of(c).delayed.emplace(task, now + pause);
+  run_.engine.after(pause, [this, c, task] {
+    run_.streams.of(c).begun(task);
+    start(c, task);
+  });
+}
+
+// A task that the host has not issued yet begins when it is issued; of computing, all but the last kernel may be
+// running by then, so that a work ends no earlier than it is issued.
+void StepPlayer::start(ClassId c, std::uint32_t task) {
+  const TaskKind kind = run_.streams.task(c, task).kind;
+  if (kind == TaskKind::kSegment) return start_segment(c, task);
+  Duration late = run_.host.counts() ? run_.host.issued(c, task) - run_.engine.now() : Duration();
+  if (kind == TaskKind::kCompute) late -= compute_time(c, task);
+  if (late <= Duration(0)) return begin_task(c, task);
+  // No event for each of the hundreds of receives that begin with a step and take nothing until their message arrives.
+  if (kind == TaskKind::kReceive && !run_.contention && !spans_.records(c)) return start_communication(c, task, late);
+  start_late(c, task, late);
+}
+
+void StepPlayer::start_late(ClassId c, std::uint32_t task, Duration late) {
+  const TimePoint now = run_.engine.now();
+  run_.host.note_late(c, now);
+  run_.streams.of(c).delayed.emplace(task, now + late);
+  run_.engine.after(late, [this, c, task] {
+    run_.streams.of(c).begun(task);
+    begin_task(c, task);
+  });
+}
+
+void StepPlayer::begin_task(ClassId c, std::uint32_t task) {
+  spans_.begin(c, task, run_.engine.now());
+  run_.streams.task(c, task).kind == TaskKind::kCompute ? start_compute(c, task) : start_communication(c, task);
+}
+
+Duration StepPlayer::compute_time(ClassId c, std::uint32_t task) const {
+  const Duration time = run_.plan.work_duration[run_.streams.task(c, task).detail];
+  const auto& slowdown = inputs_.graph.compute_slowdown;
+  return slowdown.empty() ? time : scale(time, slowdown[inputs_.classes.representative[c.index()].index()]);
+}
+
+void StepPlayer::start_communication(ClassId c, std::uint32_t task, Duration late) {
+  if (!run_.communication.start(c, task, late)) return;
+  if (late <= Duration(0)) return on_communication_ended(c, task);
+  on_late_receive(c, task, run_.engine.now() + late);
+  run_.engine.after(late, [this, c, task] { on_communication_ended(c, task); });
+}
+
+// It ends when it is issued.
+void StepPlayer::on_late_receive(ClassId rank_class, std::uint32_t task, TimePoint issued) {
+  run_.host.note_late_receive(rank_class, run_.engine.now());
+  Progress& progress = run_.streams.of(rank_class);
+  progress.delayed.emplace(task, issued);
+  progress.touched(task);
+}
+
+// On no stream it is not the GPU that works: the host of a recorded step, or a delay.
+void StepPlayer::start_compute(ClassId c, std::uint32_t task) {
+  const Duration time = compute_time(c, task);
+  const TimePoint now = run_.engine.now();
+  const bool on_gpu = run_.streams.task(c, task).stream != kNoStream;
+  if (on_gpu) run_.ledger.begin_compute(c, now);
+  run_.streams.of(c).computing.emplace_back(task, now + time);
+  if (run_.contention && on_gpu) {
+    const std::uint32_t work = run_.streams.task(c, task).detail;
+    return run_.contention->compute().compute(c, {.task = task, .work = work, .alone = time});
+  }
+  run_.engine.after(time, [this, c, task] { on_computed(c, task); });
+}
+
+void StepPlayer::on_computed(ClassId c, std::uint32_t task) {
+  run_.streams.of(c).computed(task);
+  if (run_.streams.task(c, task).stream != kNoStream) run_.ledger.end_compute(c, run_.engine.now());
+  end_task(c, task);
+}
+
+void StepPlayer::start_segment(ClassId c, std::uint32_t task) {
+  const TimePoint now = run_.engine.now();
+  SegmentPlayer& segments = *run_.segments;
+  const Duration time = segments.begin(c, run_.streams.task(c, task).detail, run_.host.issuing(c, task) - now);
+  if (segments.is_disturbed()) run_.engine.stop_after_instant();
+  if (segments.is_late(c)) run_.host.note_late(c, now);
+  run_.streams.of(c).computing.emplace_back(task, now + time);
+  run_.engine.after(time, [this, c, task] {
+    run_.streams.of(c).computed(task);
+    run_.segments->end(c);
+    end_task(c, task);
+  });
+}
+
+void StepPlayer::settle(const EndedTasks::Ended& ended) {
+  const ClassId c = ended.rank_class;
+  const TimePoint now = run_.engine.now();
+  progress_.end_task();
+  spans_.end(c, {.task = ended.task, .iteration = run_.streams.of(c).iteration, .at = now});
+  run_.host.ended(c, ended.task, now);
+  if (run_.streams.end(c, ended.task)) return end_iteration(c);
+  run_.streams.for_each_next(c, ended.task, [this, c](std::uint32_t task) { try_start(c, task); });
+}
+
+void StepPlayer::end_iteration(ClassId c) {
+  Progress& progress = run_.streams.of(c);
+  const TimePoint now = run_.engine.now();
+  repeats_.end_iteration(c, progress.iteration);
+  progress_.end_iteration(progress.iteration, now + repeats_.left_out_time());
+  ++progress.iteration;
+  if (progress.iteration == options_.warmup_iterations) {
+    run_.ledger.restart(c, now);
+    repeats_.restart(c);
+    if (run_.contention) run_.contention->compute().restart(c);
+  }
+  if (progress.iteration < progress_.iterations()) {
+    const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty() && !run_.contention;
+    const bool look = c.index() == 0 && repeats && progress_.skipped() == 0;
+    if (look && progress.iteration > options_.warmup_iterations) {
+      run_.engine.at_end_of_instant([this] { progress_.skip(repeats_.skip_steps(progress_.iterations())); });
+    }
+    begin_iteration(c);
+    return;
+  }
+  run_.ledger.close(c, now);
+  progress_.end_class(c, now + repeats_.left_out_time());
+  // Only background traffic can still be in flight then.
+  if (progress_.all_ended()) run_.engine.stop_after_instant();
+}
+
+RunEnd StepPlayer::run_engine() {
+  const RunLimits limits{.max_events = kEventsPerLook, .max_events_per_instant = options_.max_events_per_instant};
+  RunEnd end = run_.engine.run(limits);
+  while (end == RunEnd::kTooManyEvents) {
+    RunObserver* const observer = options_.observer;
+    if (observer != nullptr && !observer->on_progress(progress_.done_share(), run_.engine.events_run())) break;
+    end = run_.engine.run(limits);
+  }
+  return end;
+}
+
+// Without what was not simulated.
+RunRecord StepPlayer::take_record() {
+  PlayedJob& job = run_.communication.job();
+  RunRecord record;
+  record.dimension_count = inputs_.graph.dimensions.size();
+  record.time_in = run_.ledger.take();
+  if (run_.contention) record.interference = run_.contention->compute().lost();
+  progress_.move_into(record);
+  record.sent = std::move(job.sent);
+  record.spans = spans_.take();
+  record.calls = run_.calls();
+  record.messages = job.messages_in_all();
+  return record;
+}
+
+RunResult StepPlayer::run() {
+  if (repeats_.leaves_out_cycles() && !may_leave_out_cycles()) return {.outcome = RunOutcome::kUnproven};
+  BackgroundTraffic background(run_.communication.job());
+  background.schedule();
+  const auto begin_all = [this] {
+    for (std::size_t c = 0; c < run_.streams.classes(); ++c) begin_iteration(ClassId(c));
+  };
+  ended_.settle_after(begin_all, [this](const EndedTasks::Ended& ended) { settle(ended); });
+
+  RunResult result;
+  const RunEnd end = run_engine();
+  if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
+  if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
+  if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
+  if (run_.segments && run_.segments->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
+  if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven};
+  if (end == RunEnd::kIdle && !progress_.all_ended()) {
+    result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;
+    result.stall = report_stall({.job = run_.communication.job(),
+                                 .programs = run_.plan.programs,
+                                 .progress = run_.streams.all(),
+                                 .iterations = progress_.iterations(),
+                                 .collectives = run_.communication.collectives(),
+                                 .messages = run_.communication.messages()});
+  }
+  result.record = take_record();
+  result.usage = run_.usage();
+  result.messages = std::move(run_.communication.job().messages);
+  result.skipped_iterations = progress_.skipped();
+  repeats_.extend(result.record, result.usage);
+  result.iterations_in_time = static_cast<int>(std::ranges::count_if(
+      result.record.iteration_end, [](TimePoint ended) { return ended > TimePoint() && !is_beyond_clock(ended); }));
+  // Steps and cycles that were not simulated may also reach it.
+  if (is_beyond_clock(result.record.iteration_end.back())) result.outcome = RunOutcome::kClockRanOut;
+  return result;
+}
+
+}  // namespace ringwright

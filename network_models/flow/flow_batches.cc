@@ -1,0 +1,78 @@
+#include "network_models/flow/flow_batches.h"
+
+#include <algorithm>
+
+namespace ringwright::network_models {
+
+bool FlowBatches::is_any_on(std::span<const LinkId> links) const {
+  return std::ranges::any_of(links, [this](LinkId link) { return on_[link.index()] != kNone; });
+}
+
+bool FlowBatches::may_start(FlowSlot flow) const {
+  const FlowRow& row = state_.flows[flow];
+  const PriorityMaxMin& shares = state_.shares;
+  if (row.repeats < 2 || row.bytes <= 0.0 || shares.route(flow).empty() || !shares.route_is_empty(flow)) return false;
+  const auto free = [this](const LinkShare& hop) { return on_[hop.link] == kNone; };
+  return fast_forward_ == FastForward::kOn && shares.rate_alone(flow) > 0.0 &&
+         std::ranges::all_of(shares.route(flow), free);
+}
+
+void FlowBatches::start(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  const TimePoint now = state_.engine.now();
+  row.batched = true;
+  row.settled = now;
+  row.rate = state_.shares.rate_alone(flow);
+  row.period = row.latency + from_seconds(row.bytes / row.rate);
+  for (const LinkShare& hop : state_.shares.route(flow)) {
+    on_[hop.link] = flow;
+    state_.meters.watch(hop.link, now);
+  }
+  state_.ends.set(flow, now + row.period * row.repeats);
+  fast_forwarded_ += row.repeats;
+}
+
+void FlowBatches::end(FlowSlot flow) {
+  free_links(flow, state_.flows[flow].repeats);
+  state_.flows[flow].repeats = 1;
+}
+
+// Books the work of the batch.
+void FlowBatches::free_links(FlowSlot flow, std::uint32_t repeats_done) {
+  FlowRow& row = state_.flows[flow];
+  for (const LinkShare& hop : state_.shares.route(flow)) {
+    on_[hop.link] = kNone;
+    state_.meters.carry(hop.link, hop.share * row.bytes * repeats_done);
+    state_.meters.add_busy(hop.link, (row.period - row.latency) * repeats_done);
+  }
+  row.batched = false;
+}
+
+bool FlowBatches::split(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  const TimePoint now = state_.engine.now();
+  const Duration travelled = now - row.settled;
+  // Few bytes on a fast path without latency take less than the clock's resolution: no time at all for any number of
+  // repeats.
+  if (row.period == Duration()) return false;
+  const auto done = static_cast<std::uint32_t>(travelled.count() / row.period.count());
+  if (done == row.repeats) return false;  // it ends at this instant and is about to be notified
+  const Duration phase = travelled - row.period * done;
+  free_links(flow, done);
+  row.repeats -= done;
+  fast_forwarded_ -= row.repeats;
+  if (phase < row.latency) {
+    row.settled = now - phase;
+    state_.ends.set(flow, now + (row.latency - phase));
+    return false;
+  }
+  state_.ends.erase(flow);
+  for (const LinkShare& hop : state_.shares.route(flow)) state_.meters.add_busy(hop.link, phase - row.latency);
+  row.settled = now - (phase - row.latency);
+  row.remaining = row.bytes;
+  row.remaining = row.remaining_at(now);
+  row.settled = now;
+  return true;
+}
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,44 @@
+// Batches of repeats: all repetitions of a transfer at once, with one end, while no other flow uses their links.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "network_models/builtin.h"
+#include "network_models/flow/flow_state.h"
+
+namespace ringwright::network_models {
+
+class FlowBatches {
+ public:
+  static constexpr FlowSlot kNone = std::numeric_limits<FlowSlot>::max();
+
+  FlowBatches(FlowState& state, std::size_t links, FastForward fast_forward)
+      : state_(state), on_(links, kNone), fast_forward_(fast_forward) {}
+
+  // The batch that uses the link alone.
+  [[nodiscard]] FlowSlot on(std::uint32_t link) const { return on_[link]; }
+  [[nodiscard]] bool is_any_on(std::span<const LinkId> links) const;
+  // Whether all remaining repeats of a flow may go at once, from now on.
+  [[nodiscard]] bool may_start(FlowSlot flow) const;
+  void start(FlowSlot flow);
+  // All repeats have arrived.
+  void end(FlowSlot flow);
+  // Another flow enters a link of the batch: it goes on as an ordinary flow from its current position. True: in the
+  // middle of its bytes, which have to enter its links now.
+  [[nodiscard]] bool split(FlowSlot flow);
+  // Repetitions that are not simulated one by one.
+  [[nodiscard]] std::uint64_t fast_forwarded() const { return fast_forwarded_; }
+
+ private:
+  void free_links(FlowSlot flow, std::uint32_t repeats_done);
+
+  FlowState& state_;
+  std::vector<FlowSlot> on_;  // by link
+  FastForward fast_forward_;
+  std::uint64_t fast_forwarded_ = 0;
+};
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,252 @@
+#include "network_models/flow/flow_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+
+#include "core/base/random.h"
+
+namespace ringwright::network_models {
+
+std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
+
+void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
+  const RouteQuery query{.from = transfer.from,
+                         .to = transfer.to,
+                         .route_kind = transfer.route_kind,
+                         .nics = transfer.nics,
+                         .label = transfer.label};
+  const Duration latency = find_route(query, transfer.copies);
+  const FlowSlot flow = state_.flows.take(transfer.repeats);
+  state_.shares.place(flow, route_, transfer.priority);
+  // Field by field: building a row and copying it in wide words stalls on store forwarding of its narrow fields, which
+  // took a sixth of a ring's time.
+  FlowRow& row = state_.flows[flow];
+  row.bytes = row.remaining = static_cast<double>(transfer.size.count());
+  row.rate = 0.0;
+  row.settled = state_.engine.now();
+  row.listener = &listener;
+  row.token = transfer.token;
+  row.latency = transfer.pays_latency ? latency : Duration();
+  row.copies = transfer.copies;
+  row.pays_latency = transfer.pays_latency;
+  row.moving = row.batched = row.stands = false;
+  row.period = Duration();
+  row.query = query;
+  set_out(flow);
+  expect_end_of_instant();
+}
+
+// Writes `route_`; returns its latency.
+Duration FlowModel::find_route(const RouteQuery& query, std::uint32_t copies) {
+  const Duration latency = router_.route(query, route_);
+  if (copies == 1) return latency;
+  for (Hop& hop : route_) hop.multiplicity *= copies;
+  return latency;
+}
+
+// Starts a repetition, or all remaining ones as a batch.
+void FlowModel::set_out(FlowSlot flow) {
+  if (batches_.may_start(flow)) return batches_.start(flow);
+  FlowRow& row = state_.flows[flow];
+  row.settled = state_.engine.now();
+  latency_queues_.push(flow, row.settled, row.latency);
+}
+
+void FlowModel::end_instant() {
+  if (reroute_due_) take_new_routes();
+  for (const FlowSlot flow : state_.shares.solve()) settle(flow);
+  patience_.look_at_entered();
+  if (largest_error_) largest_error_ = std::max(*largest_error_, state_.shares.largest_error());
+  wake_up_next();
+}
+
+// The flow has a new rate from now on. Without one it stalls; an end beyond the clock's range is the clock's end.
+void FlowModel::settle(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  const TimePoint now = state_.engine.now();
+  row.remaining = row.remaining_at(now);
+  row.settled = now;
+  row.rate = state_.shares.rate(flow);
+  if (row.remaining > 0.0 && row.rate <= 0.0) return patience_.stand_still(flow);
+  row.stands = false;
+  state_.ends.set(flow, now + from_seconds(row.remaining > 0.0 ? row.remaining / row.rate : 0.0));
+}
+
+void FlowModel::wake_up_next() {
+  events_.wake_at(std::min(latency_queues_.earliest(), state_.ends.earliest()), [this] { wake(); });
+}
+
+void FlowModel::wake() {
+  const TimePoint now = state_.engine.now();
+  again_.clear();
+  due_.clear();
+  if (latency_queues_.earliest() == now) {
+    latency_queues_.pop_earliest(due_);
+    for (const FlowSlot flow : due_) begin(flow);
+  }
+  due_.clear();
+  if (state_.ends.earliest() == now) {
+    state_.ends.pop_earliest(due_);
+    for (const FlowSlot flow : due_) end_wait(flow);
+  }
+  for (const FlowSlot flow : again_) set_out(flow);
+  expect_end_of_instant();
+  arrivals_.notify();
+}
+
+// Its end, or what else it was waiting for among the ends: a split batch the rest of its latency, a stalled flow the
+// end of patience.
+void FlowModel::end_wait(FlowSlot flow) {
+  const FlowRow& row = state_.flows[flow];
+  if (row.stands) return patience_.give_up(flow);
+  row.moving || row.batched ? finish(flow) : begin(flow);
+}
+
+void FlowModel::begin(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  if (row.bytes <= 0.0 || state_.shares.route(flow).empty()) {
+    end_repetition(flow);
+    return;
+  }
+  row.remaining = row.bytes;
+  row.settled = state_.engine.now();
+  stream(flow);
+}
+
+// Enters the links, now or (a split batch) in the middle of its bytes.
+void FlowModel::stream(FlowSlot flow) {
+  state_.flows[flow].moving = true;
+  for (const LinkShare& hop : state_.shares.route(flow)) {
+    const FlowSlot batch = batches_.on(hop.link);
+    if (batch != FlowBatches::kNone) split_batch(batch);
+    state_.meters.enter(hop.link, state_.engine.now());
+  }
+  state_.shares.enter(flow);
+  patience_.note_entered(flow);
+}
+
+void FlowModel::split_batch(FlowSlot flow) {
+  if (batches_.split(flow)) stream(flow);
+}
+
+void FlowModel::finish(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  if (row.batched) {
+    batches_.end(flow);
+    end_repetition(flow);
+    return;
+  }
+  for (const LinkShare& hop : state_.shares.route(flow)) {
+    state_.meters.carry(hop.link, hop.share * row.bytes);
+    state_.meters.leave(hop.link, state_.engine.now());
+  }
+  state_.shares.leave(flow);
+  row.moving = false;
+  end_repetition(flow);
+}
+
+void FlowModel::end_repetition(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  if (--row.repeats > 0) {
+    again_.push_back(flow);
+    return;
+  }
+  state_.shares.forget(flow);
+  arrivals_.add({.order = row.order, .listener = row.listener, .token = row.token});
+  state_.flows.give_back(flow);
+}
+
+void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
+  const FlowSlot batch = batches_.on(link.value);
+  if (batch != FlowBatches::kNone) split_batch(batch);
+  state_.shares.set_capacity(link, capacity);
+  expect_end_of_instant();
+}
+
+void FlowModel::take_new_routes() {
+  reroute_due_ = false;
+  for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
+    FlowRow& row = state_.flows[flow];
+    if (row.repeats == 0) continue;  // a free slot
+    if (row.batched) split_batch(flow);
+    // A latency being paid stays that of the old path; later repetitions pay the new one.
+    const Duration latency = find_route(row.query, row.copies);
+    if (row.pays_latency) row.latency = latency;
+    if (!state_.shares.is_route(flow, route_)) change_route(flow);
+  }
+}
+
+// The bytes that have arrived stay with the old links, the rest goes over the new ones (`route_`).
+void FlowModel::change_route(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  PriorityMaxMin& shares = state_.shares;
+  LinkMeters& meters = state_.meters;
+  const TimePoint now = state_.engine.now();
+  const double moved = row.moving ? row.bytes - row.remaining_at(now) : 0.0;
+  for (const LinkShare& hop : shares.route(flow)) {
+    meters.carry(hop.link, hop.share * moved);
+    if (row.moving) meters.leave(hop.link, now);
+  }
+  if (row.moving) shares.leave(flow);
+  shares.place(flow, route_, shares.priority(flow));
+  if (!row.moving) return;
+  for (const LinkShare& hop : shares.route(flow)) meters.carry(hop.link, -hop.share * moved);  // finish() books all
+  row.remaining = row.bytes - moved;
+  row.settled = now;
+  row.rate = 0.0;
+  state_.ends.erase(flow);
+  stream(flow);  // a stalled flow keeps its stall time if the new path is blocked too
+}
+
+// A sum over flows: the slot of a flow does not matter.
+std::optional<std::uint64_t> FlowModel::state_digest() const {
+  std::uint64_t sum = 0;
+  for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
+    const FlowRow& row = state_.flows[flow];
+    if (row.repeats == 0) continue;  // a free slot
+    const std::uint64_t since = static_cast<std::uint64_t>((state_.engine.now() - row.settled).count());
+    std::uint64_t state = mix(row.listener->identity(row.token), since);
+    state = mix(state, std::bit_cast<std::uint64_t>(row.remaining));
+    state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
+    state = mix(state, static_cast<std::uint64_t>(state_.shares.priority(flow)));
+    state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.batched ? 1 : 0));
+    for (const LinkShare& hop : state_.shares.route(flow)) state = mix(state, hop.link);
+    sum += state;
+  }
+  return sum;
+}
+
+std::vector<LinkUsage> FlowModel::usage() const {
+  const TimePoint now = state_.engine.now();
+  std::vector<LinkUsage> usage = state_.meters.usage(now);
+  for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
+    const FlowRow& row = state_.flows[flow];
+    if (!row.moving && !row.batched) continue;
+    if (row.batched && row.period == Duration()) continue;  // it ends at this instant, and its bytes count then
+    const double moved = row.batched ? row.bytes * ratio(now - row.settled, row.period)
+                                     : row.bytes - row.remaining_at(now);
+    for (const LinkShare& hop : state_.shares.route(flow)) usage[hop.link].bytes += hop.share * moved;
+  }
+  return usage;
+}
+
+std::vector<NetworkModel::Counter> FlowModel::counters() const {
+  const IncrementalMaxMin::Work work = state_.shares.work();
+  std::vector<Counter> counters = {{.name = "flows", .value = state_.flows.started()},
+                                   {.name = "most flows at a time", .value = state_.flows.most_in_flight()},
+                                   {.name = "solves", .value = work.solves},
+                                   {.name = "full solves", .value = work.full_solves},
+                                   {.name = "flows re-solved", .value = work.flows_resolved},
+                                   {.name = "flows fast-forwarded", .value = batches_.fast_forwarded()}};
+  if (largest_error_) {
+    counters.push_back({.name = "largest fairness error (parts in 1e18)",
+                        .value = static_cast<std::uint64_t>(std::llround(*largest_error_ * 1e18))});
+  }
+  return counters;
+}
+
+std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs) { return std::make_unique<FlowModel>(inputs); }
+
+}  // namespace ringwright::network_models

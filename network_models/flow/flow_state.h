@@ -1,0 +1,26 @@
+// What the parts of the flow model share: its flows, their shares of links, their ends, and the meters of links.
+#pragma once
+
+#include <span>
+
+#include "core/engine/engine.h"
+#include "core/ports/router.h"
+#include "network_models/flow/completion_queue.h"
+#include "network_models/flow/flow_table.h"
+#include "network_models/flow/link_meters.h"
+#include "network_models/solver/priority_max_min.h"
+
+namespace ringwright::network_models {
+
+struct FlowState {
+  FlowState(Engine& clock, std::span<const Bandwidth> capacities)
+      : engine(clock), shares(capacities), meters(capacities.size()) {}
+
+  Engine& engine;
+  FlowTable flows;
+  PriorityMaxMin shares;
+  CompletionQueue ends;
+  LinkMeters meters;
+};
+
+}  // namespace ringwright::network_models

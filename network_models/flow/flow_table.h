@@ -1,0 +1,74 @@
+// The flows of the flow model that have started and not arrived: one row each, in slots that are reused.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "core/ports/network_model.h"
+#include "core/ports/router.h"
+#include "network_models/solver/path_table.h"
+
+namespace ringwright::network_models {
+
+struct alignas(64) FlowRow {
+  double bytes = 0.0;
+  double remaining = 0.0;  // as of `settled`
+  double rate = 0.0;       // bytes per second, since `settled`
+  TimePoint settled;
+  std::uint64_t order = 0;  // of starting
+  TransferListener* listener = nullptr;
+  std::uint64_t token = 0;
+  Duration latency;
+  std::uint32_t repeats = 1;  // remaining, including the current one; 0: a free slot
+  std::uint32_t copies = 1;
+  bool pays_latency = true;
+  bool moving = false;   // its latency is paid, its bytes have not all arrived
+  bool batched = false;  // all repeats at once, from `settled` on
+  bool stands = false;   // stalled, its NICs retry; its end is the time at which they give it up
+  Duration period;       // of a batch: latency and streaming of one repetition
+  TimePoint stands_since;
+  RouteQuery query = {};
+
+  [[nodiscard]] double remaining_at(TimePoint now) const {
+    return std::max(remaining - rate * to_seconds(now - settled), 0.0);
+  }
+};
+
+class FlowTable {
+ public:
+  // A row of a former flow, numbered in the order of starting; each of its repeats takes a number.
+  [[nodiscard]] FlowSlot take(std::uint32_t repeats) {
+    FlowSlot flow = static_cast<FlowSlot>(rows_.size());
+    if (free_.empty()) {
+      rows_.emplace_back();
+    } else {
+      flow = free_.back();
+      free_.pop_back();
+    }
+    rows_[flow].order = started_;
+    rows_[flow].repeats = repeats;
+    started_ += repeats;
+    most_in_flight_ = std::max(most_in_flight_, rows_.size() - free_.size());
+    return flow;
+  }
+  // Of a flow without repeats left.
+  void give_back(FlowSlot flow) { free_.push_back(flow); }
+
+  [[nodiscard]] FlowRow& operator[](FlowSlot flow) { return rows_[flow]; }
+  [[nodiscard]] const FlowRow& operator[](FlowSlot flow) const { return rows_[flow]; }
+  // Slots, free ones included.
+  [[nodiscard]] FlowSlot size() const { return static_cast<FlowSlot>(rows_.size()); }
+
+  // Each repeat is one.
+  [[nodiscard]] std::uint64_t started() const { return started_; }
+  [[nodiscard]] std::size_t most_in_flight() const { return most_in_flight_; }
+
+ private:
+  std::vector<FlowRow> rows_;
+  std::vector<FlowSlot> free_;
+  std::uint64_t started_ = 0;
+  std::size_t most_in_flight_ = 0;
+};
+
+}  // namespace ringwright::network_models

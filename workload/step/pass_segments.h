@@ -1,0 +1,60 @@
+// Passes that are written once, as segments, and then called: those that differ in their microbatch alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "workload/layout/stage_chunks.h"
+#include "workload/pipeline/schedule.h"
+#include "workload/program/program_writer.h"
+#include "workload/step/step_builder.h"
+
+namespace ringwright::workload {
+
+// Passes that were written before, by everything that determines their timeline: stages with equal layers use equal
+// segments. Empty for a pass without a segment.
+struct WrittenPasses {
+  using Layers = std::tuple<std::vector<PointKind>, bool>;  // the chunk's points, and whether it has the head
+  std::map<std::tuple<Layers, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments;
+};
+
+// Of one stage.
+class PassSegments {
+ public:
+  // `written`: by stages of the same kernels.
+  PassSegments(Passes passes, WrittenPasses& written) : passes_(passes), written_(written) {}
+
+  // Calls the pass, or has it written by `write`.
+  template <class Write>
+  void write_pass(ProgramWriter& writer, const Slot& slot, const ModelChunk& part, Write&& write) {
+    if (passes_ == Passes::kWrittenOut) return write();
+    const ProgramWriter::CallShape shape = writer.call_shape();
+    const std::optional<std::uint32_t>* const known = find(slot, part, shape);
+    if (known != nullptr) return *known ? writer.call(**known) : write();
+    writer.begin_segment();
+    write();
+    add(slot, part, shape, writer.end_segment());
+  }
+
+ private:
+  struct Known {
+    int chunk = 0;
+    Pass pass = Pass::kForward;
+    ProgramWriter::CallShape shape;
+    std::optional<std::uint32_t> segment;
+  };
+  // Null: this pass is the first of its kind.
+  [[nodiscard]] const std::optional<std::uint32_t>* find(const Slot& slot, const ModelChunk& part,
+                                                         const ProgramWriter::CallShape& shape);
+  void add(const Slot& slot, const ModelChunk& part, const ProgramWriter::CallShape& shape,
+           std::optional<std::uint32_t> segment);
+
+  Passes passes_;
+  WrittenPasses& written_;
+  std::vector<Known> known_;  // the written passes that this stage has found
+};
+
+}  // namespace ringwright::workload
