@@ -123,7 +123,9 @@ class Inspect final : public Command {
   [[nodiscard]] std::string notes() const override {
     std::string text = "Kinds of files, recognised by content, plain or gzip:\n";
     for (const traces::FileKind& kind : traces::file_kinds()) text += fmt::format("  {}\n", kind.doc);
-    return text + "A PREFIX stands for the Chakra traces of all ranks, PREFIX.RANK.et.\n";
+    return text +
+           "A PREFIX stands for the Chakra traces of all ranks, PREFIX.RANK.et. Profilers' traces of several\n"
+           "ranks are joined, and so are communication logs.\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "files", .value = "", .doc = "traces or logs", .target = &files_, .required = true}};
@@ -132,15 +134,20 @@ class Inspect final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     bool failed = false;
     std::vector<std::string> parts;
-    for (const std::string& path : files_) {
-      const auto file = traces::inspect_file(path);
-      const Diagnostics& problems = file ? file->summary.problems : file.error();
+    std::vector<InspectedFile> files;
+    const auto show = [&](const std::string& path, const InspectedFile* file, const Diagnostics& problems) {
       failed = failed || problems.has_errors();
       const bool shown = problems.has_errors() || (!problems.all().empty() && !common.quiet);
       if (shown && !common.json) tell(render(problems));
-      if (common.json) parts.push_back(file_json(path, file ? &*file : nullptr, problems));
-      if (!common.json && file) parts.push_back(file_text(*file));
+      if (common.json) parts.push_back(file_json(path, file, problems));
+      if (!common.json && file != nullptr) parts.push_back(file_text(*file));
+    };
+    for (const std::string& path : files_) {
+      auto file = traces::inspect_file(path);
+      show(path, file ? &*file : nullptr, file ? file->summary.problems : file.error());
+      if (file) files.push_back(std::move(*file));
     }
+    for (const InspectedFile& job : traces::inspect_together(files)) show(job.path, &job, job.summary.problems);
     print(common.json ? "[\n" + join(parts, ",\n") + "\n]\n" : join(parts, "\n"));
     return failed ? ExitCode::kBadInput : ExitCode::kOk;
   }

@@ -86,6 +86,12 @@ Result<InspectedFile> inspect_file(const std::string& path) {
                          .doc = "Chakra execution traces of a job",
                          .summary = summarise_chakra_job(path)};
   }
+  if (std::filesystem::is_directory(path, error)) {
+    return InspectedFile{.path = path,
+                         .kind = "communication-log",
+                         .doc = "folder of communication logs",
+                         .summary = summarise_communication_log_file(path)};
+  }
   auto bytes = ByteStream::open(path);
   if (!bytes) return tl::unexpected(failure("E252", "cannot read it: " + bytes.error(), {.file = path}));
   std::string beginning(kBeginningBytes, '\0');
@@ -97,6 +103,28 @@ Result<InspectedFile> inspect_file(const std::string& path) {
     return tl::unexpected(failure("E252", "it is no trace or log of a known kind", {.file = path}, known_kinds()));
   }
   return InspectedFile{.path = path, .kind = kind->name, .doc = kind->doc, .summary = kind->inspect(path)};
+}
+
+std::vector<InspectedFile> inspect_together(const std::vector<InspectedFile>& files) {
+  std::vector<std::string> kineto, logs;
+  for (const InspectedFile& file : files) {
+    if (file.summary.problems.has_errors()) continue;
+    if (file.kind == "kineto") kineto.push_back(file.path);
+    if (file.kind == "communication-log") logs.push_back(file.path);
+  }
+  std::vector<InspectedFile> together;
+  const auto add = [&](const std::vector<std::string>& paths, std::string_view kind, std::string_view doc,
+                       FileSummary (*summarise)(const std::vector<std::string>&)) {
+    if (paths.size() < 2) return;
+    InspectedFile joined{
+        .path = fmt::format("{} files together", paths.size()), .kind = kind, .doc = doc, .summary = summarise(paths)};
+    // Warnings are those of the files, which have been shown.
+    if (!joined.summary.problems.has_errors()) joined.summary.problems = {};
+    together.push_back(std::move(joined));
+  };
+  add(kineto, "kineto-job", "traces of PyTorch's profiler of a job", summarise_kineto_job);
+  add(logs, "communication-log-job", "communication logs of a job", summarise_communication_log_job);
+  return together;
 }
 
 }  // namespace ringwright::traces

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/diagnostic.h"
 #include "traces/input/file_summary.h"
@@ -35,5 +36,9 @@ struct InspectedFile {
 // `path` is a file, or the PREFIX of the traces PREFIX.RANK.et of a job. Fails when it cannot be read, or is of no
 // known kind.
 [[nodiscard]] Result<InspectedFile> inspect_file(const std::string& path);
+
+// Files of one job, joined: profilers' traces of several ranks, several communication logs. Empty where there are fewer
+// than two of a kind.
+[[nodiscard]] std::vector<InspectedFile> inspect_together(const std::vector<InspectedFile>& files);
 
 }  // namespace ringwright::traces

@@ -69,6 +69,38 @@ TEST_F(FileKinds, AreRecognisedByContentNotByName) {
   EXPECT_EQ(kind(file("e", "# nThread 1 nGpus 8\n#  size  count type redop time algbw busbw\n")), "nccl-tests");
 }
 
+std::string profiler_trace(int rank, int time_us) {
+  return R"({"distributedInfo": {"rank": )" + std::to_string(rank) +
+         R"json(, "world_size": 2}, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce()", "tid": 7,
+         "ts": 1, "dur": )json" +
+         std::to_string(time_us) +
+         R"json(, "args": {"stream": 7, "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 256,
+         "Out msg nelems": 256, "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]"}}]})json";
+}
+
+TEST_F(FileKinds, ProfilersTracesAndCommunicationLogsAreKnown) {
+  EXPECT_EQ(kind(gzip_file("a", profiler_trace(0, 5))), "kineto");
+  EXPECT_EQ(
+      kind(file("b", R"({"header": {"id": "0xa", "rank": 0, "n_ranks": 2}, "coll_perf": {"coll": "AllReduce"}})")),
+      "communication-log");
+  EXPECT_EQ(kind(file("c", R"({"version": "2.9", "pg_status": {}, "entries": []})")), "communication-log");
+}
+
+TEST_F(FileKinds, TracesOfSeveralRanksAreJoined) {
+  std::vector<InspectedFile> files = {inspect_file(file("rank0.json", profiler_trace(0, 90))).value(),
+                                      inspect_file(file("rank1.json", profiler_trace(1, 20))).value()};
+  const auto together = inspect_together(files);
+  ASSERT_EQ(together.size(), 1U);
+  EXPECT_EQ(together[0].kind, "kineto-job");
+  EXPECT_EQ(fact(together[0].summary, "calls"), SummaryValue(std::int64_t{1}));
+  const auto arrivals = std::ranges::find(together[0].summary.tables, "arrivals", &SummaryTable::title);
+  ASSERT_NE(arrivals, together[0].summary.tables.end());
+  EXPECT_EQ(arrivals->rows[1][3], SummaryValue(std::int64_t{1}));       // rank 1 was last
+  EXPECT_EQ(arrivals->rows[1][4], SummaryValue(Duration(70'000'000)));  // 70 us
+  files.pop_back();
+  EXPECT_TRUE(inspect_together(files).empty());
+}
+
 TEST_F(FileKinds, OtherFilesAreRefusedWithTheKnownKinds) {
   EXPECT_THAT(kind(file("a", "hello")), testing::AllOf(HasSubstr("no trace or log"), HasSubstr("Chakra")));
   EXPECT_THAT(kind(file("b", "")), HasSubstr("no trace or log"));

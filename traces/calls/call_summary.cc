@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "traces/calls/call_table.h"
+#include "traces/calls/slow_groups.h"
 
 namespace ringwright::traces {
 
@@ -27,6 +28,18 @@ SummaryTable summarise_lateness(const JoinedCalls& joined) {
     table.rows.push_back({std::int64_t{rank.rank}, rank.host.empty() ? "-" : rank.host,
                           static_cast<std::int64_t>(rank.calls), static_cast<std::int64_t>(rank.last),
                           rank.waited_for});
+  }
+  return table;
+}
+
+SummaryTable summarise_slow_groups(const JoinedCalls& joined) {
+  constexpr double kTolerance = 0.2;
+  SummaryTable table{.title = "slow communicators",
+                     .columns = {"communicator", "operation", "calls", "size", "median", "usual"},
+                     .rows = {}};
+  for (const SlowGroup& slow : slow_groups(joined, kTolerance)) {
+    table.rows.push_back({joined.groups[slow.group].id, slow.operation, static_cast<std::int64_t>(slow.calls),
+                          slow.bytes, slow.median, slow.usual});
   }
   return table;
 }

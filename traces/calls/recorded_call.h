@@ -29,7 +29,7 @@ struct RecordedCall {
   std::string dtype;           // "BFloat16"; empty: not recorded
   std::optional<Bytes> bytes;  // as nccl-tests counts (the larger of a rank's two buffers); empty: not recorded
   std::int64_t sequence = 0;   // counts the calls of the group
-  std::int64_t start_ns = 0;   // of the host's clock, where it is recorded
+  std::int64_t start_ns = 0;   // of the recorder's clock, where it is recorded
   Duration time;
 };
 

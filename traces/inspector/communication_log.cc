@@ -10,10 +10,10 @@
 
 #include "traces/input/byte_stream.h"
 #include "traces/input/json_scanner.h"
+#include "traces/input/log_text.h"
 #include "traces/inspector/log_record.h"
 #include "traces/kineto/element_type.h"
 #include "traces/kineto/group_ranks.h"
-#include "traces/input/log_text.h"
 
 namespace ringwright::traces {
 namespace {
@@ -66,7 +66,7 @@ class LogCollector final {
                       .dtype = "",
                       .bytes = bytes_of(record, operation, ranks),
                       .sequence = *record.sequence,
-                      .start_ns = record.start_us.value_or(0) * 1000,
+                      .start_ns = (Duration(record.start_us.value_or(0)) * 1000).count(),
                       .time = Duration(*record.time_us) * 1'000'000};
     process.calls.push_back(std::move(call));
   }

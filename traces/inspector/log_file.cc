@@ -16,8 +16,12 @@ bool looks_like_communication_log(std::string_view beginning) {
 }
 
 FileSummary summarise_communication_log_file(const std::string& path) {
+  return summarise_communication_log_job({path});
+}
+
+FileSummary summarise_communication_log_job(const std::vector<std::string>& paths) {
   FileSummary summary;
-  auto log = read_communication_logs({path});
+  auto log = read_communication_logs(paths);
   if (!log) {
     summary.problems = std::move(log.error());
     return summary;
@@ -29,7 +33,7 @@ FileSummary summarise_communication_log_file(const std::string& path) {
                    {.name = "processes", .value = static_cast<std::int64_t>(log->processes.size())},
                    {.name = "communicators", .value = static_cast<std::int64_t>(joined.groups.size())},
                    {.name = "calls that had not ended", .value = static_cast<std::int64_t>(log->unfinished.size())}};
-  summary.tables = {summarise_calls(joined), summarise_lateness(joined)};
+  summary.tables = {summarise_calls(joined), summarise_lateness(joined), summarise_slow_groups(joined)};
   return summary;
 }
 

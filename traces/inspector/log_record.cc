@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 24> kKnownUnused = {"inspector_output_for
                                                            "cuda_dev"};
 
 constexpr std::size_t kMostUnknownKeys = 1000;
+constexpr std::int64_t kMostDropped = 1'000'000'000'000;
 
 // Calls `use(key, value)` for every field; false where the object is no valid JSON.
 template <class Use>
@@ -108,7 +109,7 @@ bool read_call(std::string_view key, on_demand::value& value, InspectorRecord& r
       return true;
     });
   } else if (key == "coll_dropped_since_last_dump" || key == "p2p_dropped_since_last_dump") {
-    record.dropped += maybe_number(value).value_or(0);
+    record.dropped += std::clamp<std::int64_t>(maybe_number(value).value_or(0), 0, kMostDropped);
   } else {
     return false;
   }

@@ -22,7 +22,7 @@ struct Change {
 };
 
 Duration since(std::int64_t origin_ns, std::int64_t ns) {
-  return Duration(ns - origin_ns) * 1000;
+  return (Duration(ns) - Duration(origin_ns)) * 1000;
 }
 
 // The mixtures of a span: a walk over the changes, with counts of running activities.

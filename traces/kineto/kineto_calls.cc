@@ -44,8 +44,9 @@ std::optional<std::int64_t> elements_of(const CommArguments& comm, std::string_v
   const std::int64_t sent = comm.sent.value_or(0), received = comm.received.value_or(0);
   if (sent < 0 || received < 0 || sent > kMostElements || received > kMostElements) return std::nullopt;
   std::int64_t elements = std::max(sent, received);
-  if (operation == "all_gather") elements = std::max(elements, sent * ranks);
-  if (operation == "reduce_scatter") elements = std::max(elements, received * ranks);
+  if (operation == "all_gather") elements = std::max(elements, (Bytes(sent) * std::int64_t{ranks}).count());
+  if (operation == "reduce_scatter") elements = std::max(elements, (Bytes(received) * std::int64_t{ranks}).count());
+  if (elements > kMostElements) return std::nullopt;
   if (elements == 0) return std::nullopt;
   return elements;
 }
@@ -65,7 +66,7 @@ void CallCollector::add_record(const KinetoEvent& event) {
   CommRecord record{.comm = event.comm,
                     .thread = event.thread,
                     .start_ns = event.start_ns,
-                    .end_ns = event.start_ns + event.time_ps / 1000,
+                    .end_ns = (Duration(event.start_ns) + Duration(event.time_ps / 1000)).count(),
                     .operation = event.operation};
   CommArguments& comm = record.comm;
   if (comm.rank_start && comm.rank_stride) strides_[comm.group] = {*comm.rank_start, *comm.rank_stride};

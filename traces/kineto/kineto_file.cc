@@ -5,6 +5,7 @@
 
 #include "traces/calls/call_summary.h"
 #include "traces/kineto/breakdown.h"
+#include "traces/kineto/kineto_summary.h"
 #include "traces/kineto/kineto_trace.h"
 
 namespace ringwright::traces {
@@ -73,6 +74,29 @@ FileSummary summarise_kineto_file(const std::string& path) {
   fact("communication kernels of NCCL", static_cast<std::int64_t>(trace.calls.calls.size()));
   fact("multiplications with shapes", static_cast<std::int64_t>(trace.gemms.size()));
   summary.tables = {shares_table(breakdown), families_table(breakdown), summarise_calls(join_calls({trace.calls}))};
+  return summary;
+}
+
+FileSummary summarise_kineto_job(const std::vector<std::string>& paths) {
+  FileSummary summary;
+  auto job = summarise_kineto(paths);
+  if (!job) {
+    summary.problems = std::move(job.error());
+    return summary;
+  }
+  summary.facts = {{.name = "traces", .value = static_cast<std::int64_t>(job->ranks.size())},
+                   {.name = "calls", .value = static_cast<std::int64_t>(job->joined.calls.size())},
+                   {.name = "calls of one rank only", .value = static_cast<std::int64_t>(job->joined.alone)},
+                   {.name = "records that contradict", .value = static_cast<std::int64_t>(job->joined.contradicting)}};
+  SummaryTable times{.title = "time of the GPUs",
+                     .columns = {"rank", "span", "computing", "communication", "exposed", "copies alone", "idle"},
+                     .rows = {}};
+  for (std::size_t i = 0; i < job->ranks.size(); ++i) {
+    const TimeShares& shares = job->breakdowns[i].whole;
+    times.rows.push_back({std::int64_t{job->ranks[i].calls.rank}, shares.span, shares.computing, shares.communicating,
+                          shares.exposed, shares.copying, shares.idle});
+  }
+  summary.tables = {std::move(times), summarise_calls(job->joined), summarise_lateness(job->joined)};
   return summary;
 }
 
