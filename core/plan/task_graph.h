@@ -18,7 +18,8 @@ namespace ringwright {
 enum class TaskKind : std::uint8_t { kCompute, kCollective, kSend, kReceive, kSegment };
 
 // Tasks of one stream of a rank run one at a time, in program order, as on a CUDA stream. Tasks on kNoStream start as
-// soon as their dependencies are met. Stream 0 is the compute stream.
+// soon as their dependencies are met. Stream 0 is the compute stream. Computing on no stream is not the GPU's: it is
+// the host of a recorded step, or a delay; it takes its time and does not count as computing.
 using StreamIndex = std::uint8_t;
 inline constexpr StreamIndex kComputeStream = 0;
 inline constexpr StreamIndex kNoStream = 255;

@@ -113,12 +113,13 @@ class JsonReader {
     json::parser parser;
     json::document document;
     json::object root;
-    error_code error = parser.iterate(padded).get(document);
+    const error_code opened = parser.iterate(padded).get(document);
+    error_code error = opened;
     if (error == SUCCESS) error = document.get_object().get(root);
     if (error == SUCCESS) error = read_root(root);
     if (error != SUCCESS && !problems_.is_full()) {
-      const char* at = nullptr;
-      const bool known = document.current_location().get(at) == SUCCESS;
+      const char* at = nullptr;  // a document that could not be opened has no place
+      const bool known = opened == SUCCESS && document.current_location().get(at) == SUCCESS;
       problems_.error("E245", fmt::format("{}the JSON cannot be read: {}",
                                           known ? fmt::format("at byte {}: ", at - padded.data()) : "",
                                           simdjson::error_message(error)));

@@ -271,6 +271,7 @@ TEST_F(ChakraFiles, MistakesOfTheJsonFormAreAllNamed) {
 
 TEST_F(ChakraFiles, BrokenJsonIsAnErrorWithItsByte) {
   EXPECT_THAT(error_of(R"({"workload_graph": [{"Id": 1, "NodeType": 4},)"), testing::HasSubstr("E245"));
+  EXPECT_THAT(error_of(R"({"workload_graph": [{"Id": 1, "Na)"), testing::HasSubstr("E245"));
   EXPECT_THAT(error_of(R"({"workload_graph": 3})"), testing::HasSubstr("the JSON cannot be read"));
 }
 

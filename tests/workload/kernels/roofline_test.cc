@@ -91,6 +91,13 @@ TEST(Roofline, WorkTakesAllLaunchesOfAllKernels) {
   EXPECT_EQ(duration(*machine.model, Work{.name = "work", .kernels = {copy, copy}}), Duration(6) * 1'000'000 + 12_us);
 }
 
+TEST(Roofline, RecordedWorkTakesItsTimeAlsoBesideCommunication) {
+  const Machine machine("{memory_efficiency: 1}");
+  const Work recorded{.name = "recorded", .kernels = {}, .recorded = 7_us};
+  EXPECT_EQ(duration(*machine.model, recorded), 7_us);
+  EXPECT_EQ(duration_beside(*machine.model, recorded, {.sms = 20}), 7_us);
+}
+
 TEST(Roofline, DefaultEfficienciesAreListedAsAssumed) {
   const Machine machine("{gemm_efficiency: 0.7}");
   std::vector<std::string> paths;
