@@ -19,7 +19,8 @@ Job read_recorded_job(ConfigMap root, const Cluster& cluster, Diagnostics& forei
   Job job;
   for (const std::string_view key : {"model", "training", "parallel"}) {
     if (!root.has(key)) continue;
-    root.error(key, "E254", fmt::format("'{}' cannot stand beside 'workload', which replays a recorded step", key),
+    root.error(key, "E254",
+               fmt::format("'{}' cannot be given together with 'workload', which replays a recorded step", key),
                fmt::format("remove '{}', or 'workload'", key));
     root.ignore(key, "the step is recorded");
   }

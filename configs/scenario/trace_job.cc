@@ -45,8 +45,8 @@ void add_to(Diagnostics& to, const Diagnostics& found) {
   for (const Diagnostic& problem : found.all()) to.add(problem);
 }
 
-// Beside the file that names it; for --set, in the working directory.
-std::string beside(const ConfigMap& map, std::string_view key, const std::string& name) {
+// Relative to the file that names it; for --set, to the working directory.
+std::string next_to_document(const ConfigMap& map, std::string_view key, const std::string& name) {
   const std::string file = map.place(key).file;
   const bool from_command = file.starts_with("--");
   return ((from_command ? std::filesystem::path() : std::filesystem::path(file).parent_path()) / name)
@@ -65,7 +65,7 @@ Settings read_settings(ConfigMap& map, const workload::GpuSpec& gpu, TraceJob& j
   const std::string name = map.text({.name = "chakra",
                                      .doc = "Chakra execution traces PREFIX.RANK.et of a recorded step, one per rank, "
                                             "to replay; relative to this file"});
-  settings.prefix = map.documenting() ? name : beside(map, "chakra", name);
+  settings.prefix = map.documenting() ? name : next_to_document(map, "chakra", name);
   job.name = std::filesystem::path(name).filename().string();
   settings.groups = map.file({.name = "groups",
                               .doc = "process groups of the traces: a JSON file {\"1\": [0, 1], ...}; default: those "

@@ -130,8 +130,8 @@ TEST_F(ReplayedTraces, TheResultDependsOnTheContentOfTheTraces) {
 TEST_F(ReplayedTraces, AModelBesideThemIsAnError) {
   write_step();
   const std::string found = errors(job() + std::string(kTinyModel) + "parallel: {tp: 2}\n");
-  EXPECT_THAT(found, HasSubstr("'model' cannot stand beside 'workload'"));
-  EXPECT_THAT(found, HasSubstr("'parallel' cannot stand beside 'workload'"));
+  EXPECT_THAT(found, HasSubstr("'model' cannot be given together with 'workload'"));
+  EXPECT_THAT(found, HasSubstr("'parallel' cannot be given together with 'workload'"));
 }
 
 TEST_F(ReplayedTraces, TheClusterHasAGpuForEachRank) {

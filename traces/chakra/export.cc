@@ -230,11 +230,11 @@ Result<ChakraExport> ChakraExport::make(const ExportInputs& inputs) {
 
 Diagnostics ChakraExport::check() const {
   Diagnostics problems;
-  std::vector<std::string_view> told;
+  std::vector<std::string_view> reported;
   for (const MessageSpec& message : in_.graph.messages) {
     const std::string_view why = why_not(message);
-    if (why.empty() || std::ranges::find(told, why) != told.end()) continue;
-    told.push_back(why);
+    if (why.empty() || std::ranges::find(reported, why) != reported.end()) continue;
+    reported.push_back(why);
     problems.add({.code = "E254", .message = fmt::format("the step cannot be written as traces: {}", why)});
   }
   std::uint64_t nodes = 0;

@@ -65,7 +65,7 @@ class DimensionPlan {
     return false;
   }
 
-  // Ranks that a dimension lacks become groups of their own.
+  // Ranks that a dimension does not contain become groups of their own.
   void complete(ReplayGroups& to) const {
     for (std::size_t d = 0; d < taken_.size(); ++d) {
       for (std::size_t rank = 0; rank < ranks_; ++rank) {

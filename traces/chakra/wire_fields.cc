@@ -17,7 +17,7 @@ std::optional<std::uint64_t> take_varint(std::string_view& rest) {
   return std::nullopt;
 }
 
-// The bytes of a field's value; empty when they cannot be told.
+// The bytes of a field's value; empty when they are damaged or of an unknown type.
 std::optional<std::uint64_t> value_size(std::string_view& rest, WireType type) {
   switch (type) {
     case WireType::kVarint: return take_varint(rest) ? std::optional<std::uint64_t>(0) : std::nullopt;

@@ -31,7 +31,7 @@ class StepCommunication {
   // Starts the task's call or message; the listener is notified when it has ended, perhaps before this returns. A
   // receive ends no earlier than `late` from now. True: its message is there already; the listener does not hear of it.
   [[nodiscard]] bool start(ClassId c, std::uint32_t task, Duration late);
-  // The listener was told so.
+  // The task has ended, as the listener was notified.
   void end(ClassId c, std::uint32_t task) {
     if (contention_ != nullptr) contention_->compute().release(c, task);
     calls_.end(c, task, job_.engine.now());
