@@ -1,5 +1,6 @@
 #include "configs/scenario/recorded_job.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -29,6 +30,12 @@ Job read_recorded_job(ConfigMap root, const Cluster& cluster, Diagnostics& forei
   }
   ConfigMap map = root.map("workload", "a recorded step to replay, instead of model, training and parallel");
   job.trace = read_trace_job(map, cluster.gpu, cluster.gpus(), foreign);
+  const auto copies = [](const MessageSpec& message) { return message.path != DmaPath::kNone; };
+  if (cluster.fabric == "graph" && std::ranges::any_of(job.trace->graph.messages, copies)) {
+    map.error("chakra", "E251",
+              "MEM_LOAD and MEM_STORE need hosts as cluster.node describes them, not a fabric of type "
+              "graph");
+  }
   job.compute = std::make_unique<RecordedCompute>();
   return job;
 }

@@ -114,7 +114,7 @@ void warn_about(const traces::ChakraReplay& replay, bool roofline, ConfigMap& ma
 TraceJob read_trace_job(ConfigMap& map, const workload::GpuSpec& gpu, std::int64_t ranks, Diagnostics& foreign) {
   TraceJob job;
   const Settings settings = read_settings(map, gpu, job);
-  if (map.documenting()) return job;
+  if (map.documenting() || job.name.empty()) return job;
   auto reading = traces::read_chakra_job(settings.prefix, static_cast<std::size_t>(ranks));
   if (!reading) {
     add_to(foreign, reading.error());

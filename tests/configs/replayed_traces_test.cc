@@ -150,6 +150,22 @@ TEST_F(ReplayedTraces, SettingsWithoutEffectAreListed) {
   EXPECT_THAT(ignored, testing::AllOf(HasSubstr("workload.scale"), HasSubstr("report.attention_flops")));
 }
 
+TEST_F(ReplayedTraces, CopiesToAndFromTheHostGoOverPcie) {
+  traces::ChakraTraceBuilder builder("t");
+  const ChakraAttributes copied{.tensor_size = 1_MiB};
+  builder.add({.id = 1, .name = "load", .kind = ChakraKind::kMemoryLoad, .attributes = &copied});
+  for (std::size_t rank = 0; rank < 4; ++rank) write_rank(rank, ChakraTrace(builder.trace()));
+  // 1 MiB over PCIe 5.0 (some 50 GB/s) takes some 20 us.
+  const Duration time = play(load(job())).time();
+  EXPECT_GT(time, 15_us);
+  EXPECT_LT(time, 60_us);
+}
+
+TEST_F(ReplayedTraces, AMissingPrefixIsOneMistake) {
+  EXPECT_THAT(errors(std::string(kFourGpus) + "workload: {compute: recorded}\n"),
+              testing::AllOf(HasSubstr("workload.chakra"), HasSubstr("1 error,")));
+}
+
 // The host of a recorded step does not count as computing.
 TEST_F(ReplayedTraces, WorkOfTheHostDelaysAndIsNotComputing) {
   traces::ChakraTraceBuilder builder("t");

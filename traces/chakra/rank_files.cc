@@ -177,7 +177,7 @@ Result<RankFiles> find_rank_files(const std::string& prefix, std::size_t ranks) 
     if (found.problems.has_errors()) return tl::unexpected(std::move(found.problems));
     if (found.by_rank.empty()) {
       return tl::unexpected(failure("E247", fmt::format("there is no trace '{}.RANK.et'", prefix), {.file = prefix},
-                                    fs::exists(prefix, error) ? "the name without '.RANK.et'"
+                                    fs::exists(prefix, error) ? "the beginning of the name, without '.RANK.et'"
                                                               : "one file per rank: PREFIX.0.et, PREFIX.1.et, ..."));
     }
     files.file_of.assign(found.by_rank.rbegin()->first + std::size_t{1}, kNoFile);
