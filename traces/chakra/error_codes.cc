@@ -31,6 +31,18 @@ constexpr std::array kChakraCodes = {
               .example = "ls step.*.et        # step.0.et step.1.et step.3.et: rank 2 is missing\n"
                          "step.ranks.json: {\"ranks\": 4, \"files\": [{\"file\": \"step.0.et\", \"ranks\": "
                          "\"0-3\"}]}"},
+    ErrorCode{.code = "E248",
+              .title = "the process groups of traces cannot be used",
+              .explanation = "A file of groups is a JSON object that lists the ranks of each group by the name that "
+                             "nodes have in pg_name; an empty list means all ranks. Traces of PyTorch define their "
+                             "groups themselves, in nodes '## process_group:init ##', and all ranks must define a "
+                             "group alike.",
+              .example = "{\"1\": [0, 1], \"2\": [2, 3]}"},
+    ErrorCode{.code = "E249",
+              .title = "the nodes of a trace are no graph without cycles",
+              .explanation = "Every id is that of one node, every dependency names a node of the same trace, and no "
+                             "node waits for itself through others. Such a trace could never be played to its end.",
+              .example = "node 7 depends on node 9, which is not in the trace   # cut off, or filtered"},
 };
 
 }  // namespace

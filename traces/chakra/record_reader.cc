@@ -146,6 +146,16 @@ class RecordReader {
       return;
     }
     add_node(who);
+    if (!is_too_large()) return;
+    problems_.error("E245", "the trace has more than 2^31 nodes or dependencies");
+    broken_ = true;
+  }
+
+  // Positions are 32-bit numbers.
+  [[nodiscard]] bool is_too_large() {
+    constexpr std::size_t kMost = std::size_t{1} << 31U;
+    const ChakraTrace& trace = builder_.trace();
+    return trace.nodes.size() >= kMost || trace.dependencies.size() >= kMost;
   }
 
   void add_node(const std::string& who) {
