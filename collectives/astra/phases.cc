@@ -25,7 +25,7 @@ ChunkSizes chunk_sizes(const AstraCall& call) {
   }
   // ASTRA-sim divides by zero here; a chunk of one byte is the smallest there can be.
   if (chunk == 0) chunk = 1;
-  return {.chunk = chunk, .count = (bytes + chunk - 1) / chunk};
+  return {.chunk = chunk, .count = bytes / chunk + (bytes % chunk == 0 ? 0 : 1)};
 }
 
 std::optional<std::string> why_not(const AstraCall& call, std::size_t dimension) {
@@ -100,6 +100,12 @@ class PhaseList {
 
 }  // namespace
 
+tl::expected<std::uint32_t, std::string> astra_chunks(const AstraCall& call) {
+  const std::int64_t count = call.splits > kMostChunks ? call.splits : chunk_sizes(call).count;
+  if (count <= kMostChunks) return static_cast<std::uint32_t>(count);
+  return tl::unexpected(fmt::format("{} chunks are too many (at most {})", count, kMostChunks));
+}
+
 tl::expected<ChunkedCollective, std::string> astra_collective(const AstraCall& call) {
   if (!call.algorithms.empty() && call.algorithms.front().flat && call.dimensions.size() > 1) {
     AstraCall flat = call;
@@ -110,19 +116,15 @@ tl::expected<ChunkedCollective, std::string> astra_collective(const AstraCall& c
     flat.algorithms.resize(1);
     return astra_collective(flat);
   }
-  if (call.splits > kMostChunks) {
-    return tl::unexpected(fmt::format("{} chunks are too many (at most {})", call.splits, kMostChunks));
-  }
+  const auto chunks = astra_chunks(call);
+  if (!chunks) return tl::unexpected(chunks.error());
+  if (*chunks == 0) return ChunkedCollective{};
   const ChunkSizes sizes = chunk_sizes(call);
-  if (sizes.count == 0) return ChunkedCollective{};
-  if (sizes.count > kMostChunks) {
-    return tl::unexpected(fmt::format("{} chunks are too many (at most {})", sizes.count, kMostChunks));
-  }
   PhaseList list(call, sizes.chunk);
   for (const std::size_t dimension : list.active()) {
     if (const auto reason = why_not(call, dimension)) return tl::unexpected(*reason);
   }
-  ChunkedCollective collective{.chunks = static_cast<std::uint32_t>(sizes.count),
+  ChunkedCollective collective{.chunks = *chunks,
                                .phases = list.take(),
                                .pays_endpoint_delay = !call.in_group};
   if (list.too_large()) return tl::unexpected(fmt::format("its {} bytes grow beyond 2^62", call.bytes));

@@ -31,6 +31,8 @@ inline constexpr std::int64_t kMostChunks = 1'000'000;
 
 // Or why no such collective exists: "halvingDoubling needs a power of two of ranks, and dimension 0 has 6".
 [[nodiscard]] tl::expected<ChunkedCollective, std::string> astra_collective(const AstraCall& call);
+// The chunks alone, for collectives whose phases come from elsewhere.
+[[nodiscard]] tl::expected<std::uint32_t, std::string> astra_chunks(const AstraCall& call);
 
 // One phase: the messages of an algorithm along a dimension.
 struct AstraPhase {

@@ -13,6 +13,7 @@
 #include "core/config/key_doc.h"
 #include "core/config/schema.h"
 #include "network_models/error_codes.h"
+#include "traces/astra/error_codes.h"
 #include "traces/chakra/error_codes.h"
 #include "traces/error_codes.h"
 #include "workload/builtin.h"
@@ -65,7 +66,8 @@ std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(), network_models::network_error_codes(),
                              workload::workload_error_codes(), traces::trace_error_codes(),
                              traces::chakra_error_codes(),
-                             collectives::collective_error_codes(), std::span<const ErrorCode>(kAssemblyCodes)};
+                             collectives::collective_error_codes(), traces::astra_error_codes(),
+                             std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
 }
 

@@ -24,6 +24,7 @@ struct Travelling {
   std::uint32_t hops_left = 0;
   std::uint32_t next = kNoMessage;  // in the queue of a link, or of free records
   bool clockwise = true;
+  bool at_source = true;
   std::int64_t bytes = 0;
 };
 
@@ -32,6 +33,7 @@ struct MessageLink {
   std::uint32_t last = kNoMessage;
   bool busy = false;
   Tick last_arrival = -1;
+  bool last_was_own = false;  // sent by the rank at the link, not passed on
   std::int64_t bytes = 0;
   Tick busy_ticks = 0;
 };
@@ -141,8 +143,11 @@ class AstraAwareNetwork final : public MessageNetwork {
   void enter_link(std::uint32_t index) {
     const std::uint32_t link_index = link_of(messages_[index]);
     MessageLink& link = links_[link_index];
-    if (link.last_arrival == queue_.now()) ties_ = true;
+    // What one rank sends at once is in the same order on every rank.
+    const bool is_own = messages_[index].at_source;
+    if (link.last_arrival == queue_.now() && !(is_own && link.last_was_own)) ties_ = true;
     link.last_arrival = queue_.now();
+    link.last_was_own = is_own;
     if (!link.busy) {
       start(link_index, index);
       return;
@@ -180,6 +185,7 @@ class AstraAwareNetwork final : public MessageNetwork {
   void arrive(std::uint32_t index) {
     Travelling& message = messages_[index];
     --message.hops_left;
+    message.at_source = false;
     if (shape_.block == AstraBlock::kRing) {
       message.at = (message.at + (message.clockwise ? 1 : shape_.nodes - 1)) % shape_.nodes;
     }
