@@ -41,7 +41,7 @@ std::string calls_text(const AstraJob& job, const JobOutcome& outcome) {
   table.add_row({"collective", "group", "times", "mean", "longest"});
   for (std::size_t i = 0; i < std::min(calls.size(), kMostRows); ++i) {
     const CallOutcome& call = calls[i];
-    const CollectiveUse& use = job.job.calls[call.call];
+    const GraphCall& use = job.job.calls[call.call];
     table.add_row({use.name, job.job.groups[use.group].name, with_commas(static_cast<long long>(call.executions)),
                    nanoseconds(call.total / static_cast<Tick>(call.executions)), nanoseconds(call.longest)});
   }
@@ -96,7 +96,7 @@ std::string astra_json(const AstraJob& job, const JobOutcome& outcome) {
                                 : "null");
   }
   for (const CallOutcome& call : outcome.calls) {
-    const CollectiveUse& use = job.job.calls[call.call];
+    const GraphCall& use = job.job.calls[call.call];
     calls.push_back(fmt::format(
         "{{\"collective\": {}, \"group\": {}, \"times\": {}, \"total_ns\": {}, \"longest_ns\": {}}}",
         json_text(use.name), json_text(job.job.groups[use.group].name), call.executions, call.total, call.longest));

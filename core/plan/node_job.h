@@ -23,7 +23,7 @@ struct RankGroup {
 };
 
 // Every node that calls the same collective on the same group refers to the same entry.
-struct CollectiveUse {
+struct GraphCall {
   std::uint32_t plan = 0;
   std::uint32_t group = 0;
   std::string name;  // "all_reduce of 1048576 bytes"
@@ -34,7 +34,7 @@ struct NodeJob {
   std::vector<std::uint32_t> graph_of;     // by rank
   std::vector<RankGroup> groups;           // the first is the whole job
   std::vector<ChunkedCollective> plans;
-  std::vector<CollectiveUse> calls;
+  std::vector<GraphCall> calls;
   std::vector<std::vector<NodeGraph>> graph_sets;  // of collectives given as graphs: by position
 
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(graph_of.size()); }

@@ -48,7 +48,7 @@ std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call,
 // Isolated: on a network where messages do not delay each other every collective is alone, and each member needs data of
 // all others, so that none is done before the last one has called. Together: all ranks of the job may be about to call
 // at one tick, with nobody left to disturb them.
-GroupCalls::Way GroupCalls::way_of(const CollectiveUse& use) const {
+GroupCalls::Way GroupCalls::way_of(const GraphCall& use) const {
   const ChunkedCollective& plan = job_.plans[use.plan];
   if (plan.phases.empty()) return Way::kNothing;
   if (rules_.shortcuts == Shortcuts::kNo || rules_.streams.queues.queues_per_dimension > 1) return Way::kMessages;
@@ -67,7 +67,7 @@ GroupCalls::Way GroupCalls::way_of(const CollectiveUse& use) const {
 }
 
 bool GroupCalls::call(const Caller& caller, std::uint32_t call) {
-  const CollectiveUse& use = job_.calls[call];
+  const GraphCall& use = job_.calls[call];
   const std::uint32_t position = job_.groups[use.group].position_of(caller.rank);
   CHECK(position != kNoPosition, "a rank calls a collective of a group that it is no member of");
   const std::uint32_t index = execution_of(caller, call, position);
@@ -118,7 +118,7 @@ void GroupCalls::end_of_tick() {
 
 void GroupCalls::enter_streams(std::uint32_t index, std::uint32_t position) {
   Execution& execution = executions_[index];
-  const CollectiveUse& use = job_.calls[execution.call];
+  const GraphCall& use = job_.calls[execution.call];
   if (execution.open == Execution::kNotOpen) {
     execution.open = streams_->open({.plan = &job_.plans[use.plan],
                                      .members = job_.groups[use.group].members,
@@ -159,7 +159,7 @@ void GroupCalls::close(std::uint32_t index) {
   ++group.first_ordinal;
 }
 
-std::optional<Tick> GroupCalls::folded_time(const CollectiveUse& use) {
+std::optional<Tick> GroupCalls::folded_time(const GraphCall& use) {
   const auto [known, fresh] = folded_.try_emplace({use.plan, use.group});
   if (fresh) {
     known->second = isolated_.run_folded(job_.plans[use.plan], job_.groups[use.group].members, size_of(use.group));
@@ -191,7 +191,7 @@ bool GroupCalls::finish_folded(std::uint32_t index) {
 
 void GroupCalls::finish_isolated(std::uint32_t index) {
   Execution& execution = executions_[index];
-  const CollectiveUse& use = job_.calls[execution.call];
+  const GraphCall& use = job_.calls[execution.call];
   const ChunkedCollective& plan = job_.plans[use.plan];
   const std::span<const std::uint32_t> members = job_.groups[use.group].members;
   const Tick first = execution.first;
@@ -223,7 +223,7 @@ std::vector<CallOutcome> GroupCalls::outcomes() const {
 }
 
 std::string GroupCalls::reason(std::uint32_t /*rank*/, std::uint32_t call) const {
-  const CollectiveUse& use = job_.calls[call];
+  const GraphCall& use = job_.calls[call];
   const Group& group = groups_[use.group];
   const RankGroup& members = job_.groups[use.group];
   for (const std::uint32_t index : group.executions) {

@@ -70,11 +70,11 @@ class GroupCalls final : public ChunkListener {
   enum class Way : std::uint8_t { kNothing, kMessages, kIsolated, kTogether };
 
   [[nodiscard]] std::uint32_t execution_of(const Caller& caller, std::uint32_t call, std::uint32_t position);
-  [[nodiscard]] Way way_of(const CollectiveUse& use) const;
+  [[nodiscard]] Way way_of(const GraphCall& use) const;
   void enter_streams(std::uint32_t execution, std::uint32_t position);
   void finish_isolated(std::uint32_t execution);
   [[nodiscard]] bool finish_folded(std::uint32_t execution);
-  [[nodiscard]] std::optional<Tick> folded_time(const CollectiveUse& use);
+  [[nodiscard]] std::optional<Tick> folded_time(const GraphCall& use);
   void finish_all_at(std::uint32_t execution, Tick after);
   void close(std::uint32_t execution);
   void note(const Execution& execution);
