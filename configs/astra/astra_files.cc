@@ -137,6 +137,16 @@ class AstraLoader {
         whole_ticks(static_cast<double>(system.endpoint_delay) * files_.injection_scale);
     rules.streams.local_bytes_per_ns = system.local_bytes_per_ns;
     rules.streams.rendezvous = files_.rendezvous;
+    if (system.shared_bus) {
+      rules.streams.bus = SharedBus{.latency = system.shared_bus->latency,
+                                    .overhead = system.shared_bus->overhead,
+                                    .gap_per_byte = system.shared_bus->gap_per_byte,
+                                    .reduction_per_100_bytes = system.reduction_delay};
+      if (system.active_chunks > 1) {
+        problems_.warn("W281", files_.system, "model-shared-bus: packets of chunks that run together do not wait for "
+                                              "each other on the bus, as they would in ASTRA-sim");
+      }
+    }
     rules.memory = {.latency = settings_.memory.latency,
                     .bytes_per_ns = settings_.memory.bytes_per_ns,
                     .ranks_per_node = static_cast<std::uint32_t>(settings_.memory.npus_per_node)};

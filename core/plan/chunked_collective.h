@@ -21,10 +21,17 @@ struct MessageStep {
   friend bool operator==(const MessageStep&, const MessageStep&) = default;
 };
 
-// Before a message is sent, and after the last ones are received, a packet is handled; some packets are reduced.
+// Before a message is sent, and after the last ones are received, a packet is handled at the endpoint.
+enum class PacketWay : std::uint8_t { kOut, kThrough, kIn };  // from memory, from one link to the next, to memory
+struct Packet {
+  std::int64_t bytes = 0;
+  PacketWay way = PacketWay::kOut;
+  bool reduced = false;
+  friend bool operator==(const Packet&, const Packet&) = default;
+};
 struct PacketRun {
   std::uint32_t count = 0;
-  std::int64_t reduced_bytes = 0;  // of each, 0: only passed on
+  Packet each;
   friend bool operator==(const PacketRun&, const PacketRun&) = default;
 };
 
@@ -59,7 +66,7 @@ struct ChunkPhase {
   std::uint32_t window = 1;
   std::uint32_t gate = 0;  // message with this index and later ones wait until as many are received; 0: none
   std::vector<PacketRun> packets = {};
-  std::uint32_t packet_period = 0;  // the runs repeat after so many packets; 0: later packets are only passed on
+  std::uint32_t packet_period = 0;  // the runs repeat after so many packets
 
   // kTree
   std::int64_t bytes = 0;

@@ -70,9 +70,11 @@ void read_bus(ConfigMap& root, AstraSystem& system) {
   };
   const AstraSharedBus bus{.latency = value("L", "latency of the bus, ns"),
                            .overhead = value("o", "overhead of a transfer on the bus, ns"),
-                           .gap = value("g", "gap between transfers on the bus, ns"),
                            .gap_per_byte = value("G", "gap between bytes on the bus, ns")};
+  system.reduction_delay = root.integer(
+      {.name = "local-reduction-delay", .doc = "ns per 100 bytes", .fallback = 1, .min = 0, .max = kMost});
   if (on) system.shared_bus = bus;
+  if (root.has("g")) root.ignore("g", "transfers on the bus that follow each other closely are not simulated");
 }
 
 void read_implementations(ConfigMap& root, AstraSystem& system) {
@@ -96,7 +98,6 @@ void note_without_effect(ConfigMap& root) {
     if (root.text({.name = name, .doc = "what ASTRA-sim writes"}) == "0") continue;
     root.warn(name, "W272", fmt::format("{} changes only what ASTRA-sim writes: it has no effect here", name));
   }
-  if (root.has("local-reduction-delay")) root.ignore("local-reduction-delay", "only the shared bus reads it");
   if (root.has("per-node-custom-implementation")) {
     root.warn("per-node-custom-implementation", "W271",
               "per-node-custom-implementation is not supported: nodes use the algorithm of their collective");

@@ -5,15 +5,17 @@
 namespace ringwright {
 namespace {
 
-constexpr Tick kFixedDelay = 10;  // of packets in communicator groups
+constexpr Tick kFixedDelay = 10;      // of packets in communicator groups
+constexpr double kMemoryGap = 0.0038;  // ns per byte between the bus and memory
+constexpr Tick kReductionStart = 50;
 
-std::int64_t reduced_bytes(const ChunkPhase& phase, std::uint32_t packet) {
+Packet packet_at(const ChunkPhase& phase, std::uint32_t packet) {
   if (phase.packet_period > 0) packet %= phase.packet_period;
   for (const PacketRun& run : phase.packets) {
-    if (packet < run.count) return run.reduced_bytes;
+    if (packet < run.count) return run.each;
     packet -= run.count;
   }
-  return 0;
+  return {};
 }
 
 std::uint32_t index_in(const ChunkPhase& phase, std::uint32_t position) {
@@ -26,13 +28,30 @@ std::uint32_t moved_to(const ChunkPhase& phase, std::uint32_t position, std::uin
 
 }  // namespace
 
-void ChunkStreams::add_packet(std::uint32_t chunk, std::int64_t reduced) {
+// Over the bus once, or there and back. Memory is read for what leaves it, written by what comes, and a reduction reads
+// and writes it once more, and computes.
+Tick SharedBus::delay(const Packet& packet) const {
+  const auto transfer = [&](double per_byte) {
+    return whole_ticks(2.0 * overhead + latency + static_cast<double>(packet.bytes - 1) * per_byte);
+  };
+  const Tick pass = transfer(gap_per_byte);
+  const Tick memory = transfer(kMemoryGap);
+  if (packet.way == PacketWay::kOut) return pass + memory;
+  Tick total = pass + memory;
+  if (packet.reduced) total += 2 * memory + packet.bytes / 100 * reduction_per_100_bytes + kReductionStart;
+  if (packet.way == PacketWay::kThrough) total += pass + memory;
+  return total;
+}
+
+void ChunkStreams::add_packet(std::uint32_t chunk, const Packet& packet) {
   const ChunkState& state = chunks_[chunk];
   const bool configured = open_[state.collective].plan->pays_endpoint_delay;
+  Tick delay = configured ? rules_.endpoint_delay : kFixedDelay;
+  if (configured && rules_.bus) delay = rules_.bus->delay(packet);
   // Written, and read twice: each pass rounded down.
-  const Tick reduction = 3 * whole_ticks(static_cast<double>(reduced) / rules_.local_bytes_per_ns);
-  around_.events.after(state.rank, configured ? rules_.endpoint_delay : kFixedDelay,
-                       {.kind = RankEventKind::kPacket, .index = chunk, .extra = reduced > 0 ? reduction : -1});
+  const Tick reduction = 3 * whole_ticks(static_cast<double>(packet.bytes) / rules_.local_bytes_per_ns);
+  around_.events.after(state.rank, delay,
+                       {.kind = RankEventKind::kPacket, .index = chunk, .extra = packet.reduced ? reduction : -1});
 }
 
 void ChunkStreams::on_packet(std::uint32_t chunk, Tick reduction) {
@@ -56,14 +75,14 @@ void ChunkStreams::on_message(std::uint32_t chunk) {
   if (phase.shape == PhaseShape::kTree) {
     // ASTRA-sim reduces what comes down to an inner node as well.
     const bool is_leaf = state.tree == TreeStage::kFalling && is_tree_leaf(state);
-    add_packet(chunk, is_leaf ? 0 : phase.bytes);
+    add_packet(chunk, {.bytes = phase.bytes, .way = PacketWay::kIn, .reduced = !is_leaf});
   } else {
     add_window_packet(chunk);
   }
 }
 
 void ChunkStreams::add_window_packet(std::uint32_t chunk) {
-  add_packet(chunk, reduced_bytes(phase_of(chunks_[chunk]), chunks_[chunk].packets++));
+  add_packet(chunk, packet_at(phase_of(chunks_[chunk]), chunks_[chunk].packets++));
 }
 
 ChunkStreams::Peers ChunkStreams::peers_of(const ChunkState& chunk, const ChunkPhase& phase,
@@ -119,7 +138,7 @@ bool ChunkStreams::is_tree_leaf(const ChunkState& chunk) const {
 void ChunkStreams::start_tree(std::uint32_t chunk) {
   const TreeRole role = role_of(chunks_[chunk]);
   if (is_tree_leaf(chunks_[chunk])) {
-    add_packet(chunk, 0);
+    add_packet(chunk, {.bytes = phase_of(chunks_[chunk]).bytes});
     return;
   }
   if (role.left != kNoPosition) receive(chunk, role.left);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,11 +21,22 @@
 
 namespace ringwright {
 
+// LogGP of a bus between accelerator and memory. Transfers do not wait for each other: exact where one is on its way.
+struct SharedBus {
+  double latency = 0.0;
+  double overhead = 0.0;
+  double gap_per_byte = 0.0;
+  Tick reduction_per_100_bytes = 1;
+
+  [[nodiscard]] Tick delay(const Packet& packet) const;
+};
+
 struct StreamRules {
   QueueRules queues;
   Tick endpoint_delay = 10;
   double local_bytes_per_ns = 1.0;
   bool rendezvous = false;
+  std::optional<SharedBus> bus = {};
 };
 
 class ChunkListener {
@@ -100,7 +112,7 @@ class ChunkStreams {
   void on_message(std::uint32_t chunk);
 
   // --- chunk_phases.cc: what a chunk does next ---
-  void add_packet(std::uint32_t chunk, std::int64_t reduced_bytes);
+  void add_packet(std::uint32_t chunk, const Packet& packet);
   void add_window_packet(std::uint32_t chunk);
   void advance_window(std::uint32_t chunk);
   void advance_tree(std::uint32_t chunk);
