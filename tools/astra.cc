@@ -86,10 +86,9 @@ class Astra final : public Command {
  private:
   // Empty, or what is wrong.
   [[nodiscard]] std::string read_options() {
-    const std::pair<std::string_view, const std::string&> required[] = {
-        {"--workload-configuration", files_.workload},
-        {"--system-configuration", files_.system},
-        {"--network-configuration", files_.network}};
+    const std::pair<std::string_view, const std::string&> required[] = {{"--workload-configuration", files_.workload},
+                                                                        {"--system-configuration", files_.system},
+                                                                        {"--network-configuration", files_.network}};
     for (const auto& [option, value] : required) {
       if (value.empty()) return fmt::format("{} is missing", option);
     }
@@ -136,6 +135,8 @@ class Astra final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_astra() { return std::make_unique<Astra>(); }
+std::unique_ptr<Command> make_astra() {
+  return std::make_unique<Astra>();
+}
 
 }  // namespace ringwright::tools

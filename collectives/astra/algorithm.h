@@ -13,8 +13,8 @@ enum class AstraAlgorithmKind : std::uint8_t { kRing, kDirect, kHalvingDoubling,
 
 struct AstraAlgorithm {
   AstraAlgorithmKind kind = AstraAlgorithmKind::kRing;
-  bool flat = false;             // over all ranks as one dimension: oneRing
-  std::uint32_t window = 0;      // of kDirect: messages in flight; 0: all
+  bool flat = false;         // over all ranks as one dimension: oneRing
+  std::uint32_t window = 0;  // of kDirect: messages in flight; 0: all
 };
 
 // "ring", "direct4", "oneHalvingDoubling"; empty when the name is none.

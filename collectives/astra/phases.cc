@@ -124,9 +124,7 @@ tl::expected<ChunkedCollective, std::string> astra_collective(const AstraCall& c
   for (const std::size_t dimension : list.active()) {
     if (const auto reason = why_not(call, dimension)) return tl::unexpected(*reason);
   }
-  ChunkedCollective collective{.chunks = *chunks,
-                               .phases = list.take(),
-                               .pays_endpoint_delay = !call.in_group};
+  ChunkedCollective collective{.chunks = *chunks, .phases = list.take(), .pays_endpoint_delay = !call.in_group};
   if (list.too_large()) return tl::unexpected(fmt::format("its {} bytes grow beyond 2^62", call.bytes));
   return collective;
 }

@@ -18,13 +18,13 @@ namespace ringwright::collectives {
 struct AstraCall {
   CollectiveKind kind = CollectiveKind::kAllReduce;
   std::int64_t bytes = 0;
-  std::vector<std::uint32_t> dimensions;    // nodes of each, the first varies fastest
-  std::vector<bool> involved;               // by dimension
-  std::vector<AstraAlgorithm> algorithms;   // by dimension
-  std::int64_t splits = 1;                  // chunks wanted
-  std::int64_t job_ranks = 1;               // no chunk is smaller than this many bytes, but those of an all-gather
-  bool in_group = false;                    // a communicator group, not the whole job
-  bool local_bandwidth_aware = true;        // all-reduce: reduce-scatter up to the last dimension, and gather back
+  std::vector<std::uint32_t> dimensions;   // nodes of each, the first varies fastest
+  std::vector<bool> involved;              // by dimension
+  std::vector<AstraAlgorithm> algorithms;  // by dimension
+  std::int64_t splits = 1;                 // chunks wanted
+  std::int64_t job_ranks = 1;              // no chunk is smaller than this many bytes, but those of an all-gather
+  bool in_group = false;                   // a communicator group, not the whole job
+  bool local_bandwidth_aware = true;       // all-reduce: reduce-scatter up to the last dimension, and gather back
 };
 
 inline constexpr std::int64_t kMostChunks = 1'000'000;

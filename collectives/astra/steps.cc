@@ -1,7 +1,7 @@
 // The messages of ASTRA-sim's algorithms along one dimension.
 //
-// A packet is handled before the first messages and after each received one. Halving-doubling reduces one packet less than it receives: ASTRA-sim counts log2(N) packets per half,
-// the first of which is never reduced.
+// A packet is handled before the first messages and after each received one. Halving-doubling reduces one packet less
+// than it receives: ASTRA-sim counts log2(N) packets per half, the first of which is never reduced.
 #include <algorithm>
 #include <bit>
 
@@ -71,11 +71,10 @@ ChunkPhase direct_steps(const AstraPhase& phase) {
   steps.messages = static_cast<std::uint32_t>(steps.steps.size());
   if (halves == 2) steps.gate = others;
   const std::uint64_t through = phase.in_group ? std::uint64_t{steps.window} * (others - 1) : 0;
-  add_packets(phase,
-              {.out = steps.window,
-               .through = static_cast<std::uint32_t>(std::min(through, kManyPackets)),
-               .in = steps.window},
-              bytes, steps);
+  add_packets(
+      phase,
+      {.out = steps.window, .through = static_cast<std::uint32_t>(std::min(through, kManyPackets)), .in = steps.window},
+      bytes, steps);
   return steps;
 }
 

@@ -65,7 +65,9 @@ class Linker {
     }
   }
 
-  PlanOp& op(const PlanPlace& place) { return plan_.gpus[at(place.gpu)].blocks[at(place.op.block)].ops[at(place.op.op)]; }
+  PlanOp& op(const PlanPlace& place) {
+    return plan_.gpus[at(place.gpu)].blocks[at(place.op.block)].ops[at(place.op.op)];
+  }
   void fail(std::string what, int line) {
     if (!problem_) problem_ = {.what = std::move(what), .line = line};
   }

@@ -73,19 +73,18 @@ std::optional<std::uint32_t> AstraCalls::make(const AstraCallSpec& spec) {
   if (!made) return std::nullopt;
   const RankGroup& group = job_.groups[spec.group];
   if (std::uint64_t{made->chunks} * group.size(settings_.ranks()) > kMostChunkStates) {
-    problems_.error("E274", settings_.system_file,
-                    fmt::format("{} of {} bytes on group {} has {} chunks of {} members, too many to simulate",
-                                name_of(spec.kind), spec.bytes, group.name, made->chunks,
-                                group.size(settings_.ranks())),
-                    "a smaller preferred-dataset-splits");
+    problems_.error(
+        "E274", settings_.system_file,
+        fmt::format("{} of {} bytes on group {} has {} chunks of {} members, too many to simulate", name_of(spec.kind),
+                    spec.bytes, group.name, made->chunks, group.size(settings_.ranks())),
+        "a smaller preferred-dataset-splits");
     return std::nullopt;
   }
   const auto same = std::ranges::find(job_.plans, *made);
   const auto plan_index = static_cast<std::uint32_t>(same - job_.plans.begin());
   if (same == job_.plans.end()) job_.plans.push_back(std::move(*made));
-  job_.calls.push_back({.plan = plan_index,
-                        .group = spec.group,
-                        .name = fmt::format("{} of {} bytes", name_of(spec.kind), spec.bytes)});
+  job_.calls.push_back(
+      {.plan = plan_index, .group = spec.group, .name = fmt::format("{} of {} bytes", name_of(spec.kind), spec.bytes)});
   return static_cast<std::uint32_t>(job_.calls.size() - 1);
 }
 
@@ -119,17 +118,18 @@ std::optional<ChunkedCollective> AstraCalls::plan(const AstraCallSpec& spec) {
   if (call.in_group && names.size() > 1) call.algorithms = {AstraAlgorithm()};
   const bool flat = !call.algorithms.empty() && call.algorithms.front().flat;
   if (!flat && call.algorithms.size() < call.dimensions.size()) {
-    problems_.error("E274", settings_.system_file,
-                    fmt::format("{0}-implementation has {1} entries, and a {0} of the workload goes over {2} dimensions",
-                                name_of(spec.kind), names.size(), call.dimensions.size()),
-                    fmt::format("\"{}-implementation\": [\"ring\"]", name_of(spec.kind)));
+    problems_.error(
+        "E274", settings_.system_file,
+        fmt::format("{0}-implementation has {1} entries, and a {0} of the workload goes over {2} dimensions",
+                    name_of(spec.kind), names.size(), call.dimensions.size()),
+        fmt::format("\"{}-implementation\": [\"ring\"]", name_of(spec.kind)));
     return std::nullopt;
   }
   auto made = astra_collective(call);
   if (made) return std::move(*made);
-  problems_.error("E274", settings_.system_file,
-                  fmt::format("{} of {} bytes on group {}: {}", name_of(spec.kind), spec.bytes, group.name,
-                              made.error()));
+  problems_.error(
+      "E274", settings_.system_file,
+      fmt::format("{} of {} bytes on group {}: {}", name_of(spec.kind), spec.bytes, group.name, made.error()));
   return std::nullopt;
 }
 

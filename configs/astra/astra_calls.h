@@ -17,8 +17,8 @@ namespace ringwright::configs {
 struct AstraCallSpec {
   traces::AstraCollective kind = traces::AstraCollective::kAllReduce;
   std::int64_t bytes = 0;
-  std::uint32_t group = 0;             // in NodeJob::groups
-  std::vector<bool> involved = {};     // by dimension; missing ones are involved
+  std::uint32_t group = 0;          // in NodeJob::groups
+  std::vector<bool> involved = {};  // by dimension; missing ones are involved
   friend auto operator<=>(const AstraCallSpec&, const AstraCallSpec&) = default;
 };
 

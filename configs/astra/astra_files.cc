@@ -59,11 +59,11 @@ class AstraLoader {
   void check_algorithm(std::size_t kind, const std::string& name) {
     if (collectives::parse_astra_algorithm(name)) return;
     const std::string near = nearest_name(name, collectives::astra_algorithm_names());
-    problems_.error("E270", files_.system,
-                    fmt::format("{}-implementation has '{}', which is no algorithm", traces::kAstraCollectiveNames[kind],
-                                name),
-                    near.empty() ? fmt::format("one of {}", join(collectives::astra_algorithm_names(), ", "))
-                                 : fmt::format("did you mean '{}'?", near));
+    problems_.error(
+        "E270", files_.system,
+        fmt::format("{}-implementation has '{}', which is no algorithm", traces::kAstraCollectiveNames[kind], name),
+        near.empty() ? fmt::format("one of {}", join(collectives::astra_algorithm_names(), ", "))
+                     : fmt::format("did you mean '{}'?", near));
   }
 
   void set_topology(const traces::AstraNetwork& network) {
@@ -82,7 +82,8 @@ class AstraLoader {
                                   network.topology.size()),
                       "--backend unaware");
     } else if (network.topology.front() == "Ring" && network.npus.front() == 2) {
-      problems_.error("E277", files_.network, "the congestion-aware backend has no ring of 2 ranks", "topology: [ Switch ]");
+      problems_.error("E277", files_.network, "the congestion-aware backend has no ring of 2 ranks",
+                      "topology: [ Switch ]");
     }
   }
 
@@ -133,8 +134,7 @@ class AstraLoader {
     rules.streams.queues = {.dimensions = static_cast<std::uint32_t>(settings_.topology.dimensions.size()),
                             .queues_per_dimension = queues,
                             .running_per_queue = static_cast<std::uint32_t>(running)};
-    rules.streams.endpoint_delay =
-        whole_ticks(static_cast<double>(system.endpoint_delay) * files_.injection_scale);
+    rules.streams.endpoint_delay = whole_ticks(static_cast<double>(system.endpoint_delay) * files_.injection_scale);
     rules.streams.local_bytes_per_ns = system.local_bytes_per_ns;
     rules.streams.rendezvous = files_.rendezvous;
     if (system.shared_bus) {
@@ -143,8 +143,9 @@ class AstraLoader {
                                     .gap_per_byte = system.shared_bus->gap_per_byte,
                                     .reduction_per_100_bytes = system.reduction_delay};
       if (system.active_chunks > 1) {
-        problems_.warn("W281", files_.system, "model-shared-bus: packets of chunks that run together do not wait for "
-                                              "each other on the bus, as they would in ASTRA-sim");
+        problems_.warn("W281", files_.system,
+                       "model-shared-bus: packets of chunks that run together do not wait for "
+                       "each other on the bus, as they would in ASTRA-sim");
       }
     }
     rules.memory = {.latency = settings_.memory.latency,
@@ -170,6 +171,8 @@ class AstraLoader {
 
 }  // namespace
 
-Result<AstraJob> load_astra_job(const AstraFiles& files) { return AstraLoader(files).load(); }
+Result<AstraJob> load_astra_job(const AstraFiles& files) {
+  return AstraLoader(files).load();
+}
 
 }  // namespace ringwright::configs

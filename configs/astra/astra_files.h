@@ -15,7 +15,7 @@ enum class AstraBackend : std::uint8_t { kUnaware, kAware };
 
 // As ASTRA-sim's command line names them.
 struct AstraFiles {
-  std::string workload;       // prefix
+  std::string workload;  // prefix
   std::string system;
   std::string network;
   std::string remote_memory;  // empty: none

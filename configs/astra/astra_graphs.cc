@@ -171,8 +171,9 @@ class NodeTranslator {
     const auto kind = simulated(*given.comm_type);
     if (!kind) {
       if (*given.comm_type != ChakraCollective::kBroadcast) {
-        problems_.warn("W280", trace_.file, fmt::format("{} takes its recorded duration: {} is not simulated",
-                                                        describe(trace_, node), to_string(*given.comm_type)));
+        problems_.warn("W280", trace_.file,
+                       fmt::format("{} takes its recorded duration: {} is not simulated", describe(trace_, node),
+                                   to_string(*given.comm_type)));
       }
       result = lasting(node, result);
       result.counts_as_gpu_time = false;

@@ -25,7 +25,9 @@ std::vector<std::size_t> by_finish(const JobOutcome& outcome) {
   return ranks;
 }
 
-std::string nanoseconds(Tick ticks) { return with_commas(ticks) + " ns"; }
+std::string nanoseconds(Tick ticks) {
+  return with_commas(ticks) + " ns";
+}
 
 std::string rank_line(const JobOutcome& outcome, std::string_view title, std::size_t rank) {
   const RankOutcome& found = outcome.ranks[rank];
@@ -105,19 +107,18 @@ std::string astra_json(const AstraJob& job, const JobOutcome& outcome) {
     links.push_back(
         fmt::format("{{\"link\": {}, \"bytes\": {}, \"busy_ns\": {}}}", json_text(link.name), link.bytes, link.busy));
   }
-  return fmt::format("{{\n  \"network\": {},\n  \"events\": {},\n  \"ranks\": [{}],\n  \"collectives\": [{}],\n"
-                     "  \"links\": [{}]\n}}\n",
-                     json_text(job.network_text), outcome.events, join(ranks, ",\n    "), join(calls, ",\n    "),
-                     join(links, ",\n    "));
+  return fmt::format(
+      "{{\n  \"network\": {},\n  \"events\": {},\n  \"ranks\": [{}],\n  \"collectives\": [{}],\n"
+      "  \"links\": [{}]\n}}\n",
+      json_text(job.network_text), outcome.events, join(ranks, ",\n    "), join(calls, ",\n    "),
+      join(links, ",\n    "));
 }
 
 Diagnostics astra_failures(const JobOutcome& outcome, const std::string& workload) {
   Diagnostics failures;
   const auto add = [&](std::string code, std::string message, std::string hint) {
-    failures.add({.code = std::move(code),
-                  .place = {.file = workload},
-                  .message = std::move(message),
-                  .hint = std::move(hint)});
+    failures.add(
+        {.code = std::move(code), .place = {.file = workload}, .message = std::move(message), .hint = std::move(hint)});
   };
   const auto node_text = [](const StuckNode& stuck) {
     return fmt::format("rank {}, node {}: {}", stuck.rank, stuck.node, stuck.reason);

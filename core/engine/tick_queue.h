@@ -89,7 +89,7 @@ class TickQueue {
 
   Tick now_ = 0;
   std::uint64_t events_run_ = 0;
-  std::vector<List> lists_;                      // by tick modulo kReach
+  std::vector<List> lists_;                            // by tick modulo kReach
   std::array<std::uint64_t, kReach / 64> words_{};     // a bit per list
   std::array<std::uint64_t, kReach / 4096> groups_{};  // a bit per word
   std::vector<Entry> entries_;

@@ -70,7 +70,7 @@ struct ChunkPhase {
 
   // kTree
   std::int64_t bytes = 0;
-  std::vector<TreeRole> roles = {};        // by index in the dimension
+  std::vector<TreeRole> roles = {};         // by index in the dimension
   std::vector<TreeRole> second_roles = {};  // every second chunk uses these
 
   // kGraphs

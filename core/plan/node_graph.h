@@ -11,12 +11,12 @@
 namespace ringwright {
 
 enum class NodeWork : std::uint8_t {
-  kLasting,     // takes `duration`
+  kLasting,  // takes `duration`
   kSend,
   kReceive,
   kCollective,
-  kMemory,      // moves `bytes` from or to remote memory
-  kSkipped,     // takes no time, and wakes nobody
+  kMemory,   // moves `bytes` from or to remote memory
+  kSkipped,  // takes no time, and wakes nobody
 };
 
 // What of its rank a node occupies while it runs: one node at a time for each but kReceiver.

@@ -30,9 +30,9 @@ struct GraphCall {
 };
 
 struct NodeJob {
-  std::vector<NodeGraph> graphs;           // distinct ones
-  std::vector<std::uint32_t> graph_of;     // by rank
-  std::vector<RankGroup> groups;           // the first is the whole job
+  std::vector<NodeGraph> graphs;        // distinct ones
+  std::vector<std::uint32_t> graph_of;  // by rank
+  std::vector<RankGroup> groups;        // the first is the whole job
   std::vector<ChunkedCollective> plans;
   std::vector<GraphCall> calls;
   std::vector<std::vector<NodeGraph>> graph_sets;  // of collectives given as graphs: by position

@@ -20,7 +20,7 @@ constexpr std::uint32_t kNoMessage = UINT32_MAX;
 struct Travelling {
   std::uint32_t token = 0;
   std::uint32_t to = 0;
-  std::uint32_t at = 0;        // the rank whose link it waits for or is on; for a switch, its second link is `to`'s
+  std::uint32_t at = 0;  // the rank whose link it waits for or is on; for a switch, its second link is `to`'s
   std::uint32_t hops_left = 0;
   std::uint32_t next = kNoMessage;  // in the queue of a link, or of free records
   bool clockwise = true;
@@ -126,13 +126,15 @@ class AstraAwareNetwork final : public MessageNetwork {
         return (folding_ == Folding::kYes ? 0 : message.to) * 2 + 1;
       case AstraBlock::kFullyConnected: break;
     }
-    const std::uint32_t distance = message.to >= message.at ? message.to - message.at : message.to + shape_.nodes - message.at;
+    const std::uint32_t distance =
+        message.to >= message.at ? message.to - message.at : message.to + shape_.nodes - message.at;
     return place * shape_.nodes + distance;
   }
 
   [[nodiscard]] std::string name(std::size_t link) const {
     switch (shape_.block) {
-      case AstraBlock::kRing: return fmt::format("{} of rank {}", link % 2 == 0 ? "clockwise" : "counter-clockwise", link / 2);
+      case AstraBlock::kRing:
+        return fmt::format("{} of rank {}", link % 2 == 0 ? "clockwise" : "counter-clockwise", link / 2);
       case AstraBlock::kSwitch: return fmt::format("{} rank {}", link % 2 == 0 ? "from" : "to", link / 2);
       case AstraBlock::kFullyConnected: break;
     }

@@ -32,8 +32,8 @@ class AstraUnawareNetwork final : public MessageNetwork {
   [[nodiscard]] std::vector<MessageLinkUsage> busiest_links(std::size_t most) const override {
     std::vector<MessageLinkUsage> usage;
     for (std::size_t d = 0; d < bytes_.size() && d < most; ++d) {
-      usage.push_back({.name = fmt::format("dimension {} ({})", d, to_string(topology_.dimensions[d].block)),
-                       .bytes = bytes_[d]});
+      usage.push_back(
+          {.name = fmt::format("dimension {} ({})", d, to_string(topology_.dimensions[d].block)), .bytes = bytes_[d]});
     }
     return usage;
   }

@@ -8,9 +8,10 @@ namespace {
 constexpr std::array kAstraCodes = {
     ErrorCode{.code = "E270",
               .title = "a value in a configuration file of ASTRA-sim is wrong",
-              .explanation = "The files are read as ASTRA-sim reads them: switches are 0 or 1, lists have one entry per "
-                             "dimension of the network,\nsizes and rates are plain numbers (bandwidth in GB/s of 2^30 "
-                             "bytes, latency in ns).",
+              .explanation =
+                  "The files are read as ASTRA-sim reads them: switches are 0 or 1, lists have one entry per "
+                  "dimension of the network,\nsizes and rates are plain numbers (bandwidth in GB/s of 2^30 "
+                  "bytes, latency in ns).",
               .example = "topology: [ Ring, Swich ]\ntopology: [ Ring, Switch ]"},
     ErrorCode{.code = "W271",
               .title = "a key that ASTRA-sim does not read",
@@ -74,6 +75,8 @@ constexpr std::array kAstraCodes = {
 
 }  // namespace
 
-std::span<const ErrorCode> astra_error_codes() { return kAstraCodes; }
+std::span<const ErrorCode> astra_error_codes() {
+  return kAstraCodes;
+}
 
 }  // namespace ringwright::traces

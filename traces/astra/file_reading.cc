@@ -27,8 +27,9 @@ std::vector<double> numbers_above(ConfigMap& map, std::string_view name, std::st
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     const bool is_number = error == std::errc() && end == text.data() + text.size();
     if (!is_number || !(number > above) || !(number < 1e18)) {
-      map.error(name, "E270",
-                fmt::format("{} has '{}' and needs numbers above {}", map.path_of(name), text, above < 0 ? "or at 0" : "0"));
+      map.error(
+          name, "E270",
+          fmt::format("{} has '{}' and needs numbers above {}", map.path_of(name), text, above < 0 ? "or at 0" : "0"));
       return {};
     }
     numbers.push_back(number);

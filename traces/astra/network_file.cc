@@ -15,10 +15,9 @@ constexpr std::array<std::string_view, 4> kNetworkKeys = {"topology", "npus_coun
 constexpr std::array<std::string_view, 3> kBlocks = {"Ring", "FullyConnected", "Switch"};
 constexpr std::array<std::string_view, 5> kMemoryKeys = {"memory-type", "remote-mem-latency", "remote-mem-bw",
                                                          "num-nodes", "num-npus-per-node"};
-constexpr std::array kMemoryKinds = {Option{"NO_MEMORY_EXPANSION", "there is none"},
-                                     Option{"PER_NODE_MEMORY_EXPANSION", "one device per node"},
-                                     Option{"PER_NPU_MEMORY_EXPANSION", "one device per rank"},
-                                     Option{"MEMORY_POOL", "one device for all ranks"}};
+constexpr std::array kMemoryKinds = {
+    Option{"NO_MEMORY_EXPANSION", "there is none"}, Option{"PER_NODE_MEMORY_EXPANSION", "one device per node"},
+    Option{"PER_NPU_MEMORY_EXPANSION", "one device per rank"}, Option{"MEMORY_POOL", "one device for all ranks"}};
 constexpr std::int64_t kMostRanks = 4'194'304;
 constexpr std::size_t kMostDimensions = 16;
 
@@ -31,17 +30,16 @@ void check_blocks(ConfigMap& root, const std::vector<std::string>& topology) {
                near.empty() ? std::string() : fmt::format("did you mean '{}'?", near));
   }
   if (topology.empty() || topology.size() > kMostDimensions) {
-    root.error("topology", "E270", fmt::format("topology has {} dimensions and needs 1 to {}", topology.size(),
-                                               kMostDimensions));
+    root.error("topology", "E270",
+               fmt::format("topology has {} dimensions and needs 1 to {}", topology.size(), kMostDimensions));
   }
 }
 
 void check_lengths(ConfigMap& root, const AstraNetwork& network) {
   const std::size_t dimensions = network.topology.size();
-  const std::array<std::pair<std::string_view, std::size_t>, 3> lists = {
-      {{"npus_count", network.npus.size()},
-       {"bandwidth", network.bandwidth.size()},
-       {"latency", network.latency.size()}}};
+  const std::array<std::pair<std::string_view, std::size_t>, 3> lists = {{{"npus_count", network.npus.size()},
+                                                                          {"bandwidth", network.bandwidth.size()},
+                                                                          {"latency", network.latency.size()}}};
   for (const auto& [name, length] : lists) {
     if (length == dimensions) continue;
     root.error(name, "E270", fmt::format("{} has {} entries and topology has {}", name, length, dimensions),

@@ -10,17 +10,17 @@
 namespace ringwright::traces {
 
 struct AstraNetwork {
-  std::vector<std::string> topology;   // Ring, FullyConnected, Switch; by dimension, as all that follow
+  std::vector<std::string> topology;  // Ring, FullyConnected, Switch; by dimension, as all that follow
   std::vector<std::int64_t> npus;
-  std::vector<double> bandwidth;       // GB/s of 2^30 bytes
-  std::vector<double> latency;         // ns
+  std::vector<double> bandwidth;  // GB/s of 2^30 bytes
+  std::vector<double> latency;    // ns
 };
 
 enum class AstraMemoryKind : std::uint8_t { kNone, kPerNode, kPerNpu, kPool };
 
 struct AstraMemory {
   AstraMemoryKind kind = AstraMemoryKind::kNone;
-  std::int64_t latency = 0;      // ns
+  std::int64_t latency = 0;  // ns
   double bytes_per_ns = 1.0;
   std::int64_t npus_per_node = 1;
 };

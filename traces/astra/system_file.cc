@@ -71,8 +71,8 @@ void read_bus(ConfigMap& root, AstraSystem& system) {
   const AstraSharedBus bus{.latency = value("L", "latency of the bus, ns"),
                            .overhead = value("o", "overhead of a transfer on the bus, ns"),
                            .gap_per_byte = value("G", "gap between bytes on the bus, ns")};
-  system.reduction_delay = root.integer(
-      {.name = "local-reduction-delay", .doc = "ns per 100 bytes", .fallback = 1, .min = 0, .max = kMost});
+  system.reduction_delay =
+      root.integer({.name = "local-reduction-delay", .doc = "ns per 100 bytes", .fallback = 1, .min = 0, .max = kMost});
   if (on) system.shared_bus = bus;
   if (root.has("g")) root.ignore("g", "transfers on the bus that follow each other closely are not simulated");
 }
@@ -113,15 +113,18 @@ AstraSystem read_astra_system(ConfigMap& root) {
   system.scheduling_policy =
       root.choice({.name = "scheduling-policy", .doc = "whose chunks go first", .fallback = "LIFO"}, kPolicies);
   system.local_bandwidth_aware =
-      root.choice({.name = "collective-optimization", .doc = "of all-reduces over several dimensions",
-                   .fallback = "baseline"},
-                  kOptimizations) == "localBWAware";
+      root.choice(
+          {.name = "collective-optimization", .doc = "of all-reduces over several dimensions", .fallback = "baseline"},
+          kOptimizations) == "localBWAware";
   system.endpoint_delay =
       root.integer({.name = "endpoint-delay", .doc = "of each packet, ns", .fallback = 10, .min = 0, .max = kMost});
   system.splits = root.integer(
       {.name = "preferred-dataset-splits", .doc = "chunks of a collective", .fallback = 1, .min = 1, .max = kMost});
   system.active_chunks = root.integer({.name = "active-chunks-per-dimension",
-                                       .doc = "chunks that run at a time", .fallback = 1, .min = 1, .max = kMost});
+                                       .doc = "chunks that run at a time",
+                                       .fallback = 1,
+                                       .min = 1,
+                                       .max = kMost});
   read_rates(root, system);
   system.replay_only = read_switch(root, "replay-only", "every node takes its recorded duration").value_or(false);
   read_bus(root, system);

@@ -34,7 +34,7 @@ struct AstraSystem {
   bool roofline = false;
   bool replay_only = false;
   std::optional<AstraSharedBus> shared_bus = {};
-  std::int64_t reduction_delay = 1;  // of the shared bus, per 100 bytes
+  std::int64_t reduction_delay = 1;                              // of the shared bus, per 100 bytes
   std::array<std::vector<std::string>, 4> implementations = {};  // by AstraCollective and dimension
   std::array<std::string, 4> custom = {};                        // prefix of graphs; empty: none
 };

@@ -52,11 +52,9 @@ void ChunkStreams::receive(std::uint32_t chunk, std::uint32_t from) {
     return;
   }
   const ChunkState& state = chunks_[chunk];
-  put_on_the_way(chunk, from,
-                 {.to_chunk = chunk_at(state, from),
-                  .sender = state.position,
-                  .control_for = chunk,
-                  .bytes = kControlBytes});
+  put_on_the_way(
+      chunk, from,
+      {.to_chunk = chunk_at(state, from), .sender = state.position, .control_for = chunk, .bytes = kControlBytes});
 }
 
 void ChunkStreams::wait(std::uint32_t chunk, std::uint32_t from) {

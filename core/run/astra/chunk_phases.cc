@@ -5,7 +5,7 @@
 namespace ringwright {
 namespace {
 
-constexpr Tick kFixedDelay = 10;      // of packets in communicator groups
+constexpr Tick kFixedDelay = 10;       // of packets in communicator groups
 constexpr double kMemoryGap = 0.0038;  // ns per byte between the bus and memory
 constexpr Tick kReductionStart = 50;
 
@@ -56,8 +56,7 @@ void ChunkStreams::add_packet(std::uint32_t chunk, const Packet& packet) {
 
 void ChunkStreams::on_packet(std::uint32_t chunk, Tick reduction) {
   if (reduction >= 0) {
-    around_.events.after(chunks_[chunk].rank, reduction,
-                         {.kind = RankEventKind::kPacket, .index = chunk, .extra = -1});
+    around_.events.after(chunks_[chunk].rank, reduction, {.kind = RankEventKind::kPacket, .index = chunk, .extra = -1});
     return;
   }
   ++chunks_[chunk].completed;

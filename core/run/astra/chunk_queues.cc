@@ -38,8 +38,7 @@ ChunkQueues::Turn ChunkQueues::take_turn(std::uint32_t rank, std::uint32_t dimen
       if (cursors.last >= count) cursors.last = middle;
       break;
   }
-  return {.queue = static_cast<std::uint16_t>(dimension * count + number),
-          .reversed = count > 1 && number >= middle};
+  return {.queue = static_cast<std::uint16_t>(dimension * count + number), .reversed = count > 1 && number >= middle};
 }
 
 void ChunkQueues::add(std::uint32_t chunk, std::vector<ChunkState>& chunks) {

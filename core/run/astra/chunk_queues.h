@@ -52,7 +52,7 @@ class ChunkQueues {
   }
 
   QueueRules rules_;
-  std::vector<Queue> queues_;    // by rank, dimension and number
+  std::vector<Queue> queues_;     // by rank, dimension and number
   std::vector<Cursors> cursors_;  // by rank and dimension
 };
 

@@ -17,8 +17,8 @@ struct OpenCollective {
   std::span<const std::uint32_t> members = {};  // ranks by position; empty: position = rank
   std::uint32_t size = 0;                       // positions
   std::uint32_t first_chunk = 0;
-  std::uint32_t unfinished = 0;                 // members that have chunks to finish
-  bool folded = false;                          // one rank stands for all positions
+  std::uint32_t unfinished = 0;  // members that have chunks to finish
+  bool folded = false;           // one rank stands for all positions
 };
 
 enum class ChunkStage : std::uint8_t { kIdle, kQueued, kRunning };
@@ -26,8 +26,8 @@ enum class TreeStage : std::uint8_t { kRising, kFalling, kDone };
 
 struct ChunkState {
   std::uint32_t collective = 0;
-  std::uint32_t rank = 0;      // whose queues and clock it uses
-  std::uint32_t position = 0;  // in the group
+  std::uint32_t rank = 0;         // whose queues and clock it uses
+  std::uint32_t position = 0;     // in the group
   std::uint32_t next = kNoChunk;  // in the list of waiting chunks of a queue
   std::int64_t priority = 0;
 
@@ -35,7 +35,7 @@ struct ChunkState {
   std::uint16_t queue = 0;
   ChunkStage stage = ChunkStage::kIdle;
   TreeStage tree = TreeStage::kRising;
-  bool reversed = false;  // rings run anticlockwise
+  bool reversed = false;          // rings run anticlockwise
   std::uint32_t chunks_done = 0;  // of the member; counted in its first chunk
 
   // Of the phase:

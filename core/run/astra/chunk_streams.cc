@@ -43,9 +43,8 @@ std::uint32_t ChunkStreams::open(const OpenCollective& collective) {
   }
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t position = i / open.plan->chunks;
-    chunks_[open.first_chunk + i] = {.collective = index,
-                                     .rank = open.members.empty() ? position : open.members[position],
-                                     .position = position};
+    chunks_[open.first_chunk + i] = {
+        .collective = index, .rank = open.members.empty() ? position : open.members[position], .position = position};
   }
   return index;
 }

@@ -82,8 +82,8 @@ class ChunkStreams {
 
  private:
   struct OnTheWay {
-    std::uint32_t to_chunk = 0;  // or the next free record
-    std::uint32_t sender = 0;    // as the receiver knows it
+    std::uint32_t to_chunk = 0;            // or the next free record
+    std::uint32_t sender = 0;              // as the receiver knows it
     std::uint32_t control_for = kNoChunk;  // a control message: the chunk that waits for the data
     std::int64_t bytes = 0;
   };

@@ -20,8 +20,8 @@ enum class JobEvent : std::uint32_t {
 
 // What runs at a moment of one rank.
 enum class RankEventKind : std::uint32_t {
-  kPacket,    // index: a chunk; extra: ticks that its reduction takes
-  kNodeDone,  // index: a node of the rank's graph
+  kPacket,         // index: a chunk; extra: ticks that its reduction takes
+  kNodeDone,       // index: a node of the rank's graph
   kGraphNodeDone,  // index: a chunk; extra: a node of its graph
 };
 
@@ -30,6 +30,8 @@ enum class MessageOwner : std::uint32_t { kChunk, kNode };
 [[nodiscard]] constexpr std::uint32_t message_token(MessageOwner owner, std::uint32_t index) {
   return index << 1U | static_cast<std::uint32_t>(owner);
 }
-[[nodiscard]] constexpr MessageOwner owner_of(std::uint32_t token) { return static_cast<MessageOwner>(token & 1U); }
+[[nodiscard]] constexpr MessageOwner owner_of(std::uint32_t token) {
+  return static_cast<MessageOwner>(token & 1U);
+}
 
 }  // namespace ringwright

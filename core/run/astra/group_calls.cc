@@ -45,9 +45,9 @@ std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call,
   return index;
 }
 
-// Isolated: on a network where messages do not delay each other every collective is alone, and each member needs data of
-// all others, so that none is done before the last one has called. Together: all ranks of the job may be about to call
-// at one tick, with nobody left to disturb them.
+// Isolated: on a network where messages do not delay each other every collective is alone, and each member needs data
+// of all others, so that none is done before the last one has called. Together: all ranks of the job may be about to
+// call at one tick, with nobody left to disturb them.
 GroupCalls::Way GroupCalls::way_of(const GraphCall& use) const {
   const ChunkedCollective& plan = job_.plans[use.plan];
   if (plan.phases.empty()) return Way::kNothing;
@@ -74,11 +74,11 @@ bool GroupCalls::call(const Caller& caller, std::uint32_t call) {
   Execution& execution = executions_[index];
   if (job_.calls[execution.call].plan != use.plan &&
       job_.plans[job_.calls[execution.call].plan] != job_.plans[use.plan]) {
-    mismatch_ = {.rank = caller.rank,
-                 .node = job_.graphs[job_.graph_of[caller.rank]].nodes[caller.node].id,
-                 .reason = fmt::format("calls {}, as call {} on group {}, where another rank calls {}", use.name,
-                                       execution.ordinal + 1, job_.groups[use.group].name,
-                                       job_.calls[execution.call].name)};
+    mismatch_ = {
+        .rank = caller.rank,
+        .node = job_.graphs[job_.graph_of[caller.rank]].nodes[caller.node].id,
+        .reason = fmt::format("calls {}, as call {} on group {}, where another rank calls {}", use.name,
+                              execution.ordinal + 1, job_.groups[use.group].name, job_.calls[execution.call].name)};
     return false;
   }
   execution.callers[position] = caller;
@@ -120,9 +120,8 @@ void GroupCalls::enter_streams(std::uint32_t index, std::uint32_t position) {
   Execution& execution = executions_[index];
   const GraphCall& use = job_.calls[execution.call];
   if (execution.open == Execution::kNotOpen) {
-    execution.open = streams_->open({.plan = &job_.plans[use.plan],
-                                     .members = job_.groups[use.group].members,
-                                     .size = size_of(use.group)});
+    execution.open = streams_->open(
+        {.plan = &job_.plans[use.plan], .members = job_.groups[use.group].members, .size = size_of(use.group)});
     if (execution_of_open_.size() <= execution.open) execution_of_open_.resize(execution.open + 1);
     execution_of_open_[execution.open] = index;
   }
@@ -195,7 +194,9 @@ void GroupCalls::finish_isolated(std::uint32_t index) {
   const ChunkedCollective& plan = job_.plans[use.plan];
   const std::span<const std::uint32_t> members = job_.groups[use.group].members;
   const Tick first = execution.first;
-  const bool at_once = execution.times.back() == first && std::ranges::adjacent_find(execution.times, std::ranges::not_equal_to()) == execution.times.end();
+  const bool at_once =
+      execution.times.back() == first &&
+      std::ranges::adjacent_find(execution.times, std::ranges::not_equal_to()) == execution.times.end();
   if (at_once && networks_.all_look_alike(members, plan) && finish_folded(index)) return;
   for (Tick& time : execution.times) time -= first;
   const auto done = isolated_.run(plan, members, execution.times);

@@ -63,9 +63,9 @@ class GroupCalls final : public ChunkListener {
     static constexpr std::uint32_t kNotOpen = UINT32_MAX;
   };
   struct Group {
-    std::vector<std::uint32_t> calls_of;     // by position
-    std::deque<std::uint32_t> executions;    // open ones, by ordinal
-    std::uint32_t first_ordinal = 0;         // of `executions`
+    std::vector<std::uint32_t> calls_of;   // by position
+    std::deque<std::uint32_t> executions;  // open ones, by ordinal
+    std::uint32_t first_ordinal = 0;       // of `executions`
   };
   enum class Way : std::uint8_t { kNothing, kMessages, kIsolated, kTogether };
 
@@ -91,7 +91,7 @@ class GroupCalls final : public ChunkListener {
   std::vector<Group> groups_;
   std::vector<Execution> executions_;
   std::vector<std::uint32_t> free_executions_;
-  std::vector<std::uint32_t> execution_of_open_;  // by collective of the streams
+  std::vector<std::uint32_t> execution_of_open_;                                   // by collective of the streams
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::optional<Tick>> folded_;  // by plan and group
   std::vector<std::uint32_t> gathering_;  // executions that all ranks may be about to enter at this tick
   std::map<std::uint32_t, CallOutcome> outcomes_;

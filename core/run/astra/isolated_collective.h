@@ -1,5 +1,5 @@
-// A collective whose members share no link with anybody else while it lasts: its times depend on nothing but the moments
-// at which its members enter.
+// A collective whose members share no link with anybody else while it lasts: its times depend on nothing but the
+// moments at which its members enter.
 #pragma once
 
 #include <cstdint>

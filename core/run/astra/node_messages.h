@@ -54,9 +54,7 @@ class NodeMessages {
     std::uint32_t arrived = 0;            // messages that nobody has waited for
     std::deque<std::uint64_t> senders;    // that wait for a control message
     std::uint32_t controls = 0;           // that no send has waited for
-    [[nodiscard]] bool empty() const {
-      return receivers.empty() && arrived == 0 && senders.empty() && controls == 0;
-    }
+    [[nodiscard]] bool empty() const { return receivers.empty() && arrived == 0 && senders.empty() && controls == 0; }
   };
   struct OnTheWay {
     NodeMessage message;

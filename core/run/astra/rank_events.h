@@ -1,5 +1,5 @@
-// Events of ranks, gathered by rank and tick: what a rank has to do at one tick runs in one go, in the order in which it
-// was scheduled, when the first of it is due.
+// Events of ranks, gathered by rank and tick: what a rank has to do at one tick runs in one go, in the order in which
+// it was scheduled, when the first of it is due.
 //
 // This is how ASTRA-sim orders events of the same tick, which decides who is first at a link that two messages reach
 // at once.

@@ -66,7 +66,9 @@ std::vector<std::uint32_t> RankNodes::running() const {
   return nodes;
 }
 
-void RankNodes::skip(std::uint32_t node) { free_children(node, asleep_); }
+void RankNodes::skip(std::uint32_t node) {
+  free_children(node, asleep_);
+}
 
 void RankNodes::wake() {
   for (const std::uint32_t node : asleep_) make_ready(node);
