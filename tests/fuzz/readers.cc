@@ -17,6 +17,8 @@
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
 #include "tests/fuzz/config_reader.h"
+#include "traces/astra/network_file.h"
+#include "traces/astra/system_file.h"
 #include "traces/collective_log.h"
 #include "validation/gpu/interference_table.h"
 #include "validation/gpu/primitives_table.h"
@@ -104,6 +106,14 @@ void settings(std::string_view text) {
   });
 }
 
+template <class Value, Value (*kRead)(ConfigMap& root)>
+void astra(std::string_view text) {
+  document(text, [](ConfigDocument& file) {
+    ConfigMap root = file.root();
+    static_cast<void>(kRead(root));
+  });
+}
+
 void deepspeed(std::string_view text) {
   document(text, [](ConfigDocument& file) {
     configs::Imports imports;
@@ -127,7 +137,10 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
-constexpr std::array<Reader, 25> kReaders = {{
+constexpr std::array<Reader, 28> kReaders = {{
+    {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
+    {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
+    {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
     {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
