@@ -43,8 +43,12 @@ class NodeTranslator {
       case ChakraKind::kCollective:
         if (result.slot == NodeSlot::kCpu) return lasting(node, result);
         return node.kind == ChakraKind::kCollective ? collective(node, result) : message(node, result);
-      case ChakraKind::kInvalid:
-      case ChakraKind::kMetadata: break;
+      case ChakraKind::kMetadata:
+        // ASTRA-sim ends here; the node says something about the trace and does nothing.
+        result.work = NodeWork::kLasting;
+        result.slot = NodeSlot::kReceiver;
+        break;
+      case ChakraKind::kInvalid: break;
     }
     return result;
   }

@@ -4,7 +4,7 @@
 
 #include "collectives/astra/trees.h"
 
-namespace ringwright::collectives::astra_phases_test {
+namespace ringwright::collectives::phases_test {
 namespace {
 
 AstraCall call_of(CollectiveKind kind, std::int64_t bytes, std::vector<std::uint32_t> dimensions,
@@ -96,4 +96,4 @@ TEST(AstraTree, IsFullBelowItsRoot) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives::astra_phases_test
+}  // namespace ringwright::collectives::phases_test

@@ -98,7 +98,7 @@ configs::AstraFiles files_of(const json& a_case, const Folder& folder, const fs:
   if (a_case.contains("remote_memory")) files.remote_memory = folder.write("m.json", a_case["remote_memory"].dump());
   if (a_case.contains("comm_group")) files.groups = folder.write("g.json", a_case["comm_group"].dump());
   if (a_case.at("backend") == "congestion_aware") files.backend = configs::AstraBackend::kAware;
-  for (const std::string option : a_case.value("extra_cli", std::vector<std::string>())) {
+  for (const std::string& option : a_case.value("extra_cli", std::vector<std::string>())) {
     const std::string value = option.substr(option.find('=') + 1);
     if (option.starts_with("--injection-scale")) files.injection_scale = std::stod(value);
     if (option.starts_with("--num-queues")) files.queues_per_dimension = static_cast<std::uint32_t>(std::stoul(value));

@@ -2,6 +2,7 @@
 // 3 * floor(m / local bandwidth) the reduction of a packet.
 #include "core/run/astra/job_run.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
