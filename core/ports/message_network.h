@@ -60,6 +60,8 @@ class MessageNetworks {
   [[nodiscard]] virtual std::unique_ptr<MessageNetwork> make_folded(TickQueue& queue, NetworkEvents events) const = 0;
   // False: messages never delay each other.
   [[nodiscard]] virtual bool shares_links() const = 0;
+  // Of a message between members, where links are not shared.
+  [[nodiscard]] virtual Tick delay(std::span<const std::uint32_t> members, const NetworkMessage& message) const = 0;
   // Whether a collective's messages take the same time for every member, and, where links are shared, load each link
   // alike, when all start at once. Empty: the whole job.
   [[nodiscard]] virtual bool all_look_alike(std::span<const std::uint32_t> members,

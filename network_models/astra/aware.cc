@@ -31,7 +31,7 @@ struct Travelling {
 struct MessageLink {
   std::uint32_t first = kNoMessage;  // waiting
   std::uint32_t last = kNoMessage;
-  bool busy = false;
+  Tick free_at = 0;
   Tick last_arrival = -1;
   bool last_was_own = false;  // sent by the rank at the link, not passed on
   std::int64_t bytes = 0;
@@ -73,17 +73,16 @@ class AstraAwareNetwork final : public MessageNetwork {
   }
 
   void on_event(std::uint32_t index) override {
-    // Even: a message reaches its next device. Odd: a link is free.
+    // Even: a message reaches its next device. Odd: a link is free for the next one that waits.
     if ((index & 1U) == 0) {
       arrive(index >> 1U);
       return;
     }
     MessageLink& link = links_[index >> 1U];
-    link.busy = false;
-    if (link.first == kNoMessage) return;
     const std::uint32_t message = link.first;
     link.first = messages_[message].next;
     start(index >> 1U, message);
+    if (link.first != kNoMessage) wake_when_free(index >> 1U);
   }
 
   void reset() override {
@@ -150,13 +149,14 @@ class AstraAwareNetwork final : public MessageNetwork {
     if (link.last_arrival == queue_.now() && !(is_own && link.last_was_own)) ties_ = true;
     link.last_arrival = queue_.now();
     link.last_was_own = is_own;
-    if (!link.busy) {
+    if (link.first == kNoMessage && queue_.now() >= link.free_at) {
       start(link_index, index);
       return;
     }
     messages_[index].next = kNoMessage;
     if (link.first == kNoMessage) {
       link.first = index;
+      wake_when_free(link_index);
     } else {
       messages_[link.last].next = index;
     }
@@ -171,7 +171,7 @@ class AstraAwareNetwork final : public MessageNetwork {
       last_delay_ = shape_.delay(1, message.bytes);
       last_occupancy_ = shape_.occupancy(message.bytes);
     }
-    link.busy = true;
+    link.free_at = queue_.now() + last_occupancy_;
     link.bytes += message.bytes;
     link.busy_ticks += last_occupancy_;
     if (message.hops_left > 1) {
@@ -181,7 +181,11 @@ class AstraAwareNetwork final : public MessageNetwork {
       messages_[index].next = free_;
       free_ = index;
     }
-    queue_.after(last_occupancy_, {.kind = events_.internal, .index = link_index << 1U | 1U});
+  }
+
+  // Only links for which a message waits need an event.
+  void wake_when_free(std::uint32_t link_index) {
+    queue_.at(links_[link_index].free_at, {.kind = events_.internal, .index = link_index << 1U | 1U});
   }
 
   void arrive(std::uint32_t index) {
@@ -222,6 +226,11 @@ class AstraAware final : public MessageNetworks {
     return std::make_unique<AstraAwareNetwork>(shape_, queue, events, std::span<const std::uint32_t>(), Folding::kYes);
   }
   [[nodiscard]] bool shares_links() const override { return true; }
+  [[nodiscard]] Tick delay(std::span<const std::uint32_t> /*members*/,
+                           const NetworkMessage& /*message*/) const override {
+    CHECK(false, "the time of a message on shared links depends on the others");
+    return 0;
+  }
   // Groups share links with each other. Pairs whose indices differ in a bit use the links of a ring unevenly.
   [[nodiscard]] bool all_look_alike(std::span<const std::uint32_t> members,
                                     const ChunkedCollective& collective) const override {

@@ -58,6 +58,10 @@ class AstraUnaware final : public MessageNetworks {
     return make(queue, events, {});
   }
   [[nodiscard]] bool shares_links() const override { return false; }
+  [[nodiscard]] Tick delay(std::span<const std::uint32_t> members, const NetworkMessage& message) const override {
+    return topology_.delay(members.empty() ? message.from : members[message.from],
+                           members.empty() ? message.to : members[message.to], message.bytes);
+  }
   [[nodiscard]] bool all_look_alike(std::span<const std::uint32_t> members,
                                     const ChunkedCollective& collective) const override {
     for (const ChunkPhase& phase : collective.phases) {

@@ -31,7 +31,7 @@ void ChunkStreams::put_on_the_way(std::uint32_t from_chunk, std::uint32_t to, co
                         .token = message_token(MessageOwner::kChunk, index)});
 }
 
-void ChunkStreams::send(std::uint32_t chunk, const Peers& peers, std::int64_t bytes) {
+void ChunkStreams::send(std::uint32_t chunk, const PhasePeers& peers, std::int64_t bytes) {
   const ChunkState& state = chunks_[chunk];
   if (rules_.rendezvous) {
     Rendezvous& with = rendezvous_[{chunk, peers.to}];

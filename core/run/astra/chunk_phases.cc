@@ -1,5 +1,6 @@
 // What a chunk does next in a phase: messages in a window, or up and down a tree.
-#include "core/base/check.h"
+#include <utility>
+
 #include "core/run/astra/chunk_streams.h"
 
 namespace ringwright {
@@ -8,15 +9,6 @@ namespace {
 constexpr Tick kFixedDelay = 10;       // of packets in communicator groups
 constexpr double kMemoryGap = 0.0038;  // ns per byte between the bus and memory
 constexpr Tick kReductionStart = 50;
-
-Packet packet_at(const ChunkPhase& phase, std::uint32_t packet) {
-  if (phase.packet_period > 0) packet %= phase.packet_period;
-  for (const PacketRun& run : phase.packets) {
-    if (packet < run.count) return run.each;
-    packet -= run.count;
-  }
-  return {};
-}
 
 std::uint32_t index_in(const ChunkPhase& phase, std::uint32_t position) {
   return position / phase.stride % phase.nodes;
@@ -43,15 +35,42 @@ Tick SharedBus::delay(const Packet& packet) const {
   return total;
 }
 
+Packet packet_at(const ChunkPhase& phase, std::uint32_t packet) {
+  if (phase.packet_period > 0) packet %= phase.packet_period;
+  for (const PacketRun& run : phase.packets) {
+    if (packet < run.count) return run.each;
+    packet -= run.count;
+  }
+  return {};
+}
+
+EndpointTime endpoint_time(const StreamRules& rules, const ChunkedCollective& plan, const Packet& packet) {
+  const bool configured = plan.pays_endpoint_delay;
+  EndpointTime time{.delay = configured ? rules.endpoint_delay : kFixedDelay};
+  if (configured && rules.bus) time.delay = rules.bus->delay(packet);
+  // Written, and read twice: each pass rounded down.
+  if (packet.reduced) time.reduction = 3 * whole_ticks(static_cast<double>(packet.bytes) / rules.local_bytes_per_ns);
+  return time;
+}
+
+PhasePeers peers_in(const ChunkPhase& phase, std::uint32_t position, const MessageStep& step) {
+  const std::uint32_t index = index_in(phase, position);
+  if (step.rule == PeerRule::kXor) {
+    const std::uint32_t peer = moved_to(phase, position, index ^ step.distance);
+    return {.to = peer, .from = peer};
+  }
+  std::uint32_t ahead = index + step.distance;
+  if (ahead >= phase.nodes) ahead -= phase.nodes;
+  std::uint32_t behind = index + phase.nodes - step.distance;
+  if (behind >= phase.nodes) behind -= phase.nodes;
+  return {.to = moved_to(phase, position, ahead), .from = moved_to(phase, position, behind)};
+}
+
 void ChunkStreams::add_packet(std::uint32_t chunk, const Packet& packet) {
   const ChunkState& state = chunks_[chunk];
-  const bool configured = open_[state.collective].plan->pays_endpoint_delay;
-  Tick delay = configured ? rules_.endpoint_delay : kFixedDelay;
-  if (configured && rules_.bus) delay = rules_.bus->delay(packet);
-  // Written, and read twice: each pass rounded down.
-  const Tick reduction = 3 * whole_ticks(static_cast<double>(packet.bytes) / rules_.local_bytes_per_ns);
-  around_.events.after(state.rank, delay,
-                       {.kind = RankEventKind::kPacket, .index = chunk, .extra = packet.reduced ? reduction : -1});
+  const EndpointTime time = endpoint_time(rules_, *open_[state.collective].plan, packet);
+  around_.events.after(state.rank, time.delay,
+                       {.kind = RankEventKind::kPacket, .index = chunk, .extra = packet.reduced ? time.reduction : -1});
 }
 
 void ChunkStreams::on_packet(std::uint32_t chunk, Tick reduction) {
@@ -84,21 +103,6 @@ void ChunkStreams::add_window_packet(std::uint32_t chunk) {
   add_packet(chunk, packet_at(phase_of(chunks_[chunk]), chunks_[chunk].packets++));
 }
 
-ChunkStreams::Peers ChunkStreams::peers_of(const ChunkState& chunk, const ChunkPhase& phase,
-                                           const MessageStep& step) const {
-  const std::uint32_t index = index_in(phase, chunk.position);
-  if (step.rule == PeerRule::kXor) {
-    const std::uint32_t peer = moved_to(phase, chunk.position, index ^ step.distance);
-    return {.to = peer, .from = peer};
-  }
-  std::uint32_t ahead = index + step.distance;
-  if (ahead >= phase.nodes) ahead -= phase.nodes;
-  std::uint32_t behind = index + phase.nodes - step.distance;
-  if (behind >= phase.nodes) behind -= phase.nodes;
-  const Peers peers{.to = moved_to(phase, chunk.position, ahead), .from = moved_to(phase, chunk.position, behind)};
-  return chunk.reversed ? Peers{.to = peers.from, .from = peers.to} : peers;
-}
-
 // A handled packet lets one message go; behind a gate, all that are let go wait until the gate opens.
 void ChunkStreams::advance_window(std::uint32_t chunk) {
   const ChunkState& before = chunks_[chunk];
@@ -109,7 +113,8 @@ void ChunkStreams::advance_window(std::uint32_t chunk) {
     ChunkState& state = chunks_[chunk];
     if (state.sent == phase.messages || state.sent == state.completed) break;
     const MessageStep& step = phase.step(state.sent);
-    const Peers peers = peers_of(state, phase, step);
+    PhasePeers peers = peers_in(phase, state.position, step);
+    if (state.reversed && step.rule == PeerRule::kShift) std::swap(peers.to, peers.from);
     ++state.sent;
     send(chunk, peers, step.bytes);
     receive(chunk, peers.from);

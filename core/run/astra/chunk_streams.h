@@ -39,6 +39,23 @@ struct StreamRules {
   std::optional<SharedBus> bus = {};
 };
 
+// The packet handled before a message, or after the last ones are received.
+[[nodiscard]] Packet packet_at(const ChunkPhase& phase, std::uint32_t packet);
+
+// What a packet costs the endpoint.
+struct EndpointTime {
+  Tick delay = 0;
+  Tick reduction = 0;  // afterwards
+};
+[[nodiscard]] EndpointTime endpoint_time(const StreamRules& rules, const ChunkedCollective& plan, const Packet& packet);
+
+// To whom a position sends in a step, and from whom it receives.
+struct PhasePeers {
+  std::uint32_t to = 0;
+  std::uint32_t from = 0;
+};
+[[nodiscard]] PhasePeers peers_in(const ChunkPhase& phase, std::uint32_t position, const MessageStep& step);
+
 class ChunkListener {
  public:
   virtual ~ChunkListener() = default;
@@ -87,10 +104,6 @@ class ChunkStreams {
     std::uint32_t control_for = kNoChunk;  // a control message: the chunk that waits for the data
     std::int64_t bytes = 0;
   };
-  struct Peers {
-    std::uint32_t to = 0;
-    std::uint32_t from = 0;
-  };
   // With the rendezvous protocol: what a chunk would send to a position, and the control messages it has from there.
   struct Rendezvous {
     std::uint32_t controls = 0;
@@ -104,7 +117,7 @@ class ChunkStreams {
   void begin_phase(std::uint32_t chunk);
 
   // --- chunk_messages.cc: sending and receiving ---
-  void send(std::uint32_t chunk, const Peers& peers, std::int64_t bytes);
+  void send(std::uint32_t chunk, const PhasePeers& peers, std::int64_t bytes);
   void put_on_the_way(std::uint32_t from_chunk, std::uint32_t to, const OnTheWay& what);
   void receive(std::uint32_t chunk, std::uint32_t from);
   void wait(std::uint32_t chunk, std::uint32_t from);
@@ -117,7 +130,6 @@ class ChunkStreams {
   void advance_window(std::uint32_t chunk);
   void advance_tree(std::uint32_t chunk);
   void start_tree(std::uint32_t chunk);
-  [[nodiscard]] Peers peers_of(const ChunkState& chunk, const ChunkPhase& phase, const MessageStep& step) const;
   [[nodiscard]] TreeRole role_of(const ChunkState& chunk) const;
   [[nodiscard]] bool is_tree_leaf(const ChunkState& chunk) const;
 

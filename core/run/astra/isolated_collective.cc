@@ -1,6 +1,7 @@
 #include "core/run/astra/isolated_collective.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/base/check.h"
 
@@ -10,6 +11,11 @@ namespace {
 constexpr Tick kNever = -1;
 constexpr NetworkEvents kEventKinds{.arrival = static_cast<std::uint32_t>(JobEvent::kArrival),
                                     .internal = static_cast<std::uint32_t>(JobEvent::kNetwork)};
+
+Tick endpoint_ticks(const StreamRules& rules, const ChunkedCollective& plan, std::uint32_t packet) {
+  const EndpointTime time = endpoint_time(rules, plan, packet_at(plan.phases.front(), packet));
+  return time.delay + time.reduction;
+}
 
 }  // namespace
 
@@ -47,9 +53,56 @@ void IsolatedCollective::drive(Machine& machine) {
   }
 }
 
+// One phase in which each member has one message on its way: no event is needed, since a member's next step begins when
+// its own step and that of its sender allow it.
+bool IsolatedCollective::is_chain(const ChunkedCollective& plan) {
+  return plan.phases.size() == 1 && plan.phases.front().shape == PhaseShape::kWindow && plan.phases.front().window == 1;
+}
+
+std::vector<Tick> IsolatedCollective::run_chain(const ChunkedCollective& plan, std::span<const std::uint32_t> members,
+                                                std::span<const Tick> entered) const {
+  const ChunkPhase& phase = plan.phases.front();
+  const std::size_t size = entered.size();
+  const std::size_t at_once = rules_.queues.running_per_queue;
+  std::vector<std::vector<Tick>> turns(size);  // when the running chunks of a member end, a heap
+  std::vector<Tick> sent(size), next(size), delays(size), last(entered.begin(), entered.end());
+  std::vector<std::uint32_t> senders(size);
+  for (std::uint32_t chunk = 0; chunk < plan.chunks; ++chunk) {
+    const Tick first_packet = endpoint_ticks(rules_, plan, 0);
+    for (std::size_t i = 0; i < size; ++i) {
+      Tick begin = entered[i];
+      if (turns[i].size() == at_once) {
+        std::ranges::pop_heap(turns[i], std::greater<>());
+        begin = turns[i].back();
+        turns[i].pop_back();
+      }
+      sent[i] = begin + first_packet;
+    }
+    for (std::uint32_t message = 0; message < phase.messages; ++message) {
+      if (message == 0 || phase.steps.size() > 1) {
+        const MessageStep& step = phase.step(message);
+        for (std::uint32_t i = 0; i < size; ++i) {
+          senders[i] = peers_in(phase, i, step).from;
+          delays[i] = networks_.delay(members, {.from = senders[i], .to = i, .bytes = step.bytes});
+        }
+      }
+      const Tick packet = endpoint_ticks(rules_, plan, message + 1);
+      for (std::size_t i = 0; i < size; ++i) next[i] = std::max(sent[i], sent[senders[i]] + delays[i]) + packet;
+      sent.swap(next);
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      last[i] = std::max(last[i], sent[i]);
+      turns[i].push_back(sent[i]);
+      std::ranges::push_heap(turns[i], std::greater<>());
+    }
+  }
+  return last;
+}
+
 std::optional<std::vector<Tick>> IsolatedCollective::run(const ChunkedCollective& plan,
                                                          std::span<const std::uint32_t> members,
                                                          std::span<const Tick> entered) {
+  if (!networks_.shares_links() && is_chain(plan)) return run_chain(plan, members, entered);
   queue_.reset();
   Machine machine = make(entered.size(), networks_.make(queue_, kEventKinds, members));
   done_.assign(entered.size(), kNever);

@@ -36,6 +36,9 @@ class IsolatedCollective final : ChunkListener {
     std::unique_ptr<ChunkStreams> streams;
   };
 
+  [[nodiscard]] static bool is_chain(const ChunkedCollective& plan);
+  [[nodiscard]] std::vector<Tick> run_chain(const ChunkedCollective& plan, std::span<const std::uint32_t> members,
+                                            std::span<const Tick> entered) const;
   void on_member_done(std::uint32_t collective, std::uint32_t position) override;
   void drive(Machine& machine);
   [[nodiscard]] Machine make(std::size_t ranks, std::unique_ptr<MessageNetwork> network);

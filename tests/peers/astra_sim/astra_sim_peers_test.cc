@@ -180,6 +180,7 @@ std::vector<json> cases_in(const fs::path& data) {
   std::ifstream sweep(data / "collective_sweep.csv");
   std::vector<std::string> columns;
   for (std::string line; std::getline(sweep, line);) {
+    if (line.ends_with('\r')) line.pop_back();
     std::vector<std::string> fields;
     std::stringstream text(line);
     for (std::string word; std::getline(text, word, ',');) fields.push_back(word);
