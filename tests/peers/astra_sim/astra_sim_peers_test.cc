@@ -175,7 +175,8 @@ std::vector<json> cases_in(const fs::path& data) {
   for (const char* name : {"core_cases.json", "extra_cases.json"}) {
     std::ifstream file(data / name);
     if (!file) continue;
-    for (const json& a_case : json::parse(file).at("cases")) cases.push_back(a_case);
+    const json document = json::parse(file);
+    for (const json& a_case : document.at("cases")) cases.push_back(a_case);
   }
   std::ifstream sweep(data / "collective_sweep.csv");
   std::vector<std::string> columns;
