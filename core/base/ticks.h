@@ -16,6 +16,11 @@ inline constexpr Tick kLastTick = Tick{1} << 61;
   return ticks > 0.0 ? static_cast<Tick>(ticks) : 0;
 }
 
+// The sum of two times on the clock, at most its end.
+[[nodiscard]] constexpr Tick later(Tick a, Tick b) {
+  return a + b < kLastTick ? a + b : kLastTick;
+}
+
 struct TickEvent {
   std::uint32_t kind = 0;
   std::uint32_t index = 0;

@@ -1,4 +1,5 @@
 // What a chunk does next in a phase: messages in a window, or up and down a tree.
+#include <algorithm>
 #include <utility>
 
 #include "core/run/astra/chunk_streams.h"
@@ -28,10 +29,14 @@ Tick SharedBus::delay(const Packet& packet) const {
   };
   const Tick pass = transfer(gap_per_byte);
   const Tick memory = transfer(kMemoryGap);
-  if (packet.way == PacketWay::kOut) return pass + memory;
-  Tick total = pass + memory;
-  if (packet.reduced) total += 2 * memory + packet.bytes / 100 * reduction_per_100_bytes + kReductionStart;
-  if (packet.way == PacketWay::kThrough) total += pass + memory;
+  Tick total = later(pass, memory);
+  if (packet.way == PacketWay::kOut) return total;
+  if (packet.reduced) {
+    const auto hundreds = static_cast<double>(packet.bytes / 100);
+    total = later(later(total, memory), later(memory, kReductionStart));
+    total = later(total, whole_ticks(hundreds * static_cast<double>(reduction_per_100_bytes)));
+  }
+  if (packet.way == PacketWay::kThrough) total = later(total, later(pass, memory));
   return total;
 }
 
@@ -49,7 +54,9 @@ EndpointTime endpoint_time(const StreamRules& rules, const ChunkedCollective& pl
   EndpointTime time{.delay = configured ? rules.endpoint_delay : kFixedDelay};
   if (configured && rules.bus) time.delay = rules.bus->delay(packet);
   // Written, and read twice: each pass rounded down.
-  if (packet.reduced) time.reduction = 3 * whole_ticks(static_cast<double>(packet.bytes) / rules.local_bytes_per_ns);
+  if (packet.reduced)
+    time.reduction =
+        3 * std::min(whole_ticks(static_cast<double>(packet.bytes) / rules.local_bytes_per_ns), kLastTick / 3);
   return time;
 }
 

@@ -145,7 +145,7 @@ void GroupCalls::note(const Execution& execution) {
   outcome.call = execution.call;
   ++outcome.executions;
   const Tick lasted = queue_.now() - execution.first;
-  outcome.total += lasted;
+  outcome.total = later(outcome.total, lasted);
   outcome.longest = std::max(outcome.longest, lasted);
 }
 
@@ -176,7 +176,7 @@ void GroupCalls::finish_all_at(std::uint32_t index, Tick after) {
   outcome.call = execution.call;
   ++outcome.executions;
   const Tick lasted = queue_.now() + after - execution.first;
-  outcome.total += lasted;
+  outcome.total = later(outcome.total, lasted);
   outcome.longest = std::max(outcome.longest, lasted);
   close(index);
 }
@@ -212,7 +212,7 @@ void GroupCalls::finish_isolated(std::uint32_t index) {
   CallOutcome& outcome = outcomes_[execution.call];
   outcome.call = execution.call;
   ++outcome.executions;
-  outcome.total += last - first;
+  outcome.total = later(outcome.total, last - first);
   outcome.longest = std::max(outcome.longest, last - first);
   close(index);
 }

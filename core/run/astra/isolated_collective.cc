@@ -14,7 +14,7 @@ constexpr NetworkEvents kEventKinds{.arrival = static_cast<std::uint32_t>(JobEve
 
 Tick endpoint_ticks(const StreamRules& rules, const ChunkedCollective& plan, std::uint32_t packet) {
   const EndpointTime time = endpoint_time(rules, plan, packet_at(plan.phases.front(), packet));
-  return time.delay + time.reduction;
+  return later(time.delay, time.reduction);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::vector<Tick> IsolatedCollective::run_chain(const ChunkedCollective& plan, s
         begin = turns[i].back();
         turns[i].pop_back();
       }
-      sent[i] = begin + first_packet;
+      sent[i] = later(begin, first_packet);
     }
     for (std::uint32_t message = 0; message < phase.messages; ++message) {
       if (message == 0 || phase.steps.size() > 1) {
@@ -87,7 +87,8 @@ std::vector<Tick> IsolatedCollective::run_chain(const ChunkedCollective& plan, s
         }
       }
       const Tick packet = endpoint_ticks(rules_, plan, message + 1);
-      for (std::size_t i = 0; i < size; ++i) next[i] = std::max(sent[i], sent[senders[i]] + delays[i]) + packet;
+      for (std::size_t i = 0; i < size; ++i)
+        next[i] = later(std::max(sent[i], later(sent[senders[i]], delays[i])), packet);
       sent.swap(next);
     }
     for (std::size_t i = 0; i < size; ++i) {
