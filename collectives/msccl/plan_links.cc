@@ -13,23 +13,23 @@
 namespace ringwright::collectives {
 namespace {
 
-struct Place {
+struct PlanPlace {
   int gpu = 0;
   PlanOpRef op;
 };
 
 using ChannelKey = std::tuple<int, int, bool, int>;  // from, to, port, ordinal
 struct Talk {
-  std::vector<Place> signals;
-  std::vector<Place> waits;
-  std::vector<std::pair<std::size_t, Place>> puts;  // over a port, before the signal of this number
+  std::vector<PlanPlace> signals;
+  std::vector<PlanPlace> waits;
+  std::vector<std::pair<std::size_t, PlanPlace>> puts;  // over a port, before the signal of this number
 };
 
 // Packets in a GPU's scratch memory.
 struct PacketWrite {
   int begin = 0;
   int end = 0;
-  Place by;
+  PlanPlace by;
   std::optional<PlanOpRef> first_reader = {};  // of data from a proxy
 };
 
@@ -42,10 +42,10 @@ class Linker {
   explicit Linker(ExecutionPlan& plan) : plan_(plan), packets_(plan.gpus.size()) {}
 
   std::optional<PlanProblem> run() {
-    visit([this](const Place& place, PlanOp& op) { note(place, op); });
+    visit([this](const PlanPlace& place, PlanOp& op) { note(place, op); });
     for (auto& [key, talk] : talks_) join(talk);
-    visit([this](const Place& place, PlanOp& op) { join_packets(place, op); });
-    visit([this](const Place& place, PlanOp& op) {
+    visit([this](const PlanPlace& place, PlanOp& op) { join_packets(place, op); });
+    visit([this](const PlanPlace& place, PlanOp& op) {
       if (op.action->barrier) join_barrier(place, op);
       if (op.action->acquires) join_semaphores(place, op);
     });
@@ -65,12 +65,14 @@ class Linker {
     }
   }
 
-  PlanOp& op(const Place& place) { return plan_.gpus[at(place.gpu)].blocks[at(place.op.block)].ops[at(place.op.op)]; }
+  PlanOp& op(const PlanPlace& place) {
+    return plan_.gpus[at(place.gpu)].blocks[at(place.op.block)].ops[at(place.op.op)];
+  }
   void fail(std::string what, int line) {
     if (!problem_) problem_ = {.what = std::move(what), .line = line};
   }
 
-  void note(const Place& place, const PlanOp& op) {
+  void note(const PlanPlace& place, const PlanOp& op) {
     for (const PlanChannel& channel : op.channels) {
       const ChannelKey out(place.gpu, channel.peer, channel.port, channel.ordinal);
       const ChannelKey in(channel.peer, place.gpu, channel.port, channel.ordinal);
@@ -84,7 +86,7 @@ class Linker {
     }
   }
 
-  void note_packets(const PlanRange& range, const Place& place, const PlanOp& op) {
+  void note_packets(const PlanRange& range, const PlanPlace& place, const PlanOp& op) {
     if (range.buffer != MscclBuffer::kScratch)
       return fail("packets can only be written to scratch memory (type s)", op.line);
     for (const PacketWrite& other : packets_[at(range.gpu)]) {
@@ -97,7 +99,7 @@ class Linker {
     packets_[at(range.gpu)].push_back({.begin = range.begin, .end = range.end, .by = place});
   }
 
-  void tell(const Place& from, const Place& to, bool carries_data) {
+  void tell(const PlanPlace& from, const PlanPlace& to, bool carries_data) {
     const int number = static_cast<int>(plan_.messages.size());
     plan_.messages.push_back(
         {.from = from.gpu, .to = to.gpu, .writer = from.op, .reader = to.op, .carries_data = carries_data});
@@ -105,8 +107,8 @@ class Linker {
     op(to).awaited.push_back(number);
   }
 
-  static bool in_one_block(const std::vector<Place>& places) {
-    return std::ranges::all_of(places, [&](const Place& p) { return p.op.block == places.front().op.block; });
+  static bool in_one_block(const std::vector<PlanPlace>& places) {
+    return std::ranges::all_of(places, [&](const PlanPlace& p) { return p.op.block == places.front().op.block; });
   }
 
   void join(Talk& talk) {
@@ -132,7 +134,7 @@ class Linker {
     }
   }
 
-  void join_packets(const Place& place, const PlanOp& reader) {
+  void join_packets(const PlanPlace& place, const PlanOp& reader) {
     for (int s = reader.action->packets_from; s < static_cast<int>(reader.sources.size()); ++s) {
       const PlanRange& range = reader.sources[at(s)];
       if (range.buffer != MscclBuffer::kScratch || range.gpu != place.gpu) {
@@ -149,7 +151,7 @@ class Linker {
     }
   }
 
-  void await(const Place& place, PacketWrite& write) {
+  void await(const PlanPlace& place, PacketWrite& write) {
     PlanOp& reader = op(place);
     if (write.by.gpu == place.gpu) {
       if (write.by.op.block != place.op.block) reader.after.push_back(write.by.op);
@@ -170,7 +172,7 @@ class Linker {
   }
 
   // The n-th arrival at a barrier: all others have completed the operations before their n-th arrival.
-  void join_barrier(const Place& place, PlanOp& op) {
+  void join_barrier(const PlanPlace& place, PlanOp& op) {
     const std::vector<PlanBlock>& blocks = plan_.gpus[at(place.gpu)].blocks;
     const auto is_here = [&](const PlanOp& other) { return other.action->barrier && other.barrier == op.barrier; };
     const std::vector<PlanOp>& own = blocks[at(place.op.block)].ops;
@@ -186,7 +188,7 @@ class Linker {
     }
   }
 
-  void join_semaphores(const Place& place, PlanOp& op) {
+  void join_semaphores(const PlanPlace& place, PlanOp& op) {
     const PlanGpu& gpu = plan_.gpus[at(place.gpu)];
     for (const int semaphore : op.semaphores) {
       const auto uses = [&](const PlanOp& other) { return std::ranges::count(other.semaphores, semaphore) > 0; };

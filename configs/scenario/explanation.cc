@@ -14,6 +14,7 @@
 #include "core/config/key_doc.h"
 #include "core/config/schema.h"
 #include "network_models/error_codes.h"
+#include "traces/astra/error_codes.h"
 #include "traces/chakra/error_codes.h"
 #include "traces/error_codes.h"
 #include "traces/inspector/error_codes.h"
@@ -75,6 +76,7 @@ std::string explain_code(std::string_view code) {
                              traces::inspector_error_codes(),
                              traces::timeline_error_codes(),
                              collectives::collective_error_codes(),
+                             traces::astra_error_codes(),
                              std::span<const ErrorCode>(kAssemblyCodes)};
   return explain_error(tables, code);
 }

@@ -24,14 +24,16 @@
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
 #include "tests/fuzz/config_reader.h"
+#include "traces/astra/network_file.h"
+#include "traces/astra/system_file.h"
 #include "traces/chakra/groups.h"
 #include "traces/chakra/reader.h"
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
-#include "traces/nccl_tests/collective_log.h"
 #include "traces/file_kinds.h"
 #include "traces/inspector/communication_log.h"
 #include "traces/kineto/kineto_trace.h"
+#include "traces/nccl_tests/collective_log.h"
 #include "validation/gpu/interference_table.h"
 #include "validation/gpu/primitives_table.h"
 #include "validation/kernels/kernel_table.h"
@@ -118,6 +120,14 @@ void settings(std::string_view text) {
   });
 }
 
+template <class Value, Value (*kRead)(ConfigMap& root)>
+void astra(std::string_view text) {
+  document(text, [](ConfigDocument& file) {
+    ConfigMap root = file.root();
+    static_cast<void>(kRead(root));
+  });
+}
+
 void deepspeed(std::string_view text) {
   document(text, [](ConfigDocument& file) {
     configs::Imports imports;
@@ -177,7 +187,10 @@ void trace_file(std::string_view text) {
 
 void chakra_groups(std::string_view text) { check_result(traces::parse_group_file("groups.json", text, 64)); }
 
-constexpr std::array<Reader, 31> kReaders = {{
+constexpr std::array<Reader, 34> kReaders = {{
+    {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
+    {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
+    {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
     {"chakra", chakra},
     {"chakra_groups", chakra_groups},
     {"class_values", name_first<validation::parse_class_values>},

@@ -1,0 +1,101 @@
+// A queue of compact events on a clock of whole ticks: order is by tick, then by order of scheduling, as in Engine.
+//
+// For simulations with hundreds of millions of events that each say only "this kind, that index". Events of the next
+// 65,536 ticks lie in one list per tick, found through a bitmap; later ones wait in a heap and move into the lists as
+// soon as their tick comes within reach, before anything else can be scheduled there. Hence both operations take
+// constant time where delays are short.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/base/ticks.h"
+
+namespace ringwright {
+
+class TickQueue {
+ public:
+  TickQueue();
+
+  [[nodiscard]] Tick now() const { return now_; }
+  // `when` must not lie in the past.
+  void at(Tick when, TickEvent event) {
+    if (when - now_ < static_cast<Tick>(kReach)) {
+      append(static_cast<std::size_t>(when) & kMask, event);
+    } else {
+      postpone(when, event);
+    }
+  }
+  void after(Tick delay, TickEvent event) { at(now_ + delay, event); }
+  // The next event, after moving the clock to it; empty when none is left or the next one is at kLastTick or later.
+  [[nodiscard]] std::optional<TickEvent> next();
+  [[nodiscard]] bool has_more_now() const { return lists_[static_cast<std::size_t>(now_) & kMask].first != kNone; }
+  // Whether next() returned nothing although events at or after kLastTick are left.
+  [[nodiscard]] bool is_out_of_clock() const { return !later_.empty(); }
+  // Back to tick 0, with nothing scheduled; memory is kept.
+  void reset();
+  [[nodiscard]] std::uint64_t events_run() const { return events_run_; }
+
+ private:
+  static constexpr std::size_t kReach = std::size_t{1} << 16U;
+  static constexpr std::size_t kMask = kReach - 1;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  struct Entry {
+    TickEvent event;
+    std::uint32_t next = kNone;
+  };
+  struct List {
+    std::uint32_t first = kNone;
+    std::uint32_t last = kNone;
+  };
+  struct Later {
+    Tick when = 0;
+    std::uint64_t order = 0;
+    TickEvent event;
+  };
+  struct IsLater {
+    bool operator()(const Later& a, const Later& b) const {
+      return a.when != b.when ? a.when > b.when : a.order > b.order;
+    }
+  };
+
+  void append(std::size_t slot, TickEvent event) {
+    std::uint32_t index = free_;
+    if (index == kNone) {
+      index = static_cast<std::uint32_t>(entries_.size());
+      entries_.emplace_back();
+    } else {
+      free_ = entries_[index].next;
+    }
+    entries_[index] = {.event = event, .next = kNone};
+    List& list = lists_[slot];
+    if (list.first == kNone) {
+      list.first = index;
+      words_[slot >> 6U] |= std::uint64_t{1} << (slot & 63U);
+      groups_[slot >> 12U] |= std::uint64_t{1} << ((slot >> 6U) & 63U);
+    } else {
+      entries_[list.last].next = index;
+    }
+    list.last = index;
+  }
+  void postpone(Tick when, TickEvent event);
+  void bring_near();
+  // Ticks from now to the next list that holds an event; kReach when there is none.
+  [[nodiscard]] std::size_t distance_to_next() const;
+
+  Tick now_ = 0;
+  std::uint64_t events_run_ = 0;
+  std::vector<List> lists_;                            // by tick modulo kReach
+  std::array<std::uint64_t, kReach / 64> words_{};     // a bit per list
+  std::array<std::uint64_t, kReach / 4096> groups_{};  // a bit per word
+  std::vector<Entry> entries_;
+  std::uint32_t free_ = kNone;
+  std::vector<Later> later_;  // a heap
+  std::uint64_t next_order_ = 0;
+};
+
+}  // namespace ringwright
