@@ -1,4 +1,4 @@
-// How ASTRA-sim cuts a collective into chunks, and each chunk's way over the dimensions of the network into phases.
+// How ASTRA-sim cuts a collective into chunks, and each chunk's path over the dimensions of the network into phases.
 //
 // Sizes: an all-reduce, reduce-scatter or all-to-all has the full buffer of a rank, an all-gather the shard of a rank.
 #pragma once

@@ -33,10 +33,10 @@ void add_packets(const AstraPhase& phase, const PacketCycle& cycle, std::int64_t
   const int cycles = phase.kind == CollectiveKind::kAllReduce ? 2 : 1;
   for (int i = 0; i < cycles; ++i) {
     const bool reduced = i == 0 && reduces_first(phase.kind);
-    steps.packets.push_back({.count = cycle.out, .each = {.bytes = bytes, .way = PacketWay::kOut}});
+    steps.packets.push_back({.count = cycle.out, .each = {.bytes = bytes, .role = PacketRole::kOut}});
     steps.packets.push_back(
-        {.count = cycle.through, .each = {.bytes = bytes, .way = PacketWay::kThrough, .reduced = reduced}});
-    steps.packets.push_back({.count = cycle.in, .each = {.bytes = bytes, .way = PacketWay::kIn, .reduced = reduced}});
+        {.count = cycle.through, .each = {.bytes = bytes, .role = PacketRole::kThrough, .reduced = reduced}});
+    steps.packets.push_back({.count = cycle.in, .each = {.bytes = bytes, .role = PacketRole::kIn, .reduced = reduced}});
     steps.packet_period += cycle.out + cycle.through + cycle.in;
   }
 }
@@ -86,7 +86,7 @@ ChunkPhase halving_doubling_steps(const AstraPhase& phase) {
   const auto add = [&](std::uint32_t in_half, std::uint32_t level, bool reduced) {
     steps.steps.push_back({.rule = PeerRule::kXor, .distance = 1U << level, .bytes = bytes});
     Packet packet{.bytes = bytes};
-    if (in_half > 0) packet.way = in_half + 1 < levels ? PacketWay::kThrough : PacketWay::kIn;
+    if (in_half > 0) packet.role = in_half + 1 < levels ? PacketRole::kThrough : PacketRole::kIn;
     packet.reduced = reduced && in_half > 0;
     steps.packets.push_back({.count = 1, .each = packet});
   };

@@ -22,10 +22,10 @@ struct MessageStep {
 };
 
 // Before a message is sent, and after the last ones are received, a packet is handled at the endpoint.
-enum class PacketWay : std::uint8_t { kOut, kThrough, kIn };  // from memory, from one link to the next, to memory
+enum class PacketRole : std::uint8_t { kOut, kThrough, kIn };  // from memory, from one link to the next, to memory
 struct Packet {
   std::int64_t bytes = 0;
-  PacketWay way = PacketWay::kOut;
+  PacketRole role = PacketRole::kOut;
   bool reduced = false;
   friend bool operator==(const Packet&, const Packet&) = default;
 };

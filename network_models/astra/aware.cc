@@ -38,6 +38,20 @@ struct MessageLink {
   Tick busy_ticks = 0;
 };
 
+// Of one hop. The times of the size that was used last are kept, since messages that follow each other are often equal.
+struct MessageTimes {
+  std::int64_t bytes = -1;
+  Tick delay = 0;
+  Tick occupancy = 0;
+
+  void use(const AstraDimension& shape, std::int64_t size) {
+    if (size == bytes) return;
+    bytes = size;
+    delay = shape.delay(1, size);
+    occupancy = shape.occupancy(size);
+  }
+};
+
 enum class Folding : bool { kNo, kYes };
 
 class AstraAwareNetwork final : public MessageNetwork {
@@ -166,18 +180,14 @@ class AstraAwareNetwork final : public MessageNetwork {
   void start(std::uint32_t link_index, std::uint32_t index) {
     MessageLink& link = links_[link_index];
     const Travelling& message = messages_[index];
-    if (message.bytes != last_bytes_) {
-      last_bytes_ = message.bytes;
-      last_delay_ = shape_.delay(1, message.bytes);
-      last_occupancy_ = shape_.occupancy(message.bytes);
-    }
-    link.free_at = queue_.now() + last_occupancy_;
+    times_.use(shape_, message.bytes);
+    link.free_at = queue_.now() + times_.occupancy;
     link.bytes += message.bytes;
-    link.busy_ticks += last_occupancy_;
+    link.busy_ticks += times_.occupancy;
     if (message.hops_left > 1) {
-      queue_.after(last_delay_, {.kind = events_.internal, .index = index << 1U});
+      queue_.after(times_.delay, {.kind = events_.internal, .index = index << 1U});
     } else {
-      queue_.after(last_delay_, {.kind = events_.arrival, .index = message.token});
+      queue_.after(times_.delay, {.kind = events_.arrival, .index = message.token});
       messages_[index].next = free_;
       free_ = index;
     }
@@ -208,10 +218,7 @@ class AstraAwareNetwork final : public MessageNetwork {
   std::vector<Travelling> messages_;
   std::uint32_t free_ = kNoMessage;
   bool ties_ = false;
-  // Of the size that was asked for last: neighbours in time send equal messages.
-  std::int64_t last_bytes_ = -1;
-  Tick last_delay_ = 0;
-  Tick last_occupancy_ = 0;
+  MessageTimes times_;
 };
 
 class AstraAware final : public MessageNetworks {

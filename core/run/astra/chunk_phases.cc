@@ -30,13 +30,13 @@ Tick SharedBus::delay(const Packet& packet) const {
   const Tick pass = transfer(gap_per_byte);
   const Tick memory = transfer(kMemoryGap);
   Tick total = later(pass, memory);
-  if (packet.way == PacketWay::kOut) return total;
+  if (packet.role == PacketRole::kOut) return total;
   if (packet.reduced) {
     const auto hundreds = static_cast<double>(packet.bytes / 100);
     total = later(later(total, memory), later(memory, kReductionStart));
     total = later(total, whole_ticks(hundreds * static_cast<double>(reduction_per_100_bytes)));
   }
-  if (packet.way == PacketWay::kThrough) total = later(total, later(pass, memory));
+  if (packet.role == PacketRole::kThrough) total = later(total, later(pass, memory));
   return total;
 }
 
@@ -100,7 +100,7 @@ void ChunkStreams::on_message(std::uint32_t chunk) {
   if (phase.shape == PhaseShape::kTree) {
     // ASTRA-sim reduces what comes down to an inner node as well.
     const bool is_leaf = state.tree == TreeStage::kFalling && is_tree_leaf(state);
-    add_packet(chunk, {.bytes = phase.bytes, .way = PacketWay::kIn, .reduced = !is_leaf});
+    add_packet(chunk, {.bytes = phase.bytes, .role = PacketRole::kIn, .reduced = !is_leaf});
   } else {
     add_window_packet(chunk);
   }

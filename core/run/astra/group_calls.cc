@@ -8,19 +8,11 @@
 
 namespace ringwright {
 
-GroupCalls::GroupCalls(const NodeJob& job, const JobRules& rules, const MessageNetworks& networks, TickQueue& queue,
-                       RankEvents& events, CallListener& listener)
-    : job_(job),
-      rules_(rules),
-      networks_(networks),
-      queue_(queue),
-      events_(events),
-      listener_(listener),
-      isolated_(rules.streams, networks),
-      groups_(job.groups.size()) {}
+GroupCalls::GroupCalls(const Parts& parts)
+    : parts_(parts), isolated_(parts.rules.streams, parts.networks), groups_(parts.job.groups.size()) {}
 
 std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call, std::uint32_t position) {
-  const std::uint32_t group_index = job_.calls[call].group;
+  const std::uint32_t group_index = parts_.job.calls[call].group;
   Group& group = groups_[group_index];
   if (group.calls_of.empty()) group.calls_of.resize(size_of(group_index), 0);
   const std::uint32_t ordinal = group.calls_of[position]++;
@@ -38,7 +30,7 @@ std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call,
   execution.ordinal = ordinal;
   execution.entered = execution.done = 0;
   execution.open = Execution::kNotOpen;
-  execution.first = queue_.now();
+  execution.first = parts_.queue.now();
   execution.callers.assign(size_of(group_index), {.rank = caller.rank, .node = UINT32_MAX});
   execution.times.clear();
   group.executions.push_back(index);
@@ -48,53 +40,54 @@ std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call,
 // Isolated: on a network where messages do not delay each other every collective is alone, and each member needs data
 // of all others, so that none is done before the last one has called. Together: all ranks of the job may be about to
 // call at one tick, with nobody left to disturb them.
-GroupCalls::Way GroupCalls::way_of(const GraphCall& use) const {
-  const ChunkedCollective& plan = job_.plans[use.plan];
-  if (plan.phases.empty()) return Way::kNothing;
-  if (rules_.shortcuts == Shortcuts::kNo || rules_.streams.queues.queues_per_dimension > 1) return Way::kMessages;
-  if (rules_.streams.rendezvous) return Way::kMessages;
+GroupCalls::Way GroupCalls::simulated_as(const GraphCall& use) const {
+  const ChunkedCollective& plan = parts_.job.plans[use.plan];
+  if (plan.phases.empty()) return Simulated::kNothing;
+  if (parts_.rules.shortcuts == Shortcuts::kNo || parts_.rules.streams.queues.queues_per_dimension > 1)
+    return Simulated::kMessages;
+  if (parts_.rules.streams.rendezvous) return Simulated::kMessages;
   std::uint64_t covered = 1;
   std::uint64_t dimensions = 0;
   for (const ChunkPhase& phase : plan.phases) {
-    if (phase.shape == PhaseShape::kGraphs) return Way::kMessages;
+    if (phase.shape == PhaseShape::kGraphs) return Simulated::kMessages;
     if ((dimensions >> phase.dimension & 1U) == 0) covered *= phase.nodes;
     dimensions |= std::uint64_t{1} << phase.dimension;
   }
-  if (covered != size_of(use.group)) return Way::kMessages;
-  if (!networks_.shares_links()) return Way::kIsolated;
-  const bool is_whole = job_.groups[use.group].members.empty();
-  return is_whole && networks_.all_look_alike({}, plan) ? Way::kTogether : Way::kMessages;
+  if (covered != size_of(use.group)) return Simulated::kMessages;
+  if (!parts_.networks.shares_links()) return Simulated::kIsolated;
+  const bool is_whole = parts_.job.groups[use.group].members.empty();
+  return is_whole && parts_.networks.all_look_alike({}, plan) ? Simulated::kTogether : Simulated::kMessages;
 }
 
-bool GroupCalls::call(const Caller& caller, std::uint32_t call) {
-  const GraphCall& use = job_.calls[call];
-  const std::uint32_t position = job_.groups[use.group].position_of(caller.rank);
+void GroupCalls::call(const Caller& caller, std::uint32_t call) {
+  const GraphCall& use = parts_.job.calls[call];
+  const std::uint32_t position = parts_.job.groups[use.group].position_of(caller.rank);
   CHECK(position != kNoPosition, "a rank calls a collective of a group that it is no member of");
   const std::uint32_t index = execution_of(caller, call, position);
   Execution& execution = executions_[index];
-  if (job_.calls[execution.call].plan != use.plan &&
-      job_.plans[job_.calls[execution.call].plan] != job_.plans[use.plan]) {
-    mismatch_ = {
-        .rank = caller.rank,
-        .node = job_.graphs[job_.graph_of[caller.rank]].nodes[caller.node].id,
-        .reason = fmt::format("calls {}, as call {} on group {}, where another rank calls {}", use.name,
-                              execution.ordinal + 1, job_.groups[use.group].name, job_.calls[execution.call].name)};
-    return false;
+  if (parts_.job.calls[execution.call].plan != use.plan &&
+      parts_.job.plans[parts_.job.calls[execution.call].plan] != parts_.job.plans[use.plan]) {
+    mismatch_ = {.rank = caller.rank,
+                 .node = parts_.job.graphs[parts_.job.graph_of[caller.rank]].nodes[caller.node].id,
+                 .reason = fmt::format("calls {}, as call {} on group {}, where another rank calls {}", use.name,
+                                       execution.ordinal + 1, parts_.job.groups[use.group].name,
+                                       parts_.job.calls[execution.call].name)};
+    return;
   }
   execution.callers[position] = caller;
   ++execution.entered;
-  switch (way_of(use)) {
-    case Way::kNothing:
-      events_.after(caller.rank, 0, {.kind = RankEventKind::kNodeDone, .index = caller.node});
+  switch (simulated_as(use)) {
+    case Simulated::kNothing:
+      parts_.events.after(caller.rank, 0, {.kind = RankEventKind::kNodeDone, .index = caller.node});
       if (execution.entered == size_of(use.group)) close(index);
       break;
-    case Way::kMessages: enter_streams(index, position); break;
-    case Way::kIsolated:
+    case Simulated::kMessages: enter_streams(index, position); break;
+    case Simulated::kIsolated:
       execution.times.resize(execution.callers.size());
-      execution.times[position] = queue_.now();
+      execution.times[position] = parts_.queue.now();
       if (execution.entered == size_of(use.group)) finish_isolated(index);
       break;
-    case Way::kTogether:
+    case Simulated::kTogether:
       if (execution.open != Execution::kNotOpen) {
         enter_streams(index, position);
       } else if (execution.entered == 1) {
@@ -102,7 +95,6 @@ bool GroupCalls::call(const Caller& caller, std::uint32_t call) {
       }
       break;
   }
-  return true;
 }
 
 // All ranks that call at one tick have nothing else on its way: a send ends when it arrives.
@@ -118,10 +110,11 @@ void GroupCalls::end_of_tick() {
 
 void GroupCalls::enter_streams(std::uint32_t index, std::uint32_t position) {
   Execution& execution = executions_[index];
-  const GraphCall& use = job_.calls[execution.call];
+  const GraphCall& use = parts_.job.calls[execution.call];
   if (execution.open == Execution::kNotOpen) {
-    execution.open = streams_->open(
-        {.plan = &job_.plans[use.plan], .members = job_.groups[use.group].members, .size = size_of(use.group)});
+    execution.open = streams_->open({.plan = &parts_.job.plans[use.plan],
+                                     .members = parts_.job.groups[use.group].members,
+                                     .size = size_of(use.group)});
     if (execution_of_open_.size() <= execution.open) execution_of_open_.resize(execution.open + 1);
     execution_of_open_[execution.open] = index;
   }
@@ -137,20 +130,20 @@ void GroupCalls::on_member_done(std::uint32_t collective, std::uint32_t position
     streams_->close(collective);
     close(index);
   }
-  listener_.on_call_done(caller.rank, caller.node);
+  parts_.listener.on_call_done(caller.rank, caller.node);
 }
 
 void GroupCalls::note(const Execution& execution) {
   CallOutcome& outcome = outcomes_[execution.call];
   outcome.call = execution.call;
   ++outcome.executions;
-  const Tick lasted = queue_.now() - execution.first;
+  const Tick lasted = parts_.queue.now() - execution.first;
   outcome.total = later(outcome.total, lasted);
   outcome.longest = std::max(outcome.longest, lasted);
 }
 
 void GroupCalls::close(std::uint32_t index) {
-  Group& group = groups_[job_.calls[executions_[index].call].group];
+  Group& group = groups_[parts_.job.calls[executions_[index].call].group];
   free_executions_.push_back(index);
   // Executions end in order of their calls.
   CHECK(group.executions.front() == index, "collectives of a group end out of order");
@@ -161,7 +154,8 @@ void GroupCalls::close(std::uint32_t index) {
 std::optional<Tick> GroupCalls::folded_time(const GraphCall& use) {
   const auto [known, fresh] = folded_.try_emplace({use.plan, use.group});
   if (fresh) {
-    known->second = isolated_.run_folded(job_.plans[use.plan], job_.groups[use.group].members, size_of(use.group));
+    known->second =
+        isolated_.run_folded(parts_.job.plans[use.plan], parts_.job.groups[use.group].members, size_of(use.group));
   }
   return known->second;
 }
@@ -170,19 +164,19 @@ void GroupCalls::finish_all_at(std::uint32_t index, Tick after) {
   Execution& execution = executions_[index];
   ++shortcuts_;
   for (const Caller& caller : execution.callers) {
-    events_.after(caller.rank, after, {.kind = RankEventKind::kNodeDone, .index = caller.node});
+    parts_.events.after(caller.rank, after, {.kind = RankEventKind::kNodeDone, .index = caller.node});
   }
   CallOutcome& outcome = outcomes_[execution.call];
   outcome.call = execution.call;
   ++outcome.executions;
-  const Tick lasted = queue_.now() + after - execution.first;
+  const Tick lasted = parts_.queue.now() + after - execution.first;
   outcome.total = later(outcome.total, lasted);
   outcome.longest = std::max(outcome.longest, lasted);
   close(index);
 }
 
 bool GroupCalls::finish_folded(std::uint32_t index) {
-  const std::optional<Tick> time = folded_time(job_.calls[executions_[index].call]);
+  const std::optional<Tick> time = folded_time(parts_.job.calls[executions_[index].call]);
   if (!time) return false;
   finish_all_at(index, *time);
   return true;
@@ -190,14 +184,14 @@ bool GroupCalls::finish_folded(std::uint32_t index) {
 
 void GroupCalls::finish_isolated(std::uint32_t index) {
   Execution& execution = executions_[index];
-  const GraphCall& use = job_.calls[execution.call];
-  const ChunkedCollective& plan = job_.plans[use.plan];
-  const std::span<const std::uint32_t> members = job_.groups[use.group].members;
+  const GraphCall& use = parts_.job.calls[execution.call];
+  const ChunkedCollective& plan = parts_.job.plans[use.plan];
+  const std::span<const std::uint32_t> members = parts_.job.groups[use.group].members;
   const Tick first = execution.first;
   const bool at_once =
       execution.times.back() == first &&
       std::ranges::adjacent_find(execution.times, std::ranges::not_equal_to()) == execution.times.end();
-  if (at_once && networks_.all_look_alike(members, plan) && finish_folded(index)) return;
+  if (at_once && parts_.networks.all_look_alike(members, plan) && finish_folded(index)) return;
   for (Tick& time : execution.times) time -= first;
   const auto done = isolated_.run(plan, members, execution.times);
   CHECK(done.has_value(), "a collective on a network without shared links does not end");
@@ -206,8 +200,9 @@ void GroupCalls::finish_isolated(std::uint32_t index) {
     const Caller& caller = execution.callers[position];
     const Tick when = first + (*done)[position];
     last = std::max(last, when);
-    CHECK(when >= queue_.now(), "a member of a collective is done before the last one has called");
-    events_.after(caller.rank, when - queue_.now(), {.kind = RankEventKind::kNodeDone, .index = caller.node});
+    CHECK(when >= parts_.queue.now(), "a member of a collective is done before the last one has called");
+    parts_.events.after(caller.rank, when - parts_.queue.now(),
+                        {.kind = RankEventKind::kNodeDone, .index = caller.node});
   }
   CallOutcome& outcome = outcomes_[execution.call];
   outcome.call = execution.call;
@@ -224,9 +219,9 @@ std::vector<CallOutcome> GroupCalls::outcomes() const {
 }
 
 std::string GroupCalls::reason(std::uint32_t /*rank*/, std::uint32_t call) const {
-  const GraphCall& use = job_.calls[call];
+  const GraphCall& use = parts_.job.calls[call];
   const Group& group = groups_[use.group];
-  const RankGroup& members = job_.groups[use.group];
+  const RankGroup& members = parts_.job.groups[use.group];
   for (const std::uint32_t index : group.executions) {
     const Execution& execution = executions_[index];
     if (execution.entered == execution.callers.size()) continue;

@@ -24,8 +24,15 @@ class CallListener {
 
 class GroupCalls final : public ChunkListener {
  public:
-  GroupCalls(const NodeJob& job, const JobRules& rules, const MessageNetworks& networks, TickQueue& queue,
-             RankEvents& events, CallListener& listener);
+  struct Parts {
+    const NodeJob& job;
+    const JobRules& rules;
+    const MessageNetworks& networks;
+    TickQueue& queue;
+    RankEvents& events;
+    CallListener& listener;
+  };
+  explicit GroupCalls(const Parts& parts);
 
   void use(ChunkStreams& streams) { streams_ = &streams; }
 
@@ -34,8 +41,8 @@ class GroupCalls final : public ChunkListener {
     std::uint32_t node = 0;
     std::int64_t priority = 0;
   };
-  // False: another member called something else; see mismatch().
-  [[nodiscard]] bool call(const Caller& caller, std::uint32_t call);
+  // Where another member called something else, mismatch() says so.
+  void call(const Caller& caller, std::uint32_t call);
   // All that happened at this tick is known: calls that wait for it start.
   void end_of_tick();
   [[nodiscard]] bool waits_for_end_of_tick() const { return !gathering_.empty(); }
@@ -67,10 +74,10 @@ class GroupCalls final : public ChunkListener {
     std::deque<std::uint32_t> executions;  // open ones, by ordinal
     std::uint32_t first_ordinal = 0;       // of `executions`
   };
-  enum class Way : std::uint8_t { kNothing, kMessages, kIsolated, kTogether };
+  enum class Simulated : std::uint8_t { kNothing, kMessages, kIsolated, kTogether };
 
   [[nodiscard]] std::uint32_t execution_of(const Caller& caller, std::uint32_t call, std::uint32_t position);
-  [[nodiscard]] Way way_of(const GraphCall& use) const;
+  [[nodiscard]] Simulated simulated_as(const GraphCall& use) const;
   void enter_streams(std::uint32_t execution, std::uint32_t position);
   void finish_isolated(std::uint32_t execution);
   [[nodiscard]] bool finish_folded(std::uint32_t execution);
@@ -78,14 +85,11 @@ class GroupCalls final : public ChunkListener {
   void finish_all_at(std::uint32_t execution, Tick after);
   void close(std::uint32_t execution);
   void note(const Execution& execution);
-  [[nodiscard]] std::uint32_t size_of(std::uint32_t group) const { return job_.groups[group].size(job_.ranks()); }
+  [[nodiscard]] std::uint32_t size_of(std::uint32_t group) const {
+    return parts_.job.groups[group].size(parts_.job.ranks());
+  }
 
-  const NodeJob& job_;
-  const JobRules& rules_;
-  const MessageNetworks& networks_;
-  TickQueue& queue_;
-  RankEvents& events_;
-  CallListener& listener_;
+  Parts parts_;
   ChunkStreams* streams_ = nullptr;
   IsolatedCollective isolated_;
   std::vector<Group> groups_;

@@ -17,6 +17,24 @@ constexpr NetworkEvents kNetworkEvents{.arrival = static_cast<std::uint32_t>(Job
 constexpr std::size_t kBusiestLinks = 8;
 constexpr std::size_t kMostStuck = 64;
 
+// The collectives of a job: calls of groups, their chunks, and those that are given as graphs.
+struct JobCollectives {
+  JobCollectives(const GroupCalls::Parts& parts, MessageNetwork& network, NodeMessages& messages)
+      : calls(parts),
+        graphs(parts.job.graph_sets, messages, parts.queue, parts.events),
+        streams(
+            parts.rules.streams, parts.job.ranks(),
+            {.queue = parts.queue, .events = parts.events, .network = network, .listener = calls, .graphs = &graphs}) {
+    calls.use(streams);
+  }
+  JobCollectives(const JobCollectives&) = delete;  // they refer to each other
+  JobCollectives& operator=(const JobCollectives&) = delete;
+
+  GroupCalls calls;
+  GraphPhases graphs;
+  ChunkStreams streams;
+};
+
 class JobRun final : CallListener {
  public:
   JobRun(const NodeJob& job, const JobRules& rules, const MessageNetworks& networks)
@@ -25,12 +43,10 @@ class JobRun final : CallListener {
         events_(queue_, job.ranks()),
         network_(networks.make(queue_, kNetworkEvents, {})),
         messages_(*network_, rules.streams.rendezvous),
-        calls_(job, rules_, networks, queue_, events_, *this),
-        graphs_(job.graph_sets, messages_, queue_, events_),
-        streams_(rules.streams, job.ranks(),
-                 {.queue = queue_, .events = events_, .network = *network_, .listener = calls_, .graphs = &graphs_}),
+        collectives_(
+            {.job = job, .rules = rules_, .networks = networks, .queue = queue_, .events = events_, .listener = *this},
+            *network_, messages_),
         memory_(rules.memory) {
-    calls_.use(streams_);
     outcome_.ranks.resize(job.ranks());
     ranks_.reserve(job.ranks());
     for (const std::uint32_t graph : job.graph_of) ranks_.emplace_back(job.graphs[graph]);
@@ -40,7 +56,7 @@ class JobRun final : CallListener {
     for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) issue(rank);
     drive();
     // Nodes that were freed by one that was passed over, on ranks where nothing else happened since.
-    for (bool again = !stopped_; again;) {
+    for (bool again = !is_stopped(); again;) {
       again = false;
       for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) {
         if (!ranks_[rank].has_asleep()) continue;
@@ -51,19 +67,22 @@ class JobRun final : CallListener {
       if (again) drive();
     }
     outcome_.out_of_clock = queue_.is_out_of_clock();
-    outcome_.calls = calls_.outcomes();
-    outcome_.mismatch = calls_.mismatch();
+    outcome_.calls = collectives_.calls.outcomes();
+    outcome_.mismatch = collectives_.calls.mismatch();
     outcome_.links = network_->busiest_links(kBusiestLinks);
-    outcome_.events = queue_.events_run() + calls_.events();
-    outcome_.shortcuts = calls_.shortcuts();
+    outcome_.events = queue_.events_run() + collectives_.calls.events();
+    outcome_.shortcuts = collectives_.calls.shortcuts();
     if (!outcome_.out_of_clock) find_stuck();
     return std::move(outcome_);
   }
 
  private:
+  // Members of a group have called different collectives.
+  [[nodiscard]] bool is_stopped() const { return collectives_.calls.mismatch().has_value(); }
+
   void drive() {
-    while (!stopped_) {
-      if (calls_.waits_for_end_of_tick() && !queue_.has_more_now()) calls_.end_of_tick();
+    while (!is_stopped()) {
+      if (collectives_.calls.waits_for_end_of_tick() && !queue_.has_more_now()) collectives_.calls.end_of_tick();
       const auto event = queue_.next();
       if (!event) return;
       handle(*event);
@@ -77,22 +96,22 @@ class JobRun final : CallListener {
         break;
       case JobEvent::kArrival:
         if (owner_of(event.index) == MessageOwner::kChunk) {
-          streams_.on_arrival(event.index);
+          collectives_.streams.on_arrival(event.index);
         } else {
           on_node_message(event.index);
         }
         break;
       case JobEvent::kNetwork: network_->on_event(event.index); break;
-      case JobEvent::kLateMessage: streams_.on_late_message(event.index); break;
+      case JobEvent::kLateMessage: collectives_.streams.on_late_message(event.index); break;
     }
   }
 
   void on_rank_event(std::uint32_t rank, const RankEvent& event) {
     switch (event.kind) {
-      case RankEventKind::kPacket: streams_.on_packet(event.index, event.extra); break;
+      case RankEventKind::kPacket: collectives_.streams.on_packet(event.index, event.extra); break;
       case RankEventKind::kNodeDone: complete(rank, event.index); break;
       case RankEventKind::kGraphNodeDone:
-        graphs_.on_node_done(event.index, static_cast<std::uint32_t>(event.extra), streams_);
+        collectives_.graphs.on_node_done(event.index, static_cast<std::uint32_t>(event.extra), collectives_.streams);
         break;
     }
   }
@@ -104,7 +123,7 @@ class JobRun final : CallListener {
     for (const auto& node : {arrival.sent, arrival.received}) {
       if (!node) continue;
       if (GraphPhases::owns(*node)) {
-        graphs_.on_message(*node, streams_);
+        collectives_.graphs.on_message(*node, collectives_.streams);
       } else {
         complete(static_cast<std::uint32_t>(*node >> 32U), static_cast<std::uint32_t>(*node));
       }
@@ -123,7 +142,7 @@ class JobRun final : CallListener {
     do {
       if (nodes.is_idle()) nodes.wake();
       while (const auto node = nodes.issue()) start(rank, *node);
-    } while (nodes.is_idle() && nodes.has_asleep() && !stopped_);
+    } while (nodes.is_idle() && nodes.has_asleep() && !is_stopped());
     if (nodes.all_done() && !outcome_.ranks[rank].finish) outcome_.ranks[rank].finish = queue_.now();
   }
 
@@ -149,7 +168,8 @@ class JobRun final : CallListener {
         }
         break;
       case NodeWork::kCollective:
-        if (!calls_.call({.rank = rank, .node = index, .priority = priority_of(node)}, node.call)) stopped_ = true;
+        static_cast<void>(
+            collectives_.calls.call({.rank = rank, .node = index, .priority = priority_of(node)}, node.call));
         break;
       case NodeWork::kSkipped: ranks_[rank].skip(index); break;
     }
@@ -185,7 +205,7 @@ class JobRun final : CallListener {
     for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) {
       for (const std::uint32_t index : ranks_[rank].running()) {
         const GraphNode& node = ranks_[rank].graph().nodes[index];
-        if (node.work == NodeWork::kCollective) add(rank, index, calls_.reason(rank, node.call));
+        if (node.work == NodeWork::kCollective) add(rank, index, collectives_.calls.reason(rank, node.call));
       }
     }
     std::ranges::stable_sort(outcome_.stuck, {}, &StuckNode::rank);
@@ -197,13 +217,10 @@ class JobRun final : CallListener {
   RankEvents events_;
   std::unique_ptr<MessageNetwork> network_;
   NodeMessages messages_;
-  GroupCalls calls_;
-  GraphPhases graphs_;
-  ChunkStreams streams_;
+  JobCollectives collectives_;
   RemoteMemory memory_;
   std::vector<RankNodes> ranks_;
   std::int64_t calls_made_ = 0;
-  bool stopped_ = false;
   JobOutcome outcome_;
 };
 
