@@ -12,7 +12,7 @@ constexpr std::int64_t kControlBytes = 8192;
 
 }  // namespace
 
-void ChunkStreams::put_on_the_way(std::uint32_t from_chunk, std::uint32_t to, const OnTheWay& what) {
+void ChunkStreams::send_later(std::uint32_t from_chunk, std::uint32_t to, const InFlight& what) {
   std::uint32_t index = free_message_;
   if (index == kNoChunk) {
     index = static_cast<std::uint32_t>(messages_.size());
@@ -43,7 +43,7 @@ void ChunkStreams::send(std::uint32_t chunk, const PhasePeers& peers, std::int64
   }
   // A folded rank knows the sender of what it receives as the one from which this step receives.
   const std::uint32_t sender = open_[state.collective].folded ? peers.from : state.position;
-  put_on_the_way(chunk, peers.to, {.to_chunk = chunk_at(state, peers.to), .sender = sender, .bytes = bytes});
+  send_later(chunk, peers.to, {.to_chunk = chunk_at(state, peers.to), .sender = sender, .bytes = bytes});
 }
 
 void ChunkStreams::receive(std::uint32_t chunk, std::uint32_t from) {
@@ -52,7 +52,7 @@ void ChunkStreams::receive(std::uint32_t chunk, std::uint32_t from) {
     return;
   }
   const ChunkState& state = chunks_[chunk];
-  put_on_the_way(
+  send_later(
       chunk, from,
       {.to_chunk = chunk_at(state, from), .sender = state.position, .control_for = chunk, .bytes = kControlBytes});
 }
@@ -68,7 +68,7 @@ void ChunkStreams::wait(std::uint32_t chunk, std::uint32_t from) {
   }
 }
 
-void ChunkStreams::on_control(const OnTheWay& control) {
+void ChunkStreams::on_control(const InFlight& control) {
   wait(control.control_for, chunks_[control.to_chunk].position);
   const auto key = std::pair(control.to_chunk, control.sender);
   Rendezvous& with = rendezvous_[key];
@@ -79,13 +79,13 @@ void ChunkStreams::on_control(const OnTheWay& control) {
   const std::int64_t bytes = with.wanted.front();
   with.wanted.erase(with.wanted.begin());
   if (with.wanted.empty()) rendezvous_.erase(key);
-  put_on_the_way(control.to_chunk, control.sender,
+  send_later(control.to_chunk, control.sender,
                  {.to_chunk = control.control_for, .sender = chunks_[control.to_chunk].position, .bytes = bytes});
 }
 
 void ChunkStreams::on_arrival(std::uint32_t token) {
   const std::uint32_t index = token >> 1U;
-  const OnTheWay message = messages_[index];
+  const InFlight message = messages_[index];
   messages_[index].to_chunk = free_message_;
   free_message_ = index;
   if (message.control_for != kNoChunk) {

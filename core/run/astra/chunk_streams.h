@@ -98,7 +98,7 @@ class ChunkStreams {
   void reset();
 
  private:
-  struct OnTheWay {
+  struct InFlight {
     std::uint32_t to_chunk = 0;            // or the next free record
     std::uint32_t sender = 0;              // as the receiver knows it
     std::uint32_t control_for = kNoChunk;  // a control message: the chunk that waits for the data
@@ -118,10 +118,10 @@ class ChunkStreams {
 
   // --- chunk_messages.cc: sending and receiving ---
   void send(std::uint32_t chunk, const PhasePeers& peers, std::int64_t bytes);
-  void put_on_the_way(std::uint32_t from_chunk, std::uint32_t to, const OnTheWay& what);
+  void send_later(std::uint32_t from_chunk, std::uint32_t to, const InFlight& what);
   void receive(std::uint32_t chunk, std::uint32_t from);
   void wait(std::uint32_t chunk, std::uint32_t from);
-  void on_control(const OnTheWay& control);
+  void on_control(const InFlight& control);
   void on_message(std::uint32_t chunk);
 
   // --- chunk_phases.cc: what a chunk does next ---
@@ -141,7 +141,7 @@ class ChunkStreams {
   std::vector<ChunkState> chunks_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> free_blocks_;  // first chunks, by size
   std::vector<std::vector<ChunkQueues::Turn>> turns_;  // by chunk and phase; empty where a dimension has one queue
-  std::vector<OnTheWay> messages_;
+  std::vector<InFlight> messages_;
   std::uint32_t free_message_ = kNoChunk;
   MessageCounts counts_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Rendezvous> rendezvous_;  // by chunk and position

@@ -40,7 +40,7 @@ std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call,
 // Isolated: on a network where messages do not delay each other every collective is alone, and each member needs data
 // of all others, so that none is done before the last one has called. Together: all ranks of the job may be about to
 // call at one tick, with nobody left to disturb them.
-GroupCalls::Way GroupCalls::simulated_as(const GraphCall& use) const {
+GroupCalls::Simulated GroupCalls::simulated_as(const GraphCall& use) const {
   const ChunkedCollective& plan = parts_.job.plans[use.plan];
   if (plan.phases.empty()) return Simulated::kNothing;
   if (parts_.rules.shortcuts == Shortcuts::kNo || parts_.rules.streams.queues.queues_per_dimension > 1)

@@ -9,15 +9,15 @@ constexpr std::int64_t kRendezvousBytes = 8192;
 
 }  // namespace
 
-void NodeMessages::put_on_the_way(const NodeMessage& message, std::uint64_t node, bool is_control) {
+void NodeMessages::send_later(const NodeMessage& message, std::uint64_t node, bool is_control) {
   std::uint32_t index = free_;
   if (index == UINT32_MAX) {
-    index = static_cast<std::uint32_t>(on_the_way_.size());
-    on_the_way_.emplace_back();
+    index = static_cast<std::uint32_t>(in_flight_.size());
+    in_flight_.emplace_back();
   } else {
-    free_ = on_the_way_[index].next_free;
+    free_ = in_flight_[index].next_free;
   }
-  on_the_way_[index] = {.message = message, .node = node, .is_control = is_control};
+  in_flight_[index] = {.message = message, .node = node, .is_control = is_control};
   network_.send({.from = is_control ? message.to : message.from,
                  .to = is_control ? message.from : message.to,
                  .bytes = is_control ? kRendezvousBytes : message.bytes,
@@ -33,12 +33,12 @@ void NodeMessages::send(const NodeMessage& message, std::uint64_t node) {
     }
     if (--meeting.controls == 0 && meeting.empty()) meetings_.erase(message);
   }
-  put_on_the_way(message, node, false);
+  send_later(message, node, false);
 }
 
 bool NodeMessages::receive(const NodeMessage& message, std::uint64_t node) {
   if (!rendezvous_) return wait(message, node);
-  put_on_the_way(message, node, true);
+  send_later(message, node, true);
   return false;
 }
 
@@ -54,8 +54,8 @@ bool NodeMessages::wait(const NodeMessage& message, std::uint64_t node) {
 
 NodeMessages::Arrival NodeMessages::on_arrival(std::uint32_t token) {
   const std::uint32_t index = token >> 1U;
-  const OnTheWay arrived = on_the_way_[index];
-  on_the_way_[index].next_free = free_;
+  const InFlight arrived = in_flight_[index];
+  in_flight_[index].next_free = free_;
   free_ = index;
   Arrival result;
   if (arrived.is_control) {
@@ -68,7 +68,7 @@ NodeMessages::Arrival NodeMessages::on_arrival(std::uint32_t token) {
     const std::uint64_t sender = meeting.senders.front();
     meeting.senders.pop_front();
     if (meeting.empty()) meetings_.erase(arrived.message);
-    put_on_the_way(arrived.message, sender, false);
+    send_later(arrived.message, sender, false);
     return result;
   }
   result.sent = arrived.node;

@@ -56,7 +56,7 @@ class NodeMessages {
     std::uint32_t controls = 0;           // that no send has waited for
     [[nodiscard]] bool empty() const { return receivers.empty() && arrived == 0 && senders.empty() && controls == 0; }
   };
-  struct OnTheWay {
+  struct InFlight {
     NodeMessage message;
     std::uint64_t node = 0;  // the sender; of a control message, the receiver
     bool is_control = false;
@@ -64,13 +64,13 @@ class NodeMessages {
   };
   using Meetings = std::map<NodeMessage, Meeting>;
 
-  void put_on_the_way(const NodeMessage& message, std::uint64_t node, bool is_control);
+  void send_later(const NodeMessage& message, std::uint64_t node, bool is_control);
   [[nodiscard]] bool wait(const NodeMessage& message, std::uint64_t node);
 
   MessageNetwork& network_;
   bool rendezvous_;
   Meetings meetings_;
-  std::vector<OnTheWay> on_the_way_;
+  std::vector<InFlight> in_flight_;
   std::uint32_t free_ = UINT32_MAX;
 };
 
