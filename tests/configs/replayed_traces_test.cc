@@ -13,6 +13,7 @@
 #include "tests/configs/played.h"
 #include "traces/chakra/trace_builder.h"
 #include "traces/chakra/writer.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::configs::replayed_traces_test {
 namespace {
@@ -70,7 +71,7 @@ class ReplayedTraces : public testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+      std::filesystem::path(test::own_folder());
 };
 
 Report report_of(const Scenario& scenario) {

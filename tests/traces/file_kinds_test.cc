@@ -11,6 +11,7 @@
 
 #include "traces/chakra/trace_builder.h"
 #include "traces/chakra/writer.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::traces::file_kinds_test {
 namespace {
@@ -53,7 +54,7 @@ class FileKinds : public testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+      std::filesystem::path(test::own_folder());
 };
 
 SummaryValue fact(const FileSummary& summary, const std::string& name) {

@@ -13,6 +13,7 @@
 
 #include "configs/astra/astra_files.h"
 #include "configs/astra/astra_report.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::peers::astra_sim_peers_test {
 namespace {
@@ -51,7 +52,7 @@ std::string collective_trace(std::uint64_t id, const std::string& type, std::uin
 
 class Folder {
  public:
-  explicit Folder(const std::string& name) : path_(fs::path(testing::TempDir()) / ("astra_sim_" + name)) {
+  explicit Folder(const std::string& name) : path_(fs::path(test::own_folder()) / name) {
     fs::create_directories(path_);
   }
   ~Folder() { fs::remove_all(path_); }

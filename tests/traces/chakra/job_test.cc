@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
+
 namespace ringwright::traces::job_test {
 namespace {
 
@@ -29,7 +31,7 @@ class ChakraJobs : public testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+      std::filesystem::path(test::own_folder());
 };
 
 TEST_F(ChakraJobs, EqualFilesAreReadOnceAndShared) {

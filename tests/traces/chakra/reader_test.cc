@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <schemas/traces/chakra/chakra.pb.h>
 
+#include "tests/support/own_folder.h"
+
 namespace ringwright::traces::reader_test {
 namespace {
 
@@ -67,8 +69,7 @@ class ChakraFiles : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(path_.parent_path()); }
 
  private:
-  std::filesystem::path path_ = std::filesystem::path(testing::TempDir()) /
-                                testing::UnitTest::GetInstance()->current_test_info()->name() / "t.0.et";
+  std::filesystem::path path_ = std::filesystem::path(test::own_folder()) / "t.0.et";
 };
 
 TEST_F(ChakraFiles, ANodeHasItsFieldsAndDependencies) {

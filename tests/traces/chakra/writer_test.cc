@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "traces/chakra/trace_builder.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::traces::writer_test {
 namespace {
@@ -62,7 +63,7 @@ class ChakraWriting : public testing::Test {
 
  private:
   std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / testing::UnitTest::GetInstance()->current_test_info()->name();
+      std::filesystem::path(test::own_folder());
 };
 
 TEST_F(ChakraWriting, WhatIsWrittenIsReadAgain) {

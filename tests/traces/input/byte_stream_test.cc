@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "tests/support/own_folder.h"
+
 namespace ringwright::traces::byte_stream_test {
 namespace {
 
@@ -29,8 +31,7 @@ class ByteStreams : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
  private:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
-                                  testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
 };
 
 TEST_F(ByteStreams, ReadsPlainFiles) { EXPECT_EQ(read_all(file("abc"), 10).value(), "abc"); }

@@ -11,6 +11,7 @@
 #include "traces/calls/joined_calls.h"
 #include "traces/calls/slow_groups.h"
 #include "traces/inspector/log_summary.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::traces::communication_log_test {
 namespace {
@@ -135,7 +136,7 @@ TEST(InspectorLog, NamesWhatIsNoLog) {
 }
 
 TEST(InspectorLog, AFolderIsAllOfItsFiles) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "inspector_folder";
+  const auto folder = std::filesystem::path(test::own_folder()) / "logs";
   std::filesystem::create_directories(folder / "job");
   std::ofstream(folder / "a.log") << line({.rank = 1, .more = R"(, "x": 1)"});
   std::ofstream(folder / "job" / "b.log") << line({.rank = 0});

@@ -9,6 +9,7 @@
 
 #include "validation/builtin.h"
 #include "validation/kineto/call_report.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::validation::call_replay_test {
 namespace {
@@ -122,7 +123,7 @@ class RecordedFiles : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
  private:
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "recorded_files";
+  std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
 };
 
 constexpr const char *kTrace =
