@@ -95,7 +95,7 @@ ChunkPhase halving_doubling_steps(const AstraPhase& phase) {
       bytes /= 2;
       add(level, level, true);
     }
-    bytes = bytes / 2 * 2;  // the size is halved once more and doubled on the way back
+    bytes = bytes / 2 * 2;  // the size is halved once more, and doubled again in the gathering half
   }
   if (phase.kind != CollectiveKind::kReduceScatter) {
     for (std::uint32_t level = levels; level-- > 0; bytes *= 2) add(levels - 1 - level, level, false);

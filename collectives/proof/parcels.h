@@ -1,4 +1,4 @@
-// The pieces of one step on their way, each with its contributions: all leave before any arrives.
+// The pieces of one step in flight, each with its contributions: all leave before any arrives.
 #pragma once
 
 #include <cstdint>

@@ -144,8 +144,8 @@ std::optional<ChunkedCollective> AstraCalls::custom_plan(const AstraCallSpec& sp
   return cut;
 }
 
-// Graph i belongs to the i-th member by rank, and names peers in the same way; here a position is a place in the list
-// of members.
+// Graph i belongs to the i-th member by rank, and names peers by such a position; here a position is a place in the
+// list of members.
 std::optional<std::uint32_t> AstraCalls::graph_set(const std::string& prefix, std::uint32_t group_index) {
   const auto [known, fresh] = graph_sets_.try_emplace({prefix, group_index});
   if (!fresh) return known->second;

@@ -102,6 +102,7 @@ Explanation explain(std::string_view word) {
     for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  no effect: {}\n", reason);
     return {.page = std::move(page), .near = {}};
   }
+  if (word.starts_with("nccl-")) return {.page = "", .near = nccl_table_names()};
   return {.page = "", .near = near_keys(keys, word)};
 }
 

@@ -62,4 +62,12 @@ std::string nccl_tables_page(std::string_view word) {
   return {};
 }
 
+std::vector<std::string> nccl_table_names() {
+  std::vector<std::string> names;
+  for (const std::string& name : preset_names(load_options({}), "nccl")) {
+    names.push_back(name == "rccl" ? name : "nccl-" + name);
+  }
+  return names;
+}
+
 }  // namespace ringwright::configs

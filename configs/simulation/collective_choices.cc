@@ -49,11 +49,11 @@ Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& 
                                      std::vector<IgnoredKey>& ignored) const {
   const bool in_chunks = scenario.collectives.rung == collectives::Rung::kChunks;
   Diagnostics problems;
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t, std::uint64_t) {
     const std::string path = fmt::format("collectives.{}.algorithm", chooser_->dimension(call));
     const auto refuse = [&](const std::string& why) {
-      if (why.empty() || !told.insert(why).second) return;
+      if (why.empty() || !reported.insert(why).second) return;
       problems.add({.code = "E151",
                     .place = place_of_choice(scenario, path),
                     .message = fmt::format("'{}' cannot carry out {} of {} among {} ranks: {}", path,
@@ -68,7 +68,7 @@ Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& 
     if (in_chunks) {
       refuse(fmt::format("no kernel implements '{}'; these have kernels: {}; or take 'collectives.model: steps'", name,
                          join(collectives::algorithms_with_kernels(call), ", ")));
-    } else if (told.insert(path).second) {
+    } else if (reported.insert(path).second) {
       ignored.push_back({.path = "collectives.overhead",
                           .why = fmt::format("of dimension '{}': no kernel implements '{}', only its messages count",
                                              chooser_->dimension(call), name)});

@@ -60,7 +60,7 @@ struct ChunkPhase {
   std::uint32_t nodes = 1;
   std::uint32_t stride = 1;
 
-  // kWindow. One step stands for all messages when they are alike.
+  // kWindow. One step stands for all messages when they are identical.
   std::vector<MessageStep> steps = {};
   std::uint32_t messages = 0;  // sent, and received, by every position
   std::uint32_t window = 1;

@@ -63,7 +63,7 @@ class MessageNetworks {
   // Of a message between members, where links are not shared.
   [[nodiscard]] virtual Tick delay(std::span<const std::uint32_t> members, const NetworkMessage& message) const = 0;
   // Whether a collective's messages take the same time for every member, and, where links are shared, load each link
-  // alike, when all start at once. Empty: the whole job.
+  // equally, when all start at once. Empty: the whole job.
   [[nodiscard]] virtual bool all_look_alike(std::span<const std::uint32_t> members,
                                             const ChunkedCollective& collective) const = 0;
 };

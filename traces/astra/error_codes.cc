@@ -56,7 +56,7 @@ constexpr std::array kAstraCodes = {
               .explanation = "Some ranks wait for others that never send, receive or call their collective. ASTRA-sim "
                              "ends here with exit code 0 and\nwithout a line for these ranks. The message lists who "
                              "waits for whom.",
-              .example = "rank 1, node 7: receives 1024 bytes with tag 3 from rank 0, which sends none such"},
+              .example = "rank 1, node 7: receives 1024 bytes with tag 3 from rank 0, which sends no such message"},
     ErrorCode{.code = "E279",
               .title = "a run that ends after the end of the simulated clock",
               .explanation = "Times are whole nanoseconds up to 2^61. A duration, a latency or a size in the files is "

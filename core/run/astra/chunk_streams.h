@@ -21,7 +21,7 @@
 
 namespace ringwright {
 
-// LogGP of a bus between accelerator and memory. Transfers do not wait for each other: exact where one is on its way.
+// LogGP of a bus between accelerator and memory. Transfers do not wait for each other: exact where one is in flight.
 struct SharedBus {
   double latency = 0.0;
   double overhead = 0.0;

@@ -97,7 +97,7 @@ void GroupCalls::call(const Caller& caller, std::uint32_t call) {
   }
 }
 
-// All ranks that call at one tick have nothing else on its way: a send ends when it arrives.
+// All ranks that call at one tick have nothing else in flight: a send ends when it arrives.
 void GroupCalls::end_of_tick() {
   for (const std::uint32_t index : std::exchange(gathering_, {})) {
     const Execution& execution = executions_[index];

@@ -53,7 +53,7 @@ void IsolatedCollective::drive(Machine& machine) {
   }
 }
 
-// One phase in which each member has one message on its way: no event is needed, since a member's next step begins when
+// One phase in which each member has one message in flight: no event is needed, since a member's next step begins when
 // its own step and that of its sender allow it.
 bool IsolatedCollective::is_chain(const ChunkedCollective& plan) {
   return plan.phases.size() == 1 && plan.phases.front().shape == PhaseShape::kWindow && plan.phases.front().window == 1;

@@ -193,8 +193,8 @@ class JobRun final : CallListener {
     for (const auto& [message, node] : messages_.waiting_receives()) {
       if (GraphPhases::owns(node)) continue;
       add(message.to, static_cast<std::uint32_t>(node),
-          fmt::format("receives {} bytes with tag {} from rank {}, which sends none such", message.bytes, message.tag,
-                      message.from));
+          fmt::format("receives {} bytes with tag {} from rank {}, which sends no such message", message.bytes,
+                      message.tag, message.from));
     }
     for (const auto& [message, node] : messages_.waiting_sends()) {
       if (GraphPhases::owns(node)) continue;

@@ -27,7 +27,7 @@ struct NodeMessage {
 
 class NodeMessages {
  public:
-  // Who waits for what is told on_done: a node, as the caller numbers them.
+  // Who waits for it is passed to on_done: a node, as the caller numbers them.
   NodeMessages(MessageNetwork& network, bool rendezvous) : network_(network), rendezvous_(rendezvous) {}
 
   void send(const NodeMessage& message, std::uint64_t node);

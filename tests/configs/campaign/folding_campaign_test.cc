@@ -10,7 +10,6 @@
 // `ringwright run` on the YAML, with and without --no-fold. While a scenario runs its YAML is in the test's temporary
 // folder (`ringwright_*/scenario.yaml`), where it stays when the process dies.
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -29,11 +28,6 @@ namespace ringwright::configs::folding_campaign_test {
 namespace {
 
 constexpr std::uint64_t kBlocks = 10;  // tests, so that several processes can share the work
-
-std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
 
 // Of a run that did not stall: of every rank and every link of the cluster, and of the report.
 struct Seen {
@@ -133,8 +127,8 @@ std::string refusal(const std::string& text) {
 class FoldingCampaign : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(FoldingCampaign, IsExactInRandomScenarios) {
-  const std::uint64_t first = from_environment("RINGWRIGHT_CAMPAIGN_FIRST", 0);
-  const std::uint64_t count = from_environment("RINGWRIGHT_CAMPAIGN", 100);
+  const std::uint64_t first = campaign_number("RINGWRIGHT_CAMPAIGN_FIRST", 0);
+  const std::uint64_t count = campaign_number("RINGWRIGHT_CAMPAIGN", 100);
   std::uint64_t drawn = 0;
   std::uint64_t refused = 0;
   std::string refusals;

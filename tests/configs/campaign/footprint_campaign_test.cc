@@ -4,7 +4,6 @@
 //
 // RINGWRIGHT_CAMPAIGN and RINGWRIGHT_CAMPAIGN_FIRST as in folding_campaign_test.cc.
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <string>
 #include <tuple>
@@ -75,14 +74,9 @@ std::string flow_without_edge(const Scenario& scenario) {
   return {};
 }
 
-std::uint64_t from_environment(const char* name, std::uint64_t fallback) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
-}
-
 TEST(FootprintCampaign, HoldsEveryFlowOfRandomScenarios) {
-  const std::uint64_t first = from_environment("RINGWRIGHT_CAMPAIGN_FIRST", 0);
-  const std::uint64_t count = from_environment("RINGWRIGHT_CAMPAIGN", 40);
+  const std::uint64_t first = campaign_number("RINGWRIGHT_CAMPAIGN_FIRST", 0);
+  const std::uint64_t count = campaign_number("RINGWRIGHT_CAMPAIGN", 40);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const std::string text = random_scenario(seed);
     const auto scenario = load_scenario_text("random.yaml", text, {});

@@ -2,6 +2,7 @@
 #include "tests/configs/campaign/random_scenario.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <initializer_list>
 #include <string_view>
 #include <vector>
@@ -312,6 +313,11 @@ std::string random_scenario(std::uint64_t seed) {
   return text + fmt::format("simulate: {{network: {}, steps: {}, warmup: {}{}}}\n", drawn.network,
                             draw.number({1, 1, 2, 3}), draw.number({0, 0, 1}),
                             draw.one_in(6) ? ", fast_forward: false" : "");
+}
+
+std::uint64_t campaign_number(const char* name, std::uint64_t fallback) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? fallback : std::strtoull(text, nullptr, 10);
 }
 
 }  // namespace ringwright::configs

@@ -34,6 +34,7 @@ TEST(Explanation, OfAVersionOfNcclGivesEachValueItsFileAndSource) {
   EXPECT_THAT(page, HasSubstr("github.com/NVIDIA/nccl"));
   EXPECT_THAT(explain("rccl").page, HasSubstr("rccl.yaml:"));
   EXPECT_EQ(explain("nccl-1.0").page, "");
+  EXPECT_THAT(explain("nccl-1.0").near, Contains("nccl-2.20"));
 }
 
 TEST(Explanation, OfAnUnknownWordNamesTheNearest) {

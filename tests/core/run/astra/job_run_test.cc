@@ -288,7 +288,7 @@ TEST(AstraJob, AReceiveWithoutSendIsNamed) {
   ASSERT_EQ(outcome.stuck.size(), 1U);
   EXPECT_FALSE(outcome.ranks[1].finish.has_value());
   EXPECT_EQ(outcome.stuck[0].rank, 1U);
-  EXPECT_EQ(outcome.stuck[0].reason, "receives 64 bytes with tag 5 from rank 3, which sends none such");
+  EXPECT_EQ(outcome.stuck[0].reason, "receives 64 bytes with tag 5 from rank 3, which sends no such message");
 }
 
 TEST(AstraJob, AMemberThatDoesNotCallIsNamed) {
