@@ -22,15 +22,6 @@ void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
   }
 }
 
-// The answers to everything that a run asks about communication.
-Choosers asked_by_run(const Simulation& simulation) {
-  const CollectiveTime* const times = simulation.collective_time();
-  const ChannelInputs* const channels = simulation.channels();
-  return {times != nullptr ? collectives::pairings() : simulation.chooser(),
-          channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
-          simulation.footprint()};
-}
-
 // Folding examines every primitive of kernels, and so does the price of each call; a search need not ask each time.
 Diagnostics too_costly_to_fold(const Scenario& scenario, const Simulation& simulation, FoldMode mode) {
   if (mode == FoldMode::kTimesOnly && !scenario.comm.plan) return {};
@@ -38,6 +29,14 @@ Diagnostics too_costly_to_fold(const Scenario& scenario, const Simulation& simul
 }
 
 }  // namespace
+
+Choosers asked_by_run(const Simulation& simulation) {
+  const CollectiveTime* const times = simulation.collective_time();
+  const ChannelInputs* const channels = simulation.channels();
+  return {times != nullptr ? collectives::pairings() : simulation.chooser(),
+          channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
+          simulation.footprint()};
+}
 
 Simulation::Simulation() = default;
 Simulation::~Simulation() = default;

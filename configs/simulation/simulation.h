@@ -109,6 +109,9 @@ class Simulation {
   FoldedNetwork folded_;
 };
 
+// The answers to everything that a run asks about communication: what folding has to distinguish.
+[[nodiscard]] Choosers asked_by_run(const Simulation& simulation);
+
 // The size of a run, before it is run. Counts are whole numbers, some too large for 64 bits.
 struct Estimate {
   std::size_t ranks = 0;

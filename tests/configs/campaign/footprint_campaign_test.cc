@@ -39,12 +39,7 @@ class RecordingRouter final : public Router {
 };
 
 std::set<Flow> flows_of_footprint(const Simulation& simulation) {
-  const CollectiveTime* const times = simulation.collective_time();
-  const ChannelInputs* const channels = simulation.channels();
-  const Footprint footprint = make_footprint(
-      simulation.plan().graph,
-      {times != nullptr ? collectives::pairings() : simulation.chooser(),
-       channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(), simulation.footprint()});
+  const Footprint footprint = make_footprint(simulation.plan().graph, asked_by_run(simulation));
   std::set<Flow> flows;
   for (std::size_t rank = 0; rank < simulation.plan().graph.rank_count(); ++rank) {
     for (const Edge& edge : footprint.edges_of(RankId(rank))) {
