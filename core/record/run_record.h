@@ -7,13 +7,9 @@
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
+#include "core/record/activity_times.h"
 
 namespace ringwright {
-
-// What a rank does at a moment, as bits: bit 0 compute, bit 1 + d communication of dimension d in flight.
-using ActivityMask = std::uint32_t;
-inline constexpr ActivityMask kComputing = 1;
-[[nodiscard]] constexpr ActivityMask communicating(DimensionId dimension) { return ActivityMask{2} << dimension.value; }
 
 struct Span {
   ClassId rank_class;
@@ -44,9 +40,7 @@ struct CallTime {
 
 struct RunRecord {
   std::size_t dimension_count = 0;
-  // By class, then by activity mask (2^(1 + dimensions) entries): time spent in exactly this mixture, over the counted
-  // iterations (after warm-up).
-  std::vector<std::vector<Duration>> time_in;
+  std::vector<ActivityTimes> time_in;  // by class; over the counted iterations (after warm-up)
   // By class, by dimension of the communication; over the counted iterations. Empty where computing and communication
   // do not slow each other.
   std::vector<std::vector<Interference>> interference;

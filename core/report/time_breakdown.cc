@@ -27,10 +27,10 @@ struct Sums {
 
 void add_class(const BreakdownInputs& inputs, std::size_t rank_class, Sums& sums) {
   const std::size_t size = inputs.classes.size[rank_class];
-  const std::vector<Duration>& time_in = inputs.record.time_in[rank_class];
   sums.ranks += size;
-  for (ActivityMask mask = 1; mask < time_in.size(); ++mask) {
-    const WideInteger time = static_cast<WideInteger>(time_in[mask].count()) * static_cast<WideInteger>(size);
+  for (const auto& [mask, spent] : inputs.record.time_in[rank_class].entries()) {
+    if (mask == 0) continue;
+    const WideInteger time = static_cast<WideInteger>(spent.count()) * static_cast<WideInteger>(size);
     const bool computing = (mask & kComputing) != 0;
     if (computing) sums.computing += time;
     bool exposed = !computing;

@@ -43,10 +43,9 @@ Bytes Played::sent(std::size_t rank, std::string_view name) const {
 
 Duration Played::in_flight(std::size_t rank, std::string_view name) const {
   const ActivityMask bit = communicating(DimensionId(dimension(name)));
-  const std::vector<Duration>& times = record.time_in[folding.ranks.class_of[rank].index()];
   Duration sum;
-  for (ActivityMask mask = 0; mask < times.size(); ++mask) {
-    if ((mask & bit) != 0) sum += times[mask];
+  for (const auto& [mask, time] : record.time_in[folding.ranks.class_of[rank].index()].entries()) {
+    if ((mask & bit) != 0) sum += time;
   }
   return sum;
 }

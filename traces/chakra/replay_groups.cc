@@ -6,13 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "core/record/activity_times.h"
 #include "traces/chakra/rank_files.h"
 
 namespace ringwright::traces {
 namespace {
 
-// The record of a run has an entry for each combination of dimensions that are active at once.
-constexpr std::size_t kMostDimensions = 12;
+// Some of the dimensions that a job can have stay free for messages and for transfers within a host.
+constexpr std::size_t kMostOverlaps = kMostDimensions - 8;
 
 // All ranks: no name, or "0" where no group is called so, as in ASTRA-sim.
 bool means_all(std::string_view name, const ChakraGroups& groups) {
@@ -47,7 +48,7 @@ class DimensionPlan {
     for (const std::uint32_t dimension : by_shape_[shape]) {
       if (takes(dimension, group)) return put(dimension, group, to);
     }
-    if (taken_.size() >= kMostDimensions) return squeeze(group, to);
+    if (taken_.size() >= kMostOverlaps) return squeeze(group, to);
     const auto fresh = static_cast<std::uint32_t>(taken_.size());
     by_shape_[shape].push_back(fresh);
     taken_.emplace_back(ranks_, false);
@@ -121,8 +122,8 @@ class GroupReplay {
       if (group.ranks.size() < 2) {
         result.by_name[group.name] = {};
       } else if (!plan.add(group, result)) {
-        error(
-            fmt::format("the groups overlap in more than {} ways, the last one is '{}'", kMostDimensions, group.name));
+        error(fmt::format("one rank is a member of more than {} groups, and '{}' is one group more", kMostOverlaps,
+                          group.name));
         break;
       }
     }

@@ -1,7 +1,5 @@
 #include "core/run/job/activity_ledger.h"
 
-#include <algorithm>
-
 #include "core/base/check.h"
 #include "core/base/random.h"
 
@@ -13,8 +11,8 @@ ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
       since_(classes),
       in_flight_(classes * (1 + dimensions), 0),
       timeline_(classes),
-      time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)) {
-  CHECK(dimensions < 16, "activity masks hold at most 15 dimensions");
+      time_in_(classes) {
+  CHECK(dimensions <= kMostDimensions, "an activity mask has no bits for more dimensions");
 }
 
 void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {
@@ -47,7 +45,7 @@ void ActivityLedger::end_profile(ClassId rank_class, TimePoint now) {
 }
 
 void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
-  std::ranges::fill(time_in_[rank_class.index()], Duration());
+  time_in_[rank_class.index()].clear();
   since_[rank_class.index()] = now;
 }
 
@@ -62,7 +60,7 @@ void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMa
   if (const Timeline& timeline = timeline_[c]; timeline.profile != nullptr) {
     timeline.profile->book(since_[c] - timeline.begin, now - timeline.begin, mask_[c], time_in_[c]);
   } else {
-    time_in_[c][mask_[c]] += now - since_[c];
+    time_in_[c].add(mask_[c], now - since_[c]);
   }
   since_[c] = now;
   mask_[c] = (mask_[c] | on) & ~off;

@@ -46,9 +46,9 @@ class ActivityLedger {
 
   // A hash of the class's activities outside its profile.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
-  // By class, by activity mask; as of the last change or close().
-  [[nodiscard]] const std::vector<std::vector<Duration>>& time_in() const { return time_in_; }
-  [[nodiscard]] std::vector<std::vector<Duration>> take() { return std::move(time_in_); }
+  // By class; as of the last change or close().
+  [[nodiscard]] const std::vector<ActivityTimes>& time_in() const { return time_in_; }
+  [[nodiscard]] std::vector<ActivityTimes> take() { return std::move(time_in_); }
 
  private:
   // `bit` is a bit of the activity mask.
@@ -66,8 +66,8 @@ class ActivityLedger {
   std::vector<ActivityMask> mask_;        // by class
   std::vector<TimePoint> since_;          // by class: time up to which it is booked
   std::vector<std::uint16_t> in_flight_;  // by class, by bit
-  std::vector<Timeline> timeline_;            // by class
-  std::vector<std::vector<Duration>> time_in_;
+  std::vector<Timeline> timeline_;        // by class
+  std::vector<ActivityTimes> time_in_;
   MovementWatcher* watcher_ = nullptr;
 };
 

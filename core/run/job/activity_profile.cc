@@ -24,7 +24,7 @@ void put_in_order(std::vector<ActivityProfile::Change>& changes) {
 
 ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) : length_(length) {
   put_in_order(changes);
-  std::array<int, 32> in_flight{};
+  std::array<int, 1 + kMostDimensions> in_flight{};
   ActivityMask mask = 0;
   stretches_.reserve(changes.size() + 1);
   stretches_.push_back({.begin = Duration(0), .mixture = mixture_of(0)});
@@ -69,12 +69,12 @@ Duration ActivityProfile::spent(std::size_t mixture, std::size_t stretch, Durati
   return stretches_[stretch].mixture == mixture ? before + (moment - stretches_[stretch].begin) : before;
 }
 
-void ActivityProfile::book(Duration from, Duration to, ActivityMask beside, std::vector<Duration>& time_in) const {
+void ActivityProfile::book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in) const {
   const std::size_t last = to == length_ ? stretches_.size() - 1 : stretch_at(to);
-  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in[mixtures_[m] | beside] += spent(m, last, to);
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in.add(mixtures_[m] | concurrent, spent(m, last, to));
   if (from == Duration(0)) return;
   const std::size_t first = stretch_at(from);
-  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in[mixtures_[m] | beside] -= spent(m, first, from);
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in.add(mixtures_[m] | concurrent, Duration() - spent(m, first, from));
 }
 
 }  // namespace ringwright

@@ -24,7 +24,7 @@ class ActivityProfile {
   [[nodiscard]] Duration length() const { return length_; }
   // Adds the time between two moments since the beginning to the mixtures in which it was spent, each combined with the
   // concurrent activities.
-  void book(Duration from, Duration to, ActivityMask beside, std::vector<Duration>& time_in) const;
+  void book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in) const;
 
  private:
   struct Stretch {

@@ -67,15 +67,13 @@ bool SteadyStateWatch::held(ClassId c, int iteration) const {
 }
 
 LeftOutCycles::LeftOutCycles(std::size_t classes, std::size_t dimensions)
-    : time_in_(classes, std::vector<Duration>(std::size_t{2} << dimensions)),
+    : time_in_(classes),
       sent_(classes, std::vector<Bytes>(dimensions)) {}
 
 void LeftOutCycles::add(const StepSnapshot& begin, const StepSnapshot& end, std::uint32_t times) {
   time_ += (end.at - begin.at) * std::int64_t{times};
   for (std::size_t c = 0; c < time_in_.size(); ++c) {
-    for (std::size_t mask = 0; mask < time_in_[c].size(); ++mask) {
-      time_in_[c][mask] += (end.time_in[c][mask] - begin.time_in[c][mask]) * std::int64_t{times};
-    }
+    time_in_[c].add_between(begin.time_in[c], end.time_in[c], times);
     for (std::size_t d = 0; d < sent_[c].size(); ++d) {
       sent_[c][d] += (end.sent[c][d] - begin.sent[c][d]) * std::int64_t{times};
     }
@@ -106,14 +104,14 @@ void LeftOutCycles::add_calls(const std::vector<CallTime>& before, const std::ve
 }
 
 void LeftOutCycles::restart(ClassId c) {
-  std::ranges::fill(time_in_[c.index()], Duration());
+  time_in_[c.index()].clear();
 }
 
-void LeftOutCycles::extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
+void LeftOutCycles::extend(std::vector<ActivityTimes>& time_in, std::vector<std::vector<Bytes>>& sent,
                          std::vector<LinkUsage>& usage) const {
   if (time_ == Duration(0)) return;
   for (std::size_t c = 0; c < time_in_.size(); ++c) {
-    for (std::size_t mask = 0; mask < time_in_[c].size(); ++mask) time_in[c][mask] += time_in_[c][mask];
+    time_in[c].add(time_in_[c]);
     for (std::size_t d = 0; d < sent_[c].size(); ++d) sent[c][d] += sent_[c][d];
   }
   for (std::size_t link = 0; link < usage_.size(); ++link) {

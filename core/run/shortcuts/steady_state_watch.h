@@ -89,11 +89,11 @@ class LeftOutCycles {
 
  private:
   void add_calls(const std::vector<CallTime>& before, const std::vector<CallTime>& after, std::uint32_t times);
-  void extend(std::vector<std::vector<Duration>>& time_in, std::vector<std::vector<Bytes>>& sent,
+  void extend(std::vector<ActivityTimes>& time_in, std::vector<std::vector<Bytes>>& sent,
               std::vector<LinkUsage>& usage) const;
 
   Duration time_;
-  std::vector<std::vector<Duration>> time_in_;
+  std::vector<ActivityTimes> time_in_;
   std::vector<std::vector<Bytes>> sent_;
   std::uint64_t messages_ = 0;
   std::vector<CallTime> calls_;

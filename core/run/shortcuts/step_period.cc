@@ -29,9 +29,7 @@ void StepPeriod::extend(RunRecord& record, std::vector<LinkUsage>& usage) const 
   }
   record.iteration_end.push_back(last);
   for (std::size_t c = 0; c < record.time_in.size(); ++c) {
-    for (std::size_t mask = 0; mask < record.time_in[c].size(); ++mask) {
-      record.time_in[c][mask] += (now_->time_in[c][mask] - before_->time_in[c][mask]) * skipped_;
-    }
+    record.time_in[c].add_between(before_->time_in[c], now_->time_in[c], skipped_);
     for (std::size_t d = 0; d < record.sent[c].size(); ++d) {
       record.sent[c][d] += (now_->sent[c][d] - before_->sent[c][d]) * skipped_;
     }

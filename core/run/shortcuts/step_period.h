@@ -21,7 +21,7 @@ struct StepSnapshot {
   int iteration = 0;         // that class 0 has just ended
   TimePoint at;
   std::uint64_t digest = 0;  // of all state that decides the future, relative to `iteration` and `at`
-  std::vector<std::vector<Duration>> time_in;  // as in RunRecord
+  std::vector<ActivityTimes> time_in;  // as in RunRecord
   std::vector<std::vector<Bytes>> sent;
   std::uint64_t messages = 0;
   std::vector<CallTime> calls;

@@ -27,10 +27,9 @@ Duration lost(const Played& played, std::size_t rank) {
 }
 
 Duration computing(const Played& played, std::size_t rank) {
-  const auto& times = played.record.time_in[played.folding.ranks.class_of[rank].index()];
   Duration sum;
-  for (ActivityMask mask = 0; mask < times.size(); ++mask) {
-    if ((mask & kComputing) != 0) sum += times[mask];
+  for (const auto& [mask, time] : played.record.time_in[played.folding.ranks.class_of[rank].index()].entries()) {
+    if ((mask & kComputing) != 0) sum += time;
   }
   return sum;
 }

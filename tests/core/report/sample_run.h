@@ -39,19 +39,15 @@ inline constexpr ActivityMask kPp = 4;
   // The steps end at 120, 220 and 320 ms: the warm-up took 120 ms, the two counted ones 100 ms each.
   run.record.iteration_end = {TimePoint(120_ms), TimePoint(220_ms), TimePoint(320_ms)};
   run.record.messages = 48;
-  run.record.time_in.assign(3, std::vector<Duration>(8));
-  // Two steps of 100 ms: 200 ms a class.
-  std::vector<Duration>& first = run.record.time_in[0];
-  first[kComputing] = 100_ms;
-  first[kComputing | kTp] = 20_ms;
-  first[kTp] = 30_ms;
-  first[kTp | kPp] = 10_ms;  // exposed tp: the inner dimension comes first
-  first[kPp] = 4_ms;
-  first[0] = 36_ms;
-  for (const std::size_t c : {std::size_t{1}, std::size_t{2}}) {
-    run.record.time_in[c][kComputing] = c == 1 ? 140_ms : 160_ms;
-    run.record.time_in[c][0] = c == 1 ? 60_ms : 40_ms;
-  }
+  // Two steps of 100 ms: 200 ms a class. Exposed tp and pp at once: the inner dimension comes first.
+  run.record.time_in = {{{.mask = kComputing, .time = 100_ms},
+                         {.mask = kComputing | kTp, .time = 20_ms},
+                         {.mask = kTp, .time = 30_ms},
+                         {.mask = kTp | kPp, .time = 10_ms},
+                         {.mask = kPp, .time = 4_ms},
+                         {.mask = 0, .time = 36_ms}},
+                        {{.mask = kComputing, .time = 140_ms}, {.mask = 0, .time = 60_ms}},
+                        {{.mask = kComputing, .time = 160_ms}, {.mask = 0, .time = 40_ms}}};
   // Of all three steps: 30 MiB of tp a rank in the first class, nothing elsewhere.
   run.record.sent.assign(3, std::vector<Bytes>(2));
   run.record.sent[0] = {30_MiB, 3_MiB};

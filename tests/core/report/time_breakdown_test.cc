@@ -113,14 +113,12 @@ TEST_F(TimeBreakdownTest, FoldedAndUnfoldedClassesGiveTheSameNumbers) {
 TEST_F(TimeBreakdownTest, SumsOverAHundredThousandRanksDoNotOverflow) {
   // 2 x 60 s x 131,072 ranks = 1.6e19 ps, beyond 64 bits.
   run_.classes.size = {131'072, 1, 1};
-  run_.record.time_in[0].assign(8, Duration());
-  run_.record.time_in[0][kComputing] = 120_s;
-  run_.record.time_in[1][kComputing] = run_.record.time_in[2][kComputing] = 120_s;
+  run_.record.time_in.assign(3, {{.mask = kComputing, .time = 120_s}});
   EXPECT_EQ(break_down(inputs()).computing, 60_s);
 }
 
 TEST_F(TimeBreakdownTest, ATimeBeyondTheStepLeavesNoNegativeIdleTime) {
-  run_.record.time_in[0][kComputing] = 400_ms;
+  run_.record.time_in[0].add(kComputing, 300_ms);
   const TimeBreakdown all = break_down(inputs());
   EXPECT_EQ(all.idle, 0_ms);
   EXPECT_NEAR(all.share(all.computing) + all.share(all.dimensions[0].exposed) + all.share(all.dimensions[1].exposed),

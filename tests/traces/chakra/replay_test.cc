@@ -194,6 +194,32 @@ TEST(ChakraReplay, GroupsOfOneShapeAreOneDimension) {
   EXPECT_EQ(graph.programs.size(), 1U);  // all ranks do the same, each in its groups
 }
 
+// Rank 0 calls a collective with each of the other ranks in turn: groups that overlap need a dimension each.
+std::pair<ChakraJob, std::vector<ChakraGroup>> pairs_with_rank_zero(std::uint32_t pairs) {
+  Rank hub;
+  std::vector<Rank> others;
+  std::vector<ChakraGroup> groups;
+  for (std::uint32_t p = 1; p <= pairs; ++p) {
+    const std::string name = "pair" + std::to_string(p);
+    hub.collective(p, ChakraCollective::kAllReduce, 8_B, name);
+    others.push_back(Rank().collective(1, ChakraCollective::kAllReduce, 8_B, name));
+    groups.push_back({.name = name, .ranks = {0, p}});
+  }
+  std::vector<Rank> ranks{hub};
+  ranks.insert(ranks.end(), others.begin(), others.end());
+  return {job_of(ranks), groups};
+}
+
+TEST(ChakraReplay, ARankIsAMemberOfManyGroups) {
+  const auto [job, groups] = pairs_with_rank_zero(40);
+  EXPECT_EQ(replay(job, groups).graph.dimensions.size(), 40U);
+}
+
+TEST(ChakraReplay, MoreOverlappingGroupsThanARecordHoldsAreAnError) {
+  const auto [job, groups] = pairs_with_rank_zero(60);
+  EXPECT_THAT(error(job, groups), HasSubstr("one rank is a member of more than 55 groups"));
+}
+
 TEST(ChakraReplay, RanksWithoutAGroupAreAloneInADimension) {
   const Rank member = Rank().collective(1, ChakraCollective::kAllReduce, 8_B, "a");
   const TaskGraph graph =

@@ -23,14 +23,14 @@ ActivityProfile profile() {
           20_us};
 }
 
-std::vector<Duration> booked(Duration from, Duration to, ActivityMask beside = 0) {
-  std::vector<Duration> time_in(8);
-  profile().book(from, to, beside, time_in);
+ActivityTimes booked(Duration from, Duration to, ActivityMask concurrent = 0) {
+  ActivityTimes time_in;
+  profile().book(from, to, concurrent, time_in);
   return time_in;
 }
 
 TEST(ActivityProfile, ReportsHowLongEachMixtureLasts) {
-  const std::vector<Duration> whole = booked(0_us, 20_us);
+  const ActivityTimes whole = booked(0_us, 20_us);
   EXPECT_EQ(whole[0], 0_us);
   EXPECT_EQ(whole[kComputing], 12_us);
   EXPECT_EQ(whole[kComputing | kTensor], 4_us);
@@ -38,16 +38,15 @@ TEST(ActivityProfile, ReportsHowLongEachMixtureLasts) {
 }
 
 TEST(ActivityProfile, PartsAddUpToTheWhole) {
-  const std::vector<Duration> early = booked(0_us, 7_us);
-  const std::vector<Duration> late = booked(7_us, 20_us);
-  EXPECT_EQ(early[kComputing], 6_us);
-  EXPECT_EQ(early[kComputing | kTensor], 1_us);
-  const std::vector<Duration> whole = booked(0_us, 20_us);
-  for (std::size_t mask = 0; mask < whole.size(); ++mask) EXPECT_EQ(early[mask] + late[mask], whole[mask]);
+  ActivityTimes parts = booked(0_us, 7_us);
+  EXPECT_EQ(parts[kComputing], 6_us);
+  EXPECT_EQ(parts[kComputing | kTensor], 1_us);
+  parts.add(booked(7_us, 20_us));
+  EXPECT_EQ(parts, booked(0_us, 20_us));
 }
 
 TEST(ActivityProfile, MixesWithConcurrentActivities) {
-  const std::vector<Duration> mixed = booked(8_us, 12_us, kData);
+  const ActivityTimes mixed = booked(8_us, 12_us, kData);
   EXPECT_EQ(mixed[kComputing | kTensor | kData], 2_us);
   EXPECT_EQ(mixed[kTensor | kData], 2_us);
   EXPECT_EQ(mixed[kTensor], 0_us);
@@ -59,7 +58,7 @@ TEST(ActivityProfile, ActivitiesOfOneKindOverlap) {
                                {.at = 3_us, .bit = 0, .begins = false},
                                {.at = 9_us, .bit = 0, .begins = false}},
                               10_us);
-  std::vector<Duration> time_in(2);
+  ActivityTimes time_in;
   twice.book(0_us, 10_us, 0, time_in);
   EXPECT_EQ(time_in[kComputing], 9_us);
   EXPECT_EQ(time_in[0], 1_us);
@@ -67,15 +66,15 @@ TEST(ActivityProfile, ActivitiesOfOneKindOverlap) {
 
 // As tasks report them, one after another: each its start and its end.
 TEST(ActivityProfile, MayBeBuiltOutOfOrder) {
-  const ActivityProfile told({{.at = 6_us, .bit = 1, .begins = true},
+  const ActivityProfile unordered({{.at = 6_us, .bit = 1, .begins = true},
                               {.at = 14_us, .bit = 1, .begins = false},
                               {.at = 0_us, .bit = 0, .begins = true},
                               {.at = 10_us, .bit = 0, .begins = false},
                               {.at = 14_us, .bit = 0, .begins = true},
                               {.at = 20_us, .bit = 0, .begins = false}},
                              20_us);
-  std::vector<Duration> time_in(8);
-  told.book(3_us, 17_us, 0, time_in);
+  ActivityTimes time_in;
+  unordered.book(3_us, 17_us, 0, time_in);
   EXPECT_EQ(time_in, booked(3_us, 17_us));
 }
 
@@ -88,7 +87,7 @@ TEST(ActivityProfile, OfALedgerRunsConcurrentlyWithBookings) {
   ledger.end_communication(only, DimensionId(1), TimePoint(112_us));
   ledger.end_profile(only, TimePoint(120_us));
   ledger.close(only, TimePoint(121_us));
-  const std::vector<Duration>& time_in = ledger.time_in()[0];
+  const ActivityTimes& time_in = ledger.time_in()[0];
   EXPECT_EQ(time_in[kComputing | kData], 2_us);            // 104 .. 106
   EXPECT_EQ(time_in[kComputing | kTensor | kData], 4_us);  // 106 .. 110
   EXPECT_EQ(time_in[kTensor | kData], 2_us);               // 110 .. 112

@@ -102,20 +102,25 @@ TEST_F(SteadyStateWatchTest, EveryTrainingStepNeedsItsOwnProof) {
 
 TEST(LeftOutCycles, AddWhatAPeriodAdds) {
   LeftOutCycles cycles(1, 1);
-  StepSnapshot begin{
-      .at = TimePoint(3_us), .time_in = {{1_us, 2_us, 0_us, 0_us}}, .sent = {{Bytes(10)}}, .messages = 4};
-  StepSnapshot end{.at = TimePoint(7_us), .time_in = {{2_us, 5_us, 0_us, 0_us}}, .sent = {{Bytes(25)}}, .messages = 6};
+  StepSnapshot begin{.at = TimePoint(3_us),
+                     .time_in = {{{.mask = 0, .time = 1_us}, {.mask = kComputing, .time = 2_us}}},
+                     .sent = {{Bytes(10)}},
+                     .messages = 4};
+  StepSnapshot end{.at = TimePoint(7_us),
+                   .time_in = {{{.mask = 0, .time = 2_us}, {.mask = kComputing, .time = 5_us}}},
+                   .sent = {{Bytes(25)}},
+                   .messages = 6};
   cycles.add(begin, end, 10);
   EXPECT_EQ(cycles.time(), 40_us);
   cycles.extend(end);
   EXPECT_EQ(end.at, TimePoint(47_us));
-  EXPECT_EQ(end.time_in[0][1], 35_us);  // 5 us and ten times 3 us
+  EXPECT_EQ(end.time_in[0][kComputing], 35_us);  // 5 us and ten times 3 us
   EXPECT_EQ(end.sent[0][0], Bytes(175));
   EXPECT_EQ(end.messages, 26U);
   cycles.restart(ClassId(0));
   cycles.extend(begin);
-  EXPECT_EQ(begin.time_in[0][1], 2_us);
+  EXPECT_EQ(begin.time_in[0][kComputing], 2_us);
 }
 
 }  // namespace
-}  // namespace ringwright::lap_watch_test
+}  // namespace ringwright::steady_state_watch_test
