@@ -74,7 +74,9 @@ void ActivityProfile::book(Duration from, Duration to, ActivityMask concurrent, 
   for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in.add(mixtures_[m] | concurrent, spent(m, last, to));
   if (from == Duration(0)) return;
   const std::size_t first = stretch_at(from);
-  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in.add(mixtures_[m] | concurrent, Duration() - spent(m, first, from));
+  for (std::size_t m = 0; m < mixtures_.size(); ++m) {
+    time_in.add(mixtures_[m] | concurrent, Duration() - spent(m, first, from));
+  }
 }
 
 }  // namespace ringwright
