@@ -54,6 +54,8 @@ std::string number(std::string_view text, Range range, Set&& set) {
 
 constexpr Range kSwitch{0, 1};
 constexpr Range kChannels{1, NcclKnobs::kNoLimit};
+// Buffers and chunks: beyond what a GPU would give a channel. Twice the largest must fit a 32-bit size.
+constexpr Range kBufferBytes{1, std::int64_t{1} << 30};
 
 std::string set_algorithms(std::string_view text, NcclKnobs& knobs) {
   static const std::vector<std::string> kNames = {"Tree",     "Ring", "CollnetDirect", "CollnetChain", "NVLS",
@@ -124,7 +126,7 @@ std::string set_threads(std::string_view text, std::optional<int>& threads) {
 }
 
 std::string set_bytes(std::string_view text, std::optional<Bytes>& bytes) {
-  return number(text, {1}, [&](std::int64_t n) { bytes = Bytes(n); });
+  return number(text, kBufferBytes, [&](std::int64_t n) { bytes = Bytes(n); });
 }
 
 constexpr auto kMinChannels = [](std::string_view v, NcclKnobs& k) {
@@ -218,15 +220,15 @@ constexpr std::array kVariables = {
              }},
     Variable{"NCCL_P2P_NET_CHUNKSIZE", "bytes of a chunk of sends between hosts",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, {1}, [&](std::int64_t n) { k.p2p_net_chunk = Bytes(n); });
+               return number(v, kBufferBytes, [&](std::int64_t n) { k.p2p_net_chunk = Bytes(n); });
              }},
     Variable{"NCCL_P2P_PCI_CHUNKSIZE", "bytes of a chunk of sends over PCIe",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, {1}, [&](std::int64_t n) { k.p2p_pcie_chunk = Bytes(n); });
+               return number(v, kBufferBytes, [&](std::int64_t n) { k.p2p_pcie_chunk = Bytes(n); });
              }},
     Variable{"NCCL_P2P_NVL_CHUNKSIZE", "bytes of a chunk of sends over NVLink",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, {1}, [&](std::int64_t n) { k.p2p_nvlink_chunk = Bytes(n); });
+               return number(v, kBufferBytes, [&](std::int64_t n) { k.p2p_nvlink_chunk = Bytes(n); });
              }},
     Variable{"NCCL_P2P_LL_THRESHOLD", "bytes to a peer up to which sends use LL",
              [](std::string_view v, NcclKnobs& k) {

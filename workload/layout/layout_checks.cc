@@ -213,27 +213,40 @@ void check_recomputation(const ParallelContext& context, ParallelOptions& option
 
 namespace {
 
+double real(std::int64_t number) { return static_cast<double>(number); }
+
+// The sizes of a model to the order of magnitude: of integers that fit 64 bits only one by one.
+struct Magnitude {
+  explicit Magnitude(const ModelShape& shape)
+      : layers(real(shape.layers + shape.predictors)),
+        attention(std::max(real(shape.hidden), real(shape.heads) * real(shape.head_size))) {
+    const double experts = shape.experts ? real(shape.experts->count) : 1.0;
+    const double wide = shape.experts ? std::max(real(shape.experts->ffn), real(shape.experts->shared_ffn)) : 0.0;
+    ffn = std::max(real(shape.ffn), wide);
+    parameters = layers * real(shape.hidden) * (4.0 * attention + 3.0 * ffn * (experts + 1.0)) +
+                 2.0 * real(shape.vocabulary) * real(shape.hidden);
+  }
+
+  double layers;
+  double attention;  // width
+  double ffn = 0.0;  // width
+  double parameters = 0.0;
+};
+
 // Each size is in range, but products of several must also fit 64 bits: parameters, and the activation bytes of a
 // microbatch (Korthikanti et al., arXiv 2205.05198, section 4.1: 34 s b h and 5 a s^2 b per layer).
-void check_magnitude(const ParallelContext& context) {
+void check_magnitude(const ParallelContext& context, const Magnitude& model) {
   constexpr double kMost = 1e17;
   const ModelShape& shape = context.shape;
-  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
-  const double layers = real(shape.layers + shape.predictors);
-  const double attention = std::max(real(shape.hidden), real(shape.heads) * real(shape.head_size));
-  const double experts = shape.experts ? real(shape.experts->count) : 1.0;
   const double visited = shape.experts ? real(shape.experts->per_token) : 1.0;
-  const double wide = shape.experts ? std::max(real(shape.experts->ffn), real(shape.experts->shared_ffn)) : 0.0;
-  const double ffn = std::max(real(shape.ffn), wide);
-  const double parameters = layers * real(shape.hidden) * (4.0 * attention + 3.0 * ffn * (experts + 1.0)) +
-                            2.0 * real(shape.vocabulary) * real(shape.hidden);
   const double tokens = real(shape.sequence) * real(context.training.micro_batch);
-  const double kept = tokens * (layers * 34.0 * std::max(attention, ffn * visited) + 8.0 * real(shape.vocabulary));
+  const double kept =
+      tokens * (model.layers * 34.0 * std::max(model.attention, model.ffn * visited) + 8.0 * real(shape.vocabulary));
   const double scores = 5.0 * real(shape.heads) * tokens * real(shape.sequence);
-  if (parameters > kMost) {
-    context.training_map.error(
-        "", "E132",
-        fmt::format("the model has about {:.1e} parameters, and at most {:.0e} can be counted", parameters, kMost));
+  if (model.parameters > kMost) {
+    context.training_map.error("", "E132",
+                               fmt::format("the model has about {:.1e} parameters, and at most {:.0e} can be counted",
+                                           model.parameters, kMost));
   }
   if (std::max(kept, scores) > kMost) {
     context.training_map.error(
@@ -244,6 +257,20 @@ void check_magnitude(const ParallelContext& context) {
   }
 }
 
+// The optimizer of a host updates its parameters sub-group by sub-group, and each one is simulated.
+void check_sub_groups(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options,
+                      const Magnitude& model) {
+  constexpr double kMost = 1e5;
+  if (options.offload.optimizer == Tier::kGpu) return;
+  const double groups = model.parameters / real(context.world.ranks) / real(options.offload.sub_group);
+  if (groups <= kMost) return;
+  parallel.error("zero", "E132",
+                 fmt::format("{}.sub_group_size = {} divides the optimizer of a rank into about {:.0e} sub-groups; the "
+                             "limit is {:.0e}",
+                             parallel.path_of("zero"), options.offload.sub_group, groups, kMost),
+                 "DeepSpeed's default is 1,000,000,000 parameters");
+}
+
 }  // namespace
 
 bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& training) {
@@ -251,7 +278,9 @@ bool can_be_laid_out(const ParallelOptions& options, const TrainingOptions& trai
 }
 
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
-  check_magnitude(context);
+  const Magnitude model(context.shape);
+  check_magnitude(context, model);
+  check_sub_groups(parallel, context, options, model);
   check_context(parallel, context, options);
   check_tensor(parallel, context, options);
   check_expert_tensor(parallel, context, options);

@@ -136,6 +136,7 @@ class Walker {
   [[nodiscard]] const KeptLayers& layers_of(int chunk) const { return layers_[static_cast<std::size_t>(chunk)]; }
   // One of the layers whose activations are in host memory between the passes.
   [[nodiscard]] bool waits_elsewhere(const ModelChunk& part, std::size_t point) const {
+    if (offloaded_layers_ == 0) return false;
     const auto before =
         std::count_if(part.points.begin(), part.points.begin() + static_cast<std::ptrdiff_t>(point), ends_layer);
     return before < offloaded_layers_;

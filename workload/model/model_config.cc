@@ -109,7 +109,11 @@ void read_mask(ConfigMap& model, ModelShape& shape) {
                            "every n-th layer attends to all tokens despite sliding_window; 0: none", 0);
   shape.attention_sinks =
       model.boolean({.name = "attention_sinks", .doc = "one learned logit per head (GPT-OSS)", .fallback = false});
-  shape.predictors = count(model, "mtp_num_layers", "layers of multi-token prediction (DeepSeek-V3)", 0);
+  shape.predictors = model.integer({.name = "mtp_num_layers",
+                                    .doc = "layers of multi-token prediction (DeepSeek-V3)",
+                                    .fallback = 0,
+                                    .min = 0,
+                                    .max = 1'000});
   if (model.has("window_attn_skip_freq") && shape.window == 0) {
     model.warn("window_attn_skip_freq", "W131",
                fmt::format("{} has no effect: there is no sliding_window", model.path_of("window_attn_skip_freq")));

@@ -81,8 +81,9 @@ void HostTraffic::run_update(ProgramWriter& writer, std::int64_t owned, std::vec
           move(writer, channels_->out, DmaPath::kToStorage, Bytes(part * value_bytes_), "host write parameters", last));
     }
     if (!done.empty()) last = done;
-    updated_.insert(updated_.end(), last.begin(), last.end());
   }
+  // Of each stream, the last transfer ends last.
+  updated_.insert(updated_.end(), last.begin(), last.end());
 }
 
 void HostTraffic::update(ProgramWriter& writer, std::int64_t owned) {
