@@ -17,58 +17,13 @@
 
 #include "configs/simulation/simulate.h"
 #include "core/base/text.h"
+#include "tests/configs/key_trials.h"
 #include "tests/configs/played.h"
-#include "tests/paths.h"
 
 namespace ringwright::configs::key_effects_test {
 namespace {
 
 using testing::IsEmpty;
-using Settings = std::vector<std::string>;
-
-// Four hosts of two GPUs: pipeline, tensor and data parallelism, NVLink and network.
-constexpr std::string_view kBase =
-    "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"
-    " vocab_size: 1000, seq_length: 128}\n"
-    "training: {global_batch: 8}\nparallel: {tp: 2, pp: 2, dp: auto}\n"
-    "cluster: {nodes: 4, node: {preset: dgx-h100, gpus: 2, nic: {count: 2}, pcie: {switches: 1}},"
-    " fabric: {type: rail_optimized}}\n";
-
-struct Trial {
-  std::string key;
-  std::string value;  // or another setting
-  Settings before;
-  Settings with;
-};
-
-Settings split(const std::string& text, const std::string& separator) {
-  Settings parts;
-  std::size_t from = 0;
-  for (std::size_t at = text.find(separator); at != std::string::npos; at = text.find(separator, from)) {
-    parts.push_back(text.substr(from, at - from));
-    from = at + separator.size();
-  }
-  parts.push_back(text.substr(from));
-  std::erase(parts, "");
-  return parts;
-}
-
-std::vector<Trial> read_trials() {
-  std::ifstream file(test_data() + "/configs/key_trials.txt");
-  std::vector<Trial> trials;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line.front() == '#') continue;
-    for (std::size_t at = line.find("TESTS"); at != std::string::npos; at = line.find("TESTS")) {
-      line.replace(at, 5, test_data());
-    }
-    // An empty column stays one.
-    for (std::size_t at = line.find("|  |"); at != std::string::npos; at = line.find("|  |")) line.insert(at + 2, ";");
-    Settings columns = split(line, " | ");
-    columns.resize(4);
-    trials.push_back({columns[0], columns[1], split(columns[2], ";"), split(columns[3], ";")});
-  }
-  return trials;
-}
 
 bool is_map(const KeyDoc& doc) { return doc.type == KeyType::kMap || doc.type == KeyType::kMaps; }
 
@@ -95,7 +50,7 @@ std::string result_of(Report report) {
 }
 
 std::optional<Said> run(const Settings& settings) {
-  const auto scenario = load_scenario_text("test.yaml", kBase, {.overrides = settings, .share_folders = {}});
+  const auto scenario = load_scenario_text("test.yaml", trial_base(), {.overrides = settings, .share_folders = {}});
   if (!scenario) return std::nullopt;
   auto outcome = simulate(*scenario, FoldMode::kFold);
   if (!outcome) return std::nullopt;
@@ -172,13 +127,13 @@ std::vector<Situation> situations_of(const std::string& key) {
 class Section : public testing::TestWithParam<const char*> {
  protected:
   // Empty: in order, or refused.
-  std::string silent(const Trial& trial, const Situation& situation) {
+  std::string silent(const KeyTrial& trial, const Situation& situation) {
     Settings settings = trial.with;
-    for (const std::string& setting : split(situation.settings, ";")) settings.push_back(setting);
+    for (const std::string& setting : split_settings(situation.settings)) settings.push_back(setting);
     Settings changed = settings;
     settings.insert(settings.end(), trial.before.begin(), trial.before.end());
     const bool other = trial.value.find("=[{") != std::string::npos;
-    for (const std::string& setting : split(other ? trial.value : trial.key + "=" + trial.value, ";")) {
+    for (const std::string& setting : split_settings(other ? trial.value : trial.key + "=" + trial.value)) {
       changed.push_back(setting);
     }
     const std::optional<Said>& before = known(settings);
@@ -206,7 +161,7 @@ class Section : public testing::TestWithParam<const char*> {
 TEST_P(Section, EveryKeyChangesAResultOrIsListedOnEveryRung) {
   const std::string section = GetParam();
   std::vector<std::string> silent_ones;
-  for (const Trial& trial : read_trials()) {
+  for (const KeyTrial& trial : read_key_trials()) {
     if (trial.key.substr(0, trial.key.find_first_of(".[")) != section) continue;
     if (trial.value.starts_with("UNTRIED")) continue;
     const int tried_before = tried();
@@ -226,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, Section,
 
 TEST(KeyTrials, ThereIsOneForEveryKey) {
   std::set<std::string> tried, known;
-  for (const Trial& trial : read_trials()) tried.insert(trial.key);
+  for (const KeyTrial& trial : read_key_trials()) tried.insert(trial.key);
   for (const KeyDoc& doc : scenario_keys()) {
     if (!is_map(doc)) known.insert(doc.path);
   }
