@@ -11,10 +11,11 @@
 #include "traces/chakra/rank_files.h"
 #include "traces/chakra/record_reader.h"
 #include "traces/chakra/summary.h"
-#include "traces/nccl_tests/collective_log.h"
+#include "traces/goal/goal_file.h"
 #include "traces/input/byte_stream.h"
 #include "traces/inspector/log_file.h"
 #include "traces/kineto/kineto_file.h"
+#include "traces/nccl_tests/collective_log.h"
 
 namespace ringwright::traces {
 namespace {
@@ -53,6 +54,7 @@ FileSummary inspect_collective_log(const std::string& path) {
 constexpr std::array kKinds = {
     FileKind{"chakra", "Chakra execution trace", looks_like_chakra_records, summarise_chakra_file},
     FileKind{"chakra-json", "Chakra execution trace in JSON", looks_like_chakra_json, summarise_chakra_file},
+    FileKind{"goal", "GOAL schedule", looks_like_goal, summarise_goal_file},
     FileKind{"pytorch-et", "PyTorch execution trace of the host", looks_like_pytorch_trace, summarise_pytorch_trace},
     FileKind{"kineto", "trace of PyTorch's profiler", looks_like_kineto, summarise_kineto_file},
     FileKind{"communication-log", "log of NCCL Inspector, or dump of PyTorch's Flight Recorder",

@@ -17,6 +17,7 @@
 #include "traces/astra/error_codes.h"
 #include "traces/chakra/error_codes.h"
 #include "traces/error_codes.h"
+#include "traces/goal/error_codes.h"
 #include "traces/inspector/error_codes.h"
 #include "traces/kineto/error_codes.h"
 #include "traces/timeline/error_codes.h"
@@ -73,7 +74,7 @@ std::string explain_code(std::string_view code) {
                              traces::trace_error_codes(),
                              traces::chakra_error_codes(),
                              traces::kineto_error_codes(),
-                             traces::inspector_error_codes(),
+                             traces::inspector_error_codes(), traces::goal_error_codes(),
                              traces::timeline_error_codes(),
                              collectives::collective_error_codes(),
                              traces::astra_error_codes(),

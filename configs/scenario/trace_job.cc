@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "traces/chakra/job.h"
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
+#include "traces/goal/goal_file.h"
 
 namespace ringwright::configs {
 namespace {
@@ -55,13 +57,30 @@ std::string next_to_document(const ConfigMap& map, std::string_view key, const s
 }
 
 struct Settings {
-  std::string prefix;
+  std::string prefix;  // of Chakra traces; empty: a GOAL schedule
+  std::string goal;
   std::optional<InputFile> groups;
   traces::ReplayOptions options;
 };
 
-Settings read_settings(ConfigMap& map, const workload::GpuSpec& gpu, TraceJob& job) {
-  Settings settings;
+// The files of the recorded step: `chakra` and `groups`, or `goal`.
+void read_recording(ConfigMap& map, Settings& settings, TraceJob& job) {
+  const bool schedule = map.has("goal");
+  if (schedule && map.has("chakra")) {
+    map.error("goal", "E391", fmt::format("{} and {} both name the recorded step", map.path_of("chakra"),
+                                          map.path_of("goal")),
+              "keep one of them");
+  }
+  if (schedule || map.documenting()) {
+    const std::string name = map.text({.name = "goal",
+                                       .doc = "a GOAL schedule (text or binary) of a recorded step, in nanoseconds, to "
+                                              "replay; relative to this file",
+                                       .fallback = std::string()});
+    settings.goal = next_to_document(map, "goal", name);
+    job.name = std::filesystem::path(name).filename().string();
+    if (map.has("groups")) map.ignore("groups", "a GOAL schedule has no process groups");
+    if (schedule) return;
+  }
   const std::string name = map.text({.name = "chakra",
                                      .doc = "Chakra execution traces PREFIX.RANK.et of a recorded step, one per rank, "
                                             "to replay; relative to this file"});
@@ -71,6 +90,11 @@ Settings read_settings(ConfigMap& map, const workload::GpuSpec& gpu, TraceJob& j
                               .doc = "process groups of the traces: a JSON file {\"1\": [0, 1], ...}; default: those "
                                      "that the traces define, else all ranks",
                               .fallback = std::string()});
+}
+
+Settings read_settings(ConfigMap& map, const workload::GpuSpec& gpu, TraceJob& job) {
+  Settings settings;
+  read_recording(map, settings, job);
   job.compute = map.choice({.name = "compute", .doc = "the time of computing", .fallback = std::string("recorded")},
                            kComputeOptions);
   const bool roofline = job.compute == "roofline";
@@ -109,32 +133,61 @@ void warn_about(const traces::ChakraReplay& replay, bool roofline, ConfigMap& ma
   }
 }
 
+// What the files of a recorded step hold.
+struct Recording {
+  traces::ChakraJob job;
+  traces::ChakraGroups groups;
+};
+
+Result<Recording> read_schedule(const std::string& path, std::int64_t ranks) {
+  auto schedule = traces::read_goal(path);
+  if (!schedule) return tl::unexpected(std::move(schedule.error()));
+  if (std::cmp_not_equal(schedule->ranks.size(), ranks)) {
+    return tl::unexpected(failure(
+        "E390", fmt::format("the schedule has {} ranks and the cluster {} GPUs", schedule->ranks.size(), ranks),
+        {.file = path}, "each rank is a GPU: change cluster.nodes or cluster.node.gpus"));
+  }
+  return Recording{.job = traces::goal_as_job(*schedule), .groups = {}};
+}
+
+Result<Recording> read_traces(const Settings& settings, std::int64_t ranks, Diagnostics& foreign) {
+  auto reading = traces::read_chakra_job(settings.prefix, static_cast<std::size_t>(ranks));
+  if (!reading) return tl::unexpected(std::move(reading.error()));
+  add_to(foreign, reading->warnings);
+  auto groups = settings.groups
+                    ? traces::parse_group_file(settings.groups->path, settings.groups->text, reading->job.ranks())
+                    : traces::groups_in_traces(reading->job);
+  if (!groups) return tl::unexpected(std::move(groups.error()));
+  return Recording{.job = std::move(reading->job), .groups = std::move(*groups)};
+}
+
+// Mistakes go into `foreign`; empty then.
+std::optional<Recording> read_files(const Settings& settings, std::int64_t ranks, Diagnostics& foreign) {
+  auto recording =
+      settings.goal.empty() ? read_traces(settings, ranks, foreign) : read_schedule(settings.goal, ranks);
+  if (recording) return std::move(*recording);
+  add_to(foreign, recording.error());
+  return std::nullopt;
+}
+
 }  // namespace
 
 TraceJob read_trace_job(ConfigMap& map, const workload::GpuSpec& gpu, std::int64_t ranks, Diagnostics& foreign) {
   TraceJob job;
   const Settings settings = read_settings(map, gpu, job);
   if (map.documenting() || job.name.empty()) return job;
-  auto reading = traces::read_chakra_job(settings.prefix, static_cast<std::size_t>(ranks));
-  if (!reading) {
-    add_to(foreign, reading.error());
-    return job;
-  }
-  add_to(foreign, reading->warnings);
-  auto groups = settings.groups
-                    ? traces::parse_group_file(settings.groups->path, settings.groups->text, reading->job.ranks())
-                    : traces::groups_in_traces(reading->job);
-  if (!groups) {
-    add_to(foreign, groups.error());
-    return job;
-  }
-  auto replay = traces::replay_chakra(reading->job, *groups, settings.options);
+  const std::optional<Recording> recording = read_files(settings, ranks, foreign);
+  if (!recording) return job;
+  auto replay = traces::replay_chakra(recording->job, recording->groups, settings.options);
   if (!replay) {
     add_to(foreign, replay.error());
     return job;
   }
+  const bool schedule = !settings.goal.empty();
+  // A calc of no length is how a schedule joins its branches.
+  if (schedule) replay->without_time = 0;
   warn_about(*replay, job.compute == "roofline", map);
-  map.note_content("chakra", job.name, digest(reading->job));
+  map.note_content(schedule ? "goal" : "chakra", job.name, digest(recording->job));
   job.operations = Flops(replay->operations);
   job.graph = std::move(replay->graph);
   return job;

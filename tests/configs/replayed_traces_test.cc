@@ -52,6 +52,7 @@ class ReplayedTraces : public testing::Test {
   [[nodiscard]] std::string job(const std::string& more = "") const {
     return fmt::format("{}workload: {{chakra: {}{}}}\n", kFourGpus, (folder_ / "t").string(), more);
   }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] std::string groups() const { return (folder_ / "t.groups.json").string(); }
   [[nodiscard]] std::string errors(const std::string& text) const {
     const auto scenario = load_scenario_text("job.yaml", text);
@@ -200,6 +201,42 @@ TEST_F(ReplayedTraces, AStepWrittenAsTracesTakesTheSameTime) {
 TEST_F(ReplayedTraces, WhatTheFormatCannotExpressIsRefused) {
   const Scenario scenario = load(trained("{dp: 8, zero: {stage: 2, offload_optimizer: {device: cpu}}}"));
   EXPECT_THAT(exported(scenario, std::string(kTwoHosts)), HasSubstr("cannot be written as traces"));
+}
+
+// Four ranks pass 1 MiB around a ring, step after step, as LogGOPSim's users do to see L and G alone (o = g = 0): the
+// time is steps x (size x G + L), here with 1 ns per byte and 2 us.
+TEST_F(ReplayedTraces, AGoalRingTakesItsClosedForm) {
+  constexpr int kSteps = 6;
+  std::string schedule = "num_ranks 4\n";
+  for (int rank = 0; rank < 4; ++rank) {
+    schedule += fmt::format("rank {} {{\n", rank);
+    for (int step = 0; step < kSteps; ++step) {
+      schedule += fmt::format("s{0}: send 1048576b to {1}\nr{0}: recv 1048576b from {2}\n", step, (rank + 1) % 4,
+                              (rank + 3) % 4);
+      if (step > 0) schedule += fmt::format("s{0} requires r{1}\nr{0} requires r{1}\n", step, step - 1);
+    }
+    schedule += "}\n";
+  }
+  write("ring.goal", schedule);
+  const std::string text = fmt::format(
+      "workload: {{goal: {}}}\n"
+      "cluster:\n"
+      "  nodes: 4\n"
+      "  node: {{preset: dgx-h100, gpus: 1, nic: {{count: 1, bandwidth: 8Gbps, efficiency: 100%}}, pcie: {{switches: 1, "
+      "latency: 0us}}}}\n"
+      "  fabric: {{type: fat_tree, leaf: {{speed: 8Gbps}}, latency: {{cable: 0us, hop: 0us, nic: 1us}}}}\n"
+      "simulate: {{network: alpha_beta}}\ncollectives: {{overhead: none}}\n",
+      (folder() / "ring.goal").string());
+  EXPECT_EQ(report_of(load(text)).step_time.mean, (1'048'576_ns + 2_us) * kSteps);
+}
+
+TEST_F(ReplayedTraces, AGoalScheduleHasARankForEachGpu) {
+  write("two.goal", "num_ranks 2\nrank 0 { calc 5 }\n");
+  const std::string file = (folder() / "two.goal").string();
+  EXPECT_THAT(errors(fmt::format("{}workload: {{goal: {}}}\n", kFourGpus, file)),
+              HasSubstr("the schedule has 2 ranks and the cluster 4 GPUs"));
+  EXPECT_THAT(errors(fmt::format("{}workload: {{goal: {}, chakra: t}}\n", kFourGpus, file)),
+              HasSubstr("workload.chakra and workload.goal both name the recorded step"));
 }
 
 }  // namespace

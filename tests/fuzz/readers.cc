@@ -31,6 +31,9 @@
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
 #include "traces/file_kinds.h"
+#include "traces/goal/binary_form.h"
+#include "traces/goal/goal_file.h"
+#include "traces/goal/text_reader.h"
 #include "traces/inspector/communication_log.h"
 #include "traces/kineto/kineto_trace.h"
 #include "traces/nccl_tests/collective_log.h"
@@ -187,7 +190,18 @@ void trace_file(std::string_view text) {
 
 void chakra_groups(std::string_view text) { check_result(traces::parse_group_file("groups.json", text, 64)); }
 
-constexpr std::array<Reader, 34> kReaders = {{
+// What is read can be written and read again, and is the same then.
+void goal(std::string_view text) {
+  const bool binary = traces::looks_like_goal_binary(text);
+  const auto schedule = binary ? traces::parse_goal_binary("file", text) : traces::parse_goal_text("file", text);
+  check_result(schedule);
+  if (!schedule) return;
+  const auto again = traces::parse_goal_binary("file", traces::goal_binary(*schedule));
+  CHECK(again && again->ranks.size() == schedule->ranks.size(), "a schedule survives its binary form");
+  static_cast<void>(traces::replay_chakra(traces::goal_as_job(*schedule), {}));
+}
+
+constexpr std::array<Reader, 35> kReaders = {{
     {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
     {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
     {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
@@ -198,6 +212,7 @@ constexpr std::array<Reader, 34> kReaders = {{
     {"csv", name_first<validation::parse_csv>},
     {"deepspeed", deepspeed},
     {"fsdp", settings<configs::read_fsdp_config>},
+    {"goal", goal},
     {"graph", text_first<network_models::parse_graph>},
     {"graph_document", graph_document},
     {"hf", hugging_face},
