@@ -209,6 +209,8 @@ std::vector<RankId> traced_ranks(const Simulation& simulation, const SimulateOpt
   constexpr std::size_t kMostUnasked = 64;
   if (options.timeline == nullptr) return {};
   const TaskGraph& graph = simulation.plan().graph;
+  const bool of_roles = options.timeline->choice == TimelineRequest::Choice::kRoles;
+  if (!options.timeline->ranks && of_roles) return traces::role_trace_ranks(graph, kMostUnasked);
   if (!options.timeline->ranks) return traces::usual_trace_ranks(graph, kMostUnasked);
   auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
   return ranks ? std::move(*ranks) : std::vector<RankId>();
