@@ -126,6 +126,16 @@ std::string sha_of_results(const std::string& folder) {
   return at == std::string::npos ? "" : text.substr(at + kBefore.size(), kDigits);
 }
 
+std::string base_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+// "megatron=run.sh" of "megatron=/data/run.sh"; values such as 400GB/s stay.
+std::string without_folders_in(const std::string& setting) {
+  const std::size_t value = setting.find('=') + 1;
+  return setting.substr(value, 1) == "/" ? setting.substr(0, value) + base_name(setting) : setting;
+}
+
 class Run final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "run"; }
@@ -212,9 +222,10 @@ class Run final : public Command {
       return ExitCode::kOk;
     }
     ShownProgress progress(progress_style(common));
-    const auto outcome = simulate(*scenario, fold, progress);
+    auto outcome = simulate(*scenario, fold, progress);
     progress.clear();
     if (!outcome) return refuse(outcome.error());
+    if (outcome->report) outcome->report->facts.command = command_given();
     if (out_.empty() && !common.json && outcome->report) {
       // Results of variants of one scenario go to different folders.
       const std::string variant = overrides.empty() ? "" : "-" + short_sha(outcome->report->facts.config_sha256);
@@ -235,6 +246,15 @@ class Run final : public Command {
       return d.severity == Severity::kWarning || d.code.starts_with("E13");
     };
     return std::ranges::all_of(diagnostics.all(), infeasible) ? ExitCode::kInfeasible : ExitCode::kUsage;
+  }
+
+  // As far as the result depends on it.
+  [[nodiscard]] std::vector<std::string> command_given() const {
+    std::vector<std::string> words = {"ringwright", "run", base_name(config_)};
+    if (!megatron_.empty()) words.insert(words.end(), {"--megatron", base_name(megatron_)});
+    for (const std::string& setting : overrides_) words.insert(words.end(), {"--set", without_folders_in(setting)});
+    if (seed_) words.insert(words.end(), {"--seed", std::to_string(*seed_)});
+    return words;
   }
 
   // A page shows the tasks of a step where they can be recorded; it is written without them where they cannot.

@@ -23,6 +23,7 @@
 #include "network_models/imports/graph_file.h"
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
+#include "planning/report/page.h"
 #include "tests/fuzz/config_reader.h"
 #include "traces/astra/network_file.h"
 #include "traces/astra/system_file.h"
@@ -75,6 +76,15 @@ void document(std::string_view text, const Use& use) {
   use(*loaded);
   CHECK(!loaded->log().diagnostics().has_errors() || !render(loaded->log().diagnostics()).empty(),
         "what was found can be shown");
+}
+
+void result_page(std::string_view text) {
+  auto json = planning::parse_json("result.json", text);
+  check_result(json);
+  if (!json) return;
+  const auto section = planning::section_of({.name = "result.json", .json = std::move(*json)});
+  check_result(section);
+  if (section) static_cast<void>(planning::page_data({&*section, 1}));
 }
 
 void node_of_nccl(std::string_view text) {
@@ -187,7 +197,7 @@ void trace_file(std::string_view text) {
 
 void chakra_groups(std::string_view text) { check_result(traces::parse_group_file("groups.json", text, 64)); }
 
-constexpr std::array<Reader, 34> kReaders = {{
+constexpr std::array<Reader, 35> kReaders = {{
     {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
     {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
     {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
@@ -214,6 +224,7 @@ constexpr std::array<Reader, 34> kReaders = {{
     {"nccl_topology", node_of_nccl},
     {"plan", text_first<collectives::parse_execution_plan>},
     {"primitives_table", name_first<validation::parse_primitives_table>},
+    {"result", result_page},
     {"scenario", scenario},
     {"schedule", schedule},
     {"smi_topology", node_of_smi},

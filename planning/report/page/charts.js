@@ -39,10 +39,17 @@ function sizeText(bytes) {
   return `${numberText(value)} ${SIZES[unit]}`;
 }
 
+// Shares to a hundredth: more is noise.
+function percentText(value) {
+  if (value !== 0 && Math.abs(value) < 0.005) return value < 0 ? '> -0.01' : '< 0.01';
+  return Number.parseFloat(value.toFixed(Math.abs(value) < 10 ? 2 : 1)).toLocaleString('en');
+}
+
 function cellText(column, value) {
   if (value === null || value === undefined || value === '') return '';
   if (typeof value !== 'number') return value;
   if (column.unit === 'B') return sizeText(value);
+  if (column.unit === '%') return `${percentText(value)} %`;
   return column.unit ? `${numberText(value)} ${column.unit}` : numberText(value);
 }
 
@@ -150,14 +157,14 @@ function waterfallChart(panel, theme, width) {
   const left = widestLabel(labels, width * 0.42);
   const share = others.find((column) => column.unit === '%');
   const text = (row) => `${numberText(lengths[row])} ${values.unit}` +
-      (share && row < share.values.length ? `, ${numberText(share.values[row])} %` : '');
+      (share && row < share.values.length ? `, ${cellText(share, share.values[row])}` : '');
   const tip = (row) => (row < names.values.length ? tipOfRow(panel, row, 0) : tipOf('step time', [['time', text(row)]]));
   return {
     height: labels.length * 32 + 60,
     renderer: 'svg',
     options: {
       ...baseOptions(theme),
-      grid: {left: left + 12, right: 16, top: 4, bottom: 48, outerBoundsMode: 'none'},
+      grid: {left: left + 12, right: 24, top: 4, bottom: 48, outerBoundsMode: 'none'},
       xAxis: valueAxis(theme, axisTitle(values), {max: total}),
       yAxis: categoryAxis(theme, labels, left),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tip(item.dataIndex)},
@@ -178,6 +185,11 @@ function waterfallChart(panel, theme, width) {
       ],
     },
   };
+}
+
+function sumTitle(unit) {
+  if (['s', 'ms', 'us'].includes(unit)) return `time (${unit})`;
+  return unit.endsWith('B') ? `memory (${unit})` : unit;
 }
 
 function barsChart(panel, theme, width) {
@@ -202,7 +214,7 @@ function barsChart(panel, theme, width) {
   if (level && series.length > 0) {
     series[0].markLine = {
       silent: true, symbol: 'none', data: [{xAxis: level.value}], lineStyle: {color: COLOURS.exposed, width: 2, type: 'dashed'},
-      label: {color: theme.text, formatter: `${level.name} ${numberText(level.value)} ${first.unit}`, position: 'insideEndTop', rotate: 0, distance: [0, -14]},
+      label: {color: theme.text, formatter: `${level.name} ${numberText(level.value)} ${first.unit}`, position: 'start', distance: 6, fontSize: 12, align: 'right', offset: [4, 0]},
     };
   }
   const sums = labels.map((_, index) => shown.reduce((sum, column) => sum + (column.values[index] ?? 0), 0));
@@ -214,7 +226,7 @@ function barsChart(panel, theme, width) {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {show: legend.length > 1, width: width}),
       grid: {left: left + 12, right: single ? 62 : 18, top: top + (level ? 22 : 4), bottom: 48, outerBoundsMode: 'none'},
-      xAxis: valueAxis(theme, axisTitle(single ? first : {name: 'sum', unit: first.unit}), level ? {max: Math.max(most * 1.02, level.value * 1.02)} : {}),
+      xAxis: valueAxis(theme, single ? axisTitle(first) : sumTitle(first.unit), level ? {max: Math.max(most * 1.02, level.value * 1.02)} : {}),
       yAxis: categoryAxis(theme, labels, left),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.dataIndex, 0)},
       series,
@@ -226,7 +238,12 @@ function scaledAxis(theme, column, log, more) {
   const format = column.unit === 'B' ? sizeText : numberText;
   const base = valueAxis(theme, axisTitle(column), {scale: true, ...more});
   base.axisLabel.formatter = format;
-  return log ? {...base, type: 'log', logBase: column.unit === 'B' ? 2 : 10} : base;
+  if (!log) return base;
+  const known = column.values.filter((value) => value > 0);
+  const logBase = column.unit === 'B' ? 2 : 10;
+  // Sizes from the first to the last; other numbers with room around them.
+  const edge = logBase === 2 ? {min: Math.min(...known), max: Math.max(...known)} : {};
+  return known.length > 0 ? {...base, type: 'log', logBase, ...edge} : base;
 }
 
 // Rows of each series, in the order of first appearance.
@@ -286,9 +303,9 @@ function pointsChart(panel, theme, width) {
     options: {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {show: legend.length > 1, width}),
-      grid: {left: 62, right: 22, top: top + 14, bottom: 52, outerBoundsMode: 'none'},
+      grid: {left: 74, right: 26, top: top + 14, bottom: 52, outerBoundsMode: 'none'},
       xAxis: scaledAxis(theme, x, panel.xlog, {}),
-      yAxis: scaledAxis(theme, y, panel.ylog, {nameGap: 46}),
+      yAxis: scaledAxis(theme, y, panel.ylog, {nameGap: 52}),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.value[2], 0)},
       series: [...series, ...(panel.marks.length > 0 ? markSeries(panel, theme) : [])],
     },
@@ -336,7 +353,8 @@ function parallelChart(panel, theme, width) {
     const labels = column.numeric ? [] : unique(column.values).sort((a, b) => a.localeCompare(b, 'en', {numeric: true}));
     const look = {
       dim, name: axisTitle(column), nameTextStyle: {color: theme.text, fontSize: 12}, axisLine: {lineStyle: {color: theme.muted}},
-      axisLabel: {color: theme.muted, fontSize: 11}, axisTick: {show: false}, nameGap: 14,
+      axisLabel: {color: theme.text, fontSize: 11, backgroundColor: theme.card, padding: [1, 3], borderRadius: 3}, axisTick: {show: false},
+      nameGap: 14,
     };
     if (!column.numeric) return {...look, type: 'category', data: labels};
     look.axisLabel.formatter = numberText;
@@ -372,23 +390,27 @@ function ganttChart(panel, theme, width) {
   const legend = [...members.keys()];
   const top = legendHeight(legend, width);
   const left = widestLabel(rows, width * 0.25);
-  const band = rows.length > 32 ? 16 : rows.length > 16 ? 24 : rows.length > 2 ? 34 : 60;
+  const band = rows.length > 32 ? 18 : rows.length > 16 ? 28 : rows.length > 2 ? 40 : 64;
+  const lanes = legend.filter((kind) => kind.endsWith('communication'));
   const place = new Map(rows.map((name, row) => [name, row]));
+  // Computing above; below it a lane for each kind of communication, since these overlap.
   const draw = (kind, colour) => {
-    const above = !kind.endsWith('communication');
+    const lane = lanes.indexOf(kind);
+    const top = lane < 0 ? -0.46 : 0.07 + (0.38 * lane) / lanes.length;
+    const share = lane < 0 ? 0.5 : 0.38 / lanes.length;
     return (params, api) => {
       const row = api.value(0);
       const from = api.coord([api.value(1), row]);
       const to = api.coord([api.value(2), row]);
       const high = api.size([0, 1])[1];
-      const edge = above ? from[1] - high * 0.42 : from[1] + high * 0.16;
+      const edge = from[1] + high * top;
       const area = params.coordSys;
       const begin = Math.max(from[0], area.x);
       const end = Math.min(to[0], area.x + area.width);
       if (end < begin) return null;
       return {
-        type: 'rect', shape: {x: begin, y: edge, width: Math.max(end - begin, 0.6), height: high * (above ? 0.54 : 0.24)},
-        style: {fill: colour, stroke: end - begin > 5 ? theme.card : null, lineWidth: 0.6},
+        type: 'rect', shape: {x: begin, y: edge, width: Math.max(end - begin, 0.6), height: Math.max(high * share - (lane < 0 ? 0 : 0.6), 1)},
+        style: {fill: colour, stroke: lane < 0 && end - begin > 5 ? theme.card : null, lineWidth: 0.6},
       };
     };
   };
@@ -403,7 +425,7 @@ function ganttChart(panel, theme, width) {
     options: {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {width}),
-      grid: {left: left + 12, right: 18, top: top + 4, bottom: 92, outerBoundsMode: 'none'},
+      grid: {left: left + 12, right: 30, top: top + 4, bottom: 92, outerBoundsMode: 'none'},
       xAxis: valueAxis(theme, `time from the start of the step (${starts.unit})`, {min: 0, max: ends.values.reduce((a, b) => Math.max(a, b), 0)}),
       yAxis: categoryAxis(theme, rows, left, {splitLine: {show: true, lineStyle: {color: theme.line}}}),
       dataZoom: [

@@ -94,7 +94,7 @@ function tableOf(panel) {
 }
 
 function draw(chart) {
-  const width = chart.box.clientWidth;
+  const width = chart.scroller.clientWidth;
   const made = CHARTS[chart.panel.chart](chart.panel, themeNow(), width);
   if (chart.instance) chart.instance.dispose();
   chart.box.style.height = `${made.height}px`;
@@ -216,11 +216,11 @@ window.addEventListener('error', () => {
 document.documentElement.dataset.problems = '0';
 buildPage();
 
-let waiting = 0;
-window.addEventListener('resize', () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => drawn.filter((chart) => chart.box.clientWidth !== chart.width).forEach(draw), 120);
+const resized = new ResizeObserver((entries) => {
+  const scrollers = new Set(entries.map((entry) => entry.target));
+  drawn.filter((chart) => scrollers.has(chart.scroller) && chart.scroller.clientWidth !== chart.width).forEach(draw);
 });
+drawn.forEach((chart) => resized.observe(chart.scroller));
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
 // Paper is white, and as wide as it is.
 window.addEventListener('beforeprint', () => {

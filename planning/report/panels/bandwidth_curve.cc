@@ -31,6 +31,12 @@ ReportSection collective_header(const ResultInput& input) {
     section.command.emplace_back("--set");
     section.command.push_back(setting.text());
   }
+  const std::vector<JsonValue>& rows = result["results"].list();
+  if (!rows.empty()) {
+    section.command.insert(section.command.end(),
+                           {"-b", fmt::format("{:.0f}", rows.front()["size"].number().value_or(0.0)), "-e",
+                            fmt::format("{:.0f}", rows.back()["size"].number().value_or(0.0))});
+  }
   return section;
 }
 

@@ -139,13 +139,21 @@ std::optional<std::string> link_sentence(const JsonValue& result) {
                      percent_text(links.front()["util"].number().value_or(0.0)));
 }
 
+std::string_view words_for_metric(std::string_view metric) {
+  if (metric == "step_time_s") return "step time";
+  if (metric == "mfu") return "MFU";
+  if (metric == "model_flops_per_s_per_gpu") return "arithmetic rate";
+  return "rate of tokens";
+}
+
 std::optional<std::string> published_sentence(const JsonValue& result) {
   const std::vector<JsonValue>& figures = result["published"].list();
   if (figures.empty()) return std::nullopt;
-  const double difference = figures.front()["difference"].number().value_or(0.0);
-  return fmt::format("A measurement of the real system is published; this prediction is {:.1f} % {} it ({}).",
-                     100.0 * std::abs(difference), difference < 0.0 ? "below" : "above",
-                     figures.front()["source"].text());
+  const JsonValue& figure = figures.front();
+  const double difference = figure["difference"].number().value_or(0.0);
+  return fmt::format("The predicted {} is {:.1f} % {} the one that was measured on the real system ({}).",
+                     words_for_metric(figure["metric"].text()), 100.0 * std::abs(difference),
+                     difference < 0.0 ? "below" : "above", figure["source"].text());
 }
 
 std::string without_folders(const std::string& source) {

@@ -26,7 +26,8 @@ std::vector<Panel> search_refusals(const ResultInput& result) {
                 .sentence = "Every combination of the axes is examined and counted once; `ringwright explain CODE` has "
                             "the page of a reason.",
                 .chart = Chart::kBars,
-                .columns = {reason, count, code, example}}};
+                .columns = {reason, count, code, example},
+                .wide = true}};
 }
 
 }  // namespace ringwright::planning
