@@ -13,13 +13,13 @@
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_traces.h"
-#include "core/base/check.h"
 #include "core/base/diagnostic.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/report.h"
 #include "planning/report/page.h"
 #include "tools/command.h"
+#include "tools/command_words.h"
 #include "tools/plan_text.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
@@ -124,16 +124,6 @@ std::string sha_of_results(const std::string& folder) {
   constexpr std::size_t kDigits = 64;
   const std::size_t at = text.find(kBefore);
   return at == std::string::npos ? "" : text.substr(at + kBefore.size(), kDigits);
-}
-
-std::string base_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
-
-// "megatron=run.sh" of "megatron=/data/run.sh"; values such as 400GB/s stay.
-std::string without_folders_in(const std::string& setting) {
-  const std::size_t value = setting.find('=') + 1;
-  return setting.substr(value, 1) == "/" ? setting.substr(0, value) + base_name(setting) : setting;
 }
 
 class Run final : public Command {
@@ -365,14 +355,9 @@ class Run final : public Command {
 
   // From the JSON of the result, as `ringwright report` does it.
   [[nodiscard]] bool write_page(const configs::Outcome& outcome, const CommonOptions& common) const {
-    auto json = planning::parse_json("result.json", render_json(*outcome.report));
-    CHECK(json.has_value(), "a result is JSON");
-    const auto section = planning::section_of({.name = "result.json",
-                                               .json = std::move(*json),
-                                               .timeline = outcome.timeline ? &*outcome.timeline : nullptr,
-                                               .no_timeline = no_tasks_});
-    CHECK(section.has_value(), "a result has a page");
-    const std::string problem = write_file(html_, planning::render_page({&*section, 1}));
+    const traces::Timeline* const tasks = outcome.timeline ? &*outcome.timeline : nullptr;
+    const std::string problem =
+        write_file(html_, planning::page_of_result(render_json(*outcome.report), tasks, no_tasks_));
     if (!problem.empty()) tell(fmt::format("error: cannot write '{}': {}\n", html_, problem));
     if (problem.empty() && !common.quiet) tell(fmt::format("report in {}\n", html_));
     return problem.empty();

@@ -49,7 +49,8 @@ std::vector<LinkTier> link_tiers(const Simulation& simulation, const std::vector
     sum.tier.links += size;
     sum.tier.highest = std::max(sum.tier.highest, share);
     sum.used += share * static_cast<double>(size);
-    const auto bin = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(kUseBins));
+    const auto above = std::ranges::upper_bound(kUseEdges, std::max(share, 0.0));
+    const auto bin = static_cast<std::size_t>(above - kUseEdges.begin()) - 1;
     sum.tier.by_use[std::min(bin, kUseBins - 1)] += size;
   }
   std::vector<LinkTier> result;

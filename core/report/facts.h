@@ -96,7 +96,7 @@ struct LinkTier {
   std::uint64_t links = 0;
   double mean = 0.0;           // share of its capacity that a link carries, over the whole run
   double highest = 0.0;
-  std::array<std::uint64_t, kUseBins> by_use = {};  // links by that share, in tenths
+  std::array<std::uint64_t, kUseBins> by_use = {};  // links by that share, in classes (link_tiers.h)
 };
 
 // What takes longest of a kernel's arithmetic at the GPU's peak, its memory traffic at full bandwidth, and a launch.

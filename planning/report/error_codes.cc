@@ -14,7 +14,7 @@ constexpr std::array kReportCodes = {
                          "ringwright report result.json -o report.html"},
     ErrorCode{.code = "E341",
               .title = "a result is too large for a page",
-              .explanation = "A browser reads the whole page into memory. Results hold at most 4 million values, and "
+              .explanation = "A browser reads the whole page into memory. Results hold at most a million values, and "
                              "lists in lists at most\n64 deep.",
               .example = "ringwright search llama.yaml --top 1000 --json > search.json"},
     ErrorCode{.code = "E342",

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "planning/report/builtin_panels.h"
@@ -197,6 +199,15 @@ std::string render_page(std::span<const ReportSection> sections) {
   page += page_script();
   page += "</script>\n</body>\n</html>\n";
   return page;
+}
+
+std::string page_of_result(std::string_view json, const traces::Timeline* timeline, const std::string& no_timeline) {
+  auto value = parse_json("result.json", json);
+  CHECK(value.has_value(), "a result is JSON");
+  const auto section =
+      section_of({.name = "result.json", .json = std::move(*value), .timeline = timeline, .no_timeline = no_timeline});
+  CHECK(section.has_value(), "a result that was just made can be shown");
+  return render_page({&*section, 1});
 }
 
 }  // namespace ringwright::planning

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/base/diagnostic.h"
 #include "planning/report/panel.h"
@@ -15,6 +16,10 @@ namespace ringwright::planning {
 
 // The same sections give the same bytes.
 [[nodiscard]] std::string render_page(std::span<const ReportSection> sections);
+
+// The page of one result that was just made, from its JSON; tasks as in ResultInput.
+[[nodiscard]] std::string page_of_result(std::string_view json, const traces::Timeline* timeline = nullptr,
+                                         const std::string& no_timeline = {});
 
 // The data of the page as JSON, as render_page embeds it: no '<' in it, so that no text can end its element.
 [[nodiscard]] std::string page_data(std::span<const ReportSection> sections);

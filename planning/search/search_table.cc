@@ -140,16 +140,18 @@ std::string render_search_json(const SearchReport& report) {
   for (std::size_t i = 0; i < std::min(top, result.misfits.size()); ++i)
     misfits.push_back(json_configuration(result.misfits[i], result.axes));
   return fmt::format(
-      "{{\n  \"schema\": \"ringwright.search/1\",\n  \"scenario\": {},\n  \"objective\": {},\n  \"axes\": {{{}}},\n"
+      "{{\n  \"schema\": \"ringwright.search/1\",\n  \"scenario\": {},\n  \"command\": {},\n  \"objective\": {},\n"
+      "  \"axes\": {{{}}},\n"
       "  \"combinations\": {},\n  \"same\": {},\n  \"predicted\": {},\n  \"too_large\": {},\n  \"memory_limit_bytes\": "
       "{},\n"
       "  \"refused\": {},\n  \"replayed\": {},\n  \"kendall_tau\": {},\n  \"ranking\": {},\n  \"pareto\": {},\n  "
       "\"misfits\": {},\n"
       "  \"layouts\": {},\n"
       "  \"own\": {}\n}}\n",
-      json_text(report.scenario.name), json_text(to_string(report.settings.objective)), join(axes, ", "),
-      result.combinations, result.same, result.ranked.size(), result.misfits.size(), result.capacity.count(),
-      lines_of(refusals), result.replayed, result.agreement ? fmt::format("{}", *result.agreement) : "null",
+      json_text(report.scenario.name), json_list(report.command), json_text(to_string(report.settings.objective)),
+      join(axes, ", "), result.combinations, result.same, result.ranked.size(), result.misfits.size(),
+      result.capacity.count(), lines_of(refusals), result.replayed,
+      result.agreement ? fmt::format("{}", *result.agreement) : "null",
       lines_of(ranked), lines_of(front), lines_of(misfits), json_layouts(result), json_own(report));
 }
 

@@ -9,7 +9,7 @@ const COLOURS = {
   'optimizer and others': '#b98d2c',
   'TP communication': '#e0813d', 'PP communication': '#2f9e77', 'DP communication': '#c4508f',
   'EP communication': '#8a6bd1', 'CP communication': '#1e9db3', 'embedding communication': '#b98d2c',
-  'MP communication': '#7487a0',
+  'MP communication': '#7487a0', 'EDP communication': '#d2545f', 'ETP communication': '#6f9a3c',
   'exposed': '#d2545f', 'hidden behind computing': '#3f7ac8', 'behind other communication': '#a3adba',
   'by arithmetic': '#3f7ac8', 'by memory': '#e0813d', 'by overhead': '#a3adba',
   'no other is quicker and smaller': '#d2545f', 'simulated again': '#3f7ac8', 'by formulas': '#a3adba',
@@ -289,10 +289,13 @@ function pointsChart(panel, theme, width) {
   const rows = seriesRows(names);
   const legend = [...rows.keys()];
   const top = legendHeight(legend, width);
+  // A column of times makes the area of a point proportional to its time.
+  const weight = panel.chart === 'points' ? panel.columns.find((column) => column.name === 'time per step') : null;
+  const heaviest = weight ? weight.values.reduce((most, value) => Math.max(most, value ?? 0), 0) : 0;
   const series = [...rows].map(([name, members], position) => {
     const drawnAsLine = panel.chart === 'lines' && !panel.points.includes(name);
     return {
-      name, type: drawnAsLine ? 'line' : 'scatter', symbolSize: drawnAsLine ? 5 : members.length > 400 ? 5 : 8,
+      name, type: drawnAsLine ? 'line' : 'scatter', symbolSize: heaviest > 0 ? (value) => 5 + 24 * Math.sqrt((weight.values[value[2]] ?? 0) / heaviest) : drawnAsLine || members.length > 400 ? 5 : 8,
       data: members.map((row) => [x.values[row], y.values[row], row]), connectNulls: false, z: drawnAsLine ? 2 : 3,
       itemStyle: {color: colourOf(name, position), opacity: drawnAsLine ? 1 : 0.82}, lineStyle: {width: 2.2, color: colourOf(name, position)},
     };
@@ -324,13 +327,13 @@ function heatMapChart(panel, theme, width) {
   const data = x.values.map((name, row) => [
     across.indexOf(name), down.indexOf(y.values[row]), (count.values[row] ?? 0) / (sums.get(y.values[row]) || 1), row]);
   return {
-    height: down.length * 38 + 70,
+    height: down.length * 38 + (narrow ? 84 : 56),
     renderer: 'svg',
     options: {
       ...baseOptions(theme),
-      grid: {left: left + 12, right: 10, top: 6, bottom: 62, outerBoundsMode: 'none'},
+      grid: {left: left + 12, right: 10, top: 6, bottom: narrow ? 78 : 50, outerBoundsMode: 'none'},
       xAxis: {
-        ...valueAxis(theme, 'share of its capacity that a link carries'), type: 'category', data: across, splitLine: {show: false}, nameGap: 42,
+        ...valueAxis(theme, 'share of its capacity that a link carries'), type: 'category', data: across, splitLine: {show: false}, nameGap: narrow ? 58 : 30,
         axisLabel: {color: theme.muted, fontSize: 11, interval: 0, rotate: narrow ? 60 : 0, formatter: (label) => label.replace(' to ', '-')},
       },
       yAxis: categoryAxis(theme, down, left),

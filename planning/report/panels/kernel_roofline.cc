@@ -29,8 +29,9 @@ std::vector<Panel> kernel_roofline(const ResultInput& result) {
   Panel panel{.id = "roofline",
               .title = "Kernels under the roofline",
               .sentence =
-                  "The slope is the memory bandwidth, the flat roof the arithmetic peak of the GPU. A point far "
-                  "below both runs less efficiently than the hardware allows, or is dominated by its launch.",
+                  "The slope is the memory bandwidth, the flat roof the arithmetic peak of the GPU. The larger a "
+                  "point, the more time of a step it takes; far below the roof it runs less efficiently than "
+                  "the hardware allows.",
               .chart = Chart::kPoints,
               .columns = {family, intensity, rate, name, type, time, launches, step, bound},
               .x_scale = AxisScale::kLogarithmic,

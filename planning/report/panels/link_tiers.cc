@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/link_tiers.h"
 #include "planning/report/builtin_panels.h"
 
 namespace ringwright::planning {
@@ -19,9 +20,9 @@ std::vector<Panel> link_tiers(const ResultInput& result) {
     numbers(mean).push_back(tier["mean_util"].number_or_unknown() * 100.0);
     numbers(most).push_back(tier["max_util"].number_or_unknown() * 100.0);
     const std::vector<JsonValue>& bins = tier["histogram"].list();
-    const std::size_t bin_count = std::min<std::size_t>(bins.size(), 100);
-    for (std::size_t i = 0; i < bin_count; ++i) {
-      texts(used).push_back(fmt::format("{} to {} %", 100 * i / bin_count, 100 * (i + 1) / bin_count));
+    for (std::size_t i = 0; i < std::min(bins.size(), kUseBins); ++i) {
+      texts(used).push_back(
+          fmt::format("{:.0f} to {:.0f} %", 100.0 * configs::kUseEdges[i], 100.0 * configs::kUseEdges[i + 1]));
       texts(tier_name).push_back(tier["tier"].text());
       numbers(count).push_back(bins[i].number_or_unknown());
     }

@@ -68,6 +68,7 @@ ReportSection search_header(const ResultInput& input) {
         "The best {} were simulated again; formulas rank these with a Kendall's tau of {:.2f} (1: the same order).",
         count_text(search["replayed"].number().value_or(0.0)), *tau));
   }
+  for (const JsonValue& word : search["command"].list()) section.command.push_back(word.text());
   return section;
 }
 

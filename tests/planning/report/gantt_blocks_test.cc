@@ -92,7 +92,7 @@ TEST(GanttBlocks, StagesAreLeftOutWhereThereAreTooMany) {
 }
 
 TEST(PipelineGantt, SaysHowToRecordTheTasks) {
-  const Panel panel = testing::panel_of(testing::section_from(testing::kRunResult), "pipeline");
+  const Panel panel = samples::panel_of(samples::section_from(samples::kRunResult), "pipeline");
   EXPECT_TRUE(panel.columns.empty());
   EXPECT_NE(panel.note.find("--html FILE"), std::string::npos);
 }

@@ -10,7 +10,7 @@
 namespace ringwright::planning::page_test {
 namespace {
 
-using namespace planning::testing;
+using namespace samples;
 using ::testing::HasSubstr;
 using ::testing::Not;
 

@@ -6,7 +6,7 @@
 namespace ringwright::planning::panels_test {
 namespace {
 
-using namespace planning::testing;
+using namespace samples;
 using ::testing::Contains;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
@@ -91,7 +91,7 @@ TEST(KernelRoofline, HasIntensityAndRate) {
 
 TEST(LinkTiers, CountLinksByTheirUse) {
   const Panel panel = panel_of(run(), "link-tiers");
-  EXPECT_THAT(texts_of(panel, 0), ElementsAre("0 to 25 %", "25 to 50 %", "50 to 75 %", "75 to 100 %"));
+  EXPECT_THAT(texts_of(panel, 0), ElementsAre("0 to 1 %", "1 to 2 %", "2 to 5 %", "5 to 10 %"));
   EXPECT_THAT(numbers_of(panel, 2), ElementsAre(0, 8, 8, 0));
 }
 

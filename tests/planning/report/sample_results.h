@@ -7,7 +7,7 @@
 
 #include "planning/report/page.h"
 
-namespace ringwright::planning::testing {
+namespace ringwright::planning::samples {
 
 // Two stages of 4 GPUs: 60 ms computing, 20 exposed, 20 waiting; 30 of 40 GiB, and 44.
 inline constexpr std::string_view kRunResult = R"({
@@ -71,4 +71,4 @@ inline std::vector<std::string> texts_of(const Panel& panel, std::size_t column)
   return std::get<std::vector<std::string>>(panel.columns.at(column).cells);
 }
 
-}  // namespace ringwright::planning::testing
+}  // namespace ringwright::planning::samples
