@@ -17,7 +17,9 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/report.h"
+#include "planning/report/page.h"
 #include "tools/command.h"
+#include "tools/command_words.h"
 #include "tools/plan_text.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
@@ -178,6 +180,10 @@ class Run final : public Command {
              .value = "FILE",
              .doc = "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
              .target = &timeline_},
+            {.names = "--html",
+             .value = "FILE",
+             .doc = "also write the report as a page with charts, with the tasks of each pipeline stage",
+             .target = &html_},
             {.names = "--trace-ranks",
              .value = "RANKS",
              .doc = "ranks of the timeline: 0,8-15; default: the first replica",
@@ -188,6 +194,7 @@ class Run final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     if (!trace_ranks_.empty() && timeline_.empty()) return Command::refuse("--trace-ranks is for --timeline");
     if (!timeline_.empty() && dry_run_) return Command::refuse("--timeline needs the run that --dry-run leaves out");
+    if (!html_.empty() && dry_run_) return Command::refuse("--html needs the run that --dry-run leaves out");
     std::vector<std::string> overrides = overrides_;
     if (!megatron_.empty()) overrides.push_back("megatron=" + json_text(megatron_));
     if (allow_slow_) overrides.emplace_back("simulate.allow_slow=true");
@@ -205,16 +212,10 @@ class Run final : public Command {
       return ExitCode::kOk;
     }
     ShownProgress progress(progress_style(common));
-    const auto fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn;
-    configs::TimelineRequest timeline{.ranks = {}, .form = traces::form_of_timeline(timeline_)};
-    if (!trace_ranks_.empty()) timeline.ranks = trace_ranks_;
-    const auto outcome = configs::simulate(*scenario, fold,
-                                           {.observer = &progress,
-                                            .verify_fairness = verify_fairness_,
-                                            .fast_forward = fast_forward,
-                                            .timeline = timeline_.empty() ? nullptr : &timeline});
+    auto outcome = simulate(*scenario, fold, progress);
     progress.clear();
     if (!outcome) return refuse(outcome.error());
+    if (outcome->report) outcome->report->facts.command = command_given();
     if (out_.empty() && !common.json && outcome->report) {
       // Results of variants of one scenario go to different folders.
       const std::string variant = overrides.empty() ? "" : "-" + short_sha(outcome->report->facts.config_sha256);
@@ -235,6 +236,38 @@ class Run final : public Command {
       return d.severity == Severity::kWarning || d.code.starts_with("E13");
     };
     return std::ranges::all_of(diagnostics.all(), infeasible) ? ExitCode::kInfeasible : ExitCode::kUsage;
+  }
+
+  // As far as the result depends on it.
+  [[nodiscard]] std::vector<std::string> command_given() const {
+    std::vector<std::string> words = {"ringwright", "run", base_name(config_)};
+    if (!megatron_.empty()) words.insert(words.end(), {"--megatron", base_name(megatron_)});
+    for (const std::string& setting : overrides_) words.insert(words.end(), {"--set", without_folders_in(setting)});
+    if (seed_) words.insert(words.end(), {"--seed", std::to_string(*seed_)});
+    return words;
+  }
+
+  // A page shows the tasks of a step where they can be recorded; it is written without them where they cannot.
+  Result<configs::Outcome> simulate(const configs::Scenario& scenario, configs::FoldMode fold,
+                                    ShownProgress& progress) {
+    using Ranks = configs::TimelineRequest::Choice;
+    configs::TimelineRequest timeline{.ranks = {},
+                                      .form = traces::form_of_timeline(timeline_),
+                                      .choice = timeline_.empty() ? Ranks::kRoles : Ranks::kReplica};
+    if (timeline_.empty()) timeline.form = traces::TimelineForm::kPage;
+    if (!trace_ranks_.empty()) timeline.ranks = trace_ranks_;
+    configs::SimulateOptions options{
+        .observer = &progress,
+        .verify_fairness = verify_fairness_,
+        .fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn,
+        .timeline = timeline_.empty() && html_.empty() ? nullptr : &timeline};
+    auto outcome = configs::simulate(scenario, fold, options);
+    if (outcome || html_.empty() || !timeline_.empty()) return outcome;
+    const std::string why = outcome.error().all().front().message;
+    options.timeline = nullptr;
+    outcome = configs::simulate(scenario, fold, options);
+    if (outcome) no_tasks_ = "The tasks of this run are not shown: " + why + ".";
+    return outcome;
   }
 
   [[nodiscard]] ProgressStyle progress_style(const CommonOptions& common) const {
@@ -262,7 +295,8 @@ class Run final : public Command {
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
-    if (outcome.timeline && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
+    if (outcome.timeline && !timeline_.empty() && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
+    if (!html_.empty() && !write_page(outcome, common)) return ExitCode::kUsage;
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -319,7 +353,18 @@ class Run final : public Command {
     return true;
   }
 
-  std::string config_, out_, megatron_, chakra_, timeline_, trace_ranks_;
+  // From the JSON of the result, as `ringwright report` does it.
+  [[nodiscard]] bool write_page(const configs::Outcome& outcome, const CommonOptions& common) const {
+    const traces::Timeline* const tasks = outcome.timeline ? &*outcome.timeline : nullptr;
+    const std::string problem =
+        write_file(html_, planning::page_of_result(render_json(*outcome.report), tasks, no_tasks_));
+    if (!problem.empty()) tell(fmt::format("error: cannot write '{}': {}\n", html_, problem));
+    if (problem.empty() && !common.quiet) tell(fmt::format("report in {}\n", html_));
+    return problem.empty();
+  }
+
+  std::string config_, out_, megatron_, chakra_, timeline_, trace_ranks_, html_;
+  std::string no_tasks_;  // why the page lacks them
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;
   bool allow_slow_ = false;

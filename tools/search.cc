@@ -7,10 +7,12 @@
 
 #include "configs/scenario/scenario.h"
 #include "core/base/text.h"
+#include "planning/report/page.h"
 #include "planning/search/search.h"
 #include "planning/search/search_base.h"
 #include "planning/search/search_report.h"
 #include "tools/command.h"
+#include "tools/command_words.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
 #include "tools/terminal.h"
@@ -94,6 +96,7 @@ class Search final : public Command {
              .least = 1,
              .most = kMostThreads},
             {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
+            {.names = "--html", .value = "FILE", .doc = "write the result as a page with charts", .target = &html_},
             {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
   }
 
@@ -117,16 +120,33 @@ class Search final : public Command {
     const planning::SearchReport report{.scenario = *scenario,
                                        .settings = settings,
                                        .result = *result,
-                                       .detail = common.quiet ? Detail::kQuiet : Detail::kNormal};
+                                       .detail = common.quiet ? Detail::kQuiet : Detail::kNormal,
+                                       .command = command_given()};
     print(common.json ? render_search_json(report) : render_search_text(report));
     if (!csv_.empty()) {
       if (const ExitCode code = write_to(csv_, render_search_csv(report)); code != ExitCode::kOk) return code;
+    }
+    if (!html_.empty()) {
+      const ExitCode code = write_to(html_, planning::page_of_result(render_search_json(report)));
+      if (code != ExitCode::kOk) return code;
     }
     if (result->ranked.empty()) return ExitCode::kInfeasible;
     return write_.empty() ? ExitCode::kOk : write_best(*scenario, settings, *result);
   }
 
  private:
+  // As far as the result depends on it.
+  [[nodiscard]] std::vector<std::string> command_given() const {
+    std::vector<std::string> words = {"ringwright", "search", base_name(config_)};
+    for (const std::string& setting : fix_) words.insert(words.end(), {"--fix", without_folders_in(setting)});
+    for (const std::string& setting : vary_) words.insert(words.end(), {"--vary", without_folders_in(setting)});
+    if (!objective_.empty()) words.insert(words.end(), {"--objective", objective_});
+    if (!max_memory_.empty()) words.insert(words.end(), {"--max-memory", max_memory_});
+    if (top_) words.insert(words.end(), {"--top", std::to_string(*top_)});
+    if (replay_) words.insert(words.end(), {"--replay", std::to_string(*replay_)});
+    return words;
+  }
+
   // The options as settings of the scenario; axes that are no key of `search` are separate.
   [[nodiscard]] Result<std::vector<std::string>> settings_of(std::vector<configs::SearchAxis>& others) const {
     std::vector<std::string> settings;
@@ -184,7 +204,7 @@ class Search final : public Command {
     return refuse(again.error());
   }
 
-  std::string config_, objective_, max_memory_, csv_, write_;
+  std::string config_, objective_, max_memory_, csv_, html_, write_;
   std::vector<std::string> vary_, fix_;
   std::optional<std::uint64_t> top_, replay_, threads_;
   std::optional<Progress> progress_;

@@ -15,6 +15,8 @@
 #include "configs/simulation/clock_range.h"
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/fault_run.h"
+#include "configs/simulation/kernel_table.h"
+#include "configs/simulation/link_tiers.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/run_cost.h"
@@ -209,6 +211,8 @@ std::vector<RankId> traced_ranks(const Simulation& simulation, const SimulateOpt
   constexpr std::size_t kMostUnasked = 64;
   if (options.timeline == nullptr) return {};
   const TaskGraph& graph = simulation.plan().graph;
+  const bool of_roles = options.timeline->choice == TimelineRequest::Choice::kRoles;
+  if (!options.timeline->ranks && of_roles) return traces::role_trace_ranks(graph, kMostUnasked);
   if (!options.timeline->ranks) return traces::usual_trace_ranks(graph, kMostUnasked);
   auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
   return ranks ? std::move(*ranks) : std::vector<RankId>();
@@ -314,6 +318,9 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   // Not the engine's time: faults that end after the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
   facts.links = busiest_links(simulation, run.usage, end.since_start());
+  facts.link_tiers = link_tiers(simulation, run.usage, end.since_start());
+  facts.kernels = kernel_table(scenario, simulation.plan().graph);
+  facts.memory_bandwidth = scenario.cluster.gpu.memory_bandwidth;
   facts.collectives = collective_table(simulation, run.record);
   list_idle_choices(scenario, facts);
   const LinksMeet met = links_meet(scenario, simulation);

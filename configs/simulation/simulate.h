@@ -18,6 +18,8 @@ namespace ringwright::configs {
 struct TimelineRequest {
   std::optional<std::string> ranks;  // "0,8-15"; not given: those of one replica
   traces::TimelineForm form = traces::TimelineForm::kPerfetto;
+  // Of the ranks that are not named: a whole replica, or one rank of each role (a pipeline stage).
+  enum class Choice : std::uint8_t { kReplica, kRoles } choice = Choice::kReplica;
 };
 
 struct SimulateOptions {

@@ -2,6 +2,8 @@
 // run.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -87,6 +89,32 @@ struct LinkLoad {
   std::uint64_t multiplicity = 1;
 };
 
+// The links between two kinds of nodes, both directions.
+inline constexpr std::size_t kUseBins = 10;
+struct LinkTier {
+  std::string name;            // "GPU - NVSwitch"
+  std::uint64_t links = 0;
+  double mean = 0.0;           // share of its capacity that a link carries, over the whole run
+  double highest = 0.0;
+  std::array<std::uint64_t, kUseBins> by_use = {};  // links by that share, in classes (link_tiers.h)
+};
+
+// What takes longest of a kernel's arithmetic at the GPU's peak, its memory traffic at full bandwidth, and a launch.
+enum class KernelBound : std::uint8_t { kArithmetic, kMemory, kOverhead };
+
+// One kernel of the step, as a mean over ranks.
+struct KernelUse {
+  std::string family;  // "gemm"
+  std::string name;    // "qkv dgrad"
+  std::string type;    // "bf16"
+  KernelBound bound = KernelBound::kOverhead;
+  double launches = 0.0;  // in a step
+  Duration time = {};     // of all of them
+  Duration launch = {};   // of one, as the other two
+  Flops flops = {};
+  Bytes bytes = {};
+};
+
 // The calls of one collective in a step: the chosen plan and their times.
 struct CollectiveUse {
   std::string dimension;  // "tp"
@@ -135,6 +163,7 @@ struct StepFacts {
   Flops model_flops;                 // of a step of the whole job: what the mathematics needs
   Flops hardware_flops;              // the same with recomputation
   FlopRate peak_flop_rate;           // of one GPU, dense, in the precision of the GEMMs
+  Bandwidth memory_bandwidth;        // of one GPU
 
   int warmup_iterations = 0;         // simulated before the counted iterations
   std::vector<MemoryRow> memory;     // by stage
@@ -148,6 +177,9 @@ struct StepFacts {
   std::vector<ReportWarning> warnings;
   std::vector<ConfigValue> config;   // the effective configuration, defaults included
   std::vector<LinkLoad> links;       // busiest first
+  std::vector<LinkTier> link_tiers;  // from the GPU outwards
+  std::vector<KernelUse> kernels;    // longest first
+  std::vector<std::string> command;  // that was given, without folders; empty where there was none
   std::vector<CollectiveUse> collectives;
   std::vector<std::string> faults;   // simulated, in words
   EngineFacts engine;

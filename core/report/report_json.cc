@@ -20,6 +20,11 @@ std::string without_folder(const std::string& origin) {
   return slash == std::string::npos ? origin : origin.substr(slash + 1);
 }
 
+// A source is a sentence or a place in a file; a sentence may name units such as GB/s.
+std::string without_folders(const std::string& source) {
+  return source.starts_with('/') ? without_folder(source) : source;
+}
+
 std::string to_key(PublishedQuantity quantity) {
   switch (quantity) {
     case PublishedQuantity::kStepTime: return "step_time_s";
@@ -50,7 +55,8 @@ Json job_json(const Report& report) {
           {"tokens_per_step", facts.tokens_per_step},
           {"model_flops_per_step", facts.model_flops.count()},
           {"hardware_flops_per_step", facts.hardware_flops.count()},
-          {"peak_flops_per_s_per_gpu", facts.peak_flop_rate.count()}};
+          {"peak_flops_per_s_per_gpu", facts.peak_flop_rate.count()},
+          {"memory_bytes_per_s_per_gpu", facts.memory_bandwidth.count()}};
 }
 
 Json metrics_json(const Report& report) {
@@ -140,6 +146,35 @@ Json links_json(const std::vector<LinkLoad>& links) {
   return rows;
 }
 
+Json link_tiers_json(const std::vector<LinkTier>& tiers) {
+  Json rows = Json::array();
+  for (const LinkTier& tier : tiers) {
+    rows.push_back({{"tier", tier.name}, {"links", tier.links}, {"mean_util", tier.mean}, {"max_util", tier.highest},
+                    {"histogram", tier.by_use}});
+  }
+  return rows;
+}
+
+std::string to_key(KernelBound bound) {
+  switch (bound) {
+    case KernelBound::kArithmetic: return "arithmetic";
+    case KernelBound::kMemory: return "memory";
+    case KernelBound::kOverhead: return "overhead";
+  }
+  return "";
+}
+
+Json kernels_json(const std::vector<KernelUse>& kernels) {
+  Json rows = Json::array();
+  for (const KernelUse& kernel : kernels) {
+    rows.push_back({{"family", kernel.family}, {"name", kernel.name}, {"type", kernel.type},
+                    {"bound", to_key(kernel.bound)}, {"launches", kernel.launches}, {"time_s", seconds(kernel.time)},
+                    {"launch_s", seconds(kernel.launch)}, {"flops", kernel.flops.count()},
+                    {"bytes", kernel.bytes.count()}});
+  }
+  return rows;
+}
+
 Json collectives_json(const std::vector<CollectiveUse>& collectives) {
   Json rows = Json::array();
   for (const CollectiveUse& use : collectives) {
@@ -168,7 +203,7 @@ Json published_json(const std::vector<Comparison>& comparisons) {
 Json evidence_json(const std::vector<InputEvidence>& evidence) {
   Json inputs = Json::object();
   for (const InputEvidence& input : evidence) {
-    inputs[input.input] = {{"level", to_string(input.level)}, {"source", input.source}};
+    inputs[input.input] = {{"level", to_string(input.level)}, {"source", without_folders(input.source)}};
   }
   return inputs;
 }
@@ -219,8 +254,11 @@ std::string render_json(const Report& report) {
   }
   if (!report.bubbles.empty()) document["pipeline"] = bubbles_json(report.bubbles);
   document["memory"] = memory_json(facts.memory);
+  if (!facts.command.empty()) document["command"] = facts.command;
   if (!facts.hosts.empty()) document["hosts"] = hosts_json(facts.hosts);
   document["links"] = links_json(facts.links);
+  document["link_tiers"] = link_tiers_json(facts.link_tiers);
+  document["kernels"] = kernels_json(facts.kernels);
   document["collectives"] = collectives_json(facts.collectives);
   document["faults"] = facts.faults;
   document["published"] = published_json(report.comparisons);

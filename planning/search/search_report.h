@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "planning/search/search.h"
 
@@ -13,6 +14,7 @@ struct SearchReport {
   const configs::SearchSettings& settings;
   const SearchResult& result;
   Detail detail = Detail::kNormal;  // kQuiet: only the best and the scenario's own
+  std::vector<std::string> command = {};    // that was given; empty where there was none
 };
 
 [[nodiscard]] std::string render_search_text(const SearchReport& report);

@@ -1,5 +1,6 @@
 // What a search found, for programs: JSON and CSV.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -44,6 +45,28 @@ std::string json_configuration(const Configuration& configuration, const std::ve
 
 std::string lines_of(const std::vector<std::string>& entries) {
   return entries.empty() ? "[]" : "[\n    " + join(entries, ",\n    ") + "\n  ]";
+}
+
+std::string seconds_or_null(const std::optional<configs::Prediction>& prediction) {
+  return prediction ? fmt::format("{}", to_seconds(prediction->step_time.mean)) : "null";
+}
+
+// The best layouts in few bytes each, for plots: a row of values under the names of its columns.
+constexpr std::size_t kMostListed = 5'000;
+std::string json_layouts(const SearchResult& result) {
+  std::vector<std::string> columns, rows;
+  for (const configs::SearchAxis& axis : result.axes) columns.push_back(axis.name);
+  for (const char* const name : {"dp", "memory_bytes", "formulas_step_time_s", "played_step_time_s"}) {
+    columns.emplace_back(name);
+  }
+  for (std::size_t i = 0; i < std::min(result.ranked.size(), kMostListed); ++i) {
+    const Configuration& layout = result.ranked[i];
+    std::string row;
+    for (const configs::SearchAxis& axis : result.axes) row += json_text(value_on(layout.layout, axis.name)) + ",";
+    rows.push_back(fmt::format("[{}{},{},{},{}]", row, layout.dp, layout.fullest.total.count(),
+                               seconds_or_null(layout.quick), seconds_or_null(layout.played)));
+  }
+  return fmt::format("{{\"columns\": {}, \"rows\": {}}}", json_list(columns), lines_of(rows));
 }
 
 std::string json_own(const SearchReport& report) {
@@ -117,16 +140,19 @@ std::string render_search_json(const SearchReport& report) {
   for (std::size_t i = 0; i < std::min(top, result.misfits.size()); ++i)
     misfits.push_back(json_configuration(result.misfits[i], result.axes));
   return fmt::format(
-      "{{\n  \"schema\": \"ringwright.search/1\",\n  \"scenario\": {},\n  \"objective\": {},\n  \"axes\": {{{}}},\n"
+      "{{\n  \"schema\": \"ringwright.search/1\",\n  \"scenario\": {},\n  \"command\": {},\n  \"objective\": {},\n"
+      "  \"axes\": {{{}}},\n"
       "  \"combinations\": {},\n  \"same\": {},\n  \"predicted\": {},\n  \"too_large\": {},\n  \"memory_limit_bytes\": "
       "{},\n"
       "  \"refused\": {},\n  \"replayed\": {},\n  \"kendall_tau\": {},\n  \"ranking\": {},\n  \"pareto\": {},\n  "
       "\"misfits\": {},\n"
+      "  \"layouts\": {},\n"
       "  \"own\": {}\n}}\n",
-      json_text(report.scenario.name), json_text(to_string(report.settings.objective)), join(axes, ", "),
-      result.combinations, result.same, result.ranked.size(), result.misfits.size(), result.capacity.count(),
-      lines_of(refusals), result.replayed, result.agreement ? fmt::format("{}", *result.agreement) : "null",
-      lines_of(ranked), lines_of(front), lines_of(misfits), json_own(report));
+      json_text(report.scenario.name), json_list(report.command), json_text(to_string(report.settings.objective)),
+      join(axes, ", "), result.combinations, result.same, result.ranked.size(), result.misfits.size(),
+      result.capacity.count(), lines_of(refusals), result.replayed,
+      result.agreement ? fmt::format("{}", *result.agreement) : "null",
+      lines_of(ranked), lines_of(front), lines_of(misfits), json_layouts(result), json_own(report));
 }
 
 std::string render_search_csv(const SearchReport& report) {

@@ -222,8 +222,8 @@ TEST_F(ReplayedTraces, AGoalRingTakesItsClosedForm) {
       "workload: {{goal: {}}}\n"
       "cluster:\n"
       "  nodes: 4\n"
-      "  node: {{preset: dgx-h100, gpus: 1, nic: {{count: 1, bandwidth: 8Gbps, efficiency: 100%}}, pcie: {{switches: 1, "
-      "latency: 0us}}}}\n"
+      "  node: {{preset: dgx-h100, gpus: 1, nic: {{count: 1, bandwidth: 8Gbps, efficiency: 100%}},"
+      " pcie: {{switches: 1, latency: 0us}}}}\n"
       "  fabric: {{type: fat_tree, leaf: {{speed: 8Gbps}}, latency: {{cable: 0us, hop: 0us, nic: 1us}}}}\n"
       "simulate: {{network: alpha_beta}}\ncollectives: {{overhead: none}}\n",
       (folder() / "ring.goal").string());

@@ -23,6 +23,7 @@
 #include "network_models/imports/graph_file.h"
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
+#include "planning/report/page.h"
 #include "tests/fuzz/config_reader.h"
 #include "traces/astra/network_file.h"
 #include "traces/astra/system_file.h"
@@ -78,6 +79,15 @@ void document(std::string_view text, const Use& use) {
   use(*loaded);
   CHECK(!loaded->log().diagnostics().has_errors() || !render(loaded->log().diagnostics()).empty(),
         "what was found can be shown");
+}
+
+void result_page(std::string_view text) {
+  auto json = planning::parse_json("result.json", text);
+  check_result(json);
+  if (!json) return;
+  const auto section = planning::section_of({.name = "result.json", .json = std::move(*json)});
+  check_result(section);
+  if (section) static_cast<void>(planning::page_data({&*section, 1}));
 }
 
 void node_of_nccl(std::string_view text) {
@@ -201,7 +211,7 @@ void goal(std::string_view text) {
   static_cast<void>(traces::replay_chakra(traces::goal_as_job(*schedule), {}));
 }
 
-constexpr std::array<Reader, 35> kReaders = {{
+constexpr auto kReaders = std::to_array<Reader>({
     {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
     {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
     {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
@@ -229,6 +239,7 @@ constexpr std::array<Reader, 35> kReaders = {{
     {"nccl_topology", node_of_nccl},
     {"plan", text_first<collectives::parse_execution_plan>},
     {"primitives_table", name_first<validation::parse_primitives_table>},
+    {"result", result_page},
     {"scenario", scenario},
     {"schedule", schedule},
     {"smi_topology", node_of_smi},
@@ -237,7 +248,7 @@ constexpr std::array<Reader, 35> kReaders = {{
     {"training_rows", training_rows},
     {"tuner", text_first<collectives::parse_tuner_file>},
     {"vocabulary", name_first<validation::parse_vocabulary>},
-}};
+});
 
 }  // namespace
 

@@ -45,6 +45,28 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual((Path(folder) / 'result.json').read_bytes(), before)
             self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ['report.txt', 'result.json'])
 
+    def test_pages_of_equal_results_are_equal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.call('run', SMALL, '--out', folder, '--html', f'{folder}/run.html')
+            for name in ('first', 'second'):
+                code, _, err = self.call('report', folder, '-o', f'{folder}/{name}.html')
+                self.assertEqual((code, err), (0, f'report in {folder}/{name}.html\n'))
+            pages = [(Path(folder) / f'{name}.html').read_bytes() for name in ('first', 'second', 'run')]
+            self.assertEqual(pages[0], pages[1])
+            self.assertIn(b'record', pages[0])  # of the command that records tasks, which result.json does not hold
+            self.assertIn(b'F0 forward', pages[2])
+
+    def test_a_report_names_the_mistakes_of_all_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / 'a.json').write_text('{"schema": "ringwright.result/1"')
+            (Path(folder) / 'b.json').write_text('{"schema": "ringwright.result/1"}')
+            code, out, err = self.call('report', f'{folder}/a.json', f'{folder}/b.json', f'{folder}/c.json', '-o', f'{folder}/x')
+            self.assertEqual((code, out), (3, ''))
+            for mistake in ('a.json:1:', 'E340', 'b.json: error[E343]: scenario is missing', 'c.json: error[E340]'):
+                self.assertIn(mistake, err)
+            self.assertFalse((Path(folder) / 'x').exists())
+            self.assertIn('a result is no JSON', self.call('explain', 'E340')[1])
+
     def test_output_that_is_lost_is_an_error(self):
         for arguments in (['run', SMALL, '--no-out'], ['list'], ['version'], ['--help'], ['topo', SMALL],
                           ['collective', 'dgx-h100', '-b', '8', '-e', '8'], ['schema']):

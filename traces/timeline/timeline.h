@@ -61,9 +61,12 @@ struct Timeline {
 // Where none are named: the ranks of one replica, those of index 0 in the dimension "dp", the first `most` of them.
 [[nodiscard]] std::vector<RankId> usual_trace_ranks(const TaskGraph& graph, std::size_t most);
 
+// The first rank of each role (stage), in the order of the ranks, the first `most` of them.
+[[nodiscard]] std::vector<RankId> role_trace_ranks(const TaskGraph& graph, std::size_t most);
+
 // Written by the name of the file: Chrome's JSON for "*.json", else Perfetto's protobuf. Errors: more slices than the
 // viewer of that form takes.
-enum class TimelineForm : std::uint8_t { kPerfetto, kChrome };
+enum class TimelineForm : std::uint8_t { kPerfetto, kChrome, kPage };  // kPage: blocks of the HTML report
 [[nodiscard]] TimelineForm form_of_timeline(std::string_view file);
 [[nodiscard]] Diagnostics check_timeline_size(std::uint64_t slices, std::size_t ranks, TimelineForm form);
 [[nodiscard]] std::string perfetto_trace(const Timeline& timeline);

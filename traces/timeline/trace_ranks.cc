@@ -37,22 +37,45 @@ std::vector<RankId> usual_trace_ranks(const TaskGraph& graph, std::size_t most) 
   return ranks;
 }
 
+std::vector<RankId> role_trace_ranks(const TaskGraph& graph, std::size_t most) {
+  std::vector<std::string_view> roles;
+  std::vector<RankId> ranks;
+  for (std::uint32_t rank = 0; rank < graph.rank_count() && ranks.size() < most; ++rank) {
+    const std::string_view role = graph.programs[graph.program_of[rank].index()].name;
+    if (std::ranges::find(roles, role) != roles.end()) continue;
+    roles.push_back(role);
+    ranks.emplace_back(rank);
+  }
+  return ranks;
+}
+
 TimelineForm form_of_timeline(std::string_view file) {
   return file.ends_with(".json") ? TimelineForm::kChrome : TimelineForm::kPerfetto;
 }
 
 Diagnostics check_timeline_size(std::uint64_t slices, std::size_t ranks, TimelineForm form) {
-  // About 60 bytes a slice in Perfetto's form, whose viewer takes about 1 GB; about 200 in Chrome's.
-  constexpr std::uint64_t kMostPerfetto = 8'000'000, kMostChrome = 250'000;
-  const bool chrome = form == TimelineForm::kChrome;
-  const std::uint64_t most = chrome ? kMostChrome : kMostPerfetto;
-  if (slices <= most) return {};
+  // About 60 bytes a slice in Perfetto's form, whose viewer takes 1 GB; about 200 in Chrome's. A page joins slices
+  // to blocks, and needs all of them in memory for that.
+  struct Limit {
+    std::uint64_t most;
+    std::string_view name;
+    std::string_view hint;
+  };
+  const auto limit = [form]() -> Limit {
+    switch (form) {
+      case TimelineForm::kPerfetto:
+        return {8'000'000, "Perfetto's form takes", "name fewer --trace-ranks, or simulate fewer steps"};
+      case TimelineForm::kChrome:
+        return {250'000, "Chrome's form takes",
+                "write Perfetto's form (a name that does not end in .json), or name fewer --trace-ranks"};
+      case TimelineForm::kPage: return {2'000'000, "a page takes", "simulate fewer steps"};
+    }
+    return {};
+  }();
+  if (slices <= limit.most) return {};
   return failure("E266",
-                 fmt::format("a timeline of {} ranks has {} slices; {} takes {}", ranks, slices,
-                             chrome ? "Chrome's form" : "Perfetto's form", most),
-                 {},
-                 chrome ? "write Perfetto's form (a name that does not end in .json), or name fewer --trace-ranks"
-                        : "name fewer --trace-ranks, or simulate fewer steps");
+                 fmt::format("a timeline of {} ranks has {} slices; {} {}", ranks, slices, limit.name, limit.most), {},
+                 std::string(limit.hint));
 }
 
 }  // namespace ringwright::traces

@@ -87,6 +87,30 @@ TEST(ReportJson, ReportsThePlansOfCollectives) {
   EXPECT_TRUE(rows[1]["mean_s"].is_null());
 }
 
+TEST(ReportJson, ListsKernelsAndTiersOfLinks) {
+  StepFacts facts = sample_facts();
+  facts.kernels = {{.family = "gemm", .name = "qkv", .type = "bf16", .bound = KernelBound::kArithmetic, .launches = 2.5,
+                    .time = 5_ms, .launch = 2_ms, .flops = Flops(1e12), .bytes = 1_MiB}};
+  facts.link_tiers = {{.name = "GPU - NIC", .links = 16, .mean = 0.25, .highest = 0.5, .by_use = {8, 0, 0, 0, 0, 8}}};
+  const auto document = json(facts);
+  const auto& kernel = document["kernels"][0];
+  EXPECT_EQ(kernel["bound"], "arithmetic");
+  EXPECT_EQ(kernel["launches"], 2.5);
+  EXPECT_EQ(kernel["time_s"], 0.005);
+  EXPECT_EQ(kernel["launch_s"], 0.002);
+  const auto& tier = document["link_tiers"][0];
+  EXPECT_EQ(tier["tier"], "GPU - NIC");
+  EXPECT_EQ(tier["max_util"], 0.5);
+  EXPECT_EQ(tier["histogram"].size(), 10U);
+}
+
+TEST(ReportJson, HasTheCommandWhereThereWasOne) {
+  StepFacts facts = sample_facts();
+  EXPECT_FALSE(json(facts).contains("command"));
+  facts.command = {"ringwright", "run", "a.yaml"};
+  EXPECT_EQ(json(facts)["command"].size(), 3U);
+}
+
 TEST(ReportJson, HasTheSlowestStage) { EXPECT_EQ(json(sample_facts())["slowest_stage"]["name"], "stage 1"); }
 
 TEST(ReportJson, HasMemoryByStageAndWhetherItFits) {

@@ -57,6 +57,13 @@ Timeline example() {
   return timeline_of(example_record(), example_graph(), identity_classes(2), {RankId(0), RankId(1)});
 }
 
+TEST(TraceRanks, OfRolesAreTheFirstOfEach) {
+  TaskGraph graph = example_graph();
+  graph.program_of = {ProgramId(0), ProgramId(0), ProgramId(1), ProgramId(0)};
+  EXPECT_THAT(role_trace_ranks(graph, 8), ElementsAre(RankId(0), RankId(2)));
+  EXPECT_THAT(role_trace_ranks(graph, 1), ElementsAre(RankId(0)));
+}
+
 TEST(Timeline, HasATrackForEachStreamOfEachRank) {
   const Timeline timeline = example();
   ASSERT_EQ(timeline.ranks.size(), 2u);

@@ -1,0 +1,41 @@
+// The kinds of results that a report shows, each with its panels in the order of the page.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "planning/report/panel.h"
+#include "planning/report/result_input.h"
+
+namespace ringwright::planning {
+
+// None where the result has nothing to show there.
+using PanelMaker = std::vector<Panel>(const ResultInput& result);
+using HeaderMaker = ReportSection(const ResultInput& result);
+
+// A value without which the result cannot be shown.
+struct RequiredValue {
+  std::string_view path;  // "metrics.step_time_s.mean"
+  JsonValue::Kind kind;
+};
+
+struct ResultKind {
+  std::string_view schema;   // "ringwright.result/1"
+  std::string_view command;  // that writes it: "ringwright run --json"
+  std::span<const RequiredValue> required;
+  HeaderMaker* header;
+  std::span<PanelMaker* const> panels;
+};
+
+[[nodiscard]] std::span<const ResultKind> result_kinds();
+
+// One file each, with the name of the panel.
+HeaderMaker run_header, search_header, collective_header, training_header, nccl_header, calls_header;
+PanelMaker step_waterfall, slowest_stage_waterfall, exposed_communication, kernel_families, kernel_roofline,
+    pipeline_gantt, stage_times, memory_stack, link_tiers, busiest_links, collective_calls, published_figures, remarks,
+    configuration;
+PanelMaker search_front, search_axes, search_layouts, search_refusals;
+PanelMaker bandwidth_curve, measured_bandwidth, validation_scatter, validation_errors;
+
+}  // namespace ringwright::planning

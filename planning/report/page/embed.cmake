@@ -1,0 +1,10 @@
+# Writes OUTPUT, a C++ source with the files of FOLDER as texts: page_assets.h declares them.
+file(WRITE ${OUTPUT} "#include \"planning/report/page_assets.h\"\n\nnamespace ringwright::planning {\n\n")
+foreach(pair page_style=page.css page_charts=charts.js page_script=page.js page_library=echarts.min.js)
+  string(REPLACE "=" ";" pair ${pair})
+  list(GET pair 0 name)
+  list(GET pair 1 file)
+  file(READ ${FOLDER}/${file} text)
+  file(APPEND ${OUTPUT} "std::string_view ${name}() {\n  return R\"asset(${text})asset\";\n}\n\n")
+endforeach()
+file(APPEND ${OUTPUT} "}  // namespace ringwright::planning\n")
