@@ -8,6 +8,7 @@
 #include "core/base/error_code.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "planning/error_codes.h"
 #include "tools/command.h"
 #include "validation/error_codes.h"
 
@@ -30,8 +31,8 @@ class Explain final : public Command {
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     configs::Explanation explanation = configs::explain(word_);
-    const std::array of_measurements = {validation::validation_error_codes()};
-    if (explanation.page.empty()) explanation.page = explain_error(of_measurements, word_);
+    const std::array of_studies = {validation::validation_error_codes(), planning::planning_error_codes()};
+    if (explanation.page.empty()) explanation.page = explain_error(of_studies, word_);
     if (explanation.page.empty()) return unknown(explanation.near);
     const std::string text = common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_),
                                                        json_text(explanation.page))
