@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "planning/store/result_store.h"
+#include "planning/sweep/mpi_sweep.h"
 #include "planning/sweep/sweep.h"
 #include "planning/sweep/sweep_report.h"
 #include "tools/command.h"
@@ -61,24 +62,44 @@ class Sweep final : public Command {
     if (const ExitCode code = take_objective(*plan); code != ExitCode::kOk) return code;
     const auto scenario = find_scenario(plan->scenario);
     if (!scenario) return refuse(scenario.error());
-    if (database_.empty()) database_ = "out/" + plan->name + ".sqlite";
+    if (planning::is_under_mpirun() && !planning::has_mpi()) {
+      return refuse(
+          "mpirun started this process, and this build has no MPI: each process would simulate every point; "
+          "build with MPI installed, or share the points with --shard");
+    }
+    planning::MpiSession session;
+    if (session.ranks().rank > 0) {
+      session.serve(*plan, *scenario);
+      return ExitCode::kOk;
+    }
+    return run_here(*plan, *scenario, *shard, session, common);
+  }
+
+ private:
+  // In the one process that prints and stores.
+  [[nodiscard]] ExitCode run_here(const planning::SweepPlan& plan, const std::string& scenario,
+                                  const planning::Shard& shard, planning::MpiSession& session,
+                                  const CommonOptions& common) {
+    if (database_.empty()) database_ = "out/" + plan.name + ".sqlite";
     auto store = planning::ResultStore::open(database_);
     if (!store) return refuse(store.error());
     for (const std::string& other : merged_) {
       if (const Diagnostics wrong = store->merge(other); wrong.has_errors()) return refuse(wrong);
     }
-    const auto result =
-        planning::sweep(*plan, *scenario, *store,
-                        {.workers = {.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)},
-                         .shard = *shard,
-                         .allow_slow = allow_slow_,
-                         .only_count = dry_run_});
+    const planning::Workers workers{.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)};
+    const bool alone = session.ranks().ranks == 1;
+    const auto result = planning::sweep(
+        plan, scenario, *store,
+        {.workers = workers,
+         .shard = shard,
+         .allow_slow = allow_slow_,
+         .only_count = dry_run_,
+         .simulate = alone ? planning::SimulatePoints() : session.simulate_elsewhere(workers.progress)});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
-    return finish(*plan, *result, common);
+    return finish(plan, *result, common);
   }
 
- private:
   [[nodiscard]] ExitCode take_objective(planning::SweepPlan& plan) const {
     if (objective_.empty()) return ExitCode::kOk;
     plan.objective = planning::objective_named(objective_);

@@ -44,7 +44,8 @@ class SweepReader {
     read_list(plan);
     read_samples("random", Sampling::kRandom, plan);
     read_samples("latin_hypercube", Sampling::kLatinHypercube, plan);
-    if (plan.blocks.empty() && !root_.documenting()) {
+    constexpr std::array kBlocks{"grid", "list", "random", "latin_hypercube"};
+    if (plan.blocks.empty() && std::ranges::none_of(kBlocks, [&](const char* name) { return root_.has(name); })) {
       root_.error("", "E300", "the sweep varies nothing",
                   "give it a grid, a list, random or latin_hypercube, as: grid: { parallel.tp: [4, 8] }");
     }

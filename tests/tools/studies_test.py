@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -98,6 +99,19 @@ class StudiesTest(unittest.TestCase):
         self.assertIn('0 simulated now', out)
         self.assertEqual(self.answer('sweep', 'plan.yaml', '--db', 'joined.sqlite', '--json', '-q'), whole)
 
+    def test_ranks_of_mpi_share_the_points(self):
+        if shutil.which('mpirun') is None:
+            self.skipTest('there is no mpirun')
+        whole = self.answer('sweep', 'plan.yaml', '--db', 'whole.sqlite', '--json', '-q')
+        for ranks in ('2', '3'):
+            done = subprocess.run(['mpirun', '--oversubscribe', '--allow-run-as-root', '-n', ranks, BINARY, 'sweep',
+                                   'plan.yaml', '--db', f'ranks{ranks}.sqlite', '--json', '-q'],
+                                  capture_output=True, text=True, timeout=300, cwd=self.folder, check=False)
+            if 'this build has no MPI' in done.stderr:
+                self.skipTest('the program was built without MPI')
+            self.assertEqual((done.returncode, done.stdout), (0, whole), done.stderr)
+            self.assertEqual(self.content(f'ranks{ranks}.sqlite'), self.content('whole.sqlite'))
+
     def test_a_sweep_lists_impossible_points_with_their_reason(self):
         result = json.loads(self.answer('sweep', 'plan.yaml', '--json', '-q'))
         self.assertEqual(result['schema'], 'ringwright.sweep/1')
@@ -148,11 +162,11 @@ class StudiesTest(unittest.TestCase):
         self.assertIn('dgx-b200', self.answer('list', 'prices'))
 
     def test_mistakes_of_a_plan_name_their_place(self):
-        self.write('wrong.yaml', 'scenario: base.yaml\ngrid: {parallel.tpp: [1]}\nwhere: ["parallel.tp <"]\n')
+        self.write('wrong.yaml', 'scenario: base.yaml\ngrid: {training.recompte: [full]}\nwhere: ["parallel.tp <"]\n')
         code, out, err = self.call('sweep', 'wrong.yaml')
         self.assertEqual((code, out), (2, ''))
         self.assertIn("wrong.yaml:2:", err)
-        self.assertIn("did you mean 'parallel.tp'?", err)
+        self.assertIn("did you mean 'training.recompute'?", err)
         self.assertIn('E302', err)
         self.write('mine.sqlite', 'my own notes, which no sweep may overwrite')
         self.assertIn('E310', self.call('sweep', 'plan.yaml', '--db', 'mine.sqlite')[2])

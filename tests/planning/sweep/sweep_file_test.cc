@@ -48,9 +48,10 @@ TEST(SweepFile, DrawsSamples) {
 }
 
 TEST(SweepFile, NamesUnknownKeysWithTheirPlace) {
-  const std::string text = mistakes("grid: {parallel.tpp: [1, 2]}\nwhere: [\"parallel.ppp < 3\"]\n");
+  const std::string text = mistakes("grid: {training.recompte: [full, none]}\nwhere: [\"parallel.ppp < 3\"]\n");
   EXPECT_NE(text.find("sweep.yaml:2:"), std::string::npos) << text;
-  EXPECT_NE(text.find("error[E301]: there is no key 'parallel.tpp'; did you mean 'parallel.tp'?"), std::string::npos)
+  EXPECT_NE(text.find("error[E301]: there is no key 'training.recompte'; did you mean 'training.recompute'?"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("'parallel.ppp < 3': there is no key 'parallel.ppp'"), std::string::npos) << text;
 }
