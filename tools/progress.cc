@@ -14,6 +14,7 @@ constexpr double kQuietSeconds = 2.0;
 
 std::string event_rate(const ProgressState& state) {
   const double rate = state.seconds > 0.0 ? static_cast<double>(state.events) / state.seconds : 0.0;
+  if (state.unit != "events") return fmt::format("{} {}, {:.3g}/s", state.events, state.unit, rate);
   return rate >= 1e6 ? fmt::format("{:.2f} M events/s", rate / 1e6) : fmt::format("{:.0f} k events/s", rate / 1e3);
 }
 
@@ -34,7 +35,7 @@ void Progress::update(double done, std::uint64_t events) {
   if (style_ == ProgressStyle::kNone) return;
   const Clock::time_point now = Clock::now();
   const ProgressState state{.done = done, .events = events,
-                            .seconds = std::chrono::duration<double>(now - started_).count()};
+                            .seconds = std::chrono::duration<double>(now - started_).count(), .unit = unit_};
   if (style_ == ProgressStyle::kBar) {
     if (now - last_shown_ < kBetweenUpdates) return;
     std::fprintf(stderr, "\r\x1b[K%s", progress_bar(state).c_str());

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ringwright::tools {
 
@@ -14,7 +15,9 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  explicit Progress(ProgressStyle style) : style_(style), started_(Clock::now()) {}
+  // `unit`: what the second number of update() counts, a text that outlives this.
+  explicit Progress(ProgressStyle style, std::string_view unit = "events")
+      : style_(style), unit_(unit), started_(Clock::now()) {}
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,6 +29,7 @@ class Progress {
 
  private:
   ProgressStyle style_;
+  std::string_view unit_;
   Clock::time_point started_;
   Clock::time_point last_shown_;
   int tenths_shown_ = 0;
@@ -36,6 +40,7 @@ struct ProgressState {
   double done = 0.0;
   std::uint64_t events = 0;
   double seconds = 0.0;  // since the start
+  std::string_view unit = "events";
 };
 
 // "[#########---------------------] 31 %  1.34 M events/s  2 s to go"

@@ -12,7 +12,7 @@ preset=release  # of CMakePresets.json: the preset that build_and_log builds
 packages=(
   g++ cmake ninja-build python3
   libboost-graph-dev libcli11-dev libexpected-dev libfmt-dev libgmock-dev libgtest-dev libpugixml-dev libyaml-cpp-dev
-  libprotobuf-dev libsimdjson-dev nlohmann-json3-dev protobuf-compiler zlib1g-dev
+  libprotobuf-dev libsimdjson-dev libsqlite3-dev nlohmann-json3-dev protobuf-compiler zlib1g-dev
 )
 
 say() { printf '%s\n' "$*" >&2; }

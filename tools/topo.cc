@@ -133,7 +133,7 @@ class Topo final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const auto ranks = path_.empty() ? std::nullopt : parse_pair(path_);
+    const std::optional<RankPair> ranks = parse_pair(path_);  // none in an empty text
     if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8, not '" + path_ + "'");
     const auto file = find_scenario(config_);
     if (!file) return refuse(file.error());

@@ -76,6 +76,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
           {.kind = "gpus", .where = "cluster.node.gpu.preset", .entries = shipped(options, "gpus")},
           {.kind = "kernels", .where = "cluster.node.gpu.kernels.preset", .entries = shipped(options, "kernels")},
           {.kind = "nodes", .where = "cluster.node.preset", .entries = shipped(options, "nodes")},
+          {.kind = "prices", .where = "cost.preset", .entries = shipped(options, "prices")},
           {.kind = "profiles", .where = "preset", .entries = shipped(options, "profiles")},
           {.kind = "fabrics", .where = "cluster.fabric.type", .entries = built_in(network_models::topologies())},
           {.kind = "networks", .where = "simulate.network", .entries = built_in(network_models::models())},

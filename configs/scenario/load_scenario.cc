@@ -20,7 +20,8 @@ LoadOptions load_options(const ScenarioOptions& options) {
                                {.path = "model", .folder = "models"},
                                {.path = "cluster.node", .folder = "nodes"},
                                {.path = "cluster.node.gpu", .folder = "gpus"},
-                               {.path = "cluster.node.gpu.kernels", .folder = "kernels"}},
+                               {.path = "cluster.node.gpu.kernels", .folder = "kernels"},
+                               {.path = "cost", .folder = "prices"}},
                    .share_folders = options.share_folders,
                    .imports = network_models::node_imports()};
   if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};

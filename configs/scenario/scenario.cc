@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/cost_settings.h"
 #include "configs/scenario/graph_nets.h"
 #include "configs/scenario/listed_schedule.h"
 #include "configs/scenario/nccl_host.h"
@@ -368,6 +369,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
   scenario.search = read_search(root);
+  scenario.cost = read_cost(root, cluster.hosts);
+  scenario.what_ifs = read_what_ifs(root);
   return scenario;
 }
 

@@ -16,6 +16,7 @@
 #include "configs/scenario/interference_settings.h"
 #include "configs/scenario/search_settings.h"
 #include "configs/scenario/trace_job.h"
+#include "configs/scenario/what_if.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
 #include "core/report/facts.h"
@@ -81,6 +82,8 @@ struct Scenario {
   Faults faults;
   Background background;
   SearchSettings search;
+  std::optional<CostRates> cost;
+  std::vector<WhatIf> what_ifs;
 
   // Special members are in the source file: otherwise each file that holds a scenario would compile those of all
   // members anew.

@@ -6,24 +6,10 @@
 #include <tuple>
 #include <utility>
 
-#include "core/plan/segments.h"
+#include "configs/simulation/work_calls.h"
 
 namespace ringwright::configs {
 namespace {
-
-// Calls of each work in a step, summed over all ranks.
-std::vector<std::uint64_t> calls_of_works(const TaskGraph& graph) {
-  std::vector<std::uint64_t> ranks(graph.programs.size(), 0);
-  for (const ProgramId program : graph.program_of) ++ranks[program.index()];
-  std::vector<std::uint64_t> calls(graph.works.size(), 0);
-  for (std::size_t p = 0; p < graph.programs.size(); ++p) {
-    if (ranks[p] == 0) continue;
-    visit_tasks(graph, graph.programs[p], [&](const Task& task, std::uint32_t times) {
-      if (task.kind == TaskKind::kCompute) calls[task.detail] += times * ranks[p];
-    });
-  }
-  return calls;
-}
 
 KernelBound bound_of(const workload::GpuSpec& gpu, const Kernel& kernel) {
   const FlopRate peak = gpu.peak_of(kernel.type);

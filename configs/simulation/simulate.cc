@@ -16,6 +16,7 @@
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/fault_run.h"
 #include "configs/simulation/kernel_table.h"
+#include "configs/simulation/kernel_times.h"
 #include "configs/simulation/link_tiers.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
@@ -180,6 +181,8 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.held_at_peak = plan.held_at_peak;
   facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;
+  facts.kernel_times = kernel_times(plan.graph, *scenario.job.compute);
+  facts.cost_rates = scenario.cost;
   facts.evidence = gather_evidence(scenario);
   add_log(scenario.document.log(), facts);
   note_extrapolation(scenario, simulation.plan().graph, facts);

@@ -65,6 +65,13 @@ class ConfigMap {
   // error) where the file cannot be read.
   [[nodiscard]] std::optional<InputFile> file(const Key<std::string>& key);
   [[nodiscard]] std::vector<InputFile> files(const Key<std::string>& key);  // a list; fallback: empty list
+  // The value of any kind as YAML in flow form, which is how --set takes it: "{tp: 8}". It belongs to another
+  // configuration than this one: neither the log nor the fingerprint lists it. Empty without the key.
+  [[nodiscard]] std::string setting(std::string_view name);
+  [[nodiscard]] std::vector<std::string> settings(std::string_view name);  // the entries of a list
+  // A text about the configuration and not part of it, which the log does not list either. Empty without the key.
+  [[nodiscard]] std::string remark(std::string_view name);
+
   // Notes content that decides a result and that no key of this map names: the shared table of a version.
   void note_content(std::string_view name, std::string_view text, std::string_view sha256);
   // Notes the values that were read from a file that `name` names, so that they are listed with the others.

@@ -9,6 +9,7 @@
 #include "core/config/config_log.h"
 #include "core/config/config_node.h"
 #include "core/config/key_reading.h"
+#include "core/config/yaml_writer.h"
 
 namespace ringwright {
 namespace {
@@ -82,6 +83,35 @@ std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view d
     result.emplace_back(&item, inner.path, log_);
   }
   return result;
+}
+
+std::string ConfigMap::setting(std::string_view name) {
+  Reading reading{*node_, *log_, path_of(name)};
+  const ConfigNode* value = documenting() ? nullptr : take(reading, name);
+  return value == nullptr ? std::string() : write_value(*value);
+}
+
+std::vector<std::string> ConfigMap::settings(std::string_view name) {
+  Reading reading{*node_, *log_, path_of(name)};
+  ConfigNode* value = documenting() ? nullptr : take(reading, name);
+  std::vector<std::string> entries;
+  if (value == nullptr) return entries;
+  if (value->kind != ConfigKind::kList) {
+    report(reading, *value, *value,
+           ScalarError{.code = "E105",
+                       .says = wrong_kind("a list", *value),
+                       .hint = value->kind == ConfigKind::kScalar ? "write [" + summary(*value) + "]" : ""});
+    return entries;
+  }
+  for (const ConfigNode& item : value->items) entries.push_back(write_value(item));
+  return entries;
+}
+
+std::string ConfigMap::remark(std::string_view name) {
+  Reading reading{*node_, *log_, path_of(name)};
+  ConfigNode* value = documenting() ? nullptr : take(reading, name);
+  const std::string* text = value == nullptr ? nullptr : scalar_text(reading, *value, KeyType::kText);
+  return text == nullptr ? std::string() : *text;
 }
 
 bool ConfigMap::has(std::string_view name) const {

@@ -75,6 +75,8 @@ class Writer {
 
 }  // namespace
 
+std::string write_value(const ConfigNode& node) { return Writer(nullptr).text_of(node); }
+
 std::string write_yaml(const ConfigNode& root, const ConfigSource* main) {
   const Writer writer(main);
   std::string text;

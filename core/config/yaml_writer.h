@@ -11,4 +11,7 @@ namespace ringwright {
 // hold for the whole text; values of other files state their own where it differs. May be null.
 [[nodiscard]] std::string write_yaml(const ConfigNode& root, const ConfigSource* main);
 
+// One value in flow form, as --set takes it.
+[[nodiscard]] std::string write_value(const ConfigNode& node);
+
 }  // namespace ringwright

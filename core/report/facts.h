@@ -11,6 +11,7 @@
 
 #include "core/base/evidence.h"
 #include "core/base/units.h"
+#include "core/report/step_cost.h"
 
 namespace ringwright {
 
@@ -131,6 +132,12 @@ struct CollectiveUse {
   std::optional<Duration> mean;  // over ranks and calls, waiting for others included
 };
 
+// The kernels of one family in a step: a mean over ranks, at the nominal speed of the GPUs.
+struct KernelTime {
+  std::string family;  // "gemm"
+  Duration time;
+};
+
 struct NamedCount {
   std::string name;
   std::uint64_t value = 0;
@@ -182,6 +189,8 @@ struct StepFacts {
   std::vector<std::string> command;  // that was given, without folders; empty where there was none
   std::vector<CollectiveUse> collectives;
   std::vector<std::string> faults;   // simulated, in words
+  std::vector<KernelTime> kernel_times;
+  std::optional<CostRates> cost_rates;
   EngineFacts engine;
 };
 

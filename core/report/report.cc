@@ -67,6 +67,12 @@ Evidence Report::evidence() const {
   return std::ranges::max(facts.evidence, {}, &InputEvidence::level).level;
 }
 
+StepCost cost_of(const Report& report) {
+  if (!report.facts.cost_rates) return {};
+  return cost_of({.time = report.step_time.mean, .gpus = report.gpus, .tokens = report.facts.tokens_per_step},
+                 *report.facts.cost_rates);
+}
+
 double fill(const MemoryRow& row) { return row.capacity > Bytes() ? ratio(row.total, row.capacity) : 0.0; }
 
 Report summarise(const ReportInputs& inputs, StepFacts facts) {

@@ -68,6 +68,9 @@ struct ReportInputs {
 
 [[nodiscard]] Report summarise(const ReportInputs& inputs, StepFacts facts);
 
+// Of its mean step; empty where the facts name no rates.
+[[nodiscard]] StepCost cost_of(const Report& report);
+
 // The share of its device that a stage needs, in [0, ...): above 1 it does not fit.
 [[nodiscard]] double fill(const MemoryRow& row);
 

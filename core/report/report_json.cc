@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/report/report.h"
+#include "core/report/step_parts.h"
 
 namespace ringwright {
 namespace {
@@ -97,6 +98,27 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
   }
   rows.push_back(row("idle", breakdown.idle, breakdown.idle));
   return rows;
+}
+
+Json parts_json(const Report& report) {
+  Json rows = Json::array();
+  for (const StepPart& part : parts_of(report.everywhere, report.facts.kernel_times, report.step_time.mean)) {
+    rows.push_back({{"cause", part.cause}, {"ps", part.time.count()}});
+  }
+  return rows;
+}
+
+Json cost_json(const Report& report, const CostRates& rates) {
+  const StepCost cost = cost_of(report);
+  return {{"usd_per_step", optional_number(cost.usd)},
+          {"usd_per_1e12_tokens", optional_number(cost.usd_per_tera_tokens)},
+          {"joules_per_step", optional_number(cost.joules)},
+          {"joules_per_token", optional_number(cost.joules_per_token)},
+          {"usd_per_gpu_hour", rates.usd_per_gpu_hour},
+          {"gpu_watts", rates.gpu_watts},
+          {"host_watts", rates.host_watts},
+          {"power_usage_effectiveness", rates.power_usage},
+          {"usd_per_kwh", rates.usd_per_kwh}};
 }
 
 Json bubbles_json(const std::vector<StageBubble>& bubbles) {
@@ -247,7 +269,10 @@ std::string render_json(const Report& report) {
                    {"job", job_json(report)},
                    {"evidence", evidence_json(facts.evidence)},
                    {"metrics", metrics_json(report)},
-                   {"breakdown", breakdown_json(report.everywhere)}};
+                   {"breakdown", breakdown_json(report.everywhere)},
+                   {"step_ps", report.step_time.mean.count()},
+                   {"parts_ps", parts_json(report)}};
+  if (facts.cost_rates) document["cost"] = cost_json(report, *facts.cost_rates);
   if (report.slowest_stage) {
     document["slowest_stage"] = {{"name", report.slowest_stage->of},
                                  {"breakdown", breakdown_json(*report.slowest_stage)}};

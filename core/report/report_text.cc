@@ -124,12 +124,11 @@ std::string print_value(PublishedQuantity quantity, double value) {
 Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   const StepTimes& step = report.step_time;
   std::string spread;
-  if (step.count > 1 && step.minimum != step.maximum) {
+  if (step.count > 1 && step.minimum != step.maximum)
     spread = fmt::format("  ({} .. {}, {} steps)", to_string(step.minimum), to_string(step.maximum), step.count);
-  }
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
-  const std::string rate = report.facts.tokens_per_step > 0 ? print_rate(report.tokens_per_second_per_gpu) : "-";
-  table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, "  Tokens/s/GPU", rate});
+  table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, "  Tokens/s/GPU",
+                 report.facts.tokens_per_step > 0 ? print_rate(report.tokens_per_second_per_gpu) : "-"});
   std::string use = report.model_flop_utilisation ? print_percent(*report.model_flop_utilisation) : "unknown";
   if (report.model_flop_utilisation)
     use = pen.bold(use) + ", " + to_string(report.model_flop_rate_per_gpu) + " per GPU";
@@ -137,6 +136,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   table.add_row({"MFU        ", use, "  HFU", hardware ? print_percent(*hardware) : "-"});
   Lines lines = table.lines();
   if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
+  if (report.facts.cost_rates) lines.push_back("Cost         " + to_string(cost_of(report)));
   for (const Comparison& comparison : report.comparisons) {
     const std::string line = fmt::format("{}; ours is {:+.1f} % [{}]",
                                          print_value(comparison.published.quantity, comparison.published.value),

@@ -9,6 +9,7 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "planning/search/search_report.h"
+#include "planning/study/csv_field.h"
 
 namespace ringwright::planning {
 namespace {
@@ -77,17 +78,9 @@ std::string json_own(const SearchReport& report) {
                      json_configuration(own.configuration, report.result.axes));
 }
 
-// A field with a comma or a quote in it is quoted.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string csv_row(const std::string& rank, const Configuration& c, const std::vector<configs::SearchAxis>& axes) {
   std::string row = rank;
-  for (const configs::SearchAxis& axis : axes) row += "," + field(value_on(c.layout, axis.name));
+  for (const configs::SearchAxis& axis : axes) row += "," + csv_field(value_on(c.layout, axis.name));
   row += fmt::format(",{},{},{}", c.dp, fmt::join(c.layers_per_part, " "), c.fullest.total.count());
   row += c.quick ? fmt::format(",{}", to_seconds(c.quick->step_time.mean)) : ",";
   row += c.played ? fmt::format(",{}", to_seconds(c.played->step_time.mean)) : ",";
@@ -157,7 +150,7 @@ std::string render_search_json(const SearchReport& report) {
 
 std::string render_search_csv(const SearchReport& report) {
   std::string text = "rank";
-  for (const configs::SearchAxis& axis : report.result.axes) text += "," + field(axis.name);
+  for (const configs::SearchAxis& axis : report.result.axes) text += "," + csv_field(axis.name);
   text +=
       ",dp,layers_per_part,memory_bytes,formulas_step_time_s,played_step_time_s,tokens_per_s_per_gpu,mfu,computing_s,"
       "bubble_s,"

@@ -23,7 +23,9 @@
 #include "network_models/imports/graph_file.h"
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
+#include "planning/compare/comparison.h"
 #include "planning/report/page.h"
+#include "planning/sweep/sweep_file.h"
 #include "tests/fuzz/config_reader.h"
 #include "traces/astra/network_file.h"
 #include "traces/astra/system_file.h"
@@ -240,9 +242,11 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"plan", text_first<collectives::parse_execution_plan>},
     {"primitives_table", name_first<validation::parse_primitives_table>},
     {"result", result_page},
+    {"run_result", name_first<planning::read_result>},
     {"scenario", scenario},
     {"schedule", schedule},
     {"smi_topology", node_of_smi},
+    {"sweep", name_first<planning::load_sweep_text>},
     {"tensor_overlap", settings<configs::read_tensor_overlap>},
     {"trace_file", trace_file},
     {"training_rows", training_rows},

@@ -1,0 +1,87 @@
+#include "planning/error_codes.h"
+
+#include <array>
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::array kStudyCodes = {
+    ErrorCode{.code = "E300",
+              .title = "a sweep that does not say what it varies",
+              .explanation =
+                  "A sweep file names a scenario and, in a grid, a list, random or latin_hypercube, keys with their "
+                  "values.\nEvery key stands in one place only, and has at least one value.",
+              .example = "scenario: llama.yaml\ngrid: { parallel.tp: [4, 8] }"},
+    ErrorCode{.code = "E301",
+              .title = "a sweep or study names a key that no scenario has",
+              .explanation =
+                  "Keys are written with all maps that they stand in, as --set takes them. `ringwright explain KEY` "
+                  "describes\nthe known ones.",
+              .example = "grid: { tp: [4, 8] }              # write: parallel.tp: [4, 8]"},
+    ErrorCode{.code = "E302",
+              .title = "a condition of a sweep that cannot be evaluated",
+              .explanation =
+                  "A condition compares two sides with < <= == != >= or >. A side is a number, a quantity with its "
+                  "unit, a key, a\nword, or numbers combined with + - * / % and brackets; operators stand between "
+                  "blanks. Several conditions\nin the list must all hold.",
+              .example = "where: [ \"parallel.tp * parallel.pp <= 64\", \"training.recompute != full\" ]"},
+    ErrorCode{.code = "E303",
+              .title = "values that cannot be drawn",
+              .explanation =
+                  "A sampled key has a list of values, or a range `from` .. `to` whose ends have the same unit. With "
+                  "`scale: log`\nratios are equally likely, and the range starts above 0. Ends that are whole numbers "
+                  "without a unit give\nwhole numbers.",
+              .example = "random: { samples: 50, keys: { cluster.node.nic.bandwidth: {from: 100Gbps, to: 800Gbps} } }"},
+    ErrorCode{.code = "E304",
+              .title = "a sweep with too many points",
+              .explanation =
+                  "At most 1,000,000 combinations are looked at, and 100,000 of them may meet the conditions. "
+                  "Random samples of a\nlarge space show as much as all of its points.",
+              .example = "latin_hypercube: { samples: 1000, keys: {...} }   # instead of a grid over six keys"},
+    ErrorCode{.code = "E305",
+              .title = "a sweep that would take hours",
+              .explanation =
+                  "Before a sweep, five of its points are built and their cost is estimated. Above one hour it is "
+                  "refused, unless\n--allow-slow is given. Points that are stored already do not count.",
+              .example = "ringwright sweep plan.yaml --dry-run      # prints the estimate"},
+    ErrorCode{.code = "E306",
+              .title = "a shard that is none",
+              .explanation =
+                  "`--shard 2/8` simulates the second of eight parts of a sweep, for batch arrays. Each part writes a "
+                  "database of\nits own; `--merge` joins them.",
+              .example = "ringwright sweep plan.yaml --shard 2/8 --db part2.sqlite\n"
+                         "ringwright sweep plan.yaml --merge part1.sqlite --merge part2.sqlite"},
+    ErrorCode{.code = "E310",
+              .title = "a database of results that cannot be used",
+              .explanation =
+                  "Sweeps store their results in SQLite databases. The file must be one that this program wrote, and "
+                  "the folder\nwritable. A write-ahead log needs a local disk: on shared network file systems, give "
+                  "every process a\ndatabase of its own and merge them.",
+              .example = "ringwright sweep plan.yaml --db results.sqlite"},
+    ErrorCode{.code = "E320",
+              .title = "a result that cannot be compared",
+              .explanation = "`compare` takes scenarios, and results of `ringwright run` (result.json, or the folder "
+                             "that holds it). A result states\nits step time by cause in whole picoseconds, parts_ps; "
+                             "results of older versions do not.",
+              .example = "ringwright compare llama.yaml out/llama"},
+    ErrorCode{.code = "E330",
+              .title = "a what-if that changes nothing",
+              .explanation =
+                  "Every entry of `what_if` has a name of its own and changes something: values by `set`, or "
+                  "`faults`.",
+              .example = "what_if:\n  - { name: slower links, set: { cluster.fabric.leaf.speed: 200Gbps } }"},
+    ErrorCode{.code = "E331",
+              .title = "a scenario without what-ifs",
+              .explanation =
+                  "`ringwright what-if` simulates the changes that the scenario lists as `what_if`. One change "
+                  "alone needs no list:\n`ringwright compare SCENARIO --set KEY=VALUE`.",
+              .example = "what_if:\n  - { name: one slow host, faults: [ { node: 3, compute_scale: 0.8 } ] }"},
+};
+
+}  // namespace
+
+std::span<const ErrorCode> planning_error_codes() {
+  return kStudyCodes;
+}
+
+}  // namespace ringwright::planning

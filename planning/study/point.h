@@ -1,0 +1,63 @@
+// One point of a study: a scenario with some values changed, simulated, or the reason why it cannot be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+#include "core/base/units.h"
+#include "core/report/report.h"
+#include "core/report/step_cost.h"
+#include "core/report/step_parts.h"
+
+namespace ringwright::planning {
+
+// kTooLarge: it was simulated, but does not fit into the memory of its GPUs or hosts. kUnfinished: ranks wait for each
+// other, or the run ends beyond the simulated clock.
+enum class PointStatus { kOk, kTooLarge, kRefused, kUnfinished };
+[[nodiscard]] std::string_view to_string(PointStatus status);  // "ok", "too_large", "refused", "unfinished"
+[[nodiscard]] std::optional<PointStatus> status_named(std::string_view name);
+
+// What a simulated step takes. Zero where there is none.
+struct StepFigures {
+  Duration step;
+  std::vector<StepPart> parts;  // they add up to `step`
+  double tokens_per_second_per_gpu = 0.0;
+  std::optional<double> model_flop_utilisation;
+  std::int64_t gpus = 0;
+  std::int64_t tokens_per_step = 0;
+  Bytes memory;  // of the fullest GPU
+  Bytes memory_capacity;
+  StepCost cost;
+
+  [[nodiscard]] double tokens_per_second() const { return tokens_per_second_per_gpu * static_cast<double>(gpus); }
+};
+
+struct Point {
+  std::string fingerprint;  // `config.sha256` of its result; of a scenario that cannot be read, one of the mistake
+  PointStatus status = PointStatus::kRefused;
+  std::string code;    // of the first mistake: "E130"
+  std::string reason;  // why it is not ok
+  StepFigures figures;
+
+  [[nodiscard]] bool was_simulated() const { return status == PointStatus::kOk || status == PointStatus::kTooLarge; }
+};
+
+// A scenario ready to be simulated, or a point that is refused.
+struct LoadedPoint {
+  Point point;  // complete where there is no scenario; otherwise only its fingerprint
+  std::optional<configs::Scenario> scenario;
+};
+
+// `settings` as --set takes them.
+[[nodiscard]] LoadedPoint load_point(const std::string& path, std::span<const std::string> settings);
+[[nodiscard]] std::string fingerprint_of(const configs::Scenario& scenario);
+[[nodiscard]] Point simulate_point(const configs::Scenario& scenario);
+
+[[nodiscard]] StepFigures figures_of(const Report& report);
+
+}  // namespace ringwright::planning

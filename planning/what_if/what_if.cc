@@ -1,0 +1,130 @@
+#include "planning/what_if/what_if.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/json_text.h"
+#include "core/base/text.h"
+#include "core/report/text_table.h"
+#include "planning/study/each_item.h"
+#include "planning/study/point_json.h"
+
+namespace ringwright::planning {
+namespace {
+
+std::string relative_change(double after, double before) {
+  return std::abs(before) > 0.0 ? fmt::format("{:+.1f} %", (after / before - 1.0) * 100.0) : "-";
+}
+
+// The cause that changes most; empty where nothing changes.
+std::string main_cause(const std::vector<PartChange>& changes) {
+  const auto size = [](const PartChange& part) { return std::max(part.change(), Duration() - part.change()); };
+  const auto largest = std::ranges::max_element(changes, {}, size);
+  if (largest == changes.end() || largest->change() == Duration()) return {};
+  return largest->cause + " " + signed_text(largest->change());
+}
+
+std::vector<std::string> outcome_cells(const WhatIfOutcome& outcome, const StepFigures& base, bool costs) {
+  const StepFigures& figures = outcome.point.figures;
+  std::vector<std::string> cells{outcome.name};
+  if (!outcome.point.was_simulated()) {
+    cells.resize(costs ? 7 : 6, "-");
+    cells.push_back(fmt::format("{}: {}", to_string(outcome.point.status), outcome.point.reason));
+    return cells;
+  }
+  cells.push_back(to_string(figures.step));
+  cells.push_back(percent_of(figures.step - base.step, base.step));
+  cells.push_back(relative_change(figures.tokens_per_second(), base.tokens_per_second()));
+  const auto& use = figures.model_flop_utilisation;
+  cells.push_back(use ? fmt::format("{:.1f} %", *use * 100.0) : "-");
+  cells.push_back(to_string(figures.memory));
+  if (costs) {
+    const bool known = figures.cost.usd_per_tera_tokens && base.cost.usd_per_tera_tokens;
+    cells.push_back(known ? relative_change(*figures.cost.usd_per_tera_tokens, *base.cost.usd_per_tera_tokens) : "-");
+  }
+  const bool fits = outcome.point.status == PointStatus::kOk;
+  cells.push_back(fits ? main_cause(outcome.changes) : "does not fit: " + outcome.point.reason);
+  return cells;
+}
+
+std::string json_outcome(const WhatIfOutcome& outcome, Duration base) {
+  std::vector<std::string> settings, changes;
+  for (const std::string& setting : outcome.settings) settings.push_back(json_text(setting));
+  std::string text = fmt::format("{{\"name\": {}, \"set\": [{}], {}", json_text(outcome.name), join(settings, ", "),
+                                 json_point(outcome.point));
+  if (outcome.point.was_simulated()) {
+    for (const PartChange& part : outcome.changes) {
+      changes.push_back(fmt::format("{{\"cause\": {}, \"ps\": {}}}", json_text(part.cause), part.change().count()));
+    }
+    text += fmt::format(", \"change_ps\": {}, \"changes_ps\": [{}]", (outcome.point.figures.step - base).count(),
+                        join(changes, ", "));
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std::string>& settings,
+                                  const Workers& workers) {
+  const auto scenario = configs::load_scenario(path, {.overrides = settings, .share_folders = {}});
+  if (!scenario) return tl::unexpected(scenario.error());
+  if (scenario->what_ifs.empty()) {
+    return tl::unexpected(failure("E331", "the scenario asks no what-ifs", {.file = path},
+                                  "what_if: [{name: half the links, set: {cluster.fabric.leaf.oversubscription: 2}}]"));
+  }
+  WhatIfResult result{.scenario = scenario->name, .base = {}, .outcomes = {}};
+  for (const configs::WhatIf& what_if : scenario->what_ifs) {
+    result.outcomes.push_back({.name = what_if.name, .settings = what_if.settings, .point = {}, .changes = {}});
+  }
+  each_item(result.outcomes.size() + 1, workers, [&](std::size_t item) {
+    std::vector<std::string> all = settings;
+    if (item > 0)
+      all.insert(all.end(), result.outcomes[item - 1].settings.begin(), result.outcomes[item - 1].settings.end());
+    LoadedPoint loaded = load_point(path, all);
+    Point point = loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
+    (item == 0 ? result.base : result.outcomes[item - 1].point) = std::move(point);
+  });
+  if (!result.base.was_simulated()) {
+    return tl::unexpected(failure(result.base.code, "the scenario itself: " + result.base.reason, {.file = path}));
+  }
+  for (WhatIfOutcome& outcome : result.outcomes) {
+    if (outcome.point.was_simulated()) {
+      outcome.changes = difference(result.base.figures.parts, outcome.point.figures.parts);
+    }
+  }
+  return result;
+}
+
+std::string render_what_if_text(const WhatIfResult& result) {
+  const StepFigures& base = result.base.figures;
+  const bool costs = base.cost.usd_per_tera_tokens.has_value();
+  std::vector<std::string> head{"what if", "step", "change", "tokens/s", "MFU", "memory"};
+  if (costs) head.emplace_back("$/token");
+  head.emplace_back("mostly");
+  std::vector<Align> columns(head.size(), Align::kRight);
+  columns.front() = columns.back() = Align::kLeft;
+  TextTable table(columns);
+  table.add_row(head);
+  const WhatIfOutcome as_it_is{.name = "as it is", .settings = {}, .point = result.base, .changes = {}};
+  table.add_row(outcome_cells(as_it_is, base, costs));
+  for (const WhatIfOutcome& outcome : result.outcomes) table.add_row(outcome_cells(outcome, base, costs));
+  std::string text = result.scenario + "\n\n";
+  for (const std::string& line : table.lines()) text += "  " + line + "\n";
+  return text;
+}
+
+std::string render_what_if_json(const WhatIfResult& result) {
+  std::vector<std::string> outcomes;
+  for (const WhatIfOutcome& outcome : result.outcomes) {
+    outcomes.push_back(json_outcome(outcome, result.base.figures.step));
+  }
+  return fmt::format(
+      "{{\n  \"schema\": \"ringwright.what_if/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
+      "  \"scenario\": {},\n  \"base\": {{{}}},\n  \"what_ifs\": [\n    {}\n  ]\n}}\n",
+      json_text(RINGWRIGHT_VERSION), json_text(result.scenario), json_point(result.base), join(outcomes, ",\n    "));
+}
+
+}  // namespace ringwright::planning

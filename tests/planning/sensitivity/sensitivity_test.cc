@@ -1,0 +1,84 @@
+#include "planning/sensitivity/sensitivity.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::sensitivity_test {
+namespace {
+
+// Wide enough that its GEMMs are bound by arithmetic.
+SensitivityResult of(const std::string& text, const SensitivityOptions& options = {}) {
+  const std::string path = testing::TempDir() + "ringwright_sensitivity_" + std::to_string(::getpid()) + ".yaml";
+  std::ofstream(path) << text;
+  auto result = sensitivity(path, {}, options);
+  std::filesystem::remove(path);
+  if (!result) throw std::runtime_error(render(result.error()));
+  return std::move(*result);
+}
+
+const std::string kJob = std::string(configs::kTinyModel) +
+                         "training: {global_batch: 16}\nparallel: {tp: 2}\ncompute: {model: roofline}\n"
+                         "collectives: {model: closed_form, overhead: none}\n"
+                         "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n"
+                         "simulate: {network: alpha_beta}\n";
+
+const ParameterResponse* response(const SensitivityResult& result, std::string_view key) {
+  const auto found = std::ranges::find(result.responses, key, &ParameterResponse::key);
+  return found == result.responses.end() ? nullptr : &*found;
+}
+
+TEST(Sensitivity, SortsParametersByElasticity) {
+  const SensitivityResult result = of(kJob);
+  ASSERT_GT(result.responses.size(), 2U);
+  for (std::size_t i = 1; i < result.responses.size(); ++i) {
+    EXPECT_GE(std::abs(result.responses[i - 1].elasticity), std::abs(result.responses[i].elasticity));
+  }
+}
+
+// More bandwidth never makes this step longer, more latency never shorter.
+TEST(Sensitivity, HasTheSignOfTheParameter) {
+  const SensitivityResult result = of(kJob);
+  const ParameterResponse* memory = response(result, "cluster.node.gpu.memory_bandwidth");
+  ASSERT_NE(memory, nullptr);
+  EXPECT_LT(memory->elasticity, 0.0);
+  EXPECT_GT(*memory->low.step, result.step);
+  EXPECT_LT(*memory->high.step, result.step);
+}
+
+// One host: its NICs carry nothing.
+TEST(Sensitivity, ListsWhatHasNoEffect) {
+  const SensitivityResult result = of(kJob);
+  EXPECT_NE(std::ranges::find(result.without_effect, "cluster.node.nic.bandwidth"), result.without_effect.end());
+}
+
+TEST(Sensitivity, UsesOneSideWhereTheOtherIsRefused) {
+  const SensitivityResult result = of(kJob + "interference: {model: none}\n", {.share = 0.5});
+  const ParameterResponse* efficiency = response(result, "compute.gemm_efficiency");
+  ASSERT_NE(efficiency, nullptr);
+  EXPECT_FALSE(efficiency->high.step.has_value());
+  EXPECT_NE(efficiency->high.reason.find("must be"), std::string::npos) << efficiency->high.reason;
+  EXPECT_NEAR(efficiency->elasticity, ratio(result.step - *efficiency->low.step, result.step) / 0.5, 1e-9);
+}
+
+TEST(Sensitivity, DoesNotDependOnThreads) {
+  const auto text = [](int threads) {
+    const SensitivityResult result = of(kJob, {.workers = {.threads = threads}});
+    return render_sensitivity_text(result) + render_sensitivity_json(result);
+  };
+  EXPECT_EQ(text(1), text(2));
+}
+
+TEST(Sensitivity, TakesAShareBetweenNothingAndAll) {
+  EXPECT_DOUBLE_EQ(*parse_share("10%"), 0.1);
+  for (const char* wrong : {"0%", "100%", "-5%", "much"}) EXPECT_FALSE(parse_share(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace ringwright::planning::sensitivity_test

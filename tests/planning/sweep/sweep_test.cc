@@ -1,0 +1,174 @@
+#include "planning/sweep/sweep.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "planning/sweep/sweep_report.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::sweep_test {
+namespace {
+
+// A scenario of 8 GPUs in a file, and databases next to it.
+class Sweep : public testing::Test {
+ protected:
+  Sweep() : folder_(testing::TempDir() + "ringwright_sweep_" + std::to_string(::getpid())) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(scenario_path())
+        << configs::kTinyModel
+        << "training: {global_batch: 16}\nparallel: {dp: auto}\ncost: {usd_per_gpu_hour: 3.6}\n"
+           "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n";
+  }
+  ~Sweep() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string scenario_path() const { return folder_ + "/base.yaml"; }
+  [[nodiscard]] ResultStore store(const std::string& name = "x.sqlite") const {
+    auto opened = ResultStore::open(folder_ + "/" + name);
+    if (!opened) throw std::runtime_error(render(opened.error()));
+    return std::move(*opened);
+  }
+  [[nodiscard]] std::string database(const std::string& name) const { return folder_ + "/" + name; }
+
+  [[nodiscard]] SweepResult swept(const SweepPlan& plan, ResultStore& into, const SweepOptions& options = {}) const {
+    auto result = sweep(plan, scenario_path(), into, options);
+    if (!result) throw std::runtime_error(render(result.error()));
+    return std::move(*result);
+  }
+
+ private:
+  std::string folder_;
+};
+
+SweepPlan plan(const std::string& text) {
+  auto read = load_sweep_text("sweep.yaml", "scenario: base.yaml\n" + text);
+  if (!read) throw std::runtime_error(render(read.error()));
+  return std::move(*read);
+}
+
+const std::string kLayouts = "grid: {parallel.tp: [1, 2, 4, 3], parallel.pp: [1, 2]}\n";
+
+std::string tables(const SweepPlan& plan, const SweepResult& result) {
+  const SweepReport report{.plan = plan, .result = result};
+  return render_sweep_json(report) + render_sweep_csv(report);
+}
+
+// Three GPUs do not divide 8 for tp 3: two refused points, with the reason of a run.
+TEST_F(Sweep, ListsEveryPointOrWhyThereIsNone) {
+  const SweepPlan layouts = plan(kLayouts);
+  ResultStore results = store();
+  const SweepResult result = swept(layouts, results);
+  ASSERT_EQ(result.rows.size(), 8U);
+  EXPECT_EQ(result.simulated, 6U);
+  EXPECT_EQ(result.ranking.size(), 6U);
+  EXPECT_EQ(result.rows[6].point.status, PointStatus::kRefused);
+  EXPECT_EQ(result.rows[6].point.code, "E130");
+  const std::string text = render_sweep_text({.plan = layouts, .result = result});
+  EXPECT_NE(text.find("2 refused (E130)"), std::string::npos) << text;
+  EXPECT_NE(text.find("The best 6 of 6 by step_time"), std::string::npos) << text;
+}
+
+TEST_F(Sweep, PredictsWhatARunOfThePointPredicts) {
+  const SweepPlan layouts = plan(kLayouts);
+  ResultStore results = store();
+  const SweepResult result = swept(layouts, results);
+  const LoadedPoint alone = load_point(scenario_path(), std::vector<std::string>{"parallel.tp=2", "parallel.pp=2"});
+  ASSERT_TRUE(alone.scenario);
+  const Point point = simulate_point(*alone.scenario);
+  EXPECT_EQ(result.rows[3].point.figures.step, point.figures.step);
+  EXPECT_EQ(result.rows[3].point.fingerprint, point.fingerprint);
+  // 8 GPUs at 3.6 dollars an hour are 0.008 dollars a second.
+  EXPECT_NEAR(*point.figures.cost.usd, to_seconds(point.figures.step) * 0.008, 1e-12);
+}
+
+TEST_F(Sweep, PartsOfEveryPointAddUpToItsStep) {
+  ResultStore results = store();
+  for (const SweepRow& row : swept(plan(kLayouts), results).rows) {
+    Duration sum;
+    for (const StepPart& part : row.point.figures.parts) sum += part.time;
+    EXPECT_EQ(sum, row.point.figures.step);
+  }
+}
+
+TEST_F(Sweep, DoesNotDependOnThreads) {
+  const SweepPlan layouts = plan(kLayouts);
+  ResultStore first = store("1.sqlite");
+  ResultStore second = store("2.sqlite");
+  EXPECT_EQ(tables(layouts, swept(layouts, first, {.workers = {.threads = 1}})),
+            tables(layouts, swept(layouts, second, {.workers = {.threads = 2}})));
+}
+
+TEST_F(Sweep, NeverSimulatesAPointTwice) {
+  const SweepPlan layouts = plan(kLayouts);
+  ResultStore results = store();
+  const std::string before = tables(layouts, swept(layouts, results));
+  const SweepResult again = swept(layouts, results);
+  EXPECT_EQ(again.simulated, 0U);
+  EXPECT_EQ(again.found, 6U);
+  EXPECT_EQ(tables(layouts, again), before);
+  // Another sweep that shares four points, and names one of them twice in two spellings.
+  const SweepResult other = swept(plan("list: [{parallel.tp: 2}, {parallel.tp: 4}, {parallel.tp: 8},"
+                                       " {training.micro_batch: 1, parallel.tp: 8}]\n"),
+                                  results);
+  EXPECT_EQ(other.found, 2U);
+  EXPECT_EQ(other.simulated, 1U);
+  EXPECT_EQ(other.rows[3].point.figures.step, other.rows[2].point.figures.step);
+}
+
+TEST_F(Sweep, ConditionsExcludePoints) {
+  ResultStore results = store();
+  // One by keys of the sweep, one by a key that only the scenario has: dp is 8 / (tp x pp).
+  const SweepResult result =
+      swept(plan(kLayouts + "where: [\"parallel.tp != 3\", \"parallel.dp * parallel.tp == 8\"]\n"), results);
+  EXPECT_EQ(result.excluded, 5U);
+  EXPECT_EQ(result.rows.size(), 3U);
+}
+
+TEST_F(Sweep, ShardsJoinToTheWhole) {
+  const SweepPlan layouts = plan(kLayouts);
+  ResultStore whole = store("whole.sqlite");
+  ResultStore joined = store("joined.sqlite");
+  std::size_t rows = 0;
+  for (const std::size_t number : {std::size_t{1}, std::size_t{2}, std::size_t{3}}) {
+    const std::string name = std::to_string(number) + ".sqlite";
+    {
+      ResultStore part = store(name);
+      rows += swept(layouts, part, {.shard = {.number = number, .count = 3}}).rows.size();
+    }
+    ASSERT_FALSE(joined.merge(database(name)).has_errors());
+  }
+  EXPECT_EQ(rows, 8U);
+  const SweepResult result = swept(layouts, joined);
+  EXPECT_EQ(result.simulated, 0U);
+  EXPECT_EQ(tables(layouts, result), tables(layouts, swept(layouts, whole)));
+}
+
+TEST_F(Sweep, CountsBeforeItSimulates) {
+  ResultStore results = store();
+  const SweepResult result = swept(plan(kLayouts), results, {.only_count = true});
+  EXPECT_EQ(result.missing, 6U);
+  EXPECT_GT(result.estimated_seconds, 0.0);
+  EXPECT_TRUE(result.ranking.empty());
+  EXPECT_EQ(results.size(), 0U);
+}
+
+TEST_F(Sweep, RanksByTheObjective) {
+  ResultStore results = store();
+  const SweepResult result = swept(plan(kLayouts + "objective: memory\n"), results);
+  for (std::size_t i = 1; i < result.ranking.size(); ++i) {
+    EXPECT_LE(result.rows[result.ranking[i - 1]].point.figures.memory,
+              result.rows[result.ranking[i]].point.figures.memory);
+  }
+}
+
+TEST(Shard, IsPartIOfN) {
+  EXPECT_EQ(parse_shard("2/8")->number, 2U);
+  EXPECT_EQ(parse_shard("2/8")->count, 8U);
+  for (const char* wrong : {"0/8", "9/8", "2", "2/", "/8", "a/b", "2/8x"}) EXPECT_FALSE(parse_shard(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace ringwright::planning::sweep_test

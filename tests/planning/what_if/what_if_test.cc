@@ -1,0 +1,98 @@
+#include "planning/what_if/what_if.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::what_if_test {
+namespace {
+
+const std::string kJob = std::string(configs::kTinyModel) +
+                         "training: {global_batch: 16}\nparallel: {tp: 2}\n"
+                         "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n";
+
+class ScenarioFile {
+ public:
+  explicit ScenarioFile(const std::string& text)
+      : path_(testing::TempDir() + "ringwright_what_if_" + std::to_string(::getpid()) + ".yaml") {
+    std::ofstream(path_) << text;
+  }
+  ScenarioFile(const ScenarioFile&) = delete;
+  ScenarioFile& operator=(const ScenarioFile&) = delete;
+  ~ScenarioFile() { std::filesystem::remove(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+WhatIfResult asked(const std::string& what_ifs, int threads = 0) {
+  const ScenarioFile file(kJob + what_ifs);
+  auto result = ask_what_ifs(file.path(), {}, {.threads = threads});
+  if (!result) throw std::runtime_error(render(result.error()));
+  return std::move(*result);
+}
+
+const std::string kThree =
+    "cost: {usd_per_gpu_hour: 3}\n"
+    "what_if:\n"
+    "  - name: one slow host\n"
+    "    faults: [{node: 0, compute_scale: 0.5}]\n"
+    "  - {name: a dearer GPU, set: {cost.usd_per_gpu_hour: 6}}\n"
+    "  - {name: three, set: {parallel.tp: 3}}\n";
+
+TEST(WhatIf, ComparesEachWithTheScenario) {
+  const WhatIfResult result = asked(kThree);
+  ASSERT_EQ(result.outcomes.size(), 3U);
+  const WhatIfOutcome& slow = result.outcomes[0];
+  Duration sum;
+  for (const PartChange& part : slow.changes) sum += part.change();
+  EXPECT_GT(sum, Duration());
+  EXPECT_EQ(sum, slow.point.figures.step - result.base.figures.step);
+  // Twice the price of an hour, and the same step.
+  const StepFigures& dear = result.outcomes[1].point.figures;
+  EXPECT_EQ(dear.step, result.base.figures.step);
+  EXPECT_NEAR(*dear.cost.usd_per_tera_tokens, 2.0 * *result.base.figures.cost.usd_per_tera_tokens, 1e-6);
+  EXPECT_EQ(result.outcomes[2].point.status, PointStatus::kRefused);
+}
+
+TEST(WhatIf, TheListDoesNotChangeTheScenario) {
+  const WhatIfResult with = asked(kThree);
+  const configs::Scenario without = configs::load(kJob + "cost: {usd_per_gpu_hour: 3}\n");
+  EXPECT_EQ(with.base.fingerprint, fingerprint_of(without));
+  EXPECT_EQ(with.base.figures.step, simulate_point(without).figures.step);
+}
+
+TEST(WhatIf, DoesNotDependOnThreads) {
+  EXPECT_EQ(render_what_if_json(asked(kThree, 1)), render_what_if_json(asked(kThree, 2)));
+}
+
+TEST(WhatIf, PrintsARowForEach) {
+  const std::string text = render_what_if_text(asked(kThree));
+  for (const char* part : {"as it is", "one slow host", "a dearer GPU", "+100.0 %", "refused: ", "slowed hosts +"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+std::string mistakes(const std::string& what_ifs) {
+  const ScenarioFile file(kJob + what_ifs);
+  const auto result = ask_what_ifs(file.path(), {});
+  return result ? "" : render(result.error());
+}
+
+TEST(WhatIf, RefusesListsWithoutChanges) {
+  EXPECT_NE(mistakes("").find("E331"), std::string::npos);
+  EXPECT_NE(mistakes("what_if: [{name: nothing}]\n").find("E330"), std::string::npos);
+  EXPECT_NE(mistakes("what_if: [{set: {parallel.tp: 1}}]\n").find("E104"), std::string::npos);
+  EXPECT_NE(mistakes("what_if: [{name: a, set: {parallel.tp: 1}}, {name: a, set: {parallel.tp: 4}}]\n").find("E330"),
+            std::string::npos);
+  EXPECT_NE(mistakes("what_if: [{name: a, set: {what_if: []}}]\n").find("E330"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringwright::planning::what_if_test

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Studies as their users run them: interrupted sweeps, shards, comparisons, what-ifs. Usage: studies_test.py BINARY"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+BINARY = str(Path(sys.argv.pop(1)).absolute()) if len(sys.argv) > 1 else ''
+KILLS = int(os.environ.get('RINGWRIGHT_KILLS', '8'))  # 50 for a campaign
+
+# 8 layers of 256 wide: a step simulates in milliseconds.
+BASE = '''
+model: {num_layers: 8, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,
+        vocab_size: 1000, seq_length: 128}
+training: {global_batch: 16}
+parallel: {dp: auto}
+cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}
+what_if:
+  - {name: slow GPUs, faults: [{node: 0, compute_scale: 0.5}]}
+  - {name: three, set: {parallel.tp: 3}}
+'''
+PLAN = '''
+name: layouts
+scenario: base.yaml
+grid: {parallel.tp: [1, 2, 4, 8], parallel.pp: [1, 2, 4], training.micro_batch: [1, 2]}
+latin_hypercube: {samples: 3, keys: {cluster.node.nvlink.bandwidth: {from: 100GB/s, to: 900GB/s}}}
+'''
+
+
+class StudiesTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.write('base.yaml', BASE)
+        self.write('plan.yaml', PLAN)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding='utf-8')
+
+    def call(self, *arguments):
+        done = subprocess.run([BINARY, *arguments], capture_output=True, text=True, timeout=300, cwd=self.folder,
+                              check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def answer(self, *arguments):
+        code, out, err = self.call(*arguments)
+        self.assertEqual(code, 0, err)
+        return out
+
+    def content(self, database):
+        """All rows of all tables."""
+        with sqlite3.connect(self.folder / database) as opened:
+            return {table: opened.execute(f'SELECT * FROM {table}').fetchall()
+                    for table in ('points', 'parts', 'sweep_points')}
+
+    def test_a_killed_sweep_loses_nothing_and_goes_on(self):
+        started = time.monotonic()
+        whole = self.answer('sweep', 'plan.yaml', '--db', 'whole.sqlite', '--json', '-q')
+        seconds = time.monotonic() - started
+        stream = random.Random(7)
+        stored = 0
+        for _ in range(KILLS):
+            process = subprocess.Popen([BINARY, 'sweep', 'plan.yaml', '--db', 'killed.sqlite', '-q'], cwd=self.folder,
+                                       stdout=subprocess.DEVNULL)
+            time.sleep(stream.uniform(0.0, seconds))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            if (self.folder / 'killed.sqlite').exists():
+                with sqlite3.connect(self.folder / 'killed.sqlite') as opened:
+                    tables = opened.execute("SELECT count(*) FROM sqlite_master WHERE name = 'points'").fetchone()[0]
+                    now = opened.execute('SELECT count(*) FROM points').fetchone()[0] if tables else 0
+                self.assertGreaterEqual(now, stored)
+                stored = now
+        self.assertEqual(self.answer('sweep', 'plan.yaml', '--db', 'killed.sqlite', '--json', '-q'), whole)
+        self.assertEqual(self.content('killed.sqlite'), self.content('whole.sqlite'))
+
+    def test_one_thread_and_two_store_the_same(self):
+        one = self.answer('sweep', 'plan.yaml', '--db', 'one.sqlite', '-j', '1', '--json', '-q')
+        self.assertEqual(self.answer('sweep', 'plan.yaml', '--db', 'two.sqlite', '-j', '2', '--json', '-q'), one)
+        self.assertEqual(self.content('one.sqlite'), self.content('two.sqlite'))
+
+    def test_shards_of_a_batch_array_join(self):
+        whole = self.answer('sweep', 'plan.yaml', '--db', 'whole.sqlite', '--json', '-q')
+        merges = []
+        for part in (1, 2, 3):
+            self.answer('sweep', 'plan.yaml', '--db', f'part{part}.sqlite', '--shard', f'{part}/3', '-q')
+            merges += ['--merge', f'part{part}.sqlite']
+        out = self.answer('sweep', 'plan.yaml', '--db', 'joined.sqlite', *merges)
+        self.assertIn('0 simulated now', out)
+        self.assertEqual(self.answer('sweep', 'plan.yaml', '--db', 'joined.sqlite', '--json', '-q'), whole)
+
+    def test_ranks_of_mpi_share_the_points(self):
+        if shutil.which('mpirun') is None:
+            self.skipTest('there is no mpirun')
+        whole = self.answer('sweep', 'plan.yaml', '--db', 'whole.sqlite', '--json', '-q')
+        for ranks in ('2', '3'):
+            done = subprocess.run(['mpirun', '--oversubscribe', '--allow-run-as-root', '-n', ranks, BINARY, 'sweep',
+                                   'plan.yaml', '--db', f'ranks{ranks}.sqlite', '--json', '-q'],
+                                  capture_output=True, text=True, timeout=300, cwd=self.folder, check=False)
+            if 'this build has no MPI' in done.stderr:
+                self.skipTest('the program was built without MPI')
+            self.assertEqual((done.returncode, done.stdout), (0, whole), done.stderr)
+            self.assertEqual(self.content(f'ranks{ranks}.sqlite'), self.content('whole.sqlite'))
+
+    def test_a_sweep_lists_impossible_points_with_their_reason(self):
+        result = json.loads(self.answer('sweep', 'plan.yaml', '--json', '-q'))
+        self.assertEqual(result['schema'], 'ringwright.sweep/1')
+        self.assertEqual(len(result['points']), 72)
+        refused = [point for point in result['points'] if point['status'] == 'refused']
+        self.assertEqual(len(refused), result['refused'])
+        self.assertTrue(all(point['reason'] and point['code'] for point in refused))
+        best = result['points'][result['ranking'][0]]
+        settings = [f'--set={key}={value}' for key, value in best['values'].items()]
+        run = json.loads(self.answer('run', 'base.yaml', '--json', *settings))
+        self.assertEqual(run['step_ps'], best['step_ps'])
+        self.assertEqual(run['config']['sha256'], best['fingerprint'])
+
+    def test_compare_reads_results_and_scenarios(self):
+        self.answer('run', 'base.yaml', '--out', 'a', '-q')
+        self.answer('run', 'base.yaml', '--set', 'parallel.tp=4', '--out', 'b', '-q')
+        found = json.loads(self.answer('compare', 'a', 'b/result.json', 'base.yaml', '--json'))
+        first, second = found['differences']
+        self.assertEqual(sum(change['ps'] for change in first['changes_ps']), first['change_ps'])
+        self.assertIn({'key': 'parallel.tp', 'a': '1', 'b': '4'}, first['values'])
+        self.assertEqual((second['change_ps'], second['values']), (0, []))
+        self.assertIn('From A to B', self.answer('compare', 'base.yaml', '--set', 'parallel.tp=2'))
+        self.assertIn('name two scenarios', self.call('compare', 'base.yaml')[2])
+
+    def test_what_ifs_are_answered_one_by_one(self):
+        found = json.loads(self.answer('what-if', 'base.yaml', '--json', '-q'))
+        slow, three = found['what_ifs']
+        self.assertGreater(slow['change_ps'], 0)
+        self.assertEqual(sum(change['ps'] for change in slow['changes_ps']), slow['change_ps'])
+        self.assertEqual(three['status'], 'refused')
+        ignored = json.loads(self.answer('run', 'base.yaml', '--json'))['ignored']
+        self.assertIn('what_if', [entry['path'] for entry in ignored])
+
+    def test_sensitivity_names_the_strongest_parameters(self):
+        found = json.loads(self.answer('sensitivity', 'base.yaml', '--json', '-q', '--by', '20%'))
+        strengths = [abs(parameter['elasticity']) for parameter in found['parameters']]
+        self.assertEqual(strengths, sorted(strengths, reverse=True))
+        self.assertIn('cluster.node.nic.bandwidth', found['without_effect'])
+        self.assertIn("--by is 'much'", self.call('sensitivity', 'base.yaml', '--by', 'much')[2])
+
+    def test_cost_and_energy_are_part_of_the_report(self):
+        cost = json.loads(self.answer('run', 'base.yaml', '--json', '--set', 'cost.preset=dgx-h100'))['cost']
+        seconds = json.loads(self.answer('run', 'base.yaml', '--json'))['step_ps'] / 1e12
+        # 8 x 700 W and 4600 W for the host; 8 GPUs at $3.24 an hour.
+        self.assertAlmostEqual(cost['joules_per_step'] / (seconds * 10200), 1.0, places=9)
+        self.assertAlmostEqual(cost['usd_per_step'] / (seconds / 3600 * 8 * 3.24), 1.0, places=9)
+        self.assertIn('per 1e12 tokens', self.answer('run', 'base.yaml', '--set', 'cost.preset=dgx-a100', '--no-out'))
+        self.assertIn('dgx-b200', self.answer('list', 'prices'))
+
+    def test_mistakes_of_a_plan_name_their_place(self):
+        self.write('wrong.yaml', 'scenario: base.yaml\ngrid: {training.recompte: [full]}\nwhere: ["parallel.tp <"]\n')
+        code, out, err = self.call('sweep', 'wrong.yaml')
+        self.assertEqual((code, out), (2, ''))
+        self.assertIn("wrong.yaml:2:", err)
+        self.assertIn("did you mean 'training.recompute'?", err)
+        self.assertIn('E302', err)
+        self.write('mine.sqlite', 'my own notes, which no sweep may overwrite')
+        self.assertIn('E310', self.call('sweep', 'plan.yaml', '--db', 'mine.sqlite')[2])
+        self.assertIn('E306', self.call('sweep', 'plan.yaml', '--shard', '9/8')[2])
+
+
+if __name__ == '__main__':
+    unittest.main()

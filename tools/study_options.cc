@@ -1,0 +1,38 @@
+#include "tools/study_options.h"
+
+#include "tools/terminal.h"
+
+namespace ringwright::tools {
+
+OptionSpec threads_option(std::optional<std::uint64_t>* threads) {
+  // Each holds a scenario of its own; more threads than cores only share them.
+  constexpr std::uint64_t kMost = 256;
+  return {
+      .names = "-j", .value = "N", .doc = "threads; default: all cores", .target = threads, .least = 1, .most = kMost};
+}
+
+std::vector<OptionSpec> StudyOptions::options() {
+  return {{.names = "config",
+           .value = "",
+           .doc = "a YAML file, or the name of a shipped scenario",
+           .target = &config,
+           .required = true},
+          {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings},
+          threads_option(&threads)};
+}
+
+planning::Workers StudyOptions::workers(const CommonOptions& common) {
+  planning::Workers workers{.threads = static_cast<int>(threads.value_or(0)), .progress = {}};
+  if (common.quiet) return workers;
+  progress.emplace(is_terminal(Stream::kError) ? ProgressStyle::kBar : ProgressStyle::kLines, "simulations");
+  workers.progress = [this](std::size_t done, std::size_t all) {
+    progress->update(static_cast<double>(done) / static_cast<double>(all), done);
+  };
+  return workers;
+}
+
+void StudyOptions::clear_progress() {
+  if (progress) progress->clear();
+}
+
+}  // namespace ringwright::tools
