@@ -16,8 +16,8 @@ namespace ringwright::tools {
 
 // One factory per command, in the file with its name.
 CommandFactory make_run, make_search, make_sweep, make_compare, make_what_if, make_sensitivity, make_collective,
-    make_report, make_validate, make_calibrate, make_list, make_explain, make_astra, make_inspect, make_schema, make_topo,
-    make_version;
+    make_report, make_validate, make_calibrate, make_list, make_explain, make_astra, make_inspect, make_schema,
+    make_topo, make_version;
 
 namespace {
 
