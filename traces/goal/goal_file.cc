@@ -28,8 +28,8 @@ std::vector<std::vector<std::uint32_t>> awaited(std::size_t operations, const st
 }
 
 // Ids of nodes: of an operation, and of the moment at which its own dependencies are met.
-std::uint64_t id_of(std::uint32_t operation) { return 2 * std::uint64_t{operation} + 1; }
-std::uint64_t begin_id_of(std::uint32_t operation) { return 2 * std::uint64_t{operation}; }
+std::uint64_t goal_id(std::uint32_t operation) { return 2 * std::uint64_t{operation} + 1; }
+std::uint64_t goal_begin_id(std::uint32_t operation) { return 2 * std::uint64_t{operation}; }
 
 class GoalRankTrace {
  public:
@@ -45,11 +45,11 @@ class GoalRankTrace {
   [[nodiscard]] ChakraTrace write() && {
     for (std::uint32_t i = 0; i < rank_.operations.size(); ++i) {
       std::vector<std::uint64_t> before;
-      for (const std::uint32_t other : after_end_[i]) before.push_back(id_of(other));
-      for (const std::uint32_t other : after_start_[i]) before.push_back(begin_id_of(other));
+      for (const std::uint32_t other : after_end_[i]) before.push_back(goal_id(other));
+      for (const std::uint32_t other : after_start_[i]) before.push_back(goal_begin_id(other));
       if (start_is_awaited_[i]) {
         begin(i, before);
-        before = {begin_id_of(i)};
+        before = {goal_begin_id(i)};
       }
       operation(i, before);
     }
@@ -62,7 +62,7 @@ class GoalRankTrace {
     ChakraAttributes given;
     const bool on_cpu = operation.kind == GoalKind::kCalc;
     if (on_cpu) given.stream = operation.cpu;
-    builder_.add({.id = begin_id_of(i),
+    builder_.add({.id = goal_begin_id(i),
                   .name = "start",
                   .kind = on_cpu ? ChakraKind::kCompute : ChakraKind::kMetadata,
                   .control_dependencies = {},
@@ -83,7 +83,7 @@ class GoalRankTrace {
       given.comm_tag = operation.tag;
       (operation.kind == GoalKind::kSend ? given.comm_dst : given.comm_src) = operation.peer;
     }
-    builder_.add({.id = id_of(i),
+    builder_.add({.id = goal_id(i),
                   .name = to_string(operation.kind),
                   .kind = kind,
                   .control_dependencies = {},

@@ -15,7 +15,7 @@ namespace ringwright::traces {
 namespace {
 
 constexpr std::size_t kMostProblems = 100;
-constexpr std::uint32_t kMostRanks = 1'000'000;
+constexpr std::uint32_t kMostGoalRanks = 1'000'000;
 
 bool is_goal_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -160,7 +160,7 @@ class GoalTextReader {
   bool read_count() {
     if (!expect("num_ranks")) return false;
     const GoalWord at = words_.peek();
-    const auto ranks = number<std::uint32_t>("num_ranks", {}, kMostRanks);
+    const auto ranks = number<std::uint32_t>("num_ranks", {}, kMostGoalRanks);
     if (problems_.has_errors()) return false;
     if (ranks == 0) error(at, "num_ranks is 0; a schedule has at least one rank");
     schedule_.ranks.resize(ranks);
