@@ -46,6 +46,13 @@ function saveCsv(panel) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+// Without the unit, which the head of the column names; sizes have their own.
+function bareText(column, value) {
+  if (!column.numeric || value === null) return value ?? '';
+  if (column.unit === 'B') return sizeText(value);
+  return column.unit === '%' ? percentText(value) : numberText(value);
+}
+
 const MOST_ROWS = 1000;
 
 function tableBody(panel, order) {
@@ -53,8 +60,7 @@ function tableBody(panel, order) {
   for (const row of order.slice(0, MOST_ROWS)) {
     body.append(element('tr', {}, ...panel.columns.map((column) => {
       const value = column.values[row];
-      const text = column.numeric ? (column.unit === 'B' ? sizeText(value ?? 0) : numberText(value)) : value;
-      return element('td', {className: column.numeric ? 'number' : '', textContent: value === null ? '' : text});
+      return element('td', {className: column.numeric ? 'number' : '', textContent: bareText(column, value)});
     })));
   }
   return body;
