@@ -195,8 +195,20 @@ function sectionElement(section, number, tool) {
   return made;
 }
 
+// A chart that fails leaves a line in its place, and the others alone.
+function drawOrSay(chart) {
+  try {
+    draw(chart);
+  } catch (error) {
+    chart.scroller.replaceChildren(element('p', {className: 'note', textContent: 'This chart could not be drawn; its numbers are below.'}),
+        ...tableOf(chart.panel));
+    drawn.splice(drawn.indexOf(chart), 1);
+    reportError(error);
+  }
+}
+
 function drawAll() {
-  drawn.forEach(draw);
+  [...drawn].forEach(drawOrSay);
 }
 
 function buildPage() {
@@ -224,7 +236,7 @@ buildPage();
 
 const resized = new ResizeObserver((entries) => {
   const scrollers = new Set(entries.map((entry) => entry.target));
-  drawn.filter((chart) => scrollers.has(chart.scroller) && chart.scroller.clientWidth !== chart.width).forEach(draw);
+  drawn.filter((chart) => scrollers.has(chart.scroller) && chart.scroller.clientWidth !== chart.width).forEach(drawOrSay);
 });
 drawn.forEach((chart) => resized.observe(chart.scroller));
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
