@@ -17,13 +17,14 @@ constexpr std::array kOfTraining = {RequiredValue{"rows", Kind::kList}};
 constexpr std::array kOfLogs = {RequiredValue{"logs", Kind::kList}};
 constexpr std::array kOfCalls = {RequiredValue{"collectives", Kind::kList}};
 
-constexpr std::array<PanelMaker*, 14> kRunPanels = {step_waterfall,   slowest_stage_waterfall,
-                                                    kernel_families,  exposed_communication,
-                                                    pipeline_gantt,   stage_times,
-                                                    memory_stack,     kernel_roofline,
-                                                    link_tiers,       busiest_links,
-                                                    collective_calls, published_figures,
-                                                    remarks,          configuration};
+constexpr std::array<PanelMaker*, 15> kRunPanels = {step_waterfall,    slowest_stage_waterfall,
+                                                    kernel_families,   exposed_communication,
+                                                    pipeline_gantt,    stage_times,
+                                                    memory_stack,      host_memory,
+                                                    kernel_roofline,   link_tiers,
+                                                    busiest_links,     collective_calls,
+                                                    published_figures, remarks,
+                                                    configuration};
 constexpr std::array<PanelMaker*, 4> kSearchPanels = {search_front, search_axes, search_refusals, search_layouts};
 constexpr std::array<PanelMaker*, 1> kCollectivePanels = {bandwidth_curve};
 constexpr std::array<PanelMaker*, 3> kValidationPanels = {validation_scatter, measured_bandwidth, validation_errors};

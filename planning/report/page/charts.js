@@ -279,7 +279,7 @@ function markSeries(panel, theme) {
     return {
       type: 'line', name: mark.name, silent: true, symbol: 'none', data: [[from, value(from)], [to, value(to)]],
       lineStyle: {color: theme.muted, width: main ? 1.5 : 1, type: main ? 'solid' : 'dashed'},
-      endLabel: {show: !diagonal || !level, formatter: mark.name, color: theme.muted, fontSize: 11, align: 'right', offset: [0, -9]},
+      endLabel: {show: !diagonal, formatter: mark.name, color: theme.muted, fontSize: 11, align: 'right', offset: [0, -9]},
     };
   });
 }

@@ -46,6 +46,13 @@ function saveCsv(panel) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
+// Without the unit, which the head of the column names; sizes have their own.
+function bareText(column, value) {
+  if (!column.numeric || value === null) return value ?? '';
+  if (column.unit === 'B') return sizeText(value);
+  return column.unit === '%' ? percentText(value) : numberText(value);
+}
+
 const MOST_ROWS = 1000;
 
 function tableBody(panel, order) {
@@ -53,8 +60,7 @@ function tableBody(panel, order) {
   for (const row of order.slice(0, MOST_ROWS)) {
     body.append(element('tr', {}, ...panel.columns.map((column) => {
       const value = column.values[row];
-      const text = column.numeric ? (column.unit === 'B' ? sizeText(value ?? 0) : numberText(value)) : value;
-      return element('td', {className: column.numeric ? 'number' : '', textContent: value === null ? '' : text});
+      return element('td', {className: column.numeric ? 'number' : '', textContent: bareText(column, value)});
     })));
   }
   return body;
@@ -189,8 +195,20 @@ function sectionElement(section, number, tool) {
   return made;
 }
 
+// A chart that fails leaves a line in its place, and the others alone.
+function drawOrSay(chart) {
+  try {
+    draw(chart);
+  } catch (error) {
+    chart.scroller.replaceChildren(element('p', {className: 'note', textContent: 'This chart could not be drawn; its numbers are below.'}),
+        ...tableOf(chart.panel));
+    drawn.splice(drawn.indexOf(chart), 1);
+    reportError(error);
+  }
+}
+
 function drawAll() {
-  drawn.forEach(draw);
+  [...drawn].forEach(drawOrSay);
 }
 
 function buildPage() {
@@ -218,7 +236,7 @@ buildPage();
 
 const resized = new ResizeObserver((entries) => {
   const scrollers = new Set(entries.map((entry) => entry.target));
-  drawn.filter((chart) => scrollers.has(chart.scroller) && chart.scroller.clientWidth !== chart.width).forEach(draw);
+  drawn.filter((chart) => scrollers.has(chart.scroller) && chart.scroller.clientWidth !== chart.width).forEach(drawOrSay);
 });
 drawn.forEach((chart) => resized.observe(chart.scroller));
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);

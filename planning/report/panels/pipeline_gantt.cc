@@ -13,8 +13,9 @@ std::vector<Panel> pipeline_gantt(const ResultInput& result) {
   Panel panel{.id = "pipeline",
               .title = "What each stage does in a step",
               .sentence =
-                  "One GPU of each pipeline stage: passes of microbatches above, communication in flight below, "
-                  "blank where it waits. Zoom with the slider, with Ctrl and the wheel, or with two fingers.",
+                  "One GPU of each pipeline stage: passes of microbatches above, communication below from its call to "
+                  "its end, blank where it computes nothing. Zoom with the slider, with Ctrl and the wheel, or "
+                  "with two fingers.",
               .chart = Chart::kGantt,
               .wide = true};
   if (result.timeline == nullptr) {

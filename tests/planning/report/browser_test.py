@@ -94,6 +94,7 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual(re.findall(r'.*CONSOLE.*', done.stderr), [])
         page = Page(done.stdout)
         self.assertEqual(page.root.get('data-problems'), '0')
+        self.assertNotIn('could not be drawn', done.stdout.split('<script')[0])
         return page
 
     def test_every_panel_is_drawn_and_has_its_numbers(self):

@@ -72,6 +72,17 @@ TEST(MemoryStack, HasEveryItemOfAnyStage) {
   EXPECT_EQ(panel.marks[0].value, 40.0);
 }
 
+TEST(HostMemory, HasAPanelForMemoryAndForDrives) {
+  std::string text(kRunResult);
+  text.insert(text.rfind('}'), R"(, "hosts": [
+      {"what": "memory", "host": 3, "items_bytes": {"optimizer": 2147483648}, "total_bytes": 2147483648, "capacity_bytes": null},
+      {"what": "drives", "host": 3, "items_bytes": {}, "total_bytes": 0, "capacity_bytes": 1099511627776}])");
+  const ReportSection section = section_from(text);
+  EXPECT_THAT(numbers_of(panel_of(section, "host-memory"), 1), ElementsAre(2.0));
+  EXPECT_TRUE(panel_of(section, "host-memory").marks.empty());  // no capacity is given
+  EXPECT_EQ(panel_of(section, "host-drives").title, "Offloaded to the drives of a host");
+}
+
 TEST(KernelFamilies, AreDividedByWhatLimitsThem) {
   const Panel panel = panel_of(run(), "kernel-families");
   EXPECT_THAT(texts_of(panel, 0), ElementsAre("gemm", "norm"));
