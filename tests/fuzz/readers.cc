@@ -189,7 +189,7 @@ void trace_file(std::string_view text) {
 
 void chakra_groups(std::string_view text) { check_result(traces::parse_group_file("groups.json", text, 64)); }
 
-constexpr std::array<Reader, 34> kReaders = {{
+constexpr std::array<Reader, 36> kReaders = {{
     {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
     {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
     {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
