@@ -42,6 +42,10 @@ class Compare final : public Command {
       if (!path) return refuse(path.error());
       auto step = planning::load_compared(*path, i == 1 ? settings_ : std::vector<std::string>());
       if (!step) return refuse(step.error());
+      step->source = sides_[i];
+      for (const std::string& setting : i == 1 ? settings_ : std::vector<std::string>()) {
+        step->source += " --set " + setting;
+      }
       steps.push_back(std::move(*step));
     }
     const planning::SideBySide both = planning::compare(std::move(steps));

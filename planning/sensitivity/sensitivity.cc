@@ -32,7 +32,8 @@ struct Parameter {
 bool is_physical(std::string_view key) {
   constexpr std::array<std::string_view, 4> kBlocks{"cluster.", "compute.", "comm.", "interference."};
   const bool in_block = std::ranges::any_of(kBlocks, [key](std::string_view block) { return key.starts_with(block); });
-  return in_block && key.find('[') == std::string_view::npos;  // entries of lists cannot be set one by one
+  const bool is_version = key == "cluster.node.gpu.compute_capability";       // a number, and no quantity
+  return in_block && !is_version && key.find('[') == std::string_view::npos;  // entries of lists cannot be set alone
 }
 
 bool is_quantity(KeyType type) {
@@ -179,14 +180,15 @@ std::string render_sensitivity_text(const SensitivityResult& result, std::size_t
       largest = std::max({largest, change, Duration() - change});
     }
   }
-  TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.add_row({"parameter", "value", "down", "up", "elasticity", "step time when it is larger"});
+  TextTable table(
+      {Align::kLeft, Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.add_row({"parameter", "value", "evidence", "down", "up", "elasticity", "step time when it is larger"});
   for (std::size_t i = 0; i < shown; ++i) {
     const ParameterResponse& response = result.responses[i];
     const Duration up = response.high.step.value_or(result.step) - result.step;
-    table.add_row({response.key, shorten_end(response.value, 18), side_text(response.low, result.step),
-                   side_text(response.high, result.step), fmt::format("{:+.3f}", response.elasticity),
-                   signed_bar(up, largest, kTornadoWidth)});
+    table.add_row({response.key, shorten_end(response.value, 18), std::string(to_string(response.evidence)),
+                   side_text(response.low, result.step), side_text(response.high, result.step),
+                   fmt::format("{:+.3f}", response.elasticity), signed_bar(up, largest, kTornadoWidth)});
   }
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
   if (shown < result.responses.size()) text += fmt::format("  and {} weaker ones\n", result.responses.size() - shown);

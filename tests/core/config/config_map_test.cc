@@ -319,5 +319,34 @@ TEST(ConfigMap, HoldsTheBoundsItIsGiven) {
   EXPECT_EQ(document.log().diagnostics().error_count(), 2U);
 }
 
+TEST(ConfigMap, GivesValuesOfAnotherConfigurationAsSetTakesThem) {
+  ConfigDocument document = document_of(
+      "set: {parallel.tp: 8, cluster.node: {preset: dgx-h100}, ratio: \"2:1\", empty: [], name: \"two words\"}\n"
+      "list: [1, [2, 3], {a: b c}]\nname: two words");
+  ConfigMap root = document.root();
+  ConfigMap set = root.map("set", "");
+  EXPECT_EQ(set.setting("parallel.tp"), "8");
+  EXPECT_EQ(set.setting("cluster.node"), "{preset: dgx-h100}");
+  EXPECT_EQ(set.setting("ratio"), "\"2:1\"");
+  EXPECT_EQ(set.setting("empty"), "[]");
+  EXPECT_EQ(set.setting("name"), "\"two words\"");
+  EXPECT_EQ(set.setting("missing"), "");
+  EXPECT_THAT(root.settings("list"), ElementsAre("1", "[2, 3]", "{a: \"b c\"}"));
+  EXPECT_EQ(root.remark("name"), "two words");
+  EXPECT_THAT(document.log().values(), IsEmpty());
+  EXPECT_EQ(problems(document), "");
+}
+
+TEST(ConfigMap, AsksForAListWhereSettingsAreOne) {
+  ConfigDocument document = document_of("a: 4");
+  EXPECT_THAT(document.root().settings("a"), IsEmpty());
+  EXPECT_EQ(problems(document),
+            "t.yaml:1:4: error[E105]: 'a' must be a list, not '4'\n"
+            "    1 | a: 4\n"
+            "      |    ^\n"
+            "      write [4]\n"
+            "1 error, 0 warnings\n");
+}
+
 }  // namespace
 }  // namespace ringwright::config_map_test
