@@ -23,8 +23,8 @@ class Calibrate final : public Command {
             collective_option(&collective_),
             {.names = "--classes",
              .value = "FILE",
-             .doc = "for nccl: start from the class values in this table instead of "
-                    "the shipped ones, or from none",
+             .doc = "for nccl: start from the constants of classes in this folder "
+                    "instead of the shipped ones, or from none",
              .target = &classes_},
             {.names = "--only",
              .value = "WHAT",
@@ -64,12 +64,14 @@ class Calibrate final : public Command {
  private:
   [[nodiscard]] ExitCode answer(const CalibrationOutcome& outcome, const CommonOptions& common) const {
     if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
+    const ExitCode fitted = outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
     if (out_.empty()) {
       std::fputs((common.json ? outcome.json : outcome.profile).c_str(), stdout);
-      return ExitCode::kOk;
+      return fitted;
     }
     std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
-    return write_to(out_, outcome.profile);
+    const ExitCode written = write_to(out_, outcome.profile);
+    return written == ExitCode::kOk ? fitted : written;
   }
 
   std::vector<std::string> words_, overrides_;

@@ -74,6 +74,7 @@ struct CalibrationOutcome {
   std::string text;  // fitted constants and their errors
   std::string json;
   std::string profile;  // YAML, with the source of its numbers
+  bool passed = true;   // the constants describe the measurements
   Diagnostics warnings;
 };
 

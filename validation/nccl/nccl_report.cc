@@ -55,8 +55,13 @@ PlatformScore score_of(const std::vector<ReplayedLog>& logs, std::string platfor
 }
 
 std::string heading(const ReplayedLog& log) {
-  return fmt::format("{}: {} on {} ranks ({}), {}\n", log_name(log.file), log.operation, log.ranks, log.machine,
-                     log.profile.empty() ? "makers' figures only" : "profile " + log.profile);
+  std::string constants = "profile " + log.profile;
+  if (log.profile.empty())
+    constants = "constants of the class " + log.kernels + (log.transport == "none" ? "" : ", " + log.transport);
+  std::string text = fmt::format("{}: {} on {} ranks ({}), {}\n", log_name(log.file), log.operation, log.ranks,
+                                 log.machine, constants);
+  for (const std::string& note : log.notes) text += "  note: " + note + "\n";
+  return text;
 }
 
 std::string rows_text(const ReplayedLog& log) {
@@ -141,10 +146,12 @@ std::string json_of(const ReplayedLog& log) {
   std::vector<std::string> rows;
   for (const ReplayedRow& row : log.rows) rows.push_back(json_of(row));
   return fmt::format(
-      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": "
-      "[\n{}\n    ]}}",
+      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"of\": {}, \"kernels\": {}, \"transport\": {}, "
+      "\"profile\": {}, "
+      "\"role\": {}, \"rows\": [\n{}\n    ]}}",
       json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine),
-      json_text(log.profile), json_text(to_string(log.role)), fmt::join(rows, ",\n"));
+      json_text(log.listed), json_text(log.kernels), json_text(log.transport), json_text(log.profile), json_text(to_string(log.role)),
+      fmt::join(rows, ",\n"));
 }
 
 std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* plain) {
