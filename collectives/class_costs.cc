@@ -117,6 +117,7 @@ ChannelCosts class_costs(ConfigMap& comm, const CostClass& of, const NcclKnobs& 
   if (which != kPlanning && !comm.documenting()) {
     add_class(comm, of.kernels, folders, costs, foreign);
     add_class(comm, of.transport, folders, costs, foreign);
+    add_class(comm, of.kernels + "-" + of.transport, folders, costs, foreign);
   }
   if (sets_up_channels_separately(of.version)) add_old_channels(costs);
   set_provider(knobs, costs);

@@ -1,8 +1,10 @@
 // The constants of collectives that a scenario does not set: those measured on machines of its class.
 //
 // A class is a generation of GPUs for the kernels, and what moves messages between hosts for the network. Each has a
-// file (costs/hopper.yaml, costs/slingshot.yaml): one set fitted over the logs of all of its machines
-// (tools/class_values.py). A constant that those logs do not determine keeps its planning value.
+// file (costs/hopper.yaml, costs/slingshot.yaml) with medians of its machines' fits (tools/class_values.py).
+// Processors and
+// PCIe of hosts are those of their GPUs' time: where several machines of a generation have the network, the class is
+// both (costs/ampere-infiniband.yaml). A constant that no log determines keeps its planning value.
 #pragma once
 
 #include <string>

@@ -195,6 +195,10 @@ ChannelCosts planning_costs(Generation generation) {
   costs.protocol[number_of(Protocol::kLl128)] = {1200_ns, 400_ns, rates.ll128};
   costs.protocol[number_of(Protocol::kSimple)] = {1900_ns, 1500_ns, rates.simple};
   costs.reduce_rate = 0.75;
+  // One host of H200 or B200 takes 1.2 to 2.4 us more for each sum that it reads from the switches; with B200 a copy
+  // starts again for each further peer, 0.5 to 0.7 us (chunks grow with the buffer; validation/nccl/causes.md).
+  if (generation >= Generation::kHopper) costs.switched = 1500_ns;
+  if (generation >= Generation::kBlackwell) costs.further_peer = 500_ns;
   costs.network_post = 1_us;
   costs.network_flush = 3_us;
   costs.network_poll = 500_ns;

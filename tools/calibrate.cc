@@ -28,7 +28,8 @@ class Calibrate final : public Command {
              .target = &classes_},
             {.names = "--only",
              .value = "WHAT",
-             .doc = "for nccl: fit only the constants of `kernels` or of the `network`",
+             .doc = "for nccl: fit only the constants of `kernels`, of the `network`, or `costs`: both, without the "
+                    "shares of nominal rates that links carry",
              .target = &only_},
             {.names = "-o,--out",
              .value = "PROFILE",
@@ -46,8 +47,8 @@ class Calibrate final : public Command {
     if (calibrator->name != "nccl" && !(classes_.empty() && only_.empty())) {
       return refuse("--classes and --only are for `calibrate nccl`");
     }
-    if (!only_.empty() && only_ != "kernels" && only_ != "network") {
-      return refuse("--only is '" + only_ + "' and must be kernels or network");
+    if (!only_.empty() && only_ != "kernels" && only_ != "network" && only_ != "costs") {
+      return refuse("--only is '" + only_ + "' and must be kernels, network or costs");
     }
     if (!classes_.empty()) request.classes = classes_;
     if (!collective_.empty() && calibrator->name != "nccl") return refuse("--collective is for `calibrate nccl`");

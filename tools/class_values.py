@@ -3,10 +3,12 @@
 
     tools/class_values.py build/release/ringwright
 
-A class is a generation of GPUs for the constants of kernels, what moves messages between hosts for those of networks. Each
-machine of validation/machines.csv is fitted alone (`ringwright calibrate nccl`): its kernels on its logs of one host, then
-its network on those of several, with its own kernels where it has logs of one host, else with those of its class. The
-class's value is the median over the machines that determine a constant; the range over them stands next to it. Logs that
+A class is a generation of GPUs for the constants of kernels, what moves messages between hosts for those of networks, or
+both, since processors and PCIe of hosts are those of their GPUs' time (ampere-infiniband, where two machines have it). Each
+machine of validation/machines.csv is fitted alone (`ringwright calibrate nccl`): on its logs of one host and of several
+together where it has both; on one host its kernels; on several its network, with the kernels of its class. The
+class's value is the median over the machines whose logs feel a constant (of a network: over generations, of their medians);
+the range over the machines stands next to it. Logs that
 machines are only evaluated on (not listed as `fitted`) are not used. Shares of nominal rates are known (configs/nodes).
 """
 import csv
@@ -32,6 +34,7 @@ NETWORKS = {"infiniband": ["infiniband", "roce"], "roce": ["infiniband", "roce"]
 NOT_TYPICAL = ["mi300x_n2_all_reduce"]
 # Logs without GPUDirect RDMA: their messages take another path.
 OTHER_PATH = ["abci-v100"]
+OF_NETWORK = "comm.costs.network."
 # Facts of a provider, and what its copies cost on Alps, which no fit separates from the costs of LL.
 FIXED = {"slingshot": {"network.eager": "18433B", "network.rendezvous": "2us", "network.at_once": "2"},
          "slingshot_software": {"network.eager": "18433B", "network.rendezvous": "2us", "network.at_once": "2",
@@ -62,16 +65,15 @@ def transports(binary, logs):
     return {pathlib.Path(log["log"]).stem: log["transport"] for log in answer}
 
 
-def fit(binary, logs, only, classes, settings=()):
+def fit(binary, logs, only, classes):
     with tempfile.NamedTemporaryFile(suffix=".yaml") as profile:
         command = [binary, "calibrate", "nccl", *map(path_of, logs), "--only", only, "--classes", classes, "--json", "-q", "-o",
                    profile.name]
-        for path, value in settings:
-            command += ["--set", f"{path}={value}"]
         answer = subprocess.run(command, text=True, capture_output=True)
     if answer.returncode not in (0, 5):
         sys.exit(answer.stderr)
-    return json.loads(answer.stdout)["constants"]
+    found = json.loads(answer.stdout)
+    return found["constants"] | found["felt"]
 
 
 def number_and_unit(value):
@@ -101,39 +103,57 @@ class Fits:
     def generation(self, machine):
         return next(name for name, gpus in GENERATIONS.items() if machine["gpu"] in gpus)
 
-    def fit_kernels(self, classes):
+    def fit_machines(self, classes):
+        """The machines with logs of one host, those with several as well at once."""
         for machine in machines():
-            if logs := self.logs(machine, True):
-                self.kernels[machine["machine"]] = fit(self.binary, logs, "kernels", classes)
-                print(f"{machine['machine']}: kernels {self.kernels[machine['machine']]}", file=sys.stderr, flush=True)
+            inside, between = self.logs(machine, True), self.logs(machine, False)
+            if not inside:
+                continue
+            found = fit(self.binary, inside + between, "costs" if between else "kernels", classes)
+            self.kernels[machine["machine"]] = {path: v for path, v in found.items() if not path.startswith(OF_NETWORK)}
+            if between:
+                self.network[machine["machine"]] = {path: v for path, v in found.items() if path.startswith(OF_NETWORK)}
+            print(f"{machine['machine']}: {found}", file=sys.stderr, flush=True)
 
     def fit_networks(self, classes):
+        """The others."""
         for machine in machines():
-            if logs := self.logs(machine, False):
-                own = self.kernels.get(machine["machine"], {}).items()
-                self.network[machine["machine"]] = fit(self.binary, logs, "network", classes, own)
-                print(f"{machine['machine']}: network {self.network[machine['machine']]}", file=sys.stderr, flush=True)
+            if machine["machine"] not in self.kernels and (logs := self.logs(machine, False)):
+                self.network[machine["machine"]] = fit(self.binary, logs, "network", classes)
+                print(f"{machine['machine']}: {self.network[machine['machine']]}", file=sys.stderr, flush=True)
 
     def members(self, name, without=None):
-        """The machines of a class, by part."""
+        """The machines of a class, with their constants."""
         if name in GENERATIONS:
             chosen = [m for m in machines() if m["gpu"] in GENERATIONS[name] and m["machine"] in self.kernels]
             fits = self.kernels
         else:
+            generation, _, network = name.rpartition("-")
             chosen = [m for m in machines() if m["machine"] in self.network and m["machine"] not in OTHER_PATH
-                      and self.transport[self.logs(m, False)[0]] in NETWORKS[name]]
+                      and self.transport[self.logs(m, False)[0]] in NETWORKS[network]
+                      and generation in ("", self.generation(m))]
             fits = self.network
-        return {m["machine"]: fits[m["machine"]] for m in chosen if m["machine"] != without}
+        return [(m, fits[m["machine"]]) for m in chosen if m["machine"] != without]
 
     def constants(self, name, without=None):
         """{path: (median, least, most, machines)} of a class."""
         found = {}
-        for machine, constants in self.members(name, without).items():
+        for machine, constants in self.members(name, without):
             for path, value in constants.items():
-                found.setdefault(path.removeprefix("comm.costs."), []).append((*number_and_unit(value), machine))
-        return {path: (f"{median([v for v, _, _ in values]):.3g}{values[0][1]}", min(values)[0], max(values)[0],
-                       [machine for _, _, machine in values])
-                for path, values in found.items() if name not in OF_OLD_LIBRARIES.get(path, [])}
+                if name not in OF_OLD_LIBRARIES.get(path.removeprefix("comm.costs."), []):
+                    found.setdefault(path.removeprefix("comm.costs."), []).append((*number_and_unit(value), machine))
+        result = {}
+        for path, values in found.items():
+            if "-" in name and len(values) < 2:
+                continue
+            generations = {}
+            for value, _, machine in values:
+                generations.setdefault(self.generation(machine), []).append(value)
+            middle = median([median(of) for of in generations.values()])
+            numbers = [value for value, _, _ in values]
+            result[path] = (f"{middle:.3g}{values[0][1]}", min(numbers), max(numbers),
+                            [machine["machine"] for _, _, machine in values])
+        return result
 
     def text(self, name, without=None):
         constants = self.constants(name, without)
@@ -156,7 +176,8 @@ class Fits:
 
     def write(self, folder, without=None):
         folder = pathlib.Path(folder)
-        for name in [*GENERATIONS, *NETWORKS]:
+        both = [f"{generation}-{network}" for generation in GENERATIONS for network in NETWORKS]
+        for name in [*GENERATIONS, *NETWORKS, *both]:
             text = self.text(name, without)
             if text:
                 (folder / f"{name}.yaml").write_text(text)
@@ -178,10 +199,10 @@ def lines_of(tree, indent):
 
 
 def all_fits(binary):
-    """Fits begin at planning values; those of networks with the kernels that were found."""
+    """Fits begin at planning values, those of networks alone with the kernels that were found."""
     fits = Fits(binary)
     with tempfile.TemporaryDirectory() as folder:
-        fits.fit_kernels("none")
+        fits.fit_machines("none")
         fits.write(folder)
         fits.fit_networks(folder)
     return fits

@@ -67,7 +67,7 @@ struct CalibrationRequest {
   std::optional<std::string> cluster;
   std::optional<std::string> classes;  // as above: where a fit begins
   std::optional<std::string> collective;  // as above
-  std::optional<std::string> only;     // "kernels" or "network": the constants that are fitted
+  std::optional<std::string> only;        // "kernels", "network", "costs" (both): what is fitted
 };
 
 struct CalibrationOutcome {

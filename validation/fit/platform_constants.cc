@@ -29,7 +29,7 @@ const ChannelCosts::OfProtocol& of(const Scenario& scenario) {
 constexpr std::array kConstants = {
     PlatformConstant{"comm.costs.launch", "of a call on the device", kUs, kGpu, 1.0, 60.0, 0.5,
                      [](const Scenario& s) { return us(s.comm.costs.launch); }},
-    PlatformConstant{"comm.costs.launch_channel", "of each further channel", kUs, kGpu, 0.01, 4.0, 1.6,
+    PlatformConstant{"comm.costs.launch_channel", "of each further channel", kUs, kGpu, 0.01, 4.0, 0.8,
                      [](const Scenario& s) { return us(s.comm.costs.launch_channel); }},
     PlatformConstant{"comm.costs.host.call", "of a call on the host, for each GPU", kUs, kGpu, 0.5, 60.0, 0.7,
                      [](const Scenario& s) { return us(s.comm.costs.host_call); }},

@@ -55,9 +55,12 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   if (!plain) return tl::unexpected(plain.error());
   tables.uncalibrated = &plain->logs;
   outcome.markdown = collectives_markdown(tables);
-  for (const char* page : {"/causes.md", "/leave_one_out.md"}) {
-    if (shipped) outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + page);
-  }
+  if (!shipped) return outcome;
+  // Machines that were never measured come first: users' machines are such.
+  const std::size_t below_title = outcome.markdown.find('\n') + 1;
+  const std::string left_out = text_of_file(shipped_folder("nccl") + "/leave_one_out.md");
+  outcome.markdown.insert(below_title, "\n" + left_out + "\n## Logs in view\n");
+  outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + "/causes.md");
   return outcome;
 }
 

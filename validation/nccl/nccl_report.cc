@@ -146,11 +146,12 @@ std::string json_of(const ReplayedLog& log) {
   std::vector<std::string> rows;
   for (const ReplayedRow& row : log.rows) rows.push_back(json_of(row));
   return fmt::format(
-      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"of\": {}, \"kernels\": {}, \"transport\": {}, "
+      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"of\": {}, \"kernels\": {}, "
+      "\"transport\": {}, "
       "\"profile\": {}, "
       "\"role\": {}, \"rows\": [\n{}\n    ]}}",
-      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine),
-      json_text(log.listed), json_text(log.kernels), json_text(log.transport), json_text(log.profile), json_text(to_string(log.role)),
+      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine), json_text(log.listed),
+      json_text(log.kernels), json_text(log.transport), json_text(log.profile), json_text(to_string(log.role)),
       fmt::join(rows, ",\n"));
 }
 
@@ -246,7 +247,7 @@ std::string collectives_json(const CollectiveTables& tables) {
 std::string collectives_markdown(const CollectiveTables& tables) {
   std::string page =
       "# Measured and simulated collectives\n\n"
-      "Geometric mean of the absolute error of times, by platform and size. *Class*: makers' figures and the values of "
+      "Geometric mean of the absolute error of times, by platform and size. *Class*: the constants of "
       "the\n"
       "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: the estimate "
       "of NCCL's own\n"

@@ -99,14 +99,14 @@ TEST(Replay, ALogIsSimulatedOnItsOwnNumberOfHosts) {
   const auto answer =
       replay_all({measured({{1_MiB, 40_us}})}, {.overrides = {"cluster.nodes=2"}, .cluster = std::string("dgx-h100")});
   ASSERT_TRUE(answer.has_value()) << render(answer.error());
-  EXPECT_EQ((*answer)[0].machine, "1 hosts x 8 of dgx-h100, as described");
+  EXPECT_EQ((*answer)[0].machine, "1 x 8 of dgx-h100, as described");
   ASSERT_EQ((*answer)[0].notes.size(), 1u);
   EXPECT_THAT((*answer)[0].notes[0], HasSubstr("the 1 of the log"));
 }
 
 // What a profile states is not replaced by values of its class.
 TEST(Replay, AProfileHoldsAgainstValuesOfClasses) {
-  const auto log = measured({{8_B, 40_us}});
+  const auto log = measured({{1_GiB, 4_ms}});
   const auto by_class = replay_all({log}, {.use_profile = UseProfile::kNo});
   const auto by_profile = replay_all({log}, {.profile = std::string("dgxc-h100")});
   ASSERT_TRUE(by_class.has_value() && by_profile.has_value());
