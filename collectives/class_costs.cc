@@ -46,13 +46,20 @@ void add_class(ConfigMap& comm, const std::string& name, const std::vector<std::
   for (const Diagnostic& problem : document->log().diagnostics().all()) foreign.add(problem);
 }
 
-// Of networks whose libraries are far from the NIC, before any log: from a filled slot to the NIC. About a small
-// message's time between two hosts: 15.5 us over EFA (AWS on MPI's latency), some 20 us through the sockets of two
-// hosts of a cloud (assumed).
-Duration planned_post(std::string_view transport, Duration usual) {
-  if (transport == "efa") return 12_us;
-  if (transport == "tcp" || transport == "tcpx" || transport == "fastrak") return 20_us;
-  return usual;
+// What is known of a network before any log. Of those whose libraries are far from the NIC, from a filled slot to the
+// NIC takes about a small message's time between two hosts: 15.5 us over EFA (AWS on MPI's latency), some 20 us through
+// the sockets of two hosts of a cloud (assumed). libfabric's provider for Slingshot sends larger messages by
+// rendezvous; where it matches in software, it copies smaller ones from its own memory, from 4 KiB on by a call of the
+// GPU's driver. What these take no fit separates from the costs of LL: 2 and 8 us on Alps. Its NIC sends a process's
+// messages one after another (of trees with chunks of 512 KiB two at a time).
+void plan_network(std::string_view transport, ChannelCosts& costs) {
+  if (transport == "efa") costs.network_post = 12_us;
+  if (transport == "tcp" || transport == "tcpx" || transport == "fastrak") costs.network_post = 20_us;
+  if (!transport.starts_with("slingshot")) return;
+  costs.network_eager = kRendezvousFrom + kLeastGet;
+  costs.network_rendezvous = 2_us;
+  costs.network_at_once = 2;
+  costs.network_matched = transport == "slingshot_software";
 }
 
 // As the variables of the provider set them.
@@ -100,7 +107,7 @@ ChannelCosts class_costs(ConfigMap& comm, const CostClass& of, const NcclKnobs& 
                         "`planning` values, or a folder with such files",
                  .fallback = std::string(kMeasured)});
   ChannelCosts costs = planning_costs(of.generation);
-  costs.network_post = planned_post(of.transport, costs.network_post);
+  plan_network(of.transport, costs);
   list_idle_variables(comm, of, knobs);
   std::vector<std::string> folders = {which};
   if (which == kMeasured) {

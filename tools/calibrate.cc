@@ -20,9 +20,10 @@ class Calibrate final : public Command {
     return {{.names = "files", .value = "", .doc = "kind of measurement (below), then its files", .target = &words_},
             played_values_option(&overrides_),
             played_machine_option(&cluster_),
+            node_option(&node_),
             collective_option(&collective_),
             {.names = "--classes",
-             .value = "FILE",
+             .value = "FOLDER",
              .doc = "for nccl: start from the constants of classes in this folder "
                     "instead of the shipped ones, or from none",
              .target = &classes_},
@@ -51,6 +52,9 @@ class Calibrate final : public Command {
       return refuse("--only is '" + only_ + "' and must be kernels, network or costs");
     }
     if (!classes_.empty()) request.classes = classes_;
+    if (!node_.empty() && calibrator->name != "nccl") return refuse("--node is for `calibrate nccl`");
+    if (!node_.empty() && !cluster_.empty()) return refuse("--node and --cluster contradict each other");
+    if (!node_.empty()) request.node = node_;
     if (!collective_.empty() && calibrator->name != "nccl") return refuse("--collective is for `calibrate nccl`");
     if (!collective_.empty()) request.collective = collective_;
     if (!only_.empty()) request.only = only_;
@@ -76,7 +80,7 @@ class Calibrate final : public Command {
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string cluster_, classes_, only_, out_, collective_;
+  std::string cluster_, node_, classes_, only_, out_, collective_;
 };
 
 }  // namespace

@@ -35,10 +35,6 @@ NOT_TYPICAL = ["mi300x_n2_all_reduce"]
 # Logs without GPUDirect RDMA: their messages take another path.
 OTHER_PATH = ["abci-v100"]
 OF_NETWORK = "comm.costs.network."
-# Facts of a provider, and what its copies cost on Alps, which no fit separates from the costs of LL.
-FIXED = {"slingshot": {"network.eager": "18433B", "network.rendezvous": "2us", "network.at_once": "2"},
-         "slingshot_software": {"network.eager": "18433B", "network.rendezvous": "2us", "network.at_once": "2",
-                                "network.matched.own_copy": "4KiB", "network.matched.copy_call": "8us"}}
 # A library of that time sets up each channel separately; later ones hardly take any time for it (class_costs.cc).
 OF_OLD_LIBRARIES = {"launch_channel": ["volta", "ampere"]}
 
@@ -159,17 +155,15 @@ class Fits:
         constants = self.constants(name, without)
         of = sorted({machine for *_, names in constants.values() for machine in names})
         tree = {}
-        entries = {path: value for path, value in FIXED.get(name, {}).items()}
-        entries |= {path: ranged(*entry) for path, entry in constants.items()}
-        for path, line in entries.items():
+        for path, entry in constants.items():
             *maps, key = path.split(".")
             below = tree
             for part in maps:
                 below = below.setdefault(part, {})
-            below[key] = line
+            below[key] = ranged(*entry)
         if not tree:
             return ""
-        source = f"medians of fits to logs of {', '.join(of)} (validation/machines.csv)" if of else "the provider's defaults"
+        source = f"medians of fits to logs of {', '.join(of)} (validation/machines.csv)"
         return (f"# Constants that collectives of the class {name} begin with: {source}.\n"
                 "# Made by tools/class_values.py; the range over the machines stands next to a value.\n"
                 f"evidence: calibrated\nsource: \"{source}\"\n\ncosts:\n" + lines_of(tree, 2))

@@ -120,8 +120,10 @@ class NcclCalibration {
   }
 
   [[nodiscard]] ReplayOptions options(std::span<const double> values) const {
-    ReplayOptions options{
-        .overrides = {"collectives.model=chunks"}, .cluster = request_.cluster, .use_profile = UseProfile::kNo};
+    ReplayOptions options{.overrides = {"collectives.model=chunks"},
+                          .cluster = request_.cluster,
+                          .use_profile = UseProfile::kNo,
+                          .node = request_.node};
     if (request_.classes) options.classes = *request_.classes;
     for (std::size_t i = 0; i < values.size(); ++i) {
       options.overrides.push_back(fmt::format("{}={}", constants_[i]->path, value_text(*constants_[i], values[i])));

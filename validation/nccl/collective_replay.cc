@@ -112,6 +112,7 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
   }
   auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile);
   if (!machine) return tl::unexpected(machine.error());
+  if (options.node) machine->node = *options.node;
   if (options.profile) machine->profile = *options.profile;
   auto scenario = load(*machine, options);
   if (!scenario) return tl::unexpected(scenario.error());

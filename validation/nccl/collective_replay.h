@@ -50,6 +50,7 @@ struct ReplayOptions {
   std::optional<std::string> cluster;  // for logs without their machine
   UseProfile use_profile = UseProfile::kYes;
   std::string classes = "";  // constants of classes: the shipped ones, `none` (planning values), or those of a folder
+  std::optional<std::string> node = {};  // a shipped node, instead of the one that the log's GPU suggests
   std::optional<std::string> profile;  // a shipped name or a file, instead of the one of the log's machine
 };
 

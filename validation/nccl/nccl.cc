@@ -30,7 +30,7 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   const bool shipped = request.files.empty();
   auto read = read_nccl_logs(shipped ? files_in(shipped_folder("nccl"), ".csv") : request.files, request.collective);
   if (!read) return tl::unexpected(read.error());
-  ReplayOptions options{.overrides = request.overrides, .cluster = request.cluster};
+  ReplayOptions options{.overrides = request.overrides, .cluster = request.cluster, .node = request.node};
   if (request.classes) options.classes = *request.classes;
   if (request.profile == "none") {
     options.use_profile = UseProfile::kNo;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/collective_run.h"
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
 #include "validation/nccl/nccl_logs.h"
@@ -64,14 +65,21 @@ std::string heading(const ReplayedLog& log) {
   return text;
 }
 
+std::string bus_bandwidth(const ReplayedLog& log, const ReplayedRow& row, Duration time) {
+  const auto operation = configs::parse_operation(log.operation);
+  const double factor = operation ? configs::bus_factor(*operation, log.ranks) : 1.0;
+  return fmt::format("{:.2f}", per_second(row.size, time).count() / 1e9 * factor);
+}
+
 std::string rows_text(const ReplayedLog& log) {
   TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                   Align::kLeft, Align::kLeft, Align::kRight});
-  table.add_row(
-      {"size", "measured us", "simulated us", "error", "formula us", "error", "algorithm", "protocol", "channels"});
+                   Align::kRight, Align::kRight, Align::kLeft, Align::kLeft, Align::kRight});
+  table.add_row({"size", "measured us", "simulated us", "error", "busbw GB/s", "simulated", "formula us", "error",
+                 "algorithm", "protocol", "channels"});
   for (const ReplayedRow& row : log.rows) {
     table.add_row({fmt::format("{}", row.size.count()), microseconds(row.measured), microseconds(row.simulated),
-                   difference(row.simulated, row.measured), row.formula ? microseconds(*row.formula) : "-",
+                   difference(row.simulated, row.measured), bus_bandwidth(log, row, row.measured),
+                   bus_bandwidth(log, row, row.simulated), row.formula ? microseconds(*row.formula) : "-",
                    row.formula ? difference(*row.formula, row.measured) : "-",
                    row.algorithm.empty() ? "-" : row.algorithm, row.protocol.empty() ? "-" : row.protocol,
                    row.channels > 0 ? fmt::format("{}", row.channels) : "-"});
