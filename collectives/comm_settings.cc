@@ -273,11 +273,13 @@ std::optional<CollectivePlan> read_fixed_plan(ConfigMap comm) {
 
 CommSettings read_wires_only(ConfigMap comm) {
   CommSettings settings;
+  constexpr std::string_view kWhy = "only 'collectives.model: chunks' or 'overhead: kernels' uses kernels";
+  if (comm.has("classes")) comm.ignore("classes", kWhy);
   for (const std::string_view key : {"costs", "plan"}) {
     if (!comm.has(key)) continue;
     ConfigMap map = comm.map(key, key == "costs" ? kCostsDoc : std::string_view());
     if (key == "costs") read_staging(map, settings.costs);
-    map.ignore_rest("only 'collectives.model: chunks' or 'overhead: kernels' uses kernels");
+    map.ignore_rest(kWhy);
   }
   return settings;
 }

@@ -32,8 +32,6 @@ NETWORKS = {"infiniband": ["infiniband", "roce"], "roce": ["infiniband", "roce"]
             "slingshot_software": ["slingshot_software"], "slingshot": ["slingshot"]}
 # Its source calls the latency of its two hosts unusual (220 us).
 NOT_TYPICAL = ["mi300x_n2_all_reduce"]
-# Logs without GPUDirect RDMA: their messages take another path.
-OTHER_PATH = ["abci-v100"]
 OF_NETWORK = "comm.costs.network."
 # A library of that time sets up each channel separately; later ones hardly take any time for it (class_costs.cc).
 OF_OLD_LIBRARIES = {"launch_channel": ["volta", "ampere"]}
@@ -125,7 +123,7 @@ class Fits:
             fits = self.kernels
         else:
             generation, _, network = name.rpartition("-")
-            chosen = [m for m in machines() if m["machine"] in self.network and m["machine"] not in OTHER_PATH
+            chosen = [m for m in machines() if m["machine"] in self.network
                       and self.transport[self.logs(m, False)[0]] in NETWORKS[network]
                       and generation in ("", self.generation(m))]
             fits = self.network
