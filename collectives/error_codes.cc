@@ -63,6 +63,12 @@ constexpr std::array kCodes = {
                   "operation.",
               .example = "{\"name\": \"wait\", \"channel_ids\": [0], ...}   # and no signal on the other side\n"
                          "{\"name\": \"signal\", \"channel_ids\": [0], ...}   # there"},
+    ErrorCode{.code = "E360",
+              .title = "there are no constants of classes in that place",
+              .explanation =
+                  "comm.classes is `measured` (values of machines of the same class), `planning`, or a folder "
+                  "with files such as hopper.yaml and infiniband.yaml, as tools/class_values.py writes them.",
+              .example = "comm: {classes: hopper}\ncomm: {classes: measured}"},
 };
 
 }  // namespace

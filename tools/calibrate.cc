@@ -20,15 +20,17 @@ class Calibrate final : public Command {
     return {{.names = "files", .value = "", .doc = "kind of measurement (below), then its files", .target = &words_},
             played_values_option(&overrides_),
             played_machine_option(&cluster_),
+            node_option(&node_),
             collective_option(&collective_),
             {.names = "--classes",
-             .value = "FILE",
-             .doc = "for nccl: start from the class values in this table instead of "
-                    "the shipped ones, or from none",
+             .value = "FOLDER",
+             .doc = "for nccl: start from the constants of classes in this folder "
+                    "instead of the shipped ones, or from none",
              .target = &classes_},
             {.names = "--only",
              .value = "WHAT",
-             .doc = "for nccl: fit only the constants of `kernels` or of the `network`",
+             .doc = "for nccl: fit only the constants of `kernels`, of the `network`, or `costs`: both, without the "
+                    "shares of nominal rates that links carry",
              .target = &only_},
             {.names = "-o,--out",
              .value = "PROFILE",
@@ -46,10 +48,13 @@ class Calibrate final : public Command {
     if (calibrator->name != "nccl" && !(classes_.empty() && only_.empty())) {
       return refuse("--classes and --only are for `calibrate nccl`");
     }
-    if (!only_.empty() && only_ != "kernels" && only_ != "network") {
-      return refuse("--only is '" + only_ + "' and must be kernels or network");
+    if (!only_.empty() && only_ != "kernels" && only_ != "network" && only_ != "costs") {
+      return refuse("--only is '" + only_ + "' and must be kernels, network or costs");
     }
     if (!classes_.empty()) request.classes = classes_;
+    if (!node_.empty() && calibrator->name != "nccl") return refuse("--node is for `calibrate nccl`");
+    if (!node_.empty() && !cluster_.empty()) return refuse("--node and --cluster contradict each other");
+    if (!node_.empty()) request.node = node_;
     if (!collective_.empty() && calibrator->name != "nccl") return refuse("--collective is for `calibrate nccl`");
     if (!collective_.empty()) request.collective = collective_;
     if (!only_.empty()) request.only = only_;
@@ -64,16 +69,18 @@ class Calibrate final : public Command {
  private:
   [[nodiscard]] ExitCode answer(const CalibrationOutcome& outcome, const CommonOptions& common) const {
     if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
+    const ExitCode fitted = outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
     if (out_.empty()) {
       std::fputs((common.json ? outcome.json : outcome.profile).c_str(), stdout);
-      return ExitCode::kOk;
+      return fitted;
     }
     std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
-    return write_to(out_, outcome.profile);
+    const ExitCode written = write_to(out_, outcome.profile);
+    return written == ExitCode::kOk ? fitted : written;
   }
 
   std::vector<std::string> words_, overrides_;
-  std::string cluster_, classes_, only_, out_, collective_;
+  std::string cluster_, node_, classes_, only_, out_, collective_;
 };
 
 }  // namespace

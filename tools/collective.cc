@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
+#include "configs/scenario/nccl_host.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/collective_run.h"
 #include "core/base/diagnostic.h"
@@ -14,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/machine_file.h"
 #include "tools/size_range.h"
+#include "validation/nccl/left_out.h"
 
 namespace ringwright::tools {
 namespace {
@@ -83,7 +85,8 @@ class Collective final : public Command {
          .least = 1},
         {.names = "-p,--gpus-per-process",
          .value = "N",
-         .doc = "one thread issues the calls of N GPUs, one after another (1); -g in nccl-tests",
+         .doc = "one thread issues the calls of N GPUs, one after another; -g in nccl-tests (all of one host, as its "
+                "README starts it; 1 on several hosts)",
          .target = &process_,
          .least = 1},
         {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
@@ -124,6 +127,8 @@ class Collective final : public Command {
     if (process_ && per_host % static_cast<int>(*process_) != 0) {
       return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
+    const bool one_thread = scenario->cluster.hosts == 1 && scenario->cluster.gpu.nvidia;
+    driven_ = static_cast<int>(process_.value_or(one_thread ? static_cast<std::uint64_t>(per_host) : 1));
     if (process_ && scenario->collectives.rung != collectives::Rung::kChunks && !common.quiet) {
       std::fprintf(stderr, "warning: --gpus-per-process has no effect with collectives.model: %s\n",
                    std::string(collectives::to_string(scenario->collectives.rung)).c_str());
@@ -211,14 +216,14 @@ class Collective final : public Command {
       std::fputs(fmt::format("# Avg bus bandwidth    : {:.6g}\n", sum_of_busbw / static_cast<double>(played)).c_str(),
                  stdout);
     }
-    if (!common.json && !common.quiet) std::fputs(remarks(ignored).c_str(), stdout);
+    if (!common.json && !common.quiet) std::fputs((expected_error(scenario) + remarks(ignored)).c_str(), stdout);
     return ExitCode::kOk;
   }
 
   [[nodiscard]] CollectiveRequest request(Bytes size) const {
     CollectiveRequest request{
         .operation = wanted_, .bytes = size, .gpus_per_host = static_cast<int>(gpus_.value_or(0))};
-    request.gpus_per_process = static_cast<int>(process_.value_or(1));
+    request.gpus_per_process = driven_;
     request.warmup = static_cast<int>(warmup_.value_or(request.warmup));
     request.iterations = static_cast<int>(iterations_.value_or(request.iterations));
     return request;
@@ -294,6 +299,18 @@ class Collective final : public Command {
         json_text(row.result.protocol), row.result.channels);
   }
 
+  // What was found for machines of this kind that were left out of the fits of the constants.
+  [[nodiscard]] static std::string left_out_of_kind(const configs::Scenario& scenario) {
+    const auto errors = validation::read_left_out();
+    if (!errors || scenario.collectives.rung != collectives::Rung::kChunks) return "";
+    const auto of = configs::cost_class_of(scenario.cluster.host, scenario.cluster.gpu, scenario.nccl);
+    return validation::left_out_text(*errors, scenario.cluster.hosts > 1 ? of.transport : "none");
+  }
+  [[nodiscard]] static std::string expected_error(const configs::Scenario& scenario) {
+    const std::string text = left_out_of_kind(scenario);
+    return text.empty() ? "" : "# Error found on machines left out: " + text + "\n";
+  }
+
   // Settings that were given but have no effect, as `run` lists them.
   [[nodiscard]] static std::string remarks(const std::vector<IgnoredKey>& ignored) {
     std::string text = ignored.empty() ? "" : "#\n# Given, but without effect here:\n";
@@ -319,10 +336,10 @@ class Collective final : public Command {
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
         "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"played\": {},\n  \"results\": [\n{}\n  ],\n"
-        "  \"ignored\": [{}]\n}}\n",
+        "  \"ignored\": [{}],\n  \"error_on_machines_left_out\": {}\n}}\n",
         json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu.name),
         json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), played, join(rows, ",\n"),
-        join(without_effect, ", "));
+        join(without_effect, ", "), json_text(left_out_of_kind(scenario)));
   }
 
   std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float",
@@ -333,6 +350,7 @@ class Collective final : public Command {
   std::vector<Bytes> sizes_;
   int element_bytes_ = 0;
   int ranks_ = 0;
+  int driven_ = 1;  // GPUs by one thread
 };
 
 }  // namespace

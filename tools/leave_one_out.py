@@ -1,98 +1,165 @@
 #!/usr/bin/env python3
-"""The effect of the evaluated machine on its class values: errors with and without it in its class.
+"""How well collectives of a machine that was never measured are predicted: every machine in turn is left out.
 
-    tools/leave_one_out.py build/release/ringwright [--page]
+    tools/leave_one_out.py build/release/ringwright [--page] [--fits FILE]
 
-Class values are fitted over the logs of all machines of a class (tools/class_values.py). Each machine's logs are
-simulated with the shipped ones, and with values fitted in the same way without any log of that machine. With --page the
-table goes into validation/nccl/leave_one_out.md, which is the end of the page of collectives.
+The constants of classes are made without any log of the machine (tools/class_values.py), and its logs are simulated with
+them. Where a machine has logs that its profile is not fitted on, those are also predicted from the ones that it is fitted on
+(of the fewest hosts), beginning with the same constants. Machines that are in no list were never fitted on. With --page the
+table goes into validation/nccl/leave_one_out.md, the head of the page of collectives, and the errors by kind into
+validation/left_out_errors.csv, which `ringwright collective` prints. --fits keeps the fits of single machines in a file.
 """
 import json
 import math
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
 
 import class_values
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = class_values.ROOT
 BANDS = ["below 64 KiB", "64 KiB to 64 MiB", "64 MiB and above"]
-def play(binary, logs, classes="shipped", profile="none"):
-    command = [binary, "validate", "nccl", "--json", "-q", "--classes", classes] + (["--profile", profile] if profile else [])
-    answer = subprocess.run(command + logs, text=True, capture_output=True)
-    if answer.returncode not in (0, 5):
-        sys.exit(answer.stderr)
-    return json.loads(answer.stdout)
-
-
-def errors(answer):
-    bands = next(p for p in answer["platforms"] if p["platform"] == "all")["bands"]
-    return [(bands[b]["simulated"]["geometric_mean_abs"], bands[b]["simulated"]["rows"]) for b in BANDS]
+LIMITS = [64 << 10, 64 << 20]
 
 
 def logs_by_machine(binary):
-    """The logs of each machine."""
-    logs = {}
-    for log in play(binary, [], profile=None)["logs"]:
-        if log.get("profile"):
-            logs.setdefault(log["profile"], []).append(str(ROOT / "validation" / "nccl" / log["log"]))
-    return logs
+    """The logs of each machine of the list; the others by themselves."""
+    groups = {}
+    files = sorted(str(file) for file in class_values.LOGS.glob("*.csv"))
+    for log in class_values.replayed(binary, files, "--profile", "none", "--classes", "none"):
+        groups.setdefault(log["of"] or pathlib.Path(log["log"]).stem, []).append(pathlib.Path(log["log"]).stem)
+    return groups
 
 
-def without(classes, machine, known):
-    """A file with the values of classes fitted without the machine."""
-    file = tempfile.NamedTemporaryFile("w", suffix=".csv")
-    file.write(class_values.text_of(classes.make(machine, known)))
-    file.flush()
-    return file
+class Errors:
+    """Logarithms of simulated over measured times, by kind and band."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, log, machine):
+        for row in log["rows"]:
+            band = sum(row["size"] >= limit for limit in LIMITS)
+            error = math.log(row["simulated_us"] / row["measured_us"])
+            self.rows.setdefault((log["transport"], machine, log["log"], band), []).append(error)
+
+    def of(self, band, **wanted):
+        """By log: the means of the absolute errors, and of the errors."""
+        chosen = [errors for (transport, machine, log, at), errors in self.rows.items()
+                  if at == band and wanted.get("transport", transport) == transport
+                  and wanted.get("machine", machine) == machine]
+        return ([sum(map(abs, errors)) / len(errors) for errors in chosen], [sum(errors) / len(errors) for errors in chosen])
+
+    def cell(self, band, **wanted):
+        absolute, signed = self.of(band, **wanted)
+        if not absolute:
+            return "-"
+        return f"{percent(mean(absolute)):.0f} % ({percent(mean(signed)):+.0f})"
 
 
-def cell(pair):
-    return f"{100 * pair[0]:.1f} %" if pair[1] else "-"
+def mean(values):
+    return sum(values) / len(values)
 
 
-def mean(pairs):
-    """Over machines with equal weight: geometric mean of the errors' factors."""
-    kept = [math.log1p(error) for error, rows in pairs if rows]
-    return (math.expm1(sum(kept) / len(kept)), 1) if kept else (0.0, 0)
+def percent(logarithm):
+    return 100 * math.expm1(logarithm)
 
 
-def table(binary):
-    logs = logs_by_machine(binary)
-    classes = class_values.Classes(binary)
-    known = class_values.shipped_rows()
-    lines = ["| machine | class | < 64 KiB: own profile | all of the class | others only | to 64 MiB: own profile "
-             "| all of the class | others only | above: own profile | all of the class | others only |",
-             "|---|---|---|---|---|---|---|---|---|---|---|"]
-    columns = [[] for _ in range(9)]
-    for entry in class_values.machines():
-        machine = entry["machine"]
-        names = [name for name, of in {**classes.kernels, **classes.networks}.items() if machine in dict(of)]
-        with without(classes, machine, known) as others:
-            runs = [errors(play(binary, logs[machine], profile=None)), errors(play(binary, logs[machine])),
-                    errors(play(binary, logs[machine], others.name))]
-        cells = [runs[run][band] for band in range(3) for run in range(3)]
-        for column, pair in zip(columns, cells):
-            column.append(pair)
-        lines.append(f"| {machine} | {', '.join(names) or '-'} | " + " | ".join(map(cell, cells)) + " |")
-    lines.append("| all | | " + " | ".join(cell(mean(column)) for column in columns) + " |")
-    return lines
+def predicted(binary, machine, logs, classes):
+    """The logs that the machine is not fitted on, with constants fitted to the others."""
+    fitted = machine["fitted"].split()
+    rest = [log for log in logs if log not in fitted]
+    if not rest:
+        return []
+    with tempfile.NamedTemporaryFile(suffix=".yaml") as profile:
+        answer = subprocess.run([binary, "calibrate", "nccl", *map(class_values.path_of, fitted), "--classes", classes, "-q", "-o",
+                                 profile.name], text=True, capture_output=True)
+        if answer.returncode not in (0, 5):
+            sys.exit(answer.stderr)
+        return class_values.replayed(binary, map(class_values.path_of, rest), "--profile", profile.name, "--classes", classes)
+
+
+def table(binary, fits):
+    planned, left_out, few = Errors(), Errors(), Errors()
+    known = {machine["machine"]: machine for machine in class_values.machines()}
+    groups = logs_by_machine(binary)
+    for name, logs in groups.items():
+        files = list(map(class_values.path_of, logs))
+        for log in class_values.replayed(binary, files, "--profile", "none", "--classes", "none"):
+            planned.add(log, name)
+        with tempfile.TemporaryDirectory() as folder:
+            fits.write(folder, without=name)
+            for log in class_values.replayed(binary, files, "--profile", "none", "--classes", folder):
+                left_out.add(log, name)
+            for log in predicted(binary, known[name], logs, folder) if name in known else []:
+                few.add(log, name)
+        print(f"{name}: {' '.join(left_out.cell(band, machine=name) for band in range(3))}", file=sys.stderr, flush=True)
+    return planned, left_out, few, groups
+
+
+def lines_of(errors, groups):
+    columns = [("planning", errors[0]), ("others only", errors[1]), ("fewest hosts", errors[2])]
+    titles = [f"{band}: {name}" for band in ("< 64 KiB", "to 64 MiB", "above") for name, _ in columns]
+    head = ["| " + " | ".join(["KIND", "logs", *titles]) + " |", "|---" * (len(titles) + 2) + "|"]
+
+    def row(name, count, **wanted):
+        cells = [of.cell(band, **wanted) for band in range(3) for _, of in columns]
+        return f"| {name} | {count} | " + " | ".join(cells) + " |"
+
+    transports = sorted({key[0] for key in errors[1].rows})
+    by_network = [line.replace("KIND", "network") for line in head]
+    for transport in transports:
+        logs = len({key[2] for key in errors[1].rows if key[0] == transport})
+        by_network.append(row(transport.replace("none", "within a host"), logs, transport=transport))
+    by_network.append(row("all", sum(map(len, groups.values()))))
+    by_machine = [line.replace("KIND", "machine") for line in head]
+    for name, logs in groups.items():
+        by_machine.append(row(name, len(logs), machine=name))
+    return by_network, by_machine
+
+
+def csv_of(errors):
+    text = ("# Errors that leave-one-machine-out found for collectives, by what moves messages between hosts (none: within\n"
+            "# one) and size: means over logs of the logarithm of simulated over measured. Made by tools/leave_one_out.py.\n"
+            "transport,band,logs,machines,error,bias\n")
+    for transport in sorted({key[0] for key in errors.rows}):
+        for band, name in enumerate(BANDS):
+            absolute, signed = errors.of(band, transport=transport)
+            if not absolute:
+                continue
+            of = {key[1] for key in errors.rows if key[0] == transport and key[3] == band}
+            text += f"{transport},{name},{len(absolute)},{len(of)},{math.expm1(mean(absolute)):.3f},{math.expm1(mean(signed)):.3f}\n"
+    return text
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--page"]
+    arguments = [a for a in sys.argv[1:] if a not in ("--page", "--fits")]
+    cache = pathlib.Path(sys.argv[sys.argv.index("--fits") + 1]) if "--fits" in sys.argv else None
+    if cache:
+        arguments.remove(str(cache))
     if len(arguments) != 1:
         sys.exit(__doc__)
-    lines = table(arguments[0])
-    print("\n".join(lines))
+    binary = arguments[0]
+    if cache and cache.exists():
+        fits = pickle.loads(cache.read_bytes())
+    else:
+        fits = class_values.all_fits(binary)
+        if cache:
+            cache.write_bytes(pickle.dumps(fits))
+    *errors, groups = table(binary, fits)
+    by_network, by_machine = lines_of(errors, groups)
+    print("\n".join(by_network + [""] + by_machine))
     if "--page" in sys.argv:
-        text = ["## What class values owe to the machine that is scored", "",
-                "Values of classes are one fit over the logs of all machines of a generation of GPUs, and of a kind of network.",
-                "*All of the class* are the shipped ones, *others only* are fitted in the same way without any log of the machine;",
-                "where its class has no other machine, planning values are used. Made by",
-                "`tools/leave_one_out.py build/release/ringwright --page`.", ""]
-        (ROOT / "validation" / "nccl" / "leave_one_out.md").write_text("\n".join(text + lines) + "\n")
+        text = ["## Machines never measured", "",
+                "Mean over logs of the absolute error, and in brackets the signed one (- is too fast); every machine in turn left",
+                "out. *Planning*: no log of any machine. *Others only*: constants of the class, made without any log of the",
+                "machine; this is what `run` and `collective` give on a new machine. *Fewest hosts*: fitted on the machine's logs",
+                "of the fewest hosts, its other logs predicted. Made by `tools/leave_one_out.py build/release/ringwright --page`.", ""]
+        page = text + by_network + ["", "By machine:", ""] + by_machine
+        (class_values.LOGS / "leave_one_out.md").write_text("\n".join(page) + "\n")
+        (ROOT / "validation" / "left_out_errors.csv").write_text(csv_of(errors[1]))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,14 @@ template <class Table>
           .target = cluster};
 }
 
+[[nodiscard]] inline OptionSpec node_option(std::string* node) {
+  return {.names = "--node",
+          .value = "NAME",
+          .doc =
+              "for nccl: the shipped node that was measured, with the log's NICs, instead of the one that its GPU "
+              "suggests",
+          .target = node};
+}
 [[nodiscard]] inline OptionSpec collective_option(std::string* collective) {
   return {.names = "--collective",
           .value = "NAME",

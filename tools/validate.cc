@@ -31,15 +31,16 @@ class Validate final : public Command {
          .target = &words_},
         played_values_option(&overrides_),
         played_machine_option(&cluster_),
+        node_option(&node_),
         {.names = "--profile",
          .value = "NAME",
          .doc = "simulate with these constants: a shipped profile, a file written by `calibrate`, "
-                "or none for vendors' figures and class values",
+                "or none for values of the class",
          .target = &profile_},
         collective_option(&collective_),
         {.names = "--classes",
-         .value = "FILE",
-         .doc = "for nccl: class values from this table instead of the shipped "
+         .value = "FOLDER",
+         .doc = "for nccl: constants of classes from this folder instead of the shipped "
                 "ones, or none for planning values",
          .target = &classes_},
         {.names = "--hosts",
@@ -62,6 +63,9 @@ class Validate final : public Command {
     if (!profile_.empty()) request.profile = profile_;
     if (!classes_.empty() && validator->name != "nccl") return refuse("--classes is for `validate nccl`");
     if (!classes_.empty()) request.classes = classes_;
+    if (!node_.empty() && validator->name != "nccl") return refuse("--node is for `validate nccl`");
+    if (!node_.empty() && !cluster_.empty()) return refuse("--node and --cluster contradict each other");
+    if (!node_.empty()) request.node = node_;
     if (!collective_.empty() && validator->name != "nccl") return refuse("--collective is for `validate nccl`");
     if (!collective_.empty()) request.collective = collective_;
     const bool records = validator->name == "kineto" || validator->name == "nccl-inspector";
@@ -110,7 +114,7 @@ class Validate final : public Command {
 
   std::vector<std::string> words_, overrides_;
   std::optional<std::uint64_t> hosts_;
-  std::string cluster_, profile_, classes_, threshold_, markdown_, plots_, collective_;
+  std::string cluster_, node_, profile_, classes_, threshold_, markdown_, plots_, collective_;
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ struct ValidationRequest {
   std::vector<std::string> files;         // measurements; empty: the shipped validation set
   std::vector<std::string> overrides;     // "path=value", on top of every scenario that is simulated
   std::optional<std::string> cluster;     // a file or shipped name for measurements without their machine
+  std::optional<std::string> node = {};   // a shipped node for logs of collectives, instead of the one of their GPU
   std::optional<std::string> profile;     // constants for all logs: a shipped name, a file, or "none"
   std::optional<std::string> classes;     // values of classes: a file, or "none"; the shipped ones if not given
   std::optional<std::string> collective;  // of logs that do not name theirs: "all_gather"
@@ -65,15 +66,17 @@ struct CalibrationRequest {
   std::vector<std::string> files;
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;
+  std::optional<std::string> node = {};  // as above
   std::optional<std::string> classes;  // as above: where a fit begins
   std::optional<std::string> collective;  // as above
-  std::optional<std::string> only;     // "kernels" or "network": the constants that are fitted
+  std::optional<std::string> only;        // "kernels", "network", "costs" (both): what is fitted
 };
 
 struct CalibrationOutcome {
   std::string text;  // fitted constants and their errors
   std::string json;
   std::string profile;  // YAML, with the source of its numbers
+  bool passed = true;   // the constants describe the measurements
   Diagnostics warnings;
 };
 

@@ -61,11 +61,19 @@ constexpr std::array kCodes = {
               "PyTorch`: one call\n"
               "at a time on an idle device, through torch.distributed, between two CUDA events.",
               "# timing: alone PyTorch"},
-    ErrorCode{"E244", "the list of class values is invalid",
-              "Each row names a class (a generation of GPUs or a kind of network), one of the constants that "
-              "`calibrate nccl`\n"
-              "fits, and its value.",
-              "class,constant,value\nhopper,comm.costs.launch,4.5us"},
+    ErrorCode{
+        "E361", "a log cannot be simulated",
+        "The other logs are compared without it, and the comparison does not pass. The reasons follow: the machine\n"
+        "that the log describes is refused, its collective is not known, or a setting does not fit it.",
+        "ringwright validate nccl all_reduce.log --cluster my-cluster.yaml"},
+    ErrorCode{
+        "W363", "a fit leaves much over",
+        "Constants of machines of the log's class cannot meet its times: more than 30 % are left in a band of sizes.\n"
+        "The profile is written, the exit code is 5.",
+        "ringwright calibrate nccl disturbed.log -o profile.yaml"},
+    ErrorCode{"E364", "the list of errors of machines that were left out is invalid",
+              "Each row names what moves messages (none: within one host), a band of sizes, and two errors as ratios.",
+              "transport,band,logs,machines,error,bias\nefa,below 64 KiB,1,1,0.4,-0.4"},
     ErrorCode{"E264", "recorded collectives cannot be placed on a cluster",
               "Traces and logs do not describe the machine: --cluster names it. Ranks fill hosts in blocks of as many "
               "as the\ncluster's node has GPUs, or --hosts states over how many hosts the job was spread.",

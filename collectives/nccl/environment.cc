@@ -118,6 +118,12 @@ std::string set_gdr_level(std::string_view text, NcclKnobs& knobs) {
   return set_level(text, knobs.gpudirect);
 }
 
+std::string set_match_mode(std::string_view text, NcclKnobs& knobs) {
+  if (text != "hardware" && text != "hybrid" && text != "software") return "must be hardware, hybrid or software";
+  knobs.cxi_software = text == "software";
+  return {};
+}
+
 std::string set_threads(std::string_view text, std::optional<int>& threads) {
   constexpr int kWarp = 32;
   std::string wrong = number(text, {2 * kWarp, 640}, [&](std::int64_t n) { threads = static_cast<int>(n); });
@@ -251,6 +257,24 @@ constexpr std::array kVariables = {
     Variable{"NCCL_NET_OVERHEAD", "nanoseconds that posting a message to the network takes",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0}, [&](std::int64_t n) { k.net_overhead_us = static_cast<double>(n) * 1e-3; });
+             }},
+    Variable{"FI_CXI_RX_MATCH_MODE", "Slingshot: who matches messages: hardware, hybrid or software", set_match_mode},
+    Variable{"FI_HMEM_CUDA_USE_GDRCOPY",
+             "Slingshot, matching in software: 0: a call of the driver copies every message",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, kSwitch, [&](std::int64_t n) { k.cxi_gdrcopy = n == 1; });
+             }},
+    Variable{"FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD", "Slingshot: bytes up to which the processor copies to the GPU itself",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, {0}, [&](std::int64_t n) { k.cxi_own_copy = Bytes(n); });
+             }},
+    Variable{"FI_CXI_RDZV_THRESHOLD", "Slingshot: bytes up to which a message is sent without a rendezvous",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, {0, 1 << 20}, [&](std::int64_t n) { k.cxi_rendezvous = Bytes(n); });
+             }},
+    Variable{"FI_CXI_RDZV_GET_MIN", "Slingshot: least bytes that a rendezvous fetches",
+             [](std::string_view v, NcclKnobs& k) {
+               return number(v, {0, 1 << 20}, [&](std::int64_t n) { k.cxi_least_get = Bytes(n); });
              }},
 };
 

@@ -65,11 +65,12 @@ NcclTables load_tables(ConfigMap& comm, const NcclFiles& files, const std::strin
   return {};
 }
 
-std::string choose_tables(ConfigMap& comm, const NcclFiles& files, std::string_view library) {
+std::string choose_tables(ConfigMap& comm, const NcclFiles& files, std::string_view library, NcclSetup& setup) {
   const std::string wanted = comm.text({.name = "nccl_version",
                                         .doc = "version of the library whose cost model is used, \"2.27\"",
                                         .fallback = std::string(kDefaultVersion)});
   if (comm.documenting()) return std::string(kDefaultVersion);
+  if (comm.has("nccl_version") && library != kRccl) setup.version = wanted;
   if (library == kRccl) {
     if (comm.has("nccl_version")) comm.warn("nccl_version", "E183", "RCCL has one table for all versions");
     return std::string(kRccl);
@@ -149,7 +150,7 @@ NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia
                                            .doc = "the collective library; rccl on AMD's GPUs",
                                            .fallback = std::string(nvidia ? "nccl" : kRccl)},
                                           kLibraries);
-  const std::string tables = choose_tables(comm, files, library);
+  const std::string tables = choose_tables(comm, files, library, setup);
   setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"));
   setup.tuner = read_tuner(comm, foreign);
   setup.graph = read_graph(comm, foreign);

@@ -29,6 +29,10 @@ constexpr std::string_view kNothingStands =
     "NICs give up where a link stays down: this needs 'faults' with 'state: down' that the network model simulates, "
     "and collectives as messages, not 'collectives.model: closed_form'";
 
+constexpr std::string_view kKernelsCount = "collectives.model=chunks | collectives.overhead=kernels";
+constexpr std::string_view kKernelsDoNotCount =
+    "what messages cost beyond their wires counts with 'collectives.model: chunks' and 'overhead: kernels'";
+
 constexpr std::array kEffects = {
     KeyEffect{"simulate.seed", "", "nothing in the simulation is random; hashed routing, router load and searches have "
                                    "seeds of their own"},
@@ -47,6 +51,12 @@ constexpr std::array kEffects = {
     KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"comm.env.NCCL_IB_RETRY_CNT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"background[]", kNotClosed, kNoSharing},
+    KeyEffect{"cluster.node.nic.transport", kKernelsCount, kKernelsDoNotCount},
+    KeyEffect{"comm.env.FI_CXI_RX_MATCH_MODE", kKernelsCount, kKernelsDoNotCount},
+    KeyEffect{"comm.env.FI_HMEM_CUDA_USE_GDRCOPY", kKernelsCount, kKernelsDoNotCount},
+    KeyEffect{"comm.env.FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD", kKernelsCount, kKernelsDoNotCount},
+    KeyEffect{"comm.env.FI_CXI_RDZV_THRESHOLD", kKernelsCount, kKernelsDoNotCount},
+    KeyEffect{"comm.env.FI_CXI_RDZV_GET_MIN", kKernelsCount, kKernelsDoNotCount},
     KeyEffect{"cluster.node.nic.ports", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
     KeyEffect{"cluster.node.pcie.processor", collectives::kNcclCounts, collectives::kNcclDoesNotCount},
     KeyEffect{"cluster.node.gpu.vendor", collectives::kNcclCounts, collectives::kNcclDoesNotCount},

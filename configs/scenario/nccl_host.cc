@@ -74,4 +74,26 @@ collectives::NcclHost make_nccl_host(const network_models::Host& host, const wor
   return result;
 }
 
+collectives::CostClass cost_class_of(const network_models::Host& host, const workload::GpuSpec& gpu,
+                                     const collectives::NcclSetup& nccl) {
+  const collectives::Generation generation = collectives::generation_of(nccl.host.compute_capability);
+  std::string kernels = "cdna3";  // of AMD's GPUs, the one that was measured
+  if (gpu.nvidia) {
+    switch (generation) {
+      case collectives::Generation::kVolta: kernels = "volta"; break;
+      case collectives::Generation::kAmpere: kernels = "ampere"; break;
+      case collectives::Generation::kHopper: kernels = "hopper"; break;
+      case collectives::Generation::kBlackwell: kernels = "blackwell"; break;
+    }
+  }
+  std::string transport = host.nic.transport;
+  if (const auto software = nccl.knobs.cxi_software; software && transport.starts_with("slingshot")) {
+    transport = *software ? "slingshot_software" : "slingshot";
+  }
+  return {.generation = generation,
+          .kernels = std::move(kernels),
+          .transport = std::move(transport),
+          .version = nccl.version};
+}
+
 }  // namespace ringwright::configs

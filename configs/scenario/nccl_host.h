@@ -1,6 +1,8 @@
 // The hardware that NCCL would detect on the cluster's hosts.
 #pragma once
 
+#include "collectives/class_costs.h"
+#include "collectives/nccl/cost/selector.h"
 #include "collectives/nccl/topology/hardware.h"
 #include "network_models/host/host.h"
 #include "workload/gpu/gpu_spec.h"
@@ -12,5 +14,9 @@ enum class NicPorts { kMerged, kApart };
 
 [[nodiscard]] collectives::NcclHost make_nccl_host(const network_models::Host& host, const workload::GpuSpec& gpu,
                                                    NicPorts ports = NicPorts::kMerged);
+
+// The class whose constants its collectives begin with.
+[[nodiscard]] collectives::CostClass cost_class_of(const network_models::Host& host, const workload::GpuSpec& gpu,
+                                                   const collectives::NcclSetup& nccl);
 
 }  // namespace ringwright::configs

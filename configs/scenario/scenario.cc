@@ -220,10 +220,13 @@ SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
 namespace {
 
 collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSettings& chooser,
-                                    const collectives::NcclHost& host) {
+                                    const Scenario& scenario, const collectives::NcclFiles& files,
+                                    Diagnostics& foreign) {
   ConfigMap map = root.map("comm", "how NCCL runs collectives, for `collectives.model: chunks`");
   if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
-    return collectives::read_comm_settings(map, collectives::generation_of(host.compute_capability));
+    const auto of = cost_class_of(scenario.cluster.host, scenario.cluster.gpu, scenario.nccl);
+    const ChannelCosts defaults = collectives::class_costs(map, of, scenario.nccl.knobs, files, foreign);
+    return collectives::read_comm_settings(map, defaults);
   }
   return collectives::read_wires_only(map);
 }
@@ -309,7 +312,7 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
     scenario.nccl.knobs.ib_timeout = untouched.ib_timeout;
     scenario.nccl.knobs.ib_retries = untouched.ib_retries;
   }
-  scenario.comm = read_comm(root, chooser, scenario.nccl.host);
+  scenario.comm = read_comm(root, chooser, scenario, files, foreign);
   scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
   scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;
   // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "collectives/bus_bandwidth.h"
+#include "configs/simulation/call_overheads.h"
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/free_compute.h"
 #include "configs/simulation/run_cost.h"
@@ -105,8 +106,9 @@ void tell_message_choice(const Simulation& simulation, Bytes bytes, CollectiveRe
 }
 
 // The time that NCCL's own cost model predicts for its cheapest choice; nothing for calls that it does not choose for.
-std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCall& call) {
-  const std::vector<collectives::NcclOption> options = collectives::nccl_cost(scenario.nccl, call);
+std::optional<Duration> formula_of(const Scenario& scenario, const CollectiveCall& call,
+                                   collectives::NcclGraphCache& graphs) {
+  const std::vector<collectives::NcclOption> options = collectives::nccl_cost(scenario.nccl, call, &graphs);
   if (options.empty() || options.front().cost.bandwidth_gb <= 0.0) return std::nullopt;
   return from_seconds(options.front().cost.time_us * 1e-6);
 }
@@ -189,7 +191,9 @@ TaskGraph collective_graph(const Cluster& cluster, const CollectiveRequest& requ
 }
 
 CollectiveBench::CollectiveBench(const Scenario& scenario)
-    : scenario_(scenario), network_(scenario.cluster.topology->build()) {}
+    : scenario_(scenario), network_(scenario.cluster.topology->build()), known_(std::make_unique<KnownOverheads>()) {}
+
+CollectiveBench::~CollectiveBench() = default;
 
 int CollectiveBench::ranks(int gpus_per_host) const {
   const int per_host = gpus_per_host > 0 ? gpus_per_host : scenario_.cluster.host.gpus;
@@ -200,7 +204,8 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
   CHECK(request.bytes > Bytes(0) && request.iterations > 0, "there is something to simulate");
   workload::StepPlan plan;
   plan.graph = collective_graph(scenario_.cluster, request);
-  auto simulation = Simulation::assemble(scenario_, std::move(plan), std::move(network_), FoldMode::kFold);
+  auto simulation = Simulation::assemble(scenario_, std::move(plan), std::move(network_), FoldMode::kFold,
+                                         {.overheads = known_.get()});
   if (!simulation) {
     network_ = scenario_.cluster.topology->build();
     return tl::unexpected(simulation.error());
@@ -219,7 +224,7 @@ Result<CollectiveResult> CollectiveBench::run(const CollectiveRequest& request) 
     const CollectiveCall call{.kind = graph.collectives.front().kind, .bytes = request.bytes,
                               .layout = &graph.layouts[world.layout_of_group.front()], .dimension = DimensionId(0)};
     tell_choice(**simulation, call, result);
-    result.formula = formula_of(scenario_, call);
+    result.formula = formula_of(scenario_, call, known_->graphs());
   } else {
     tell_message_choice(**simulation, request.bytes, result);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -55,6 +56,8 @@ struct CollectiveRequest {
   std::optional<Duration> alone;
 };
 
+class KnownOverheads;
+
 struct CollectiveResult {
   Duration time;  // of one call
   std::string algorithm;
@@ -70,6 +73,7 @@ class CollectiveBench {
  public:
   explicit CollectiveBench(const Scenario& scenario);
   explicit CollectiveBench(Scenario&&) = delete;
+  ~CollectiveBench();
 
   [[nodiscard]] int ranks(int gpus_per_host) const;
   // Fails when the chosen algorithm cannot carry out the call, or the call never ends.
@@ -78,6 +82,7 @@ class CollectiveBench {
  private:
   const Scenario& scenario_;
   network_models::Network network_;
+  std::unique_ptr<KnownOverheads> known_;  // and the channels that the library found
 };
 
 // The work of every rank: `request` without its times. Ranks of GPUs that take no part do nothing.

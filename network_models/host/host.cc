@@ -96,6 +96,33 @@ double read_efficiency(ConfigMap& map, std::string_view doc) {
   return map.percent({.name = "efficiency", .doc = doc, .fallback = 1.0, .min = 0.01, .max = 1.0});
 }
 
+constexpr std::array kTransports = {
+    Option{"infiniband", "InfiniBand verbs"},
+    Option{"roce", "the same verbs over Ethernet"},
+    Option{"slingshot", "libfabric's provider for Slingshot, messages matched by the NIC (its default)"},
+    Option{"slingshot_software", "the same, messages matched in software (FI_CXI_RX_MATCH_MODE=software)"},
+    Option{"efa", "libfabric's provider for AWS's adapter"},
+    Option{"tcp", "sockets"},
+    Option{"tcpx", "Google's GPUDirect-TCPX"},
+    Option{"fastrak", "Google's GPUDirect-TCPXO (FasTrak)"},
+    Option{"gib", "Google's plug-in for RoCE (NCCL_NET=gIB)"}};
+
+void read_nic(ConfigMap& nic, Host::Nic& result) {
+  result.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC with all of its ports, one direction"});
+  result.ports = static_cast<int>(nic.integer({.name = "ports",
+                                               .doc = "of one NIC; libraries may treat each as a separate NIC",
+                                               .fallback = 1,
+                                               .min = 1,
+                                               .max = kMaxNicPorts}));
+  result.efficiency = read_efficiency(nic, "fraction of the bandwidth for data");
+  result.latency = duration_or_assumed(
+      nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});
+  result.transport = nic.choice({.name = "transport",
+                                 .doc = "what moves messages between hosts; the constants of collectives follow it",
+                                 .fallback = std::string("infiniband")},
+                                kTransports);
+}
+
 Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   Host::NvLink nvlink;
   const std::string kind =
@@ -287,15 +314,7 @@ Host read_host(ConfigMap& node) {
   host.nic.count = static_cast<int>(
       nic.integer({.name = "count", .doc = "NICs for traffic between GPUs", .fallback = 0, .min = 0, .max = kMaxGpus}));
   if (host.nic.count > 0 || nic.documenting()) {
-    host.nic.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC with all of its ports, one direction"});
-    host.nic.ports = static_cast<int>(nic.integer({.name = "ports",
-                                                   .doc = "of one NIC; libraries may treat each as a separate NIC",
-                                                   .fallback = 1,
-                                                   .min = 1,
-                                                   .max = kMaxNicPorts}));
-    host.nic.efficiency = read_efficiency(nic, "fraction of the bandwidth for data");
-    host.nic.latency = duration_or_assumed(
-        nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});
+    read_nic(nic, host.nic);
   } else {
     nic.ignore_rest("the node has no NICs");
   }

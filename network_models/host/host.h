@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/base/units.h"
@@ -54,6 +55,7 @@ struct Host {
     double efficiency = 1.0;  // fraction of it for data
     Duration latency;  // through one NIC, paid at the sender's and again at the receiver's
     int ports = 1;     // of a NIC, which share its bandwidth evenly; libraries may treat each as a separate NIC
+    std::string transport = "infiniband";  // what moves messages: "roce", "slingshot", "efa", ...
 
     [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }
   };

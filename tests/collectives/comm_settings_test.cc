@@ -25,7 +25,8 @@ Read read(std::string_view text, Generation generation = Generation::kHopper) {
   auto document = ConfigDocument::load_text("comm.yaml", text);
   if (!document) return {.mistakes = render(document.error())};
   ConfigMap comm = document->root();
-  Read result{.costs = read_channel_costs(comm.map("costs", "constants"), generation), .plan = read_fixed_plan(comm)};
+  Read result{.costs = read_channel_costs(comm.map("costs", "constants"), planning_costs(generation)),
+              .plan = read_fixed_plan(comm)};
   document->check_all_read();
   if (document->log().diagnostics().has_errors()) result.mistakes = render(document->log().diagnostics());
   return result;

@@ -59,7 +59,7 @@ TEST(Chunks, LargeInSwitchReductionsOnH100AreNearTheMeasuredTimes) {
 // 8 heads x 16 KiB on one channel are one chunk: a head reads its sum from the switches, and every GPU receives the
 // multicast.
 TEST(Chunks, WhatComesFromTheSwitchesIsWaitedForTwice) {
-  const std::vector<std::string> one = {"cluster.nodes=1",
+  const std::vector<std::string> one = {"cluster.nodes=1", "comm.costs.switched=0us", "comm.costs.further_peer=0us",
                                         "comm.plan={algorithm: nvls, protocol: simple, channels: 1}"};
   const auto with = [&](const std::string& cost) {
     std::vector<std::string> overrides = one;

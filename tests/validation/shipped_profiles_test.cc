@@ -8,23 +8,13 @@
 
 #include "configs/scenario/scenario.h"
 #include "tests/paths.h"
-#include "validation/fit/platform_constants.h"
-#include "validation/nccl/class_values.h"
 #include "validation/nccl/machine_list.h"
-#include "validation/nccl/measured_machine.h"
 
 namespace ringwright::validation::shipped_profiles_test {
 namespace {
 
-const std::map<std::string, std::string> kNodesOfClasses = {{"volta", "v100-x4"},
-                                                            {"ampere", "dgx-a100"},
-                                                            {"hopper", "dgx-h100"},
-                                                            {"blackwell", "dgx-b200"},
-                                                            {"cdna3", "mi300x-8gpu"}};
-
-// Of the machine that the profile is named after, or one of the class.
+// Of the machine that the profile is named after.
 [[nodiscard]] std::string node_of(const std::string& profile) {
-  if (profile.starts_with("class-")) return kNodesOfClasses.at(profile.substr(6));
   static const std::map<std::string, std::string> kNodes = {
       {"a100", "dgx-a100"},     {"a100-pcie", "a100-pcie"}, {"b200", "dgx-b200"},
       {"gb200", "gb200-nvl72"}, {"gh200", "gh200-x4"},      {"h100", "dgx-h100"},
@@ -53,27 +43,7 @@ TEST(ShippedProfiles, AreReadOnTheirMachinesAndNameTheirSource) {
     EXPECT_GE(calibrated, 1) << name;
     ++count;
   }
-  EXPECT_GE(count, 25);
-}
-
-// And the known values of links and NICs, as `validate nccl` simulates machines of a class.
-TEST(ShippedProfiles, OfClassesSayWhatIsFittedToThem) {
-  const auto values = read_class_values(std::string(kShippedClasses));
-  ASSERT_TRUE(values.has_value());
-  for (const auto& [name, node] : kNodesOfClasses) {
-    const std::string machine = "collectives: {model: chunks}\ncluster: {nodes: 1, node: {preset: " + node + "}}\n";
-    const auto profile = configs::load_machine_text("test.yaml", "preset: class-" + name + "\n" + machine);
-    const auto played = configs::load_machine_text(
-        "test.yaml", machine,
-        {.overrides = overrides_of({.generation = name,
-                                    .network = "infiniband",
-                                    .link_efficiency = std::string(link_efficiency_of(name))},
-                                   *values)});
-    ASSERT_TRUE(profile.has_value() && played.has_value()) << name;
-    for (const PlatformConstant& constant : platform_constants()) {
-      EXPECT_DOUBLE_EQ(constant.class_value(*profile), constant.class_value(*played)) << name << " " << constant.path;
-    }
-  }
+  EXPECT_GE(count, 20);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kStep = 0.05;    // of a logarithm, for derivatives
-constexpr double kEnough = 5e-3;  // a round with a smaller relative gain ends the search
-constexpr int kMostLeaps = 3;
+constexpr double kEnough = 2e-2;  // a round with a smaller relative gain ends the search
+constexpr int kMostLeaps = 1;
 constexpr double kFirstDamping = 0.1;
 constexpr double kMostDamping = 1e4;
 

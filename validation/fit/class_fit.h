@@ -35,7 +35,7 @@ struct ClassResidual {
 struct ClassFitOptions {
   double noise = 0.1;       // expected error of a good prediction: of the logarithm
   double determined = 0.7;  // a constant is determined when at most this share of its spread is left
-  int most_rounds = 8;
+  int most_rounds = 5;
 };
 
 struct ClassFitAnswer {

@@ -27,7 +27,7 @@ using namespace ringwright::literals;
 
 // Sizes that a log is thinned to, evenly: neighbours carry the same information. Beyond the largest, times grow with
 // the size.
-constexpr std::size_t kSizesOfALog = 14;
+constexpr std::size_t kSizesOfALog = 11;
 constexpr Bytes kLargestInside = 1_GiB;  // on one host
 constexpr Bytes kLargestBetween = 128_MiB;
 // Rows that a band of one log counts for, and the most that a single row counts for. Large sizes repeat within 1 to 3
@@ -83,6 +83,7 @@ class NcclCalibration {
     outcome.profile = profile(answer, *after);
     outcome.text = text(answer, *after);
     outcome.json = json(answer);
+    for (const ReplayedLog& log : *after) judge(log, outcome);
     return outcome;
   }
 
@@ -91,12 +92,12 @@ class NcclCalibration {
   Result<bool> choose_constants() {
     const auto played = replay_all(logs_, options({}));
     if (!played) return tl::unexpected(played.error());
-    platform_ = played->front().platform;
     // Values of the class: those of a machine without a profile. Of logs with and without a network, one with.
     const auto widest = std::ranges::max_element(logs_, {}, &traces::CollectiveLog::nodes);
     const auto plan = plan_replay(*widest, options({}));
     if (!plan) return tl::unexpected(plan.error());
     const configs::Scenario* const machine = &plan->scenario;
+    platform_ = (*played)[static_cast<std::size_t>(widest - logs_.begin())].platform;
     const bool network = std::ranges::any_of(logs_, [&](const auto& log) { return log.nodes > 1; });
     for (const PlatformConstant& constant : platform_constants()) {
       if (constant.of == ConstantOf::kNetwork && !network) continue;
@@ -104,24 +105,25 @@ class NcclCalibration {
       if (constant.path == "comm.costs.network.flush" && !machine->comm.costs.gpudirect) continue;
       // The planned rate of links belongs to no class.
       if (request_.only && constant.unit == ConstantUnit::kShare) continue;
-      if (request_.only && (*request_.only == "network") != (constant.of == ConstantOf::kNetwork)) continue;
+      const std::string part = constant.of == ConstantOf::kNetwork ? "network" : "kernels";
+      if (request_.only && *request_.only != "costs" && *request_.only != part) continue;
       constants_.push_back(&constant);
       bounds_.push_back(constant.on(*machine));
-      const std::string key = fmt::format("{}=", constant.path);
-      of_class_.push_back(
-          std::ranges::any_of(plan->machine.overrides, [&](const auto& o) { return o.starts_with(key); }));
     }
-    for (const std::string& value : plan->machine.overrides) {
+    for (const std::string& value : plan->machine.assumed) {
       const bool fitted = std::ranges::any_of(
           platform_constants(), [&](const auto& c) { return value.starts_with(fmt::format("{}=", c.path)); });
-      if (value.starts_with("comm.costs.") && !fitted) class_values_.push_back(value);
+      if (!fitted) assumed_.push_back(value);
     }
+    if (network) transport_ = machine->cluster.host.nic.transport;
     return true;
   }
 
   [[nodiscard]] ReplayOptions options(std::span<const double> values) const {
-    ReplayOptions options{
-        .overrides = {"collectives.model=chunks"}, .cluster = request_.cluster, .use_profile = UseProfile::kNo};
+    ReplayOptions options{.overrides = {"collectives.model=chunks"},
+                          .cluster = request_.cluster,
+                          .use_profile = UseProfile::kNo,
+                          .node = request_.node};
     if (request_.classes) options.classes = *request_.classes;
     for (std::size_t i = 0; i < values.size(); ++i) {
       options.overrides.push_back(fmt::format("{}={}", constants_[i]->path, value_text(*constants_[i], values[i])));
@@ -141,10 +143,10 @@ class NcclCalibration {
                        value_text(*constants_[i], answer.values[i]));
   }
 
-  // The settings for logs of this class, and the planned rate of links, are not values that a scenario has by
-  // itself: they are written even when they were not determined.
-  [[nodiscard]] bool is_told(std::size_t i, const ClassFitAnswer& answer) const {
-    return answer.determined[i] || of_class_[i] || constants_[i]->unit == ConstantUnit::kShare;
+  // The planned rate of links is not a value that every scenario has by itself: it is written even when it was not
+  // determined.
+  [[nodiscard]] bool is_written(std::size_t i, const ClassFitAnswer& answer) const {
+    return answer.determined[i] || constants_[i]->unit == ConstantUnit::kShare;
   }
 
   // The constants below one map, each on its line; nothing when none of them mattered.
@@ -152,11 +154,11 @@ class NcclCalibration {
     std::string lines;
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       const std::string_view full = constants_[i]->path;
-      if (is_told(i, answer) && full.substr(0, full.find_last_of('.')) == path)
+      if (is_written(i, answer) && full.substr(0, full.find_last_of('.')) == path)
         lines += value_line(i, answer, indent + 2);
     }
-    // Values of the class that no fit can find, such as the size limit of eager messages.
-    for (const std::string& value : class_values_) {
+    // Assumptions about the log that no fit can find, such as the time of a channel on the host.
+    for (const std::string& value : assumed_) {
       const std::size_t equals = value.find('=');
       const std::size_t dot = value.find_last_of('.', equals);
       if (value.substr(0, dot) != path) continue;
@@ -183,7 +185,8 @@ class NcclCalibration {
     text += fmt::format("source: {}\n\n",
                         json_text(fmt::format("fit to {} ({})", fmt::join(names, ", "), fmt::join(sources, ", "))));
     text += "collectives: {model: chunks}\n";
-    const std::string links = map_text(answer, "cluster.node.nvlink", 4) + map_text(answer, "cluster.node.nic", 4);
+    std::string links = map_text(answer, "cluster.node.nvlink", 4) + map_text(answer, "cluster.node.nic", 4);
+    if (!transport_.empty()) links += "      transport: " + transport_ + "\n";
     if (!links.empty()) text += "cluster:\n  node:\n" + links;
     std::string costs = map_text(answer, "comm.costs", 2);
     if (costs.empty()) costs = "  costs:\n";
@@ -191,8 +194,11 @@ class NcclCalibration {
          {"comm.costs.host", "comm.costs.ll", "comm.costs.ll128", "comm.costs.simple", "comm.costs.network"}) {
       costs += map_text(answer, map, 4);
     }
-    costs += map_text(answer, "comm.costs.network.matched", 6);
-    if (costs != "  costs:\n") text += "comm:\n" + costs;
+    // Constants that were not determined are those that the fit began with.
+    const bool planned = request_.classes && *request_.classes == "none";
+    if (planned || costs != "  costs:\n") text += "comm:\n";
+    if (planned) text += "  classes: planning\n";
+    if (costs != "  costs:\n") text += costs;
     return text;
   }
 
@@ -204,6 +210,23 @@ class NcclCalibration {
     if (names.empty()) return "";
     return fmt::format("# Not determined by these measurements, so left at the values of the class: {}.\n",
                        fmt::join(names, ", "));
+  }
+
+  // A fit that leaves much over has not found what limits the machine.
+  static void judge(const ReplayedLog& log, CalibrationOutcome& outcome) {
+    constexpr double kMostLeft = 0.30;
+    for (const SizeBand band : {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kLarge}) {
+      const ErrorStatistics errors = error_statistics(pairs_of(log.rows, band, Against::kSimulation));
+      if (errors.count == 0 || errors.median_abs <= kMostLeft) continue;
+      outcome.passed = false;
+      outcome.warnings.add({.severity = Severity::kWarning,
+                            .code = "W363",
+                            .place = {.file = log.file},
+                            .message = fmt::format("the fit leaves {:.0f} % over in the median {}; limit {:.0f} %",
+                                                   100.0 * errors.median_abs, to_string(band), 100.0 * kMostLeft),
+                            .hint = "no constants of a machine of this class meet these rows: look for another "
+                                    "network, settings, or a disturbed measurement"});
+    }
   }
 
   [[nodiscard]] static std::string residual(const ReplayedLog& log) {
@@ -235,25 +258,32 @@ class NcclCalibration {
   }
 
   [[nodiscard]] std::string json(const ClassFitAnswer& answer) const {
-    std::vector<std::string> rows;
+    // A constant that rows feel without determining it: they do not speak against the value of the class.
+    constexpr double kFelt = 0.95;
+    std::vector<std::string> rows, felt;
     for (std::size_t i = 0; i < constants_.size(); ++i) {
-      if (!answer.determined[i]) continue;
-      rows.push_back(fmt::format("    {}: {}", json_text(constants_[i]->path),
-                                 json_text(value_text(*constants_[i], answer.values[i]))));
+      std::string row = fmt::format("    {}: {}", json_text(constants_[i]->path),
+                                    json_text(value_text(*constants_[i], answer.values[i])));
+      if (answer.determined[i]) {
+        rows.push_back(std::move(row));
+      } else if (answer.left_over[i] < kFelt) {
+        felt.push_back(std::move(row));
+      }
     }
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.calibrate.nccl/1\",\n  \"platform\": {},\n  \"error_before\": {:.6g},\n"
-        "  \"error_after\": {:.6g},\n  \"constants\": {{\n{}\n  }}\n}}\n",
-        json_text(platform_), std::expm1(answer.error_at_start), std::expm1(answer.error), fmt::join(rows, ",\n"));
+        "  \"error_after\": {:.6g},\n  \"constants\": {{\n{}\n  }},\n  \"felt\": {{\n{}\n  }}\n}}\n",
+        json_text(platform_), std::expm1(answer.error_at_start), std::expm1(answer.error), fmt::join(rows, ",\n"),
+        fmt::join(felt, ",\n"));
   }
 
-  std::vector<std::string> class_values_;  // as overrides
+  std::vector<std::string> assumed_;  // as overrides
+  std::string transport_;             // between the hosts of the logs; empty: there is one
   std::vector<traces::CollectiveLog> logs_;
   const CalibrationRequest& request_;
   std::string platform_;
   std::vector<const PlatformConstant*> constants_;
   std::vector<ClassConstant> bounds_;
-  std::vector<bool> of_class_;  // by constant: its class value is the log's, not the scenario's own
 };
 
 }  // namespace
@@ -264,7 +294,8 @@ Result<CalibrationOutcome> calibrate_nccl(const CalibrationRequest& request) {
   std::vector<traces::CollectiveLog> logs;
   for (traces::CollectiveLog& log : read->logs) logs.push_back(thinned(std::move(log)));
   auto outcome = NcclCalibration(std::move(logs), request).run();
-  if (outcome) outcome->warnings = std::move(read->warnings);
+  if (!outcome) return outcome;
+  for (const Diagnostic& warning : read->warnings.all()) outcome->warnings.add(warning);
   return outcome;
 }
 

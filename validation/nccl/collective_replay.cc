@@ -7,6 +7,7 @@
 
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/named_machine.h"
+#include "configs/scenario/nccl_host.h"
 #include "core/base/check.h"
 #include "core/base/json_text.h"
 
@@ -27,6 +28,13 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
   if (machine.profile.empty()) text += "collectives: {model: chunks}\n";
   text += fmt::format("cluster: {{nodes: {}, node: {{preset: {}}}}}\n", machine.hosts, machine.node);
   configs::ScenarioOptions scenario{.overrides = machine.overrides, .share_folders = {}};
+  if (machine.profile.empty()) {
+    scenario.overrides.insert(scenario.overrides.end(), machine.assumed.begin(), machine.assumed.end());
+  }
+  if (options.classes == "none") scenario.overrides.emplace_back("comm.classes=planning");
+  if (!options.classes.empty() && options.classes != "none") {
+    scenario.overrides.push_back("comm.classes=" + json_text(std::filesystem::absolute(options.classes).string()));
+  }
   scenario.overrides.insert(scenario.overrides.end(), options.overrides.begin(), options.overrides.end());
   return configs::load_machine_text("machine of the log", text, scenario);
 }
@@ -77,6 +85,14 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
     settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
     auto scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
     if (!scenario) return tl::unexpected(scenario.error());
+    std::vector<std::string> notes;
+    if (!again && log.nodes > 0 && scenario->cluster.hosts != log.nodes) {
+      notes.push_back(fmt::format("'{}' has {} hosts; the {} of the log are simulated", cluster,
+                                  scenario->cluster.hosts, log.nodes));
+      settings.push_back(fmt::format("cluster.nodes={}", log.nodes));
+      scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
+      if (!scenario) return tl::unexpected(scenario.error());
+    }
     MeasuredMachine machine{.node = cluster, .network = "as described"};
     machine.hosts = static_cast<int>(scenario->cluster.hosts);
     const int per_host = log.ranks > 0 ? log.ranks / machine.hosts : scenario->cluster.host.gpus;
@@ -87,14 +103,16 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
                                     {.file = log.file}));
     }
     machine.gpus_per_host = per_host;
+    machine.notes = std::move(notes);
     return ReplayPlan{.scenario = std::move(*scenario),
                       .machine = std::move(machine),
                       .operation = *operation,
                       .gpus_per_host = per_host,
                       .played = again ? log.played : std::nullopt};
   }
-  auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile, options.classes);
+  auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile);
   if (!machine) return tl::unexpected(machine.error());
+  if (options.node) machine->node = *options.node;
   if (options.profile) machine->profile = *options.profile;
   auto scenario = load(*machine, options);
   if (!scenario) return tl::unexpected(scenario.error());
@@ -105,15 +123,21 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
 
 Result<ReplayedLog> replay(const traces::CollectiveLog& log, const ReplayPlan& plan) {
   const MeasuredMachine& machine = plan.machine;
-  ReplayedLog replayed{.file = log.file,
-                       .machine = fmt::format("{} x {} of {}, {}", machine.hosts, machine.gpus_per_host, machine.node,
-                                              machine.network),
-                       .platform = fmt::format("{}, {}", machine.node, machine.network),
-                       .profile = machine.profile,
-                       .role = role_of(machine),
-                       .operation = std::string(to_string(plan.operation)),
-                       .ranks = machine.hosts * machine.gpus_per_host,
-                       .rows = {}};
+  ReplayedLog replayed{
+      .file = log.file,
+      .machine = fmt::format("{} x {} of {}, {}", machine.hosts, machine.gpus_per_host, machine.node, machine.network),
+      .platform = fmt::format("{}, {}", machine.node, machine.network),
+      .profile = machine.profile,
+      .role = role_of(machine),
+      .operation = std::string(to_string(plan.operation)),
+      .ranks = machine.hosts * machine.gpus_per_host,
+      .rows = {},
+      .notes = machine.notes};
+  const configs::Scenario& scenario = plan.scenario;
+  const auto of = configs::cost_class_of(scenario.cluster.host, scenario.cluster.gpu, scenario.nccl);
+  replayed.listed = machine.listed;
+  replayed.kernels = of.kernels;
+  replayed.transport = machine.hosts > 1 ? of.transport : "none";
   configs::CollectiveBench bench(plan.scenario);
   for (const traces::CollectiveRow& row : log.rows) {
     const auto result = bench.run(request_of(plan, row.size));
@@ -125,23 +149,58 @@ Result<ReplayedLog> replay(const traces::CollectiveLog& log, const ReplayPlan& p
   return replayed;
 }
 
-Result<std::vector<ReplayedLog>> replay_all(const std::vector<traces::CollectiveLog>& logs,
+namespace {
+
+// Of one log: its replay, or why there is none, with the log's name.
+Result<ReplayedLog> replay_one(const traces::CollectiveLog& log, const ReplayOptions& options) {
+  auto plan = plan_replay(log, options);
+  auto replayed = plan ? replay(log, *plan) : Result<ReplayedLog>(tl::unexpected(plan.error()));
+  if (replayed) return replayed;
+  Diagnostics named = failure("E361", fmt::format("'{}' cannot be simulated on its machine", log.file),
+                              {.file = log.file}, "the reasons follow; --cluster describes the machine in a file");
+  for (const Diagnostic& reason : replayed.error().all()) named.add(reason);
+  return tl::unexpected(std::move(named));
+}
+
+std::vector<Result<ReplayedLog>> answers_of(const std::vector<traces::CollectiveLog>& logs,
                                             const ReplayOptions& options) {
   std::vector<Result<ReplayedLog>> answers(logs.size(), tl::unexpected(Diagnostics()));
   const auto count = static_cast<std::int64_t>(logs.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::int64_t i = 0; i < count; ++i) {
-    const traces::CollectiveLog& log = logs[static_cast<std::size_t>(i)];
-    auto plan = plan_replay(log, options);
-    answers[static_cast<std::size_t>(i)] =
-        plan ? replay(log, *plan) : Result<ReplayedLog>(tl::unexpected(plan.error()));
+    answers[static_cast<std::size_t>(i)] = replay_one(logs[static_cast<std::size_t>(i)], options);
   }
+  return answers;
+}
+
+}  // namespace
+
+Result<std::vector<ReplayedLog>> replay_all(const std::vector<traces::CollectiveLog>& logs,
+                                            const ReplayOptions& options) {
   std::vector<ReplayedLog> replayed;
-  for (Result<ReplayedLog>& answer : answers) {
+  for (Result<ReplayedLog>& answer : answers_of(logs, options)) {
     if (!answer) return tl::unexpected(answer.error());
     replayed.push_back(std::move(*answer));
   }
   return replayed;
+}
+
+Result<Replays> replay_each(const std::vector<traces::CollectiveLog>& logs, const ReplayOptions& options) {
+  Replays replays;
+  Diagnostics first;
+  for (Result<ReplayedLog>& answer : answers_of(logs, options)) {
+    if (answer) {
+      replays.logs.push_back(std::move(*answer));
+      continue;
+    }
+    if (replays.refusals++ == 0) first = answer.error();
+    for (Diagnostic reason : answer.error().all()) {
+      reason.severity = Severity::kWarning;
+      replays.refused.add(std::move(reason));
+    }
+  }
+  if (replays.logs.empty() && replays.refusals > 0) return tl::unexpected(std::move(first));
+  return replays;
 }
 
 SizeBand band_of(Bytes size) {

@@ -39,13 +39,18 @@ struct ReplayedLog {
   std::string operation;
   int ranks = 0;
   std::vector<ReplayedRow> rows;
+  std::string listed = "";              // the machine's name in the list of machines
+  std::string kernels = "";             // the classes whose constants hold where no profile does: "hopper",
+  std::string transport = "";           // and "infiniband"; "none" within one host
+  std::vector<std::string> notes = {};  // assumptions
 };
 
 struct ReplayOptions {
   std::vector<std::string> overrides;
   std::optional<std::string> cluster;  // for logs without their machine
   UseProfile use_profile = UseProfile::kYes;
-  std::string classes = std::string(kShippedClasses);  // values of classes: the shipped ones, none, or a file's
+  std::string classes = "";  // constants of classes: the shipped ones, `none` (planning values), or those of a folder
+  std::optional<std::string> node = {};  // a shipped node, instead of the one that the log's GPU suggests
   std::optional<std::string> profile;  // a shipped name or a file, instead of the one of the log's machine
 };
 
@@ -63,6 +68,14 @@ struct ReplayPlan {
 // All logs, on all cores; the order of the answers is that of the logs, and so is the first failure.
 [[nodiscard]] Result<std::vector<ReplayedLog>> replay_all(const std::vector<traces::CollectiveLog>& logs,
                                                           const ReplayOptions& options);
+
+struct Replays {
+  std::vector<ReplayedLog> logs;
+  Diagnostics refused;  // of the others: a warning each, with its reasons
+  int refusals = 0;
+};
+// The same, without those that cannot be simulated. Fails where that is all of them.
+[[nodiscard]] Result<Replays> replay_each(const std::vector<traces::CollectiveLog>& logs, const ReplayOptions& options);
 
 // Sizes fall into bands, since what limits them differs: latency, pipelining, bandwidth.
 enum class SizeBand : std::uint8_t { kSmall, kMiddle, kLarge };

@@ -53,6 +53,7 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   const auto settings = table.find_column("settings");
+  const auto nic = table.find_column("nic");
   std::vector<ListedMachine> machines;
   for (const CsvRow& row : table.rows) {
     ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
@@ -84,6 +85,7 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
       const Place place{.file = table.file, .line = row.line, .column = 1};
       machine.settings = settings_of(row.cells[*settings].text, place, problems);
     }
+    if (nic) machine.nic = row.cells[*nic].text;
     machines.push_back(std::move(machine));
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
@@ -110,13 +112,22 @@ Result<std::vector<ListedMachine>> parse_machines(const std::string& name, std::
   return machines_of(*table);
 }
 
+namespace {
+
+bool has_nics_of(const ListedMachine& machine, const traces::CollectiveLog& log) {
+  if (machine.nic.empty() || is_fitted_on(machine, log)) return true;
+  return log.nodes > 1 && log.fact("nic").find(machine.nic) != std::string::npos;
+}
+
+}  // namespace
+
 const ListedMachine* find_machine(const std::vector<ListedMachine>& machines, const traces::CollectiveLog& log,
                                   std::string_view gpu) {
   const std::string source = log.fact("source");
   const auto found = std::ranges::find_if(machines, [&](const ListedMachine& machine) {
-    return machine.gpu == gpu && std::ranges::any_of(machine.sources, [&](const std::string& part) {
-             return source.find(part) != std::string::npos;
-           });
+    return machine.gpu == gpu && has_nics_of(machine, log) &&
+           std::ranges::any_of(machine.sources,
+                               [&](const std::string& part) { return source.find(part) != std::string::npos; });
   });
   return found == machines.end() ? nullptr : &*found;
 }

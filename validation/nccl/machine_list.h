@@ -27,6 +27,7 @@ struct ListedMachine {
   CallTiming timing = CallTiming::kInARow;  // the same
   std::vector<std::string> fitted;   // logs, without folder and ending
   std::vector<std::string> settings;    // overrides that hold for all of its logs
+  std::string nic;                      // a word of its NICs, where other machines have the same source and GPU
 };
 
 // Of the shipped list.
@@ -34,7 +35,8 @@ struct ListedMachine {
 // The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<std::vector<ListedMachine>> parse_machines(const std::string& name, std::string_view text);
 
-// The machine of the log; null when it is of none.
+// The machine of the log; null when it is of none. Where a machine's NICs are listed, a log of several hosts must name
+// them, and a log of one host, which has none, must be one that the list names.
 [[nodiscard]] const ListedMachine* find_machine(const std::vector<ListedMachine>& machines,
                                                 const traces::CollectiveLog& log, std::string_view gpu);
 // Whether the machine's profile was fitted on this log.

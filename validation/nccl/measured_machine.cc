@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <initializer_list>
 #include <optional>
 
 #include <fmt/format.h>
@@ -12,7 +11,6 @@
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/text.h"
-#include "validation/nccl/class_values.h"
 #include "validation/nccl/machine_list.h"
 
 namespace ringwright::validation {
@@ -25,32 +23,25 @@ struct GpuFamily {
   std::string_view name;
   std::string_view node;
   int gpus = 8;  // of that node
-  // NCCL's planning rate, as a share of the nominal rate of its NVLink or xGMI links (graph/topo.h: 20 of 25 GB/s a
-  // lane until Ampere, 20.6 for Hopper, 40.1 of 50 for Blackwell; RCCL: 48 of 64 for MI300). Empty without such
-  // links.
-  std::string_view link_efficiency;
-  std::string_view generation = "";
 };
 
 // The first that fits: longer names before those that they contain.
-constexpr std::array kFamilies = {
-    GpuFamily{"gh200", "gh200", "gh200-x4", 4, "82.4%", "hopper"},
-    GpuFamily{"gb200", "gb200", "gb200-nvl72", 72, "80.2%", "blackwell"},
-    GpuFamily{"b200", "b200", "dgx-b200", 8, "80.2%", "blackwell"},
-    GpuFamily{"h200", "h200", "hgx-h200", 8, "82.4%", "hopper"},
-    GpuFamily{"h100", "h100", "dgx-h100", 8, "82.4%", "hopper"},
-    GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4, "", "ampere"},
-    GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4, "", "ampere"},
-    GpuFamily{"a100", "a100", "dgx-a100", 8, "80%", "ampere"},
-    GpuFamily{"v100", "v100", "dgx1-v100", 8, "80%", "volta"},
-    GpuFamily{"mi300x", "mi300x", "mi300x-8gpu", 8, "75%", "cdna3"},
-    GpuFamily{"mi325x", "mi325x", "mi325x-8gpu", 8, "75%", "cdna3"},
-    GpuFamily{"mi355x", "mi355x", "mi355x-8gpu", 8, "75%", "cdna4"},
-};
+constexpr std::array kFamilies = {GpuFamily{"gh200", "gh200", "gh200-x4", 4},
+                                  GpuFamily{"gb200", "gb200", "gb200-nvl72", 72},
+                                  GpuFamily{"b200", "b200", "dgx-b200"},
+                                  GpuFamily{"h200", "h200", "hgx-h200"},
+                                  GpuFamily{"h100", "h100", "dgx-h100"},
+                                  GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
+                                  GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4},
+                                  GpuFamily{"a100", "a100", "dgx-a100"},
+                                  GpuFamily{"v100", "v100", "dgx1-v100"},
+                                  GpuFamily{"mi300x", "mi300x", "mi300x-8gpu"},
+                                  GpuFamily{"mi325x", "mi325x", "mi325x-8gpu"},
+                                  GpuFamily{"mi355x", "mi355x", "mi355x-8gpu"}};
 
 // Boards of four GPUs without an NVSwitch.
-constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4, "80%", "ampere"},
-                                      GpuFamily{"v100", "v100", "v100-x4", 4, "80%", "volta"}};
+constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4}, GpuFamily{"v100", "v100", "v100-x4", 4},
+                                      GpuFamily{"h100", "h100", "hgx-h100-x4", 4}};
 
 std::string small_letters(std::string_view text) {
   std::string small(text);
@@ -62,13 +53,22 @@ bool contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
+// "NVLink3 + NVSwitch", but not "6 links per pair, no NVSwitch/NVLS".
+bool has_nvswitch(std::string_view fabric) {
+  const std::string text = small_letters(fabric);
+  const std::size_t at = text.find("nvswitch");
+  if (at == std::string::npos) return false;
+  const std::string_view before = std::string_view(text).substr(0, at);
+  return !before.ends_with("no ") && !before.ends_with("without ") && !before.ends_with("without an ");
+}
+
 std::optional<GpuFamily> family_of(const traces::CollectiveLog& log) {
   const std::string gpu = small_letters(log.gpu);
   std::optional<GpuFamily> found;
   for (const GpuFamily& family : kFamilies) {
     if (!found && contains(gpu, family.word)) found = family;
   }
-  if (!found || log.gpus_per_node > 4 || contains(small_letters(log.fact("intra_fabric")), "nvswitch")) return found;
+  if (!found || log.gpus_per_node > 4 || has_nvswitch(log.fact("intra_fabric"))) return found;
   if (log.gpus_per_node < 4) return found;
   for (const GpuFamily& board : kBoardsOfFour) {
     if (board.name == found->name) return board;
@@ -115,15 +115,22 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
     machine.notes.push_back("the log does not name its NICs; those of the node " + machine.node + " are assumed");
     return;
   }
+  // A log describes a tray where the node is a rack of them.
   const int gpus = std::min(family.gpus, std::max(log.gpus_per_node, 1));
+  const int trays = family.name == "gb200" ? std::max(family.gpus / gpus, 1) : 1;
   if (*count > gpus && *count % gpus == 0) {
     // Two ports a GPU are those of one NIC of twice the speed.
     machine.overrides.push_back(fmt::format("cluster.node.nic.ports={}", *count / gpus));
     speed = *speed * (*count / gpus);
     count = gpus;
   }
-  machine.overrides.push_back(fmt::format("cluster.node.nic.count={}", *count));
+  machine.overrides.push_back(fmt::format("cluster.node.nic.count={}", *count * trays));
   machine.overrides.push_back(fmt::format("cluster.node.nic.bandwidth={}Gbps", *speed));
+}
+
+void take_transport(MeasuredMachine& machine) {
+  if (machine.network == "unknown" || machine.network == "none") return;
+  machine.overrides.push_back("cluster.node.nic.transport=" + machine.network);
 }
 
 // The library's version, and those of its variables that change its choices.
@@ -131,9 +138,21 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
   if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return;
   if (!log.version_of_library.empty())
     machine.overrides.push_back("comm.nccl_version=\"" + log.version_of_library + "\"");
-  constexpr std::array<std::string_view, 10> kActing = {
-      "NCCL_ALGO",     "NCCL_PROTO",       "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS",
-      "NCCL_MAX_CTAS", "NCCL_NVLS_ENABLE", "NCCL_NTHREADS",      "NCCL_PXN_DISABLE",   "NCCL_CROSS_NIC"};
+  constexpr std::array<std::string_view, 15> kActing = {"FI_CXI_RX_MATCH_MODE",
+                                                        "FI_HMEM_CUDA_USE_GDRCOPY",
+                                                        "FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD",
+                                                        "FI_CXI_RDZV_THRESHOLD",
+                                                        "FI_CXI_RDZV_GET_MIN",
+                                                        "NCCL_ALGO",
+                                                        "NCCL_PROTO",
+                                                        "NCCL_MIN_NCHANNELS",
+                                                        "NCCL_MAX_NCHANNELS",
+                                                        "NCCL_MIN_CTAS",
+                                                        "NCCL_MAX_CTAS",
+                                                        "NCCL_NVLS_ENABLE",
+                                                        "NCCL_NTHREADS",
+                                                        "NCCL_PXN_DISABLE",
+                                                        "NCCL_CROSS_NIC"};
   const std::string env = log.fact("env");
   for (std::size_t at = 0; at < env.size();) {
     const std::size_t end = std::min(env.find(';', at), env.size());
@@ -153,6 +172,7 @@ void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
 // machines of one GPU are those of the class, and networks of one kind differ by more.
 void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, const ListedMachine& listed,
                  UseProfile use) {
+  machine.listed = listed.name;
   if (listed.gpus_per_process && !machine.gpus_per_process)
     machine.gpus_per_process = std::min(*listed.gpus_per_process, machine.gpus_per_host);
   machine.overrides.insert(machine.overrides.end(), listed.settings.begin(), listed.settings.end());
@@ -177,45 +197,21 @@ Result<CallTiming> timing_of(const traces::CollectiveLog& log, const ListedMachi
                                 "write '# timing: in a row' or '# timing: alone PyTorch', or leave the line out"));
 }
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// Versions before 2.14 set up every channel separately: the host writes its work, the channel's block fetches it from
-// host memory. Logs of one host with A100 that do not state the version are of that time; those of two hosts (OCI,
-// AKS) show no such cost.
-bool works_by_channel(const traces::CollectiveLog& log, const GpuFamily& family) {
-  const std::string& version = log.version_of_library;
-  int major = 0, minor = 0;
-  const char* const last = version.data() + version.size();
-  const auto [dot, wrong] = std::from_chars(version.data(), last, major);
-  if (wrong == std::errc() && dot != last && *dot == '.') {
-    const auto [end, error] = std::from_chars(dot + 1, last, minor);
-    if (error == std::errc()) return major == 2 && minor < 14;
-  }
-  return log.nodes <= 1 && is_one_of(family.name, {"a100", "a100-pcie"});
-}
-
-// For machines of which nothing else is known.
-Result<std::vector<std::string>> class_overrides(const MeasuredMachine& machine, const traces::CollectiveLog& log,
-                                                 const GpuFamily& family, const std::string& classes) {
-  const auto values = read_class_values(classes);
-  if (!values) return tl::unexpected(values.error());
-  const bool by_channel = works_by_channel(log, family);
-  return overrides_of({.generation = std::string(family.generation),
-                       .network = machine.network,
-                       .link_efficiency = std::string(family.link_efficiency),
-                       .work_by_channel = by_channel,
-                       .slow_device_work = by_channel && log.version_of_library.empty()},
-                      *values);
+// Logs of one host with A100 that do not state the version are of the years before NCCL 2.14, which set up every
+// channel separately, and of machines where that took 1.8 to 2.6 us; those of two hosts (OCI, AKS) show no such cost.
+void assume_old_library(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
+  const bool stated =
+      !log.version_of_library.empty() && std::isdigit(static_cast<unsigned char>(log.version_of_library.front())) != 0;
+  if (stated || log.nodes > 1 || !family.name.starts_with("a100")) return;
+  machine.assumed = {"comm.costs.launch_channel=1.9us", "comm.costs.host.channel=0.2us", "comm.costs.host.peer=0.8us"};
+  machine.notes.emplace_back("the log does not state the library's version: one before 2.14 is assumed");
 }
 
 // nccl-tests' README starts one process for all GPUs of a single host (-g 8), and one for each GPU of several hosts
 // (mpirun). Logs of one host with NVIDIA's GPUs that do not state it are assumed to follow it: this is right for eight
 // of the thirteen shipped machines with such logs.
 void assume_processes(MeasuredMachine& machine, const GpuFamily& family) {
-  if (machine.gpus_per_process || machine.hosts > 1 || machine.gpus_per_host < 2 ||
-      family.generation.starts_with("cdna"))
+  if (machine.gpus_per_process || machine.hosts > 1 || machine.gpus_per_host < 2 || family.name.starts_with("mi"))
     return;
   machine.gpus_per_process = machine.gpus_per_host;
   machine.notes.push_back(
@@ -230,17 +226,31 @@ std::string network_class(std::string_view nic) {
     std::string_view word;
     std::string_view network;
   };
-  constexpr std::array kWords = {
-      Word{"none", "none"},      Word{"slingshot", "slingshot"},   Word{"efa", "efa"},        Word{"tcp", "tcp"},
-      Word{"roce", "roce"},      Word{"infiniband", "infiniband"}, Word{"hdr", "infiniband"}, Word{"ndr", "infiniband"},
-      Word{"edr", "infiniband"}, Word{"connectx", "infiniband"}};
-  for (const Word& entry : kWords) {
-    if (contains(text, entry.word)) return std::string(entry.network);
+  if (text.starts_with("none")) return "none";
+  // Libraries first: they are named in addition to the NICs below them.
+  constexpr std::array kLibraries = {
+      Word{"tcpxo", "fastrak"},       Word{"fastrak", "fastrak"}, Word{"fastrack", "fastrak"},
+      Word{"tcpx", "tcpx"},           Word{"gib)", "gib"},        Word{"gib ", "gib"},
+      Word{"slingshot", "slingshot"}, Word{"efa", "efa"},         Word{"tcp", "tcp"}};
+  for (const Word& entry : kLibraries) {
+    if (contains(text + " ", entry.word)) return std::string(entry.network);
   }
-  return "unknown";
+  constexpr std::array kNics = {Word{"roce", "roce"}, Word{"infiniband", "infiniband"}, Word{"hdr", "infiniband"},
+                                Word{"ndr", "infiniband"}, Word{"edr", "infiniband"}};
+  // The first one named: others are for storage.
+  std::size_t first = std::string::npos;
+  std::string_view network;
+  for (const Word& entry : kNics) {
+    if (const std::size_t at = text.find(entry.word); at < first) {
+      first = at;
+      network = entry.network;
+    }
+  }
+  if (!network.empty()) return std::string(network);
+  return contains(text, "connectx") || contains(text, "mlx5") ? "infiniband" : "unknown";
 }
 
-Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use, const std::string& classes) {
+Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use) {
   const auto refuse = [&](std::string message) {
     return tl::unexpected(failure("E240", std::move(message), {.file = log.file},
                                   "describe the machine in a file and name it with --cluster"));
@@ -259,8 +269,9 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   }
   if (machine.hosts == 1) {
     machine.network = "none";
-  } else if (family->name != "gb200") {
+  } else {
     take_nics(machine, log, *family);
+    take_transport(machine);
   }
   if (family->name == "a100-pcie") {
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
@@ -275,18 +286,8 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (*timing == CallTiming::kAlonePyTorch) machine.alone = kPyTorchCall;
   if (listed != nullptr) take_listed(machine, log, *listed, use);
   assume_processes(machine, *family);
-  if (!machine.profile.empty()) return machine;
-  auto overrides = class_overrides(machine, log, *family, classes);
-  if (!overrides) return tl::unexpected(overrides.error());
-  machine.overrides.insert(machine.overrides.begin(), overrides->begin(), overrides->end());
+  if (machine.profile.empty()) assume_old_library(machine, log, *family);
   return machine;
-}
-
-std::string_view link_efficiency_of(std::string_view generation) {
-  const auto* const family = std::ranges::find_if(kFamilies, [&](const GpuFamily& known) {
-    return known.generation == generation && !known.link_efficiency.empty();
-  });
-  return family == kFamilies.end() ? std::string_view() : family->link_efficiency;
 }
 
 }  // namespace ringwright::validation

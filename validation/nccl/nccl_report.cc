@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/collective_run.h"
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
 #include "validation/nccl/nccl_logs.h"
@@ -55,18 +56,30 @@ PlatformScore score_of(const std::vector<ReplayedLog>& logs, std::string platfor
 }
 
 std::string heading(const ReplayedLog& log) {
-  return fmt::format("{}: {} on {} ranks ({}), {}\n", log_name(log.file), log.operation, log.ranks, log.machine,
-                     log.profile.empty() ? "makers' figures only" : "profile " + log.profile);
+  std::string constants = "profile " + log.profile;
+  if (log.profile.empty())
+    constants = "constants of the class " + log.kernels + (log.transport == "none" ? "" : ", " + log.transport);
+  std::string text = fmt::format("{}: {} on {} ranks ({}), {}\n", log_name(log.file), log.operation, log.ranks,
+                                 log.machine, constants);
+  for (const std::string& note : log.notes) text += "  note: " + note + "\n";
+  return text;
+}
+
+std::string bus_bandwidth(const ReplayedLog& log, const ReplayedRow& row, Duration time) {
+  const auto operation = configs::parse_operation(log.operation);
+  const double factor = operation ? configs::bus_factor(*operation, log.ranks) : 1.0;
+  return fmt::format("{:.2f}", per_second(row.size, time).count() / 1e9 * factor);
 }
 
 std::string rows_text(const ReplayedLog& log) {
   TextTable table({Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                   Align::kLeft, Align::kLeft, Align::kRight});
-  table.add_row(
-      {"size", "measured us", "simulated us", "error", "formula us", "error", "algorithm", "protocol", "channels"});
+                   Align::kRight, Align::kRight, Align::kLeft, Align::kLeft, Align::kRight});
+  table.add_row({"size", "measured us", "simulated us", "error", "busbw GB/s", "simulated", "formula us", "error",
+                 "algorithm", "protocol", "channels"});
   for (const ReplayedRow& row : log.rows) {
     table.add_row({fmt::format("{}", row.size.count()), microseconds(row.measured), microseconds(row.simulated),
-                   difference(row.simulated, row.measured), row.formula ? microseconds(*row.formula) : "-",
+                   difference(row.simulated, row.measured), bus_bandwidth(log, row, row.measured),
+                   bus_bandwidth(log, row, row.simulated), row.formula ? microseconds(*row.formula) : "-",
                    row.formula ? difference(*row.formula, row.measured) : "-",
                    row.algorithm.empty() ? "-" : row.algorithm, row.protocol.empty() ? "-" : row.protocol,
                    row.channels > 0 ? fmt::format("{}", row.channels) : "-"});
@@ -141,10 +154,13 @@ std::string json_of(const ReplayedLog& log) {
   std::vector<std::string> rows;
   for (const ReplayedRow& row : log.rows) rows.push_back(json_of(row));
   return fmt::format(
-      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"profile\": {}, \"role\": {}, \"rows\": "
-      "[\n{}\n    ]}}",
-      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine),
-      json_text(log.profile), json_text(to_string(log.role)), fmt::join(rows, ",\n"));
+      "    {{\"log\": {}, \"operation\": {}, \"ranks\": {}, \"machine\": {}, \"of\": {}, \"kernels\": {}, "
+      "\"transport\": {}, "
+      "\"profile\": {}, "
+      "\"role\": {}, \"rows\": [\n{}\n    ]}}",
+      json_text(log_name(log.file)), json_text(log.operation), log.ranks, json_text(log.machine), json_text(log.listed),
+      json_text(log.kernels), json_text(log.transport), json_text(log.profile), json_text(to_string(log.role)),
+      fmt::join(rows, ",\n"));
 }
 
 std::string markdown_row(const PlatformScore& calibrated, const PlatformScore* plain) {
@@ -239,7 +255,7 @@ std::string collectives_json(const CollectiveTables& tables) {
 std::string collectives_markdown(const CollectiveTables& tables) {
   std::string page =
       "# Measured and simulated collectives\n\n"
-      "Geometric mean of the absolute error of times, by platform and size. *Class*: makers' figures and the values of "
+      "Geometric mean of the absolute error of times, by platform and size. *Class*: the constants of "
       "the\n"
       "hardware's class. *Calibrated*: the profile of the machine, where one is shipped. *Formula*: the estimate "
       "of NCCL's own\n"

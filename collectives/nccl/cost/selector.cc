@@ -189,8 +189,8 @@ std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const 
   return options;
 }
 
-std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call) {
-  return NcclSelector(setup).options(call);
+std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call, NcclGraphCache* graphs) {
+  return NcclSelector(setup, graphs).options(call);
 }
 
 }  // namespace ringwright::collectives

@@ -27,6 +27,7 @@ struct NcclOption {
 
 struct NcclSetup {
   NcclTables tables;
+  std::string version;  // of the library, as the user states it; empty: not stated
   NcclHost host;
   NcclKnobs knobs;
   TunerFile tuner;
@@ -65,6 +66,7 @@ class NcclSelector {
 };
 
 // NCCL's estimate for every algorithm and protocol, as a plain function of its inputs.
-[[nodiscard]] std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call);
+[[nodiscard]] std::vector<NcclOption> nccl_cost(const NcclSetup& setup, const CollectiveCall& call,
+                                                NcclGraphCache* graphs = nullptr);
 
 }  // namespace ringwright::collectives

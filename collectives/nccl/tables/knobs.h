@@ -55,6 +55,17 @@ struct NcclKnobs {
   int ib_timeout = 20;  // NCCL_IB_TIMEOUT
   int ib_retries = 7;   // NCCL_IB_RETRY_CNT
 
+  // libfabric's provider for Slingshot (fi_cxi(7)); empty: not stated.
+  std::optional<bool> cxi_software;     // FI_CXI_RX_MATCH_MODE=software: its own thread matches messages, not the NIC
+  std::optional<bool> cxi_gdrcopy;      // FI_HMEM_CUDA_USE_GDRCOPY: the processor copies small messages to the GPU
+  std::optional<Bytes> cxi_own_copy;    // FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD: itself up to this size
+  std::optional<Bytes> cxi_rendezvous;  // FI_CXI_RDZV_THRESHOLD
+  std::optional<Bytes> cxi_least_get;   // FI_CXI_RDZV_GET_MIN
+
+  [[nodiscard]] bool names_cxi() const {
+    return cxi_software || cxi_gdrcopy || cxi_own_copy || cxi_rendezvous || cxi_least_get;
+  }
+
   // From the first transmission to giving up; 0: never.
   [[nodiscard]] Duration ib_patience() const {
     constexpr Duration kUnit(4'096'000);  // picoseconds

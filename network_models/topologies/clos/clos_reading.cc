@@ -56,6 +56,17 @@ std::optional<int> optional_count(ConfigMap& fabric, const Key<std::int64_t>& ke
   return static_cast<int>(*value);
 }
 
+// One for each NIC of a host. A rack that is one NVLink domain has more NICs than a spine has ports for leaves: they
+// share rails, as those of its trays do.
+int usual_rails(int nics) {
+  constexpr int kMost = 32;
+  int rails = std::max(nics, 1);
+  if (rails <= kMost) return rails;
+  for (rails = kMost; nics % rails != 0; --rails) {
+  }
+  return rails;
+}
+
 // A problem belongs to the map that its key names: "leaf.ports" to the sub-map `leaf`.
 template <class Record>
 void record(ConfigMap& fabric, const OrderProblem& problem, Record&& put) {
@@ -129,7 +140,7 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
   if (kind != ClosKind::kFatTree) {
     order.rails = static_cast<int>(fabric.integer({.name = "rails",
                                                    .doc = "leaf switches that a node's NICs are spread over",
-                                                   .fallback = std::max(request.host.nic.count, 1),
+                                                   .fallback = usual_rails(request.host.nic.count),
                                                    .min = 1,
                                                    .max = 10'000}));
   }

@@ -79,6 +79,19 @@ TEST_F(Calibration, FindsThePlatformThatMadeTheMeasurements) {
   }
 }
 
+// Times that no platform has: the profile is written, and does not pass.
+TEST_F(Calibration, AFitThatLeavesMuchOverDoesNotPass) {
+  const std::string path = (folder_ / "odd.csv").string();
+  std::ofstream(path) << "# collective: all_reduce\n# gpu: NVIDIA A100-SXM4-80GB\n# nodes: 1\n# gpus_per_node: 8\n"
+                         "# ranks: 8\n# nic: none\nsize_bytes,count,type,redop,root,time_oop_us\n"
+                         "1024,256,float,sum,-1,30\n2048,512,float,sum,-1,900\n4096,1024,float,sum,-1,30\n"
+                         "8192,2048,float,sum,-1,900\n";
+  const auto outcome = calibrate_nccl({.files = {path}, .overrides = {kPlan}, .cluster = {}});
+  ASSERT_TRUE(outcome.has_value()) << render(outcome.error());
+  EXPECT_FALSE(outcome->passed);
+  EXPECT_THAT(render(outcome->warnings), HasSubstr("W363"));
+}
+
 TEST_F(Calibration, AMissingLogIsTold) {
   const auto outcome = calibrate_nccl({.files = {"/nowhere/x.log"}, .overrides = {}, .cluster = {}});
   ASSERT_FALSE(outcome.has_value());

@@ -81,6 +81,38 @@ TEST(Replay, ALogWithoutAKnownCollectiveIsRefused) {
   EXPECT_THAT(render(answer.error()), HasSubstr("E241"));
 }
 
+TEST(Replay, ARefusedLogIsNamedAndTheOthersAreSimulated) {
+  auto strange = measured({{1_MiB, 40_us}});
+  strange.file = "tpu.csv";
+  strange.gpu = "TPU v4";
+  const auto answer = replay_each({measured({{1_MiB, 40_us}}), strange}, {});
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->logs.size(), 1u);
+  EXPECT_EQ(answer->refusals, 1);
+  EXPECT_THAT(render(answer->refused), HasSubstr("'tpu.csv' cannot be simulated"));
+  EXPECT_THAT(render(answer->refused), HasSubstr("TPU v4"));
+  EXPECT_FALSE(replay_each({strange}, {}).has_value());
+}
+
+// A file with two hosts describes hosts; how many were measured is the log's.
+TEST(Replay, ALogIsSimulatedOnItsOwnNumberOfHosts) {
+  const auto answer =
+      replay_all({measured({{1_MiB, 40_us}})}, {.overrides = {"cluster.nodes=2"}, .cluster = std::string("dgx-h100")});
+  ASSERT_TRUE(answer.has_value()) << render(answer.error());
+  EXPECT_EQ((*answer)[0].machine, "1 x 8 of dgx-h100, as described");
+  ASSERT_EQ((*answer)[0].notes.size(), 1u);
+  EXPECT_THAT((*answer)[0].notes[0], HasSubstr("the 1 of the log"));
+}
+
+// What a profile states is not replaced by values of its class.
+TEST(Replay, AProfileHoldsAgainstValuesOfClasses) {
+  const auto log = measured({{1_GiB, 4_ms}});
+  const auto by_class = replay_all({log}, {.use_profile = UseProfile::kNo});
+  const auto by_profile = replay_all({log}, {.profile = std::string("dgxc-h100")});
+  ASSERT_TRUE(by_class.has_value() && by_profile.has_value());
+  EXPECT_NE((*by_class)[0].rows[0].simulated, (*by_profile)[0].rows[0].simulated);
+}
+
 TEST(SizeBand, CutsAtSixtyFourKibibytesAndMebibytes) {
   EXPECT_EQ(band_of(Bytes(65'535)), SizeBand::kSmall);
   EXPECT_EQ(band_of(64_KiB), SizeBand::kMiddle);

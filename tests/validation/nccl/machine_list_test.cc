@@ -95,6 +95,25 @@ TEST(MachineList, MistakesAreReportedWithTheirPlace) {
   EXPECT_THAT(render(no_source.error()), HasSubstr("machines.csv:2"));
 }
 
+TEST(MachineList, TellsMachinesOfOneSourceApartByTheirNics) {
+  const auto machines = parse_machines("machines.csv",
+                                       "machine,sources,gpu,gpus_per_process,timing,fitted,settings,nic\n"
+                                       "north,example.org,h100,,,north_n2,,fast\n"
+                                       "south,example.org,h100,,,south_n1,,slow\n");
+  ASSERT_TRUE(machines.has_value()) << render(machines.error());
+  traces::CollectiveLog log;
+  log.nodes = 2;
+  log.facts = {{"source", "example.org/logs"}, {"nic", "8 x slow"}};
+  EXPECT_EQ(find_machine(*machines, log, "h100")->name, "south");
+  log.facts["nic"] = "8 x new";
+  EXPECT_EQ(find_machine(*machines, log, "h100"), nullptr);
+  // Within one host there are no NICs: the list names the log.
+  log.nodes = 1;
+  EXPECT_EQ(find_machine(*machines, log, "h100"), nullptr);
+  log.file = "logs/south_n1.csv";
+  EXPECT_EQ(find_machine(*machines, log, "h100")->name, "south");
+}
+
 TEST(MachineList, OfTheShippedOnesNamesLogsAndProfilesThatAreThere) {
   const auto machines = read_machines();
   ASSERT_TRUE(machines.has_value()) << render(machines.error());
