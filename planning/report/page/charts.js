@@ -174,7 +174,7 @@ function waterfallChart(panel, theme, width) {
           type: 'bar', stack: 'time', barWidth: '64%', barMinHeight: 2,
           data: lengths.map((value, row) => ({
             value, itemStyle: {color: colourOf(labels[row], row), borderRadius: 3},
-            // Beside the bar where there is room for it.
+            // Outside the bar where there is room for it.
             label: {
               show: true, position: offsets[row] + value > total * 0.62 ? (value > total * 0.45 ? 'insideRight' : 'left') : 'right',
               color: value > total * 0.45 && offsets[row] + value > total * 0.62 ? '#ffffff' : theme.text, fontSize: 12,
