@@ -79,7 +79,8 @@ function tipOf(heading, lines) {
 
 function tipOfRow(panel, row, headColumn) {
   const lines = panel.columns.map((column) => [column.name, cellText(column, column.values[row])]);
-  const heading = String(panel.columns[headColumn].values[row]);
+  const head = panel.columns[headColumn];
+  const heading = head.numeric ? `${head.name} ${cellText(head, head.values[row])}` : head.values[row];
   return tipOf(heading, lines.filter((_, index) => index !== headColumn));
 }
 
