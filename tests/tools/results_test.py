@@ -56,6 +56,15 @@ class ResultsTest(unittest.TestCase):
             self.assertIn(b'record', pages[0])  # of the command that records tasks, which result.json does not hold
             self.assertIn(b'F0 forward', pages[2])
 
+    def test_a_result_names_its_command_without_folders(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / 'mine.yaml'
+            path.write_text('version: 1\nname: mine\nmodel: {preset: gpt2-1.5b, seq_length: 1024}\nparallel: {dp: auto}\n'
+                            'training: {global_batch: 64, micro_batch: 4}\n'
+                            'cluster: {nodes: 1, node: {preset: dgx-a100}, fabric: {type: single_node}}\n')
+            out = self.answer('run', str(path), '--json', '--set', 'simulate.steps=2', '--seed', '3')
+            self.assertEqual(json.loads(out)['command'], ['ringwright', 'run', 'mine.yaml', '--set', 'simulate.steps=2', '--seed', '3'])
+
     def test_a_report_names_the_mistakes_of_all_files(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / 'a.json').write_text('{"schema": "ringwright.result/1"')

@@ -9,7 +9,7 @@ const COLOURS = {
   'optimizer and others': '#b98d2c',
   'TP communication': '#e0813d', 'PP communication': '#2f9e77', 'DP communication': '#c4508f',
   'EP communication': '#8a6bd1', 'CP communication': '#1e9db3', 'embedding communication': '#b98d2c',
-  'MP communication': '#7487a0', 'EDP communication': '#d2545f', 'ETP communication': '#6f9a3c',
+  'MP communication': '#7487a0', 'host communication': '#5d9c9c', 'EDP communication': '#d2545f', 'ETP communication': '#6f9a3c',
   'exposed': '#d2545f', 'hidden behind computing': '#3f7ac8', 'behind other communication': '#a3adba',
   'by arithmetic': '#3f7ac8', 'by memory': '#e0813d', 'by overhead': '#a3adba',
   'no other is quicker and smaller': '#d2545f', 'simulated again': '#3f7ac8', 'by formulas': '#a3adba',
@@ -79,7 +79,8 @@ function tipOf(heading, lines) {
 
 function tipOfRow(panel, row, headColumn) {
   const lines = panel.columns.map((column) => [column.name, cellText(column, column.values[row])]);
-  const heading = String(panel.columns[headColumn].values[row]);
+  const head = panel.columns[headColumn];
+  const heading = head.numeric ? `${head.name} ${cellText(head, head.values[row])}` : head.values[row];
   return tipOf(heading, lines.filter((_, index) => index !== headColumn));
 }
 
@@ -174,7 +175,7 @@ function waterfallChart(panel, theme, width) {
           type: 'bar', stack: 'time', barWidth: '64%', barMinHeight: 2,
           data: lengths.map((value, row) => ({
             value, itemStyle: {color: colourOf(labels[row], row), borderRadius: 3},
-            // Beside the bar where there is room for it.
+            // Outside the bar where there is room for it.
             label: {
               show: true, position: offsets[row] + value > total * 0.62 ? (value > total * 0.45 ? 'insideRight' : 'left') : 'right',
               color: value > total * 0.45 && offsets[row] + value > total * 0.62 ? '#ffffff' : theme.text, fontSize: 12,
@@ -315,6 +316,11 @@ function pointsChart(panel, theme, width) {
   };
 }
 
+// "32.8K": the pointer shows all digits.
+function shortCount(value) {
+  return value < 10000 ? numberText(value) : value.toLocaleString('en', {notation: 'compact', maximumFractionDigits: 1});
+}
+
 function heatMapChart(panel, theme, width) {
   const [x, y, count] = panel.columns;
   const across = unique(x.values);
@@ -324,8 +330,10 @@ function heatMapChart(panel, theme, width) {
   const left = widestLabel(down, width * 0.34);
   const narrow = width < 560;
   // The colour is the share of the row, since rows differ in their number of links.
-  const data = x.values.map((name, row) => [
-    across.indexOf(name), down.indexOf(y.values[row]), (count.values[row] ?? 0) / (sums.get(y.values[row]) || 1), row]);
+  const data = x.values.map((name, row) => {
+    const share = (count.values[row] ?? 0) / (sums.get(y.values[row]) || 1);
+    return {value: [across.indexOf(name), down.indexOf(y.values[row]), share, row], label: {color: share > 0.25 ? '#ffffff' : theme.text}};
+  });
   return {
     height: down.length * 38 + (narrow ? 84 : 56),
     renderer: 'svg',
@@ -342,8 +350,7 @@ function heatMapChart(panel, theme, width) {
       series: [{
         type: 'heatmap', data, itemStyle: {borderColor: theme.card, borderWidth: 2, borderRadius: 4},
         label: {
-          show: true, fontSize: 11, formatter: (item) => (count.values[item.value[3]] > 0 ? numberText(count.values[item.value[3]]) : ''),
-          color: theme.text, textBorderColor: theme.card, textBorderWidth: 2,
+          show: true, fontSize: 11, formatter: (item) => (count.values[item.value[3]] > 0 ? shortCount(count.values[item.value[3]]) : ''),
         },
       }],
     },

@@ -19,16 +19,26 @@ BROWSER = next((path for name in ('chromium', 'chromium-browser', 'google-chrome
 PIPELINE = 'megatron-175b-64-a100'  # eight stages; runs in a second
 HOSTILE = '</script><img src=x onerror="document.title=1">'
 
-# Appended to a page: presses every button, and notes what came of it on the root element.
+# Appended to a page: points at the first item of every series, presses every button, and notes what came of it on the root element.
 PRESS_BUTTONS = '''<script>
 const saved = [];
+let tips = 0;
+drawn.forEach((chart) => chart.instance.getOption().series.forEach((series, seriesIndex) => {
+  if (series.silent) return;
+  if (series.type === 'parallel') {  // it has no point for an item: only a pointer shows the tip
+    tips += chart.instance.getOption().tooltip[0].formatter({dataIndex: 0}).className === 'tip' ? 1 : 0;
+    return;
+  }
+  chart.instance.dispatchAction({type: 'showTip', seriesIndex, dataIndex: 0});
+  tips += chart.element.querySelectorAll('.tip').length;
+}));
 URL.createObjectURL = (blob) => { saved.push(blob); return 'data:,'; };
 HTMLAnchorElement.prototype.click = () => {};
 document.querySelectorAll('.buttons button').forEach((button) => button.click());
 Promise.all(saved.map((blob) => blob.text())).then((texts) => {
   const lines = texts.map((text) => text.trimEnd().split('\\r\\n').length - 1);
   Object.assign(document.documentElement.dataset, {
-    saved: lines.join(' '), rows: [...document.querySelectorAll('tbody')].map((body) => body.rows.length).join(' '),
+    tips: String(tips), saved: lines.join(' '), rows: [...document.querySelectorAll('tbody')].map((body) => body.rows.length).join(' '),
     overflow: String(document.body.scrollWidth - document.body.clientWidth),
     background: getComputedStyle(document.body).backgroundColor,
   });
@@ -106,6 +116,7 @@ class BrowserTest(unittest.TestCase):
                 if panel['id'].endswith('-pipeline') and name == 'all.html':
                     continue  # only a run that was recorded has tasks
                 self.assertGreater(panel['shapes'], 0, panel)
+            self.assertGreater(int(page.root['data-tips']), len(page.panels) // 2)
             saved = [int(count) for count in page.root['data-saved'].split()]
             shown = [int(count) for count in page.root['data-rows'].split()]
             self.assertEqual(len(saved), len(shown))
