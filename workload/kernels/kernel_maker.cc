@@ -227,13 +227,19 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
   const auto values =
       static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
   const auto statistics = static_cast<double>(scores.queries * scores.heads);
+  const bool narrow = context_.training.fused.fp8_attention;
+  if (narrow) {
+    // Queries, keys and values; backward the gradient of the result.
+    const double cast = backward ? static_cast<double>(scores.queries * scores.heads * value_size(shape)) : values;
+    quantise(static_cast<double>(context_.training.micro_batch * scores.documents) * cast);
+  }
   const double moved =
       static_cast<double>(context_.training.micro_batch * scores.documents) *
       ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
   kernels_.push_back(
       {.family = family,
        .name = std::move(name),
-       .type = context_.training.precision,
+       .type = narrow ? DataType::kFp8 : context_.training.precision,
        .m = scores.queries,
        .n = scores.keys,
        .k = key_size(shape),
@@ -250,7 +256,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const bool wgrad = p.role == GemmRole::kWgrad;
   const bool dgrad = p.role == GemmRole::kDgrad;
   if (wgrad && shape.adapters) return;  // frozen
-  if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
+  if (!wgrad && p.casts) quantise(p.rows * (dgrad ? outputs : inputs));
   const double operand = bytes_per_element(gemm_type_);
   const double result = bytes_per_element(context_.training.precision);
   // A weight gradient is added to the main gradient, read and written; or it is written, to be added later.
@@ -268,7 +274,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   kernel.batch = p.experts;
   kernel.role = p.role;
   kernel.flops = Flops(2.0 * p.rows * inputs * outputs);
-  kernel.bytes = whole(p.rows * rows_in_and_out + weights);
+  kernel.bytes = whole(p.rows * (rows_in_and_out + p.fused_bytes) + weights);
   const std::string weight = kernel.name;
   kernels_.push_back(std::move(kernel));
   if (wgrad && !adds) add_gradient(weight, p.experts * p.inputs * p.outputs);
@@ -276,6 +282,11 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
 
 void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes, DataType type) {
   kernels_.push_back({.family = family, .name = std::move(name), .type = type, .bytes = whole(bytes)});
+}
+
+void KernelMaker::read_by_host(std::string name, double bytes) {
+  bytes_only(KernelFamily::kCopy, std::move(name), bytes, DataType::kFp32);
+  kernels_.back().host_reads = true;
 }
 
 void KernelMaker::stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element) {
