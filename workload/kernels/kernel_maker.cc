@@ -16,6 +16,22 @@ double gemm_flops(const Gemm& p) {
          static_cast<double>(p.batch);
 }
 
+// Kernels for one tensor in Transformer Engine (common/cast): maximum, scale and cast with a scale of this tensor; cast
+// and layout of the scales with scales by block.
+std::int64_t cast_kernels(NarrowRecipe recipe) {
+  switch (recipe) {
+    case NarrowRecipe::kNone:
+    case NarrowRecipe::kDelayed:
+    case NarrowRecipe::kBlockwise: return 1;
+    case NarrowRecipe::kMxfp8:
+    case NarrowRecipe::kMxfp4: return 2;
+    case NarrowRecipe::kTensorwise:
+    case NarrowRecipe::kRowwise:
+    case NarrowRecipe::kNvfp4: return 3;
+  }
+  return 1;
+}
+
 }  // namespace
 
 KernelMaker::KernelMaker(const KernelContext& given)
@@ -59,7 +75,7 @@ void KernelMaker::keep_precision() {
 // for the maximum, block scales are written next to the values. Row scales differ between the two GEMMs of a tensor,
 // which sum along different sides: both passes run for each. NVFP4 has both (NVIDIA, "Pretraining Large Language Models
 // with NVFP4", arXiv 2509.25149): a byte per 16 values, and one scale per tensor.
-void KernelMaker::quantise(double elements) {
+void KernelMaker::quantise(double elements, std::int64_t tensors) {
   const NarrowRecipe recipe = context_.training.narrow;
   if (recipe == NarrowRecipe::kNone || gemm_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
@@ -69,7 +85,9 @@ void KernelMaker::quantise(double elements) {
   if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
   if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
   if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;
-  bytes_only(KernelFamily::kCast, "quantise", elements * each, gemm_type_);
+  const std::int64_t launches = tensors == 1 ? 1 : tensors * cast_kernels(recipe);
+  bytes_only(KernelFamily::kCast, "quantise", elements * each / static_cast<double>(launches), gemm_type_);
+  kernels_.back().launches = launches;
 }
 
 // Each rank casts its own part, and the gathered tensor is transposed for the weight gradient with a per-tensor scale;
@@ -256,7 +274,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const bool wgrad = p.role == GemmRole::kWgrad;
   const bool dgrad = p.role == GemmRole::kDgrad;
   if (wgrad && shape.adapters) return;  // frozen
-  if (!wgrad && p.casts) quantise(p.rows * (dgrad ? outputs : inputs));
+  if (!wgrad && p.casts) quantise(p.rows * (dgrad ? outputs : inputs), fused().grouped_mlp ? 1 : p.experts);
   const double operand = bytes_per_element(gemm_type_);
   const double result = bytes_per_element(context_.training.precision);
   // A weight gradient is added to the main gradient, read and written; or it is written, to be added later.

@@ -107,8 +107,8 @@ class KernelMaker {
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
   // Pairs of query and key in one sequence: documents do not attend to each other.
   [[nodiscard]] double asked_pairs() const;
-  // Writes a tensor in fp8 or fp4, if GEMMs use that type.
-  void quantise(double elements);
+  // Writes a tensor in fp8 or fp4, if GEMMs use that type. The inputs of a grouped GEMM are one tensor for each expert.
+  void quantise(double elements, std::int64_t tensors = 1);
   // A gathered tensor of this many columns: quantised whole, or part by part before the gather.
   void quantise_gathered(std::int64_t columns);
 
