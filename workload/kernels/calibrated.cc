@@ -141,8 +141,8 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
   // number of the experts' tokens for 3.11 s, waiting for other ranks, in 64 microbatches of 48 layers.
   const Duration read = compute.duration({.name = "host_read",
                                           .doc = "time from the end of a kernel whose result the host waits for, as "
-                                                 "the number of each expert's tokens, to the next kernel; waiting for other "
-                                                 "ranks included",
+                                                 "the number of each expert's tokens, to the next kernel; waiting "
+                                                 "for other ranks included",
                                           .fallback = 1600_us,
                                           .min = 0_us,
                                           .max = 100_ms});
