@@ -1,4 +1,4 @@
-// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E147, W131, W134, W142, W143.
+// The codes of mistakes in a model, a training setup or a parallel layout: E130 to E147, E370, W131, W134, W142, W143.
 #include <array>
 
 #include "workload/builtin.h"
@@ -82,6 +82,12 @@ constexpr std::array kCodes = {
         "tp_comm_overlap needs sequence_parallel: true, so that activations are gathered and scattered, and weights\n"
         "without low-rank adapters.",
         "parallel: { tp: 8, tp_comm_overlap: true }   # add sequence_parallel: true"},
+    ErrorCode{
+        "E370", "exchanges of tokens that cannot overlap another microbatch",
+        "overlap_moe_expert_parallel_comm runs a forward and a backward pass of different microbatches in turns: it\n"
+        "needs 1F1B, with several model chunks per stage where there are several stages, and layers that are neither\n"
+        "recomputed as a whole nor gathered one by one.",
+        "parallel: { pp: 4, ep: 8, overlap_moe_expert_parallel_comm: true }   # add virtual_stages: 2"},
     ErrorCode{"W135", "an unknown Megatron flag",
               "It is ignored. If it matters for time or memory, set the scenario's own key.",
               "--tensor-model-paralel-size 8   # did you mean --tensor-model-parallel-size?"},

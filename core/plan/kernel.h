@@ -52,6 +52,7 @@ struct Kernel {
   Flops flops;                   // of one launch; of causal attention only what the mask leaves
   Bytes bytes;                   // read and written from device memory by one launch, lower bound
   std::int64_t launches = 1;     // launches in this work
+  bool host_reads = false;       // the host waits for its result before it issues the next kernel
 };
 
 // The work of one compute task: kernels that run one after another on the compute stream.

@@ -103,6 +103,17 @@ Sharding read_sharding(const Vocabulary& vocabulary, std::string_view text) {
   return result;
 }
 
+std::vector<Setting> read_recipe(const Vocabulary& vocabulary, std::string_view text) {
+  std::vector<Setting> set;
+  for (const RecipeRule& rule : vocabulary.recipe) {
+    if (!rule.fits(text)) continue;
+    set.insert(set.end(), rule.set.begin(), rule.set.end());
+    const auto number = rule.number.empty() ? std::nullopt : count_after(rule, text);
+    if (number) set.push_back({.path = rule.number, .value = std::to_string(*number)});
+  }
+  return set;
+}
+
 Overlap read_overlap(const Vocabulary& vocabulary, std::string_view text) {
   Overlap result;
   for (const OverlapRule& rule : vocabulary.overlap) {

@@ -35,6 +35,9 @@ struct Sharding {
 };
 [[nodiscard]] Sharding read_sharding(const Vocabulary& vocabulary, std::string_view text);
 
+// What the settings of a recipe set in a scenario.
+[[nodiscard]] std::vector<Setting> read_recipe(const Vocabulary& vocabulary, std::string_view text);
+
 struct Overlap {
   bool known = false;
   std::optional<bool> grad_reduce, param_gather, tensor, p2p;

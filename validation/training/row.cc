@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "validation/training/recipe_columns.h"
 
 namespace ringwright::validation {
 namespace {
@@ -64,6 +65,7 @@ const std::array kTrainingRowColumns = {
     Column{"overlap", &TrainingRow::overlap, "overlapped communication, in words"},
     Column{"framework", &TrainingRow::framework, "Megatron-LM, NeMo, torchtitan, ...; the stack decides defaults"},
     Column{"schedule", &TrainingRow::schedule, "pipeline schedule, in words"},
+    Column{"recipe", &TrainingRow::recipe, "settings of the software, as NAME=VALUE; NAME=VALUE"},
     Column{"step_time_s", &TrainingRow::step_seconds, "measured: seconds of a training step"},
     Column{"tok_s_gpu", &TrainingRow::tokens_per_gpu, "measured: tokens/s of a GPU"},
     Column{"tflops_gpu", &TrainingRow::tflops_per_gpu, "measured: TFLOP/s of a GPU"},
@@ -127,6 +129,8 @@ class RowReader {
   }
 
   TrainingRow finish() {
+    if (result_.recipe.empty()) result_.recipe = recipe_of(table_, row_);
+    if (result_.recompute.empty()) result_.recompute = recompute_of(result_.recipe);
     if (result_.id.empty()) refuse("id", 1, "a row without an id cannot be named in the results");
     return std::move(result_);
   }
@@ -217,6 +221,7 @@ Result<TrainingTable> read_training_rows(const CsvTable& table) {
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
     if (std::ranges::find(kTrainingRowColumns, name, &Column::name) != kTrainingRowColumns.end()) continue;
+    if (is_recipe_column(name)) continue;
     result.unused_columns.push_back(name);
     if (std::ranges::find(kForPeople, name) == kForPeople.end()) result.warnings.add(unknown_column(table, i));
   }

@@ -19,7 +19,7 @@ struct TrainingRow {
   Place place;
   std::map<std::string, int, std::less<>> cells;  // where each cell that is not empty begins
   std::string id, where, model, gpu, nic, sharding, recompute, precision, overlap, framework, schedule, notes, trust,
-      split;
+      split, recipe;
   std::optional<std::int64_t> layers, hidden, heads, kv_heads, head_size, ffn, vocabulary, sequence;
   std::optional<std::int64_t> experts, top_k, expert_ffn, shared_experts;
   std::optional<std::int64_t> gpus, gpus_per_node, tp, pp, virtual_stages, dp, cp, ep, etp, sequence_parallel;

@@ -16,7 +16,8 @@ namespace ringwright::validation {
 namespace {
 
 std::string told_by(const TrainingRow& r) {
-  return fmt::format("{} {} {} {}", r.where, r.notes, r.schedule, r.gpu);
+  return fmt::format("{} {} {} {} {} {}", r.where, r.notes, r.schedule, r.gpu, r.precision,
+                     r.experts.value_or(0) > 0 ? "MoE" : "dense");
 }
 
 class ScenarioMaker {
@@ -368,6 +369,7 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
 
 void ScenarioMaker::training() {
   set_all(overlap_.set);
+  set_all(read_recipe(words_, row_.recipe));
   if (const SettingsRule* const rule = find_rule(words_.precision, row_.precision)) set_all(rule->set);
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
   if (source_ == nullptr || source_->recompute.empty()) {

@@ -78,6 +78,16 @@ OverlapRule read_overlap_rule(ConfigMap& map) {
   return rule;
 }
 
+RecipeRule read_recipe_rule(ConfigMap& map) {
+  RecipeRule rule;
+  rule.words = read_rule_words(map);
+  rule.set = read_settings(map, "set", kSetDoc);
+  rule.number = map.text({.name = "number",
+                          .doc = "key of a scenario that the number after the words sets",
+                          .fallback = std::string()});
+  return rule;
+}
+
 ScheduleRule read_schedule_rule(ConfigMap& map) {
   return {{read_rule_words(map)},
           map.text({.name = "schedule", .doc = "our name of the schedule", .fallback = std::string()})};
@@ -122,6 +132,7 @@ Result<Vocabulary> read_document(Result<ConfigDocument> document) {
       read_rules<WordRule>(root, "optimizer_offload", "words of column `dp_sharding`: the optimizer runs on the host",
                            [](ConfigMap& map) { return WordRule{read_rule_words(map)}; });
   result.overlap = read_rules(root, "overlap", "column `overlap`: every rule that fits", read_overlap_rule);
+  result.recipe = read_rules(root, "recipe", "column `recipe`: every rule that fits", read_recipe_rule);
   result.schedules = read_rules(root, "schedule", "column `schedule`: the first rule that fits", read_schedule_rule);
   result.adapters = read_rules(root, "adapters", "words for training low-rank adapters only", read_adapter_rule);
   result.cards = read_rules(root, "nic", "column `nic`: the first rule that fits", read_cards_rule);

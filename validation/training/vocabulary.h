@@ -35,6 +35,10 @@ struct OverlapRule : SettingsRule {
   [[nodiscard]] bool holds_in(std::string_view text) const;
 };
 
+struct RecipeRule : SettingsRule {
+  std::string number;  // the key of a scenario that the number after the words sets; empty: none
+};
+
 struct ScheduleRule : WordRule {
   std::string schedule;  // empty: the words state none
 };
@@ -59,6 +63,7 @@ struct Vocabulary {
   std::vector<ShardingRule> sharding;
   std::vector<WordRule> optimizer_offload;
   std::vector<OverlapRule> overlap;
+  std::vector<RecipeRule> recipe;
   std::vector<ScheduleRule> schedules;
   std::vector<AdapterRule> adapters;
   std::vector<CardsRule> cards;

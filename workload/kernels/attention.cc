@@ -8,6 +8,8 @@
 // costs an exponential on units that do not scale with the tensor cores, which makes short heads slow. (H100: 16
 // exponentials per cycle and multiprocessor, 3.9 of 989 TFLOP/s: 256 FLOPs each; arXiv 2407.08608, section 3.1.)
 //
+// In fp8 the GEMMs take half of the tensor cores' time at peak rate less; exponentials, loads and ramps stay.
+//
 // A kernel with one block per multiprocessor hides neither the block's first loads nor its last stores: the forward
 // pass reads its queries and writes its result; the backward pass reads keys and values and writes their gradients, and
 // passes before and after it read the result and its gradient, clear the sum of the queries' gradient (fp32), and
@@ -37,6 +39,13 @@ double own_bytes(const Kernel& kernel) {
 }  // namespace
 
 double attention_seconds(const Kernel& kernel, const GpuSpec& gpu) {
+  if (kernel.type == DataType::kFp8) {
+    Kernel half = kernel;
+    half.type = DataType::kBf16;
+    const double flops = kernel.flops.count();
+    const double saved = flops / gpu.peak_of(half.type).count() - flops / gpu.peak_of(kernel.type).count();
+    return attention_seconds(half, gpu) - saved;
+  }
   const KernelProfile& profile = gpu.kernels;
   const bool backward = kernel.family == KernelFamily::kAttentionBackward;
   const bool causal = kernel.mask == AttentionMask::kCausal;

@@ -27,64 +27,111 @@ ExpertSizes sizes_of(const KernelContext& context) {
           .rows = expert_rows(context)};
 }
 
+// Without fusion: softmax, top-k, masks of the chosen ones and their number, two sums for the balancing loss, and the
+// same in reverse (Megatron-LM, moe_utils.py: topk_routing_with_score_function, switch_load_balancing_loss_func).
+constexpr int kRouterOperators = 12;
+constexpr int kRouterBackwardOperators = 8;
+
 // Scores in fp32, then the K best and their weights.
-void add_router(KernelMaker& make) {
+void add_router(KernelMaker& make, const KernelContext& context) {
   const ExpertShape& experts = *make.shape.experts;
   const std::int64_t scores = make.local_tokens * experts.count;
   make.keep_precision();
   make.local_linear("router", make.shape.hidden, experts.count);
-  make.stream(kSoftmax, "router choice", scores, {.other_bytes = 2.0 * kExpertFp32});
+  for (int i = 0; i < (make.fused().router ? 1 : kRouterOperators); ++i) {
+    make.stream(kSoftmax, "router choice", scores, {.other_bytes = 2.0 * kExpertFp32});
+  }
+  if (context.experts.host_sizes()) {
+    make.read_by_host("tokens of experts to host", kExpertFp32 * static_cast<double>(experts.count));
+  }
 }
 
 void add_router_backward(KernelMaker& make) {
   const ExpertShape& experts = *make.shape.experts;
-  make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count,
-              {.other_bytes = 3.0 * kExpertFp32});
+  for (int i = 0; i < (make.fused().router ? 1 : kRouterBackwardOperators); ++i) {
+    make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count,
+                {.other_bytes = 3.0 * kExpertFp32});
+  }
   make.keep_precision();
   make.local_dgrad("router dgrad", make.shape.hidden, experts.count);
   make.local_wgrad("router wgrad", make.shape.hidden, experts.count);
 }
 
-// One vector read, K written, or the reverse.
-void add_permutation(KernelMaker& make, const char* name) {
+// Vectors that a permutation reads and writes for each token with K copies. One kernel: one read, K written, or the
+// reverse. PyTorch's operators: a gather of K; a product with the K weights, and a scatter-add that reads the sum.
+enum class Permutation { kSpread, kSum };
+double moved_vectors(const KernelMaker& make, Permutation kind) {
   const auto copies = static_cast<double>(make.shape.experts->per_token);
-  make.stream(kCopy, name, make.local_tokens * make.shape.hidden, {.values = 1.0 + copies});
+  if (make.fused().permute) return 1.0 + copies;
+  return kind == Permutation::kSpread ? 2.0 * copies : 5.0 * copies;
 }
 
-// Tokens arrive rank by rank and are needed expert by expert: no sort for one expert, or without other ranks.
+// The flexible dispatcher takes tokens as they are, and returns their sum.
+void add_permutation(KernelMaker& make, const KernelContext& context, Permutation kind, const char* name) {
+  if (context.experts.is_flex()) return;
+  make.stream(kCopy, name, make.local_tokens * make.shape.hidden, {.values = moved_vectors(make, kind)});
+}
+
+// Tokens arrive rank by rank and are needed expert by expert: no sort for one expert, or without other ranks. The
+// flexible dispatcher brings a token once to each rank; with HybridEP it writes all copies in place.
 void add_sort(KernelMaker& make, const KernelContext& context, const char* name) {
   const ExpertSizes sizes = sizes_of(context);
-  if (sizes.local == 1 || context.experts.ep == 1) return;
-  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 2});
+  const ExpertOptions& options = context.experts;
+  if (sizes.local == 1 || options.ep == 1) return;
+  if (options.is_flex() && options.backend == FlexBackend::kHybridEp && make.fused().permute) return;
+  const auto copies = static_cast<double>(make.shape.experts->per_token);
+  const double read = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
+  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 1.0 + read});
 }
 
 void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
   make.stream(kElementwise, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), {.values = values});
 }
 
+// A fused grouped MLP writes the activation's narrow values and their transpose in the epilogue of the GEMM, and stores
+// the activation's input, which its backward pass reads.
 void add_experts(KernelMaker& make, const KernelContext& context) {
   const ExpertSizes sizes = sizes_of(context);
   const std::int64_t h = make.shape.hidden;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
-  make.grouped("experts up", {.experts = sizes.local, .rows = sizes.rows, .inputs = h, .outputs = sizes.gated});
-  add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
-  make.grouped("experts down", {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h});
+  const bool fused = make.fused().grouped_mlp;
+  const double narrow = 2.0 * bytes_per_element(context.training.gemm_type()) * static_cast<double>(sizes.width);
+  make.grouped("experts up", {.experts = sizes.local,
+                              .rows = sizes.rows,
+                              .inputs = h,
+                              .outputs = sizes.gated,
+                              .fused_bytes = fused ? narrow : 0.0});
+  if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
+  make.grouped("experts down",
+               {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
 }
 
 void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const ExpertSizes sizes = sizes_of(context);
   const std::int64_t h = make.shape.hidden;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
+  const bool fused = make.fused().grouped_mlp;
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
     add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   }
-  make.grouped(
-      "experts down dgrad",
-      {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .role = GemmRole::kDgrad});
-  add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
-  make.grouped(
-      "experts up dgrad",
-      {.experts = sizes.local, .rows = sizes.rows, .inputs = h, .outputs = sizes.gated, .role = GemmRole::kDgrad});
+  // Reads the activation's input; its result is the gradient of that, in both layouts.
+  const double each = bytes_per_element(context.training.precision) * static_cast<double>(sizes.gated - sizes.width) +
+                      2.0 * bytes_per_element(context.training.gemm_type()) * static_cast<double>(sizes.gated);
+  make.grouped("experts down dgrad", {.experts = sizes.local,
+                                      .rows = sizes.rows,
+                                      .inputs = sizes.width,
+                                      .outputs = h,
+                                      .role = GemmRole::kDgrad,
+                                      .fused_bytes = fused ? each : 0.0});
+  if (!fused) {
+    add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
+  }
+  make.grouped("experts up dgrad", {.experts = sizes.local,
+                                    .rows = sizes.rows,
+                                    .inputs = h,
+                                    .outputs = sizes.gated,
+                                    .role = GemmRole::kDgrad,
+                                    .casts = !fused});
 }
 
 void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
@@ -127,17 +174,23 @@ double expert_rows(const KernelContext& context) {
 }
 
 void add_expert_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
-  if (section == LayerSection::kRouter) return add_router(make);
+  if (section == LayerSection::kRouter) return add_router(make, context);
   if (section == LayerSection::kRouterBackward) {
     if (context.training.recomputes(&RecomputedModules::norms)) {
       add_norm(make, "mlp norm", make.local_tokens * make.shape.hidden);
     }
     return add_router_backward(make);
   }
-  if (section == LayerSection::kPermute) return add_permutation(make, "token permutation");
-  if (section == LayerSection::kPermuteBackward) return add_permutation(make, "token permutation backward");
-  if (section == LayerSection::kUnpermute) return add_permutation(make, "token sum");
-  if (section == LayerSection::kUnpermuteBackward) return add_permutation(make, "token sum backward");
+  if (section == LayerSection::kPermute) {
+    return add_permutation(make, context, Permutation::kSpread, "token permutation");
+  }
+  if (section == LayerSection::kPermuteBackward) {
+    return add_permutation(make, context, Permutation::kSum, "token permutation backward");
+  }
+  if (section == LayerSection::kUnpermute) return add_permutation(make, context, Permutation::kSum, "token sum");
+  if (section == LayerSection::kUnpermuteBackward) {
+    return add_permutation(make, context, Permutation::kSpread, "token sum backward");
+  }
   if (section == LayerSection::kExpertSort) return add_sort(make, context, "sort by expert");
   if (section == LayerSection::kExpertUnsort) return add_sort(make, context, "sort by rank");
   if (section == LayerSection::kExperts) return add_experts(make, context);

@@ -16,6 +16,22 @@ double gemm_flops(const Gemm& p) {
          static_cast<double>(p.batch);
 }
 
+// Kernels for one tensor in Transformer Engine (common/cast): maximum, scale and cast with a scale of this tensor; cast
+// and layout of the scales with scales by block.
+std::int64_t cast_kernels(NarrowRecipe recipe) {
+  switch (recipe) {
+    case NarrowRecipe::kNone:
+    case NarrowRecipe::kDelayed:
+    case NarrowRecipe::kBlockwise: return 1;
+    case NarrowRecipe::kMxfp8:
+    case NarrowRecipe::kMxfp4: return 2;
+    case NarrowRecipe::kTensorwise:
+    case NarrowRecipe::kRowwise:
+    case NarrowRecipe::kNvfp4: return 3;
+  }
+  return 1;
+}
+
 }  // namespace
 
 KernelMaker::KernelMaker(const KernelContext& given)
@@ -59,7 +75,7 @@ void KernelMaker::keep_precision() {
 // for the maximum, block scales are written next to the values. Row scales differ between the two GEMMs of a tensor,
 // which sum along different sides: both passes run for each. NVFP4 has both (NVIDIA, "Pretraining Large Language Models
 // with NVFP4", arXiv 2509.25149): a byte per 16 values, and one scale per tensor.
-void KernelMaker::quantise(double elements) {
+void KernelMaker::quantise(double elements, std::int64_t tensors) {
   const NarrowRecipe recipe = context_.training.narrow;
   if (recipe == NarrowRecipe::kNone || gemm_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
@@ -69,7 +85,9 @@ void KernelMaker::quantise(double elements) {
   if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
   if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
   if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;
-  bytes_only(KernelFamily::kCast, "quantise", elements * each, gemm_type_);
+  const std::int64_t launches = tensors == 1 ? 1 : tensors * cast_kernels(recipe);
+  bytes_only(KernelFamily::kCast, "quantise", elements * each / static_cast<double>(launches), gemm_type_);
+  kernels_.back().launches = launches;
 }
 
 // Each rank casts its own part, and the gathered tensor is transposed for the weight gradient with a per-tensor scale;
@@ -227,13 +245,19 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
   const auto values =
       static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
   const auto statistics = static_cast<double>(scores.queries * scores.heads);
+  const bool narrow = context_.training.fused.fp8_attention;
+  if (narrow) {
+    // Queries, keys and values; backward the gradient of the result.
+    const double cast = backward ? static_cast<double>(scores.queries * scores.heads * value_size(shape)) : values;
+    quantise(static_cast<double>(context_.training.micro_batch * scores.documents) * cast);
+  }
   const double moved =
       static_cast<double>(context_.training.micro_batch * scores.documents) *
       ((backward ? 2.0 : 1.0) * values * bytes_per_element(context_.training.precision) + 4.0 * statistics);
   kernels_.push_back(
       {.family = family,
        .name = std::move(name),
-       .type = context_.training.precision,
+       .type = narrow ? DataType::kFp8 : context_.training.precision,
        .m = scores.queries,
        .n = scores.keys,
        .k = key_size(shape),
@@ -250,7 +274,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const bool wgrad = p.role == GemmRole::kWgrad;
   const bool dgrad = p.role == GemmRole::kDgrad;
   if (wgrad && shape.adapters) return;  // frozen
-  if (!wgrad) quantise(p.rows * (dgrad ? outputs : inputs));
+  if (!wgrad && p.casts) quantise(p.rows * (dgrad ? outputs : inputs), fused().grouped_mlp ? 1 : p.experts);
   const double operand = bytes_per_element(gemm_type_);
   const double result = bytes_per_element(context_.training.precision);
   // A weight gradient is added to the main gradient, read and written; or it is written, to be added later.
@@ -268,7 +292,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   kernel.batch = p.experts;
   kernel.role = p.role;
   kernel.flops = Flops(2.0 * p.rows * inputs * outputs);
-  kernel.bytes = whole(p.rows * rows_in_and_out + weights);
+  kernel.bytes = whole(p.rows * (rows_in_and_out + p.fused_bytes) + weights);
   const std::string weight = kernel.name;
   kernels_.push_back(std::move(kernel));
   if (wgrad && !adds) add_gradient(weight, p.experts * p.inputs * p.outputs);
@@ -276,6 +300,11 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
 
 void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes, DataType type) {
   kernels_.push_back({.family = family, .name = std::move(name), .type = type, .bytes = whole(bytes)});
+}
+
+void KernelMaker::read_by_host(std::string name, double bytes) {
+  bytes_only(KernelFamily::kCopy, std::move(name), bytes, DataType::kFp32);
+  kernels_.back().host_reads = true;
 }
 
 void KernelMaker::stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element) {

@@ -61,6 +61,8 @@ class KernelMaker {
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
     GemmRole role = GemmRole::kForward;
+    bool casts = true;          // its input into a narrow type, if GEMMs use one; else another kernel has
+    double fused_bytes = 0.0;  // that it moves in addition, for the work of other kernels, for each row
   };
   void grouped(std::string name, const Grouped& product);
   // A kernel that touches `values` values of the working type plus `other_bytes`, per element.
@@ -72,10 +74,13 @@ class KernelMaker {
   void add_gradient(const std::string& name, std::int64_t elements);
   void stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element);
   void bytes_only(KernelFamily family, std::string name, double bytes, DataType type);
+  // Copies so many bytes to the host, which waits for them.
+  void read_by_host(std::string name, double bytes);
 
   // From here on no GEMM uses fp8 or fp4.
   void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
+  [[nodiscard]] const FusedKernels& fused() const { return context_.training.fused; }
   [[nodiscard]] bool copies_gradients() const { return context_.training.gradient_sum == GradientSum::kCopied; }
   [[nodiscard]] std::vector<Kernel> take() { return std::move(kernels_); }
 
@@ -102,8 +107,8 @@ class KernelMaker {
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
   // Pairs of query and key in one sequence: documents do not attend to each other.
   [[nodiscard]] double asked_pairs() const;
-  // Writes a tensor in fp8 or fp4, if GEMMs use that type.
-  void quantise(double elements);
+  // Writes a tensor in fp8 or fp4, if GEMMs use that type. The inputs of a grouped GEMM are one tensor for each expert.
+  void quantise(double elements, std::int64_t tensors = 1);
   // A gathered tensor of this many columns: quantised whole, or part by part before the gather.
   void quantise_gathered(std::int64_t columns);
 

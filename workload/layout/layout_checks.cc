@@ -169,6 +169,34 @@ void check_expert_tensor(ConfigMap& parallel, const ParallelContext& context, co
                  "set parallel.sequence_parallel: true");
 }
 
+// As Megatron-LM's arguments.py requires it: passes of different microbatches need a schedule in which they alternate.
+void check_expert_overlap(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!options.experts.overlap_exchange) return;
+  const auto refuse = [&](const std::string& why, const std::string& remedy) {
+    parallel.error("overlap_moe_expert_parallel_comm", "E370",
+                   fmt::format("{} {}", parallel.path_of("overlap_moe_expert_parallel_comm"), why), remedy);
+  };
+  const bool alternates = options.schedule == "1f1b" || options.schedule == "interleaved-1f1b";
+  if (options.listed || !alternates) {
+    refuse(fmt::format("needs the schedule 1f1b or interleaved-1f1b, not '{}'", options.schedule),
+           "set parallel.schedule: interleaved-1f1b");
+  } else if (options.pp > 1 && options.virtual_stages == 1) {
+    refuse(fmt::format("needs several model chunks per stage where pp is {}", options.pp),
+           "set parallel.schedule: interleaved-1f1b and parallel.virtual_stages: 2");
+  }
+  if (context.training.recompute == Recompute::kFull) {
+    refuse("is incompatible with full recomputation, which exchanges the tokens again",
+           "set training.recompute: selective");
+  }
+  if (options.experts.overlap_shared) {
+    refuse("is incompatible with moe_shared_expert_overlap, which uses the same time", "remove one of them");
+  }
+  if (options.sharding.parameters) {
+    refuse("is incompatible with sharded parameters, whose gathers follow the order of layers",
+           "set parallel.zero.stage: 1");
+  }
+}
+
 // Megatron-LM takes layers in groups without checking whether the last group is complete.
 void check_groups_of_layers(const ParallelContext& context, const ParallelOptions& options) {
   const FullRecompute& full = context.training.full;
@@ -284,6 +312,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_context(parallel, context, options);
   check_tensor(parallel, context, options);
   check_expert_tensor(parallel, context, options);
+  check_expert_overlap(parallel, context, options);
   check_pipeline(parallel, context, options);
   check_recomputation(context, options);
   check_batch(parallel, context, options);

@@ -8,6 +8,7 @@
 #include "workload/memory/activations.h"
 #include "workload/memory/kept_layers.h"
 #include "workload/parallel/gather_schedule.h"
+#include "workload/pipeline/schedule_check.h"
 
 namespace ringwright::workload {
 namespace {
@@ -227,7 +228,7 @@ Bytes HeldBytes::total() const {
 }
 
 MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots) {
-  return Walker(inputs, parts, slots).walk();
+  return Walker(inputs, parts, release_first(slots)).walk();
 }
 
 }  // namespace ringwright::workload

@@ -16,7 +16,10 @@ namespace {
 constexpr std::array kDispatchers{
     Option{"alltoall", "a token is sent to each of its experts' ranks"},
     Option{"allgather", "every rank of the expert-parallel group gets every token"},
-    Option{"flex", "as DeepEP: a token crosses to another host once and is forwarded inside"}};
+    Option{"flex", "as DeepEP: a token crosses to another host once and is forwarded inside, to each rank once"}};
+constexpr std::array kBackends{
+    Option{"deepep", "DeepEP: tokens arrive rank by rank, and a kernel copies them into the order of experts"},
+    Option{"hybridep", "HybridEP: with moe_permute_fusion the dispatch writes them in the order of experts"}};
 
 // Each expert's popularity is log-normal with the given coefficient of variation; a rank's load is the mean of its
 // experts'. One draw holds for all layers: in every layer all ranks wait for the most loaded one.
@@ -80,6 +83,33 @@ void check_divisions(ConfigMap& parallel, const ExpertContext& context, ExpertOp
   }
 }
 
+void read_overlap(ConfigMap& parallel, ExpertOptions& options) {
+  options.overlap_exchange =
+      parallel.boolean({.name = "overlap_moe_expert_parallel_comm",
+                        .doc = "tokens of a forward pass travel while a backward pass of another microbatch is "
+                               "computed, and the reverse",
+                        .fallback = false});
+  options.delay_wgrad =
+      parallel.boolean({.name = "delay_wgrad_compute",
+                        .doc = "overlap_moe_expert_parallel_comm: weight gradients of experts are computed while the "
+                               "gradients of their inputs travel",
+                        .fallback = false});
+  options.paged_stash = parallel.boolean({.name = "moe_paged_stash",
+                                          .doc = "buffers of tokens have a fixed size, so that the host does not wait "
+                                                 "for the number of each expert's tokens",
+                                          .fallback = false});
+  if (options.delay_wgrad && !options.overlap_exchange && !parallel.documenting()) {
+    parallel.warn("delay_wgrad_compute", "W131",
+                  fmt::format("{} has no effect without overlap_moe_expert_parallel_comm",
+                              parallel.path_of("delay_wgrad_compute")));
+    options.delay_wgrad = false;
+  }
+  if (options.ep > 1 || !options.overlap_exchange || parallel.documenting()) return;
+  parallel.warn("overlap_moe_expert_parallel_comm", "W131",
+                fmt::format("{} has no effect: ep is 1", parallel.path_of("overlap_moe_expert_parallel_comm")));
+  options.overlap_exchange = options.delay_wgrad = false;
+}
+
 void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
   ConfigMap load = parallel.map("moe_router_load", "imbalance of the router's token distribution; default: balanced");
   const double deviation =
@@ -122,6 +152,17 @@ void read_dispatch(ConfigMap& parallel, ExpertOptions& options) {
   options.dispatcher = kind == "allgather" ? Dispatcher::kAllGather
                        : kind == "flex"    ? Dispatcher::kFlex
                                            : Dispatcher::kAllToAll;
+  options.backend = parallel.choice({.name = "moe_flex_dispatcher_backend",
+                                     .doc = "the library of the flex dispatcher",
+                                     .fallback = "deepep"},
+                                    kBackends) == "hybridep"
+                        ? FlexBackend::kHybridEp
+                        : FlexBackend::kDeepEp;
+  if (parallel.has("moe_flex_dispatcher_backend") && !options.is_flex() && !parallel.documenting()) {
+    parallel.warn("moe_flex_dispatcher_backend", "W131",
+                  fmt::format("{} has no effect: {}", parallel.path_of("moe_flex_dispatcher_backend"),
+                              options.ep == 1 ? "ep is 1" : "moe_token_dispatcher_type is not flex"));
+  }
   options.fp8_dispatch = parallel.boolean({.name = "moe_fp8_dispatch",
                                            .doc = "tokens are dispatched in fp8, with one scale per 128 values",
                                            .fallback = false});
@@ -139,7 +180,8 @@ void read_dispatch(ConfigMap& parallel, ExpertOptions& options) {
 // Without experts all their keys have no effect.
 void warn_unused(ConfigMap& parallel) {
   for (const std::string_view key :
-       {"etp", "moe_token_dispatcher_type", "moe_fp8_dispatch", "moe_shared_expert_overlap",
+       {"etp", "moe_token_dispatcher_type", "moe_flex_dispatcher_backend", "moe_fp8_dispatch",
+        "moe_shared_expert_overlap", "overlap_moe_expert_parallel_comm", "delay_wgrad_compute", "moe_paged_stash",
         "moe_expert_capacity_factor", "moe_pad_expert_input_to_capacity", "moe_router_load"}) {
     if (!parallel.has(key)) continue;
     parallel.warn(key, "W131", fmt::format("{} has no effect: the model has no experts", parallel.path_of(key)));
@@ -172,6 +214,7 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
                                          .max = 100'000}));
   check_divisions(parallel, context, options);
   read_dispatch(parallel, options);
+  read_overlap(parallel, options);
   read_capacity(parallel, options);
   read_load(parallel, context, options);
   bound_load(options);
@@ -183,17 +226,33 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
   return options;
 }
 
-// A token's K experts are a random choice of E: it skips a host with E/n experts with the probability that all K are
-// elsewhere.
-double hosts_visited(const ExpertShape& experts, int hosts) {
+namespace {
+
+// Of so many equal groups, those that hold at least one of K experts, a random choice of E: a group of E/n is skipped
+// with the probability that all K are elsewhere.
+double groups_visited(std::int64_t experts, std::int64_t choices, double groups) {
   double missed = 1.0;
-  const std::int64_t elsewhere = experts.count - experts.count / hosts;
-  for (std::int64_t choice = 0; choice < experts.per_token; ++choice) {
-    missed *= static_cast<double>(std::max<std::int64_t>(0, elsewhere - choice)) /
-              static_cast<double>(experts.count - choice);
+  const double elsewhere = static_cast<double>(experts) - static_cast<double>(experts) / groups;
+  for (std::int64_t choice = 0; choice < choices; ++choice) {
+    missed *= std::max(0.0, elsewhere - static_cast<double>(choice)) / static_cast<double>(experts - choice);
   }
-  const double visited = static_cast<double>(hosts) * (1.0 - missed);
+  return groups * (1.0 - missed);
+}
+
+}  // namespace
+
+double hosts_visited(const ExpertShape& experts, int hosts) {
+  const double visited = groups_visited(experts.count, experts.per_token, hosts);
   return experts.group_limit < experts.groups ? std::min(visited, static_cast<double>(experts.group_limit)) : visited;
+}
+
+// With a group limit the choice is among the experts of that many hosts.
+double ranks_visited(const ExpertShape& experts, const ExpertOptions& options) {
+  const bool limited = experts.group_limit < experts.groups && experts.group_limit < options.outer();
+  if (!limited) return groups_visited(experts.count, experts.per_token, options.ep);
+  const std::int64_t reached = experts.count / options.outer() * experts.group_limit;
+  return groups_visited(reached, experts.per_token,
+                        static_cast<double>(options.inner()) * static_cast<double>(experts.group_limit));
 }
 
 }  // namespace ringwright::workload

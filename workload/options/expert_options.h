@@ -9,14 +9,22 @@
 
 namespace ringwright::workload {
 
-// Megatron's names. All-to-all: each rank sends a token to the ranks of its experts. All-gather: every rank gets every
-// token. Flex (DeepEP, github.com/deepseek-ai/DeepEP): a token crosses to another host once, and is forwarded inside.
+// Megatron's names. All-to-all: each rank sends a token to the ranks of its experts, once for each expert. All-gather:
+// every rank gets every token. Flex (DeepEP, github.com/deepseek-ai/DeepEP): a token crosses to another host once, and
+// is forwarded inside, to each rank once.
 enum class Dispatcher { kAllToAll, kAllGather, kFlex };
+// Libraries behind the flexible dispatcher. HybridEP writes tokens in the order of their experts, where permutation is
+// fused; after DeepEP another kernel does.
+enum class FlexBackend { kDeepEp, kHybridEp };
 
 struct ExpertOptions {
   int ep = 1;   // ranks over which the experts of a layer are spread
   int etp = 1;  // ranks over which each expert is split
   Dispatcher dispatcher = Dispatcher::kAllToAll;
+  FlexBackend backend = FlexBackend::kDeepEp;
+  bool overlap_exchange = false;  // tokens travel while another microbatch's pass in the other direction is computed
+  bool delay_wgrad = false;       // weight gradients of experts are computed while those of the tokens travel
+  bool paged_stash = false;       // buffers of tokens have a fixed size: the host need not know their number
   bool fp8_dispatch = false;     // tokens are dispatched in fp8 with one scale per 128 values
   bool overlap_shared = false;   // shared experts compute during the dispatch of tokens
   double capacity = 0.0;         // capacity in tokens, relative to an equal share; 0: unlimited
@@ -24,6 +32,9 @@ struct ExpertOptions {
   int host_ranks = 1;            // GPUs of a host, among which a flex dispatcher forwards
   std::vector<double> load;      // by expert-parallel rank: its tokens relative to an equal share; empty: all equal
   [[nodiscard]] double load_of(int rank) const { return load.empty() ? 1.0 : load[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] bool is_flex() const { return ep > 1 && dispatcher == Dispatcher::kFlex; }
+  // Dropless: the host reads how many tokens each expert has, to size buffers and GEMMs.
+  [[nodiscard]] bool host_sizes() const { return capacity <= 0.0 && !paged_stash; }
   // Of the most loaded rank: all wait for it.
   [[nodiscard]] double hottest() const;
   // Expert-parallel ranks that are neighbours on one host, and the number of such hosts.
@@ -43,5 +54,7 @@ struct ExpertContext {
 
 // Hosts per token: at most the group limit, else the expectation for a random choice of experts.
 [[nodiscard]] double hosts_visited(const ExpertShape& experts, int hosts);
+// The same of ranks, on those hosts.
+[[nodiscard]] double ranks_visited(const ExpertShape& experts, const ExpertOptions& options);
 
 }  // namespace ringwright::workload

@@ -345,6 +345,8 @@ TrainingOptions read_training_options(ConfigMap& training) {
                               training.path_of("document_length")));
   }
   read_kernel_choices(training, options);
+  const bool narrow = options.narrow != NarrowRecipe::kNone;
+  options.fused = read_fused_kernels(training, narrow ? NarrowTypes::kSome : NarrowTypes::kNone);
   return options;
 }
 

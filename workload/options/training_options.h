@@ -13,6 +13,7 @@
 #include "workload/gpu/gpu_spec.h"
 #include "workload/model/model_shape.h"
 #include "workload/options/expert_options.h"
+#include "workload/options/fused_kernels.h"
 #include "workload/options/layer_layout.h"
 #include "workload/options/offload_options.h"
 #include "workload/options/sharding_options.h"
@@ -109,6 +110,7 @@ struct TrainingOptions {
   CrossEntropy cross_entropy = CrossEntropy::kSplit;
   Pointwise pointwise = Pointwise::kFused;
   GradientSum gradient_sum = GradientSum::kFused;
+  FusedKernels fused;
   bool separate_projections = false;  // queries, keys and values, and both halves of a gated MLP, as separate weights
   std::int64_t loss_metrics = 0;      // that a trainer computes from the logits in addition to the loss
   bool norm_keeps_output = false;        // for its backward pass, instead of its input (Apex, memory_efficient)

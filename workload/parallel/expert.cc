@@ -39,7 +39,7 @@ std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction d
   };
   exchange(channels_.all, copies);
   exchange(channels_.outer, tokens_ * options().hottest() * hosts_visited(shape(), options().outer()));
-  exchange(channels_.inner, copies);
+  exchange(channels_.inner, tokens_ * options().hottest() * ranks_visited(shape(), options()));
   return tasks;
 }
 
@@ -70,43 +70,69 @@ void ExpertParallel::shared_backward(ProgramWriter& writer) {
   tensor_.sum_activation(writer);
 }
 
-void ExpertParallel::forward(ProgramWriter& writer) {
-  const bool overlapped = options().overlap_shared;
+void ExpertParallel::await(ProgramWriter& writer, const Travel& arriving) {
+  for (const TaskIndex task : arriving) writer.wait(task);
+}
+
+ExpertParallel::Travel ExpertParallel::forward_dispatch(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpNorm]);
   writer.compute(sections_[LayerSection::kRouter]);
-  if (!overlapped) shared_forward(writer);
+  if (!options().overlap_shared) shared_forward(writer);
   if (!to_all()) writer.compute(sections_[LayerSection::kPermute]);
-  const std::vector<TaskIndex> sent = travel(writer, Direction::kToExperts);
-  if (overlapped) shared_forward(writer);
-  for (const TaskIndex task : sent) writer.wait(task);
+  return travel(writer, Direction::kToExperts);
+}
+
+ExpertParallel::Travel ExpertParallel::forward_experts(ProgramWriter& writer, const Travel& arriving) {
+  if (options().overlap_shared) shared_forward(writer);
+  await(writer, arriving);
   split(writer, Direction::kToExperts);
   writer.compute(sections_[LayerSection::kExpertSort]);
   writer.compute(sections_[LayerSection::kExperts]);
   writer.compute(sections_[LayerSection::kExpertUnsort]);
   split(writer, Direction::kBack);
-  for (const TaskIndex task : travel(writer, Direction::kBack)) writer.wait(task);
+  return travel(writer, Direction::kBack);
+}
+
+void ExpertParallel::forward_finish(ProgramWriter& writer, const Travel& arriving) {
+  await(writer, arriving);
   if (!to_all()) writer.compute(sections_[LayerSection::kUnpermute]);
   writer.compute(sections_[LayerSection::kMlpResidual]);
 }
 
-void ExpertParallel::backward(ProgramWriter& writer) {
-  const bool overlapped = options().overlap_shared;
+ExpertParallel::Travel ExpertParallel::backward_dispatch(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpResidualBackward]);
-  if (!overlapped) shared_backward(writer);
+  if (!options().overlap_shared) shared_backward(writer);
   if (!to_all()) writer.compute(sections_[LayerSection::kUnpermuteBackward]);
-  const std::vector<TaskIndex> sent = travel(writer, Direction::kToExperts);
-  if (overlapped) shared_backward(writer);
-  for (const TaskIndex task : sent) writer.wait(task);
+  return travel(writer, Direction::kToExperts);
+}
+
+ExpertParallel::Travel ExpertParallel::backward_experts(ProgramWriter& writer, const Travel& arriving) {
+  if (options().overlap_shared) shared_backward(writer);
+  await(writer, arriving);
   split(writer, Direction::kToExperts);
   writer.compute(sections_[LayerSection::kExpertSort]);
   writer.compute(sections_[LayerSection::kExpertsBackward]);
-  writer.compute(sections_[LayerSection::kExpertsWgrad]);
+  if (!options().delay_wgrad) writer.compute(sections_[LayerSection::kExpertsWgrad]);
   writer.compute(sections_[LayerSection::kExpertUnsort]);
   split(writer, Direction::kBack);
-  for (const TaskIndex task : travel(writer, Direction::kBack)) writer.wait(task);
+  const Travel leaving = travel(writer, Direction::kBack);
+  if (options().delay_wgrad) writer.compute(sections_[LayerSection::kExpertsWgrad]);
+  return leaving;
+}
+
+void ExpertParallel::backward_finish(ProgramWriter& writer, const Travel& arriving) {
+  await(writer, arriving);
   if (!to_all()) writer.compute(sections_[LayerSection::kPermuteBackward]);
   writer.compute(sections_[LayerSection::kRouterBackward]);
   writer.compute(sections_[LayerSection::kMlpNormBackward]);
+}
+
+void ExpertParallel::forward(ProgramWriter& writer) {
+  forward_finish(writer, forward_experts(writer, forward_dispatch(writer)));
+}
+
+void ExpertParallel::backward(ProgramWriter& writer) {
+  backward_finish(writer, backward_experts(writer, backward_dispatch(writer)));
 }
 
 }  // namespace ringwright::workload

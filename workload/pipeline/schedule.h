@@ -31,6 +31,7 @@ struct Slot {
   int microbatch = 0;
   int chunk = 0;
   bool joined = false;  // one block with the next slot: inputs arrive before it, results leave after it
+  bool in_turns = false;  // joined to the next slot layer by layer, so that one releases what the other stores
   friend bool operator==(const Slot&, const Slot&) = default;
 };
 

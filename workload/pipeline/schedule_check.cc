@@ -161,10 +161,20 @@ class Checker {
 
 }  // namespace
 
+std::vector<Slot> release_first(std::vector<Slot> slots) {
+  for (std::size_t i = 0; i + 1 < slots.size(); ++i) {
+    if (!slots[i].in_turns) continue;
+    slots[i].joined = slots[i].in_turns = false;
+    std::swap(slots[i], slots[i + 1]);
+    ++i;
+  }
+  return slots;
+}
+
 int most_held(const std::vector<Slot>& slots) {
   int held = 0;
   int most = 0;
-  for (const Slot& slot : slots) {
+  for (const Slot& slot : release_first(slots)) {
     if (slot.pass == Pass::kForward) most = std::max(most, ++held);
     if (ends_microbatch(slot.pass)) --held;
   }

@@ -19,6 +19,8 @@ namespace ringwright::workload {
 struct WrittenPasses {
   using Layers = std::tuple<std::vector<PointKind>, bool>;  // the chunk's points, and whether it has the head
   std::map<std::tuple<Layers, Pass, ProgramWriter::CallShape>, std::optional<std::uint32_t>> segments;
+  // Of combined passes: layers of the forward pass, of the backward pass.
+  std::map<std::tuple<Layers, Layers, ProgramWriter::CallShape>, std::optional<std::uint32_t>> pairs;
 };
 
 // Of one stage.
@@ -37,6 +39,19 @@ class PassSegments {
     writer.begin_segment();
     write();
     add(slot, part, shape, writer.end_segment());
+  }
+
+  // The same for a forward and a backward pass in turns.
+  template <class Write>
+  void write_pair(ProgramWriter& writer, const ModelChunk& forward, const ModelChunk& backward, Write&& write) {
+    if (passes_ == Passes::kWrittenOut) return write();
+    const std::tuple key(WrittenPasses::Layers(forward.points, forward.head),
+                         WrittenPasses::Layers(backward.points, backward.head), writer.call_shape());
+    const auto known = written_.pairs.find(key);
+    if (known != written_.pairs.end()) return known->second ? writer.call(*known->second) : write();
+    writer.begin_segment();
+    write();
+    written_.pairs.emplace(key, writer.end_segment());
   }
 
  private:

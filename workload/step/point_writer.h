@@ -22,6 +22,7 @@ class PointWriter {
   void forward(ProgramWriter& writer, PointKind kind);
   void backward(ProgramWriter& writer, PointKind kind, Pass pass);
   [[nodiscard]] TensorParallel& tensor() { return tensor_; }
+  [[nodiscard]] ExpertParallel& expert() { return expert_; }
   [[nodiscard]] SectionTable& sections() { return sections_; }
   [[nodiscard]] const KernelContext& context() const { return sections_.context(); }
 

@@ -8,6 +8,7 @@
 
 #include "workload/kernels/optimizer_kernels.h"
 #include "workload/layout/gradient_turns.h"
+#include "workload/step/combined_pass.h"
 
 namespace ringwright::workload {
 namespace {
@@ -52,7 +53,9 @@ void StageBuilder::block(ProgramWriter& writer, std::size_t first, std::size_t l
     recompute_ahead(writer, stage_.slots[i]);
     pipeline_.receive(writer, points_.tensor(), stage_.slots[i]);
   }
-  for (std::size_t i = first; i <= last; ++i) {
+  const bool in_turns = combines(first, last);
+  if (in_turns) combined(writer, stage_.slots[first], last);
+  for (std::size_t i = first; i <= last && !in_turns; ++i) {
     if (stage_.slots[i].pass == Pass::kForward) {
       forward(writer, stage_.slots[i]);
     } else {
@@ -60,6 +63,26 @@ void StageBuilder::block(ProgramWriter& writer, std::size_t first, std::size_t l
     }
   }
   for (std::size_t i = first; i <= last; ++i) pipeline_.send(writer, stage_.slots[i]);
+}
+
+bool StageBuilder::combines(std::size_t first, std::size_t last) const {
+  return last == first + 1 && stage_.slots[first].in_turns;
+}
+
+void StageBuilder::combined(ProgramWriter& writer, const Slot& forward, std::size_t backward) {
+  const Slot& slot = stage_.slots[backward];
+  const auto turn = reduces_[backward] ? DataParallel::Turn::kReduces : DataParallel::Turn::kAddsUp;
+  writer.name_work(stage_.labels.of(slot), "forward and backward");
+  const ModelChunk& ahead = part_of(forward.chunk);
+  const ModelChunk& behind = part_of(slot.chunk);
+  const auto write = [&] {
+    CombinedPass({.points = points_, .replicas = replicas_, .activations = activations_},
+                 {.layers = ahead, .chunk = forward.chunk}, {.layers = behind, .chunk = slot.chunk}, turn)
+        .write(writer);
+  };
+  const bool identical = replicas_.leaves_forward_alone(forward.chunk) && replicas_.leaves_backward_alone(turn) &&
+                         !host_.moves_activations();
+  identical ? segments_.write_pair(writer, ahead, behind, write) : write();
 }
 
 void StageBuilder::begin(ProgramWriter& writer) {

@@ -39,6 +39,9 @@ class StageBuilder {
   void begin(ProgramWriter& writer);
   // Slots first .. last are one block.
   void block(ProgramWriter& writer, std::size_t first, std::size_t last);
+  // A forward pass and the backward pass that is joined to it, in turns.
+  [[nodiscard]] bool combines(std::size_t first, std::size_t last) const;
+  void combined(ProgramWriter& writer, const Slot& forward, std::size_t backward);
   void forward(ProgramWriter& writer, const Slot& slot);
   void forward_points(ProgramWriter& writer, const Slot& slot);
   void backward(ProgramWriter& writer, std::size_t number);

@@ -12,7 +12,10 @@
 namespace ringwright::workload::expert_test {
 namespace {
 
+using testing::Contains;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 // Two layers of eight experts of width 48, two per token; h 64, 32 tokens in a sequence.
 constexpr const char* kExpertModel =
@@ -78,8 +81,55 @@ TEST(ExpertParallel, ADispatcherThatKnowsHostsSendsATokenOncePerHost) {
   // Of eight experts four are on each host; both of a token's two are elsewhere with probability 4/8 x 3/7 = 3/14, so
   // that it visits 2 (1 - 3/14) = 11/7 hosts: 32 x 11/7 x 64 x 2 bytes = 6436.57 between hosts.
   EXPECT_EQ(traffic(plan, 0, "ep_outer"), Bytes(kPasses * 4 * 6437));
-  EXPECT_EQ(traffic(plan, 0, "ep_inner"), Bytes(kPasses * 4 * kExchange));
+  // Of four ranks with two experts each it visits 4 (1 - 6/8 x 5/7) = 13/7: 32 x 13/7 x 64 x 2 bytes = 7606.86 inside.
+  EXPECT_EQ(traffic(plan, 0, "ep_inner"), Bytes(kPasses * 4 * 7607));
   EXPECT_EQ(traffic(plan, 0, "ep"), Bytes(-1));
+}
+
+// Names of the kernels of all works.
+std::vector<std::string> kernels_of_plan(const StepPlan& plan) {
+  std::vector<std::string> names;
+  for (const Work& work : plan.graph.works) {
+    for (const Kernel& kernel : work.kernels) names.push_back(kernel.name);
+  }
+  return names;
+}
+
+TEST(ExpertParallel, HybridEpWritesTokensInTheOrderOfExpertsAndDeepEpDoesNot) {
+  const std::string flex = "ep: 4, moe_token_dispatcher_type: flex, moe_flex_dispatcher_backend: ";
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4)), Contains("sort by expert"));
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "hybridep", 4)), Not(Contains("sort by expert")));
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "hybridep", 4, "", ", moe_permute_fusion: false")),
+              Contains("sort by expert"));
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4)), Not(Contains("token permutation")));
+}
+
+TEST(ExpertParallel, TheHostReadsTheNumberOfTokensUnlessBuffersHaveAFixedSize) {
+  EXPECT_THAT(kernels_of_plan(plan_of("ep: 4", 4)), Contains("tokens of experts to host"));
+  EXPECT_THAT(kernels_of_plan(plan_of("ep: 4, moe_paged_stash: true", 4)), Not(Contains("tokens of experts to host")));
+  EXPECT_THAT(kernels_of_plan(plan_of("ep: 4, moe_expert_capacity_factor: 1", 4)),
+              Not(Contains("tokens of experts to host")));
+}
+
+TEST(ExpertParallel, AnOverlappedExchangeMovesTheSameBytesInAnOrderThatEnds) {
+  for (const std::string text : {"ep: 4, pp: 1", "ep: 2, pp: 1, dp: 4"}) {
+    const StepPlan plain = plan_of(text, 4);
+    const StepPlan turns = plan_of(text + ", overlap_moe_expert_parallel_comm: true, delay_wgrad_compute: true", 4);
+    EXPECT_EQ(traffic(turns, 0, "ep"), traffic(plain, 0, "ep")) << text;
+    EXPECT_EQ(turns.hardware_flops.count(), plain.hardware_flops.count()) << text;
+    EXPECT_EQ(check_task_graph(turns.graph), "") << text;
+    EXPECT_TRUE(FreePlayer(turns.graph, {}).play().has_value()) << text;
+  }
+}
+
+TEST(ExpertParallel, AnExchangeCannotOverlapASecondMicrobatchWithoutAlternatingPasses) {
+  const auto problem = [](const std::string& parallel, const std::string& training = "") {
+    return job_of("ep: 2, overlap_moe_expert_parallel_comm: true, " + parallel, 4, "", training).problems();
+  };
+  EXPECT_THAT(problem("pp: 2"), Contains(HasSubstr("several model chunks")));
+  EXPECT_THAT(problem("pp: 1", ", recompute: full"), Contains(HasSubstr("full recomputation")));
+  EXPECT_THAT(problem("pp: 1, schedule: gpipe"), Contains(HasSubstr("gpipe")));
+  EXPECT_THAT(problem("pp: 1, moe_shared_expert_overlap: true"), Contains(HasSubstr("moe_shared_expert_overlap")));
 }
 
 TEST(ExpertParallel, GroupsBoundTheHostsThatATokenVisits) {

@@ -1,0 +1,41 @@
+#include "workload/options/fused_kernels.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace ringwright::workload {
+namespace {
+
+bool needs_narrow(ConfigMap& training, std::string_view key, bool set, NarrowTypes narrow) {
+  if (!set || narrow == NarrowTypes::kSome || training.documenting()) return set;
+  training.warn(key, "W131",
+                fmt::format("{} has no effect: no GEMM is computed in fp8 or fp4", training.path_of(key)));
+  return false;
+}
+
+}  // namespace
+
+FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
+  FusedKernels fused;
+  fused.permute = training.boolean({.name = "moe_permute_fusion",
+                                    .doc = "one kernel moves tokens into the order of their experts, with hybridep the "
+                                           "dispatch itself; without: gather, scale and scatter-add of PyTorch",
+                                    .fallback = true});
+  fused.router = training.boolean({.name = "moe_router_fusion",
+                                   .doc = "one kernel scores and chooses experts; without: one per PyTorch operator",
+                                   .fallback = true});
+  const bool grouped = training.boolean({.name = "use_transformer_engine_op_fuser",
+                                         .doc = "GEMMs of experts, their activation and its casts are one kernel "
+                                                "(Transformer Engine's fused grouped MLP, "
+                                                "NVTE_CUTEDSL_FUSED_GROUPED_MLP)",
+                                         .fallback = false});
+  const bool attention = training.boolean({.name = "fp8_dot_product_attention",
+                                           .doc = "the GEMMs of fused attention are computed in fp8",
+                                           .fallback = false});
+  fused.grouped_mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
+  fused.fp8_attention = needs_narrow(training, "fp8_dot_product_attention", attention, narrow);
+  return fused;
+}
+
+}  // namespace ringwright::workload

@@ -1,0 +1,20 @@
+// Which small kernels are part of others: of expert layers, and the casts of narrow types.
+#pragma once
+
+#include "core/config/config_map.h"
+
+namespace ringwright::workload {
+
+struct FusedKernels {
+  bool permute = true;        // moe_permute_fusion
+  bool router = true;         // moe_router_fusion
+  bool grouped_mlp = false;   // use_transformer_engine_op_fuser
+  bool fp8_attention = false; // fp8_dot_product_attention
+};
+
+enum class NarrowTypes { kNone, kSome };
+
+// Keys of the `training` map; `narrow`: whether GEMMs are computed in fp8 or fp4.
+[[nodiscard]] FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow);
+
+}  // namespace ringwright::workload
