@@ -63,6 +63,34 @@ TEST(NcclFacts, SmallAllReducesGrowByOneLevelOfTheTreeAtATimeOnGh200) {
   }
 }
 
+// Alps with FI_HMEM_CUDA_USE_GDRCOPY=0 (its script so named): a call of the driver copies every eager message.
+TEST(NcclFacts, WithoutGdrCopySmallMessagesOnSlingshotTakeTwiceAsLong) {
+  const std::vector<Measured> alps = {{2, 29.5}, {4, 58.3}, {8, 86.2}, {16, 110.4}};
+  for (const Measured& point : alps) {
+    const CollectiveResult result = run({.node = "gh200-x4",
+                                         .profile = "alps-gh200",
+                                         .hosts = point.at,
+                                         .overrides = {"comm.env.FI_HMEM_CUDA_USE_GDRCOPY=0"}},
+                                        {.bytes = Bytes(8)});
+    expect_near(microseconds(result), point, 0.35);  // 5 to 7 us a copy; calls for more than 4 KiB take 8
+  }
+}
+
+// Two NICs of 200 Gb/s on two hosts carry 48 GB/s each way, one of them 24.
+TEST(NcclFacts, BoardsOfFourA100UseBothOfTheirNics) {
+  EXPECT_GT(bus_gb({.node = "a100-x4", .profile = "superbench-a100", .hosts = 2}, CollectiveOperation::kAllReduce,
+                   1_GiB, 4, 8),
+            45.0);
+}
+
+// Racks that are one NVLink domain have more NICs than a spine has ports for leaves: several are built without further
+// settings, and are not faster than one.
+TEST(NcclFacts, SeveralRacksAreBuiltAsTheyAre) {
+  const Machine one{.node = "gb200-nvl72", .profile = "azure-nd-gb200", .hosts = 1};
+  const Machine two{.node = "gb200-nvl72", .profile = "azure-nd-gb200", .hosts = 2};
+  EXPECT_GT(microseconds(run(two, {.bytes = Bytes(8)})), microseconds(run(one, {.bytes = Bytes(8)})));
+}
+
 // ABCI (V100 x 4, InfiniBand), the same.
 TEST(NcclFacts, SmallAllReducesGrowByOneLevelOfTheTreeAtATimeOnV100) {
   const std::vector<Measured> abci = {{2, 18.0}, {4, 31.3}, {8, 41.4}, {16, 56.2}, {32, 63.3}};

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/nccl_host.h"
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
 #include "traces/nccl_tests/collective_log.h"
@@ -115,7 +116,9 @@ class NcclCalibration {
           platform_constants(), [&](const auto& c) { return value.starts_with(fmt::format("{}=", c.path)); });
       if (!fitted) assumed_.push_back(value);
     }
-    if (network) transport_ = machine->cluster.host.nic.transport;
+    if (network) {
+      transport_ = configs::cost_class_of(machine->cluster.host, machine->cluster.gpu, machine->nccl).transport;
+    }
     return true;
   }
 

@@ -210,9 +210,8 @@ void assume_old_library(MeasuredMachine& machine, const traces::CollectiveLog& l
 // nccl-tests' README starts one process for all GPUs of a single host (-g 8), and one for each GPU of several hosts
 // (mpirun). Logs of one host with NVIDIA's GPUs that do not state it are assumed to follow it: this is right for eight
 // of the thirteen shipped machines with such logs.
-void assume_processes(MeasuredMachine& machine, const GpuFamily& family) {
-  if (machine.gpus_per_process || machine.hosts > 1 || machine.gpus_per_host < 2 || family.name.starts_with("mi"))
-    return;
+void assume_processes(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
+  if (machine.gpus_per_process || log.nodes > 1 || machine.gpus_per_host < 2 || family.name.starts_with("mi")) return;
   machine.gpus_per_process = machine.gpus_per_host;
   machine.notes.push_back(
       fmt::format("the log does not state how many GPUs a thread drives: all {} are assumed", machine.gpus_per_host));
@@ -285,7 +284,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (!timing) return tl::unexpected(timing.error());
   if (*timing == CallTiming::kAlonePyTorch) machine.alone = kPyTorchCall;
   if (listed != nullptr) take_listed(machine, log, *listed, use);
-  assume_processes(machine, *family);
+  assume_processes(machine, log, *family);
   if (machine.profile.empty()) assume_old_library(machine, log, *family);
   return machine;
 }

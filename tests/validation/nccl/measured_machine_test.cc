@@ -204,6 +204,7 @@ TEST(MeasuredMachine, TraysOfARackAreOneHost) {
   const MeasuredMachine rack = machine({.gpu = "NVIDIA GB200", .nodes = 18, .gpus_per_node = 4});
   EXPECT_EQ(rack.hosts, 1);
   EXPECT_EQ(rack.gpus_per_host, 72);
+  EXPECT_EQ(rack.gpus_per_process, std::nullopt);  // a thread drives GPUs of one tray at most
   const MeasuredMachine two =
       machine({.gpu = "NVIDIA GB200", .nodes = 32, .gpus_per_node = 4, .nic = "8 x ConnectX-8 400 Gb/s RoCE per tray"});
   EXPECT_EQ(two.hosts, 2);
