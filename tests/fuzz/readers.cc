@@ -44,7 +44,7 @@
 #include "validation/gpu/primitives_table.h"
 #include "validation/kernels/kernel_table.h"
 #include "validation/mpi/mpi_table.h"
-#include "validation/nccl/class_values.h"
+#include "validation/nccl/left_out.h"
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
 #include "validation/training/row.h"
@@ -219,7 +219,6 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
     {"chakra", chakra},
     {"chakra_groups", chakra_groups},
-    {"class_values", name_first<validation::parse_class_values>},
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
     {"deepspeed", deepspeed},
@@ -232,6 +231,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"interference_table", name_first<validation::parse_interference_table>},
     {"kernel_table", name_first<validation::parse_kernel_table>},
     {"kineto", name_first<traces::read_kineto_text>},
+    {"left_out", name_first<validation::parse_left_out>},
     {"log", name_first<traces::read_collective_log_text>},
     {"machines", name_first<validation::parse_machines>},
     {"megatron", megatron},

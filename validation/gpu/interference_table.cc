@@ -43,7 +43,7 @@ constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableW
                             TableWord<DataType>{"fp32", DataType::kFp32}};
 
 // One pair in four, by its kernel and its copy blocks.
-bool is_kept_aside(const MeasuredPair& pair) {
+bool pair_is_kept_aside(const MeasuredPair& pair) {
   return hash_text(pair_label(pair)) % 4 == 0;
 }
 
@@ -71,7 +71,7 @@ void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTab
   pair.together_seconds = cells.number(row, "compute_together_us", 1.0, kLeast) * 1e-6;
   pair.mover_alone = Bandwidth(cells.number(row, "mover_alone_GB_per_s", 1.0, kLeast) * 1e9);
   pair.mover_together = Bandwidth(cells.number(row, "mover_together_GB_per_s", 1.0, kLeast) * 1e9);
-  pair.kept_aside = is_kept_aside(pair);
+  pair.kept_aside = pair_is_kept_aside(pair);
   table.rows.push_back(std::move(pair));
 }
 
