@@ -15,7 +15,7 @@
 namespace ringwright::collectives {
 namespace {
 
-constexpr std::size_t kSlots = 8;
+constexpr std::size_t kProofSlots = 8;
 
 // Whose data a chunk holds: numbers rank * chunks + chunk, ascending. Empty: nothing.
 using Holdings = std::vector<std::uint32_t>;
@@ -142,7 +142,7 @@ class ProgramProver {
       queue = &states_[at(block.receive)].blocks[at(block.receive_block)].sent;
       if (queue->empty()) return false;
     }
-    if (step.action->sends && state.sent.size() == kSlots) return false;
+    if (step.action->sends && state.sent.size() == kProofSlots) return false;
     Message message(at(step.count));
     if (queue != nullptr) {
       message = std::move(queue->front());

@@ -53,7 +53,7 @@ std::string number(std::string_view text, Range range, Set&& set) {
 }
 
 constexpr Range kSwitch{0, 1};
-constexpr Range kChannels{1, NcclKnobs::kNoLimit};
+constexpr Range kCounted{1, NcclKnobs::kNoLimit};
 // Buffers and chunks: beyond what a GPU would give a channel. Twice the largest must fit a 32-bit size.
 constexpr Range kBufferBytes{1, std::int64_t{1} << 30};
 
@@ -136,10 +136,10 @@ std::string set_bytes(std::string_view text, std::optional<Bytes>& bytes) {
 }
 
 constexpr auto kMinChannels = [](std::string_view v, NcclKnobs& k) {
-  return number(v, kChannels, [&](std::int64_t n) { k.min_channels = static_cast<int>(n); });
+  return number(v, kCounted, [&](std::int64_t n) { k.min_channels = static_cast<int>(n); });
 };
 constexpr auto kMaxChannels = [](std::string_view v, NcclKnobs& k) {
-  return number(v, kChannels, [&](std::int64_t n) { k.max_channels = static_cast<int>(n); });
+  return number(v, kCounted, [&](std::int64_t n) { k.max_channels = static_cast<int>(n); });
 };
 
 constexpr std::array kVariables = {
@@ -154,7 +154,7 @@ constexpr std::array kVariables = {
     Variable{"NCCL_MAX_CTAS", "thread blocks, that is channels, at most", kMaxChannels},
     Variable{"NCCL_NVLS_NCHANNELS", "channels of in-switch reduction",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, kChannels, [&](std::int64_t n) { k.nvls_channels = static_cast<int>(n); });
+               return number(v, kCounted, [&](std::int64_t n) { k.nvls_channels = static_cast<int>(n); });
              }},
     Variable{"NCCL_NTHREADS", "threads of a channel with LL and Simple",
              [](std::string_view v, NcclKnobs& k) { return set_threads(v, k.threads); }},
@@ -248,12 +248,12 @@ constexpr std::array kVariables = {
         "NCCL_MIN_P2P_NCHANNELS", "channels of sends at least",
         [](std::string_view v,
            NcclKnobs&
-               k) { return number(v, kChannels, [&](std::int64_t n) { k.min_p2p_channels = static_cast<int>(n); }); }},
+               k) { return number(v, kCounted, [&](std::int64_t n) { k.min_p2p_channels = static_cast<int>(n); }); }},
     Variable{
         "NCCL_MAX_P2P_NCHANNELS", "channels of sends at most",
         [](std::string_view v,
            NcclKnobs&
-               k) { return number(v, kChannels, [&](std::int64_t n) { k.max_p2p_channels = static_cast<int>(n); }); }},
+               k) { return number(v, kCounted, [&](std::int64_t n) { k.max_p2p_channels = static_cast<int>(n); }); }},
     Variable{"NCCL_NET_OVERHEAD", "nanoseconds that posting a message to the network takes",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0}, [&](std::int64_t n) { k.net_overhead_us = static_cast<double>(n) * 1e-3; });

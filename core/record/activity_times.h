@@ -15,7 +15,7 @@ namespace ringwright {
 using ActivityMask = std::uint64_t;
 inline constexpr ActivityMask kComputing = 1;
 // A mask has a bit for each dimension of a job, and one for compute.
-inline constexpr std::size_t kMostDimensions = 63;
+inline constexpr std::size_t kMostActivityDimensions = 63;
 [[nodiscard]] constexpr ActivityMask communicating(DimensionId dimension) { return ActivityMask{2} << dimension.value; }
 
 // Only mixtures that occur take memory: few do, of the 2^(1 + dimensions) that could.

@@ -14,7 +14,8 @@ using namespace literals;
 // One host; every pair of GPUs is joined by 100 GB/s and 2 us through the switch.
 std::string one_host(int gpus) {
   return fmt::format(
-      "cluster: {{nodes: 1, node: {{preset: dgx-h100, gpus: {}, nvlink: {{bandwidth: 100GB/s, latency: 2us}}, "
+      "cluster: {{nodes: 1, node: {{preset: dgx-h100, gpus: {}, nvlink: {{bandwidth: 100GB/s, efficiency: 100%, "
+      "latency: 2us}}, "
       "pcie: {{switches: 1}}, nic: {{count: 0}}}}, fabric: {{type: single_node}}}}\n",
       gpus);
 }
@@ -50,7 +51,7 @@ TEST(RingAllReduce, OverTwoHostsIsPacedByTheNic) {
            "simulate: {network: alpha_beta}\n"
            "cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 1, pcie: {switches: 1, latency: 100ns}, nvlink: {kind: "
            "none}, "
-           "nic: {count: 1, bandwidth: 200Gbps, latency: 1us}}, "
+           "nic: {count: 1, bandwidth: 200Gbps, efficiency: 100%, latency: 1us}}, "
            "fabric: {type: fat_tree, latency: {hop: 300ns, cable: 50ns}}}\n");
   Bytes buffer;
   const auto simulation = assemble(scenario);

@@ -29,7 +29,8 @@ std::vector<std::string> shipped_nodes() {
 Duration all_reduce(const std::string& node, const std::string& model, const std::string& gpudirect, Bytes bytes) {
   const std::string text =
       fmt::format("cluster:\n  nodes: 2\n  node: {{preset: {}}}\n  fabric: {{type: fat_tree}}\n"
-                  "collectives: {{model: {}, overhead: none}}\ncomm: {{costs: {{gpudirect: {}}}}}\n",
+                  "collectives: {{model: {}, overhead: none}}\n"
+                  "comm: {{costs: {{gpudirect: {}}}, env: {{NCCL_PROTO: Simple}}}}\n",
                   node, model, gpudirect);
   const auto scenario = load_machine_text("machine.yaml", text);
   if (!scenario) throw std::runtime_error(render(scenario.error()));
@@ -41,12 +42,14 @@ Duration all_reduce(const std::string& node, const std::string& model, const std
 
 class Gpudirect : public testing::TestWithParam<std::string> {};
 
-// To 1 in 10,000: where another link is the bottleneck, a message that comes later may share it at a better time.
+// With one protocol: without GPUDirect NCCL uses no LL128, and where LL128 is the slower choice of its cost model, that
+// gains more than the copies cost. To 1 in 1,000: where another link is the bottleneck, a message that comes later may
+// share it at a better time.
 TEST_P(Gpudirect, IsNeverSlowerThanHostMemory) {
   for (const std::string model : {"closed_form", "steps", "chunks"}) {
     for (const Bytes bytes : {4_KiB, 1_MiB, 64_MiB}) {
       const double direct = to_seconds(all_reduce(GetParam(), model, "true", bytes));
-      EXPECT_GE(to_seconds(all_reduce(GetParam(), model, "false", bytes)), direct * (1.0 - 1e-4))
+      EXPECT_GE(to_seconds(all_reduce(GetParam(), model, "false", bytes)), direct * (1.0 - 1e-3))
           << model << " " << to_string(bytes);
     }
   }

@@ -16,7 +16,7 @@ std::string free_compute(int gpus) {
   return fmt::format(
       "cluster: {{nodes: 1, node: {{preset: dgx-h100, gpus: {}, gpu: {{kernel_launch: 0us, memory_bandwidth: "
       "1000000000TB/s, peak: {{bf16: 1000000000PFLOPS, fp32: 1000000000PFLOPS}}}}, nvlink: {{bandwidth: 100GB/s, "
-      "latency: 2us}}, pcie: {{switches: 1}}, nic: {{count: 0}}}}, fabric: {{type: single_node}}}}\n"
+      "efficiency: 100%, latency: 2us}}, pcie: {{switches: 1}}, nic: {{count: 0}}}}, fabric: {{type: single_node}}}}\n"
       "simulate: {{network: alpha_beta}}\ncompute: {{model: roofline}}\n",
       gpus);
 }

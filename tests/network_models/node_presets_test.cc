@@ -38,13 +38,14 @@ const std::map<std::string, Expected>& expected() {
       {"dgx1-v100", {8, 4, 150, 50, false}},      {"gb200-nvl72", {72, 72, 900, 3600, true}},
       {"hgx-h200", {8, 8, 450, 400, true}},       {"mi300x-8gpu", {8, 8, 448, 400, false}},
       {"dgx2-v100", {16, 8, 150, 100, false}},    {"hgx-h800", {8, 8, 200, 400, true}},
+      {"hgx-h100-x4", {4, 4, 450, 100, false}},
   };
   return table;
 }
 
 // Two nodes, so that the NICs have a peer.
-LoadedCluster load_preset(const std::string& name) {
-  return load_cluster("nodes: 2\nnode: {preset: " + name + "}\nfabric: {type: fat_tree, leaf: {ports: 1024}}\n");
+LoadedCluster load_preset(const std::string& name, const std::string& more = "") {
+  return load_cluster("nodes: 2\nnode: {preset: " + name + more + "}\nfabric: {type: fat_tree, leaf: {ports: 1024}}\n");
 }
 
 class NodePreset : public testing::TestWithParam<std::string> {};
@@ -56,7 +57,7 @@ TEST_P(NodePreset, LoadsWithoutAssumptions) {
 }
 
 TEST_P(NodePreset, HasTheVendorsBandwidths) {
-  const auto cluster = load_preset(GetParam());
+  const auto cluster = load_preset(GetParam(), ", nvlink: {efficiency: 100%}, nic: {efficiency: 100%}");
   const Expected want = expected().at(GetParam());
   const Network network = cluster.topology->build();
   std::size_t gpus = 0;

@@ -19,7 +19,7 @@ constexpr std::array kMemoryKinds = {
     Option{"NO_MEMORY_EXPANSION", "there is none"}, Option{"PER_NODE_MEMORY_EXPANSION", "one device per node"},
     Option{"PER_NPU_MEMORY_EXPANSION", "one device per rank"}, Option{"MEMORY_POOL", "one device for all ranks"}};
 constexpr std::int64_t kMostRanks = 4'194'304;
-constexpr std::size_t kMostDimensions = 16;
+constexpr std::size_t kMostNetworkDimensions = 16;
 
 void check_blocks(ConfigMap& root, const std::vector<std::string>& topology) {
   const std::vector<std::string> names(kBlocks.begin(), kBlocks.end());
@@ -29,9 +29,9 @@ void check_blocks(ConfigMap& root, const std::vector<std::string>& topology) {
     root.error("topology", "E270", fmt::format("topology has '{}' and knows {}", block, join(names, ", ")),
                near.empty() ? std::string() : fmt::format("did you mean '{}'?", near));
   }
-  if (topology.empty() || topology.size() > kMostDimensions) {
+  if (topology.empty() || topology.size() > kMostNetworkDimensions) {
     root.error("topology", "E270",
-               fmt::format("topology has {} dimensions and needs 1 to {}", topology.size(), kMostDimensions));
+               fmt::format("topology has {} dimensions and needs 1 to {}", topology.size(), kMostNetworkDimensions));
   }
 }
 

@@ -13,7 +13,7 @@ namespace ringwright::traces {
 namespace {
 
 // Some of the dimensions that a job can have stay free for messages and for transfers within a host.
-constexpr std::size_t kMostOverlaps = kMostDimensions - 8;
+constexpr std::size_t kMostOverlaps = kMostActivityDimensions - 8;
 
 // All ranks: no name, or "0" where no group is called so, as in ASTRA-sim.
 bool means_all(std::string_view name, const ChakraGroups& groups) {

@@ -44,7 +44,9 @@ constexpr std::array kAlgorithms = {NamedPart{"nvls_tree", "NVLS_TREE"},
                                     NamedPart{"ring", "RING"},
                                     NamedPart{"tree", "TREE"},
                                     NamedPart{"pat", "PAT"}};
-constexpr std::array kProtocols = {NamedPart{"ll128", "LL128"}, NamedPart{"simple", "SIMPLE"}, NamedPart{"ll", "LL"}};
+constexpr std::array kKernelProtocols = {NamedPart{"ll128", "LL128"},
+                                         NamedPart{"simple", "SIMPLE"},
+                                         NamedPart{"ll", "LL"}};
 
 // What precedes the operation in the names of all versions, in small letters.
 constexpr std::array<std::string_view, 9> kNcclBegins = {"nccldevkernel_",    "ncclkernel_",    "ncclsymkdevkernel_",
@@ -162,7 +164,7 @@ NcclKernelName parse_nccl_kernel(std::string_view kernel) {
     name.variant = algorithm.name;
     break;
   }
-  for (const NamedPart& protocol : kProtocols) {
+  for (const NamedPart& protocol : kKernelProtocols) {
     if (!cut(rest, protocol.part)) continue;
     if (!name.variant.empty()) name.variant += "_";
     name.variant += protocol.name;

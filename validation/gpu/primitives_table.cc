@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 9> kPrimitivesTableNeeded{"graph", "proto
                                                                  "slots", "slot_bytes", "bytes", "time_us"};
 enum class Graph { kRing, kTree };
 constexpr std::array kGraphs{TableWord<Graph>{"ring", Graph::kRing}, TableWord<Graph>{"tree", Graph::kTree}};
-constexpr std::array kProtocols{TableWord<Protocol>{"LL", Protocol::kLl},
+constexpr std::array kPrimitiveProtocols{TableWord<Protocol>{"LL", Protocol::kLl},
                                 TableWord<Protocol>{"LL128", Protocol::kLl128},
                                 TableWord<Protocol>{"Simple", Protocol::kSimple}};
 
@@ -36,7 +36,7 @@ void read_primitives_row(TableCells& cells, const CsvRow& row, PrimitivesTable& 
   cells.check_row(row);
   MeasuredExchange measured{.line = row.line};
   const Graph graph = cells.word(row, "graph", Graph::kRing, kGraphs);
-  measured.protocol = cells.word(row, "protocol", Protocol::kSimple, kProtocols);
+  measured.protocol = cells.word(row, "protocol", Protocol::kSimple, kPrimitiveProtocols);
   measured.ranks = count(cells, row, "ranks", 2);
   measured.channels = count(cells, row, "channels", 1);
   measured.threads = count(cells, row, "threads", 1);

@@ -12,7 +12,7 @@ ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
       in_flight_(classes * (1 + dimensions), 0),
       timeline_(classes),
       time_in_(classes) {
-  CHECK(dimensions <= kMostDimensions, "an activity mask has no bits for more dimensions");
+  CHECK(dimensions <= kMostActivityDimensions, "an activity mask has no bits for more dimensions");
 }
 
 void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {

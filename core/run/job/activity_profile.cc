@@ -24,7 +24,7 @@ void put_in_order(std::vector<ActivityProfile::Change>& changes) {
 
 ActivityProfile::ActivityProfile(std::vector<Change> changes, Duration length) : length_(length) {
   put_in_order(changes);
-  std::array<int, 1 + kMostDimensions> in_flight{};
+  std::array<int, 1 + kMostActivityDimensions> in_flight{};
   ActivityMask mask = 0;
   stretches_.reserve(changes.size() + 1);
   stretches_.push_back({.begin = Duration(0), .mixture = mixture_of(0)});

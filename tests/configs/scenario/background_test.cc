@@ -24,7 +24,7 @@ std::string two_hosts(std::string_view background, std::string_view network = "f
              "training: {{global_batch: 2}}\nparallel: {{dp: auto}}\n"
              "collectives: {{dp: {{algorithm: ring}}}}\nsimulate: {{network: {}}}\n"
              "cluster: {{nodes: 2, node: {{preset: dgx-h100, gpus: 1, pcie: {{switches: 1}}, nvlink: {{kind: none}}, "
-             "nic: {{count: 1, bandwidth: 200Gbps}}}}, fabric: {{type: fat_tree}}}}\n{}\n",
+             "nic: {{count: 1, bandwidth: 200Gbps, efficiency: 100%}}}}, fabric: {{type: fat_tree}}}}\n{}\n",
              network, background);
 }
 

@@ -27,7 +27,7 @@ std::string two_hosts(std::string_view faults, std::string_view network = "flow"
              "training: {{global_batch: 2}}\nparallel: {{dp: auto}}\ncollectives: {{dp: {{algorithm: ring}}}}\n"
              "simulate: {{network: {}}}\n"
              "cluster: {{nodes: 2, node: {{preset: dgx-h100, gpus: 1, pcie: {{switches: 1, latency: 100ns}}, "
-             "nvlink: {{kind: none}}, nic: {{count: 1, bandwidth: 200Gbps, latency: 1us}}}}, "
+             "nvlink: {{kind: none}}, nic: {{count: 1, bandwidth: 200Gbps, efficiency: 100%, latency: 1us}}}}, "
              "fabric: {{type: fat_tree, latency: {{hop: 300ns, cable: 50ns}}}}}}\n"
              "faults:\n{}\ncompute: {{model: roofline}}\n",
              network, faults);

@@ -14,7 +14,8 @@ namespace {
 using namespace literals;
 
 constexpr const char* kTwoHosts =
-    "cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4, nic: {count: 2, bandwidth: 200Gbps}, pcie: {switches: 2}}, "
+    "cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4, nvlink: {efficiency: 100%}, pcie: {switches: 2}, "
+    "nic: {count: 2, bandwidth: 200Gbps, efficiency: 100%}}, "
     "fabric: {type: fat_tree}}\n";
 
 Scenario data_parallel(const char* cluster, const char* rung, const char* algorithm) {

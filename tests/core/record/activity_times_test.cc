@@ -8,7 +8,7 @@ namespace {
 using namespace literals;
 
 constexpr ActivityMask kTensor = communicating(DimensionId(0));
-constexpr ActivityMask kLast = communicating(DimensionId(kMostDimensions - 1));
+constexpr ActivityMask kLast = communicating(DimensionId(kMostActivityDimensions - 1));
 
 TEST(ActivityTimes, AddUpByMixture) {
   ActivityTimes times;

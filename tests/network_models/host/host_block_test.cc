@@ -32,7 +32,7 @@ TEST(HostBlock, PaysTheNvLinkLatencyOnceInTwoHalves) {
 }
 
 TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
-  const Network network = one_node("{preset: dgx1-v100}");
+  const Network network = one_node("{preset: dgx1-v100, nvlink: {efficiency: 100%}}");
   EXPECT_EQ(trace(network, between(0, 3)), "host0/gpu0 host0/gpu3");
   // GPUs 0 and 5 share no lane; their switches 0 and 2 are on sockets 0 and 1.
   EXPECT_EQ(trace(network, between(0, 5)), "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie2 host0/gpu5");

@@ -149,7 +149,8 @@ TEST(RailOptimized, TakesTheNicsThatAMessageNames) {
 TEST(FatTree, GoesByBothItsNames) {
   for (const std::string type : {"fat_tree", "clos"}) {
     const auto cluster =
-        load_cluster("nodes: 16\nnode: {preset: dgx-a100}\nfabric: {type: " + type + ", leaf: {ports: 40}}\n");
+        load_cluster("nodes: 16\nnode: {preset: dgx-a100, nic: {efficiency: 100%}}\nfabric: {type: " + type +
+                     ", leaf: {ports: 40}}\n");
     ASSERT_THAT(cluster.problems, IsEmpty());
     const Network network = cluster.topology->build();
     EXPECT_EQ(nodes_of(network, NodeKind::kLeaf), 8U);  // 20 NICs on a leaf are 2 hosts of 8
