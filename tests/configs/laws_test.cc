@@ -99,7 +99,8 @@ TEST(Speed, OversubscriptionOfTwoDoublesTheTimeOfTrafficThatFillsTheUplinks) {
     return play(load(job("tp: 8, dp: auto",
                          fmt::format("node: {{preset: dgx-a100, nic: {{efficiency: 100%}}}}, fabric: {{type: fat_tree, "
                                      "scalable_unit: 1, leaf: {{ports: 16, oversubscription: \"{}\"}}, "
-                                     "spine: {{ports: 64}}, routing: {{policy: spray}}, latency: {{nic: 0us, hop: 0us, cable: 0us}}}}",
+                                     "spine: {{ports: 64}}, routing: {{policy: spray}}, "
+                                     "latency: {{nic: 0us, hop: 0us, cable: 0us}}}}",
                                      ratio)),
                      {"collectives.dp.algorithm=ring", "cluster.node.pcie.latency=0us", kWiresAlone}))
         .in_flight(0, "dp");
