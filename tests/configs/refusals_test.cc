@@ -8,6 +8,7 @@
 
 #include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::configs::refusals_test {
 namespace {
@@ -175,7 +176,7 @@ TEST(Memory, ThatDoesNotSufficeIsAFindingOfTheReport) {
 
 // Whether the layout fits a model that could not be read is not checked.
 TEST(Refusals, AnUnknownFamilyOfHuggingFaceIsTheOnlyMistake) {
-  const std::string file = testing::TempDir() + "ringwright-unknown-family.json";
+  const std::string file = test::own_folder() + "ringwright-unknown-family.json";
   std::ofstream(file) << "{\"model_type\": \"mamba\", \"hidden_size\": 64}";
   const auto told = refusals(scenario_text(
       "{num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128}",

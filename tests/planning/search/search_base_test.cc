@@ -7,13 +7,14 @@
 
 #include "planning/search/search.h"
 #include "tests/configs/played.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::planning::search_base_test {
 using namespace configs;
 namespace {
 
 std::string file_of(const std::string& parallel, const std::string& training) {
-  std::string path = testing::TempDir() + "search_base.yaml";
+  std::string path = test::own_folder() + "search_base.yaml";
   std::ofstream(path) << kTinyModel << "training: " << training << "\nparallel: " << parallel
                       << "\nsearch: {virtual_stages: [1], recompute: [none], sharding: [none], stage_layers: [even], "
                          "replay: 0}\ncluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n";

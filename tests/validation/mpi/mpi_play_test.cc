@@ -5,6 +5,7 @@
 
 #include "validation/builtin.h"
 #include "validation/tables/shipped_files.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::validation::mpi_play_test {
 namespace {
@@ -63,7 +64,7 @@ TEST(MpiPlay, ReportsNodesThatAnAlgorithmCannotUse) {
 }
 
 TEST(ValidateMpi, ScoresRowsThatNothingWasFittedOn) {
-  const std::string file = testing::TempDir() + "/ringwright_mpi.csv";
+  const std::string file = test::own_folder() + "ringwright_mpi.csv";
   FILE* const out = std::fopen(file.c_str(), "w");
   ASSERT_NE(out, nullptr);
   std::fputs(

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "validation/tables/shipped_files.h"
+#include "tests/support/own_folder.h"
 
 namespace ringwright::validation::conventions_test {
 namespace {
@@ -56,7 +57,7 @@ TEST(TrainingConventions, RowsOfOneTableMayBeScoredApartAndComeFromSeveralVersio
 }
 
 TEST(TrainingConventions, MistakesOfBothFilesComeTogether) {
-  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "ringwright_conventions";
+  const std::filesystem::path folder = std::filesystem::path(test::own_folder());
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "conventions.yaml") << "fsdp:\n  - {words: [titan], set: [wrap_ends]}\n"
                                                 "models:\n  - {preset: llama3-8b}\n  - {words: [gpt]}\n";
