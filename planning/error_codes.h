@@ -1,4 +1,4 @@
-// Error codes of studies: sweeps and their results, comparisons, sensitivities.
+// Error codes of studies: sweeps and their results, comparisons, sensitivities, reports.
 #pragma once
 
 #include <span>

@@ -76,7 +76,7 @@ TEST(NcclFacts, WithoutGdrCopySmallMessagesOnSlingshotTakeTwiceAsLong) {
   }
 }
 
-// Two NICs of 200 Gb/s on two hosts carry 48 GB/s each way, one of them 24.
+// Two NICs of 200 Gb/s on two hosts carry 48 GB/s in each direction, one of them 24.
 TEST(NcclFacts, BoardsOfFourA100UseBothOfTheirNics) {
   EXPECT_GT(bus_gb({.node = "a100-x4", .profile = "superbench-a100", .hosts = 2}, CollectiveOperation::kAllReduce,
                    1_GiB, 4, 8),

@@ -59,11 +59,11 @@ Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity)
 // Words of the user's own tables that have no effect, each where it stands first.
 Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary& vocabulary) {
   Diagnostics unknown;
-  std::set<std::pair<std::string_view, std::string>> told;
+  std::set<std::pair<std::string_view, std::string>> reported;
   for (const TrainingRow& row : rows) {
     if (!row.scored()) continue;
     for (const UnknownCell& cell : unknown_cells(row, vocabulary)) {
-      if (!told.emplace(cell.column, cell.text).second) continue;
+      if (!reported.emplace(cell.column, cell.text).second) continue;
       unknown.add({.severity = Severity::kWarning,
                    .code = "W169",
                    .place = row.place_of(cell.column),

@@ -1,5 +1,5 @@
-// Activations of a stage between forward and backward pass: which layers keep what, and their way to host memory and
-// back.
+// Activations of a stage between forward and backward pass: which layers keep what, and the transfers to host memory
+// and back.
 #pragma once
 
 #include <optional>
