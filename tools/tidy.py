@@ -47,6 +47,7 @@ NOT_A_VARIABLE = re.compile(r'^(?:using|typedef|template|friend|namespace|struct
 VARIABLE = re.compile(r'^(?:(?:static|inline|extern|thread_local|constinit)\s+)*[\w:]+(?:<.*>)?[\s*&]+\w+(?:\[\w*\])*\s*(?:=.*)?$')
 CODE_IN_COMMENT = re.compile(r'^\s{0,3}(?:[\w:.>\-\[\]]+\s*(?:=|\+=|\()[^.]*;|(?:if|for|while|switch)\s*\(.*[{;]|'
                              r'[\w:<>&* ]+\)\s*(?:const\s*)?\{|\}|return\b.*;|#include\b.*)\s*$')
+CONSTANT = re.compile(r'^(?:inline\s+)?constexpr\b[^=({]*?\b(k[A-Z]\w*)\s*(?:\[\w*\]\s*)?(?:[={(]|$)')
 ABSOLUTE_PATH = re.compile(r'(?<![\w.$}~/*])/(?:home|root|work|mnt|srv|opt|Users|workspace|builds?)/\w')
 
 
@@ -246,6 +247,24 @@ def check_namespaces(house):
             house.report(name, 1, f'is in namespace {given[0]}, should be in one that ends with ::{Path(name).stem}')
 
 
+def check_hidden(house):
+    """A source's constant has no namesake in a header of its library or of core: joined sources would silently take it."""
+    shared = {}
+    for name, source in house.sources.items():
+        for _, statement in source.namespace_statements() if name.endswith('.h') else ():
+            match = CONSTANT.match(statement)
+            if match:
+                shared.setdefault(match.group(1), []).append(name)
+    for name, source in house.sources.items():
+        is_joined = name.endswith('.cc') and not name.startswith('tests/')  # each test file has a namespace of its own
+        for line, statement in source.namespace_statements() if is_joined else ():
+            match = CONSTANT.match(statement)
+            for header in shared.get(match.group(1), ()) if match else ():
+                if header.split('/')[0] in ('core', name.split('/')[0]):
+                    house.report(name, line, f'{match.group(1)} hides the constant of {header} in sources that are compiled '
+                                 'together: give it a name of its own')
+
+
 def check_banned(house):
     for name, source in house.sources.items():
         for what, pattern, places, exempt, way_out in BANNED:
@@ -320,7 +339,7 @@ def check_paths(house):
 
 
 CHECKS = [check_layers, check_libraries, check_cycles, check_rooms, check_sizes, check_members, check_heads,
-          check_namespaces, check_banned, check_globals, check_plugins, check_presets, check_paths]
+          check_namespaces, check_hidden, check_banned, check_globals, check_plugins, check_presets, check_paths]
 
 
 def tidy(root):

@@ -207,6 +207,19 @@ class TidyTest(unittest.TestCase):
                                   'tools/run.cc': '// The command that runs.\n',
                                   'tools/sweep.cc': '// The command that sweeps.\n'}, 'does not name "sweep"')
 
+    def test_a_constant_that_hides_a_shared_one_is_found(self):
+        self.assert_only_finding({'core/base/limits.h': '// Limits of all.\n#pragma once\nconstexpr int kMostLinks = 8;\n',
+                                  'core/engine/engine.cc': '#include "core/engine/engine.h"\n\nnamespace ringwright {\n'
+                                                           'namespace {\nconstexpr int kMostLinks = 4;\n}\n}\n'},
+                                 'core/engine/engine.cc:5: kMostLinks hides the constant of core/base/limits.h')
+
+    def test_constants_of_classes_and_of_other_libraries_hide_nothing(self):
+        self.assertEqual(self.findings({
+            'network_models/flow.h': '// Flows that share links.\nconstexpr int kMostFlows = 8;\n',
+            'collectives/cost.h': '// Costs of calls.\nstruct Cost {\n  static constexpr int kMostCalls = 8;\n};\n',
+            'collectives/builtin.cc': '// The table of collective algorithms.\n#include "core/base/units.h"\nint make_ring();\n'
+                                      'constexpr int kMostFlows = 1, kMostCalls = 2;\n'}), [])
+
     def test_a_preset_that_no_test_loads_is_found(self):
         self.assert_only_finding({'configs/nodes/dgx.yaml': 'name: dgx\n'}, 'configs/nodes/dgx.yaml:1: no test loads this file')
 
