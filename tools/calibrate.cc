@@ -85,6 +85,8 @@ class Calibrate final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_calibrate() { return std::make_unique<Calibrate>(); }
+std::unique_ptr<Command> make_calibrate() {
+  return std::make_unique<Calibrate>();
+}
 
 }  // namespace ringwright::tools

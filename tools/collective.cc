@@ -32,9 +32,9 @@ struct ElementType {
   int bytes = 4;
 };
 // The names of nccl-tests.
-constexpr ElementType kTypes[] = {{"int8", 1},  {"uint8", 1}, {"int32", 4},   {"uint32", 4},   {"int64", 8},
-                                  {"uint64", 8}, {"half", 2},  {"float", 4},   {"double", 8},   {"bfloat16", 2},
-                                  {"f8e4m3", 1}, {"f8e5m2", 1}};
+constexpr ElementType kTypes[] = {{"int8", 1},   {"uint8", 1},    {"int32", 4},  {"uint32", 4},
+                                  {"int64", 8},  {"uint64", 8},   {"half", 2},   {"float", 4},
+                                  {"double", 8}, {"bfloat16", 2}, {"f8e4m3", 1}, {"f8e5m2", 1}};
 constexpr std::string_view kReductions[] = {"sum", "prod", "min", "max", "avg"};
 
 bool reduces(CollectiveOperation operation) {
@@ -332,8 +332,7 @@ class Collective final : public Command {
                     json_text(cluster_), join(settings, ", "), calls.gpus_per_process, calls.warmup, calls.iterations);
     std::vector<std::string> without_effect;
     for (const IgnoredKey& key : ignored) {
-      without_effect.push_back(
-          fmt::format("{{\"path\": {}, \"why\": {}}}", json_text(key.path), json_text(key.why)));
+      without_effect.push_back(fmt::format("{{\"path\": {}, \"why\": {}}}", json_text(key.path), json_text(key.why)));
     }
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
@@ -357,6 +356,8 @@ class Collective final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_collective() { return std::make_unique<Collective>(); }
+std::unique_ptr<Command> make_collective() {
+  return std::make_unique<Collective>();
+}
 
 }  // namespace ringwright::tools

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "planning/report/page.h"
 #include "tools/written_files.h"
 
 namespace ringwright::tools {
@@ -19,6 +20,16 @@ ExitCode Command::refuse(const Diagnostics& diagnostics) {
 ExitCode Command::write_to(const std::string& path, std::string_view text) {
   const std::string problem = write_file(path, text);
   return problem.empty() ? ExitCode::kOk : refuse("cannot write '" + path + "': " + problem);
+}
+
+ExitCode Command::write_page(const std::string& path, std::string_view json) {
+  if (path.empty()) return ExitCode::kOk;
+  const auto page = planning::page_of_result(json);
+  return page ? write_to(path, *page) : refuse(page.error());
+}
+
+OptionSpec Command::page_option(std::string* path) {
+  return {.names = "--html", .value = "FILE", .doc = "write the result as a page with charts", .target = path};
 }
 
 }  // namespace ringwright::tools

@@ -30,8 +30,8 @@ enum class ExitCode : int {
 using OptionTarget = std::variant<bool*, std::string*, std::optional<std::uint64_t>*, std::vector<std::string>*>;
 
 struct OptionSpec {
-  std::string_view names;   // "--json", "-o,--out"; a word without dashes is positional
-  std::string_view value;   // name of the value in help: "FILE"; empty for flags and positionals
+  std::string_view names;  // "--json", "-o,--out"; a word without dashes is positional
+  std::string_view value;  // name of the value in help: "FILE"; empty for flags and positionals
   std::string_view doc;
   OptionTarget target;
   bool required = false;    // positionals
@@ -64,6 +64,10 @@ class Command {
   [[nodiscard]] static ExitCode refuse(const Diagnostics& diagnostics);
   // Writes a file completely or not at all (written_files.h), and prints why it could not be written.
   [[nodiscard]] static ExitCode write_to(const std::string& path, std::string_view text);
+  // Writes the HTML page of a result, given as JSON, in the same manner; nothing where the path is empty.
+  [[nodiscard]] static ExitCode write_page(const std::string& path, std::string_view json);
+  // The option that names that page.
+  [[nodiscard]] static OptionSpec page_option(std::string* path);
 };
 
 using CommandFactory = std::unique_ptr<Command>();

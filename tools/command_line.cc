@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <charconv>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "core/base/text.h"
 
 namespace ringwright::tools {
 namespace {
 
-bool is_option(std::string_view argument) { return argument.size() > 1 && argument.front() == '-'; }
+bool is_option(std::string_view argument) {
+  return argument.size() > 1 && argument.front() == '-';
+}
 
 ParsedCommand usage_error(std::string message, std::string_view help) {
   ParsedCommand parsed;

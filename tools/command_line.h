@@ -13,7 +13,7 @@ namespace ringwright::tools {
 struct ParsedCommand {
   Command* command = nullptr;  // null: only `text` is printed
   CommonOptions common;
-  std::string text;            // help or version for stdout, or the mistake for stderr
+  std::string text;  // help or version for stdout, or the mistake for stderr
   ExitCode exit_code = ExitCode::kOk;
 };
 

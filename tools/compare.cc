@@ -26,7 +26,8 @@ class Compare final : public Command {
             {.names = "--set",
              .value = "KEY=VALUE",
              .doc = "a value of the second scenario, which is the first one again if it is not named; may be repeated",
-             .target = &settings_}};
+             .target = &settings_},
+            page_option(&html_)};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
@@ -50,11 +51,12 @@ class Compare final : public Command {
     }
     const planning::SideBySide both = planning::compare(std::move(steps));
     print(common.json ? render_comparison_json(both) : render_comparison_text(both, terminal_width()));
-    return ExitCode::kOk;
+    return write_page(html_, render_comparison_json(both));
   }
 
  private:
   std::vector<std::string> sides_, settings_;
+  std::string html_;
 };
 
 }  // namespace

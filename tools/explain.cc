@@ -34,9 +34,9 @@ class Explain final : public Command {
     const std::array of_studies = {validation::validation_error_codes(), planning::planning_error_codes()};
     if (explanation.page.empty()) explanation.page = explain_error(of_studies, word_);
     if (explanation.page.empty()) return unknown(explanation.near);
-    const std::string text = common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_),
-                                                       json_text(explanation.page))
-                                         : explanation.page;
+    const std::string text =
+        common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_), json_text(explanation.page))
+                    : explanation.page;
     std::fputs(text.c_str(), stdout);
     if (!text.ends_with('\n')) std::fputs("\n", stdout);
     return ExitCode::kOk;
@@ -54,6 +54,8 @@ class Explain final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_explain() { return std::make_unique<Explain>(); }
+std::unique_ptr<Command> make_explain() {
+  return std::make_unique<Explain>();
+}
 
 }  // namespace ringwright::tools

@@ -73,6 +73,8 @@ class List final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_list() { return std::make_unique<List>(); }
+std::unique_ptr<Command> make_list() {
+  return std::make_unique<List>();
+}
 
 }  // namespace ringwright::tools

@@ -1,8 +1,8 @@
 // The command line: finds the subcommand and runs it. stdout carries results only; stderr diagnostics and progress.
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>

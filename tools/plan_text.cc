@@ -16,7 +16,9 @@ using configs::Estimate;
 using configs::Scenario;
 using configs::Simulation;
 
-std::string count(std::uint64_t number) { return with_commas(static_cast<long long>(number)); }
+std::string count(std::uint64_t number) {
+  return with_commas(static_cast<long long>(number));
+}
 // Whole numbers up to 2^63; beyond that, the last digits do not matter.
 std::string count(double number) {
   return number < 0x1p63 ? with_commas(static_cast<long long>(number)) : fmt::format("{:.2g}", number);
@@ -58,10 +60,10 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   const Estimate cost = estimate(simulation);
   TextTable table({Align::kLeft, Align::kLeft});
   const bool recorded = scenario.job.trace.has_value();
-  table.add_row(recorded ? std::vector<std::string>{"traces", scenario.job.trace->name}
-                         : std::vector<std::string>{"model", fmt::format("{}, {} parameters", scenario.job.model.name,
-                                                                         count(static_cast<std::uint64_t>(
-                                                                             plan.parameters)))});
+  table.add_row(
+      recorded ? std::vector<std::string>{"traces", scenario.job.trace->name}
+               : std::vector<std::string>{"model", fmt::format("{}, {} parameters", scenario.job.model.name,
+                                                               count(static_cast<std::uint64_t>(plan.parameters)))});
   table.add_row({"GPUs", fmt::format("{} on {} host{}, {}", count(cost.ranks),
                                      count(static_cast<std::uint64_t>(scenario.cluster.hosts)),
                                      scenario.cluster.hosts == 1 ? "" : "s", scenario.cluster.fabric)});
@@ -74,7 +76,7 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   }
   table.add_row(
       {"to run", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
-                              count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
+                             count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";
   if (recorded) return text;
@@ -92,8 +94,8 @@ std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
       "{},\n"
       "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {:.0f},\n"
       "  \"messages\": {:.0f}\n}}\n",
-      json_text(name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens,
-      plan.model_flops.count(), plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages);
+      json_text(name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens, plan.model_flops.count(),
+      plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages);
 }
 
 }  // namespace ringwright::tools

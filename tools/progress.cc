@@ -34,8 +34,8 @@ std::string progress_bar(const ProgressState& state) {
 void Progress::update(double done, std::uint64_t events) {
   if (style_ == ProgressStyle::kNone) return;
   const Clock::time_point now = Clock::now();
-  const ProgressState state{.done = done, .events = events,
-                            .seconds = std::chrono::duration<double>(now - started_).count(), .unit = unit_};
+  const ProgressState state{
+      .done = done, .events = events, .seconds = std::chrono::duration<double>(now - started_).count(), .unit = unit_};
   if (style_ == ProgressStyle::kBar) {
     if (now - last_shown_ < kBetweenUpdates) return;
     std::fprintf(stderr, "\r\x1b[K%s", progress_bar(state).c_str());

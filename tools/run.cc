@@ -103,10 +103,9 @@ std::string misfit_of_hosts(const Report& report) {
     if (row.fits()) continue;
     text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, capacity {}\n",
                         row.what, row.host, to_string(row.total), to_string(row.capacity));
-    text += row.what == "memory"
-                ? "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
-                  "offload_param\n"
-                : "  remedies: more hosts or drives (cluster.node.storage)\n";
+    text += row.what == "memory" ? "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
+                                   "offload_param\n"
+                                 : "  remedies: more hosts or drives (cluster.node.storage)\n";
   }
   return text;
 }
@@ -296,7 +295,7 @@ class Run final : public Command {
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
     if (outcome.timeline && !timeline_.empty() && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
-    if (!html_.empty() && !write_page(outcome, common)) return ExitCode::kUsage;
+    if (!html_.empty() && !write_run_page(outcome, common)) return ExitCode::kUsage;
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -354,10 +353,11 @@ class Run final : public Command {
   }
 
   // From the JSON of the result, as `ringwright report` does it.
-  [[nodiscard]] bool write_page(const configs::Outcome& outcome, const CommonOptions& common) const {
+  [[nodiscard]] bool write_run_page(const configs::Outcome& outcome, const CommonOptions& common) const {
     const traces::Timeline* const tasks = outcome.timeline ? &*outcome.timeline : nullptr;
-    const std::string problem =
-        write_file(html_, planning::page_of_result(render_json(*outcome.report), tasks, no_tasks_));
+    const auto page = planning::page_of_result(render_json(*outcome.report), tasks, no_tasks_);
+    if (!page) return refuse(page.error()) == ExitCode::kOk;
+    const std::string problem = write_file(html_, *page);
     if (!problem.empty()) tell(fmt::format("error: cannot write '{}': {}\n", html_, problem));
     if (problem.empty() && !common.quiet) tell(fmt::format("report in {}\n", html_));
     return problem.empty();
@@ -379,6 +379,8 @@ class Run final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_run() { return std::make_unique<Run>(); }
+std::unique_ptr<Command> make_run() {
+  return std::make_unique<Run>();
+}
 
 }  // namespace ringwright::tools

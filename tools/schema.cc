@@ -21,6 +21,8 @@ class Schema final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_schema() { return std::make_unique<Schema>(); }
+std::unique_ptr<Command> make_schema() {
+  return std::make_unique<Schema>();
+}
 
 }  // namespace ringwright::tools

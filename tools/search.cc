@@ -7,7 +7,6 @@
 
 #include "configs/scenario/scenario.h"
 #include "core/base/text.h"
-#include "planning/report/page.h"
 #include "planning/search/search.h"
 #include "planning/search/search_base.h"
 #include "planning/search/search_report.h"
@@ -96,7 +95,7 @@ class Search final : public Command {
              .least = 1,
              .most = kMostThreads},
             {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
-            {.names = "--html", .value = "FILE", .doc = "write the result as a page with charts", .target = &html_},
+            page_option(&html_),
             {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
   }
 
@@ -111,25 +110,22 @@ class Search final : public Command {
     const configs::Scenario* const scenario = &base->scenario;
     configs::SearchSettings settings = scenario->search;
     settings.given.insert(settings.given.end(), others.begin(), others.end());
-    const auto result = planning::search(
-        *scenario, settings, {.threads = static_cast<int>(threads_.value_or(0)),
-                                                              .progress = progress(common),
-                                                              .own_problem = base->own_problem});
+    const auto result = planning::search(*scenario, settings,
+                                         {.threads = static_cast<int>(threads_.value_or(0)),
+                                          .progress = progress(common),
+                                          .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
     const planning::SearchReport report{.scenario = *scenario,
-                                       .settings = settings,
-                                       .result = *result,
-                                       .detail = common.quiet ? Detail::kQuiet : Detail::kNormal,
-                                       .command = command_given()};
+                                        .settings = settings,
+                                        .result = *result,
+                                        .detail = common.quiet ? Detail::kQuiet : Detail::kNormal,
+                                        .command = command_given()};
     print(common.json ? render_search_json(report) : render_search_text(report));
     if (!csv_.empty()) {
       if (const ExitCode code = write_to(csv_, render_search_csv(report)); code != ExitCode::kOk) return code;
     }
-    if (!html_.empty()) {
-      const ExitCode code = write_to(html_, planning::page_of_result(render_search_json(report)));
-      if (code != ExitCode::kOk) return code;
-    }
+    if (const ExitCode code = write_page(html_, render_search_json(report)); code != ExitCode::kOk) return code;
     if (result->ranked.empty()) return ExitCode::kInfeasible;
     return write_.empty() ? ExitCode::kOk : write_best(*scenario, settings, *result);
   }

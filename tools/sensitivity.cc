@@ -28,6 +28,7 @@ class Sensitivity final : public Command {
                        .target = &share_});
     options.push_back(
         {.names = "--top", .value = "N", .doc = "number of parameters shown; 20", .target = &top_, .least = 1});
+    options.push_back(page_option(&html_));
     return options;
   }
 
@@ -43,11 +44,12 @@ class Sensitivity final : public Command {
     study_.clear_progress();
     if (!result) return refuse(result.error());
     print(common.json ? render_sensitivity_json(*result) : render_sensitivity_text(*result, top_.value_or(20)));
-    return ExitCode::kOk;
+    return write_page(html_, render_sensitivity_json(*result));
   }
 
  private:
   StudyOptions study_;
+  std::string html_;
   std::string share_ = "10%";
   std::optional<std::uint64_t> top_;
 };

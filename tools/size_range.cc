@@ -14,9 +14,12 @@ double suffix_factor(std::string_view suffix) {
   if (suffix.empty()) return 1.0;
   if (suffix.size() > 1) return 0.0;
   switch (suffix.front()) {
-    case 'k': case 'K': return 1024.0;
-    case 'm': case 'M': return 1024.0 * 1024.0;
-    case 'g': case 'G': return 1024.0 * 1024.0 * 1024.0;
+    case 'k':
+    case 'K': return 1024.0;
+    case 'm':
+    case 'M': return 1024.0 * 1024.0;
+    case 'g':
+    case 'G': return 1024.0 * 1024.0 * 1024.0;
     default: return 0.0;
   }
 }

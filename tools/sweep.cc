@@ -42,6 +42,7 @@ class Sweep final : public Command {
         {.names = "--top", .value = "N", .doc = "number of points shown; 20", .target = &top_, .least = 1},
         threads_option(&threads_),
         {.names = "--csv", .value = "FILE", .doc = "write every point as a table", .target = &csv_},
+        page_option(&html_),
         {.names = "--shard", .value = "I/N", .doc = "only the I-th of N parts, for batch arrays", .target = &shard_},
         {.names = "--merge",
          .value = "FILE",
@@ -130,11 +131,12 @@ class Sweep final : public Command {
     if (!csv_.empty()) {
       if (const ExitCode code = write_to(csv_, render_sweep_csv(report)); code != ExitCode::kOk) return code;
     }
+    if (const ExitCode code = write_page(html_, render_sweep_json(report)); code != ExitCode::kOk) return code;
     if (!common.quiet) tell(fmt::format("results in {}\n", database_));
     return dry_run_ || !result.ranking.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
   }
 
-  std::string file_, database_, objective_, csv_, shard_;
+  std::string file_, database_, objective_, csv_, html_, shard_;
   std::vector<std::string> merged_;
   std::optional<std::uint64_t> top_, threads_;
   std::optional<Progress> progress_;

@@ -16,7 +16,9 @@ void tell(const std::string& text) {
   std::fputs(text.c_str(), stderr);
 }
 
-bool is_terminal(Stream stream) { return isatty(stream == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO) == 1; }
+bool is_terminal(Stream stream) {
+  return isatty(stream == Stream::kOut ? STDOUT_FILENO : STDERR_FILENO) == 1;
+}
 
 std::size_t terminal_width() {
   constexpr std::size_t kOfAFile = 100;

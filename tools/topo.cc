@@ -48,8 +48,8 @@ std::string parts_text(const FabricView& view) {
   }
   TextTable links({Align::kLeft, Align::kRight, Align::kLeft});
   for (const auto& link : view.links()) {
-    links.add_row({link.from + " -> " + link.to, with_commas(static_cast<long long>(link.count)),
-                   "x " + to_string(link.each)});
+    links.add_row(
+        {link.from + " -> " + link.to, with_commas(static_cast<long long>(link.count)), "x " + to_string(link.each)});
   }
   return table_text("Devices", devices) + table_text("Links, one direction each", links);
 }
@@ -120,10 +120,7 @@ class Topo final : public Command {
          .required = true},
         {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
         {.names = "--check", .value = "", .doc = "check that every GPU reaches every other", .target = &check_},
-        {.names = "--names",
-         .value = "",
-         .doc = "every link by its name in `faults`, FROM->TO",
-         .target = &names_},
+        {.names = "--names", .value = "", .doc = "every link by its name in `faults`, FROM->TO", .target = &names_},
         {.names = "--path", .value = "A,B", .doc = "the path from rank A to rank B", .target = &path_},
         {.names = "--bisection",
          .value = "",
@@ -197,6 +194,8 @@ class Topo final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_topo() { return std::make_unique<Topo>(); }
+std::unique_ptr<Command> make_topo() {
+  return std::make_unique<Topo>();
+}
 
 }  // namespace ringwright::tools

@@ -119,6 +119,8 @@ class Validate final : public Command {
 
 }  // namespace
 
-std::unique_ptr<Command> make_validate() { return std::make_unique<Validate>(); }
+std::unique_ptr<Command> make_validate() {
+  return std::make_unique<Validate>();
+}
 
 }  // namespace ringwright::tools

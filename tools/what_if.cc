@@ -17,7 +17,11 @@ class WhatIf final : public Command {
   [[nodiscard]] std::string notes() const override {
     return "The scenario lists named changes, faults among them, as `what_if` (docs/what-if.md).\n";
   }
-  [[nodiscard]] std::vector<OptionSpec> options() override { return study_.options(); }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    std::vector<OptionSpec> options = study_.options();
+    options.push_back(page_option(&html_));
+    return options;
+  }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const auto path = find_scenario(study_.config);
@@ -26,11 +30,12 @@ class WhatIf final : public Command {
     study_.clear_progress();
     if (!result) return refuse(result.error());
     print(common.json ? render_what_if_json(*result) : render_what_if_text(*result));
-    return ExitCode::kOk;
+    return write_page(html_, render_what_if_json(*result));
   }
 
  private:
   StudyOptions study_;
+  std::string html_;
 };
 
 }  // namespace

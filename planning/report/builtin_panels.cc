@@ -12,6 +12,14 @@ constexpr std::array kOfRun = {RequiredValue{"scenario", Kind::kText}, RequiredV
                                RequiredValue{"job.gpus", Kind::kNumber}, RequiredValue{"breakdown", Kind::kList}};
 constexpr std::array kOfSearch = {RequiredValue{"scenario", Kind::kText}, RequiredValue{"axes", Kind::kMap},
                                   RequiredValue{"ranking", Kind::kList}};
+constexpr std::array kOfSweep = {RequiredValue{"name", Kind::kText}, RequiredValue{"points", Kind::kList},
+                                 RequiredValue{"ranking", Kind::kList}};
+constexpr std::array kOfComparison = {RequiredValue{"sides", Kind::kList}, RequiredValue{"differences", Kind::kList}};
+constexpr std::array kOfWhatIfs = {RequiredValue{"scenario", Kind::kText},
+                                   RequiredValue{"base.step_time_s", Kind::kNumber},
+                                   RequiredValue{"what_ifs", Kind::kList}};
+constexpr std::array kOfSensitivity = {RequiredValue{"scenario", Kind::kText}, RequiredValue{"step_ps", Kind::kNumber},
+                                       RequiredValue{"parameters", Kind::kList}};
 constexpr std::array kOfCollective = {RequiredValue{"operation", Kind::kText}, RequiredValue{"results", Kind::kList}};
 constexpr std::array kOfTraining = {RequiredValue{"rows", Kind::kList}};
 constexpr std::array kOfLogs = {RequiredValue{"logs", Kind::kList}};
@@ -26,12 +34,21 @@ constexpr std::array<PanelMaker*, 15> kRunPanels = {step_waterfall,    slowest_s
                                                     published_figures, remarks,
                                                     configuration};
 constexpr std::array<PanelMaker*, 4> kSearchPanels = {search_front, search_axes, search_refusals, search_layouts};
+constexpr std::array<PanelMaker*, 4> kSweepPanels = {sweep_front, sweep_axes, sweep_effects, sweep_table};
+constexpr std::array<PanelMaker*, 3> kComparePanels = {compare_changes, compare_parts, compare_values};
+constexpr std::array<PanelMaker*, 2> kWhatIfPanels = {what_if_changes, what_if_parts};
+constexpr std::array<PanelMaker*, 2> kSensitivityPanels = {sensitivity_tornado, sensitivity_parameters};
 constexpr std::array<PanelMaker*, 1> kCollectivePanels = {bandwidth_curve};
 constexpr std::array<PanelMaker*, 3> kValidationPanels = {validation_scatter, measured_bandwidth, validation_errors};
 
 constexpr std::array kKinds = {
     ResultKind{"ringwright.result/1", "ringwright run --json", kOfRun, run_header, kRunPanels},
     ResultKind{"ringwright.search/1", "ringwright search --json", kOfSearch, search_header, kSearchPanels},
+    ResultKind{"ringwright.sweep/1", "ringwright sweep --json", kOfSweep, sweep_header, kSweepPanels},
+    ResultKind{"ringwright.compare/1", "ringwright compare --json", kOfComparison, compare_header, kComparePanels},
+    ResultKind{"ringwright.what_if/1", "ringwright what-if --json", kOfWhatIfs, what_if_header, kWhatIfPanels},
+    ResultKind{"ringwright.sensitivity/1", "ringwright sensitivity --json", kOfSensitivity, sensitivity_header,
+               kSensitivityPanels},
     ResultKind{"ringwright.collective/1", "ringwright collective --json", kOfCollective, collective_header,
                kCollectivePanels},
     ResultKind{"ringwright.validation.training/1", "ringwright validate training --json", kOfTraining, training_header,

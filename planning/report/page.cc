@@ -201,9 +201,10 @@ std::string render_page(std::span<const ReportSection> sections) {
   return page;
 }
 
-std::string page_of_result(std::string_view json, const traces::Timeline* timeline, const std::string& no_timeline) {
+Result<std::string> page_of_result(std::string_view json, const traces::Timeline* timeline,
+                                   const std::string& no_timeline) {
   auto value = parse_json("result.json", json);
-  CHECK(value.has_value(), "a result is JSON");
+  if (!value) return tl::unexpected(std::move(value.error()));
   const auto section =
       section_of({.name = "result.json", .json = std::move(*value), .timeline = timeline, .no_timeline = no_timeline});
   CHECK(section.has_value(), "a result that was just made can be shown");

@@ -18,8 +18,9 @@ namespace ringwright::planning {
 [[nodiscard]] std::string render_page(std::span<const ReportSection> sections);
 
 // The page of one result that was just made, from its JSON; tasks as in ResultInput.
-[[nodiscard]] std::string page_of_result(std::string_view json, const traces::Timeline* timeline = nullptr,
-                                         const std::string& no_timeline = {});
+// Errors: more values than a page shows (E341).
+[[nodiscard]] Result<std::string> page_of_result(std::string_view json, const traces::Timeline* timeline = nullptr,
+                                                 const std::string& no_timeline = {});
 
 // The data of the page as JSON, as render_page embeds it: no '<' in it, so that no text can end its element.
 [[nodiscard]] std::string page_data(std::span<const ReportSection> sections);

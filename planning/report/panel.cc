@@ -7,7 +7,9 @@ namespace ringwright::planning {
 std::string_view to_string(Chart chart) {
   switch (chart) {
     case Chart::kWaterfall: return "waterfall";
+    case Chart::kChanges: return "changes";
     case Chart::kBars: return "bars";
+    case Chart::kTornado: return "tornado";
     case Chart::kLines: return "lines";
     case Chart::kPoints: return "points";
     case Chart::kGantt: return "gantt";

@@ -4,7 +4,9 @@
 // The charts read their columns by position:
 //
 //   waterfall     name, value, then columns that only the table shows; values follow each other from zero
+//   changes       name, value: the first and the last are totals, those between lead from one to the other
 //   bars          name, then a column for each part of a bar, stacked
+//   tornado       name, two values of one unit with bars from zero, then columns for the tooltip
 //   lines, points series, x, y, then columns for the tooltip
 //   gantt         row, kind, task, start, end, then columns for the tooltip
 //   heat map      x, y, value
@@ -20,7 +22,18 @@
 
 namespace ringwright::planning {
 
-enum class Chart : std::uint8_t { kWaterfall, kBars, kLines, kPoints, kGantt, kHeatMap, kParallel, kTable };
+enum class Chart : std::uint8_t {
+  kWaterfall,
+  kChanges,
+  kBars,
+  kTornado,
+  kLines,
+  kPoints,
+  kGantt,
+  kHeatMap,
+  kParallel,
+  kTable
+};
 [[nodiscard]] std::string_view to_string(Chart chart);
 
 enum class AxisScale : std::uint8_t { kLinear, kLogarithmic };

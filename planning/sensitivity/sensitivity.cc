@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -58,8 +59,9 @@ bool is_quantity(KeyType type) {
   return false;
 }
 
-// In the unit of its kind, as --set takes it.
-std::string written_value(KeyType type, double value) {
+// In the unit of its kind, as --set takes it, with twelve digits: 1.1 times a value has no more that mean something.
+std::string written_value(KeyType type, double exact) {
+  const double value = std::strtod(fmt::format("{:.12g}", exact).c_str(), nullptr);
   if (type == KeyType::kDuration) return write_duration(Duration(std::llround(value)));
   if (type == KeyType::kBandwidth) return write_bandwidth(Bandwidth(value));
   if (type == KeyType::kFlopRate) return write_flop_rate(FlopRate(value));

@@ -188,6 +188,79 @@ function waterfallChart(panel, theme, width) {
   };
 }
 
+// From the first total to the last, by signed changes.
+function changesChart(panel, theme, width) {
+  const [names, values, share] = panel.columns;
+  const last = values.values.length - 1;
+  const isTotal = (row) => row === 0 || row === last;
+  let level = 0;
+  const spans = values.values.map((value, row) => {
+    const from = isTotal(row) ? 0 : level;
+    level = isTotal(row) ? value ?? 0 : level + (value ?? 0);
+    return [Math.min(from, level), Math.max(from, level)];
+  });
+  const least = Math.min(...spans.slice(1, last).map((span) => span[0]), values.values[0], values.values[last]);
+  const most = Math.max(...spans.map((span) => span[1]));
+  // Small changes of a long step: the axis begins near them, and says so.
+  const start = most - least < 0.25 * most ? Math.max(0, least - 0.6 * (most - least)) : 0;
+  const left = widestLabel(names.values, width * 0.42);
+  const text = (row) => {
+    const value = values.values[row];
+    if (isTotal(row)) return cellText(values, value);
+    if (Math.abs(value) < 1e-5 * most) return '';
+    return `${value > 0 ? '+' : ''}${cellText(values, value)}` + (share ? `, ${cellText(share, share.values[row])}` : '');
+  };
+  const colour = (row) => (isTotal(row) ? COLOURS['step time'] : values.values[row] > 0 ? COLOURS.exposed : '#2f9e77');
+  return {
+    height: names.values.length * 30 + 60,
+    renderer: 'svg',
+    options: {
+      ...baseOptions(theme),
+      grid: {left: left + 12, right: 24, top: 4, bottom: 48, outerBoundsMode: 'none'},
+      xAxis: valueAxis(theme, axisTitle(values) + (start > 0 ? ', from above zero' : ''), {min: start, max: most}),
+      yAxis: categoryAxis(theme, names.values, left),
+      tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.dataIndex, 0)},
+      series: [
+        {type: 'bar', stack: 'change', silent: true, data: spans.map((span) => Math.max(span[0], start)), itemStyle: {color: 'transparent'}, barWidth: '64%'},
+        {
+          type: 'bar', stack: 'change', barWidth: '64%', barMinHeight: 2,
+          data: spans.map((span, row) => ({
+            value: span[1] - Math.max(span[0], start), itemStyle: {color: colour(row), borderRadius: 3},
+            label: {
+              show: true, position: span[1] > start + 0.7 * (most - start) ? (isTotal(row) ? 'insideRight' : 'left') : 'right',
+              color: isTotal(row) && span[1] > start + 0.7 * (most - start) ? '#ffffff' : theme.text, fontSize: 12, formatter: text(row),
+            },
+          })),
+        },
+      ],
+    },
+  };
+}
+
+function tornadoChart(panel, theme, width) {
+  const [names, low, high] = panel.columns;
+  const left = widestLabel(names.values, width * 0.42);
+  const legend = [low.name, high.name];
+  const top = legendHeight(legend, width);
+  const series = [low, high].map((column, position) => ({
+    name: column.name, type: 'bar', data: column.values, barWidth: '62%', barGap: '-100%',
+    itemStyle: {color: ['#e0813d', '#3f7ac8'][position], opacity: 0.9},
+  }));
+  return {
+    height: names.values.length * 22 + top + 56,
+    renderer: 'svg',
+    options: {
+      ...baseOptions(theme),
+      legend: legendOf(theme, legend, {width}),
+      grid: {left: left + 12, right: 24, top: top + 4, bottom: 48, outerBoundsMode: 'none'},
+      xAxis: valueAxis(theme, `change of the step time (${low.unit})`, {}),
+      yAxis: categoryAxis(theme, names.values, left, {axisLine: {onZero: false, lineStyle: {color: theme.line}}}),
+      tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.dataIndex, 0)},
+      series,
+    },
+  };
+}
+
 function sumTitle(unit) {
   if (['s', 'ms', 'us'].includes(unit)) return `time (${unit})`;
   return unit.endsWith('B') ? `memory (${unit})` : unit;
@@ -205,7 +278,8 @@ function barsChart(panel, theme, width) {
   const row = labels.length > 32 ? 16 : labels.length > 12 ? 22 : 28;
   const level = panel.marks.find((mark) => mark.kind === 'level');
   const series = shown.map((column, position) => ({
-    name: column.name, type: 'bar', stack: 'all', data: column.values, barWidth: '68%',
+    name: column.name, type: 'bar', stack: 'all', barWidth: '68%',
+    data: column.values.map((value) => (value < 0 ? {value, label: {position: 'left'}} : value)),
     itemStyle: {color: colourOf(column.name, position), borderRadius: single ? 3 : 0},
     label: {
       show: single, position: 'right', color: theme.text, fontSize: 12,
@@ -220,6 +294,8 @@ function barsChart(panel, theme, width) {
   }
   const sums = labels.map((_, index) => shown.reduce((sum, column) => sum + (column.values[index] ?? 0), 0));
   const most = Math.max(...sums, level ? level.value : 0);
+  const least = Math.min(0, ...sums);
+  const room = least < 0 ? {min: least - 0.14 * (most - least)} : {};
   return {
     height: labels.length * row + top + (level ? 22 : 4) + 56,
     renderer: 'svg',
@@ -227,8 +303,8 @@ function barsChart(panel, theme, width) {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {show: legend.length > 1, width: width}),
       grid: {left: left + 12, right: single ? 62 : 18, top: top + (level ? 22 : 4), bottom: 48, outerBoundsMode: 'none'},
-      xAxis: valueAxis(theme, single ? axisTitle(first) : sumTitle(first.unit), level ? {max: Math.max(most * 1.02, level.value * 1.02)} : {}),
-      yAxis: categoryAxis(theme, labels, left),
+      xAxis: valueAxis(theme, single ? axisTitle(first) : sumTitle(first.unit), level ? {max: Math.max(most * 1.02, level.value * 1.02)} : room),
+      yAxis: categoryAxis(theme, labels, left, {axisLine: {onZero: false, lineStyle: {color: theme.line}}}),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.dataIndex, 0)},
       series,
     },
@@ -456,6 +532,6 @@ function ganttChart(panel, theme, width) {
 }
 
 const CHARTS = {
-  waterfall: waterfallChart, bars: barsChart, lines: pointsChart, points: pointsChart, heatmap: heatMapChart,
+  waterfall: waterfallChart, changes: changesChart, bars: barsChart, tornado: tornadoChart, lines: pointsChart, points: pointsChart, heatmap: heatMapChart,
   parallel: parallelChart, gantt: ganttChart,
 };

@@ -16,6 +16,7 @@ from pathlib import Path
 
 BINARY = str(Path(sys.argv.pop(1)).absolute()) if len(sys.argv) > 1 else ''
 BROWSER = next((path for name in ('chromium', 'chromium-browser', 'google-chrome') if (path := shutil.which(name))), None)
+SCENARIOS = Path(__file__).resolve().parents[3] / 'configs' / 'scenarios'
 PIPELINE = 'megatron-175b-64-a100'  # eight stages; runs in a second
 HOSTILE = '</script><img src=x onerror="document.title=1">'
 
@@ -75,6 +76,17 @@ class BrowserTest(unittest.TestCase):
         (cls.path / 'search.json').write_text(
             cls.call('search', 'llama3-70b-search-64-h100', '--fix', 'tp=8', '--replay', '1', '--json'))
         (cls.path / 'collective.json').write_text(cls.call('collective', 'dgx-h100', '-b', '1M', '-e', '64M', '--json'))
+        (cls.path / 'plan.yaml').write_text(
+            'name: small\nscenario: gpt2-1.5b-dgx-a100\ngrid: { training.micro_batch: [1, 2, 4], training.recompute: [none, full] }\n')
+        (cls.path / 'ask.yaml').write_text(
+            (SCENARIOS / 'gpt2-1.5b-dgx-a100.yaml').read_text(encoding='utf-8') + 'what_if:\n  - { name: slower links, set: { cluster.node.nvlink.bandwidth: 100GB/s } }\n'
+            '  - { name: impossible, set: { parallel.tp: 3 } }\n')
+        (cls.path / 'sweep.json').write_text(cls.call('sweep', 'plan.yaml', '--db', 'small.sqlite', '--json', '-q'))
+        (cls.path / 'compare.json').write_text(
+            cls.call('compare', 'gpt2-1.5b-dgx-a100', '--set', 'training.recompute=full', '--json', '-q'))
+        (cls.path / 'what_if.json').write_text(cls.call('what-if', 'ask.yaml', '--json', '-q'))
+        (cls.path / 'sensitivity.json').write_text(cls.call('sensitivity', 'gpt2-1.5b-dgx-a100', '--json', '-q'))
+        cls.call('report', 'sweep.json', 'compare.json', 'what_if.json', 'sensitivity.json', '-o', 'studies.html')
         (cls.path / 'nccl.json').write_text(json.dumps({
             'schema': 'ringwright.validate.nccl/1',
             'logs': [{'log': HOSTILE, 'operation': 'all_reduce', 'ranks': 8, 'rows': [
@@ -108,7 +120,7 @@ class BrowserTest(unittest.TestCase):
         return page
 
     def test_every_panel_is_drawn_and_has_its_numbers(self):
-        for name, panels in (('run.html', 15), ('all.html', 20)):
+        for name, panels in (('run.html', 15), ('all.html', 20), ('studies.html', 12)):
             page = self.opened(name)
             self.assertGreaterEqual(len(page.panels), panels)
             for panel in page.panels:

@@ -49,6 +49,51 @@ inline constexpr std::string_view kSearchResult = R"({
               "rows": [["4", "1", 2, 20, 1.0, 1.1], ["8", "1", 1, 30, 1.2, null], ["8", "1", 1, 10, 1.5, null]]},
   "own": {"problem": ""}})";
 
+// Two keys; the second value of `size` is the best; one point does not fit.
+inline constexpr std::string_view kSweepResult = R"({
+  "schema": "ringwright.sweep/1", "name": "sizes", "scenario": "s", "objective": "mfu", "keys": ["size", "speed", "fixed"],
+  "combinations": 5, "excluded": 1, "ok": 3, "too_large": 1, "refused": 0, "unfinished": 0, "missing": 0, "ranking": [2, 0, 1],
+  "points": [
+    {"index": 0, "values": {"size": "10", "speed": "400Gbps", "fixed": "a"}, "status": "ok", "step_time_s": 2.0, "mfu": 0.4,
+     "memory_bytes": 1073741824},
+    {"index": 1, "values": {"size": "10", "speed": "200Gbps", "fixed": "a"}, "status": "ok", "step_time_s": 4.0, "mfu": 0.2,
+     "memory_bytes": 2147483648},
+    {"index": 2, "values": {"size": "9", "speed": "400Gbps", "fixed": "a"}, "status": "ok", "step_time_s": 1.6, "mfu": 0.5,
+     "memory_bytes": 4294967296},
+    {"index": 3, "values": {"size": "9", "speed": "200Gbps", "fixed": "a"}, "status": "too_large", "reason": "too much",
+     "step_time_s": 1.0, "mfu": 0.8, "memory_bytes": 8589934592}]})";
+
+inline constexpr std::string_view kComparison = R"({
+  "schema": "ringwright.compare/1",
+  "sides": [
+    {"name": "a", "source": "a.yaml", "step_time_s": 1.0, "step_ps": 1000000000000, "mfu": 0.4,
+     "parts_ps": [{"cause": "compute: gemm", "ps": 900000000000}, {"cause": "exposed tp", "ps": 100000000000}]},
+    {"name": "b", "source": "b.yaml", "step_time_s": 0.9, "step_ps": 900000000000, "mfu": 0.44,
+     "parts_ps": [{"cause": "compute: gemm", "ps": 700000000000}, {"cause": "exposed dp", "ps": 200000000000}]}],
+  "differences": [{"from": 0, "to": 1, "change_ps": -100000000000, "changes_ps": [
+    {"cause": "exposed tp", "ps": -100000000000}, {"cause": "compute: gemm", "ps": -200000000000},
+    {"cause": "compute: copy", "ps": 0}, {"cause": "exposed dp", "ps": 200000000000}],
+    "values": [{"key": "parallel.tp", "a": "8", "b": "4"}]}]})";
+
+inline constexpr std::string_view kWhatIfResult = R"({
+  "schema": "ringwright.what_if/1", "scenario": "s",
+  "base": {"status": "ok", "step_time_s": 1.0, "step_ps": 1000000000000, "mfu": 0.4,
+           "parts_ps": [{"cause": "compute: gemm", "ps": 1000000000000}]},
+  "what_ifs": [
+    {"name": "slower", "set": ["a=1", "b=2"], "status": "ok", "step_time_s": 1.5, "change_ps": 500000000000,
+     "changes_ps": [{"cause": "compute: gemm", "ps": 300000000000}, {"cause": "exposed dp", "ps": 200000000000}]},
+    {"name": "too large", "set": [], "status": "too_large", "reason": "no room", "step_time_s": 0.5,
+     "change_ps": -500000000000, "changes_ps": []}]})";
+
+inline constexpr std::string_view kSensitivityResult = R"({
+  "schema": "ringwright.sensitivity/1", "scenario": "s", "share": 0.1, "step_ps": 1000000000000,
+  "parameters": [
+    {"key": "gpu.peak", "value": "1PFLOPS", "evidence": "vendor-spec", "elasticity": -0.8,
+     "low": {"value": "0.9PFLOPS", "step_ps": 1090000000000}, "high": {"value": "1.1PFLOPS", "step_ps": 930000000000}},
+    {"key": "gpu.speed", "value": "98%", "evidence": "assumed", "elasticity": -0.5,
+     "low": {"value": "88.2%", "step_ps": 1050000000000}, "high": {"value": "107.8%", "step_ps": null, "reason": "above 100 %"}}],
+  "without_effect": ["a", "b"], "unknown": []})";
+
 inline ReportSection section_from(std::string_view text, const traces::Timeline* timeline = nullptr) {
   auto section =
       section_of({.name = "result.json", .json = parse_json("result.json", text).value(), .timeline = timeline});
