@@ -98,6 +98,12 @@ constexpr std::array kStudyCodes = {
               .explanation = "Results are written whole, so this one was changed afterwards, or another program wrote "
                              "it. docs/result-format.md\nlists all keys.",
               .example = "\"metrics\": {}\n\"metrics\": {\"step_time_s\": {\"mean\": 1.5}}"},
+    ErrorCode{.code = "E520",
+              .title = "a machine whose calls cannot be tuned",
+              .explanation = "Tuning compares NCCL's algorithms, protocols and channels by simulating its kernels. "
+                             "Formulas, algorithms as\nsteps and algorithms that a scenario names itself have none of "
+                             "these choices.",
+              .example = "collectives: { model: closed_form }\ncollectives: { model: chunks }"},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Error codes of studies: sweeps and their results, comparisons, sensitivities, reports.
+// Error codes of studies: sweeps and their results, comparisons, sensitivities, tuning, reports.
 #pragma once
 
 #include <span>

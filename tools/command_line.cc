@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "core/base/text.h"
+#include "tools/manual.h"
 
 namespace ringwright::tools {
 namespace {
@@ -96,6 +97,8 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
       "ringwright predicts what one training step costs on a GPU cluster.\n\n"
       "usage: ringwright COMMAND [options]\n\n";
   for (const auto& command : commands) text += fmt::format("  {:<10} {}\n", command->name(), command->summary());
+  text += "  completion  completions for bash, zsh or fish: eval \"$(ringwright completion bash)\"\n";
+  text += "  man         the manual page: ringwright man | man -l -\n";
   return text +
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
          "Exit codes: 0 success, 1 internal error, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
@@ -132,6 +135,14 @@ ParsedCommand parse_options(Command& command, std::vector<std::string> arguments
   return parsed;
 }
 
+ParsedCommand completion(std::span<const std::unique_ptr<Command>> commands,
+                         const std::vector<std::string>& arguments) {
+  if (arguments.size() == 2 && std::ranges::find(kShells, arguments[1]) != kShells.end()) {
+    return answer(completion_script(arguments[1], commands));
+  }
+  return usage_error("name the shell: `ringwright completion bash`, `zsh` or `fish`", "ringwright");
+}
+
 }  // namespace
 
 ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const std::vector<std::string>& arguments) {
@@ -142,6 +153,8 @@ ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const st
   }
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") return answer(overview(commands));
+  if (first == "completion") return completion(commands, arguments);
+  if (first == "man" && arguments.size() == 1) return answer(manual_page(commands));
   const std::string_view name = first == "--version" ? "version" : std::string_view(first);
   const auto command = std::ranges::find(commands, name, [](const auto& c) { return c->name(); });
   if (command != commands.end()) return parse_options(**command, {arguments.begin() + 1, arguments.end()});
@@ -149,6 +162,7 @@ ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const st
     return usage_error(fmt::format("the first argument must be a command, not '{}'", first), "ringwright");
   std::vector<std::string> names;
   for (const auto& candidate : commands) names.emplace_back(candidate->name());
+  for (const char* const word : {"completion", "man"}) names.emplace_back(word);
   std::string hint = did_you_mean(first, names);
   if (first.ends_with(".yaml") || first.ends_with(".json")) hint = "; did you mean 'run " + first + "'?";
   return usage_error(fmt::format("unknown command '{}'{}", first, hint), "ringwright");

@@ -25,6 +25,12 @@ std::string section_text(const CatalogueSection& section) {
   return text;
 }
 
+std::string section_names(const CatalogueSection& section) {
+  std::string text;
+  for (const CatalogueEntry& entry : section.entries) text += entry.name + "\n";
+  return text;
+}
+
 std::string section_json(const CatalogueSection& section) {
   std::vector<std::string> rows;
   for (const CatalogueEntry& entry : section.entries) {
@@ -40,6 +46,7 @@ class List final : public Command {
   [[nodiscard]] std::string_view summary() const override {
     return "list models, gpus, nodes, fabrics, networks, collectives, scenarios";
   }
+  [[nodiscard]] std::string notes() const override { return "With -q only the names, one on each line.\n"; }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "kind", .value = "", .doc = "only this kind", .target = &kind_}};
   }
@@ -49,9 +56,11 @@ class List final : public Command {
     if (!kind_.empty() && !keep_only_kind(sections)) return ExitCode::kUsage;
     std::vector<std::string> parts;
     for (const CatalogueSection& section : sections) {
-      parts.push_back(common.json ? section_json(section) : section_text(section));
+      parts.push_back(common.json    ? section_json(section)
+                      : common.quiet ? section_names(section)
+                                     : section_text(section));
     }
-    const std::string text = common.json ? "{\n" + join(parts, ",\n") + "\n}\n" : join(parts, "\n");
+    const std::string text = common.json ? "{\n" + join(parts, ",\n") + "\n}\n" : join(parts, common.quiet ? "" : "\n");
     std::fputs(text.c_str(), stdout);
     return ExitCode::kOk;
   }

@@ -10,6 +10,7 @@
 #include "configs/scenario/key_effects.h"
 #include "configs/scenario/scenario.h"
 #include "configs/scenario/scenario_reader.h"
+#include "core/base/shared_folder.h"
 #include "network_models/imports/node_import.h"
 
 namespace ringwright::configs {
@@ -24,7 +25,7 @@ LoadOptions load_options(const ScenarioOptions& options) {
                                {.path = "cost", .folder = "prices"}},
                    .share_folders = options.share_folders,
                    .imports = network_models::node_imports()};
-  if (load.share_folders.empty()) load.share_folders = {RINGWRIGHT_SHARE_DIR};
+  if (load.share_folders.empty()) load.share_folders = {shared_folder("configs")};
   return load;
 }
 
@@ -35,7 +36,7 @@ enum class Extent { kJob, kMachine };
 
 collectives::NcclFiles nccl_files(const LoadOptions& load) {
   collectives::NcclFiles files{.share_folders = load.share_folders};
-  files.share_folders.emplace_back(RINGWRIGHT_SHARE_DIR);  // folders of users need not have NCCL's tables
+  files.share_folders.push_back(shared_folder("configs"));  // folders of users need not have NCCL's tables
   return files;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "planning/search/choices.h"
 #include "planning/search/search_report.h"
 #include "planning/study/csv_field.h"
 
@@ -92,6 +93,25 @@ std::string csv_row(const std::string& rank, const Configuration& c, const std::
                            to_seconds(exposed(best.everywhere)));
 }
 
+// Classes of layouts by one choice, and the bound.
+std::string json_choices(const SearchResult& result) {
+  std::vector<std::string> entries;
+  for (const ChoiceClass& choice : choice_classes(result)) {
+    std::string text = fmt::format("{{\"axis\": {}, \"value\": {}, \"fit\": {}, \"too_large\": {}",
+                                   json_text(choice.axis), json_text(choice.value), choice.fitting, choice.too_large);
+    if (choice.best) text += ", \"best\": " + json_configuration(result.ranked[*choice.best], result.axes);
+    entries.push_back(text + "}");
+  }
+  return lines_of(entries);
+}
+
+std::string json_bound(const SearchResult& result) {
+  const std::optional<StepBound> bound = step_bound(result);
+  if (!bound) return "null";
+  return fmt::format("{{\"computing_s\": {}, \"quickest_s\": {}, \"configuration\": {}}}", to_seconds(bound->computing),
+                     to_seconds(bound->quickest), json_configuration(result.ranked[bound->shortest], result.axes));
+}
+
 }  // namespace
 
 std::string value_on(const Layout& layout, std::string_view axis) {
@@ -139,13 +159,14 @@ std::string render_search_json(const SearchReport& report) {
       "{},\n"
       "  \"refused\": {},\n  \"replayed\": {},\n  \"kendall_tau\": {},\n  \"ranking\": {},\n  \"pareto\": {},\n  "
       "\"misfits\": {},\n"
+      "  \"choices\": {},\n  \"bound\": {},\n"
       "  \"layouts\": {},\n"
       "  \"own\": {}\n}}\n",
       json_text(report.scenario.name), json_list(report.command), json_text(to_string(report.settings.objective)),
       join(axes, ", "), result.combinations, result.same, result.ranked.size(), result.misfits.size(),
       result.capacity.count(), lines_of(refusals), result.replayed,
-      result.agreement ? fmt::format("{}", *result.agreement) : "null",
-      lines_of(ranked), lines_of(front), lines_of(misfits), json_layouts(result), json_own(report));
+      result.agreement ? fmt::format("{}", *result.agreement) : "null", lines_of(ranked), lines_of(front),
+      lines_of(misfits), json_choices(result), json_bound(result), json_layouts(result), json_own(report));
 }
 
 std::string render_search_csv(const SearchReport& report) {

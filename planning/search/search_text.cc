@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/report/text_table.h"
-#include "planning/search/search_rank.h"
+#include "planning/search/choices.h"
 #include "planning/search/search_report.h"
 
 namespace ringwright::planning {
@@ -30,11 +30,6 @@ std::string signed_percent(double share) {
   return fmt::format("{:+.1f} %", 100.0 * share);
 }
 
-// "+1.2 s", "-31.5 ms".
-std::string signed_time(Duration time) {
-  return time < Duration(0) ? "-" + to_string(Duration(0) - time) : "+" + to_string(time);
-}
-
 std::string_view heading(std::string_view axis) {
   if (axis == "virtual_stages") return "v";
   if (axis == "micro_batch") return "mb";
@@ -52,11 +47,12 @@ class Page {
   }
 
   [[nodiscard]] std::string text() {
-    tell_space();
-    tell_best();
-    if (report_.detail != Detail::kQuiet) tell_front();
-    if (report_.detail != Detail::kQuiet) tell_misfits();
-    tell_own();
+    add_space();
+    add_best();
+    if (report_.detail != Detail::kQuiet) add_choices();
+    if (report_.detail != Detail::kQuiet) add_front();
+    if (report_.detail != Detail::kQuiet) add_misfits();
+    add_own();
     return text_;
   }
 
@@ -66,7 +62,7 @@ class Page {
     for (const std::string& row : table.lines()) line("  " + row);
   }
 
-  void tell_space() {
+  void add_space() {
     line(fmt::format("{}: {} on {} GPUs, by {}", report_.scenario.name, report_.scenario.job.model.name,
                      commas(static_cast<std::size_t>(report_.scenario.cluster.gpus())),
                      to_string(report_.settings.objective)));
@@ -130,15 +126,10 @@ class Page {
   // Between two from the same model.
   [[nodiscard]] static std::string why(const Configuration& better, const Configuration& other) {
     const bool played = better.played && other.played;
-    const configs::Prediction& quicker = played ? *better.played : *better.quick;
-    const configs::Prediction& slower = played ? *other.played : *other.quick;
-    const auto term = largest_difference(quicker.everywhere, slower.everywhere);
-    if (slower.step_time.mean == quicker.step_time.mean) return "as quick";
-    const std::string more = signed_time(slower.step_time.mean - quicker.step_time.mean);
-    return term ? fmt::format("{}: {} {}", more, term->name, signed_time(term->more)) : more;
+    return played ? why_slower(*better.played, *other.played) : why_slower(*better.quick, *other.quick);
   }
 
-  void tell_best() {
+  void add_best() {
     if (result_.ranked.empty()) return line("\nNothing that is legal fits.");
     const std::size_t most =
         std::min<std::size_t>(static_cast<std::size_t>(report_.settings.top), result_.ranked.size());
@@ -157,10 +148,10 @@ class Page {
       best.add_row(row({std::to_string(i + 1)}, configuration, after));
     }
     table(best);
-    tell_agreement();
+    add_agreement();
   }
 
-  void tell_agreement() {
+  void add_agreement() {
     if (result_.replayed == 0) return;
     double sum = 0.0;
     for (std::size_t i = 0; i < result_.replayed; ++i) {
@@ -173,7 +164,48 @@ class Page {
         result_.agreement ? fmt::format("{:.2f}", *result_.agreement) : "-"));
   }
 
-  void tell_front() {
+  // What each choice costs if everything else is chosen for it.
+  void add_choices() {
+    const std::vector<ChoiceClass> classes = choice_classes(result_);
+    const std::optional<StepBound> bound = step_bound(result_);
+    if (classes.empty() || !bound) return;
+    line("\nThe quickest layout with each choice, against the quickest of all (by formulas)");
+    TextTable choices({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+    choices.add_row({"choice", "fit", "step", "slower", "because"});
+    const auto quickest =
+        std::ranges::min_element(result_.ranked, {}, [](const Configuration& c) { return c.quick->step_time.mean; });
+    for (const ChoiceClass& choice : classes) {
+      std::vector<std::string> cells = {fmt::format("{} {}", choice.axis, choice.value), commas(choice.fitting)};
+      if (choice.best) {
+        const configs::Prediction& best = *result_.ranked[*choice.best].quick;
+        const double longer = to_seconds(best.step_time.mean) / to_seconds(quickest->quick->step_time.mean) - 1.0;
+        cells.insert(cells.end(), {to_string(best.step_time.mean), signed_percent(longer),
+                                   longer > 0.0 ? why_slower(*quickest->quick, best) : ""});
+      } else {
+        const Configuration& closest = result_.misfits[*choice.closest];
+        cells.insert(cells.end(), {"-", "-",
+                                   fmt::format("the smallest needs {}; {}", to_string(closest.fullest.total),
+                                               largest_items(closest.fullest))});
+      }
+      choices.add_row(cells);
+    }
+    table(choices);
+    const Configuration& shortest = result_.ranked[bound->shortest];
+    const double above = to_seconds(bound->quickest) / to_seconds(bound->computing) - 1.0;
+    line("  " + wrap(fmt::format("No layout can be quicker than {}, which the one with {} computes; the quickest is {} "
+                                 "above that: exposed communication and waiting.",
+                                 to_string(bound->computing), choices_of(shortest), percent(above)),
+                     96, 2));
+  }
+
+  // "tp 4, pp 2".
+  [[nodiscard]] std::string choices_of(const Configuration& configuration) const {
+    std::vector<std::string> words;
+    for (const std::string& axis : shown_) words.push_back(axis + " " + value_on(configuration.layout, axis));
+    return join(words, ", ");
+  }
+
+  void add_front() {
     if (result_.front.empty()) return;
     const std::size_t most = std::min(kFrontShown, result_.front.size());
     line(fmt::format(
@@ -190,7 +222,7 @@ class Page {
     table(front);
   }
 
-  void tell_misfits() {
+  void add_misfits() {
     if (result_.misfits.empty()) return;
     const std::size_t most = std::min(kMisfitsShown, result_.misfits.size());
     line(fmt::format("\nDoes not fit into {}: {}, the closest of them", to_string(result_.capacity),
@@ -213,7 +245,7 @@ class Page {
     return fmt::format("stage {}: {}", row.stage, join(words, ", "));
   }
 
-  void tell_own() {
+  void add_own() {
     const OwnLayout& own = result_.own;
     line("\nThe scenario's own layout");
     if (!own.problem.empty()) return line("  cannot be simulated: " + own.problem);

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -312,6 +313,40 @@ class CliTest(unittest.TestCase):
         for path in ('0,8', '3,3', '0', 'a,b', '0,1,2', '-1,2'):
             with self.subTest(path):
                 self.assertIn(path, self.refusal('topo', SMALL, f'--path={path}'))
+
+    def test_completions_are_scripts_that_complete(self):
+        script = self.answer('completion', 'bash')
+        ask = ('export PATH=%s:$PATH; eval "$(ringwright completion bash)"; COMP_WORDS=(ringwright %s); COMP_CWORD=%d; '
+               '_ringwright; printf "%%s\\n" "${COMPREPLY[@]}"')
+        def completed(*words):
+            done = subprocess.run(['bash', '-c', ask % (os.path.dirname(BINARY), ' '.join(words) + ' ""' * (words[-1] == ''), len(words))],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.stderr, '')
+            return done.stdout.split()
+        self.assertEqual(completed('sens'), ['sensitivity'])
+        self.assertIn('--html', completed('sweep', '--h'))
+        self.assertIn(SMALL, completed('run', 'gpt2'))
+        self.assertEqual(completed('completion', 'z'), ['zsh'])
+        self.assertIn('compinit', self.answer('completion', 'zsh'))
+        self.assertIn("-l html", self.answer('completion', 'fish'))
+        self.assertIn('_ringwright', script)
+        self.assertIn('name the shell', self.refusal('completion'))
+        self.assertIn('name the shell', self.refusal('completion', 'tcsh'))
+
+    def test_the_manual_has_every_command_and_option(self):
+        page = self.answer('man')
+        for command in re.findall(r'^  ([a-z][a-z-]+) ', self.answer('--help'), re.M):
+            if command in ('completion', 'man'):
+                continue
+            self.assertIn('.SS "ringwright ' + command.replace('-', '\\-') + '"', page)
+        self.assertIn('\\fB\\-\\-set\\fR', page)
+        if shutil.which('groff'):
+            done = subprocess.run(['groff', '-man', '-ww', '-Tascii'], input=page, capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.stderr, '')
+
+    def test_list_quietly_prints_names_alone(self):
+        names = self.answer('list', 'gpus', '-q').split('\n')
+        self.assertIn('h100-sxm5-80gb', names)
 
     def test_version_and_help_are_answers(self):
         self.assertRegex(self.answer('version'), r'^ringwright \d+\.\d+\.\d+ ')

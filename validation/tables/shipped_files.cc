@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/base/shared_folder.h"
+
 namespace ringwright::validation {
 
 std::string shipped_folder(std::string_view kind) {
-  return std::string(RINGWRIGHT_VALIDATION_DIR) + "/" + std::string(kind);
+  return shared_folder("validation") + "/" + std::string(kind);
 }
 
 std::vector<std::string> files_in(const std::string& folder, std::string_view ending) {

@@ -47,6 +47,10 @@ inline constexpr std::string_view kSearchResult = R"({
   "ranking": [{"tp": "4", "dp": 2, "memory_bytes": 20, "formulas": {"step_time_s": 1.0}, "played": {"step_time_s": 1.1, "mfu": 0.5}}],
   "layouts": {"columns": ["tp", "pp", "dp", "memory_bytes", "formulas_step_time_s", "played_step_time_s"],
               "rows": [["4", "1", 2, 20, 1.0, 1.1], ["8", "1", 1, 30, 1.2, null], ["8", "1", 1, 10, 1.5, null]]},
+  "choices": [{"axis": "tp", "value": "4", "fit": 1, "too_large": 0, "best": {"formulas": {"step_time_s": 1.0}}},
+              {"axis": "tp", "value": "8", "fit": 2, "too_large": 1, "best": {"formulas": {"step_time_s": 1.2}}},
+              {"axis": "tp", "value": "16", "fit": 0, "too_large": 3}],
+  "bound": {"computing_s": 0.8, "quickest_s": 1.0},
   "own": {"problem": ""}})";
 
 // Two keys; the second value of `size` is the best; one point does not fit.

@@ -114,6 +114,13 @@ TEST(SensitivityTornado, HasBothSidesInPercentOfTheStep) {
                   "Of the values that are assumed, gpu.speed matters most (98%, elasticity -0.50): measure it first."));
 }
 
+TEST(SearchChoices, CompareTheQuickestOfEachChoice) {
+  const Panel panel = panel_of(section_from(kSearchResult), "search-choices");
+  EXPECT_THAT(texts_of(panel, 0), ElementsAre("tp 4", "tp 8", "tp 16"));
+  EXPECT_THAT(numbers_of(panel, 1), ElementsAre(DoubleNear(0, 1e-9), DoubleNear(20, 1e-9), IsNan()));
+  EXPECT_THAT(panel.sentence, HasSubstr("quicker than the 800 ms"));
+}
+
 TEST(StudyPanels, AreNotThereWithoutParameters) {
   EXPECT_THAT(
       section_from(R"({"schema": "ringwright.sensitivity/1", "scenario": "s", "step_ps": 1, "parameters": []})").panels,

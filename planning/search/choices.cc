@@ -1,0 +1,75 @@
+#include "planning/search/choices.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "planning/search/search_rank.h"
+#include "planning/search/search_report.h"
+
+namespace ringwright::planning {
+namespace {
+
+// "+1.2 s", "-31.5 ms".
+std::string signed_duration(Duration time) {
+  return time < Duration(0) ? "-" + to_string(Duration(0) - time) : "+" + to_string(time);
+}
+
+Duration by_formulas(const Configuration& configuration) {
+  return configuration.quick->step_time.mean;
+}
+
+}  // namespace
+
+std::vector<ChoiceClass> choice_classes(const SearchResult& result) {
+  std::vector<ChoiceClass> classes;
+  for (const configs::SearchAxis& axis : result.axes) {
+    if (axis.values.size() < 2) continue;
+    std::map<std::string, ChoiceClass> by_value;
+    for (std::size_t i = 0; i < result.ranked.size(); ++i) {
+      ChoiceClass& choice = by_value[value_on(result.ranked[i].layout, axis.name)];
+      ++choice.fitting;
+      if (!choice.best || by_formulas(result.ranked[i]) < by_formulas(result.ranked[*choice.best])) choice.best = i;
+    }
+    for (std::size_t i = 0; i < result.misfits.size(); ++i) {
+      ChoiceClass& choice = by_value[value_on(result.misfits[i].layout, axis.name)];
+      ++choice.too_large;
+      if (!choice.closest) choice.closest = i;  // the closest come first
+    }
+    for (const std::string& value : axis.values) {
+      const auto found = by_value.find(value);
+      if (found == by_value.end()) continue;
+      ChoiceClass choice = std::move(found->second);
+      choice.axis = axis.name;
+      choice.value = value;
+      classes.push_back(std::move(choice));
+    }
+  }
+  return classes;
+}
+
+std::optional<StepBound> step_bound(const SearchResult& result) {
+  std::optional<StepBound> bound;
+  for (std::size_t i = 0; i < result.ranked.size(); ++i) {
+    const configs::Prediction& prediction = *result.ranked[i].quick;
+    const Duration computing = prediction.everywhere.computing, step = prediction.step_time.mean;
+    if (!bound) bound = {.computing = computing, .shortest = i, .quickest = step};
+    if (computing < bound->computing) {
+      bound->computing = computing;
+      bound->shortest = i;
+    }
+    bound->quickest = std::min(bound->quickest, step);
+  }
+  return bound;
+}
+
+std::string why_slower(const configs::Prediction& quicker, const configs::Prediction& slower) {
+  if (slower.step_time.mean == quicker.step_time.mean) return "as quick";
+  const std::string more = signed_duration(slower.step_time.mean - quicker.step_time.mean);
+  const auto term = largest_difference(quicker.everywhere, slower.everywhere);
+  return term ? fmt::format("{}: {} {}", more, term->name, signed_duration(term->more)) : more;
+}
+
+}  // namespace ringwright::planning

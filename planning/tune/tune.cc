@@ -1,0 +1,196 @@
+#include "planning/tune/tune.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "planning/study/each_item.h"
+
+namespace ringwright::planning {
+namespace {
+
+using configs::CollectiveOperation;
+using configs::CollectiveResult;
+
+struct TunableAlgorithm {
+  std::string_view variable;  // in NCCL_ALGO
+  std::string_view reported;  // in results
+};
+constexpr std::array kTunedAlgorithms = {TunableAlgorithm{"ring", "ring"},
+                                         TunableAlgorithm{"tree", "tree"},
+                                         TunableAlgorithm{"nvls", "nvls"},
+                                         TunableAlgorithm{"nvlstree", "nvls_tree"},
+                                         TunableAlgorithm{"pat", "pat"},
+                                         TunableAlgorithm{"collnetdirect", "collnet_direct"},
+                                         TunableAlgorithm{"collnetchain", "collnet_chain"}};
+constexpr std::array<std::string_view, 3> kTunedProtocols = {"ll", "ll128", "simple"};
+constexpr std::size_t kCallsInBlock = 4;
+
+std::vector<std::string> variables_of(const CallSetting& setting) {
+  std::vector<std::string> settings = {"comm.env.NCCL_ALGO=" + setting.algorithm,
+                                       "comm.env.NCCL_PROTO=" + setting.protocol};
+  if (setting.channels > 0) {
+    settings.push_back(fmt::format("comm.env.NCCL_MIN_NCHANNELS={}", setting.channels));
+    settings.push_back(fmt::format("comm.env.NCCL_MAX_NCHANNELS={}", setting.channels));
+  }
+  return settings;
+}
+
+// As results name it; NCCL_ALGO has no underscores.
+CallSetting setting_of(const CollectiveResult& result) {
+  const auto known = std::ranges::find(kTunedAlgorithms, result.algorithm, &TunableAlgorithm::reported);
+  return {.algorithm = known == kTunedAlgorithms.end() ? result.algorithm : std::string(known->variable),
+          .protocol = result.protocol,
+          .channels = result.channels};
+}
+
+// The machine under one setting, with its network built once for all sizes.
+class TunedMachine {
+ public:
+  explicit TunedMachine(configs::Scenario scenario) : scenario_(std::move(scenario)), bench_(scenario_) {}
+
+  [[nodiscard]] configs::CollectiveBench& bench() { return bench_; }
+
+ private:
+  configs::Scenario scenario_;
+  configs::CollectiveBench bench_;
+};
+
+// Everything that one thread simulates with: machines by setting, built when they are first needed.
+class Tuner {
+ public:
+  Tuner(const LoadMachine& load, const TuneOptions& options) : load_(load), options_(options) {}
+
+  [[nodiscard]] TunedCall tuned(CollectiveOperation operation, Bytes wanted) {
+    tried_ = 0;
+    TunedMachine& own = *machine({});  // tune() has read it
+    const Bytes size = configs::rounded_size(operation, wanted, own.bench().ranks(0), kElementBytes);
+    const auto first = own.bench().run({.operation = operation, .bytes = size});
+    TunedCall call{.operation = operation, .size = size};
+    if (!first) return call;
+    call.own = setting_of(*first);
+    call.own_time = first->time;
+    call.best = call.own;
+    call.best_time = call.own_time;
+    for (const TunableAlgorithm& algorithm : kTunedAlgorithms) {
+      for (const std::string_view protocol : kTunedProtocols) {
+        descend({.algorithm = std::string(algorithm.variable), .protocol = std::string(protocol)}, call);
+      }
+    }
+    const double gain = 1.0 - ratio(call.best_time, call.own_time);
+    if (gain < options_.least_gain) {
+      call.best = call.own;
+      call.best_time = call.own_time;
+    }
+    call.tried = tried_;
+    return call;
+  }
+
+ private:
+  static constexpr int kElementBytes = 4;  // float, as nccl-tests
+
+  // From NCCL's number of channels to fewer and to more, as long as that is faster.
+  void descend(CallSetting setting, TunedCall& call) {
+    const auto start = time_of(setting, call);
+    if (!start) return;
+    const int first = setting.channels;
+    consider(setting, *start, call);
+    for (const bool more : {false, true}) {
+      Duration shortest = *start;
+      for (int channels = more ? first * 2 : first / 2; channels >= 1 && channels <= options_.most_channels;
+           channels = more ? channels * 2 : channels / 2) {
+        CallSetting next = setting;
+        next.channels = channels;
+        const auto time = time_of(next, call);
+        if (!time || *time >= shortest) break;
+        shortest = *time;
+        consider(next, *time, call);
+      }
+    }
+  }
+
+  static void consider(const CallSetting& setting, Duration time, TunedCall& call) {
+    if (time >= call.best_time) return;
+    call.best = setting;
+    call.best_time = time;
+  }
+
+  // Nothing where NCCL carries the call out in another way. Fills in the channels where they were NCCL's.
+  [[nodiscard]] std::optional<Duration> time_of(CallSetting& setting, const TunedCall& call) {
+    TunedMachine* const tried = machine(variables_of(setting));
+    if (tried == nullptr) return std::nullopt;
+    const auto result = tried->bench().run({.operation = call.operation, .bytes = call.size});
+    ++tried_;
+    if (!result) return std::nullopt;
+    const CallSetting got = setting_of(*result);
+    const bool is_it = got.algorithm == setting.algorithm && got.protocol == setting.protocol &&
+                       (setting.channels == 0 || got.channels == setting.channels);
+    if (!is_it) return std::nullopt;
+    setting.channels = got.channels;
+    return result->time;
+  }
+
+  // Null where the machine does not take the settings: a library without this algorithm.
+  [[nodiscard]] TunedMachine* machine(const std::vector<std::string>& settings) {
+    const auto known = machines_.find(settings);
+    if (known != machines_.end()) return known->second.get();
+    auto scenario = load_(settings);
+    auto machine = scenario ? std::make_unique<TunedMachine>(std::move(*scenario)) : nullptr;
+    return machines_.emplace(settings, std::move(machine)).first->second.get();
+  }
+
+  const LoadMachine& load_;
+  const TuneOptions& options_;
+  std::map<std::vector<std::string>, std::unique_ptr<TunedMachine>> machines_;
+  int tried_ = 0;
+};
+
+std::vector<TunedCall> calls_of(const TuneOptions& options) {
+  std::vector<TunedCall> calls;
+  for (const CollectiveOperation operation : options.operations) {
+    for (const Bytes size : options.sizes) calls.push_back({.operation = operation, .size = size});
+  }
+  return calls;
+}
+
+}  // namespace
+
+bool is_tunable(CollectiveOperation operation) {
+  return operation != CollectiveOperation::kAllToAll && operation != CollectiveOperation::kSendReceive;
+}
+
+Result<TuneResult> tune(const LoadMachine& load, const TuneOptions& options) {
+  const auto machine = load({});
+  if (!machine) return tl::unexpected(machine.error());
+  configs::CollectiveBench bench(*machine);
+  TuneResult result{.ranks = bench.ranks(0), .hosts = machine->cluster.hosts, .calls = calls_of(options)};
+  if (!result.calls.empty()) {
+    const auto first = bench.run({.operation = result.calls.front().operation, .bytes = result.calls.front().size});
+    if (!first) return tl::unexpected(first.error());
+    if (first->protocol.empty() || first->channels == 0) {
+      return tl::unexpected(failure("E520",
+                                    "calls of this machine are not carried out by NCCL's kernels, so there is nothing "
+                                    "to tune",
+                                    {}, "set collectives.model to chunks"));
+    }
+  }
+  // Neighbouring sizes share machines, which are built once for a block of them.
+  const std::size_t blocks = (result.calls.size() + kCallsInBlock - 1) / kCallsInBlock;
+  each_item(blocks, options.workers, [&](std::size_t block) {
+    Tuner tuner(load, options);
+    const std::size_t end = std::min(result.calls.size(), (block + 1) * kCallsInBlock);
+    for (std::size_t i = block * kCallsInBlock; i < end; ++i) {
+      result.calls[i] = tuner.tuned(result.calls[i].operation, result.calls[i].size);
+    }
+  });
+  // Sizes below one element for each rank.
+  std::erase_if(result.calls, [](const TunedCall& call) { return call.own_time == Duration(0); });
+  return result;
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,127 @@
+#include "planning/tune/tune.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario/named_machine.h"
+
+namespace ringwright::planning::tune_test {
+namespace {
+
+using namespace ringwright::literals;
+using configs::CollectiveOperation;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Two DGX H100.
+Result<configs::Scenario> machine(const std::vector<std::string>& settings) {
+  std::vector<std::string> all = {"cluster.nodes=2"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  return configs::load_named_machine("dgx-h100", {.overrides = all, .share_folders = {}});
+}
+
+Duration time_of(const std::vector<std::string>& settings, CollectiveOperation operation, Bytes size) {
+  const auto scenario = machine(settings);
+  EXPECT_TRUE(scenario.has_value()) << (scenario ? "" : render(scenario.error()));
+  configs::CollectiveBench bench(*scenario);
+  return bench.run({.operation = operation, .bytes = size})->time;
+}
+
+TuneOptions some_options() {
+  return {.operations = {CollectiveOperation::kAllReduce, CollectiveOperation::kAllGather},
+          .sizes = {16_KiB, 1_MiB, 64_MiB, 512_MiB}};
+}
+
+const TuneResult& result() {
+  static const TuneResult tuned = *tune(machine, some_options());
+  return tuned;
+}
+
+TEST(Tune, IsNeverSlowerThanNcclsOwnChoice) {
+  ASSERT_EQ(result().calls.size(), 8U);
+  for (const TunedCall& call : result().calls) {
+    EXPECT_LE(call.best_time, call.own_time);
+    EXPECT_EQ(call.own_time, time_of({}, call.operation, call.size));
+  }
+}
+
+// No algorithm with a protocol and NCCL's own channels beats what was found, beyond the gain that counts.
+TEST(Tune, NoOtherAlgorithmOrProtocolIsFaster) {
+  const TunedCall& call = result().calls[1];  // all-reduce of 1 MiB
+  for (const char* const algorithm : {"ring", "tree", "nvlstree"}) {
+    for (const char* const protocol : {"ll", "ll128", "simple"}) {
+      const Duration other =
+          time_of({std::string("comm.env.NCCL_ALGO=") + algorithm, std::string("comm.env.NCCL_PROTO=") + protocol},
+                  call.operation, call.size);
+      EXPECT_LE(to_seconds(call.best_time), to_seconds(other) / (1.0 - some_options().least_gain))
+          << algorithm << ' ' << protocol;
+    }
+  }
+}
+
+// What was found is what a scenario with the written file simulates, for every size.
+TEST(Tune, TheFileMakesNcclTakeWhatWasFound) {
+  const std::string path = ::testing::TempDir() + "tune_test_tuner.csv";
+  std::ofstream(path) << render_tuner_csv(result());
+  bool some_faster = false;
+  for (const TunedCall& call : result().calls) {
+    EXPECT_EQ(time_of({"comm.tuner_config=" + path}, call.operation, call.size), call.best_time)
+        << to_string(call.operation) << ' ' << to_string(call.size);
+    some_faster = some_faster || call.is_faster();
+  }
+  EXPECT_TRUE(some_faster);
+}
+
+TEST(Tune, DoesNotDependOnThreads) {
+  TuneOptions options = some_options();
+  options.workers.threads = 1;
+  EXPECT_EQ(render_tune_json("m", *tune(machine, options)), render_tune_json("m", result()));
+}
+
+TEST(Tune, RefusesWhatNcclsKernelsDoNotCarryOut) {
+  const auto formulas = [](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = settings;
+    all.insert(all.end(), {"collectives.model=closed_form", "collectives.overhead=none"});
+    return machine(all);
+  };
+  const auto refused = tune(formulas, some_options());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(render(refused.error()), HasSubstr("E520"));
+}
+
+TunedCall call_of(Bytes size, const std::string& best, Duration own, Duration best_time) {
+  const CallSetting setting{.algorithm = best, .protocol = "simple", .channels = 8};
+  return {.operation = CollectiveOperation::kAllReduce,
+          .size = size,
+          .own = {.algorithm = "ring", .protocol = "simple", .channels = 8},
+          .own_time = own,
+          .best = setting,
+          .best_time = best_time};
+}
+
+// The boundary of 1 KiB and 4 KiB is 2 KiB; the last line has no limit; sizes without a gain have no line.
+TEST(TunerFile, JoinsNeighboursAndLeavesOutWhatIsBest) {
+  TuneResult some{.ranks = 16, .hosts = 2};
+  some.calls = {call_of(1_KiB, "nvlstree", 4_us, 3_us), call_of(4_KiB, "ring", 5_us, 5_us),
+                call_of(16_KiB, "tree", 9_us, 8_us), call_of(64_KiB, "tree", 20_us, 16_us)};
+  EXPECT_EQ(render_tuner_csv(some),
+            "# collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks\n"
+            "allreduce,0,2048,nvls_tree,simple,8,2,16\n"
+            "allreduce,8193,4294967295,tree,simple,8,2,16\n");
+  // (4/3 x 1 x 9/8 x 20/16)^(1/4) = 1.17
+  EXPECT_THAT(render_tune_text(some), HasSubstr("3 of 4 calls can be faster, 1.17x in the geometric mean"));
+  EXPECT_THAT(render_tune_json("m", some), StartsWith("{\n  \"schema\": \"ringwright.tune/1\""));
+}
+
+TEST(IsTunable, HoldsForWhatNcclChoosesAnAlgorithmFor) {
+  EXPECT_TRUE(is_tunable(CollectiveOperation::kReduce));
+  EXPECT_FALSE(is_tunable(CollectiveOperation::kAllToAll));
+  EXPECT_FALSE(is_tunable(CollectiveOperation::kSendReceive));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::tune_test

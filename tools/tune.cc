@@ -1,0 +1,111 @@
+// The command `tune`: the fastest algorithm, protocol and channels for each collective and size, as a file for NCCL.
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "planning/tune/tune.h"
+#include "tools/command.h"
+#include "tools/machine_file.h"
+#include "tools/progress.h"
+#include "tools/size_range.h"
+#include "tools/study_options.h"
+#include "tools/terminal.h"
+
+namespace ringwright::tools {
+namespace {
+
+constexpr std::size_t kMostTunedSizes = 200;
+
+class Tune final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "tune"; }
+  [[nodiscard]] std::string_view summary() const override {
+    return "the fastest NCCL settings by collective and size, as a tuner file";
+  }
+  [[nodiscard]] std::string notes() const override {
+    return "The file is what NCCL's example tuner plug-in reads (NCCL_TUNER_CONFIG_FILE), and `comm.tuner_config` of "
+           "a\n"
+           "scenario. Calls are simulated alone, without computing next to them (docs/tune.md).\n";
+  }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "cluster",
+             .value = "",
+             .doc = "a file with a cluster, or a shipped node (`list nodes`)",
+             .target = &cluster_,
+             .required = true},
+            {.names = "-c,--collective",
+             .value = "NAME",
+             .doc = "all_reduce (default), all_gather, reduce_scatter, broadcast or reduce; may be repeated",
+             .target = &operations_},
+            {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_, .least = 1},
+            {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (1K)", .target = &from_},
+            {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (1G)", .target = &to_},
+            {.names = "-f,--stepfactor", .value = "F", .doc = "from size to size (4)", .target = &factor_, .least = 2},
+            {.names = "-o,--output", .value = "FILE", .doc = "write the tuner file", .target = &output_},
+            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings_},
+            threads_option(&threads_)};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    planning::TuneOptions options;
+    if (const std::string problem = read_request(options); !problem.empty()) return refuse(problem);
+    options.workers.threads = static_cast<int>(threads_.value_or(0));
+    std::optional<Progress> progress;
+    if (!common.quiet && is_terminal(Stream::kError)) {
+      progress.emplace(ProgressStyle::kBar, "calls");
+      options.workers.progress = [&](std::size_t done, std::size_t all) {
+        progress->update(static_cast<double>(done) / static_cast<double>(all), done);
+      };
+    }
+    const auto result = planning::tune([this](const std::vector<std::string>& more) { return machine(more); }, options);
+    if (progress) progress->clear();
+    if (!result) return refuse(result.error());
+    print(common.json ? render_tune_json(cluster_, *result) : render_tune_text(*result));
+    if (output_.empty()) return ExitCode::kOk;
+    const ExitCode code = write_to(output_, render_tuner_csv(*result));
+    if (code == ExitCode::kOk && !common.quiet) tell(fmt::format("tuner file in {}\n", output_));
+    return code;
+  }
+
+ private:
+  [[nodiscard]] Result<configs::Scenario> machine(const std::vector<std::string>& more) const {
+    std::vector<std::string> settings = settings_;
+    settings.insert(settings.end(), more.begin(), more.end());
+    return load_machine(cluster_, {.nodes = nodes_, .overrides = std::move(settings)});
+  }
+
+  // Parses the words of the command line; returns what is wrong with them.
+  [[nodiscard]] std::string read_request(planning::TuneOptions& options) const {
+    for (const std::string& word : operations_.empty() ? std::vector<std::string>{"all_reduce"} : operations_) {
+      const auto operation = configs::parse_operation(word);
+      if (!operation || !planning::is_tunable(*operation)) {
+        return "--collective is '" + word + "' and must be all_reduce, all_gather, reduce_scatter, broadcast or reduce";
+      }
+      options.operations.push_back(*operation);
+    }
+    const auto from = parse_test_size(from_), to = parse_test_size(to_);
+    if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
+    if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
+    if (*from > *to) return fmt::format("--minbytes {} is above --maxbytes {}", from_, to_);
+    options.sizes = sizes_of(
+        {.from = *from, .to = *to, .factor = static_cast<double>(factor_.value_or(4)), .increment = std::nullopt});
+    if (options.sizes.size() > kMostTunedSizes) {
+      return fmt::format("{} sizes are asked for, and at most {} are tuned", options.sizes.size(), kMostTunedSizes);
+    }
+    return "";
+  }
+
+  std::string cluster_, from_ = "1K", to_ = "1G", output_;
+  std::vector<std::string> operations_, settings_;
+  std::optional<std::uint64_t> nodes_, factor_, threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_tune() {
+  return std::make_unique<Tune>();
+}
+
+}  // namespace ringwright::tools
