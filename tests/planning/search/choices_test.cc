@@ -78,7 +78,9 @@ TEST(StepBoundOfASearch, IsNotBeatenByAnyLayout) {
   std::size_t fitting = 0;
   for (const ChoiceClass& choice : choice_classes(*result)) {
     fitting += choice.fitting;
-    if (choice.best) EXPECT_GE(result->ranked[*choice.best].quick->step_time.mean, bound->quickest);
+    if (choice.best) {
+      EXPECT_GE(result->ranked[*choice.best].quick->step_time.mean, bound->quickest);
+    }
   }
   std::size_t axes = 0;
   for (const configs::SearchAxis& axis : result->axes) axes += axis.values.size() > 1 ? 1U : 0U;
