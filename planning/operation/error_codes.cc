@@ -31,7 +31,7 @@ constexpr std::array kOperationCodes = {
               .title = "a life with too many faults",
               .explanation =
                   "All repetitions together may have at most 5e8 faults and planned stops, a class at most a million "
-                  "recorded\nfaults, a job at most ten million hosts.",
+                  "recorded\nfaults, a job at most a million hosts and ten million parts with ages.",
               .example = "components: { gpu: {mtbf: 1 ms} }\n"
                          "components: { gpu: {mtbf: 50000 h} }"},
     ErrorCode{.code = "E405",

@@ -43,7 +43,7 @@ bool Fleet::retires(History& history, JobTime now) const {
   const Spares& spares = operation_.spares;
   if (spares.retire_after <= 0) return false;
   history.faults.push_back(now);
-  while (!history.faults.empty() && now - history.faults.front() > spares.retire_within) history.faults.pop_front();
+  std::erase_if(history.faults, [&](JobTime fault) { return now - fault > spares.retire_within; });
   return std::ssize(history.faults) >= spares.retire_after;
 }
 

@@ -54,8 +54,8 @@ class Fleet {
     std::uint64_t repairs = 0;
     std::int64_t returned = 0;  // turn of its last return; those with low ones have been there longest
     bool lemon = false;
-    bool cured = false;          // once repaired for good
-    std::deque<JobTime> faults;  // recent ones, where hosts retire
+    bool cured = false;           // once repaired for good
+    std::vector<JobTime> faults;  // recent ones, where hosts retire
   };
   void join(std::int64_t slot, std::int64_t host);
   void choose_anew();

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::array kClocks{Option{"wall", "faults happen by the calendar, also while the job recovers"},
                              Option{"running", "faults happen only while the job computes"}};
-constexpr std::int64_t kMostHosts = 10'000'000;
+constexpr std::int64_t kMostHosts = 1'000'000;
+constexpr double kMostAgedParts = 1e7;
 constexpr double kMostFaults = 5e8;  // of all repetitions of one policy
 
 // What a preset says about the job holds where no scenario says it.
@@ -36,7 +37,7 @@ JobShape read_job(ConfigMap root, const JobShape& facts) {
   shape.replicas = whole("replicas", "data-parallel replicas, each with all of the model's state",
                          std::max<std::int64_t>(1, facts.replicas), 100'000'000);
   shape.tokens_per_step = whole("tokens_per_step", "of the whole job; 0: not known", 0, kMostTokens);
-  if (shape.hosts() > kMostHosts) job.error("gpus", "E404", "a job has at most ten million hosts");
+  if (shape.hosts() > kMostHosts) job.error("gpus", "E404", "a job has at most a million hosts");
   if (!job.has("step_time") && scenario) return shape;
   const double step = read_seconds(job, {.name = "step_time", .doc = "of a healthy job"});
   if (scenario && job.origin("step_time").starts_with("preset:")) return shape;
@@ -259,6 +260,17 @@ void check_size(const Operation& operation, ConfigMap root) {
   double events = operation.faults_per_hour() * hours_of(longest);
   if (operation.planned.every) events += hours_of(longest) * 3600.0 / std::max(operation.planned.every->mean(), 1e-9);
   for (const ComponentClass& part : operation.components) events += static_cast<double>(part.times.size());
+  double aged = 0.0;
+  for (const ComponentClass& part : operation.components) {
+    if (part.lifetime && part.per != Exposed::kJob) {
+      aged += static_cast<double>(part.per == Exposed::kGpu ? operation.job.gpus : operation.job.hosts());
+    }
+  }
+  if (aged > kMostAgedParts) {
+    root.error("components", "E404",
+               fmt::format("{:.3g} parts have ages, and at most {:.0g} may", aged, kMostAgedParts),
+               "an exponential lifetime has no age");
+  }
   if (!(events * operation.repetitions <= kMostFaults)) {
     root.error("components", "E404",
                fmt::format("{:.3g} faults and stops are expected in {} repetitions, and at most {:.0g} are simulated",
