@@ -241,7 +241,9 @@ void JobLife::schedule_join() {
 
 void JobLife::join() {
   pending_.join_at = kNever;
-  static_cast<void>(fleet_.fill(now_));  // hosts are swapped while the job goes on
+  const std::size_t before = fleet_.empty().size();
+  static_cast<void>(fleet_.fill(now_));                         // hosts are swapped while the job goes on
+  if (fleet_.empty().size() == before) return schedule_join();  // a recovery took them meanwhile
   const Fault nobody{.component = operation_.components.size()};
   if (phase(pending_.join_stall, Account::kRestart, nobody) == PhaseEnd::kFault) return recover(pending_.interrupting);
   schedule_join();
