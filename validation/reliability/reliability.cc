@@ -27,7 +27,7 @@ struct SimulatedCase {
   [[nodiscard]] bool holds() const { return figure >= measured.measured; }
 };
 
-// Beside the table, else a shipped goodput file.
+// Next to the table, else a shipped goodput file.
 std::string operation_file(const ReliabilityCase& one) {
   const std::filesystem::path near = std::filesystem::path(one.place.file).parent_path() / (one.operation + ".yaml");
   std::error_code ignored;
