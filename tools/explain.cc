@@ -9,6 +9,7 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "planning/error_codes.h"
+#include "planning/operation/error_codes.h"
 #include "tools/command.h"
 #include "validation/error_codes.h"
 
@@ -31,7 +32,8 @@ class Explain final : public Command {
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     configs::Explanation explanation = configs::explain(word_);
-    const std::array of_studies = {validation::validation_error_codes(), planning::planning_error_codes()};
+    const std::array of_studies = {validation::validation_error_codes(), planning::planning_error_codes(),
+                                         planning::operation_error_codes()};
     if (explanation.page.empty()) explanation.page = explain_error(of_studies, word_);
     if (explanation.page.empty()) return unknown(explanation.near);
     const std::string text =

@@ -31,6 +31,7 @@ constexpr std::array kValidators = {
     Validator{.name = "primitive_times",
               .help = "tables of single primitives inside NCCL's kernels (NPKit)",
               .run = validate_primitive_times},
+    Validator{.name = "reliability", .help = "tables of jobs with failures", .run = validate_reliability},
     Validator{.name = "training", .help = "tables of measured training runs", .run = validate_training},
 };
 constexpr std::array kCalibrators = {

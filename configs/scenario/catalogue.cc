@@ -72,6 +72,7 @@ std::vector<CatalogueEntry> collective_algorithms() {
 
 std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
   return {{.kind = "scenarios", .where = "ringwright run NAME", .entries = shipped(options, "scenarios")},
+          {.kind = "operation", .where = "ringwright goodput NAME", .entries = shipped(options, "operation")},
           {.kind = "models", .where = "model.preset", .entries = shipped(options, "models")},
           {.kind = "gpus", .where = "cluster.node.gpu.preset", .entries = shipped(options, "gpus")},
           {.kind = "kernels", .where = "cluster.node.gpu.kernels.preset", .entries = shipped(options, "kernels")},
@@ -89,6 +90,11 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
 
 std::string scenario_path(const LoadOptions& options, std::string_view name) {
   const auto path = shipped_file(options, "scenarios", name);
+  return path ? path->string() : "";
+}
+
+std::string operation_path(const LoadOptions& options, std::string_view name) {
+  const auto path = shipped_file(options, "operation", name);
   return path ? path->string() : "";
 }
 

@@ -25,5 +25,7 @@ struct CatalogueSection {
 
 // The path of a shipped scenario; empty when there is none of that name.
 [[nodiscard]] std::string scenario_path(const LoadOptions& options, std::string_view name);
+// The same of a shipped goodput file.
+[[nodiscard]] std::string operation_path(const LoadOptions& options, std::string_view name);
 
 }  // namespace ringwright::configs

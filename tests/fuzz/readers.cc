@@ -24,6 +24,7 @@
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
 #include "planning/compare/comparison.h"
+#include "planning/operation/goodput_file.h"
 #include "planning/report/page.h"
 #include "planning/sweep/sweep_file.h"
 #include "tests/fuzz/config_reader.h"
@@ -90,6 +91,12 @@ void result_page(std::string_view text) {
   const auto section = planning::section_of({.name = "result.json", .json = std::move(*json)});
   check_result(section);
   if (section) static_cast<void>(planning::page_data({&*section, 1}));
+}
+
+// A scenario that a text names would be simulated.
+void goodput_file(std::string_view text) {
+  if (text.find("scenario") != std::string_view::npos) return;
+  check_result(planning::load_goodput_text("file", text, {}, {.threads = 1, .progress = {}}));
 }
 
 void node_of_nccl(std::string_view text) {
@@ -224,6 +231,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"deepspeed", deepspeed},
     {"fsdp", settings<configs::read_fsdp_config>},
     {"goal", goal},
+    {"goodput", goodput_file},
     {"graph", text_first<network_models::parse_graph>},
     {"graph_document", graph_document},
     {"hf", hugging_face},

@@ -1,0 +1,169 @@
+// The reader of checkpoints: `checkpoint` of a goodput file. Times are given, or follow from sizes and rates
+// (workload/checkpoint/save_time.h).
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/config/scalar.h"
+#include "planning/operation/operation_reader.h"
+#include "workload/checkpoint/save_time.h"
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::array kPlaces{Option{"storage", "a store that survives all hosts"},
+                             Option{"peers", "memory of the host and of others, GEMINI's placement"},
+                             Option{"host", "memory or drive of the host itself, lost with it"}};
+constexpr std::array kPlacements{Option{"group", "`copies` hosts hold each other's state"},
+                                 Option{"ring", "the next `copies` - 1 hosts hold it"},
+                                 Option{"mixed", "groups, and a ring of what is left over; the same as group"}};
+constexpr std::array kModes{Option{"blocking", "training waits until all is written"},
+                            Option{"two_phase", "training waits for the snapshot; the rest is written meanwhile"}};
+
+struct TierSizes {
+  Bytes total;
+  Bytes rank;
+  std::int64_t ranks_per_host = 8;
+};
+
+// "100 steps", "30 min", "young", "daly", "best".
+void read_every(ConfigMap& map, CheckpointTier& tier) {
+  const std::string text =
+      map.text({.name = "every", .doc = "time between checkpoints: 30 min, 100 steps, young, daly, or best"});
+  if (text == "young" || text == "daly" || text == "best") {
+    tier.rule = text == "young" ? IntervalRule::kYoung : text == "daly" ? IntervalRule::kDaly : IntervalRule::kBest;
+    return;
+  }
+  if (text.ends_with(" steps") || text.ends_with(" step")) {
+    const auto steps = read_integer(std::string_view(text).substr(0, text.rfind(' ')));
+    if (steps && *steps > 0) {
+      tier.every_steps = *steps;
+      return;
+    }
+  } else if (const auto seconds = parse_seconds(text); seconds && *seconds > 0.0) {
+    tier.every = *seconds;
+    return;
+  }
+  tier.every_steps = 1;
+  if (map.has("every")) {
+    map.error("every", "E405", fmt::format("{} is '{}', and is no interval", map.path_of("every"), text),
+              "as: 30 min, 100 steps, young, daly, or best");
+  }
+}
+
+Bandwidth read_rate(ConfigMap& map, std::string_view name, std::string_view doc) {
+  if (!map.has(name)) return Bandwidth();
+  return map.bandwidth({.name = name, .doc = doc, .min = Bandwidth(1.0)});
+}
+
+JobTime read_given(ConfigMap& map, std::string_view name, std::string_view doc) {
+  return job_seconds(read_seconds(map, {.name = name, .doc = doc}));
+}
+
+void need_size(ConfigMap& map, const TierSizes& sizes) {
+  if (sizes.total > Bytes()) return;
+  map.error("", "E405", fmt::format("'{}' follows from the size of a checkpoint, which is not known", map.path()),
+            "give checkpoint.state, name a scenario with a model, or give stall, write and load");
+}
+
+void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& tier) {
+  const bool two_phase =
+      map.choice({.name = "mode", .doc = "what training waits for", .fallback = std::string("blocking")}, kModes) ==
+      "two_phase";
+  const workload::SavePath path{.per_rank = read_rate(map, "per_gpu", "written by one GPU's process"),
+                                .per_host = read_rate(map, "per_host", "written by one host"),
+                                .store = read_rate(map, "total", "written by the whole job")};
+  const workload::SavePath back{.per_rank = read_rate(map, "read_per_gpu", "read by one GPU's process"),
+                                .per_host = read_rate(map, "read_per_host", "read by one host"),
+                                .store = read_rate(map, "read_total", "read by the whole job")};
+  const workload::SaveSize size{.total = sizes.total, .rank = sizes.rank, .ranks_per_host = sizes.ranks_per_host};
+  const bool rates = path.per_rank > Bandwidth() || path.per_host > Bandwidth() || path.store > Bandwidth();
+  if (rates) need_size(map, sizes);
+  const JobTime written = job_time(workload::write_time(size, path));
+  tier.write = map.has("write") ? read_given(map, "write", "until a version counts, after the stall") : written;
+  if (two_phase) {
+    const Bandwidth snapshot = read_rate(map, "snapshot", "from one GPU to host memory");
+    const Duration hidden = map.duration(
+        {.name = "hidden", .doc = "time of the snapshot that passes hide", .fallback = Duration(), .min = Duration()});
+    if (snapshot > Bandwidth()) need_size(map, sizes);
+    tier.stall = job_time(workload::snapshot_stall(sizes.rank, snapshot, hidden));
+  } else if (!map.has("write")) {
+    tier.stall = written;
+    tier.write = {};
+  }
+  if (map.has("stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
+  const bool reads = back.per_rank > Bandwidth() || back.per_host > Bandwidth() || back.store > Bandwidth();
+  if (reads) need_size(map, sizes);
+  tier.load = map.has("load") ? read_given(map, "load", "until all ranks hold a version again")
+                              : job_time(workload::write_time(size, back));
+}
+
+void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& tier) {
+  const Bandwidth nic = read_rate(map, "nic", "of one GPU, for copies to peers");
+  if (nic > Bandwidth() && tier.place == CheckpointPlace::kPeers) {
+    need_size(map, sizes);
+    const Duration idle = map.duration({.name = "idle",
+                                        .doc = "of the NIC between two checkpoints, which copies use; 0: they block",
+                                        .fallback = Duration(),
+                                        .min = Duration()});
+    tier.stall =
+        job_time(workload::peer_copy_stall({.rank = sizes.rank, .copies = tier.copies, .nic = nic, .idle = idle}));
+    // A lost host fetches its own state; the others have theirs.
+    tier.load = job_time(transfer_time(sizes.rank, nic));
+  }
+  if (map.has("stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
+  if (map.has("write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
+  if (map.has("load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
+}
+
+CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes& sizes) {
+  CheckpointTier tier{.name = name};
+  const std::string place =
+      map.choice({.name = "place", .doc = "where versions are", .fallback = std::string("storage")}, kPlaces);
+  if (place == "peers") tier.place = CheckpointPlace::kPeers;
+  if (place == "host") tier.place = CheckpointPlace::kHost;
+  read_every(map, tier);
+  if (tier.place == CheckpointPlace::kPeers) {
+    tier.copies = map.integer(
+        {.name = "copies", .doc = "of each host's state, the own one included", .fallback = 2, .min = 2, .max = 1000});
+    tier.jump = map.integer(
+        {.name = "jump", .doc = "hosts between the members of a group", .fallback = 1, .min = 1, .max = 1'000'000});
+    const std::string placement = map.choice(
+        {.name = "placement", .doc = "who holds whose state", .fallback = std::string("group")}, kPlacements);
+    if (placement == "ring") tier.placement = Placement::kRing;
+    if (placement == "mixed") tier.placement = Placement::kMixed;
+  }
+  if (tier.place == CheckpointPlace::kStorage)
+    read_storage_times(map, sizes, tier);
+  else
+    read_memory_times(map, sizes, tier);
+  return tier;
+}
+
+}  // namespace
+
+std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts& facts, const JobShape& job) {
+  ConfigMap checkpoint = root.map("checkpoint", "what is saved, and where");
+  TierSizes sizes{.total = facts.state, .rank = facts.rank_state, .ranks_per_host = job.gpus_per_host};
+  if (checkpoint.has("state")) {
+    sizes.total =
+        checkpoint.bytes({.name = "state",
+                          .doc = "size of a checkpoint; default: weights and optimizer state of the scenario's model",
+                          .min = Bytes(1)});
+    sizes.rank = Bytes((sizes.total.count() + job.gpus - 1) / std::max<std::int64_t>(1, job.gpus));
+  }
+  std::vector<CheckpointTier> tiers;
+  ConfigMap by_name = checkpoint.map("tiers", "kinds of checkpoints, by name; memory first, storage last");
+  for (const std::string& name : by_name.keys()) {
+    tiers.push_back(read_tier(by_name.map(name, "a kind of checkpoint"), name, sizes));
+  }
+  const auto best = [](const CheckpointTier& tier) { return tier.rule != IntervalRule::kGiven; };
+  if (std::ranges::count_if(tiers, best) > 1) {
+    by_name.error("", "E405", "one tier at most has an interval that is searched or computed",
+                  "give the others a time or a number of steps");
+  }
+  return tiers;
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,70 @@
+#include "planning/operation/error_codes.h"
+
+#include <array>
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::array kOperationCodes = {
+    ErrorCode{.code = "E401",
+              .title = "a time of a goodput file that is none",
+              .explanation =
+                  "Times have a unit: us, ms, s, min, h or d. Random times are maps with a distribution: fixed, "
+                  "exponential or\nweibull with a mean, uniform with from and to, lognormal with median and mean.",
+              .example = "repair: { time: 2 }\n"
+                         "repair: { time: {distribution: exponential, mean: 2 h} }"},
+    ErrorCode{.code = "E402",
+              .title = "a goodput file that contradicts itself",
+              .explanation =
+                  "A component class has one failure process: a mean time between faults, a rate, a count with its "
+                  "exposure, a\nlifetime, or recorded times. A job lasts either a duration by the calendar or as long "
+                  "as its work. Lifetimes\nand recorded times follow the calendar.",
+              .example = "components: { gpu: {mtbf: 50000 h, count: 148} }\n"
+                         "components: { gpu: {count: 148, exposure: 21233664 h} }"},
+    ErrorCode{.code = "E403",
+              .title = "a recovery policy that does not exist or does not apply",
+              .explanation =
+                  "`ringwright goodput --help` lists the policies. Some need several data-parallel replicas, or "
+                  "replicas over\nseveral hosts.",
+              .example = "recovery: { policy: replica_drop }   # job: { replicas: 128 }"},
+    ErrorCode{.code = "E404",
+              .title = "a life with too many faults",
+              .explanation =
+                  "All repetitions together may have at most 5e8 faults and planned stops, a class at most a million "
+                  "recorded\nfaults, a job at most a million hosts and ten million parts with ages.",
+              .example = "components: { gpu: {mtbf: 1 ms} }\n"
+                         "components: { gpu: {mtbf: 50000 h} }"},
+    ErrorCode{.code = "E405",
+              .title = "a checkpoint whose interval or times are not known",
+              .explanation =
+                  "`every` is a time, a number of steps, young, daly or best; one tier at most has one of the last "
+                  "three. Where\nrates are given instead of times, the size must be known: checkpoint.state, or a "
+                  "scenario with a model.",
+              .example = "checkpoint: { state: 5.67TB, tiers: { storage: {every: daly, total: 2TB/s} } }"},
+    ErrorCode{.code = "E406",
+              .title = "settings of spare hosts that have no effect",
+              .explanation =
+                  "Without `standby`, hosts are unlimited: none is selected, taken from others, retired, or returns "
+                  "from repair as\na lemon.",
+              .example = "spares: { standby: 16, pool: 48, select: 3 min }"},
+    ErrorCode{.code = "E407",
+              .title = "a goodput study without the scenario that it needs",
+              .explanation =
+                  "Values that `set` or --set give to a scenario need one, and its steps must be possible to "
+                  "simulate.",
+              .example = "scenario: llama3-405b-16k-h100\nset: { parallel.tp: 8 }"},
+    ErrorCode{.code = "W400",
+              .title = "checkpoints that take longer to write than the time between them",
+              .explanation =
+                  "One version is written at a time. The interval is made as long as writing takes, and the report "
+                  "shows it.",
+              .example = "checkpoint: { tiers: { storage: {every: 10 s, write: 60 s, stall: 3 s} } }"},
+};
+
+}  // namespace
+
+std::span<const ErrorCode> operation_error_codes() {
+  return kOperationCodes;
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,79 @@
+// The hosts of a job, those that can stand in, and those in repair.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "planning/operation/fault_timeline.h"
+#include "planning/operation/operation.h"
+
+namespace ringwright::planning {
+
+class Fleet {
+ public:
+  // Both must outlive this.
+  Fleet(const Operation& operation, const HostTable& hosts, std::uint64_t life_seed);
+
+  [[nodiscard]] bool in_job(std::int64_t host) const { return slot_of_[static_cast<std::size_t>(host)] >= 0; }
+  [[nodiscard]] std::int64_t slot_of(std::int64_t host) const { return slot_of_[static_cast<std::size_t>(host)]; }
+  [[nodiscard]] std::int64_t host_at(std::int64_t slot) const { return host_at_[static_cast<std::size_t>(slot)]; }
+  // A host fails as often as at the start, or less since a repair cured it: the ratio.
+  [[nodiscard]] double hazard_left(std::int64_t host) const;
+
+  // The host leaves the job, or the spare hosts, and goes to repair (or for good). One in repair stays there.
+  void remove(std::int64_t host, JobTime now, const ComponentClass& cause);
+  // Empty places of the job, in the order in which they became empty.
+  [[nodiscard]] const std::vector<std::int64_t>& empty() const { return empty_; }
+
+  struct Taken {
+    JobTime time;  // swap, selection and preemption
+    bool selected = false;
+  };
+  // Fills empty places with hosts that are there now.
+  [[nodiscard]] Taken fill(JobTime now);
+  // Hosts that come back until `now` join the spare ones.
+  void return_hosts(JobTime now);
+  // When the next host returns; never when none will.
+  [[nodiscard]] JobTime next_return() const;
+  // Hosts that could join now.
+  [[nodiscard]] std::int64_t spare() const;
+  [[nodiscard]] std::int64_t retired() const { return retired_; }
+  // Standby hosts cost as much as those of the job.
+  [[nodiscard]] std::int64_t paid() const { return std::ssize(host_at_) - std::ssize(empty_) + std::ssize(standby_); }
+
+ private:
+  struct Return {
+    JobTime at;
+    std::int64_t host;
+    friend bool operator>(const Return& a, const Return& b) { return a.at != b.at ? a.at > b.at : a.host > b.host; }
+  };
+  struct History {
+    std::uint64_t repairs = 0;
+    std::int64_t returned = 0;  // turn of its last return; those with low ones have been there longest
+    bool lemon = false;
+    bool cured = false;           // once repaired for good
+    std::vector<JobTime> faults;  // recent ones, where hosts retire
+  };
+  void join(std::int64_t slot, std::int64_t host);
+  void choose_anew();
+  [[nodiscard]] bool retires(History& history, JobTime now) const;
+  [[nodiscard]] JobTime repair_time(std::int64_t host, const ComponentClass& cause);
+
+  const Operation& operation_;
+  std::uint64_t seed_;
+  std::vector<std::int64_t> slot_of_;  // by host; -1: elsewhere
+  std::vector<std::int64_t> host_at_;  // by slot
+  std::vector<std::int64_t> empty_;
+  std::deque<std::int64_t> standby_;
+  std::deque<std::int64_t> pool_;
+  std::deque<std::int64_t> others_;
+  std::priority_queue<Return, std::vector<Return>, std::greater<>> returns_;
+  std::vector<History> history_;
+  std::int64_t retired_ = 0;
+  std::int64_t turn_ = 0;
+};
+
+}  // namespace ringwright::planning

@@ -1,0 +1,239 @@
+#include "planning/operation/goodput_file.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/catalogue.h"
+#include "configs/scenario/scenario.h"
+#include "core/base/sha256.h"
+#include "planning/operation/operation_reader.h"
+#include "planning/operation/policies/builtin_policies.h"
+#include "planning/study/each_item.h"
+#include "planning/study/known_keys.h"
+#include "planning/study/point.h"
+#include "workload/checkpoint/saved_state.h"
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::array kOwnKeys{"name",   "preset",     "scenario", "set",        "job",       "duration",   "work",
+                              "clock",  "seed",       "recovery", "detection",  "restart",   "repair",     "spares",
+                              "lemons", "components", "planned",  "checkpoint", "diagnosis", "repetitions"};
+
+// Keys of this file, and keys of the scenario.
+struct SplitSettings {
+  std::vector<std::string> own;
+  std::vector<std::string> scenario;
+};
+
+SplitSettings split_settings(const std::vector<std::string>& settings) {
+  SplitSettings split;
+  for (const std::string& setting : settings) {
+    const std::string first = setting.substr(0, setting.find_first_of(".="));
+    // `cost` alone is a key of both: that of this file decides.
+    const bool own = std::ranges::find(kOwnKeys, first) != kOwnKeys.end() || setting.starts_with("cost.usd_per_gpu");
+    (own ? split.own : split.scenario).push_back(setting);
+  }
+  return split;
+}
+
+class GoodputReader {
+ public:
+  GoodputReader(ConfigDocument document, std::vector<std::string> settings)
+      : document_(std::move(document)), root_(document_.root()), settings_(std::move(settings)) {}
+
+  [[nodiscard]] Result<GoodputPlan> read(const Workers& workers) {
+    GoodputPlan plan;
+    plan.name = root_.text({.name = "name", .doc = "of the study in reports", .fallback = std::string("goodput")});
+    const ScenarioFacts facts = read_scenario(plan);
+    if (foreign_.has_errors()) return tl::unexpected(std::move(foreign_));
+    OperationRead read = read_operation(root_, facts);
+    plan.operation = std::make_unique<Operation>(std::move(read.operation));
+    read_policies(plan);
+    document_.check_all_read();
+    if (failed()) return tl::unexpected(document_.log().diagnostics());
+    if (!plan.scenario.empty()) simulate_steps(plan, read.regimes, workers);
+    if (foreign_.has_errors()) return tl::unexpected(std::move(foreign_));
+    for (const auto& [name, settings] : read.regimes) {
+      if (!plan.scenario.empty()) break;
+      root_.error("components", "E407", fmt::format("'{}' sets values of no scenario", name));
+    }
+    set_intervals(*plan.operation, root_);
+    check_size(*plan.operation, root_);
+    if (failed()) return tl::unexpected(document_.log().diagnostics());
+    for (const Diagnostic& warning : document_.log().diagnostics().all()) plan.warnings.add(warning);
+    std::string all = canonical_text(document_.log());
+    for (const std::string& setting : settings_) all += setting + "\n";
+    plan.fingerprint = sha256(all + scenario_fingerprint_);
+    return plan;
+  }
+
+ private:
+  [[nodiscard]] bool failed() const { return document_.log().diagnostics().has_errors(); }
+
+  // Relative to this file, as a sweep's is; a name without a file is that of a shipped scenario.
+  [[nodiscard]] std::string scenario_file(const std::string& named) const {
+    const ConfigSource* const file = document_.file();
+    std::error_code ignored;
+    if (file != nullptr && !file->path.empty()) {
+      const std::filesystem::path near = std::filesystem::path(file->path).parent_path() / named;
+      if (std::filesystem::exists(near, ignored)) return near.string();
+    }
+    const std::string shipped = configs::scenario_path(configs::load_options({}), named);
+    return shipped.empty() ? named : shipped;
+  }
+
+  [[nodiscard]] ScenarioFacts read_scenario(GoodputPlan& plan) {
+    const KnownKeys known;
+    ConfigMap set = root_.map("set", "values of the scenario");
+    std::vector<std::string> fixed;
+    for (const std::string& key : set.keys()) {
+      if (!known.has(key)) set.error(key, "E301", known.why_unknown(key));
+      fixed.push_back(key + "=" + set.setting(key));
+    }
+    settings_.insert(settings_.begin(), fixed.begin(), fixed.end());
+    if (!root_.has("scenario")) {
+      if (!settings_.empty()) {
+        root_.error("set", "E407", fmt::format("'{}' is a value of a scenario, and the file names none", settings_[0]),
+                    "scenario: llama3-405b-16k-h100, or leave it out");
+      }
+      return {};
+    }
+    plan.scenario =
+        scenario_file(root_.text({.name = "scenario", .doc = "that describes the job; a file, or shipped"}));
+    const auto scenario = configs::load_scenario(plan.scenario, {.overrides = settings_, .share_folders = {}});
+    if (!scenario) {
+      foreign_ = scenario.error();
+      return {};
+    }
+    return facts_of(*scenario);
+  }
+
+  [[nodiscard]] ScenarioFacts facts_of(const configs::Scenario& scenario) {
+    const configs::Job& job = scenario.job;
+    ScenarioFacts facts;
+    facts.shape = {.gpus = scenario.cluster.gpus(), .gpus_per_host = scenario.cluster.host.gpus};
+    if (scenario.cost) facts.usd_per_gpu_hour = scenario.cost->usd_per_gpu_hour;
+    scenario_fingerprint_ = fingerprint_of(scenario);
+    if (job.trace || job.compute == nullptr) return facts;
+    facts.shape.replicas = job.parallel.dp;
+    const workload::SavedState state =
+        workload::saved_state({.shape = job.model, .training = job.training, .parallel = job.parallel});
+    facts.state = state.total;
+    facts.rank_state = state.of_largest_rank;
+    return facts;
+  }
+
+  // The healthy step and every regime once, each by one thread.
+  void simulate_steps(GoodputPlan& plan, const RegimeSettings& regimes, const Workers& workers) {
+    std::vector<std::vector<std::string>> variants{settings_};
+    std::map<std::string, std::size_t> variant_of;
+    for (const auto& [name, settings] : regimes) {
+      std::vector<std::string> all = settings_;
+      all.insert(all.end(), settings.begin(), settings.end());
+      const auto same = std::ranges::find(variants, all);
+      variant_of[name] = static_cast<std::size_t>(same - variants.begin());
+      if (same == variants.end()) variants.push_back(std::move(all));
+    }
+    std::vector<Point> points(variants.size());
+    each_item(variants.size(), workers, [&](std::size_t i) {
+      LoadedPoint loaded = load_point(plan.scenario, variants[i]);
+      points[i] = loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
+    });
+    for (const Point& point : points) {
+      if (point.was_simulated()) continue;
+      foreign_.add({.code = point.code.empty() ? "E407" : point.code,
+                    .place = {.file = plan.scenario},
+                    .message = "the scenario has no step time: " + point.reason});
+      return;
+    }
+    Operation& operation = *plan.operation;
+    const StepFigures& healthy = points[0].figures;
+    if (operation.job.step == JobTime()) {
+      operation.job.step = std::max(job_time(healthy.step), JobTime(1));
+      operation.job.is_simulated = true;
+    }
+    if (operation.job.tokens_per_step == 0) operation.job.tokens_per_step = healthy.tokens_per_step;
+    for (ComponentClass& part : operation.components) {
+      if (const auto found = variant_of.find(part.name); found != variant_of.end()) {
+        part.slowdown = std::max(1.0, ratio(points[found->second].figures.step, healthy.step));
+      }
+    }
+  }
+
+  void read_policies(GoodputPlan& plan) {
+    ConfigMap recovery = root_.map("recovery", "what the job does after a fault");
+    std::vector<Option> options;
+    for (const PolicyEntry& entry : recovery_policies()) options.push_back({entry.name, entry.help});
+    const std::string chosen =
+        recovery.choice({.name = "policy", .doc = "of the job", .fallback = std::string("restart")}, options);
+    std::vector<std::string> names{chosen};
+    for (const std::string& name :
+         recovery.texts({.name = "compare", .doc = "further policies, under the same faults; or `all`"})) {
+      for (const PolicyEntry& entry : recovery_policies()) {
+        if ((name == "all" || name == entry.name) && std::ranges::find(names, entry.name) == names.end()) {
+          names.emplace_back(entry.name);
+        }
+      }
+      if (name != "all" && find_policy(name) == nullptr) {
+        recovery.error("compare", "E403", fmt::format("there is no recovery policy '{}'", name),
+                       "one of those that recovery.policy takes, or all");
+      }
+    }
+    for (const PolicyEntry& entry : recovery_policies()) {
+      // Settings of policies that are not simulated are read, so that they are checked.
+      auto policy = entry.make(recovery.map(entry.name, entry.help), *plan.operation);
+      const auto place = std::ranges::find(names, entry.name);
+      if (place == names.end()) continue;
+      std::string refusal = entry.refusal != nullptr ? entry.refusal(*plan.operation) : std::string();
+      if (place == names.begin() && !refusal.empty()) {
+        recovery.error("policy", "E403", fmt::format("policy '{}' is not possible: {}", entry.name, refusal));
+      }
+      plan.policies.push_back({.name = *place, .refusal = std::move(refusal), .policy = std::move(policy)});
+    }
+    const auto is_chosen = [&](const NamedPolicy& policy) { return policy.name == chosen; };
+    std::ranges::stable_partition(plan.policies, is_chosen);
+  }
+
+  ConfigDocument document_;
+  ConfigMap root_;
+  std::vector<std::string> settings_;
+  Diagnostics foreign_;
+  std::string scenario_fingerprint_;
+};
+
+LoadOptions goodput_options(const std::vector<std::string>& settings) {
+  LoadOptions options = configs::load_options({});
+  options.overrides = settings;
+  options.presets = {{.path = "", .folder = "operation"}};
+  options.imports.clear();
+  return options;
+}
+
+}  // namespace
+
+Result<GoodputPlan> load_goodput(const std::string& path, const std::vector<std::string>& settings,
+                                 const Workers& workers) {
+  SplitSettings split = split_settings(settings);
+  std::error_code ignored;
+  const std::string shipped =
+      std::filesystem::exists(path, ignored) ? "" : configs::operation_path(configs::load_options({}), path);
+  auto document = ConfigDocument::load(shipped.empty() ? path : shipped, goodput_options(split.own));
+  if (!document) return tl::unexpected(document.error());
+  return GoodputReader(std::move(*document), std::move(split.scenario)).read(workers);
+}
+
+Result<GoodputPlan> load_goodput_text(const std::string& name, std::string_view text,
+                                      const std::vector<std::string>& settings, const Workers& workers) {
+  SplitSettings split = split_settings(settings);
+  auto document = ConfigDocument::load_text(name, text, goodput_options(split.own));
+  if (!document) return tl::unexpected(document.error());
+  return GoodputReader(std::move(*document), std::move(split.scenario)).read(workers);
+}
+
+}  // namespace ringwright::planning

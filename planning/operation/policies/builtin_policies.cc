@@ -1,0 +1,52 @@
+#include "planning/operation/policies/builtin_policies.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ringwright::planning {
+namespace {
+
+std::string needs_two_hosts_per_replica(const Operation& job) {
+  return job.job.hosts_per_replica() > 1 ? "" : "a replica lies on one host, which has no neighbour in its pipeline";
+}
+
+constexpr std::array kPolicies = {
+    PolicyEntry{.name = "restart",
+                .help = "all ranks restart from the newest checkpoint, with other hosts for the lost ones",
+                .make = make_restart},
+    PolicyEntry{.name = "hot_spare",
+                .help = "a warm host takes the place of a lost one, with the state of another replica",
+                .make = make_hot_spare},
+    PolicyEntry{.name = "shrink",
+                .help = "restart with as many whole replicas as there are hosts for, and grow when hosts return",
+                .make = make_shrink,
+                .refusal = needs_replicas},
+    PolicyEntry{.name = "replica_drop",
+                .help = "the other replicas go on, and a lost one rejoins (torchft, FT-HSDP)",
+                .make = make_replica_drop,
+                .refusal = needs_replicas},
+    PolicyEntry{.name = "redundant",
+                .help = "a neighbour in the pipeline holds and computes the lost stage (Bamboo)",
+                .make = make_redundant,
+                .refusal = needs_two_hosts_per_replica},
+    PolicyEntry{.name = "templates",
+                .help = "pipelines of prepared sizes are built anew over all hosts that are left (Oobleck)",
+                .make = make_templates,
+                .refusal = needs_replicas},
+    PolicyEntry{.name = "logging",
+                .help = "only lost stages compute again, from logged messages (Swift)",
+                .make = make_logging},
+};
+
+}  // namespace
+
+std::span<const PolicyEntry> recovery_policies() {
+  return kPolicies;
+}
+
+const PolicyEntry* find_policy(std::string_view name) {
+  const auto found = std::ranges::find(kPolicies, name, &PolicyEntry::name);
+  return found == kPolicies.end() ? nullptr : &*found;
+}
+
+}  // namespace ringwright::planning

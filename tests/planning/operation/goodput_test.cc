@@ -1,0 +1,179 @@
+#include "planning/operation/goodput.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "planning/operation/interval.h"
+#include "tests/paths.h"
+
+namespace ringwright::planning::goodput_test {
+namespace {
+
+GoodputResult result_of(const std::string& text, const GoodputOptions& options = {}) {
+  auto result = goodput_text("job.yaml", text, options);
+  if (!result) throw std::runtime_error(render(result.error()));
+  return std::move(*result);
+}
+
+std::string mistakes(const std::string& text, const std::vector<std::string>& settings = {}) {
+  const auto result = goodput_text("job.yaml", text, {.settings = settings});
+  return result ? "" : render(result.error());
+}
+
+// The classic model: failures without memory, one checkpoint, one recovery time.
+const std::string kClassic =
+    "duration: 100 d\nrepetitions: 60\njob: {gpus: 16384, step_time: 1 s}\n"
+    "components: {all: {per: job, hosts: 0, mtbf: 11124 s, detect: 0 s}}\n"
+    "restart: {schedule: 600 s, container: 0 s, init: {base: 0 s, per_rank: 0 s}}\n";
+
+// Within the 99.9 % confidence interval of the mean of 60 lives; steps of 1 s and unsaved work at the end of a life
+// bias it by less than 1e-4.
+TEST(Goodput, SimulatedMeanAgreesWithTheExactEfficiency) {
+  for (const char* const stall : {"60 s", "300 s"}) {
+    const std::string tier =
+        std::string("checkpoint: {tiers: {store: {every: daly, load: 0 s, stall: ") + stall + "}}}\n";
+    const GoodputResult result = result_of(kClassic + tier, {.intervals = true});
+    for (const IntervalOutcome& one : result.intervals) {
+      if (one.closed_form < 0.5) continue;
+      EXPECT_NEAR(one.ettr.mean, one.closed_form, 3.3 * one.ettr.error + 1e-4) << stall << " " << one.seconds;
+    }
+    EXPECT_LT(result.outcome.ettr.error, 0.001);
+  }
+}
+
+TEST(Goodput, SearchedIntervalIsAsGoodAsAnyThatWasTried) {
+  const GoodputResult result =
+      result_of(kClassic + "checkpoint: {tiers: {store: {every: best, load: 0 s, stall: 60 s}}}\n");
+  for (const IntervalOutcome& one : result.intervals) EXPECT_LE(one.ettr.mean, result.outcome.ettr.mean + 1e-12);
+}
+
+// M/M/c without queue limit: one part with repair rate 1/10 h and no standby host is down for 10 h in 110 h.
+TEST(Goodput, AWaitForRepairHasTheShareOfTheBirthDeathProcess) {
+  const GoodputResult result = result_of(
+      "duration: 2000 d\nrepetitions: 20\njob: {gpus: 8, step_time: 1 s}\nspares: {standby: 0}\n"
+      "components: {host: {per: host, mtbf: 100 h, detect: 0 s}}\n"
+      "repair: {time: {distribution: exponential, mean: 10 h}}\n"
+      "restart: {schedule: 0 s, container: 0 s, init: {base: 0 s, per_rank: 0 s}}\n"
+      "checkpoint: {tiers: {store: {every: 1 steps, stall: 0 s, load: 0 s}}}\n");
+  const double waiting = result.outcome.seconds[static_cast<std::size_t>(Account::kWaiting)] / 3600.0;
+  EXPECT_NEAR(waiting / result.outcome.wall_hours.mean, 10.0 / 110.0, 0.004);
+  EXPECT_DOUBLE_EQ(result.outcome.out_of_spares, 1.0);
+}
+
+// Exponential parts: 16,384 GPUs with 1 fault in 1e6 hours, 1000 h: 16.4 faults, as a Poisson process.
+TEST(Goodput, FaultsOfAClassArePoisson) {
+  const GoodputResult result = result_of(
+      "duration: 1000 h\nrepetitions: 400\njob: {gpus: 16384, step_time: 10 s}\n"
+      "components: {gpu: {per_million_hours: 1}}\n"
+      "checkpoint: {tiers: {store: {every: 1 steps, stall: 0 s, load: 0 s}}}\n");
+  EXPECT_NEAR(result.outcome.faults.mean, 16.384, 3.3 * std::sqrt(16.384 / 400.0));
+}
+
+// Weibull with a falling hazard: young parts fail more often than the same parts later.
+TEST(Goodput, AgesAreThoseOfParts) {
+  const std::string job =
+      "repetitions: 50\njob: {gpus: 800, step_time: 10 s}\ncomponents: {gpu: {lifetime:"
+      " {distribution: weibull, mean: 5000 h, shape: 0.6}}}\n";
+  const double first = result_of(job + "duration: 100 h\n").outcome.faults.mean;
+  const double tenfold = result_of(job + "duration: 1000 h\n").outcome.faults.mean;
+  EXPECT_LT(tenfold, 7.0 * first);
+  EXPECT_GT(tenfold, 2.0 * first);
+}
+
+const std::string kPolicies =
+    "duration: 60 d\nrepetitions: 8\njob: {gpus: 1024, replicas: 16, step_time: 5 s, tokens_per_step: 1000000}\n"
+    "components: {gpu: {mtbf: 20000 h}}\ncheckpoint: {tiers: {store: {every: 30 min, stall: 10 s, load: 60 s}}}\n"
+    "recovery: {compare: [all]}\ncost: {usd_per_gpu_hour: 2}\n";
+
+TEST(Goodput, ThreadsDoNotChangeAResult) {
+  const std::string one = render_goodput_json(result_of(kPolicies, {.workers = {.threads = 1}}));
+  const std::string two = render_goodput_json(result_of(kPolicies, {.workers = {.threads = 2}}));
+  EXPECT_EQ(one, two);
+}
+
+// Unlimited hosts: the calendar of faults does not depend on the policy (common random numbers).
+TEST(Goodput, PoliciesMeetTheSameFaults) {
+  const GoodputResult result = result_of(kPolicies);
+  ASSERT_EQ(result.others.size(), 6U);
+  for (const PolicyOutcome& other : result.others) {
+    EXPECT_EQ(other.refusal, "");
+    EXPECT_DOUBLE_EQ(other.faults.mean, result.outcome.faults.mean) << other.policy;
+  }
+  const auto drop = std::ranges::find(result.others, "replica_drop", &PolicyOutcome::policy);
+  EXPECT_GT(drop->ettr.mean, result.outcome.ettr.mean);
+}
+
+TEST(Goodput, TextAndJsonNameEveryPolicy) {
+  const GoodputResult result = result_of(kPolicies);
+  for (const std::string& text : {render_goodput_text(result), render_goodput_json(result)}) {
+    for (const char* const name : {"restart", "hot_spare", "shrink", "replica_drop", "templates", "logging"}) {
+      EXPECT_NE(text.find(name), std::string::npos) << name;
+    }
+  }
+}
+
+TEST(Goodput, ReportsAllMistakesOfAFileAtOnce) {
+  const std::string text = mistakes(
+      "duration: 54\njob: {gpus: 16, step_time: 1 s}\ncomponents: {gpu: {mtbf: 1 h, count: 3}}\n"
+      "spares: {pool: 3}\nrecovery: {compare: [hope]}\ncheckpoint: {tiers: {a: {every: often}}}\nnonsense: 1\n");
+  for (const char* const code : {"E401", "E402", "E403", "E405", "E406"}) {
+    EXPECT_NE(text.find(code), std::string::npos) << code << "\n" << text;
+  }
+  EXPECT_NE(text.find("nonsense"), std::string::npos);
+}
+
+TEST(Goodput, RefusesLivesWithTooManyFaults) {
+  EXPECT_NE(
+      mistakes("duration: 1000 d\njob: {gpus: 1000000, step_time: 1 s}\ncomponents: {gpu: {mtbf: 1 s}}\n").find("E404"),
+      std::string::npos);
+}
+
+TEST(Goodput, ScenarioValuesNeedAScenario) {
+  EXPECT_NE(mistakes("duration: 1 d\njob: {gpus: 8, step_time: 1 s}\n", {"parallel.tp=4"}).find("E407"),
+            std::string::npos);
+}
+
+TEST(Goodput, APolicyForReplicasNeedsReplicas) {
+  EXPECT_NE(mistakes("duration: 1 d\njob: {gpus: 8, step_time: 1 s}\nrecovery: {policy: replica_drop}\n").find("E403"),
+            std::string::npos);
+}
+
+// Intervals shorter than the time to write: one version is written at a time.
+TEST(Goodput, AnIntervalIsAtLeastTheTimeToWrite) {
+  const GoodputResult result = result_of(
+      "duration: 1 d\njob: {gpus: 8, step_time: 10 s}\ncomponents: {gpu: {mtbf: 100 h}}\n"
+      "checkpoint: {tiers: {store: {every: 30 s, mode: two_phase, stall: 1 s, write: 95 s, load: 0 s}}}\n");
+  EXPECT_EQ(result.operation.tiers[0].every_steps, 10);
+  ASSERT_EQ(result.warnings.all().size(), 1U);
+  EXPECT_EQ(result.warnings.all().front().code, "W400");
+}
+
+// The step and a regime with a slow host are simulated; the job's size is the scenario's.
+TEST(Goodput, SimulatesTheStepOfItsScenario) {
+  const GoodputResult result = result_of(
+      "scenario: gpt2-1.5b-dgx-a100\nduration: 1 d\nrepetitions: 2\n"
+      "components: {slow: {per: host, mtbf: 10 h, kind: slow, set: {faults: [{node: 0, compute_scale: 0.5}]}}}\n"
+      "checkpoint: {tiers: {store: {every: 10 min, total: 1GB/s, read_total: 1GB/s}}}\n",
+      {.intervals = false});
+  EXPECT_GT(result.operation.job.gpus, 0);
+  EXPECT_GT(result.operation.job.step, JobTime());
+  EXPECT_GT(result.operation.components[0].slowdown, 1.0);
+  // 1.56e9 parameters of 14 bytes at 1 GB/s.
+  EXPECT_NEAR(seconds_of(result.operation.tiers[0].stall), 1.56 * 14.0, 1.0);
+}
+
+// A preset's job holds where no scenario says it.
+TEST(Goodput, AScenarioStandsAboveAPreset) {
+  const GoodputResult result =
+      result_of("preset: rsc-a100\nscenario: gpt2-1.5b-dgx-a100\nrepetitions: 1\n", {.intervals = false});
+  EXPECT_LT(result.operation.job.gpus, 16384);
+  EXPECT_TRUE(result.operation.job.is_simulated);
+  EXPECT_NE(result.operation.job.step, job_seconds(10.0));
+  EXPECT_NE(render_goodput_json(result).find("\"simulated\": true"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringwright::planning::goodput_test

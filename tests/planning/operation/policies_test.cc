@@ -1,0 +1,107 @@
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "planning/operation/goodput_file.h"
+#include "planning/operation/job_life.h"
+#include "planning/operation/policies/builtin_policies.h"
+
+namespace ringwright::planning::policies_test {
+namespace {
+
+// 8 hosts of 8 GPUs in 4 replicas of 2 hosts; a step takes 10 s, saves cost nothing, every 100 s. One fault of one host
+// at 355 s is noticed at once.
+const std::string kFourReplicas =
+    "job: {gpus: 64, replicas: 4, step_time: 10 s}\nduration: 1000 s\ndetection: {crash: 0 s}\n"
+    "restart: {schedule: 100 s, container: 0 s, init: {base: 5 s, per_rank: 0 s}}\n"
+    "checkpoint: {tiers: {store: {every: 10 steps, stall: 0 s, load: 20 s}}}\n"
+    "spares: {standby: 0}\nrepair: {time: 200 s}\n";
+
+LifeResult life_of(const std::string& text, const std::vector<std::string>& settings = {}) {
+  auto plan = load_goodput_text("job.yaml", kFourReplicas + text, settings, {.threads = 1, .progress = {}});
+  if (!plan) throw std::runtime_error(render(plan.error()));
+  return JobLife(*plan->operation, *plan->policies.front().policy, 1).live();
+}
+
+const std::string kOneLoss = "components: {node: {per: job, times: [355 s]}}\n";
+
+double seconds_in(const LifeResult& life, Account account) {
+  return seconds_of(life.accounts[account]);
+}
+
+// Waits 200 s for the repair, restarts in 105 s and loads in 20 s, and does 55 s again.
+TEST(Policies, RestartWaitsForItsHosts) {
+  const LifeResult life = life_of(kOneLoss + "recovery: {policy: restart}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kWaiting), 200.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 125.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 55.0);
+}
+
+TEST(Policies, AHotSpareCopiesTheStateOfAnotherReplica) {
+  const LifeResult life =
+      life_of(kOneLoss + "recovery: {policy: hot_spare, hot_spare: {stall: 20 s}}\n", {"spares.standby=1"});
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 20.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 5.0);
+}
+
+// With 3 of 4 replicas a step takes 40/3 s. Grows when the host is back at 555 s: another restart of 105 s and the
+// load.
+TEST(Policies, ShrinkTrainsOnWithFewerReplicas) {
+  const LifeResult life = life_of(kOneLoss + "recovery: {policy: shrink}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kWaiting), 0.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 250.0);
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (555.0 - 480.0) / 4.0, 1e-6);
+}
+
+// 3 min of stall, 7 min at 3 of 4 replicas: FT-HSDP's cycle with four replicas.
+TEST(Policies, AReplicaDropsOutAndRejoins) {
+  const LifeResult life = life_of(
+      kOneLoss + "recovery: {policy: replica_drop, replica_drop: {stall: 180 s, rejoin_after: 420 s, rejoin: 0 s}}\n",
+      {"spares.standby=1", "duration=2000 s"});
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 180.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 5.0);
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), 420.0 / 4.0, 1e-6);
+}
+
+// The neighbour does both stages until the host is back at 555 s and has started (105 s): 5 s of failover before.
+TEST(Policies, ANeighbourComputesTheLostStage) {
+  const LifeResult life =
+      life_of(kOneLoss + "recovery: {policy: redundant, redundant: {failover_slowdown: 2, join: 0 s}}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 5.0);
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (660.0 - 360.0) / 2.0, 1e-6);
+  EXPECT_EQ(life.waits, 0);
+}
+
+TEST(Policies, TwoNeighboursAtOnceNeedACheckpoint) {
+  const LifeResult life =
+      life_of("components: {node: {per: job, hosts: 2, times: [355 s]}}\nrecovery: {policy: redundant}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 55.0);
+  EXPECT_EQ(life.waits, 1);
+}
+
+// 7 of 8 hosts: 8/7 of the time, from 360 s to 555 s, with 5 s to build pipelines anew at both ends.
+TEST(Policies, TemplatesUseEveryHostThatIsLeft) {
+  const LifeResult life = life_of(kOneLoss + "recovery: {policy: templates}\n");
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (555.0 - 360.0) / 8.0, 1e-6);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 10.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 5.0);
+}
+
+// 5 whole steps since the version, stages of 80 % of a step, 4 helpers: 5 x 10 s x 0.8 / 4, and the started step.
+TEST(Policies, LoggingReplaysOnlyTheLostStages) {
+  const LifeResult life = life_of(kOneLoss + "recovery: {policy: logging, logging: {stage_share: 80%, helpers: 4}}\n",
+                                  {"spares.standby=1"});
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 10.0 + 5.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 125.0);
+}
+
+TEST(Policies, EveryRowHasAFactoryAndAName) {
+  for (const PolicyEntry& entry : recovery_policies()) {
+    EXPECT_EQ(find_policy(entry.name), &entry);
+    EXPECT_NE(entry.make, nullptr);
+  }
+  EXPECT_EQ(find_policy("hope"), nullptr);
+}
+
+}  // namespace
+}  // namespace ringwright::planning::policies_test

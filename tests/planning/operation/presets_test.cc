@@ -1,0 +1,56 @@
+#include <filesystem>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include "planning/operation/goodput.h"
+#include "tests/paths.h"
+
+namespace ringwright::planning::presets_test {
+namespace {
+
+GoodputResult result_of(const std::string& name, const std::vector<std::string>& settings = {}) {
+  auto result = goodput(name, {.settings = settings, .workers = {}, .intervals = false});
+  if (!result) throw std::runtime_error(render(result.error()));
+  return std::move(*result);
+}
+
+TEST(OperationPresets, AllAreReadWithoutAWarning) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(share_dir() + "/operation")) {
+    const GoodputResult result = result_of(entry.path().string(), {"repetitions=1"});
+    EXPECT_TRUE(result.warnings.all().empty()) << entry.path();
+    EXPECT_GT(result.outcome.ettr.mean, 0.2) << entry.path();
+    ++count;
+  }
+  EXPECT_GE(count, 5);
+}
+
+// 54 days, 419 unexpected interruptions, one every 3.09 h, more than 90 % effective training time.
+TEST(OperationPresets, Llama3HasItsInterruptions) {
+  const GoodputResult result = result_of("llama3-h100");
+  EXPECT_NEAR(result.outcome.faults.mean, 419.0, 2.0 * 20.5);
+  EXPECT_NEAR(result.between_failures() / 3600.0, 3.093, 0.001);
+  EXPECT_GT(result.outcome.ettr.mean, 0.90);
+}
+
+// AIReSim's published means: 9,866 h, 11,146 failures, ETR 0.6228, a failure every 33.07 min of computing.
+TEST(OperationPresets, AiresimMeetsItsPublishedMeans) {
+  const GoodputResult result = result_of("airesim");
+  EXPECT_NEAR(result.outcome.wall_hours.mean, 9866.0, 0.02 * 9866.0);
+  EXPECT_NEAR(result.outcome.faults.mean, 11145.6, 0.02 * 11145.6);
+  EXPECT_NEAR(result.outcome.ettr.mean, 0.6228, 0.02 * 0.6228);
+  EXPECT_NEAR(result.outcome.running_between_faults_hours * 60.0, 33.07, 0.02 * 33.07);
+  EXPECT_EQ(result.outcome.unfinished, 0);
+}
+
+// 0.44 of the time for a synchronous job, 0.80 with replicas that go on: (18 - 3 - 7 / 12) / 18 = 0.801.
+TEST(OperationPresets, FtHsdpGoesFrom44To80Percent) {
+  const GoodputResult result = result_of("ft-hsdp-98k");
+  EXPECT_NEAR(result.outcome.ettr.mean, 0.444, 0.005);
+  ASSERT_EQ(result.others.size(), 1U);
+  EXPECT_NEAR(result.others[0].ettr.mean, 0.801, 0.01);
+}
+
+}  // namespace
+}  // namespace ringwright::planning::presets_test

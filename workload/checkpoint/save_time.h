@@ -1,0 +1,46 @@
+// How long a checkpoint takes, and how much of it training feels, in closed form.
+//
+//   write        max(bytes of a rank / rate of a rank, bytes of a host / rate of a host, all bytes / rate of the store)
+//   two phases   training waits for the copy to host memory, less what the next passes hide of it; the rest is written
+//                meanwhile (CheckFreq, FAST 2021; MegaScale, NSDI 2024)
+//   in peers     (copies - 1) x bytes of a rank over its NIC (GEMINI, SOSP 2023); nothing is felt while that is at
+//                most what the NIC could carry in its idle time of the interval, else the rest at the NIC's rate
+//   CheckFreq    the interval k is the smallest with stall / (k x step) <= budget
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.h"
+
+namespace ringwright::workload {
+
+// Rates of 0 do not limit.
+struct SavePath {
+  Bandwidth per_rank;
+  Bandwidth per_host;
+  Bandwidth store;
+};
+
+struct SaveSize {
+  Bytes total;
+  Bytes rank;
+  std::int64_t ranks_per_host = 8;
+};
+
+[[nodiscard]] Duration write_time(const SaveSize& size, const SavePath& path);
+
+// What training feels of a snapshot at this rate per rank, of which `hidden` passes meanwhile.
+[[nodiscard]] Duration snapshot_stall(Bytes rank, Bandwidth rate, Duration hidden);
+
+struct PeerCopies {
+  Bytes rank;  // bytes of a rank's state
+  std::int64_t copies = 2;
+  Bandwidth nic;
+  Duration idle;  // of the NIC, in the time between two checkpoints
+};
+// What training feels of copies in the NIC's idle time; with no idle time, of blocking copies.
+[[nodiscard]] Duration peer_copy_stall(const PeerCopies& copies);
+
+[[nodiscard]] std::int64_t checkfreq_interval(Duration stall, Duration step, double budget);
+
+}  // namespace ringwright::workload
