@@ -17,6 +17,7 @@
 #include "network_models/error_codes.h"
 #include "traces/astra/error_codes.h"
 #include "traces/chakra/error_codes.h"
+#include "traces/cluster_logs/error_codes.h"
 #include "traces/error_codes.h"
 #include "traces/goal/error_codes.h"
 #include "traces/inspector/error_codes.h"
@@ -75,6 +76,7 @@ std::string explain_code(std::string_view code) {
                              workload::workload_error_codes(),
                              traces::trace_error_codes(),
                              traces::chakra_error_codes(),
+                             traces::job_log_error_codes(),
                              traces::kineto_error_codes(),
                              traces::inspector_error_codes(), traces::goal_error_codes(),
                              traces::timeline_error_codes(),

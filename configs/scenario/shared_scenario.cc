@@ -67,6 +67,10 @@ Result<SharedScenario> load_all(const Source& source, const ScenarioOptions& opt
 
 }  // namespace
 
+Result<Scenario> load_job_of(const std::string& path, const JobEntry& entry, const ScenarioOptions& options) {
+  return load_job({.path = path, .text = {}}, entry, options);
+}
+
 Result<SharedScenario> load_shared(const std::string& path, const ScenarioOptions& options) {
   return load_all({.path = path, .text = {}}, options);
 }

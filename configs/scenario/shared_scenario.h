@@ -17,6 +17,9 @@ struct SharedScenario {
 
 // The mistakes of the machine, or of all jobs.
 [[nodiscard]] Result<SharedScenario> load_shared(const std::string& path, const ScenarioOptions& options = {});
+// One entry of the list in the file at `path`: with other GPUs than the file says, for example.
+[[nodiscard]] Result<Scenario> load_job_of(const std::string& path, const JobEntry& entry,
+                                           const ScenarioOptions& options = {});
 [[nodiscard]] Result<SharedScenario> load_shared_text(const std::string& name, std::string_view text,
                                                       const ScenarioOptions& options = {});
 
