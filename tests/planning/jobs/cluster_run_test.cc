@@ -185,7 +185,7 @@ TEST(ClusterRun, ElasticPoliciesShortenCompletion) {
   settings.span = 2.0 * 86'400.0;
   settings.gpus = {1, 2, 4, 8, 16, 32};
   settings.weights = {8, 4, 4, 6, 2, 1};
-  settings.median = 3'600.0;
+  settings.median = 400.0;
   std::vector<ClusterJob> jobs = generated_jobs(settings);
   for (ClusterJob& job : jobs) {
     job.least = std::max(1, job.gpus / 4);

@@ -28,9 +28,9 @@ std::string mistake(const std::string& text) {
 
 const std::string kBusy =
     "name: busy\ncluster: {hosts: 16, hosts_per_unit: 4}\n"
-    "jobs: {count: 1200, span: 48h, median: 1h, gpus: [1, 2, 4, 8, 16], weights: [5, 2, 2, 4, 1], least: 0.5, "
+    "jobs: {count: 1200, span: 48h, median: 10min, gpus: [1, 2, 4, 8, 16], weights: [5, 2, 2, 4, 1], least: 0.5, "
     "most: 2}\n"
-    "speed: {scaling: 0.9, unit: 90%, fabric: 60%}\n";
+    "speed: {scaling: 0.9, unit: 95%, fabric: 80%}\n";
 
 // Jeon et al., ATC'19: relaxed locality shortens queueing and lowers what GPUs achieve.
 TEST(ClusterStudy, RelaxedLocalityWaitsLessAndAchievesLess) {
