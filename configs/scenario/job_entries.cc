@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
 
 namespace ringwright::configs {
@@ -18,8 +19,7 @@ constexpr std::array kPlacements = {
     Option{"packed", "the first hosts that are free"},
     Option{"spread", "hosts from all units of the fabric in turn; a unit is the hosts on the same leaf switches"},
     Option{"rail_aligned", "hosts of as few units as possible, so that rails end at the same leaf switches"},
-    Option{"random", "any free hosts, drawn with simulate.seed"},
-    Option{"hosts", "those that `hosts` lists"}};
+    Option{"random", "any free hosts, drawn with simulate.seed"}, Option{"hosts", "those that `hosts` lists"}};
 
 constexpr std::array<std::string_view, 5> kJobBlocks{"model", "training", "parallel", "memory", "workload"};
 
@@ -34,8 +34,7 @@ void read_job_settings(ConfigMap& map, JobEntry& entry) {
   for (const std::string& key : set.keys()) {
     const auto is_in = [&](std::string_view block) { return key.starts_with(std::string(block) + "."); };
     if (std::ranges::none_of(kJobBlocks, is_in)) {
-      set.error(key, std::string(kEntryCode),
-                fmt::format("'{}' is a key of the machine, which all jobs share", key),
+      set.error(key, std::string(kEntryCode), fmt::format("'{}' is a key of the machine, which all jobs share", key),
                 "a job has keys of model, training, parallel, memory and workload");
     }
     entry.settings.push_back(key + "=" + set.setting(key));
@@ -71,9 +70,8 @@ void read_size(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
 }
 
 void read_placement(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
-  entry.hosts = map.integers({.name = "hosts",
-                              .doc = "hosts of the job, numbered from 0, in the order of its ranks",
-                              .min = 0});
+  entry.hosts =
+      map.integers({.name = "hosts", .doc = "hosts of the job, numbered from 0, in the order of its ranks", .min = 0});
   const std::string word = map.choice({.name = "placement",
                                        .doc = "which hosts the job gets",
                                        .fallback = std::string(entry.hosts.empty() ? "packed" : "hosts")},
@@ -82,9 +80,9 @@ void read_placement(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
   entry.placement = static_cast<PlacementPolicy>(found - kPlacements.begin());
   if (map.documenting()) return;
   if (std::ranges::any_of(entry.hosts, [&](std::int64_t host) { return host < 0 || host >= cluster.hosts; })) {
-    map.error("hosts", std::string(kPlacementCode),
-              fmt::format("'{}' lists a host that is none of the {}, numbered from 0", map.path_of("hosts"),
-                          cluster.hosts));
+    map.error(
+        "hosts", std::string(kPlacementCode),
+        fmt::format("'{}' lists a host that is none of the {}, numbered from 0", map.path_of("hosts"), cluster.hosts));
     entry.hosts.clear();
   }
   const bool listed = entry.placement == PlacementPolicy::kHosts;
@@ -101,11 +99,14 @@ void read_placement(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
   }
 }
 
+// Relative to the file, or the name of a shipped scenario.
 std::string path_of_scenario(const ConfigMap& map, const std::string& name) {
   if (name.empty()) return {};
   const std::filesystem::path near = std::filesystem::path(map.place("scenario").file).parent_path() / name;
   std::error_code ignored;
-  return std::filesystem::exists(near, ignored) ? near.lexically_normal().string() : name;
+  if (std::filesystem::exists(near, ignored)) return near.lexically_normal().string();
+  const std::string shipped = scenario_path(load_options({}), name);
+  return shipped.empty() ? name : shipped;
 }
 
 }  // namespace
@@ -124,11 +125,11 @@ std::vector<JobEntry> read_job_entries(ConfigMap root, const Cluster& cluster) {
     JobEntry entry;
     entry.place = map.place("name");
     entry.name = map.text({.name = "name", .doc = "name of the job in reports"});
-    entry.scenario = path_of_scenario(
-        map, map.text({.name = "scenario",
-                       .doc = "a scenario file whose model, training, parallel and memory the job has; default: those "
-                              "of this file",
-                       .fallback = std::string()}));
+    entry.scenario = path_of_scenario(map, map.text({.name = "scenario",
+                                                     .doc = "a scenario, by file or shipped name, whose model, "
+                                                            "training, parallel and memory the job has; default: those "
+                                                            "of this file",
+                                                     .fallback = std::string()}));
     read_size(map, cluster, entry);
     read_placement(map, cluster, entry);
     entry.start = map.duration({.name = "start",

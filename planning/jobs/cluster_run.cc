@@ -12,7 +12,7 @@
 namespace ringwright::planning {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNoMoreEvents = std::numeric_limits<double>::infinity();
 
 class ClusterPlayer {
  public:
@@ -21,7 +21,7 @@ class ClusterPlayer {
   ClusterRun run() {
     ClusterRun result;
     if (!inputs_.jobs.empty()) result.first_submit = inputs_.jobs.front().submit;
-    for (double now = next(0.0); now < kNever; now = next(now)) {
+    for (double now = next(0.0); now < kNoMoreEvents; now = next(now)) {
       account(now);
       const std::size_t ended = jobs_.end_until(now);
       arrive(now);
@@ -50,7 +50,7 @@ class ClusterPlayer {
   }
 
   double next(double now) {
-    double at = arrived_ < inputs_.jobs.size() ? inputs_.jobs[arrived_].submit : kNever;
+    double at = arrived_ < inputs_.jobs.size() ? inputs_.jobs[arrived_].submit : kNoMoreEvents;
     if (const auto end = jobs_.next_end()) at = std::min(at, *end);
     if (inputs_.policy.in_rounds() && (changed_ || (!waiting_.empty() && !jobs_.running().empty()))) {
       at = std::min(at, next_round(now));
