@@ -92,6 +92,14 @@ std::string two_trainings(std::string_view more_a, std::string_view more_b) {
              more_a, more_b);
 }
 
+TEST(SharedScenario, AJobNamesAShippedScenario) {
+  const Loaded loaded = load_jobs(
+      "cluster: {nodes: 2, node: {preset: dgx-a100}, fabric: {type: rail_optimized, leaf: {ports: 64}}}\n"
+      "jobs: [{name: a, gpus: 8, scenario: gpt2-1.5b-dgx-a100}, {name: b, gpus: 8, scenario: gpt2-1.5b-dgx-a100}]\n");
+  ASSERT_EQ(loaded.shared.jobs.size(), 2U);
+  EXPECT_EQ(loaded.shared.jobs[1].job.model.name, "gpt2-1.5b");
+}
+
 TEST(SharedRun, JobsOnDisjointLeavesDoNotSlowEachOther) {
   expect_no_slowdown(load_jobs(two_trainings("gpus: 16, hosts: [0, 1]", "gpus: 16, hosts: [2, 3], parallel: {tp: 4}")));
 }
