@@ -51,6 +51,20 @@ constexpr std::array kStudyCodes = {
                   "database of\nits own; `--merge` joins them.",
               .example = "ringwright sweep plan.yaml --shard 2/8 --db part2.sqlite\n"
                          "ringwright sweep plan.yaml --merge part1.sqlite --merge part2.sqlite"},
+    ErrorCode{.code = "E485",
+              .title = "a cluster over days that cannot be simulated as described",
+              .explanation =
+                  "The file names the hosts, jobs from a log or a generator, how fast jobs run on other GPUs, and "
+                  "policies. No job asks\nfor more GPUs than the cluster has.",
+              .example = "cluster: { hosts: 256 }\njobs: { count: 10000, span: 168h }\nscheduler: { policies: [fifo, "
+                         "srtf] }"},
+    ErrorCode{.code = "E486",
+              .title = "a machine whose simulated steps give no speeds",
+              .explanation =
+                  "`speed.machine` names a scenario with `jobs`: each is a type of job, simulated alone at 1, 2, 4 ... "
+                  "GPUs in one host,\nin one unit and over units. At one size at least its layout must be valid: leave "
+                  "parallel.dp: auto.",
+              .example = "speed: { machine: types.yaml }   # jobs: [{name: a, gpus: 8, model: {preset: llama3-8b}}]"},
     ErrorCode{.code = "E310",
               .title = "a database of results that cannot be used",
               .explanation =

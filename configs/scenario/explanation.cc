@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "collectives/error_codes.h"
+#include "configs/scenario/job_error_codes.h"
 #include "configs/scenario/key_effects.h"
 #include "configs/scenario/nccl_tables_page.h"
 #include "configs/scenario/scenario.h"
@@ -16,6 +17,7 @@
 #include "network_models/error_codes.h"
 #include "traces/astra/error_codes.h"
 #include "traces/chakra/error_codes.h"
+#include "traces/cluster_logs/error_codes.h"
 #include "traces/error_codes.h"
 #include "traces/goal/error_codes.h"
 #include "traces/inspector/error_codes.h"
@@ -69,10 +71,12 @@ constexpr std::array kAssemblyCodes = {
 
 std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(),
+                             job_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              traces::trace_error_codes(),
                              traces::chakra_error_codes(),
+                             traces::job_log_error_codes(),
                              traces::kineto_error_codes(),
                              traces::inspector_error_codes(), traces::goal_error_codes(),
                              traces::timeline_error_codes(),

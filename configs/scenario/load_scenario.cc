@@ -32,7 +32,7 @@ LoadOptions load_options(const ScenarioOptions& options) {
 namespace {
 
 // How much of a file is required.
-enum class Extent { kJob, kMachine };
+enum class Extent { kJob, kMachine, kSharedMachine };
 
 collectives::NcclFiles nccl_files(const LoadOptions& load) {
   collectives::NcclFiles files{.share_folders = load.share_folders};
@@ -86,17 +86,19 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   if (const Diagnostics other = other_format(*document, path); other.has_errors()) return tl::unexpected(other);
   const bool has_model_file = document->names("model.hf");
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
-  const bool whole = extent == Extent::kJob || document->names("model") || document->names("megatron") ||
+  const bool shared = extent == Extent::kSharedMachine;
+  const bool whole = shared || extent == Extent::kJob || document->names("model") || document->names("megatron") ||
                      document->names("workload");
-  Scenario scenario =
-      whole ? read_scenario(std::move(*document), files, foreign) : read_machine(std::move(*document), files, foreign);
+  Scenario scenario = whole ? read_scenario(std::move(*document), files, foreign,
+                                            {.share = options.share, .machine_only = shared})
+                            : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();
   if (foreign.has_errors() && has_model_file) {
     return tl::unexpected(without_consequences(scenario.document.log().diagnostics(), foreign));
   }
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
-  if (whole) list_keys_without_effect(scenario);
+  if (whole && !shared) list_keys_without_effect(scenario);
   return scenario;
 }
 
@@ -150,6 +152,17 @@ Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& op
 Result<Scenario> load_machine_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
   return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
                           options, Extent::kMachine);
+}
+
+Result<Scenario> load_shared_machine(const std::string& path, const ScenarioOptions& options) {
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
+                          Extent::kSharedMachine);
+}
+
+Result<Scenario> load_shared_machine_text(const std::string& name, std::string_view text,
+                                          const ScenarioOptions& options) {
+  return checked_scenario([&](const LoadOptions& how) { return ConfigDocument::load_text(name, text, how); }, name,
+                          options, Extent::kSharedMachine);
 }
 
 Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {

@@ -16,7 +16,7 @@ class RecordedCompute final : public ComputeModel {
 
 }  // namespace
 
-Job read_recorded_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
+Job read_recorded_job(ConfigMap root, const Cluster& cluster, std::int64_t ranks, Diagnostics& foreign) {
   Job job;
   for (const std::string_view key : {"model", "training", "parallel"}) {
     if (!root.has(key)) continue;
@@ -29,7 +29,7 @@ Job read_recorded_job(ConfigMap root, const Cluster& cluster, Diagnostics& forei
     if (root.has(key)) root.ignore(key, "the step is recorded: 'workload.compute' says how long computing takes");
   }
   ConfigMap map = root.map("workload", "a recorded step to replay, instead of model, training and parallel");
-  job.trace = read_trace_job(map, cluster.gpu, cluster.gpus(), foreign);
+  job.trace = read_trace_job(map, cluster.gpu, ranks, foreign);
   const auto copies = [](const MessageSpec& message) { return message.path != DmaPath::kNone; };
   if (cluster.fabric == "graph" && std::ranges::any_of(job.trace->graph.messages, copies)) {
     map.error("chakra", "E251",

@@ -9,17 +9,10 @@
 
 #include "configs/scenario/cost_settings.h"
 #include "configs/scenario/graph_nets.h"
-#include "configs/scenario/listed_schedule.h"
 #include "configs/scenario/nccl_host.h"
 #include "configs/scenario/network_sums.h"
 #include "configs/scenario/published.h"
-#include "configs/scenario/recorded_job.h"
 #include "core/config/input_file.h"
-#include "workload/layout/layout_checks.h"
-#include "workload/layout/stage_balance.h"
-#include "workload/memory/memory_balance.h"
-#include "configs/scenario/imports/huggingface/model_import.h"
-#include "workload/model/model_config.h"
 
 namespace ringwright::configs {
 namespace {
@@ -82,102 +75,22 @@ Cluster read_cluster(ConfigMap root) {
 
 namespace {
 
-// `model.hf` names a config.json; its values are listed with the scenario's own.
-workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
-  const bool named = model.has("hf");
-  auto document = named_document(
-      model, {.name = "hf", .doc = "a Hugging Face config.json to take the model from", .fallback = std::string()},
-      foreign);
-  if (!document) return named ? workload::ModelShape() : workload::read_model(model);
-  ConfigMap config = document->root();
-  workload::ModelShape shape = read_hf_model(config, model);
-  for (const Assumption& assumed : document->log().assumptions()) {
-    model.assume(assumed.path, assumed.value, assumed.why);
-  }
-  for (const Diagnostic& diagnostic : document->log().diagnostics().all()) foreign.add(diagnostic);
-  model.note_values("hf", document->log());
-  return shape;
-}
-
-// Offloading needs a host with memory or drives for it.
-void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload, const Cluster& cluster) {
-  if (!offload.any() || parallel.documenting()) return;
-  ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
-  if (cluster.fabric == "graph") {
-    parallel.error("", "E140", "offloading needs hosts as cluster.node describes them, not a fabric of type graph");
-  }
-  const bool drives = offload.optimizer == workload::Tier::kNvme || offload.parameters == workload::Tier::kNvme;
-  if (drives && cluster.host.storage.drives == 0) {
-    zero.error(offload.optimizer == workload::Tier::kNvme ? "offload_optimizer" : "offload_param", "E140",
-               "device: nvme, but the hosts have no drives",
-               "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
-  }
-}
-
-}  // namespace
-
-Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign) {
-  if (root.has("workload")) return read_recorded_job(root, cluster, foreign);
-  if (root.documenting()) static_cast<void>(read_recorded_job(root, cluster, foreign));
-  Job job;
-  ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
-  ConfigMap training = root.map("training", "batch, precision and recomputation");
-  ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
-  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
-  job.model = read_model_shape(model, foreign);
-  static_cast<void>(training.file({.name = "deepspeed",
-                                   .doc = "a DeepSpeed configuration (ds_config.json) that sets batch, precision and "
-                                          "sharding; relative to this file",
-                                   .fallback = std::string()}));
-  static_cast<void>(parallel.file({.name = "fsdp_config",
-                                   .doc = "an accelerate configuration (YAML) that sets how FSDP shards; relative to "
-                                          "this file",
-                                   .fallback = std::string()}));
-  static_cast<void>(parallel.file({.name = "tp_comm_overlap_cfg",
-                                   .doc = "a file of Transformer Engine's user buffers (YAML, as for Megatron's "
-                                          "--tp-comm-overlap-cfg) that sets how exchanges overlap; relative to this "
-                                          "file",
-                                   .fallback = std::string()}));
-  job.training = workload::read_training_options(training);
-  workload::check_precision(training, job.training, cluster.gpu);
-  const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
-  const workload::World world{.ranks = cluster.gpus(),
-                              .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts,
-                                                       cluster.host.gpus, map.origin("nodes")),
-                              .host_ranks = cluster.host.gpus};
-  ScheduleFile schedule = read_schedule_file(parallel, foreign);
-  job.parallel = workload::read_parallel_options(
-      parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
-                 .world = world, .listed = schedule.get()});
-  // Already refused; the rest must not lay out as many ranks.
-  if (!workload::can_be_laid_out(job.parallel, job.training))
-    job.training.global_batch = job.training.micro_batch * job.parallel.dp;
-  check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
-  check_offload(parallel, job.parallel.offload, cluster);
-  job.compute = workload::read_compute_model(compute, cluster.gpu);
-  workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
-  ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
-  job.memory = workload::read_memory_assumptions(memory);
-  workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
-                           job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
-  return job;
-}
-
-namespace {
-
-// `filling`: training steps until a pipeline that never runs empty is in its steady state.
-SimulateSettings read_simulate(ConfigMap root, int filling = 0) {
+struct UsualSteps {
+  int measured = 1;
+  int warmup = 0;
+};
+SimulateSettings read_simulate(ConfigMap root, const UsualSteps& usual = {}) {
   SimulateSettings settings;
   ConfigMap map = root.map("simulate", "what is simulated, and with which models");
   settings.steps = static_cast<int>(map.integer({.name = "steps",
                                                  .doc = "training steps that are measured",
-                                                 .fallback = std::max(1, filling),
+                                                 .fallback = usual.measured,
                                                  .min = 1,
                                                  .max = 10'000}));
   settings.steps_at = map.place("steps");
   settings.warmup = static_cast<int>(map.integer({.name = "warmup",
                                                   .doc = "training steps simulated before those that are measured",
-                                                  .fallback = filling,
+                                                  .fallback = usual.warmup,
                                                   .min = 0,
                                                   .max = 1'000}));
   settings.seed = static_cast<std::uint64_t>(
@@ -213,8 +126,10 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 
 SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
   if (job.trace) return read_simulate(root);
-  return read_simulate(root, workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
-                                                          static_cast<int>(job.parallel.microbatches(job.training))));
+  // Until a pipeline that never runs empty is in its steady state.
+  const int filling = workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
+                                                   static_cast<int>(job.parallel.microbatches(job.training)));
+  return read_simulate(root, {.measured = std::max(1, filling), .warmup = filling});
 }
 
 namespace {
@@ -341,6 +256,28 @@ void go_without_nics(Scenario& scenario) {
   scenario.nccl.host.missing_nics = sets.missing;
 }
 
+// Blocks that describe jobs are read with each job.
+Job read_job_of_machine(ConfigMap root, const Cluster& cluster) {
+  for (const std::string_view block : job_blocks()) static_cast<void>(root.setting(block));
+  Job job;
+  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
+  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  return job;
+}
+
+std::vector<JobEntry> read_jobs_of(ConfigMap root, const Cluster& cluster, const JobReading& reading) {
+  std::vector<JobEntry> jobs = read_job_entries(root, cluster);
+  if (!root.documenting() && jobs.empty() == reading.machine_only) {
+    if (reading.machine_only) {
+      root.error("", "E480", "the file lists no jobs", "jobs: [{name: a, gpus: 8}, {name: b, gpus: 8}]");
+    } else if (reading.share == nullptr) {
+      root.error("jobs", "E480", "'jobs' are several jobs on one machine, and this is about one",
+                 "`ringwright jobs FILE` simulates them together");
+    }
+  }
+  return jobs;
+}
+
 }  // namespace
 
 Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
@@ -348,7 +285,8 @@ Scenario::~Scenario() = default;
 Scenario::Scenario(Scenario&& other) noexcept = default;
 Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
 
-Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign) {
+Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign,
+                       const JobReading& reading) {
   Scenario scenario(std::move(document));
   ConfigMap root = scenario.document.root();
   read_header(root, &scenario.name);
@@ -356,11 +294,14 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   cluster = read_cluster(root);
   scenario.interference = read_interference(root);
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
-  scenario.job = read_job(root, cluster, foreign);
+  scenario.jobs = read_jobs_of(root, cluster, reading);
+  scenario.job = reading.machine_only ? read_job_of_machine(root, cluster)
+                                      : read_job(root, cluster, foreign, reading.share);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   const auto dimensions = scenario.job.trace ? dimension_names_of(*scenario.job.trace) : dimension_names();
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions), files, foreign, scenario);
-  scenario.simulate = read_simulate_of(root, scenario.job);
+  scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
+                                           : read_simulate_of(root, scenario.job);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology,
                                        .model = model,

@@ -14,6 +14,7 @@
 #include "configs/scenario/background.h"
 #include "configs/scenario/faults.h"
 #include "configs/scenario/interference_settings.h"
+#include "configs/scenario/job_entries.h"
 #include "configs/scenario/search_settings.h"
 #include "configs/scenario/trace_job.h"
 #include "configs/scenario/what_if.h"
@@ -84,6 +85,7 @@ struct Scenario {
   SearchSettings search;
   std::optional<CostRates> cost;
   std::vector<WhatIf> what_ifs;
+  std::vector<JobEntry> jobs;  // of a machine with several (load_shared_machine); `job` then has only its `compute`
 
   // Special members are in the source file: otherwise each file that holds a scenario would compile those of all
   // members anew.
@@ -93,9 +95,18 @@ struct Scenario {
   Scenario& operator=(Scenario&& other) noexcept;
 };
 
+// The part of a machine that one of several jobs has.
+struct JobShare {
+  std::int64_t gpus = 0;
+  int gpus_per_host = 0;
+  std::string described;  // "jobs[0].gpus = 64"
+};
+
 struct ScenarioOptions {
   std::vector<std::string> overrides;      // "parallel.tp=4"
   std::vector<std::string> share_folders;  // presets; empty: the shipped ones
+  // Null: the job has the whole cluster.
+  const JobShare* share = nullptr;
 };
 
 // All mistakes of the file at once. Warnings stay in the scenario's document log.
@@ -111,6 +122,10 @@ inline constexpr std::string_view kWorld = "world";
 [[nodiscard]] Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options = {});
 [[nodiscard]] Result<Scenario> load_machine_text(const std::string& name, std::string_view text,
                                                  const ScenarioOptions& options = {});
+// A machine with its list of jobs, which must not be empty; of the jobs themselves nothing is read.
+[[nodiscard]] Result<Scenario> load_shared_machine(const std::string& path, const ScenarioOptions& options = {});
+[[nodiscard]] Result<Scenario> load_shared_machine_text(const std::string& name, std::string_view text,
+                                                        const ScenarioOptions& options = {});
 // Only the cluster; the rest of the file may be missing.
 [[nodiscard]] Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options = {});
 

@@ -12,10 +12,17 @@ namespace ringwright::configs {
 
 // Mistakes go into the document's log; those in other files that the scenario names go into `foreign`.
 [[nodiscard]] Cluster read_cluster(ConfigMap root);
-[[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign);
+// `share`: as in ScenarioOptions.
+[[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign,
+                           const JobShare* share = nullptr);
 [[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
+// What of a file with a list of jobs is read: `share`, one of them; `machine_only`, everything else.
+struct JobReading {
+  const JobShare* share = nullptr;
+  bool machine_only = false;
+};
 [[nodiscard]] Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files,
-                                     Diagnostics& foreign);
+                                     Diagnostics& foreign, const JobReading& reading = {});
 // A whole scenario from its file with its mistakes in the log, for callers that can use an incomplete one. Fails where
 // the file cannot be read.
 [[nodiscard]] Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options);

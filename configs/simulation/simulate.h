@@ -28,6 +28,7 @@ struct SimulateOptions {
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
   const ComputeModel* compute = nullptr;  // instead of the job's
   const TimelineRequest* timeline = nullptr;  // null: none
+  std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
 };
 
 // A finished simulation, without a report of it.

@@ -9,6 +9,7 @@ class Writer {
   Writer(const TaskGraph& graph, const Program& program) : graph_(graph), program_(program) {
     result_.name = program.name;
     result_.stream_count = program.stream_count;
+    result_.job = program.job;
     result_.tasks.reserve(count_tasks(graph, program));
   }
 

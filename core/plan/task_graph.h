@@ -45,6 +45,9 @@ struct Loop {
   friend bool operator==(const Loop&, const Loop&) = default;
 };
 
+// Of ranks without work where there are several jobs.
+inline constexpr std::uint32_t kNoJob = ~std::uint32_t{0};
+
 struct Program {
   std::string name;  // "stage 3"
   std::vector<Task> tasks;
@@ -53,6 +56,7 @@ struct Program {
   std::vector<std::uint32_t> dependencies;
   int stream_count = 1;
   Loop loop;
+  std::uint32_t job = 0;  // index into TaskGraph::jobs where there are several, or kNoJob
 };
 
 // A run of tasks that programs repeat, as the pass of a microbatch through a model chunk; stored once. A task of kind
@@ -125,6 +129,13 @@ struct BackgroundTransfer {
   friend bool operator==(const BackgroundTransfer&, const BackgroundTransfer&) = default;
 };
 
+// One of several independent jobs that share a fabric.
+struct JobSpec {
+  std::string name;
+  Duration start;                    // of its first step, from the start of the run
+  bool host_awaits_receives = false;  // as in ExecutorOptions, of this job
+};
+
 struct TaskGraph {
   std::vector<Program> programs;
   std::vector<ProgramId> program_of;  // by rank
@@ -137,6 +148,9 @@ struct TaskGraph {
   std::vector<std::string> labels;
   std::vector<double> compute_slowdown;  // by rank, 1 = nominal, 1.05 = 5 % slower; empty = all nominal
   std::vector<BackgroundTransfer> background;
+  // Several jobs, each of whose steps is repeated as long as steps of another one count (core/run/step/job_steps.h).
+  // Empty: all ranks are one job.
+  std::vector<JobSpec> jobs;
   int iterations = 1;  // how often every program runs, back to back on each rank
   // Cycles of every program's loop that are left out of the tasks; nothing else is left out.
   std::uint32_t cycles_left_out = 0;

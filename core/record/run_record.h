@@ -38,6 +38,12 @@ struct CallTime {
   Duration shortest;
 };
 
+// The steps of one of several jobs: those from `first` on count.
+struct JobRecord {
+  int first = 0;
+  std::vector<TimePoint> step_end;  // by step: when the job's last rank finished it
+};
+
 struct RunRecord {
   std::size_t dimension_count = 0;
   std::vector<ActivityTimes> time_in;  // by class; over the counted iterations (after warm-up)
@@ -49,6 +55,9 @@ struct RunRecord {
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension: bytes handed to the network, all iterations
   std::vector<Span> spans;                         // only of the requested classes
   std::vector<CallTime> calls;                     // of collectives
+  // Where there are several jobs: time_in is over the steps of each that count, and iteration_end says when the run
+  // ended.
+  std::vector<JobRecord> jobs;
   std::uint64_t messages = 0;                      // transfers simulated
 };
 

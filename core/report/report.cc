@@ -15,6 +15,8 @@ Duration percentile(const std::vector<Duration>& sorted, double share) {
   return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
+}  // namespace
+
 StepTimes step_times(const std::vector<TimePoint>& iteration_end, int warmup) {
   const auto first = static_cast<std::size_t>(warmup);
   CHECK(first < iteration_end.size(), "no iteration is left to count after the warm-up");
@@ -33,6 +35,8 @@ StepTimes step_times(const std::vector<TimePoint>& iteration_end, int warmup) {
           .maximum = lengths.back(),
           .count = static_cast<int>(count)};
 }
+
+namespace {
 
 double ours(const Report& report, PublishedQuantity quantity) {
   switch (quantity) {

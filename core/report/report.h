@@ -66,6 +66,9 @@ struct ReportInputs {
   const RankClasses& classes;
 };
 
+// Of the steps after the warm-up, of which there is at least one.
+[[nodiscard]] StepTimes step_times(const std::vector<TimePoint>& iteration_end, int warmup);
+
 [[nodiscard]] Report summarise(const ReportInputs& inputs, StepFacts facts);
 
 // Of its mean step; empty where the facts name no rates.

@@ -34,6 +34,7 @@
 #include "traces/chakra/reader.h"
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
+#include "traces/cluster_logs/job_log.h"
 #include "traces/file_kinds.h"
 #include "traces/goal/binary_form.h"
 #include "traces/goal/goal_file.h"
@@ -210,6 +211,13 @@ void trace_file(std::string_view text) {
 void chakra_groups(std::string_view text) { check_result(traces::parse_group_file("groups.json", text, 64)); }
 
 // What is read can be written and read again, and is the same then.
+void job_log(std::string_view text) {
+  using traces::JobLogForm;
+  for (const JobLogForm form : {JobLogForm::kPhilly, JobLogForm::kPai, JobLogForm::kAcme, JobLogForm::kCsv}) {
+    static_cast<void>(traces::parse_job_log("file", text, form));
+  }
+}
+
 void goal(std::string_view text) {
   const bool binary = traces::looks_like_goal_binary(text);
   const auto schedule = binary ? traces::parse_goal_binary("file", text) : traces::parse_goal_text("file", text);
@@ -237,6 +245,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"hf", hugging_face},
     {"inspector", name_first<traces::read_communication_log_text>},
     {"interference_table", name_first<validation::parse_interference_table>},
+    {"job_log", job_log},
     {"kernel_table", name_first<validation::parse_kernel_table>},
     {"kineto", name_first<traces::read_kineto_text>},
     {"left_out", name_first<validation::parse_left_out>},

@@ -58,10 +58,15 @@ HostClock::HostClock(const Inputs& inputs)
     }
     counts_ = counts_ || sum > Duration(0);
   }
-  if (awaits_receives) {
+  const auto awaits = [&](const Program& program) {
+    return graph.jobs.empty() ? awaits_receives
+                              : program.job != kNoJob && graph.jobs[program.job].host_awaits_receives;
+  };
+  if (std::ranges::any_of(programs, awaits)) {
     for (const Program& program : programs) {
-      receives_.push_back(receives_of(program));
-      resumes_.push_back(resumes_of(graph, program));
+      const std::size_t tasks = program.tasks.size();
+      receives_.push_back(awaits(program) ? receives_of(program) : std::vector<bool>(tasks));
+      resumes_.push_back(awaits(program) ? resumes_of(graph, program) : std::vector<bool>(tasks));
     }
   }
   for (const RankId rank : classes.representative) program_of_.push_back(graph.program_of[rank.index()].index());

@@ -17,6 +17,7 @@
 #include "core/record/run_record.h"
 #include "core/run/kernels/chunk_player.h"
 #include "core/run/shortcuts/rehearsed_calls.h"
+#include "core/run/step/job_steps.h"
 #include "core/run/step/stall_report.h"
 
 namespace ringwright {
@@ -60,9 +61,12 @@ struct ExecutorOptions {
   // The host waits until each receive has ended before it issues what follows, as in frameworks that synchronise after
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
+  // Of several jobs, by job: the steps that count. Empty: as many as there are iterations, of each job while all run.
+  std::vector<StepWindow> windows = {};
 };
 
 // kDisturbed: other transfers used links that rehearsed calls were assumed to own; to be simulated without them.
+// kStopped: by the observer, or one of several jobs does too many steps while another does few (kMostJobSteps).
 // kUnproven: cycles are left out of the graph and the run did not repeat itself from cycle to cycle; to be simulated
 // with them.
 // kGivenUp: a transfer between hosts stalled for longer than its NICs retry.

@@ -18,13 +18,34 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
       run_(inputs, options, *this, *this),
       repeats_(run_, inputs.graph.cycles_left_out),
       progress_(inputs.classes.count(), inputs.graph.iterations),
-      spans_(inputs.classes.count(), options.recorded) {
+      spans_(inputs.classes.count(), options.recorded),
+      jobs_({.graph = inputs.graph,
+             .classes = inputs.classes,
+             .warmup = options.warmup_iterations,
+             .windows = options.windows}) {
   for (std::size_t c = 0; c < run_.streams.classes(); ++c) {
     progress_.expect_tasks(run_.streams.program_of(ClassId(c)).tasks.size());
   }
 }
 
+// Of several jobs, each when it starts.
+void StepPlayer::begin_all() {
+  for (std::size_t c = 0; c < run_.streams.classes(); ++c) {
+    const ClassId rank_class(c);
+    if (!jobs_.on()) {
+      begin_iteration(rank_class);
+    } else if (!jobs_.is_idle(rank_class)) {
+      const Duration start = inputs_.graph.jobs[run_.streams.program_of(rank_class).job].start;
+      run_.engine.after(start, [this, rank_class] {
+        ended_.settle_after([this, rank_class] { begin_iteration(rank_class); },
+                            [this](const EndedTasks::Ended& ended) { settle(ended); });
+      });
+    }
+  }
+}
+
 void StepPlayer::begin_iteration(ClassId c) {
+  if (jobs_.on() && jobs_.begin(c)) forget_warmup(c);
   run_.host.begin(c, run_.engine.now());
   run_.streams.begin_iteration(c);
   repeats_.begin_iteration(c);
@@ -140,17 +161,40 @@ void StepPlayer::settle(const EndedTasks::Ended& ended) {
   run_.streams.for_each_next(c, ended.task, [this, c](std::uint32_t task) { try_start(c, task); });
 }
 
+void StepPlayer::forget_warmup(ClassId c) {
+  const TimePoint now = run_.engine.now();
+  run_.ledger.restart(c, now);
+  repeats_.restart(c);
+  if (run_.contention) run_.contention->compute().restart(c);
+}
+
+void StepPlayer::end_step_of_job(ClassId c) {
+  const TimePoint now = run_.engine.now();
+  ++run_.streams.of(c).iteration;
+  run_.ledger.close(c, now);
+  switch (jobs_.end(c, now, run_.ledger.time_in()[c.index()])) {
+    case JobSteps::Verdict::kGoOn: break;
+    case JobSteps::Verdict::kWarm: run_.engine.at_end_of_instant([this] { jobs_.begin_counting(); }); break;
+    case JobSteps::Verdict::kEnough:
+      progress_.end_iteration(progress_.iterations() - 1, now);
+      run_.engine.stop_after_instant();
+      break;
+    case JobSteps::Verdict::kTooMany:
+      too_many_steps_ = true;
+      run_.engine.stop_after_instant();
+      return;
+  }
+  begin_iteration(c);
+}
+
 void StepPlayer::end_iteration(ClassId c) {
+  if (jobs_.on()) return end_step_of_job(c);
   Progress& progress = run_.streams.of(c);
   const TimePoint now = run_.engine.now();
   repeats_.end_iteration(c, progress.iteration);
   progress_.end_iteration(progress.iteration, now + repeats_.left_out_time());
   ++progress.iteration;
-  if (progress.iteration == options_.warmup_iterations) {
-    run_.ledger.restart(c, now);
-    repeats_.restart(c);
-    if (run_.contention) run_.contention->compute().restart(c);
-  }
+  if (progress.iteration == options_.warmup_iterations) forget_warmup(c);
   if (progress.iteration < progress_.iterations()) {
     const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty() && !run_.contention;
     const bool look = c.index() == 0 && repeats && progress_.skipped() == 0;
@@ -189,6 +233,10 @@ RunRecord StepPlayer::take_record() {
   record.spans = spans_.take();
   record.calls = run_.calls();
   record.messages = job.messages_in_all();
+  if (jobs_.on()) {
+    record.interference.clear();  // of steps that do not count, too
+    jobs_.move_into(record);
+  }
   return record;
 }
 
@@ -196,19 +244,16 @@ RunResult StepPlayer::run() {
   if (repeats_.leaves_out_cycles() && !may_leave_out_cycles()) return {.outcome = RunOutcome::kUnproven};
   BackgroundTraffic background(run_.communication.job());
   background.schedule();
-  const auto begin_all = [this] {
-    for (std::size_t c = 0; c < run_.streams.classes(); ++c) begin_iteration(ClassId(c));
-  };
-  ended_.settle_after(begin_all, [this](const EndedTasks::Ended& ended) { settle(ended); });
+  ended_.settle_after([this] { begin_all(); }, [this](const EndedTasks::Ended& ended) { settle(ended); });
 
   RunResult result;
   const RunEnd end = run_engine();
   if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
-  if (end == RunEnd::kTooManyEvents) result.outcome = RunOutcome::kStopped;
+  if (end == RunEnd::kTooManyEvents || too_many_steps_) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
   if (run_.segments && run_.segments->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
   if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven};
-  if (end == RunEnd::kIdle && !progress_.all_ended()) {
+  if (end == RunEnd::kIdle && !all_ended() && !too_many_steps_) {
     result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;
     result.stall = report_stall({.job = run_.communication.job(),
                                  .programs = run_.plan.programs,

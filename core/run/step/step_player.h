@@ -7,6 +7,7 @@
 #include "core/run/job/played_job.h"
 #include "core/run/step/ended_tasks.h"
 #include "core/run/step/executor.h"
+#include "core/run/step/job_steps.h"
 #include "core/run/step/repeats.h"
 #include "core/run/step/run_progress.h"
 #include "core/run/step/run_state.h"
@@ -26,7 +27,9 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   void on_computed(ClassId rank_class, std::uint32_t task) override;
 
  private:
+  void begin_all();
   void begin_iteration(ClassId c);
+  void forget_warmup(ClassId c);
   void try_start(ClassId c, std::uint32_t task);
   void start(ClassId c, std::uint32_t task);
   void start_late(ClassId c, std::uint32_t task, Duration late);
@@ -40,6 +43,8 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   }
   void settle(const EndedTasks::Ended& ended);
   void end_iteration(ClassId c);
+  void end_step_of_job(ClassId c);
+  [[nodiscard]] bool all_ended() const { return jobs_.on() ? jobs_.is_done() : progress_.all_ended(); }
   // Not where something changes with time outside the cycles, nor where the tasks of each cycle are recorded.
   [[nodiscard]] bool may_leave_out_cycles() const {
     return !run_.contention && inputs_.graph.background.empty() && options_.recorded.empty();
@@ -54,6 +59,8 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   EndedTasks ended_;
   RunProgress progress_;
   SpanRecorder spans_;
+  JobSteps jobs_;
+  bool too_many_steps_ = false;
 };
 
 }  // namespace ringwright

@@ -1,0 +1,107 @@
+// Reads the job of a scenario: its model, training options, layout and memory, or a recorded step.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/imports/huggingface/model_import.h"
+#include "configs/scenario/listed_schedule.h"
+#include "configs/scenario/recorded_job.h"
+#include "configs/scenario/scenario_reader.h"
+#include "core/config/input_file.h"
+#include "workload/layout/layout_checks.h"
+#include "workload/layout/stage_balance.h"
+#include "workload/memory/memory_balance.h"
+#include "workload/model/model_config.h"
+
+namespace ringwright::configs {
+namespace {
+
+// `model.hf` names a config.json; its values are listed with the scenario's own.
+workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
+  const bool named = model.has("hf");
+  auto document = named_document(
+      model, {.name = "hf", .doc = "a Hugging Face config.json to take the model from", .fallback = std::string()},
+      foreign);
+  if (!document) return named ? workload::ModelShape() : workload::read_model(model);
+  ConfigMap config = document->root();
+  workload::ModelShape shape = read_hf_model(config, model);
+  for (const Assumption& assumed : document->log().assumptions()) {
+    model.assume(assumed.path, assumed.value, assumed.why);
+  }
+  for (const Diagnostic& diagnostic : document->log().diagnostics().all()) foreign.add(diagnostic);
+  model.note_values("hf", document->log());
+  return shape;
+}
+
+// Offloading needs a host with memory or drives for it.
+void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload, const Cluster& cluster) {
+  if (!offload.any() || parallel.documenting()) return;
+  ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
+  if (cluster.fabric == "graph") {
+    parallel.error("", "E140", "offloading needs hosts as cluster.node describes them, not a fabric of type graph");
+  }
+  const bool drives = offload.optimizer == workload::Tier::kNvme || offload.parameters == workload::Tier::kNvme;
+  if (drives && cluster.host.storage.drives == 0) {
+    zero.error(offload.optimizer == workload::Tier::kNvme ? "offload_optimizer" : "offload_param", "E140",
+               "device: nvme, but the hosts have no drives",
+               "set cluster.node.storage: {drives: 4, read: 6.8GB/s, write: 4GB/s}");
+  }
+}
+
+workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare* share) {
+  if (share != nullptr) {
+    return {.ranks = share->gpus, .described = share->described, .host_ranks = share->gpus_per_host};
+  }
+  const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
+  return {.ranks = cluster.gpus(),
+          .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus,
+                                   map.origin("nodes")),
+          .host_ranks = cluster.host.gpus};
+}
+
+}  // namespace
+
+Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share) {
+  const workload::World world = world_of(root, cluster, share);
+  if (root.has("workload")) return read_recorded_job(root, cluster, world.ranks, foreign);
+  if (root.documenting()) static_cast<void>(read_recorded_job(root, cluster, world.ranks, foreign));
+  Job job;
+  ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
+  ConfigMap training = root.map("training", "batch, precision and recomputation");
+  ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
+  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
+  job.model = read_model_shape(model, foreign);
+  static_cast<void>(training.file({.name = "deepspeed",
+                                   .doc = "a DeepSpeed configuration (ds_config.json) that sets batch, precision and "
+                                          "sharding; relative to this file",
+                                   .fallback = std::string()}));
+  static_cast<void>(parallel.file({.name = "fsdp_config",
+                                   .doc = "an accelerate configuration (YAML) that sets how FSDP shards; relative to "
+                                          "this file",
+                                   .fallback = std::string()}));
+  static_cast<void>(parallel.file({.name = "tp_comm_overlap_cfg",
+                                   .doc = "a file of Transformer Engine's user buffers (YAML, as for Megatron's "
+                                          "--tp-comm-overlap-cfg) that sets how exchanges overlap; relative to this "
+                                          "file",
+                                   .fallback = std::string()}));
+  job.training = workload::read_training_options(training);
+  workload::check_precision(training, job.training, cluster.gpu);
+  ScheduleFile schedule = read_schedule_file(parallel, foreign);
+  job.parallel = workload::read_parallel_options(
+      parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
+                 .world = world, .listed = schedule.get()});
+  // Already refused; the rest must not lay out as many ranks.
+  if (!workload::can_be_laid_out(job.parallel, job.training))
+    job.training.global_batch = job.training.micro_batch * job.parallel.dp;
+  check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
+  check_offload(parallel, job.parallel.offload, cluster);
+  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
+  ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
+  job.memory = workload::read_memory_assumptions(memory);
+  workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
+                           job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
+  return job;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,26 @@
+// A machine with several jobs: the scenario of the machine, and one for each job with its part of the machine.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/scenario/scenario.h"
+
+namespace ringwright::configs {
+
+struct SharedScenario {
+  Scenario machine;
+  std::vector<Scenario> jobs;  // in the order of machine.jobs; only `job` and `name` matter
+};
+
+// The mistakes of the machine, or of all jobs.
+[[nodiscard]] Result<SharedScenario> load_shared(const std::string& path, const ScenarioOptions& options = {});
+// One entry of the list in the file at `path`: with other GPUs than the file says, for example.
+[[nodiscard]] Result<Scenario> load_job_of(const std::string& path, const JobEntry& entry,
+                                           const ScenarioOptions& options = {});
+[[nodiscard]] Result<SharedScenario> load_shared_text(const std::string& name, std::string_view text,
+                                                      const ScenarioOptions& options = {});
+
+}  // namespace ringwright::configs

@@ -1,0 +1,237 @@
+#include "planning/jobs/cluster_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/config/config_document.h"
+#include "planning/jobs/scheduling_policy.h"
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::string_view kClusterCode = "E485";
+constexpr std::array kLogForms = {Option{"philly", "cluster_job_log of Microsoft's philly-traces (JSON)"},
+                                  Option{"pai", "pai_task_table.csv of Alibaba's cluster-trace-gpu-v2020"},
+                                  Option{"acme", "trace_seren.csv or trace_kalos.csv of AcmeTrace"},
+                                  Option{"csv", "a head line with submit_s, gpus and run_s"}};
+constexpr std::array kLocalityOptions = {
+    Option{"strict", "a job waits for as few hosts as possible, in one unit where one is large enough"},
+    Option{"relaxed", "after `relax_after` of waiting it takes GPUs anywhere"}};
+
+double seconds_of(Duration time) { return static_cast<double>(time.count()) / 1e12; }
+Duration hours(std::int64_t count) { return Duration(count * 3600 * 1'000'000'000'000); }
+
+class ClusterReader {
+ public:
+  explicit ClusterReader(ConfigMap root) : root_(root) {}
+
+  ClusterPlan read() {
+    static_cast<void>(root_.integer({.name = "version", .doc = "of this format", .fallback = 1, .min = 1, .max = 1}));
+    plan_.name = root_.text({.name = "name", .doc = "in reports", .fallback = std::string("cluster")});
+    read_shape();
+    read_speed();
+    read_jobs();
+    read_scheduler();
+    return std::move(plan_);
+  }
+
+ private:
+  void read_shape() {
+    ConfigMap map = root_.map("cluster", "the hosts");
+    plan_.shape.hosts =
+        static_cast<int>(map.integer({.name = "hosts", .doc = "their number", .min = 1, .max = 100'000}));
+    plan_.shape.gpus_per_host = static_cast<int>(
+        map.integer({.name = "gpus_per_host", .doc = "GPUs of each", .fallback = 8, .min = 1, .max = 1'024}));
+    plan_.shape.hosts_per_unit = static_cast<int>(map.integer({.name = "hosts_per_unit",
+                                                               .doc = "hosts on the same leaf switches",
+                                                               .fallback = 32,
+                                                               .min = 1,
+                                                               .max = 100'000}));
+  }
+
+  void read_speed() {
+    ConfigMap map = root_.map("speed", "how fast jobs run on other GPUs than those they ask for");
+    plan_.machine = near_file(map, "machine", map.text({.name = "machine",
+                                                        .doc = "a scenario with `jobs`, whose simulated steps give the "
+                                                               "speeds of types of jobs",
+                                                        .fallback = std::string()}));
+    plan_.speed.scaling = map.number({.name = "scaling",
+                                      .doc = "speed grows with GPUs to the power of it",
+                                      .fallback = 1.0,
+                                      .min = 0.0,
+                                      .max = 1.0});
+    plan_.speed.factor[1] = map.percent({.name = "unit", .doc = "speed within a unit, of that within a host",
+                                         .fallback = 1.0, .min = 0.01, .max = 1.0});
+    plan_.speed.factor[2] = map.percent({.name = "fabric", .doc = "speed over several units, of that within a host",
+                                         .fallback = plan_.speed.factor[1], .min = 0.01, .max = 1.0});
+    if (plan_.machine.empty()) return;
+    for (const std::string_view key : {"scaling", "unit", "fabric"}) {
+      if (map.has(key)) {
+        map.error(key, std::string(kClusterCode), fmt::format("'{}' and 'speed.machine' both say how fast jobs are",
+                                                              map.path_of(key)), "leave one of them out");
+      }
+    }
+  }
+
+  void read_jobs() {
+    ConfigMap map = root_.map("jobs", "jobs from a log (`log`, `form`), or generated");
+    const std::string log = map.text(
+        {.name = "log", .doc = "a log of jobs, relative to this file, plain or gzip", .fallback = std::string()});
+    const double least = map.number({.name = "least",
+                                     .doc = "GPUs that an elastic job can do with, of those it asks for",
+                                     .fallback = 1.0,
+                                     .min = 0.0,
+                                     .max = 1.0});
+    const double most = map.number({.name = "most",
+                                    .doc = "GPUs that an elastic job can use, as a multiple of those it asks for",
+                                    .fallback = 1.0,
+                                    .min = 1.0,
+                                    .max = 1024.0});
+    plan_.shares_gpus = map.boolean({.name = "share_gpus", .doc = "jobs that ask for a part of a GPU share one",
+                                     .fallback = true});
+    if (log.empty()) {
+      read_generator(map);
+    } else {
+      read_log(map, log);
+    }
+    for (ClusterJob& job : plan_.jobs) {
+      if (!plan_.shares_gpus) job.percent = 100;
+      job.least = std::clamp(static_cast<int>(std::ceil(job.gpus * least)), 1, job.gpus);
+      job.most = std::clamp(static_cast<int>(std::floor(job.gpus * most)), job.gpus, plan_.shape.gpus());
+    }
+  }
+
+  void read_log(ConfigMap& map, const std::string& log) {
+    const std::string form = map.choice({.name = "form", .doc = "what wrote the log"}, kLogForms);
+    const double compress = map.number({.name = "compress", .doc = "times faster submissions than in the log",
+                                        .fallback = 1.0, .min = 1e-3, .max = 1e3});
+    const auto at = std::ranges::find(kLogForms, form, &Option::name);
+    if (at == kLogForms.end()) return;
+    auto read = traces::read_job_log(near_file(map, "log", log),
+                                     static_cast<traces::JobLogForm>(at - kLogForms.begin()));
+    if (!read) {
+      for (const Diagnostic& problem : read.error().all()) map.error("log", problem.code, problem.message);
+      return;
+    }
+    LoggedArrivals arrivals = logged_jobs(*read, plan_.shape.gpus(), compress);
+    plan_.jobs = std::move(arrivals.jobs);
+    plan_.too_large = arrivals.too_large;
+    plan_.without_gpus = read->without_gpus;
+    plan_.without_times = read->without_times;
+    if (plan_.jobs.empty()) map.error("log", std::string(kClusterCode), "none of its jobs fits the cluster");
+  }
+
+  void read_generator(ConfigMap& map) {
+    ArrivalSettings settings;
+    settings.count = static_cast<int>(
+        map.integer({.name = "count", .doc = "generated jobs", .fallback = 10'000, .min = 1, .max = 10'000'000}));
+    constexpr Duration kLeast(1'000'000'000'000);
+    settings.span = seconds_of(
+        map.duration({.name = "span", .doc = "time of all submissions", .fallback = hours(168), .min = kLeast}));
+    settings.day_night = map.percent({.name = "day_night", .doc = "how much the rate of submissions changes in a day",
+                                      .fallback = 0.5, .min = 0.0, .max = 1.0});
+    if (map.has("gpus") || map.has("weights")) {
+      settings.gpus = map.integers({.name = "gpus", .doc = "sizes of jobs", .min = 1});
+      settings.weights = map.integers({.name = "weights", .doc = "how often each", .min = 0, .max = 1'000'000});
+    }
+    settings.median = seconds_of(map.duration(
+        {.name = "median", .doc = "of running times", .fallback = hours(1) / 2, .min = kLeast}));
+    settings.sigma = map.number({.name = "sigma", .doc = "of the logarithm of running times", .fallback = 1.8,
+                                 .min = 0.0, .max = 5.0});
+    settings.longest = seconds_of(map.duration(
+        {.name = "longest", .doc = "running time", .fallback = hours(72), .min = kLeast}));
+    settings.seed = static_cast<std::uint64_t>(map.integer({.name = "seed", .doc = "of the generator", .fallback = 1,
+                                                            .min = 0}));
+    settings.types = static_cast<int>(map.integer({.name = "types",
+                                                   .doc = "types of jobs, in equal shares: the first of "
+                                                          "'speed.machine'",
+                                                   .fallback = 1, .min = 1, .max = 1'000}));
+    std::int64_t sum = 0;
+    for (const std::int64_t weight : settings.weights) sum += weight;
+    if (settings.gpus.size() != settings.weights.size() || sum <= 0) {
+      map.error("weights", std::string(kClusterCode), "'jobs.gpus' and 'jobs.weights' are lists of one length, with a "
+                                                      "weight above 0");
+      return;
+    }
+    if (std::ranges::max(settings.gpus) > plan_.shape.gpus()) {
+      map.error("gpus", std::string(kClusterCode),
+                fmt::format("'jobs.gpus' has {} GPUs, and the cluster {}", std::ranges::max(settings.gpus),
+                            plan_.shape.gpus()), "list the sizes of jobs as gpus and weights");
+      return;
+    }
+    plan_.jobs = generated_jobs(settings);
+  }
+
+  void read_scheduler() {
+    ConfigMap map = root_.map("scheduler", "what decides which jobs run where");
+    plan_.policies = map.texts({.name = "policies", .doc = "each is simulated: fifo, sjf, srtf, tiresias ..."});
+    if (plan_.policies.empty()) plan_.policies = {"fifo"};
+    std::vector<std::string> names;
+    for (const PolicyEntry& entry : scheduling_policies()) names.emplace_back(entry.name);
+    for (const std::string& policy : plan_.policies) {
+      if (std::ranges::find(names, policy) != names.end()) continue;
+      map.error("policies", std::string(kClusterCode), fmt::format("'{}' is no policy", policy),
+                "there are " + join(names, ", "));
+    }
+    SchedulerSettings& settings = plan_.scheduler;
+    settings.round = seconds_of(map.duration({.name = "round",
+                                              .doc = "between decisions of policies that act in rounds",
+                                              .fallback = hours(1) / 60, .min = Duration(1'000'000'000'000)}));
+    const std::string locality = map.choice(
+        {.name = "locality", .doc = "where jobs run", .fallback = std::string("strict")}, kLocalityOptions);
+    const Duration relax = map.duration({.name = "relax_after", .doc = "waiting after which locality is relaxed",
+                                         .fallback = Duration(0), .min = Duration(0)});
+    if (locality == "relaxed") {
+      settings.relax_after = seconds_of(relax);
+    } else if (map.has("relax_after")) {
+      map.error("relax_after", std::string(kClusterCode), "it needs 'locality: relaxed'");
+    }
+    settings.backfill = map.boolean({.name = "backfill",
+                                     .doc = "jobs that fit start before larger ones that come first",
+                                     .fallback = true});
+    settings.migrate = map.boolean({.name = "migrate", .doc = "running jobs move to better places where it pays",
+                                    .fallback = false});
+    settings.restart = seconds_of(map.duration({.name = "restart",
+                                                .doc = "without progress after each start but a job's first",
+                                                .fallback = hours(1) / 120, .min = Duration(0)}));
+  }
+
+  [[nodiscard]] static std::string near_file(const ConfigMap& map, std::string_view key, const std::string& name) {
+    if (name.empty()) return name;
+    const std::filesystem::path near = std::filesystem::path(map.place(key).file).parent_path() / name;
+    std::error_code ignored;
+    return std::filesystem::exists(near, ignored) ? near.string() : name;
+  }
+
+  ConfigMap root_;
+  ClusterPlan plan_;
+};
+
+Result<ClusterPlan> read_cluster_plan(ConfigDocument document) {
+  ClusterPlan plan = ClusterReader(document.root()).read();
+  document.check_all_read();
+  if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
+  return plan;
+}
+
+}  // namespace
+
+Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector<std::string>& settings) {
+  auto document = ConfigDocument::load(path, {.overrides = settings});
+  if (!document) return tl::unexpected(document.error());
+  return read_cluster_plan(std::move(*document));
+}
+
+Result<ClusterPlan> load_cluster_plan_text(const std::string& name, std::string_view text) {
+  auto document = ConfigDocument::load_text(name, text);
+  if (!document) return tl::unexpected(document.error());
+  return read_cluster_plan(std::move(*document));
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,29 @@
+// The jobs of a cluster over days, and the shape of the cluster: times are seconds since the first submission.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ringwright::planning {
+
+struct ClusterJob {
+  std::string name;
+  double submit = 0.0;
+  double service = 0.0;    // running time on the GPUs it asks for, at its best locality
+  int gpus = 1;            // that it asks for
+  int percent = 100;       // of its GPU; less than 100: it shares one GPU with others
+  int least = 1;           // GPUs of an elastic job
+  int most = 1;
+  std::uint32_t type = 0;  // whose speeds it has (JobSpeed)
+};
+
+struct ClusterShape {
+  int hosts = 1;
+  int gpus_per_host = 8;
+  int hosts_per_unit = 32;  // on the same leaf switches
+  [[nodiscard]] int gpus() const { return hosts * gpus_per_host; }
+  [[nodiscard]] int units() const { return (hosts + hosts_per_unit - 1) / hosts_per_unit; }
+};
+
+}  // namespace ringwright::planning

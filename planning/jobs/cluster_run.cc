@@ -1,0 +1,201 @@
+#include "planning/jobs/cluster_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "planning/jobs/running_jobs.h"
+
+namespace ringwright::planning {
+namespace {
+
+constexpr double kNoMoreEvents = std::numeric_limits<double>::infinity();
+
+class ClusterPlayer {
+ public:
+  explicit ClusterPlayer(const ClusterInputs& inputs) : inputs_(inputs), jobs_(inputs) {}
+
+  ClusterRun run() {
+    ClusterRun result;
+    if (!inputs_.jobs.empty()) result.first_submit = inputs_.jobs.front().submit;
+    for (double now = next(0.0); now < kNoMoreEvents; now = next(now)) {
+      account(now);
+      const std::size_t ended = jobs_.end_until(now);
+      arrive(now);
+      changed_ = changed_ || ended > 0;
+      if (acts_at(now)) {
+        decide(now);
+        ++jobs_.totals().events;
+      }
+      result.last_end = now;
+    }
+    result.totals = jobs_.totals();
+    result.jobs = jobs_.take_results();
+    return result;
+  }
+
+ private:
+  // The key of a waiting job does not change.
+  using Waiting = std::tuple<double, double, std::size_t>;
+
+  [[nodiscard]] Waiting entry(std::size_t job) const {
+    return {inputs_.policy.key(jobs_.view(job)), inputs_.jobs[job].submit, job};
+  }
+  [[nodiscard]] bool relaxes() const { return inputs_.settings.relax_after >= 0.0; }
+  [[nodiscard]] double relaxed_at(std::size_t job) const {
+    return jobs_.state(job).waits_since + inputs_.settings.relax_after;
+  }
+
+  double next(double now) {
+    double at = arrived_ < inputs_.jobs.size() ? inputs_.jobs[arrived_].submit : kNoMoreEvents;
+    if (const auto end = jobs_.next_end()) at = std::min(at, *end);
+    if (inputs_.policy.in_rounds() && (changed_ || (!waiting_.empty() && !jobs_.running().empty()))) {
+      at = std::min(at, next_round(now));
+    }
+    while (!relaxations_.empty() && relaxations_.begin()->first <= now) relaxations_.erase(relaxations_.begin());
+    if (!relaxations_.empty()) at = std::min(at, relaxations_.begin()->first);
+    return at;
+  }
+  [[nodiscard]] double next_round(double now) const {
+    const double round = inputs_.settings.round;
+    return (std::floor(now / round) + 1.0) * round;
+  }
+
+  // Of the time since the last event, in which nothing changed.
+  void account(double now) {
+    const double time = now - last_;
+    const GpuPool& pool = jobs_.pool();
+    ClusterTotals& totals = jobs_.totals();
+    const int in_use = inputs_.shape.gpus() - pool.free();
+    const double shared = static_cast<double>(pool.shared_percent()) / 100.0;
+    totals.allocated += time * (in_use - pool.shared_gpus() + shared);
+    totals.fragmented += time * pool.fragmented();
+    if (is_blocked()) totals.blocked += time;
+    totals.peak_gpus = std::max(totals.peak_gpus, in_use);
+    last_ = now;
+  }
+  [[nodiscard]] bool is_blocked() const {
+    return !waiting_.empty() && inputs_.jobs[std::get<2>(*waiting_.begin())].gpus <= jobs_.pool().free();
+  }
+
+  void arrive(double now) {
+    for (; arrived_ < inputs_.jobs.size() && inputs_.jobs[arrived_].submit <= now; ++arrived_) {
+      waiting_.insert(entry(arrived_));
+      if (relaxes()) relaxations_.insert({relaxed_at(arrived_), arrived_});
+      changed_ = true;
+    }
+  }
+
+  [[nodiscard]] bool acts_at(double now) {
+    if (!inputs_.policy.in_rounds()) return true;
+    const double round = inputs_.settings.round;
+    if (now < round * std::round(now / round) || now > round * std::round(now / round)) return false;
+    return changed_ || !waiting_.empty();
+  }
+
+  void decide(double now) {
+    changed_ = false;
+    for (const std::size_t job : jobs_.running()) jobs_.advance(job, now);
+    if (inputs_.policy.resizes()) {
+      resize(now);
+    } else {
+      if (inputs_.policy.preempts()) preempt(now);
+      start_waiting(now);
+    }
+    if (inputs_.settings.migrate) {
+      const std::vector<std::size_t> running = jobs_.running();
+      for (const std::size_t job : running) static_cast<void>(jobs_.migrate(job, now));
+    }
+  }
+
+  // A size that finds no place, and larger ones, are not tried again at this moment.
+  void start_waiting(double now) {
+    int strict_limit = std::numeric_limits<int>::max();
+    int relaxed_limit = strict_limit;
+    for (auto at = waiting_.begin(); at != waiting_.end();) {
+      const std::size_t job = std::get<2>(*at);
+      const ClusterJob& own = inputs_.jobs[job];
+      const bool relaxed = relaxes() && now >= relaxed_at(job);
+      int& limit = relaxed ? relaxed_limit : strict_limit;
+      const Search search = relaxed ? Search::kRelaxed : Search::kStrict;
+      if (own.gpus < limit && jobs_.start(job, own.gpus, search, now)) {
+        at = waiting_.erase(at);
+        continue;
+      }
+      // Parts of GPUs may fit where whole ones do not.
+      if (own.percent == 100) limit = std::min(limit, own.gpus);
+      if (!inputs_.settings.backfill) return;
+      if (limit <= 1 && jobs_.pool().free() == 0 && own.percent == 100 && !has_parts_) return;
+      ++at;
+    }
+  }
+
+  // Stops running jobs that do not belong to the first ones that the cluster holds.
+  void preempt(double now) {
+    if (waiting_.empty()) return;
+    std::vector<Waiting> order(waiting_.begin(), waiting_.end());
+    const auto waiting = static_cast<std::ptrdiff_t>(order.size());
+    for (const std::size_t job : jobs_.running()) order.push_back(entry(job));
+    std::ranges::sort(order.begin() + waiting, order.end());
+    std::ranges::inplace_merge(order, order.begin() + waiting);
+    int left = inputs_.shape.gpus() * 100;
+    for (const Waiting& one : order) {
+      const std::size_t job = std::get<2>(one);
+      const int needs = inputs_.jobs[job].gpus * inputs_.jobs[job].percent;
+      if (needs <= left) {
+        left -= needs;
+      } else if (jobs_.state(job).grant) {
+        stop(job, now);
+      }
+    }
+  }
+  void stop(std::size_t job, double now) {
+    jobs_.stop(job, now);
+    wait_again(job);
+  }
+  void wait_again(std::size_t job) {
+    waiting_.insert(entry(job));
+    if (relaxes()) relaxations_.insert({relaxed_at(job), job});
+  }
+
+  void resize(double now) {
+    std::vector<Waiting> order(waiting_.begin(), waiting_.end());
+    for (const std::size_t job : jobs_.running()) order.push_back(entry(job));
+    std::ranges::sort(order);
+    std::vector<JobView> views;
+    for (const Waiting& one : order) views.push_back(jobs_.view(std::get<2>(one)));
+    const std::vector<int> sizes = inputs_.policy.sizes(views, inputs_.shape.gpus(), inputs_.speed);
+    // First what jobs give back, then what they get.
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (views[i].gpus == 0 || views[i].gpus == sizes[i] || views[i].job->percent < 100) continue;
+      const std::size_t job = std::get<2>(order[i]);
+      jobs_.stop(job, now);
+      if (sizes[i] > 0) ++jobs_.totals().resizes;
+      order[i] = entry(job);
+      waiting_.insert(order[i]);
+    }
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t job = std::get<2>(order[i]);
+      if (sizes[i] == 0 || jobs_.state(job).grant) continue;
+      if (jobs_.start(job, sizes[i], Search::kRelaxed, now)) waiting_.erase(order[i]);
+    }
+  }
+
+  const ClusterInputs& inputs_;
+  RunningJobs jobs_;
+  std::set<Waiting> waiting_;
+  std::set<std::pair<double, std::size_t>> relaxations_;
+  std::size_t arrived_ = 0;
+  double last_ = 0.0;
+  bool changed_ = false;
+  bool has_parts_ = std::ranges::any_of(inputs_.jobs, [](const ClusterJob& job) { return job.percent < 100; });
+};
+
+}  // namespace
+
+ClusterRun run_cluster(const ClusterInputs& inputs) { return ClusterPlayer(inputs).run(); }
+
+}  // namespace ringwright::planning

@@ -1,0 +1,88 @@
+#include "planning/jobs/cluster_study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "planning/jobs/machine_speeds.h"
+#include "planning/jobs/scheduling_policy.h"
+#include "planning/study/each_item.h"
+
+namespace ringwright::planning {
+namespace {
+
+PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, const ClusterRun& run) {
+  PolicyResult result{.policy = policy, .totals = run.totals, .makespan = run.last_end - run.first_submit};
+  result.capacity = result.makespan * plan.shape.gpus();
+  std::vector<double> waiting;
+  std::vector<double> completion;
+  for (std::size_t job = 0; job < run.jobs.size(); ++job) {
+    waiting.push_back(run.jobs[job].waited);
+    completion.push_back(run.jobs[job].end - plan.jobs[job].submit);
+    ++result.jobs_at[static_cast<std::size_t>(run.jobs[job].last)];
+  }
+  result.waiting = distribution_of(std::move(waiting));
+  result.completion = distribution_of(std::move(completion));
+  return result;
+}
+
+Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
+  if (plan.machine.empty()) return JobSpeed(plan.shape, plan.speed);
+  int most = 1;
+  std::uint32_t types = 0;
+  for (const ClusterJob& job : plan.jobs) {
+    most = std::max(most, job.most);
+    types = std::max(types, job.type + 1);
+  }
+  auto rates = simulated_rates(plan.machine, most, workers);
+  if (!rates) return tl::unexpected(std::move(rates.error()));
+  if (types > rates->size()) {
+    return tl::unexpected(failure("E486", "'jobs.types' has more types than 'speed.machine' has jobs",
+                                  {.file = plan.machine}));
+  }
+  return JobSpeed(plan.shape, std::move(*rates));
+}
+
+}  // namespace
+
+Distribution distribution_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const auto rank = [&](double share) {
+    const auto at = static_cast<std::size_t>(std::ceil(share * static_cast<double>(values.size())));
+    return values[std::clamp<std::size_t>(at, 1, values.size()) - 1];
+  };
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return {.mean = sum / static_cast<double>(values.size()),
+          .p50 = rank(0.5),
+          .p90 = rank(0.9),
+          .p95 = rank(0.95),
+          .p99 = rank(0.99),
+          .longest = values.back()};
+}
+
+Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& workers) {
+  const auto speed = speed_of(plan, workers);
+  if (!speed) return tl::unexpected(speed.error());
+  ClusterStudy study{.name = plan.name,
+                     .shape = plan.shape,
+                     .jobs = plan.jobs.size(),
+                     .too_large = plan.too_large,
+                     .without_gpus = plan.without_gpus,
+                     .without_times = plan.without_times,
+                     .policies = std::vector<PolicyResult>(plan.policies.size())};
+  each_item(plan.policies.size(), workers, [&](std::size_t item) {
+    const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &PolicyEntry::name);
+    const auto policy = entry->make();
+    const ClusterRun run = run_cluster({.shape = plan.shape,
+                                        .jobs = plan.jobs,
+                                        .speed = *speed,
+                                        .policy = *policy,
+                                        .settings = plan.scheduler});
+    study.policies[item] = summarise_run(plan, plan.policies[item], run);
+  });
+  return study;
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,106 @@
+// Results of a cluster over days, as text and as JSON.
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/json_text.h"
+#include "core/base/text.h"
+#include "core/report/text_table.h"
+#include "planning/jobs/cluster_study.h"
+
+namespace ringwright::planning {
+namespace {
+
+std::string time_text(double seconds) {
+  if (seconds < 120.0) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 7200.0) return fmt::format("{:.1f} min", seconds / 60.0);
+  return seconds < 48.0 * 3600.0 ? fmt::format("{:.1f} h", seconds / 3600.0)
+                                 : fmt::format("{:.1f} days", seconds / 86'400.0);
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f} %", share * 100.0); }
+
+std::string table_text(std::vector<std::vector<std::string>> rows) {
+  std::vector<Align> columns(rows.front().size(), Align::kRight);
+  columns.front() = Align::kLeft;
+  TextTable table(columns);
+  for (std::vector<std::string>& row : rows) table.add_row(std::move(row));
+  std::string text;
+  for (const std::string& line : table.lines()) text += "  " + line + "\n";
+  return text;
+}
+
+std::string times_text(const ClusterStudy& study) {
+  std::vector<std::vector<std::string>> rows{{"policy", "waiting", "p50", "p90", "p99", "completion", "p50", "p90",
+                                              "p99", "all done"}};
+  for (const PolicyResult& result : study.policies) {
+    rows.push_back({result.policy, time_text(result.waiting.mean), time_text(result.waiting.p50),
+                    time_text(result.waiting.p90), time_text(result.waiting.p99), time_text(result.completion.mean),
+                    time_text(result.completion.p50), time_text(result.completion.p90),
+                    time_text(result.completion.p99), time_text(result.makespan)});
+  }
+  return table_text(std::move(rows));
+}
+
+std::string use_text(const ClusterStudy& study) {
+  std::vector<std::vector<std::string>> rows{{"policy", "in use", "productive", "fragmented", "blocked", "peak GPUs",
+                                              "preempted", "resized", "moved", "in a host", "unit", "fabric"}};
+  for (const PolicyResult& result : study.policies) {
+    const ClusterTotals& totals = result.totals;
+    rows.push_back({result.policy, share_text(result.utilisation()), share_text(result.productive()),
+                    share_text(result.fragmentation()),
+                    share_text(result.makespan > 0.0 ? totals.blocked / result.makespan : 0.0),
+                    with_commas(totals.peak_gpus), with_commas(static_cast<long long>(totals.preemptions)),
+                    with_commas(static_cast<long long>(totals.resizes)),
+                    with_commas(static_cast<long long>(totals.migrations)),
+                    with_commas(static_cast<long long>(result.jobs_at[0])),
+                    with_commas(static_cast<long long>(result.jobs_at[1])),
+                    with_commas(static_cast<long long>(result.jobs_at[2]))});
+  }
+  return table_text(std::move(rows));
+}
+
+std::string json_distribution(const Distribution& times) {
+  return fmt::format("{{\"mean\": {}, \"p50\": {}, \"p90\": {}, \"p95\": {}, \"p99\": {}, \"max\": {}}}", times.mean,
+                     times.p50, times.p90, times.p95, times.p99, times.longest);
+}
+
+std::string json_policy(const PolicyResult& result) {
+  const ClusterTotals& totals = result.totals;
+  return fmt::format(
+      "{{\"policy\": {}, \"waiting_s\": {},\n     \"completion_s\": {},\n     \"makespan_s\": {}, \"utilisation\": {}, "
+      "\"productive\": {}, \"fragmentation\": {}, \"blocked_s\": {}, \"peak_gpus\": {}, \"preemptions\": {}, "
+      "\"resizes\": {}, \"migrations\": {}, \"decisions\": {}, \"jobs_in_host\": {}, \"jobs_in_unit\": {}, "
+      "\"jobs_over_units\": {}}}",
+      json_text(result.policy), json_distribution(result.waiting), json_distribution(result.completion),
+      result.makespan, result.utilisation(), result.productive(), result.fragmentation(), totals.blocked,
+      totals.peak_gpus, totals.preemptions, totals.resizes, totals.migrations, totals.events, result.jobs_at[0],
+      result.jobs_at[1], result.jobs_at[2]);
+}
+
+}  // namespace
+
+std::string render_cluster_text(const ClusterStudy& study) {
+  std::string text = fmt::format("{}: {} jobs on {} GPUs in {} hosts\n", study.name,
+                                 with_commas(static_cast<long long>(study.jobs)), with_commas(study.shape.gpus()),
+                                 with_commas(study.shape.hosts));
+  if (study.too_large + study.without_gpus + study.without_times > 0) {
+    text += fmt::format("  left out of the log: {} jobs of more GPUs than the cluster has, {} without GPUs, {} without "
+                        "times\n",
+                        study.too_large, study.without_gpus, study.without_times);
+  }
+  return text + "\n" + times_text(study) + "\n" + use_text(study);
+}
+
+std::string render_cluster_json(const ClusterStudy& study) {
+  std::vector<std::string> policies;
+  for (const PolicyResult& result : study.policies) policies.push_back(json_policy(result));
+  return fmt::format(
+      "{{\n  \"schema\": \"ringwright.cluster/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
+      "  \"name\": {}, \"jobs\": {}, \"gpus\": {}, \"hosts\": {}, \"left_out\": {{\"too_large\": {}, "
+      "\"without_gpus\": {}, \"without_times\": {}}},\n  \"policies\": [\n    {}\n  ]\n}}\n",
+      json_text(RINGWRIGHT_VERSION), json_text(study.name), study.jobs, study.shape.gpus(), study.shape.hosts,
+      study.too_large, study.without_gpus, study.without_times, join(policies, ",\n    "));
+}
+
+}  // namespace ringwright::planning

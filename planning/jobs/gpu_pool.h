@@ -1,0 +1,80 @@
+// The GPUs of a cluster: which are free, and where a job finds some.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "planning/jobs/cluster_job.h"
+#include "planning/jobs/job_speed.h"
+
+namespace ringwright::planning {
+
+// The GPUs of one job.
+struct Grant {
+  struct Part {
+    int host = 0;
+    int gpus = 0;
+  };
+  std::vector<Part> parts;
+  int percent = 100;          // of the one GPU
+  std::size_t shared_gpu = 0;  // which, where it is less than 100
+  Locality locality = Locality::kHost;
+  [[nodiscard]] int gpus() const {
+    int sum = 0;
+    for (const Part& part : parts) sum += part.gpus;
+    return sum;
+  }
+};
+
+// kStrict: as few hosts as possible, and one unit where a unit is large enough. kRelaxed: any.
+enum class Search : std::uint8_t { kStrict, kRelaxed };
+
+class GpuPool {
+ public:
+  explicit GpuPool(const ClusterShape& shape);
+
+  [[nodiscard]] std::optional<Grant> take(int gpus, Search search);
+  // A part of one GPU: of one in use where it fits.
+  [[nodiscard]] std::optional<Grant> take_share(int percent);
+  void give_back(const Grant& grant);
+  // The same whole GPUs again; false: they are not all free.
+  [[nodiscard]] bool take_again(const Grant& grant);
+
+  [[nodiscard]] int free() const { return free_; }  // whole GPUs
+  // Free GPUs of hosts that are in use: a job of whole hosts cannot have them.
+  [[nodiscard]] int fragmented() const {
+    return free_ - static_cast<int>(hosts_with_.back().size()) * shape_.gpus_per_host;
+  }
+  // GPUs in use as parts, and what is used of them in percent of a GPU.
+  [[nodiscard]] int shared_gpus() const { return shared_gpus_; }
+  [[nodiscard]] std::int64_t shared_percent() const { return shared_percent_; }
+
+ private:
+  void change(int host, int by);
+  [[nodiscard]] int unit_of(int host) const { return host / shape_.hosts_per_unit; }
+  [[nodiscard]] std::optional<Grant> take_in_one_host(int gpus);
+  [[nodiscard]] std::optional<Grant> take_whole_hosts(int gpus);
+  [[nodiscard]] std::optional<Grant> take_anywhere(int gpus);
+  [[nodiscard]] Grant granted(std::vector<Grant::Part> parts);
+
+  ClusterShape shape_;
+  int free_;
+  std::vector<int> free_of_host_;
+  std::vector<std::set<int>> hosts_with_;      // by free GPUs
+  std::vector<std::set<int>> whole_of_unit_;   // by unit: hosts that are free
+  struct SharedGpu {
+    int host = 0;
+    int left = 100;  // percent; 100: it is a whole GPU again
+  };
+  std::vector<SharedGpu> shared_;
+  std::set<std::pair<int, std::size_t>> open_;  // percent left and number of each shared GPU that has some
+  std::vector<std::size_t> unused_;             // numbers of shared_ to use again
+  int shared_gpus_ = 0;
+  std::int64_t shared_percent_ = 0;
+};
+
+}  // namespace ringwright::planning

@@ -1,0 +1,115 @@
+#include "planning/jobs/machine_speeds.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/shared_scenario.h"
+#include "configs/simulation/job_placement.h"
+#include "configs/simulation/shared_run.h"
+#include "configs/simulation/step_plan.h"
+#include "planning/study/each_item.h"
+
+namespace ringwright::planning {
+namespace {
+
+using configs::JobEntry;
+using configs::PlacementPolicy;
+
+// One simulation.
+struct RatePoint {
+  std::size_t type = 0;
+  int gpus = 1;
+  Locality locality = Locality::kHost;
+  double rate = 0.0;   // steps per second; 0: it has no valid layout, or no place
+  std::string reason;  // why
+};
+
+// The entry with these GPUs at this locality; empty where there is none.
+std::optional<JobEntry> entry_at(const JobEntry& type, const configs::Cluster& cluster, const RatePoint& point) {
+  JobEntry entry = type;
+  entry.gpus = point.gpus;
+  entry.hosts.clear();
+  entry.start = Duration();
+  const int per_host = cluster.host.gpus;
+  const bool within = point.gpus <= per_host;
+  entry.gpus_per_host = std::min(point.gpus, per_host);
+  switch (point.locality) {
+    case Locality::kHost:
+      entry.placement = PlacementPolicy::kPacked;
+      return within ? std::optional(entry) : std::nullopt;
+    case Locality::kUnit: entry.placement = PlacementPolicy::kRailAligned; break;
+    case Locality::kFabric: entry.placement = PlacementPolicy::kSpread; break;
+  }
+  // Two hosts at least.
+  if (within) {
+    if (point.gpus < 2) return std::nullopt;
+    entry.gpus_per_host = point.gpus / 2;
+  }
+  return entry;
+}
+
+Result<double> simulated_rate(const configs::Scenario& machine, const std::string& path, const JobEntry& entry) {
+  const auto job = configs::load_job_of(path, entry);
+  if (!job) return tl::unexpected(job.error());
+  const workload::StepPlan plan = configs::plan_step(*job);
+  const auto fabric = machine.cluster.topology->build().fabric;
+  auto hosts = configs::place_jobs(machine, std::span(&entry, 1), fabric);
+  if (!hosts) return tl::unexpected(std::move(hosts.error()));
+  const std::vector<PlacedJob> jobs{{.graph = plan.graph,
+                                     .gpus = std::move(hosts->front().gpus),
+                                     .spec = {.name = entry.name,
+                                              .host_awaits_receives = !job->job.parallel.overlap_p2p}}};
+  const auto run = configs::run_jobs(machine, jobs, {});
+  if (!run) return tl::unexpected(run.error());
+  return 1.0 / to_seconds(run->jobs.front().step.mean);
+}
+
+}  // namespace
+
+Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, int most, const Workers& workers) {
+  const auto shared = configs::load_shared_machine(machine);
+  if (!shared) return tl::unexpected(shared.error());
+  const auto gpus = static_cast<int>(std::min<std::int64_t>(most, shared->cluster.gpus()));
+  std::vector<RatePoint> points;
+  for (std::size_t type = 0; type < shared->jobs.size(); ++type) {
+    for (int size = 1; size <= gpus; size *= 2) {
+      for (const Locality locality : {Locality::kHost, Locality::kUnit, Locality::kFabric}) {
+        if (entry_at(shared->jobs[type], shared->cluster, {.gpus = size, .locality = locality})) {
+          points.push_back({.type = type, .gpus = size, .locality = locality});
+        }
+      }
+    }
+  }
+  each_item(points.size(), workers, [&](std::size_t item) {
+    RatePoint& point = points[item];
+    const JobEntry entry = *entry_at(shared->jobs[point.type], shared->cluster, point);
+    const auto rate = simulated_rate(*shared, machine, entry);
+    if (rate) {
+      point.rate = *rate;
+    } else {
+      point.reason = rate.error().all().front().message;
+    }
+  });
+  std::vector<SimulatedRates> rates(shared->jobs.size());
+  std::vector<std::string> reasons(shared->jobs.size());
+  for (const RatePoint& point : points) {
+    if (point.rate > 0.0) {
+      rates[point.type].try_emplace(point.gpus).first->second[static_cast<std::size_t>(point.locality)] = point.rate;
+    } else {
+      reasons[point.type] = point.reason;
+    }
+  }
+  for (std::size_t type = 0; type < rates.size(); ++type) {
+    if (!rates[type].empty()) continue;
+    return tl::unexpected(failure("E486",
+                                  fmt::format("job '{}' of the machine can be simulated at no size: {}",
+                                              shared->jobs[type].name, reasons[type]),
+                                  {.file = machine}));
+  }
+  return rates;
+}
+
+}  // namespace ringwright::planning

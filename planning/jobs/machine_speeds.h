@@ -1,0 +1,19 @@
+// Speeds of types of jobs from simulated training steps: each type alone on a machine, at sizes that double, in one
+// host, in one unit, and over units.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "planning/jobs/job_speed.h"
+#include "planning/study/workers.h"
+
+namespace ringwright::planning {
+
+// `machine`: a scenario with `jobs`, which are the types. Up to `most` GPUs, and to those of the machine. A size whose
+// layout is invalid is left out; E486 where a type has none.
+[[nodiscard]] Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, int most,
+                                                                  const Workers& workers = {});
+
+}  // namespace ringwright::planning

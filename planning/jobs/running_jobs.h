@@ -1,0 +1,76 @@
+// The jobs of a running cluster: their progress and their GPUs, which a policy gives and takes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "planning/jobs/cluster_run.h"
+#include "planning/jobs/gpu_pool.h"
+
+namespace ringwright::planning {
+
+struct JobState {
+  double remaining = 0.0;  // seconds on the GPUs it asks for
+  double attained = 0.0;   // GPU-seconds
+  double speed = 0.0;      // while it runs
+  double since = 0.0;      // its remaining time is as of then; later than now while it restarts
+  double waits_since = 0.0;  // or runs since
+  double stopped_at = -1.0;
+  std::uint32_t version = 0;  // of its expected end
+  bool preempted = false;     // since it ran
+  std::optional<Grant> grant;
+  std::optional<Grant> before;  // the last one
+};
+
+class RunningJobs {
+ public:
+  explicit RunningJobs(const ClusterInputs& inputs);
+
+  [[nodiscard]] GpuPool& pool() { return pool_; }
+  [[nodiscard]] const GpuPool& pool() const { return pool_; }
+  [[nodiscard]] const JobState& state(std::size_t job) const { return states_[job]; }
+  // In the order of their numbers.
+  [[nodiscard]] const std::vector<std::size_t>& running() const { return running_; }
+  [[nodiscard]] JobView view(std::size_t job) const;
+
+  // Progress of a running job up to now.
+  void advance(std::size_t job, double now);
+  // GPUs for a waiting job: as many as it asks for, or `gpus`. False: there is no place.
+  [[nodiscard]] bool start(std::size_t job, int gpus, Search search, double now);
+  // Takes all its GPUs; it waits again. Where it gets the same ones at this moment, it has not stopped.
+  void stop(std::size_t job, double now);
+  // To a better place, where that ends it earlier. True: it moved.
+  [[nodiscard]] bool migrate(std::size_t job, double now);
+  // The next end of a running job; nothing when none runs.
+  [[nodiscard]] std::optional<double> next_end();
+  // Ends the jobs whose time has come, and counts them.
+  std::size_t end_until(double now);
+
+  [[nodiscard]] std::vector<JobResult> take_results() { return std::move(results_); }
+  [[nodiscard]] ClusterTotals& totals() { return totals_; }
+
+ private:
+  void put_on(std::size_t job, Grant grant, double now);
+  [[nodiscard]] bool goes_on(std::size_t job, const Grant& grant, double now) const;
+  void expect_end(std::size_t job);
+  void drop(std::size_t job, double now);
+
+  struct End {
+    double at = 0.0;
+    std::size_t job = 0;
+    std::uint32_t version = 0;
+    bool operator>(const End& other) const { return at > other.at || (!(other.at > at) && job > other.job); }
+  };
+
+  const ClusterInputs& inputs_;
+  GpuPool pool_;
+  std::vector<JobState> states_;
+  std::vector<JobResult> results_;
+  std::vector<std::size_t> running_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+  ClusterTotals totals_;
+};
+
+}  // namespace ringwright::planning

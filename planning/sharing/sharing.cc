@@ -1,0 +1,202 @@
+#include "planning/sharing/sharing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/simulation/job_placement.h"
+#include "configs/simulation/step_plan.h"
+#include "core/base/text.h"
+#include "planning/study/each_item.h"
+
+namespace ringwright::planning {
+namespace {
+
+using configs::JobEntry;
+using configs::PlacementPolicy;
+
+constexpr std::size_t kContendedShown = 10;
+constexpr double kLeastLoad = 1e-12;  // of a link with any traffic: below it is what rounding leaves
+
+// The jobs of one arrangement on their GPUs.
+struct Arranged {
+  std::vector<JobEntry> entries;
+  std::vector<configs::JobHosts> hosts;
+  std::optional<configs::SharedRun> together;
+  std::vector<std::optional<configs::SharedRun>> alone;  // by job
+  Diagnostics problems;
+};
+
+std::vector<PlacedJob> placed_jobs(const configs::SharedScenario& shared, const std::vector<workload::StepPlan>& plans,
+                                   const Arranged& arranged, std::optional<std::size_t> only) {
+  std::vector<PlacedJob> jobs;
+  for (std::size_t j = 0; j < plans.size(); ++j) {
+    jobs.push_back({.graph = plans[j].graph,
+                    .gpus = arranged.hosts[j].gpus,
+                    .spec = {.name = arranged.entries[j].name,
+                             .start = arranged.entries[j].start,
+                             .host_awaits_receives = !shared.jobs[j].job.parallel.overlap_p2p},
+                    .runs = !only || *only == j});
+  }
+  return jobs;
+}
+
+void note_problems(Result<configs::SharedRun>&& run, std::optional<configs::SharedRun>& to, Diagnostics& problems) {
+  if (run) {
+    to = std::move(*run);
+    return;
+  }
+  for (const Diagnostic& problem : run.error().all()) problems.add(problem);
+}
+
+// Loads that people cannot tell apart are equal.
+std::int64_t rounded(double load) { return std::llround(load * 1e6); }
+
+void list_contended(const Fabric& fabric, const Arranged& arranged, Arrangement& result) {
+  struct Key {
+    std::pair<NodeKind, NodeKind> kinds;
+    std::vector<std::int64_t> loads;
+    auto operator<=>(const Key&) const = default;
+  };
+  std::map<Key, ContendedLink> found;
+  for (std::size_t link = 0; link < arranged.together->link_load.size(); ++link) {
+    ContendedLink here{.name = {}, .links = 1, .alone = {}, .together = arranged.together->link_load[link]};
+    std::size_t users = 0;
+    for (const auto& alone : arranged.alone) {
+      here.alone.push_back(alone->link_load[link]);
+        if (here.alone.back() > kLeastLoad) ++users;
+    }
+    if (users < 2) continue;
+    ++result.contended_links;
+    const LinkSpec& spec = fabric.link(LinkId(link));
+    Key key{.kinds = {fabric.node(spec.from).kind, fabric.node(spec.to).kind}, .loads = {rounded(here.together)}};
+    for (const double load : here.alone) key.loads.push_back(rounded(load));
+    const auto [at, is_new] = found.try_emplace(std::move(key), std::move(here));
+    if (is_new) {
+      at->second.name = fabric.name(LinkId(link));
+    } else {
+      ++at->second.links;
+    }
+  }
+  for (auto& [key, link] : found) result.links.push_back(std::move(link));
+  const auto demand = [](const ContendedLink& link) {
+    double sum = 0.0;
+    for (const double load : link.alone) sum += load;
+    return sum;
+  };
+  std::ranges::stable_sort(result.links, std::greater{}, demand);
+  if (result.links.size() > kContendedShown) result.links.resize(kContendedShown);
+}
+
+void conclude(const configs::SharedScenario& shared, const std::vector<workload::StepPlan>& plans,
+              const Fabric& fabric, Arranged& arranged, Arrangement& result) {
+  if (arranged.problems.has_errors()) {
+    const auto first = std::ranges::find(arranged.problems.all(), Severity::kError, &Diagnostic::severity);
+    result.code = first->code;
+    result.reason = first->message;
+    return;
+  }
+  result.events = arranged.together->events;
+  for (std::size_t j = 0; j < shared.jobs.size(); ++j) {
+    result.jobs.push_back({.name = arranged.entries[j].name,
+                           .placement = std::string(to_string(arranged.entries[j].placement)),
+                           .gpus = arranged.entries[j].gpus,
+                           .hosts = arranged.hosts[j].hosts,
+                           .units = arranged.hosts[j].units,
+                           .tokens_per_step = plans[j].tokens,
+                           .together = arranged.together->jobs[j],
+                           .alone = arranged.alone[j]->jobs[j]});
+  }
+  list_contended(fabric, arranged, result);
+}
+
+// What all jobs that list no hosts are placed with; empty: as each says.
+std::vector<std::optional<PlacementPolicy>> policies(Placements placements) {
+  std::vector<std::optional<PlacementPolicy>> all{std::nullopt};
+  if (placements == Placements::kAsGiven) return all;
+  return {std::nullopt, PlacementPolicy::kPacked, PlacementPolicy::kSpread, PlacementPolicy::kRailAligned,
+          PlacementPolicy::kRandom};
+}
+
+Arranged arrange(const configs::SharedScenario& shared, const Fabric& fabric, std::optional<PlacementPolicy> policy) {
+  Arranged arranged{.entries = shared.machine.jobs, .hosts = {}, .together = {}, .alone = {}, .problems = {}};
+  for (JobEntry& entry : arranged.entries) {
+    if (policy && entry.placement != PlacementPolicy::kHosts) entry.placement = *policy;
+  }
+  arranged.alone.resize(arranged.entries.size());
+  auto hosts = configs::place_jobs(shared.machine, arranged.entries, fabric);
+  if (hosts) {
+    arranged.hosts = std::move(*hosts);
+  } else {
+    arranged.problems = std::move(hosts.error());
+  }
+  return arranged;
+}
+
+std::vector<std::string> jobs_too_large(const configs::SharedScenario& shared) {
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < shared.jobs.size(); ++j) {
+    for (const MemoryRow& row : configs::memory_rows(shared.jobs[j])) {
+      if (row.total <= shared.machine.cluster.gpu.memory) continue;
+      names.push_back(fmt::format("{}: stage {} needs {} of {}", shared.machine.jobs[j].name, row.stage,
+                                  to_string(row.total), to_string(shared.machine.cluster.gpu.memory)));
+      break;
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+SharingResult share_machine(const configs::SharedScenario& shared, const SharingOptions& options) {
+  const configs::Scenario& machine = shared.machine;
+  SharingResult result{.scenario = machine.name, .hosts = machine.cluster.hosts, .gpus = machine.cluster.gpus(),
+                       .too_large = jobs_too_large(shared), .arrangements = {}};
+  const network_models::Network network = machine.cluster.topology->build();
+  std::vector<workload::StepPlan> plans;
+  for (const configs::Scenario& job : shared.jobs) plans.push_back(configs::plan_step(job));
+
+  std::vector<Arranged> arranged;
+  for (const auto policy : policies(options.placements)) {
+    arranged.push_back(arrange(shared, network.fabric, policy));
+    result.arrangements.push_back({.placement = std::string(policy ? to_string(*policy) : "as given")});
+  }
+  const std::size_t jobs = plans.size();
+  const std::size_t all = arranged.size() * (1 + jobs);
+  Workers workers = options.workers;
+  if (workers.progress) {
+    workers.progress = [&options, before = std::size_t{0}, all](std::size_t /*done*/, std::size_t /*of*/) mutable {
+      options.workers.progress(++before, all);
+    };
+  }
+  // First together, which finds the steps to compare; then each job alone.
+  each_item(arranged.size(), workers, [&](std::size_t item) {
+    Arranged& own = arranged[item];
+    if (own.problems.has_errors()) return;
+    note_problems(configs::run_jobs(machine, placed_jobs(shared, plans, own, std::nullopt), {}, options.fold),
+                  own.together, own.problems);
+  });
+  std::vector<Diagnostics> problems(arranged.size() * jobs);
+  each_item(problems.size(), workers, [&](std::size_t item) {
+    Arranged& own = arranged[item / jobs];
+    const std::size_t job = item % jobs;
+    if (!own.together) return;
+    std::vector<StepWindow> windows;
+    for (const configs::SharedJobFigures& figures : own.together->jobs) windows.push_back(figures.window);
+    note_problems(configs::run_jobs(machine, placed_jobs(shared, plans, own, job), windows, options.fold),
+                  own.alone[job], problems[item]);
+  });
+  for (std::size_t a = 0; a < arranged.size(); ++a) {
+    for (std::size_t job = 0; job < jobs; ++job) {
+      for (const Diagnostic& problem : problems[a * jobs + job].all()) arranged[a].problems.add(problem);
+    }
+    conclude(shared, plans, network.fabric, arranged[a], result.arrangements[a]);
+  }
+  return result;
+}
+
+}  // namespace ringwright::planning

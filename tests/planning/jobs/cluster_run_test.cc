@@ -1,0 +1,201 @@
+#include "planning/jobs/cluster_run.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "planning/jobs/arrivals.h"
+#include "planning/jobs/cluster_study.h"
+#include "planning/jobs/gpu_pool.h"
+
+namespace ringwright::planning::cluster_run_test {
+namespace {
+
+ClusterJob job_of(double submit, int gpus, double service) {
+  ClusterJob job;
+  job.submit = submit;
+  job.gpus = job.least = job.most = gpus;
+  job.service = service;
+  return job;
+}
+
+ClusterRun run_of(const ClusterShape& shape, const std::vector<ClusterJob>& jobs, std::string_view policy,
+                  const SchedulerSettings& settings = {}, const GivenSpeed& speed = {}) {
+  const auto entry = std::ranges::find(scheduling_policies(), policy, &PolicyEntry::name);
+  const auto made = entry->make();
+  const JobSpeed speeds(shape, speed);
+  return run_cluster({.shape = shape, .jobs = jobs, .speed = speeds, .policy = *made, .settings = settings});
+}
+
+constexpr ClusterShape kOneHost{.hosts = 1, .gpus_per_host = 8, .hosts_per_unit = 1};
+
+// 8 GPUs for 100 s, and then what waits.
+TEST(ClusterRun, FifoServesInTheOrderOfSubmission) {
+  const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(1, 8, 50), job_of(2, 8, 10)}, "fifo");
+  EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 100.0);
+  EXPECT_DOUBLE_EQ(run.jobs[2].first_start, 150.0);
+  EXPECT_DOUBLE_EQ(run.jobs[2].end, 160.0);
+  EXPECT_DOUBLE_EQ(run.jobs[2].waited, 148.0);
+  EXPECT_DOUBLE_EQ(run.totals.allocated, 8.0 * 160.0);
+}
+
+TEST(ClusterRun, ShortestFirstServesTheShortestThatWaits) {
+  const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(1, 8, 50), job_of(2, 8, 10)}, "sjf");
+  EXPECT_DOUBLE_EQ(run.jobs[2].end, 110.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 160.0);
+  EXPECT_EQ(run.totals.preemptions, 0U);
+}
+
+// The second job stops the first at 10 s, which goes on at 20 s, and loses 30 s to its restart: 90 s are left.
+TEST(ClusterRun, ShortestRemainingTimeStopsARunningJob) {
+  const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(10, 8, 10)}, "srtf", {.restart = 30.0});
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 20.0);
+  EXPECT_DOUBLE_EQ(run.jobs[0].end, 20.0 + 30.0 + 90.0);
+  EXPECT_EQ(run.totals.preemptions, 1U);
+  EXPECT_DOUBLE_EQ(run.jobs[0].waited, 10.0);
+  EXPECT_DOUBLE_EQ(run.totals.productive, 8.0 * 110.0);
+}
+
+// After 450 s on 8 GPUs the first job has an hour of GPU time and falls behind a new one, at the next round.
+TEST(ClusterRun, TiresiasPrefersTheLeastAttained) {
+  const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 3'000), job_of(100, 8, 300)}, "tiresias",
+                                {.round = 60.0, .restart = 0.0});
+  EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 480.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 780.0);
+  EXPECT_DOUBLE_EQ(run.jobs[0].end, 3'300.0);
+}
+
+TEST(ClusterRun, WithoutBackfillSmallJobsWaitForLargeOnes) {
+  const std::vector<ClusterJob> jobs{job_of(0, 6, 100), job_of(1, 8, 10), job_of(2, 2, 10)};
+  EXPECT_DOUBLE_EQ(run_of(kOneHost, jobs, "fifo").jobs[2].first_start, 2.0);
+  EXPECT_DOUBLE_EQ(run_of(kOneHost, jobs, "fifo", {.backfill = false}).jobs[2].first_start, 110.0);
+}
+
+// Half of two hosts is in use: a job of 8 waits for a whole host, or takes both halves, which is slower.
+TEST(ClusterRun, RelaxedLocalityTradesSpeedForWaiting) {
+  const ClusterShape shape{.hosts = 2, .gpus_per_host = 8, .hosts_per_unit = 1};
+  std::vector<ClusterJob> jobs{job_of(0, 5, 1'000), job_of(0, 5, 1'000), job_of(1, 6, 100)};
+  const GivenSpeed speed{.scaling = 1.0, .factor = {1.0, 0.9, 0.5}};
+  const ClusterRun strict = run_of(shape, jobs, "fifo", {}, speed);
+  EXPECT_DOUBLE_EQ(strict.jobs[2].first_start, 1'000.0);
+  EXPECT_GT(strict.totals.blocked, 990.0);
+  const ClusterRun relaxed = run_of(shape, jobs, "fifo", {.relax_after = 60.0}, speed);
+  EXPECT_DOUBLE_EQ(relaxed.jobs[2].first_start, 61.0);
+  EXPECT_DOUBLE_EQ(relaxed.jobs[2].end, 261.0);
+  EXPECT_EQ(relaxed.jobs[2].last, Locality::kFabric);
+  EXPECT_LT(relaxed.totals.productive, relaxed.totals.allocated);
+}
+
+// At 500 s a host is free: the rest of 60 s at half speed takes 120 s, and 60 s after a restart of 10 s.
+TEST(ClusterRun, AJobMovesWhereThatPays) {
+  const ClusterShape shape{.hosts = 2, .gpus_per_host = 8, .hosts_per_unit = 1};
+  const std::vector<ClusterJob> jobs{job_of(0, 5, 500), job_of(0, 5, 1'000), job_of(0, 6, 310)};
+  const SchedulerSettings settings{.relax_after = 0.0, .migrate = true, .restart = 10.0};
+  const ClusterRun run = run_of(shape, jobs, "fifo", settings, {.scaling = 1.0, .factor = {1.0, 0.9, 0.5}});
+  EXPECT_EQ(run.totals.migrations, 1U);
+  EXPECT_DOUBLE_EQ(run.jobs[2].end, 570.0);
+}
+
+TEST(ClusterRun, ElasticJobsUseWhatIsFree) {
+  std::vector<ClusterJob> jobs{job_of(0, 4, 100)};
+  jobs[0].most = 8;
+  EXPECT_DOUBLE_EQ(run_of(kOneHost, jobs, "elastic_fifo").jobs[0].end, 50.0);
+  EXPECT_DOUBLE_EQ(run_of(kOneHost, jobs, "afs_l").jobs[0].end, 50.0);
+}
+
+TEST(ClusterRun, ElasticJobsMakeRoom) {
+  std::vector<ClusterJob> jobs{job_of(0, 8, 1'000), job_of(10, 8, 1'000)};
+  for (ClusterJob& job : jobs) job.least = 4;
+  const ClusterRun run = run_of(kOneHost, jobs, "elastic_fifo", {.restart = 0.0});
+  EXPECT_LE(run.jobs[1].first_start, 60.0);
+  EXPECT_EQ(run.totals.preemptions, run.totals.resizes);
+}
+
+// Four quarters of a GPU are one GPU.
+TEST(ClusterRun, PartsOfGpusShareThem) {
+  std::vector<ClusterJob> jobs(16, job_of(0, 1, 100));
+  EXPECT_EQ(run_of(kOneHost, jobs, "fifo").totals.peak_gpus, 8);
+  for (ClusterJob& job : jobs) job.percent = 25;
+  const ClusterRun shared = run_of(kOneHost, jobs, "fifo");
+  EXPECT_EQ(shared.totals.peak_gpus, 4);
+  EXPECT_DOUBLE_EQ(shared.last_end, 100.0);
+  EXPECT_DOUBLE_EQ(shared.totals.allocated, 400.0);
+}
+
+TEST(GpuPool, GivesBackWhatItGave) {
+  GpuPool pool({.hosts = 4, .gpus_per_host = 8, .hosts_per_unit = 2});
+  const auto whole = pool.take(16, Search::kStrict);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->locality, Locality::kUnit);
+  const auto part = pool.take_share(60);
+  const auto other = pool.take_share(60);  // another GPU: 40 % of the first are left
+  EXPECT_EQ(pool.free(), 14);
+  EXPECT_EQ(pool.fragmented(), 6);
+  EXPECT_FALSE(pool.take(16, Search::kStrict));
+  pool.give_back(*part);
+  pool.give_back(*other);
+  pool.give_back(*whole);
+  EXPECT_EQ(pool.free(), 32);
+  EXPECT_EQ(pool.fragmented(), 0);
+}
+
+// The share of time in use, and jobs' times, agree with the input whatever the policy.
+TEST(ClusterRun, EveryPolicyEndsEveryJobAndAddsUp) {
+  ArrivalSettings settings;
+  settings.count = 400;
+  settings.span = 86'400.0;
+  settings.gpus = {1, 2, 4, 8, 16};
+  settings.weights = {4, 2, 2, 3, 1};
+  std::vector<ClusterJob> jobs = generated_jobs(settings);
+  for (ClusterJob& job : jobs) {
+    job.least = std::max(1, job.gpus / 2);
+    job.most = job.gpus * 2;
+  }
+  const ClusterShape shape{.hosts = 4, .gpus_per_host = 8, .hosts_per_unit = 2};
+  for (const PolicyEntry& policy : scheduling_policies()) {
+    const ClusterRun run = run_of(shape, jobs, policy.name);
+    double held = 0.0;
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      const JobResult& job = run.jobs[j];
+      EXPECT_GE(job.first_start, jobs[j].submit) << policy.name;
+      EXPECT_NEAR(job.end - jobs[j].submit, job.waited + job.running, 1e-6) << policy.name;
+      held += job.running;
+    }
+    EXPECT_GT(held, 0.0);
+    EXPECT_LE(run.totals.allocated, shape.gpus() * run.last_end * (1.0 + 1e-9)) << policy.name;
+    EXPECT_LE(run.totals.productive, run.totals.allocated * (1.0 + 1e-9)) << policy.name;
+  }
+}
+
+double mean_completion(const std::vector<ClusterJob>& jobs, std::string_view policy) {
+  const ClusterShape shape{.hosts = 16, .gpus_per_host = 8, .hosts_per_unit = 4};
+  const ClusterRun run = run_of(shape, jobs, policy, {}, {.scaling = 0.9});
+  double sum = 0.0;
+  for (std::size_t j = 0; j < jobs.size(); ++j) sum += run.jobs[j].end - jobs[j].submit;
+  return sum / static_cast<double>(jobs.size());
+}
+
+// Voda (IC2E'23): elastic variants complete jobs no later than those with fixed sizes.
+TEST(ClusterRun, ElasticPoliciesShortenCompletion) {
+  ArrivalSettings settings;
+  settings.count = 1'500;
+  settings.span = 2.0 * 86'400.0;
+  settings.gpus = {1, 2, 4, 8, 16, 32};
+  settings.weights = {8, 4, 4, 6, 2, 1};
+  settings.median = 400.0;
+  std::vector<ClusterJob> jobs = generated_jobs(settings);
+  for (ClusterJob& job : jobs) {
+    job.least = std::max(1, job.gpus / 4);
+    job.most = job.gpus * 2;
+  }
+  EXPECT_LE(mean_completion(jobs, "elastic_fifo"), mean_completion(jobs, "fifo"));
+  EXPECT_LE(mean_completion(jobs, "elastic_srjf"), mean_completion(jobs, "srtf"));
+  EXPECT_LE(mean_completion(jobs, "elastic_tiresias"), mean_completion(jobs, "tiresias"));
+  EXPECT_LE(mean_completion(jobs, "afs_l"), mean_completion(jobs, "fifo"));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::cluster_run_test

@@ -1,0 +1,101 @@
+#include "planning/jobs/cluster_study.h"
+
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+#include "tests/support/own_folder.h"
+
+namespace ringwright::planning::cluster_study_test {
+namespace {
+
+using testing::HasSubstr;
+
+ClusterPlan plan_of(const std::string& text) {
+  auto plan = load_cluster_plan_text("cluster.yaml", text);
+  if (!plan) throw std::runtime_error(render(plan.error()));
+  return std::move(*plan);
+}
+
+std::string mistake(const std::string& text) {
+  const auto plan = load_cluster_plan_text("cluster.yaml", text);
+  return plan ? "none" : render(plan.error());
+}
+
+const std::string kBusy =
+    "name: busy\ncluster: {hosts: 16, hosts_per_unit: 4}\n"
+    "jobs: {count: 1200, span: 48h, median: 10min, gpus: [1, 2, 4, 8, 16], weights: [5, 2, 2, 4, 1], least: 0.5, "
+    "most: 2}\n"
+    "speed: {scaling: 0.9, unit: 95%, fabric: 80%}\n";
+
+// Jeon et al., ATC'19: relaxed locality shortens queueing and lowers what GPUs achieve.
+TEST(ClusterStudy, RelaxedLocalityWaitsLessAndAchievesLess) {
+  const auto strict = study_cluster(plan_of(kBusy + "scheduler: {locality: strict}\n"));
+  const auto relaxed = study_cluster(plan_of(kBusy + "scheduler: {locality: relaxed}\n"));
+  ASSERT_TRUE(strict && relaxed);
+  const PolicyResult& tight = strict->policies.front();
+  const PolicyResult& loose = relaxed->policies.front();
+  EXPECT_LT(loose.waiting.mean, tight.waiting.mean);
+  EXPECT_LT(loose.totals.productive / loose.totals.allocated, tight.totals.productive / tight.totals.allocated);
+  EXPECT_GT(loose.jobs_at[2], tight.jobs_at[2]);
+}
+
+TEST(ClusterStudy, DoesNotDependOnThreads) {
+  const ClusterPlan plan = plan_of(kBusy + "scheduler: {policies: [fifo, srtf, tiresias, elastic_srjf, afs_l]}\n");
+  EXPECT_EQ(render_cluster_json(*study_cluster(plan, {.threads = 1})),
+            render_cluster_json(*study_cluster(plan, {.threads = 2})));
+}
+
+TEST(ClusterStudy, PrintsARowForEachPolicy) {
+  const auto study = study_cluster(plan_of(kBusy + "scheduler: {policies: [fifo, sjf]}\n"));
+  const std::string text = render_cluster_text(*study);
+  for (const char* part : {"busy: 1,200 jobs on 128 GPUs in 16 hosts", "fifo", "sjf", "fragmented", "completion"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(ClusterStudy, ReadsALog) {
+  const std::string folder = test::own_folder();
+  std::ofstream(folder + "log.csv") << "submit_s,gpus,run_s\n0,8,100\n10,0.5,50\n10,400,50\n";
+  const auto study = study_cluster(plan_of("cluster: {hosts: 1}\njobs: {form: csv, log: " + folder + "log.csv}\n"));
+  ASSERT_TRUE(study);
+  EXPECT_EQ(study->jobs, 2U);
+  EXPECT_EQ(study->too_large, 1U);
+  EXPECT_DOUBLE_EQ(study->policies.front().makespan, 150.0);
+}
+
+// Steps of a type that communicates little are hardly slower over units, and twice the GPUs nearly double the rate.
+TEST(ClusterStudy, TakesSpeedsFromSimulatedSteps) {
+  const std::string folder = test::own_folder();
+  std::ofstream(folder + "types.yaml")
+      << configs::kTinyModel
+      << "training: {global_batch: 64}\nparallel: {tp: 1, dp: auto}\n"
+         "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2}}\n"
+         "jobs: [{name: small, gpus: 8}]\n";
+  const auto study = study_cluster(plan_of(
+      "cluster: {hosts: 4, hosts_per_unit: 2}\nspeed: {machine: " + folder +
+      "types.yaml}\njobs: {count: 20, gpus: [4, 8], weights: [1, 1], median: 100s, sigma: 0, span: 1h}\n"));
+  ASSERT_TRUE(study) << render(study.error());
+  EXPECT_DOUBLE_EQ(study->policies.front().completion.p50, 100.0);
+}
+
+TEST(ClusterFile, SaysWhatIsWrong) {
+  const std::string cluster = "cluster: {hosts: 2}\n";
+  EXPECT_THAT(mistake("jobs: {}\n"), HasSubstr("cluster.hosts"));
+  EXPECT_THAT(mistake(cluster), HasSubstr("'jobs.gpus' has 64 GPUs, and the cluster 16"));
+  EXPECT_THAT(mistake(cluster + "jobs: {gpus: [1], weights: [1, 2]}\n"), HasSubstr("lists of one length"));
+  EXPECT_THAT(mistake(cluster + "jobs: {gpus: [1], weights: [1]}\nscheduler: {policies: [lottery]}\n"),
+              HasSubstr("'lottery' is no policy"));
+  EXPECT_THAT(mistake(cluster + "jobs: {gpus: [1], weights: [1]}\nscheduler: {relax_after: 5s}\n"),
+              HasSubstr("locality: relaxed"));
+  EXPECT_THAT(mistake(cluster + "jobs: {log: none.csv, form: csv}\n"), HasSubstr("none.csv"));
+  EXPECT_THAT(mistake(cluster + "jobs: {gpus: [1], weights: [1]}\nspeed: {machine: m.yaml, scaling: 0.5}\n"),
+              HasSubstr("both say how fast"));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::cluster_study_test

@@ -1,0 +1,78 @@
+#include "planning/sharing/sharing.h"
+
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::sharing_test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kJobs = std::string(configs::kTinyModel) +
+                          "name: pair\ntraining: {global_batch: 32}\nparallel: {tp: 2, dp: auto}\n"
+                          "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, "
+                          "scalable_unit: 2, leaf: {ports: 4, oversubscription: 2}, spine: {ports: 16}}}\n"
+                          "jobs:\n  - {name: a, gpus: 16}\n";
+const std::string kTwin = "  - {name: b, gpus: 16}\n";
+
+SharingResult shared_by(const std::string& text, Placements placements = Placements::kAsGiven, int threads = 0) {
+  const auto shared = configs::load_shared_text("pair.yaml", text);
+  if (!shared) throw std::runtime_error(render(shared.error()));
+  return share_machine(*shared, {.placements = placements, .workers = {.threads = threads}});
+}
+
+TEST(Sharing, PlacementsAreCompared) {
+  const SharingResult result = shared_by(kJobs + kTwin, Placements::kAll);
+  ASSERT_EQ(result.arrangements.size(), 5U);
+  const Arrangement& packed = result.arrangements[1];
+  const Arrangement& spread = result.arrangements[2];
+  EXPECT_EQ(packed.contended_links, 0U);
+  for (const SharedJob& job : packed.jobs) {
+    EXPECT_EQ(job.alone.step.mean, job.together.step.mean);
+    EXPECT_EQ(job.units, 1U);
+  }
+  // Both have a host under each leaf, whose uplink they share.
+  EXPECT_GT(spread.contended_links, 0U);
+  for (const SharedJob& job : spread.jobs) {
+    EXPECT_GT(job.slowdown(), 1.0);
+    EXPECT_EQ(job.units, 2U);
+  }
+  for (const ContendedLink& link : spread.links) {
+    EXPECT_GT(link.alone[0], 0.0);
+    EXPECT_GT(link.alone[1], 0.0);
+  }
+}
+
+TEST(Sharing, DoesNotDependOnThreads) {
+  EXPECT_EQ(render_sharing_json(shared_by(kJobs + kTwin, Placements::kAll, 1)),
+            render_sharing_json(shared_by(kJobs + kTwin, Placements::kAll, 2)));
+}
+
+TEST(Sharing, PrintsJobsAndLinks) {
+  const std::string text = render_sharing_text(shared_by(kJobs + kTwin, Placements::kAll));
+  for (const char* part : {"pair: 2 jobs on 4 hosts with 32 GPUs", "placement: spread", "slow-down by placement",
+                           "no link carries the traffic of two jobs", "leaf0.0->spine"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(Sharing, AJobThatDoesNotFitIntoMemoryIsNamed) {
+  const SharingResult result = shared_by(
+      kJobs + "  - {name: b, gpus: 16, set: {model.hidden_size: 16384, model.num_layers: 64}}\n");
+  ASSERT_EQ(result.too_large.size(), 1U);
+  EXPECT_THAT(result.too_large.front(), HasSubstr("b: stage 0 needs"));
+}
+
+TEST(Sharing, AnArrangementThatFailsSaysWhy) {
+  const SharingResult result = shared_by(kJobs + kTwin + "  - {name: c, gpus: 8}\n");
+  EXPECT_EQ(result.arrangements.front().code, "E481");
+  EXPECT_THAT(render_sharing_text(result), HasSubstr("job 'c'"));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::sharing_test

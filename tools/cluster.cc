@@ -1,0 +1,46 @@
+// The command `cluster`: a cluster over days, under several scheduling policies.
+#include <string>
+
+#include "planning/jobs/cluster_study.h"
+#include "tools/command.h"
+#include "tools/study_options.h"
+#include "tools/terminal.h"
+
+namespace ringwright::tools {
+namespace {
+
+class ClusterOverDays final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "cluster"; }
+  [[nodiscard]] std::string_view summary() const override { return "simulate the jobs of a cluster over days"; }
+  [[nodiscard]] std::string notes() const override {
+    return "The file names hosts, jobs (a log, or a generator), speeds and scheduling policies (docs/jobs.md).\n";
+  }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    return {{.names = "config", .value = "", .doc = "a YAML file", .target = &study_.config, .required = true},
+            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated",
+             .target = &study_.settings},
+            threads_option(&study_.threads)};
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const auto plan = planning::load_cluster_plan(study_.config, study_.settings);
+    if (!plan) return refuse(plan.error());
+    const auto study = planning::study_cluster(*plan, study_.workers(common));
+    study_.clear_progress();
+    if (!study) return refuse(study.error());
+    print(common.json ? render_cluster_json(*study) : render_cluster_text(*study));
+    return ExitCode::kOk;
+  }
+
+ private:
+  StudyOptions study_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_cluster() {
+  return std::make_unique<ClusterOverDays>();
+}
+
+}  // namespace ringwright::tools

@@ -1,0 +1,59 @@
+// The command `jobs`: several jobs on one machine, each against alone.
+#include <string>
+
+#include "planning/sharing/sharing.h"
+#include "tools/command.h"
+#include "tools/scenario_file.h"
+#include "tools/study_options.h"
+#include "tools/terminal.h"
+
+namespace ringwright::tools {
+namespace {
+
+class Jobs final : public Command {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "jobs"; }
+  [[nodiscard]] std::string_view summary() const override { return "simulate several jobs on one machine"; }
+  [[nodiscard]] std::string notes() const override {
+    return "The file describes a machine and lists jobs with their GPUs and placement as `jobs` (docs/jobs.md).\n";
+  }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    std::vector<OptionSpec> options = study_.options();
+    options.push_back({.names = "--placements",
+                       .value = "given|all",
+                       .doc = "also compare packed, spread, rail_aligned and random placement of all jobs",
+                       .target = &placements_});
+    options.push_back({.names = "--no-fold", .value = "", .doc = "simulate every rank", .target = &unfolded_});
+    return options;
+  }
+
+  [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    const auto path = find_scenario(study_.config);
+    if (!path) return refuse(path.error());
+    if (placements_ != "given" && placements_ != "all") {
+      return refuse("--placements is '" + placements_ + "', and can be given or all");
+    }
+    const auto shared = configs::load_shared(*path, {.overrides = study_.settings, .share_folders = {}});
+    if (!shared) return refuse(shared.error());
+    const planning::SharingResult result = planning::share_machine(
+        *shared, {.placements = placements_ == "all" ? planning::Placements::kAll : planning::Placements::kAsGiven,
+                  .fold = unfolded_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold,
+                  .workers = study_.workers(common)});
+    study_.clear_progress();
+    print(common.json ? render_sharing_json(result) : render_sharing_text(result));
+    return result.arrangements.front().was_simulated() ? ExitCode::kOk : ExitCode::kInfeasible;
+  }
+
+ private:
+  StudyOptions study_;
+  std::string placements_ = "given";
+  bool unfolded_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_jobs() {
+  return std::make_unique<Jobs>();
+}
+
+}  // namespace ringwright::tools
