@@ -25,8 +25,8 @@ struct DimensionChoice {
   Bytes from;                                      // smaller collectives follow the rules
 };
 
-// How faithfully collectives are simulated: the rung of the fidelity ladder. kAuto: kSteps, or kCoupled where that would
-// take too many messages.
+// How faithfully collectives are simulated: the rung of the fidelity ladder. kAuto: kSteps, or kCoupled where steps
+// would be too many messages.
 enum class Rung { kClosedForm, kCoupled, kSteps, kChunks, kAuto };
 [[nodiscard]] std::string_view to_string(Rung rung);  // "steps", as in `collectives.model`
 

@@ -14,6 +14,7 @@
 #include "configs/scenario/network_sums.h"
 #include "configs/scenario/published.h"
 #include "configs/scenario/recorded_job.h"
+#include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
 #include "workload/layout/layout_checks.h"
 #include "workload/layout/stage_balance.h"
@@ -361,6 +362,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   const auto dimensions = scenario.job.trace ? dimension_names_of(*scenario.job.trace) : dimension_names();
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions), files, foreign, scenario);
   scenario.simulate = read_simulate_of(root, scenario.job);
+  check_rung(root, scenario.collectives, *scenario.simulate.network);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology,
                                        .model = model,
@@ -389,6 +391,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
                    files, foreign, scenario);
   scenario.simulate = read_simulate(root);
+  check_rung(root, scenario.collectives, *scenario.simulate.network);
   ignore_patience(root);
   return scenario;
 }

@@ -70,7 +70,7 @@ void state_rung(const Scenario& scenario, const Simulation& simulation, StepFact
   facts.engine.collectives = to_string(rung);
   if (!is_open && !together) return;
   std::string source = together ? "coupled: members of a call progress together, an approximation of steps" : "steps";
-  if (is_open) {
+  if (is_open && simulation.is_folded()) {
     source += fmt::format("; auto: {} messages in steps one by one, {} {}",
                           with_commas(std::llround(messages_in_steps(simulation))),
                           together ? "more than" : "within", with_commas(std::llround(kMostMessagesInSteps)));

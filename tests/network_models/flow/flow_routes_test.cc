@@ -45,7 +45,8 @@ TEST(FlowRoutes, CountWhatAFoldedMessageStandsFor) {
 TEST(FlowRoutes, GiveCoupledMessagesTheRateOfTheirFullestLink) {
   const TableRouter router(kTwoLinks, {over({0}, 2_us), over({0}, 1_us), over({1}, 1_us)});
   ModelBench bench("flow", router);
-  const std::vector<CoupledMessage> messages = {message(0, Bytes(1'000'000)), message(1, Bytes(1'000'000)), message(2, Bytes(1'000'000))};
+  const Bytes size(1'000'000);
+  const std::vector<CoupledMessage> messages = {message(0, size), message(1, size), message(2, size)};
   bench.network->start_coupled({.messages = messages, .steps = 5, .token = 7}, bench.log);
   bench.engine.run();
   EXPECT_EQ(bench.log.time_of(7), TimePoint(5 * 2002_us));
