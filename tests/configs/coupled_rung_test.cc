@@ -43,8 +43,8 @@ TEST(CoupledRung, IsTakenByAutoWhereStepsAreTooManyMessages) {
   const Scenario large =
       load("model: {preset: llama3.1-405b, seq_length: 8192}\n"
            "training: {global_batch: 64, micro_batch: 1}\n"
-           "parallel: {tp: 8, pp: 16, dp: auto, sequence_parallel: true}\n"
-           "cluster: {nodes: 64, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 32,"
+           "parallel: {tp: 8, pp: 14, dp: auto, sequence_parallel: true}\n"
+           "cluster: {nodes: 56, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 28,"
            " routing: {policy: ecmp}}}\n"
            "collectives: {model: auto}\nsimulate: {network: flow}\n");
   const auto simulation = assemble(large);
