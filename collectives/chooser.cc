@@ -88,9 +88,15 @@ constexpr std::array kRungs = {
     Option{.name = "closed_form",
            .doc = "a formula of latency and bandwidth; a call ends for all ranks at once and does not contend with "
                   "other traffic"},
+    Option{.name = "coupled",
+           .doc = "the members of a call progress together: a phase of its steps is one flow over all of their links; "
+                  "approximate, and fast where nothing is symmetric"},
     Option{.name = "steps", .doc = "every step's messages are simulated on the network and share its links"},
     Option{.name = "chunks",
-           .doc = "as NCCL's kernels execute: channels, protocols, slots and credits; constants in `comm.costs`"}};
+           .doc = "as NCCL's kernels execute: channels, protocols, slots and credits; constants in `comm.costs`"},
+    Option{.name = "auto",
+           .doc = "steps, or coupled where a run in steps would simulate more than 1,000,000 messages one by one; "
+                  "the report states which"}};
 
 StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
   if (!collectives.has("step_costs") && !collectives.documenting()) return {};
@@ -129,7 +135,7 @@ constexpr std::array kOverheads = {
 // Formulas of a training step are for users who want a result in a millisecond; for one collective in isolation all
 // rungs report the same time.
 bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings, bool alone) {
-  const bool in_steps = settings.rung == Rung::kSteps || (alone && settings.rung == Rung::kClosedForm);
+  const bool in_steps = settings.in_steps() || (alone && settings.rung == Rung::kClosedForm);
   const bool counts = in_steps && settings.step_costs.free();
   const std::string overhead =
       collectives.choice({.name = "overhead",
@@ -157,7 +163,7 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
               "alone",
        .fallback = std::string(to_string(collectives.has("step_costs") ? Rung::kSteps : fallback))},
       kRungs);
-  for (const Rung known : {Rung::kClosedForm, Rung::kSteps, Rung::kChunks}) {
+  for (const Rung known : {Rung::kClosedForm, Rung::kCoupled, Rung::kSteps, Rung::kChunks, Rung::kAuto}) {
     if (rung == to_string(known)) settings.rung = known;
   }
   settings.use_nvls =

@@ -25,8 +25,9 @@ struct DimensionChoice {
   Bytes from;                                      // smaller collectives follow the rules
 };
 
-// How faithfully collectives are simulated: the rung of the fidelity ladder.
-enum class Rung { kClosedForm, kSteps, kChunks };
+// How faithfully collectives are simulated: the rung of the fidelity ladder. kAuto: kSteps, or kCoupled where steps
+// would be too many messages.
+enum class Rung { kClosedForm, kCoupled, kSteps, kChunks, kAuto };
 [[nodiscard]] std::string_view to_string(Rung rung);  // "steps", as in `collectives.model`
 
 enum class Tuner { kSimple, kNccl };
@@ -40,6 +41,8 @@ struct ChooserSettings {
   // Not in Rung::kChunks: an isolated call takes as long as the kernels of Rung::kChunks.
   bool kernel_overhead = false;
 
+  // Whether calls are messages of an algorithm's steps, by whichever of their rungs.
+  [[nodiscard]] bool in_steps() const { return rung == Rung::kSteps || rung == Rung::kCoupled || rung == Rung::kAuto; }
   [[nodiscard]] bool heeds_kernels() const { return rung == Rung::kChunks || kernel_overhead; }
 };
 

@@ -89,6 +89,13 @@ class Hierarchical final : public CollectiveAlgorithm {
       out.pieces.push_back(sent_on_rail(call, member, stage));
     }
   }
+  // The rounds of a ring.
+  [[nodiscard]] int same_until(const CollectiveCall& call, int index) const override {
+    const HierarchicalPhase phase = stage_at(call, index).phase;
+    int end = index + 1;
+    while (!is_exchange(phase) && end < steps(call) && stage_at(call, end).phase == phase) ++end;
+    return end;
+  }
   // Contract of the port: with several hosts of several members, neighbours in a host and on a rail have index
   // differences that change at the end of the host.
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall& call) const override {

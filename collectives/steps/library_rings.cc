@@ -70,6 +70,10 @@ class LibraryRings final : public CollectiveAlgorithm {
     }
   }
 
+  [[nodiscard]] int same_until(const CollectiveCall& call, int index) const override {
+    return is_chain(call) ? index + 1 : steps(call);
+  }
+
   [[nodiscard]] int pieces(const CollectiveCall& call) const override {
     return rings(call) * (is_chain(call) ? chunks(call) : call.size());
   }

@@ -49,6 +49,8 @@ class RailRings final : public CollectiveAlgorithm {
     out.awaits.push_back({.peer = previous_host_peer(call, member), .send = kToNextHost});
   }
 
+  [[nodiscard]] int same_until(const CollectiveCall& call, int) const override { return steps(call); }
+
   // Each member owns p pieces, one for each ring.
   [[nodiscard]] int pieces(const CollectiveCall& call) const override {
     return call.size() * call.layout->largest_host;

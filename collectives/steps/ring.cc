@@ -54,6 +54,9 @@ class Ring final : public CollectiveAlgorithm {
   [[nodiscard]] bool rotation_symmetric(const CollectiveCall& call) const override {
     return !is_chain(call) && Cut(call.bytes, call.size()).even() && in_index_order(call);
   }
+  [[nodiscard]] int same_until(const CollectiveCall& call, int index) const override {
+    return is_chain(call) ? index + 1 : steps(call);
+  }
   [[nodiscard]] std::optional<UniformSteps> uniform_steps(const CollectiveCall& call) const override {
     if (!rotation_symmetric(call)) return std::nullopt;
     return UniformSteps{.offset = 1, .size = call.bytes / call.size()};

@@ -46,6 +46,11 @@ constexpr std::array kAssemblyCodes = {
                              "true (`ringwright run --allow-slow`).",
               .example = "comm: { plan: { chunk: 1B } }   # 10^9 messages for 1 GiB; NCCL's chunks are 512 KiB\n"
                          "ringwright run big.yaml --allow-slow"},
+    ErrorCode{.code = "E440",
+              .title = "members of collectives that progress together need a network that shares links",
+              .explanation = "With collectives.model: coupled a phase of a call is one flow over all of its links. "
+                             "Where the network model\nshares no links, formulas give the same at once.",
+              .example = "collectives: { model: coupled }\nsimulate: { network: flow }   # not alpha_beta"},
     ErrorCode{.code = "E151",
               .title = "an algorithm cannot carry out a collective of the job",
               .explanation = "The algorithm chosen for a dimension does not support the kind of collective that is "

@@ -12,6 +12,7 @@
 #include "configs/scenario/nccl_host.h"
 #include "configs/scenario/network_sums.h"
 #include "configs/scenario/published.h"
+#include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
 
 namespace ringwright::configs {
@@ -302,6 +303,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions), files, foreign, scenario);
   scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
                                            : read_simulate_of(root, scenario.job);
+  check_rung(root, scenario.collectives, *scenario.simulate.network);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology,
                                        .model = model,
@@ -330,6 +332,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
                    files, foreign, scenario);
   scenario.simulate = read_simulate(root);
+  check_rung(root, scenario.collectives, *scenario.simulate.network);
   ignore_patience(root);
   return scenario;
 }

@@ -13,8 +13,12 @@ PairRouter::PairRouter(const Router& router, RankId first, RankId second) {
     for (const RouteKind route_kind : {RouteKind::kWhole, RouteKind::kPxn}) {
       Path& path =
           paths_[number_of({.from = RankId(back ? 1 : 0), .to = RankId(back ? 0 : 1), .route_kind = route_kind})];
-      path.latency = router.route(
-          {.from = back ? second : first, .to = back ? first : second, .route_kind = route_kind}, path.hops);
+      // Twins are as full as the first of them.
+      path.latency = router.route({.from = back ? second : first,
+                                   .to = back ? first : second,
+                                   .route_kind = route_kind,
+                                   .first_of_twins = true},
+                                  path.hops);
       for (Hop& hop : path.hops) {
         const auto [link, is_new] = number_of_link.emplace(hop.link.value, LinkId(capacities_.size()));
         if (is_new) capacities_.push_back(router.capacities()[hop.link.index()]);

@@ -80,6 +80,7 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
                                    .chooser = simulation.chooser(),
                                    .compute = compute,
                                    .step_costs = scenario.collectives.step_costs,
+                                   .progress = simulation.progress(),
                                    .call_overhead = simulation.call_overhead()},
                                   rehearsal.options());
     if (owners.shared() || run.outcome == RunOutcome::kClockRanOut) return std::nullopt;

@@ -57,7 +57,7 @@ Diagnostics too_costly(const Scenario& scenario, const RunCost& cost) {
       fmt::format("this run would take about {}{} of this machine: {}", duration_text(cost.seconds), memory,
                   cost.counts),
       cost.at,
-      "make it smaller (fewer microbatches or steps, larger chunks, collectives.model: closed_form), or run it "
+      "make it smaller (fewer microbatches or steps, larger chunks, collectives.model: auto or closed_form), or run it "
       "anyway with --set simulate.allow_slow=true");
 }
 

@@ -21,6 +21,7 @@
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/run_cost.h"
+#include "configs/simulation/step_messages.h"
 #include "configs/simulation/step_plan.h"
 #include "core/base/sha256.h"
 #include "core/config/key_effect.h"
@@ -264,6 +265,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
                         .step_costs = scenario.collectives.step_costs,
+                        .progress = simulation.progress(),
                         .call_overhead = simulation.call_overhead(),
                         .channels = simulation.channels(),
                         .footprint = simulation.footprint(),
@@ -332,7 +334,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);
   facts.engine.network = scenario.simulate.network->name;
-  facts.engine.collectives = collectives::to_string(scenario.collectives.rung);
+  state_rung(scenario, simulation, facts);
   for (const ValueRead& value : scenario.document.log().values()) {
     if (value.path == "compute.model" || value.path == "workload.compute") facts.engine.compute = value.text;
   }

@@ -7,9 +7,11 @@
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/rank_positions.h"
 #include "configs/simulation/run_cost.h"
+#include "configs/simulation/step_messages.h"
 #include "configs/simulation/step_plan.h"
 #include "core/base/check.h"
 #include "core/plan/segments.h"
+#include "core/run/collectives/coupled_plan.h"
 
 namespace ringwright::configs {
 namespace {
@@ -33,9 +35,11 @@ Diagnostics too_costly_to_fold(const Scenario& scenario, const Simulation& simul
 Choosers asked_by_run(const Simulation& simulation) {
   const CollectiveTime* const times = simulation.collective_time();
   const ChannelInputs* const channels = simulation.channels();
-  return {times != nullptr ? collectives::pairings() : simulation.chooser(),
-          channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
-          simulation.footprint()};
+  Choosers choosers(times != nullptr ? collectives::pairings() : simulation.chooser(),
+                    channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
+                    simulation.footprint());
+  choosers.members_together = simulation.progress() == MemberProgress::kTogether;
+  return choosers;
 }
 
 Simulation::Simulation() = default;
@@ -81,22 +85,31 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   Diagnostics problems = simulation->choices_->check(scenario, graph, simulation->ignored_);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   simulation->wire_rungs(scenario);
+  if (may_couple(scenario)) simulation->progress_ = MemberProgress::kTogether;
   if (auto slow = too_costly_to_fold(scenario, *simulation, fold_mode); slow.has_errors()) return tl::unexpected(slow);
 
-  const Router& router = *simulation->network_.router;
-  simulation->fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
-  if (fold_mode == FoldMode::kNoFold) {
-    simulation->folded_.leave_unfolded(graph.rank_count(), router.capacities().size());
-    return simulation;
-  }
-  const bool alone = fold_mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
-  simulation->folded_.fold({.graph = graph,
-                            .choosers = asked_by_run(*simulation),
-                            .router = router,
-                            .faults = simulation->fault_schedule_,
-                            .times_only = alone},
-                           std::move(kept.folding));
+  simulation->fold(scenario, fold_mode, std::move(kept.folding));
   return simulation;
+}
+
+// Where the rung is open, steps are chosen by what they would cost on the classes that both rungs have in common.
+void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
+  const Router& router = *network_.router;
+  fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
+  const bool is_open = scenario.collectives.rung == collectives::Rung::kAuto;
+  if (mode != FoldMode::kNoFold || is_open) {
+    const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
+    folded_.fold({.graph = plan_.graph,
+                  .choosers = asked_by_run(*this),
+                  .router = router,
+                  .faults = fault_schedule_,
+                  .times_only = alone},
+                 std::move(known));
+  }
+  if (is_open && (!may_couple(scenario) || messages_in_steps(*this) <= kMostMessagesInSteps)) {
+    progress_ = MemberProgress::kEach;
+  }
+  if (mode == FoldMode::kNoFold) folded_.leave_unfolded(plan_.graph.rank_count(), router.capacities().size());
 }
 
 std::optional<CollectivePlan> Simulation::kernels_of(const CollectiveCall& call) const {
@@ -124,7 +137,11 @@ double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) 
 // Of one rank in one call: one for each step, or one for each simulated primitive.
 double messages_in(const Simulation& simulation, const CollectiveCall& call) {
   if (simulation.collective_time() != nullptr) return 0.0;
-  if (simulation.channels() == nullptr) return static_cast<double>(simulation.chooser().choose(call).steps(call));
+  if (simulation.channels() == nullptr) {
+    const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
+    if (simulation.progress() == MemberProgress::kTogether) return count_phases(algorithm, call);
+    return static_cast<double>(algorithm.steps(call));
+  }
   return primitives_in(simulation.channels()->chooser, call);
 }
 

@@ -19,6 +19,7 @@
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
 #include "core/run/kernels/chunk_player.h"
+#include "core/run/step/executor.h"
 #include "core/symmetry/fold_memory.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
@@ -70,6 +71,8 @@ class Simulation {
   [[nodiscard]] const CollectiveChooser& chooser() const { return choices_->steps(); }
   // NCCL's choice, even where another chooser decides here.
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return choices_->nccl(); }
+  // How the members of a call in steps progress.
+  [[nodiscard]] MemberProgress progress() const { return progress_; }
   // Null unless collectives are simulated as formulas.
   [[nodiscard]] const CollectiveTime* collective_time() const { return rung_->time(); }
   // Null unless collectives are simulated as kernels run them.
@@ -97,6 +100,7 @@ class Simulation {
  private:
   Simulation();
   void wire_rungs(const Scenario& scenario);
+  void fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known);
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
@@ -104,6 +108,7 @@ class Simulation {
   std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own
   std::unique_ptr<CollectiveRung> rung_;
+  MemberProgress progress_ = MemberProgress::kEach;
   std::vector<IgnoredKey> ignored_;
   std::unique_ptr<GpuFootprint> footprint_;
   FoldedNetwork folded_;

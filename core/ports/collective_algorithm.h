@@ -85,6 +85,11 @@ class CollectiveAlgorithm {
   // role is the difference peer - member modulo size. Lets folding check one member instead of all steps of all.
   [[nodiscard]] virtual bool rotation_symmetric(const CollectiveCall&) const { return false; }
 
+  // --- for members that progress together ---
+  // The first step after `index` whose messages differ from those of step `index` by more than the rounding of their
+  // sizes: of a ring, the end.
+  [[nodiscard]] virtual int same_until(const CollectiveCall&, int index) const { return index + 1; }
+
   // --- for fast-forward ---
   // The common step where all are the same; lets a run of steps among equal ranks be simulated as one.
   [[nodiscard]] virtual std::optional<UniformSteps> uniform_steps(const CollectiveCall&) const { return std::nullopt; }

@@ -35,6 +35,18 @@ struct Transfer {
   std::uint64_t token = 0;  // handed back when the last byte (of the last time) has arrived
 };
 
+// Messages that move together: at any time each has moved the same part of its bytes. A step of a collective by all its
+// members, `steps` times one after another; the longest latency is paid each time.
+struct CoupledMessage {
+  RouteQuery query;
+  Bytes size;
+};
+struct CoupledTransfer {
+  std::span<const CoupledMessage> messages;  // unchanged as long as the network exists
+  std::uint32_t steps = 1;
+  std::uint64_t token = 0;
+};
+
 class TransferListener {
  public:
   virtual ~TransferListener() = default;
@@ -64,6 +76,11 @@ class NetworkModel {
 
   // Starts moving bytes now. The listener is notified at the instant the last byte arrives, never within start().
   virtual void start(const Transfer& transfer, TransferListener& listener) = 0;
+
+  // The same for messages that move together; only for models that share links.
+  virtual void start_coupled(const CoupledTransfer&, TransferListener&) {
+    CHECK(false, "this network model does not couple messages");
+  }
 
   // --- the network changes while bytes are in flight; only for models whose table entry declares it ---
   // From now on a link carries this much; nothing when it is 0. By link id of the router the model was made with.

@@ -66,6 +66,8 @@ struct RouteQuery {
   // A router with equal-cost paths takes one without links that are down; when none is left, the path that it would
   // take if all were up. Null: all links are up.
   const LinksDown* down = nullptr;
+  // Of twins (Router::twins()) only the first, with its own share. Not together with `down`.
+  bool first_of_twins = false;
 };
 
 // A link on the path and how much of the flow's rate it carries: 1 on a single path, 1/n when a flow is sprayed over n
@@ -84,6 +86,10 @@ class Router {
   // Replaces `hops` by the path, in order; returns the latency of the whole path (links and devices). The result
   // depends on the query alone. A link appears at most once. from == to only for DMA paths within a host.
   virtual Duration route(const RouteQuery& query, std::vector<Hop>& hops) const = 0;
+
+  // By link id: the first of the parallel links that carry the same traffic at any time as long as all are up, since
+  // every path spreads evenly over all of them. Empty: there are none.
+  [[nodiscard]] virtual std::span<const LinkId> twins() const { return {}; }
 
   // By link id: capacity in its one direction.
   [[nodiscard]] virtual std::span<const Bandwidth> capacities() const = 0;

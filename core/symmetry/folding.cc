@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <span>
 #include <unordered_map>
 
 #include "core/base/check.h"
@@ -49,6 +50,13 @@ class Refinement {
     for (std::size_t epoch = 0; epoch < paths.size(); ++epoch) {
       std::vector<std::uint64_t>& factors = share_factor_.emplace_back();
       for (const std::uint64_t share : paths[epoch].shares) factors.push_back(splitmix64(share + epoch) | 1U);
+    }
+  }
+
+  // Twins are as the first of them, whose hops stand for all.
+  void add_twins(std::span<const LinkId> first_of) {
+    for (std::size_t link = 0; link < first_of.size(); ++link) {
+      link_colour_[link] = link_colour_[first_of[link].index()];
     }
   }
 
@@ -186,14 +194,18 @@ class FoldedRouter final : public Router {
   }
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    const Duration latency = router_.route(query, hops);
+    const bool first_of_twins = !folding_.links.firsts.empty();
+    const std::vector<std::uint32_t>& links_of_class = first_of_twins ? folding_.links.firsts : folding_.links.size;
+    RouteQuery asked = query;
+    asked.first_of_twins = first_of_twins;
+    const Duration latency = router_.route(asked, hops);
     // The rank that starts the transfer stands for its class: the receiving one where a switch sends down.
     const RankId starter = query.route_kind == RouteKind::kDownFromSwitch ? query.to : query.from;
     const double flows = folding_.ranks.size[folding_.ranks.class_of[starter.index()].index()];
     std::size_t kept = 0;
     for (const Hop& hop : hops) {
       const std::uint32_t link_class = folding_.links.class_of[hop.link.index()];
-      const double multiplicity = flows / folding_.links.size[link_class];
+      const double multiplicity = flows / links_of_class[link_class];
       const auto same = std::find_if(hops.begin(), hops.begin() + static_cast<std::ptrdiff_t>(kept),
                                      [link_class](const Hop& h) { return h.link.value == link_class; });
       if (same != hops.begin() + static_cast<std::ptrdiff_t>(kept)) {
@@ -223,13 +235,20 @@ Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& rou
 
 Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const Router& router,
                        const NetworkChanges& changes) {
-  std::vector<Paths> paths = {find_paths(footprint, router)};
+  const bool lasting = changes.epochs.empty() && changes.link_colours.empty();
+  const std::span<const LinkId> twins = lasting ? router.twins() : std::span<const LinkId>();
+  std::vector<Paths> paths = {find_paths(footprint, router, twins.empty() ? TwinHops::kAll : TwinHops::kFirst)};
   for (const Router* epoch : changes.epochs) paths.push_back(find_paths(footprint, *epoch));
   Refinement refinement(graph, footprint, paths, router, changes);
   Folding folding;
   folding.rounds = refinement.run();
+  refinement.add_twins(twins);
   number_classes(refinement.rank_colours(), folding.ranks.class_of, folding.ranks.representative, folding.ranks.size);
   number_classes(refinement.link_colours(), folding.links.class_of, folding.links.representative, folding.links.size);
+  if (!twins.empty()) folding.links.firsts.assign(folding.links.representative.size(), 0);
+  for (std::size_t link = 0; link < twins.size(); ++link) {
+    if (twins[link] == LinkId(link)) ++folding.links.firsts[folding.links.class_of[link]];
+  }
   if (folds_little(folding)) {
     const std::vector<Paths> nowhere;
     Refinement roles(graph, footprint, nowhere, router, {});

@@ -26,6 +26,8 @@ struct LinkClasses {
   std::vector<std::uint32_t> class_of;       // by link
   std::vector<LinkId> representative;        // by class
   std::vector<std::uint32_t> size;           // by class
+  // By class: its links that are the first of their twins, where paths have only these hops; empty: all links count.
+  std::vector<std::uint32_t> firsts;
 };
 
 struct Folding {

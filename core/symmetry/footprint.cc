@@ -55,7 +55,7 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
                                       : make_call_pattern(choosers.steps.choose(call), call);
     const std::uint64_t salt =
         mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) + static_cast<std::uint64_t>(kind);
-    pattern.everyone = pattern.everyone || of_call.everyone;
+    pattern.everyone = pattern.everyone || of_call.everyone || (choosers.members_together && layout.size() > 1);
     if (choosers.times != nullptr) {
       const auto time = static_cast<std::uint64_t>(choosers.times->time(call).count());
       pattern.pairing = mix(pattern.pairing, mix(time, static_cast<std::uint64_t>(choosers.times->sent(call).count())));

@@ -53,6 +53,8 @@ struct Choosers {
   const CollectiveTime* times;  // of collectives that are only barriers
   const CallOverhead* overhead;
   const CommunicationFootprint* contention;
+  // The members of a call progress together: ranks are of one class only if their groups consist of the same classes.
+  bool members_together = false;
 };
 
 [[nodiscard]] Footprint make_footprint(const TaskGraph& graph, const Choosers& choosers);

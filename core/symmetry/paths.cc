@@ -10,18 +10,25 @@
 namespace ringwright {
 namespace {
 
-Duration route_edge(const Footprint& footprint, std::size_t rank, std::uint64_t edge_index, const Router& router,
-                    std::vector<Hop>& hops) {
-  const Edge& edge = footprint.edges[edge_index];
+// What is routed, and how.
+struct Routed {
+  const Footprint& footprint;
+  const Router& router;
+  TwinHops twins;
+};
+
+Duration route_edge(const Routed& routed, std::size_t rank, std::uint64_t edge_index, std::vector<Hop>& hops) {
+  const Edge& edge = routed.footprint.edges[edge_index];
   hops.clear();
   if (!edge.starts_flow) return {};
   const bool down = edge.route_kind == RouteKind::kDownFromSwitch;
-  return router.route({.from = down ? edge.peer : RankId(rank),
-                       .to = down ? RankId(rank) : edge.peer,
-                       .route_kind = edge.route_kind,
-                       .nics = edge.nics,
-                       .label = edge.label},
-                      hops);
+  return routed.router.route({.from = down ? edge.peer : RankId(rank),
+                              .to = down ? RankId(rank) : edge.peer,
+                              .route_kind = edge.route_kind,
+                              .nics = edge.nics,
+                              .label = edge.label,
+                              .first_of_twins = routed.twins == TwinHops::kFirst},
+                             hops);
 }
 
 // Adds a share that is not among the known ones; nearly always there is one share.
@@ -36,7 +43,8 @@ std::uint16_t index_of(const std::vector<std::uint64_t>& shares, double share) {
 }
 
 // Latencies, shares, and in first_hop[e + 1] the number of hops of edge e.
-void count_hops(const Footprint& footprint, const Router& router, Paths& paths) {
+void count_hops(const Routed& routed, Paths& paths) {
+  const Footprint& footprint = routed.footprint;
   const auto ranks = static_cast<std::ptrdiff_t>(footprint.first_edge.size()) - 1;
 #pragma omp parallel if (ranks >= kRanksWorthThreads)
   {
@@ -46,7 +54,7 @@ void count_hops(const Footprint& footprint, const Router& router, Paths& paths) 
     for (std::ptrdiff_t r = 0; r < ranks; ++r) {
       const auto rank = static_cast<std::size_t>(r);
       for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
-        paths.latency[e] = route_edge(footprint, rank, e, router, hops).count();
+        paths.latency[e] = route_edge(routed, rank, e, hops).count();
         paths.first_hop[e + 1] = hops.size();
         for (const Hop& hop : hops) note_share(shares, hop.share);
       }
@@ -61,7 +69,8 @@ void count_hops(const Footprint& footprint, const Router& router, Paths& paths) 
   CHECK(paths.shares.size() <= std::numeric_limits<std::uint16_t>::max(), "distinct shares are few");
 }
 
-void fill_hops(const Footprint& footprint, const Router& router, Paths& paths) {
+void fill_hops(const Routed& routed, Paths& paths) {
+  const Footprint& footprint = routed.footprint;
   const auto ranks = static_cast<std::ptrdiff_t>(footprint.first_edge.size()) - 1;
 #pragma omp parallel if (ranks >= kRanksWorthThreads)
   {
@@ -71,7 +80,7 @@ void fill_hops(const Footprint& footprint, const Router& router, Paths& paths) {
       const auto rank = static_cast<std::size_t>(r);
       for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
         if (!footprint.edges[e].starts_flow) continue;
-        route_edge(footprint, rank, e, router, hops);
+        route_edge(routed, rank, e, hops);
         std::uint64_t at = paths.first_hop[e];
         for (const Hop& hop : hops) {
           paths.link[at] = hop.link;
@@ -83,7 +92,8 @@ void fill_hops(const Footprint& footprint, const Router& router, Paths& paths) {
 }
 
 // For few ranks: arrays may grow.
-Paths gather_hops(const Footprint& footprint, const Router& router) {
+Paths gather_hops(const Routed& routed) {
+  const Footprint& footprint = routed.footprint;
   Paths paths;
   paths.first_hop.reserve(footprint.edges.size() + 1);
   paths.latency.reserve(footprint.edges.size());
@@ -92,7 +102,7 @@ Paths gather_hops(const Footprint& footprint, const Router& router) {
   for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
     for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
       paths.first_hop.push_back(paths.link.size());
-      paths.latency.push_back(route_edge(footprint, rank, e, router, hops).count());
+      paths.latency.push_back(route_edge(routed, rank, e, hops).count());
       for (const Hop& hop : hops) {
         paths.link.push_back(hop.link);
         shares.push_back(std::bit_cast<std::uint64_t>(hop.share));
@@ -109,17 +119,18 @@ Paths gather_hops(const Footprint& footprint, const Router& router) {
 
 }  // namespace
 
-Paths find_paths(const Footprint& footprint, const Router& router) {
+Paths find_paths(const Footprint& footprint, const Router& router, TwinHops twins) {
+  const Routed routed{.footprint = footprint, .router = router, .twins = twins};
   constexpr std::size_t kFewRanks = 1 << 14;
-  if (footprint.first_edge.size() <= kFewRanks) return gather_hops(footprint, router);
+  if (footprint.first_edge.size() <= kFewRanks) return gather_hops(routed);
   Paths paths;
   paths.first_hop.assign(footprint.edges.size() + 1, 0);
   paths.latency.assign(footprint.edges.size(), 0);
-  count_hops(footprint, router, paths);
+  count_hops(routed, paths);
   for (std::size_t edge = 0; edge < footprint.edges.size(); ++edge) paths.first_hop[edge + 1] += paths.first_hop[edge];
   paths.link.resize(paths.first_hop.back());
   paths.share.resize(paths.first_hop.back());
-  fill_hops(footprint, router, paths);
+  fill_hops(routed, paths);
   return paths;
 }
 

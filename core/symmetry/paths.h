@@ -23,8 +23,11 @@ struct Paths {
   std::vector<std::int64_t> latency;     // by edge, ps; 0 where the edge starts no flow
 };
 
+// kFirst: as RouteQuery::first_of_twins.
+enum class TwinHops { kAll, kFirst };
+
 // For many ranks every edge is routed twice, first to count: a million GPUs have hundreds of millions of hops, and
 // growing arrays would hold them three times. The router is called from several threads.
-[[nodiscard]] Paths find_paths(const Footprint& footprint, const Router& router);
+[[nodiscard]] Paths find_paths(const Footprint& footprint, const Router& router, TwinHops twins = TwinHops::kAll);
 
 }  // namespace ringwright

@@ -17,9 +17,9 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
                          .route_kind = transfer.route_kind,
                          .nics = transfer.nics,
                          .label = transfer.label};
-  const Duration latency = find_route(query, transfer.copies);
+  const Duration latency = routes_.find(query, transfer.copies);
   const FlowSlot flow = state_.flows.take(transfer.repeats);
-  state_.shares.place(flow, route_, transfer.priority);
+  state_.shares.place(flow, routes_.hops(), transfer.priority);
   // Field by field: building a row and copying it in wide words stalls on store forwarding of its narrow fields, which
   // took a sixth of a ring's time.
   FlowRow& row = state_.flows[flow];
@@ -38,12 +38,25 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   expect_end_of_instant();
 }
 
-// Writes `route_`; returns its latency.
-Duration FlowModel::find_route(const RouteQuery& query, std::uint32_t copies) {
-  const Duration latency = router_.route(query, route_);
-  if (copies == 1) return latency;
-  for (Hop& hop : route_) hop.multiplicity *= copies;
-  return latency;
+// All its steps as one flow, which pays their latencies first.
+void FlowModel::start_coupled(const CoupledTransfer& coupled, TransferListener& listener) {
+  const FlowSlot flow = state_.flows.take(1);
+  const FlowRoutes::CoupledPath path = routes_.find(coupled, flow);
+  state_.shares.place(flow, routes_.hops());
+  FlowRow& row = state_.flows[flow];
+  row.bytes = row.remaining = path.bytes;
+  row.rate = 0.0;
+  row.settled = state_.engine.now();
+  row.listener = &listener;
+  row.token = coupled.token;
+  row.latency = path.latency;
+  row.copies = 1;
+  row.pays_latency = true;
+  row.moving = row.batched = row.stands = false;
+  row.period = Duration();
+  row.query = path.longest;
+  set_out(flow);
+  expect_end_of_instant();
 }
 
 // Starts a repetition, or all remaining ones as a batch.
@@ -154,6 +167,7 @@ void FlowModel::end_repetition(FlowSlot flow) {
     return;
   }
   state_.shares.forget(flow);
+  routes_.forget(flow);
   arrivals_.add({.order = row.order, .listener = row.listener, .token = row.token});
   state_.flows.give_back(flow);
 }
@@ -167,18 +181,19 @@ void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
 
 void FlowModel::take_new_routes() {
   reroute_due_ = false;
+  routes_.forget_known();
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     FlowRow& row = state_.flows[flow];
     if (row.repeats == 0) continue;  // a free slot
     if (row.batched) split_batch(flow);
     // A latency being paid stays that of the old path; later repetitions pay the new one.
-    const Duration latency = find_route(row.query, row.copies);
+    const Duration latency = routes_.find_again(flow, row);
     if (row.pays_latency) row.latency = latency;
-    if (!state_.shares.is_route(flow, route_)) change_route(flow);
+    if (!state_.shares.is_route(flow, routes_.hops())) change_route(flow);
   }
 }
 
-// The bytes that have arrived stay with the old links, the rest goes over the new ones (`route_`).
+// The bytes that have arrived stay with the old links, the rest goes over the new ones (`routes_.hops()`).
 void FlowModel::change_route(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
   PriorityMaxMin& shares = state_.shares;
@@ -190,7 +205,7 @@ void FlowModel::change_route(FlowSlot flow) {
     if (row.moving) meters.leave(hop.link, now);
   }
   if (row.moving) shares.leave(flow);
-  shares.place(flow, route_, shares.priority(flow));
+  shares.place(flow, routes_.hops(), shares.priority(flow));
   if (!row.moving) return;
   for (const LinkShare& hop : shares.route(flow)) meters.carry(hop.link, -hop.share * moved);  // finish() books all
   row.remaining = row.bytes - moved;

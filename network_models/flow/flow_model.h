@@ -23,6 +23,7 @@
 #include "network_models/flow/arrivals.h"
 #include "network_models/flow/flow_batches.h"
 #include "network_models/flow/flow_patience.h"
+#include "network_models/flow/flow_routes.h"
 #include "network_models/flow/flow_state.h"
 #include "network_models/flow/instant_events.h"
 #include "network_models/flow/latency_queues.h"
@@ -32,7 +33,7 @@ namespace ringwright::network_models {
 class FlowModel final : public NetworkModel {
  public:
   explicit FlowModel(const ModelInputs& inputs)
-      : router_(inputs.router),
+      : routes_(inputs.router),
         state_(inputs.engine, inputs.router.capacities()),
         batches_(state_, inputs.router.capacities().size(), inputs.options.fast_forward),
         patience_(state_, inputs.options),
@@ -41,6 +42,7 @@ class FlowModel final : public NetworkModel {
   }
 
   void start(const Transfer& transfer, TransferListener& listener) override;
+  void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override;
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override {
     reroute_due_ = true;  // at the end of the instant, when flows that end now have ended on their old path
@@ -56,7 +58,6 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::vector<Counter> counters() const override;
 
  private:
-  Duration find_route(const RouteQuery& query, std::uint32_t copies);
   void expect_end_of_instant() {
     events_.at_end([this] { end_instant(); });
   }
@@ -74,7 +75,7 @@ class FlowModel final : public NetworkModel {
   void take_new_routes();
   void change_route(FlowSlot flow);
 
-  const Router& router_;
+  FlowRoutes routes_;
   FlowState state_;
   FlowBatches batches_;
   FlowPatience patience_;
@@ -85,7 +86,6 @@ class FlowModel final : public NetworkModel {
   Arrivals arrivals_;                    // of this instant
   std::vector<FlowSlot> again_;          // of this instant: repetitions that follow
   std::vector<FlowSlot> due_;            // scratch of wake
-  std::vector<Hop> route_;               // scratch of start
 };
 
 }  // namespace ringwright::network_models

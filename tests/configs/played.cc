@@ -61,6 +61,7 @@ RunResult run_on(const Scenario& scenario, const Simulation& simulation, const R
                   .compute = *scenario.job.compute,
                   .collective_time = simulation.collective_time(),
                   .step_costs = scenario.collectives.step_costs,
+                  .progress = simulation.progress(),
                   .call_overhead = simulation.call_overhead(),
                   .channels = simulation.channels(),
                   .footprint = simulation.footprint(),

@@ -1,6 +1,7 @@
 // Small stand-ins for the ports, for tests of the layers above them.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -22,6 +23,12 @@ class WireNetwork final : public NetworkModel {
     const Duration latency = transfer.pays_latency ? latency_ : Duration();
     engine_.after((latency + transfer_time(transfer.size, bandwidth_)) * transfer.repeats,
                   [target, token] { target->on_arrived(token); });
+  }
+  // At the pace of the largest message: every wire is a message's own.
+  void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override {
+    Bytes largest;
+    for (const CoupledMessage& message : coupled.messages) largest = std::max(largest, message.size);
+    start({.from = {}, .to = {}, .size = largest, .repeats = coupled.steps, .token = coupled.token}, listener);
   }
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return {}; }
   [[nodiscard]] std::vector<Counter> counters() const override { return {}; }

@@ -18,6 +18,7 @@ struct PlayParts {
   const CommunicationFootprint* footprint = nullptr;
   StepCosts step_costs = {};
   const CallOverhead* overhead = nullptr;
+  MemberProgress progress = MemberProgress::kEach;
 };
 
 [[nodiscard]] inline RunResult play_on_wires(TaskGraph& graph, const PlayParts& parts = {},
@@ -33,7 +34,7 @@ struct PlayParts {
   const RankClasses classes = identity_classes(graph.rank_count());
   return execute({.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
                   .compute = parts.compute != nullptr ? *parts.compute : kCompute, .collective_time = parts.times,
-                  .step_costs = parts.step_costs, .call_overhead = parts.overhead,
+                  .step_costs = parts.step_costs, .progress = parts.progress, .call_overhead = parts.overhead,
                   .footprint = parts.footprint},
                  options);
 }

@@ -1,6 +1,7 @@
 #include "core/run/step/collective_rung.h"
 
 #include "core/run/collectives/collective_player.h"
+#include "core/run/collectives/coupled_collectives.h"
 #include "core/run/collectives/timed_collectives.h"
 #include "core/run/kernels/chunk_player.h"
 
@@ -9,6 +10,9 @@ namespace ringwright {
 std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs) {
   if (inputs.collective_time != nullptr) return std::make_unique<TimedCollectives>(job, *inputs.collective_time);
   if (inputs.channels != nullptr) return std::make_unique<ChunkPlayer>(job, *inputs.channels);
+  if (inputs.progress == MemberProgress::kTogether) {
+    return std::make_unique<CoupledCollectives>(job, inputs.chooser, inputs.call_overhead);
+  }
   return std::make_unique<CollectivePlayer>(job, inputs.chooser, inputs.step_costs, inputs.call_overhead);
 }
 

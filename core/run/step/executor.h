@@ -30,6 +30,10 @@ class RunObserver {
   virtual bool on_progress(double done, std::uint64_t events) = 0;
 };
 
+// How the members of a collective in steps progress: each by itself, as messages arrive; or together, an approximation
+// that costs as much as a few messages for a whole call.
+enum class MemberProgress { kEach, kTogether };
+
 struct ExecutorInputs {
   Engine& engine;
   const TaskGraph& graph;  // sound (check_task_graph)
@@ -39,6 +43,7 @@ struct ExecutorInputs {
   const ComputeModel& compute;
   const CollectiveTime* collective_time = nullptr;  // null: collectives are messages; else formulas
   StepCosts step_costs = {};                        // of collectives simulated in steps
+  MemberProgress progress = MemberProgress::kEach;
   // Of collectives simulated in steps, and of messages; null: no cost in addition to their bytes on wires.
   const CallOverhead* call_overhead = nullptr;
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them

@@ -10,6 +10,7 @@
 // over all remaining paths.
 #include "network_models/topologies/clos/clos_router.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -23,7 +24,22 @@ ClosRouter::ClosRouter(Inputs inputs)
       links_(shape_, block_),
       into_leaf_(shape_.latency.nic + shape_.latency.cable),
       switched_(shape_.latency.hop + shape_.latency.cable),
-      out_of_leaf_(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic) {}
+      out_of_leaf_(shape_.latency.hop + shape_.latency.cable + shape_.latency.nic) {
+  if (routing_.policy == RoutingPolicy::kSpray) pair_twins();
+}
+
+// All uplinks of a leaf; all core links of a pod.
+void ClosRouter::pair_twins() {
+  for (std::size_t link = 0; link < capacities_.size(); ++link) twins_.emplace_back(link);
+  const auto pair = [this](std::uint32_t first, std::uint32_t lanes) {
+    for (std::uint32_t i = 0; i < 2 * lanes; ++i) twins_[first + i] = LinkId(first + i % 2);
+  };
+  for (std::uint32_t leaf = 0; leaf < shape_.leaves(); ++leaf) pair(links_.uplink(leaf, 0), shape_.uplinks);
+  const std::uint32_t core_links = shape_.spines * shape_.spine_uplinks;
+  for (std::uint32_t pod = 0; core_links > 0 && pod < shape_.pods; ++pod) {
+    pair(links_.core_link(pod, 0, 0), core_links);
+  }
+}
 
 ClosRouter::End ClosRouter::locate(std::uint32_t host, std::uint32_t gpu, std::uint32_t nic) const {
   const std::uint32_t rail = links_.rail_of(nic);
@@ -125,7 +141,7 @@ void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const 
     }
     case RoutingPolicy::kSpray:
       if (query.down != nullptr && add_healthy_paths(from, to, *query.down, builder)) return;
-      return add_all_paths(from, to, builder);
+      return add_all_paths(from, to, query.first_of_twins, builder);
   }
 }
 
@@ -156,10 +172,11 @@ void ClosRouter::add_paths(std::span<const ParallelLinks> paths, const End& from
   }
 }
 
-void ClosRouter::add_all_paths(const End& from, const End& to, PathBuilder& builder) const {
+void ClosRouter::add_all_paths(const End& from, const End& to, bool first_of_twins, PathBuilder& builder) const {
   const std::uint32_t core_links = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
-  const auto add_tier = [&builder](std::uint32_t first, std::uint32_t count) {
-    for (std::uint32_t lane = 0; lane < count; ++lane) builder.add(first + 2 * lane, 1.0 / static_cast<double>(count));
+  const auto add_tier = [&builder, first_of_twins](std::uint32_t first, std::uint32_t count) {
+    const std::uint32_t lanes = first_of_twins ? std::min(count, 1U) : count;
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) builder.add(first + 2 * lane, 1.0 / static_cast<double>(count));
   };
   if (builder.up_wanted()) {
     add_tier(links_.uplink(from.leaf, 0), shape_.uplinks);

@@ -24,6 +24,7 @@ class ClosRouter final : public Router {
   explicit ClosRouter(Inputs inputs);
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
+  [[nodiscard]] std::span<const LinkId> twins() const override { return twins_; }
   [[nodiscard]] std::span<const Bandwidth> capacities() const override { return capacities_; }
 
  private:
@@ -55,7 +56,8 @@ class ClosRouter final : public Router {
                                                                 const End& to, const LinksDown& down) const;
   void between_leaves(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const;
   void add_paths(std::span<const ParallelLinks> paths, const End& from, const End& to, PathBuilder& builder) const;
-  void add_all_paths(const End& from, const End& to, PathBuilder& builder) const;
+  void add_all_paths(const End& from, const End& to, bool first_of_twins, PathBuilder& builder) const;
+  void pair_twins();
   class HealthyPaths;
   [[nodiscard]] bool add_healthy_paths(const End& from, const End& to, const LinksDown& down,
                                        PathBuilder& builder) const;
@@ -64,6 +66,7 @@ class ClosRouter final : public Router {
   ClosShape shape_;
   Routing routing_;
   std::vector<Bandwidth> capacities_;
+  std::vector<LinkId> twins_;  // where paths are sprayed; else empty
   ClosLinks links_;
   Duration into_leaf_;    // NIC to leaf
   Duration switched_;     // any link that leaves a switch for a switch

@@ -252,8 +252,8 @@ std::string training(Draw& draw, const Drawn& drawn) {
 }
 
 std::string collectives(Draw& draw, Drawn& drawn) {
-  drawn.rung = draw.word({"steps", "steps", "steps", "steps", "closed_form", "chunks"});
-  drawn.network = draw.word({"flow", "flow", "flow", "alpha_beta"});
+  drawn.rung = draw.word({"steps", "steps", "steps", "coupled", "closed_form", "chunks"});
+  drawn.network = draw.word({"flow", "flow", "flow", drawn.rung == "coupled" ? "flow" : "alpha_beta"});
   std::string text = fmt::format("collectives: {{model: {}", drawn.rung);
   if (draw.one_in(2)) text += ", tuner: nccl";
   if (drawn.rung != "chunks" && draw.one_in(4)) text += fmt::format(", overhead: {}", draw.word({"none", "kernels"}));

@@ -1,0 +1,16 @@
+#include "configs/scenario/rung_network.h"
+
+#include <fmt/format.h>
+
+namespace ringwright::configs {
+
+void check_rung(ConfigMap root, const collectives::ChooserSettings& settings, const network_models::ModelEntry& model) {
+  if (settings.rung != collectives::Rung::kCoupled || model.shares_links) return;
+  root.map("collectives", "which algorithms carry out collectives")
+      .error("model", "E440",
+             fmt::format("'coupled' is a rate on links that messages share, and simulate.network: {} shares none",
+                         model.name),
+             "take 'simulate.network: flow', or 'collectives.model: closed_form'");
+}
+
+}  // namespace ringwright::configs

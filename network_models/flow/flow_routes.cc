@@ -1,0 +1,72 @@
+#include "network_models/flow/flow_routes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringwright::network_models {
+
+Duration FlowRoutes::find(const RouteQuery& query, std::uint32_t copies) {
+  const Duration latency = router_.route(query, hops_);
+  if (copies == 1) return latency;
+  for (Hop& hop : hops_) hop.multiplicity *= copies;
+  return latency;
+}
+
+FlowRoutes::CoupledPath FlowRoutes::find(const CoupledTransfer& coupled, FlowSlot flow) {
+  if (flow >= coupled_of_.size()) coupled_of_.resize(flow + 1);
+  coupled_of_[flow] = coupled;
+  const auto known = known_.find(coupled.messages.data());
+  if (known != known_.end()) return take(known->second, coupled.steps);
+  Known fresh = join(coupled.messages);
+  const CoupledPath path = take(fresh, coupled.steps);
+  if (known_.empty()) kept_hops_ = 0;
+  if (kept_hops_ + fresh.hops.size() <= kKeptHops) {
+    kept_hops_ += fresh.hops.size();
+    known_.emplace(coupled.messages.data(), std::move(fresh));
+  }
+  return path;
+}
+
+FlowRoutes::CoupledPath FlowRoutes::take(const Known& known, std::uint32_t steps) {
+  hops_.assign(known.hops.begin(), known.hops.end());
+  return {.latency = known.latency * steps,
+          .bytes = static_cast<double>(known.largest.count()) * steps,
+          .longest = known.longest};
+}
+
+Duration FlowRoutes::find_again(FlowSlot flow, const FlowRow& row) {
+  const bool is_coupled = flow < coupled_of_.size() && !coupled_of_[flow].messages.empty();
+  if (!is_coupled) return find(row.query, row.copies);
+  return find(CoupledTransfer(coupled_of_[flow]), flow).latency;
+}
+
+FlowRoutes::Known FlowRoutes::join(std::span<const CoupledMessage> messages) {
+  Known known{.longest = messages.front().query};
+  if (place_of_.empty()) place_of_.assign(router_.capacities().size(), kNowhere);
+  for (const CoupledMessage& message : messages) add(message, known);
+  for (Hop& hop : known.hops) {
+    place_of_[hop.link.index()] = kNowhere;
+    hop.share /= static_cast<double>(known.largest.count());
+  }
+  return known;
+}
+
+// Shares count bytes until all messages are added.
+void FlowRoutes::add(const CoupledMessage& message, Known& known) {
+  const Duration latency = router_.route(message.query, hops_of_message_);
+  if (latency > known.latency) known.longest = message.query;
+  known.latency = std::max(known.latency, latency);
+  known.largest = std::max(known.largest, message.size);
+  if (message.size <= Bytes(0)) return;
+  const auto bytes = static_cast<double>(message.size.count());
+  for (const Hop& hop : hops_of_message_) {
+    std::uint32_t& place = place_of_[hop.link.index()];
+    if (place == kNowhere) {
+      place = static_cast<std::uint32_t>(known.hops.size());
+      known.hops.push_back({.link = hop.link, .share = 0.0});
+    }
+    known.hops[place].share += bytes * hop.share * hop.multiplicity;
+  }
+}
+
+}  // namespace ringwright::network_models

@@ -1,0 +1,71 @@
+// Members that progress together: when `auto` takes them, how far they are from steps, and where they are refused.
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "configs/simulation/step_messages.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::coupled_rung_test {
+namespace {
+
+using testing::HasSubstr;
+
+std::string scenario_text(std::string_view rung, std::string_view network = "flow") {
+  return fmt::format(
+      "{}training: {{global_batch: 32, micro_batch: 1}}\n"
+      "parallel: {{tp: 4, pp: 2, dp: auto}}\n"
+      "cluster: {{nodes: 8, node: {{preset: dgx-h100}}, fabric: {{type: rail_optimized, scalable_unit: 2,"
+      " routing: {{policy: ecmp}}}}}}\n"
+      "collectives: {{model: {}}}\nsimulate: {{network: {}}}\n",
+      kTinyModel, rung, network);
+}
+
+TEST(CoupledRung, IsNearStepsWithHashedRoutes) {
+  const auto time = [](std::string_view rung) {
+    const Scenario scenario = load(scenario_text(rung));
+    return to_seconds(play_plan(scenario, *assemble(scenario)).run.record.iteration_end.back().since_start());
+  };
+  EXPECT_NEAR(time("coupled") / time("steps"), 1.0, 0.01);
+}
+
+TEST(CoupledRung, IsTakenByAutoWhereStepsAreTooManyMessages) {
+  const Scenario small = load(scenario_text("auto"));
+  EXPECT_EQ(assemble(small)->progress(), MemberProgress::kEach);
+  // 32 classes; rings of data parallelism are few messages.
+  EXPECT_LT(messages_in_steps(*assemble(small)), kMostMessagesInSteps);
+
+  const Scenario large =
+      load("model: {preset: llama3.1-405b, seq_length: 8192}\n"
+           "training: {global_batch: 64, micro_batch: 1}\n"
+           "parallel: {tp: 8, pp: 14, dp: auto, sequence_parallel: true}\n"
+           "cluster: {nodes: 56, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 28,"
+           " routing: {policy: ecmp}}}\n"
+           "collectives: {model: auto}\nsimulate: {network: flow}\n");
+  const auto simulation = assemble(large);
+  EXPECT_GT(messages_in_steps(*simulation), kMostMessagesInSteps);
+  EXPECT_EQ(simulation->progress(), MemberProgress::kTogether);
+  // The same without folding, where there are more classes.
+  EXPECT_EQ(assemble(large, FoldMode::kNoFold)->progress(), MemberProgress::kTogether);
+}
+
+TEST(CoupledRung, IsStatedInTheReport) {
+  const auto outcome = simulate(load(scenario_text("coupled")), FoldMode::kFold);
+  ASSERT_TRUE(outcome && outcome->report);
+  const std::string json = render_json(*outcome->report);
+  EXPECT_THAT(json, HasSubstr("\"collectives\": \"coupled\""));
+  EXPECT_THAT(json, HasSubstr("members of a call progress together, an approximation of steps"));
+}
+
+TEST(CoupledRung, NeedsANetworkThatSharesLinks) {
+  EXPECT_THROW(load(scenario_text("coupled", "alpha_beta")), std::runtime_error);
+  EXPECT_EQ(assemble(load(scenario_text("auto", "alpha_beta")))->progress(), MemberProgress::kEach);
+}
+
+}  // namespace
+}  // namespace ringwright::configs::coupled_rung_test
