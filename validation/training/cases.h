@@ -2,6 +2,8 @@
 // breakdown of the predicted time.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,6 +45,7 @@ enum class LargeRows { kPlayed, kLeftOut };
 struct CaseOptions {
   std::vector<std::string> overrides;  // on top of every scenario
   LargeRows large = LargeRows::kPlayed;
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  // of the distinct scenarios; any thread
 };
 
 // In the order of the rows, those of split `exclude` left out. Identical scenarios are simulated once, on all cores.

@@ -97,7 +97,9 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
 
   const std::vector<PlayedRow> rows =
       play_rows(all->rows, *conventions,
-                {.overrides = request.overrides, .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed});
+                {.overrides = request.overrides,
+                 .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed,
+                 .progress = request.progress});
   if (std::ranges::none_of(rows, &PlayedRow::played)) {
     return tl::unexpected(nothing_compared(rows, shipped ? std::vector<std::string>{folder} : request.files));
   }
