@@ -19,6 +19,7 @@ namespace {
 // The result of one scenario; several rows may share it.
 struct Prediction {
   std::string reason;
+  StepKind kind;
   bool fits = true;  // into the GPU's memory
   double seconds = 0.0;
   double tokens = 0.0;
@@ -108,6 +109,7 @@ Prediction predict(const std::string& name, const std::string& yaml, const CaseO
     return result;
   }
   const Report& report = *outcome->report;
+  result.kind = step_kind_of(*scenario);
   result.seconds = to_seconds(report.step_time.mean);
   result.tokens = static_cast<double>(report.facts.tokens_per_step);
   result.model_flops = report.facts.model_flops.count();
@@ -180,6 +182,7 @@ void take(const Prediction& prediction, const TrainingConventions& conventions, 
     played.reason_column = column_of(prediction.reason);
     return;
   }
+  played.kind = prediction.kind;
   played.predicted_seconds = prediction.seconds;
   played.tokens = prediction.tokens;
   played.terms = prediction.terms;
