@@ -2,12 +2,17 @@
 """How well collectives of a machine that was never measured are predicted: every machine in turn is left out.
 
     tools/leave_one_out.py build/release/ringwright [--page] [--fits FILE]
+    tools/leave_one_out.py build/release/ringwright --training [--page] [--results FOLDER]
 
 The constants of classes are made without any log of the machine (tools/class_values.py), and its logs are simulated with
 them. Where a machine has logs that its profile is not fitted on, those are also predicted from the ones that it is fitted on
 (of the fewest hosts), beginning with the same constants. Machines that are in no list were never fitted on. With --page the
 table goes into validation/nccl/leave_one_out.md, the head of the page of collectives, and the errors by kind into
 validation/left_out_errors.csv, which `ringwright collective` prints. --fits keeps the fits of single machines in a file.
+
+--training: the same for training steps, where sources and models are left out (tools/left_out_training.py); --page writes
+validation/training/leave_one_out.md and validation/left_out_training.csv, which `ringwright run` prints; --results keeps the
+simulations in a folder.
 """
 import json
 import math
@@ -18,6 +23,7 @@ import sys
 import tempfile
 
 import class_values
+import left_out_training
 
 ROOT = class_values.ROOT
 BANDS = ["below 64 KiB", "64 KiB to 64 MiB", "64 MiB and above"]
@@ -135,6 +141,12 @@ def csv_of(errors):
 
 
 def main():
+    if "--training" in sys.argv:
+        folder = sys.argv[sys.argv.index("--results") + 1] if "--results" in sys.argv else None
+        words = [a for a in sys.argv[1:] if a not in ("--training", "--page", "--results", folder)]
+        if len(words) != 1:
+            sys.exit(__doc__)
+        return left_out_training.main(words[0], "--page" in sys.argv, folder)
     arguments = [a for a in sys.argv[1:] if a not in ("--page", "--fits")]
     cache = pathlib.Path(sys.argv[sys.argv.index("--fits") + 1]) if "--fits" in sys.argv else None
     if cache:

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/terminal.h"
+
 namespace ringwright::tools {
 namespace {
 
@@ -54,6 +56,14 @@ void Progress::clear() {
   if (!on_screen_) return;
   std::fputs("\r\x1b[K", stderr);
   on_screen_ = false;
+}
+
+std::function<void(std::size_t, std::size_t)> bar_of_parts(std::optional<Progress>& progress, bool quiet) {
+  if (quiet || !is_terminal(Stream::kError)) return {};
+  progress.emplace(ProgressStyle::kBar, "parts");
+  return [&progress](std::size_t done, std::size_t all) {
+    progress->update(static_cast<double>(done) / static_cast<double>(all), done);
+  };
 }
 
 }  // namespace ringwright::tools

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -35,6 +38,10 @@ class Progress {
   int tenths_shown_ = 0;
   bool on_screen_ = false;
 };
+
+// For work of which parts are counted: a bar in `progress`, unless it is quiet or stderr is no terminal.
+[[nodiscard]] std::function<void(std::size_t done, std::size_t all)> bar_of_parts(std::optional<Progress>& progress,
+                                                                                bool quiet);
 
 struct ProgressState {
   double done = 0.0;

@@ -27,6 +27,7 @@
 #include "tools/written_files.h"
 #include "traces/chakra/writer.h"
 #include "traces/timeline/timeline.h"
+#include "validation/training/left_out_steps.h"
 
 namespace ringwright::tools {
 namespace {
@@ -221,12 +222,22 @@ class Run final : public Command {
       out_ = "out/" + scenario->name + variant;
     }
     const ExitCode code = finish(*outcome, common);
+    if (outcome->report && !common.json && !common.quiet) print(error_of_kind(*scenario, *outcome->report));
     if (chakra_.empty() || !outcome->report) return code;
     const ExitCode written = write_traces(*scenario, fold, common);
     return written == ExitCode::kOk ? code : written;
   }
 
  private:
+  // What was found for runs of this kind whose source was left out of everything that constants were fitted to.
+  static std::string error_of_kind(const configs::Scenario& scenario, const Report& report) {
+    if (scenario.job.trace || report.facts.engine.compute != "calibrated") return "";
+    const auto errors = validation::read_left_out_steps();
+    if (!errors) return "";
+    const std::string text = validation::left_out_steps_text(*errors, validation::step_kind_of(scenario));
+    return text.empty() ? "" : "\n  Error found on sources left out: " + text + "\n";
+  }
+
   // A job that is impossible as requested (codes E13x: layouts, batches, stages) is distinguished from a mistake in the
   // file.
   static ExitCode refuse(const Diagnostics& diagnostics) {

@@ -14,7 +14,6 @@
 #include "tools/command_words.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
-#include "tools/terminal.h"
 
 namespace ringwright::tools {
 namespace {
@@ -112,7 +111,7 @@ class Search final : public Command {
     settings.given.insert(settings.given.end(), others.begin(), others.end());
     const auto result = planning::search(*scenario, settings,
                                          {.threads = static_cast<int>(threads_.value_or(0)),
-                                          .progress = progress(common),
+                                          .progress = bar_of_parts(progress_, common.quiet),
                                           .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
@@ -176,14 +175,6 @@ class Search final : public Command {
     if (top_) set("top", std::to_string(*top_));
     if (replay_) set("replay", std::to_string(*replay_));
     return settings;
-  }
-
-  [[nodiscard]] std::function<void(std::size_t, std::size_t)> progress(const CommonOptions& common) {
-    if (common.quiet || !is_terminal(Stream::kError)) return {};
-    progress_.emplace(ProgressStyle::kBar);
-    return [this](std::size_t done, std::size_t all) {
-      progress_->update(static_cast<double>(done) / static_cast<double>(all), done);
-    };
   }
 
   // The layout is read back before it is written: a scenario that names files beside it cannot move to another folder.

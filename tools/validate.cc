@@ -5,6 +5,7 @@
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
 #include "tools/measured_files.h"
+#include "tools/progress.h"
 #include "tools/written_files.h"
 #include "validation/builtin.h"
 #include "validation/training/row.h"
@@ -77,7 +78,9 @@ class Validate final : public Command {
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
     }
+    request.progress = bar_of_parts(progress_, common.quiet);
     const Result<ValidationOutcome> outcome = validator->run(request);
+    if (progress_) progress_->clear();
     if (!outcome) {
       std::fputs(render(outcome.error()).c_str(), stderr);
       return ExitCode::kBadInput;
@@ -115,6 +118,7 @@ class Validate final : public Command {
   std::vector<std::string> words_, overrides_;
   std::optional<std::uint64_t> hosts_;
   std::string cluster_, node_, profile_, classes_, threshold_, markdown_, plots_, collective_;
+  std::optional<Progress> progress_;
 };
 
 }  // namespace

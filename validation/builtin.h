@@ -2,6 +2,8 @@
 // that `ringwright calibrate` fits.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +25,7 @@ struct ValidationRequest {
   std::optional<int> hosts;               // of the measured job; of traces and communication logs
   std::optional<double> threshold;        // largest error that passes, as a ratio; the validator's own if not given
   bool wants_page = false;                // `markdown` is needed
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  // of training runs
 };
 
 struct NamedText {

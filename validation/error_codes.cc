@@ -71,6 +71,10 @@ constexpr std::array kCodes = {
         "Constants of machines of the log's class cannot meet its times: more than 30 % are left in a band of sizes.\n"
         "The profile is written, the exit code is 5.",
         "ringwright calibrate nccl disturbed.log -o profile.yaml"},
+    ErrorCode{"E462", "the list of errors of training steps that were left out is invalid",
+              "validation/left_out_training.csv states for each kind of step the number of rows and of sources, the\n"
+              "error and the bias as ratios. `tools/leave_one_out.py BINARY --training --page` writes it.",
+              "generation,strategy,precision,rows,sources,error,bias"},
     ErrorCode{"E364", "the list of errors of machines that were left out is invalid",
               "Each row names what moves messages (none: within one host), a band of sizes, and two errors as ratios.",
               "transport,band,logs,machines,error,bias\nefa,below 64 KiB,1,1,0.4,-0.4"},

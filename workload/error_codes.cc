@@ -88,6 +88,14 @@ constexpr std::array kCodes = {
         "needs 1F1B, with several model chunks per stage where there are several stages, and layers that are neither\n"
         "recomputed as a whole nor gathered one by one.",
         "parallel: { pp: 4, ep: 8, overlap_moe_expert_parallel_comm: true }   # add virtual_stages: 2"},
+    ErrorCode{"E460", "an order of layers that no hybrid model has",
+              "hybrid_override_pattern has one letter for each of num_layers: M Mamba-2, * attention, - MLP, E\n"
+              "experts (with num_experts). Tensor-parallel ranks split heads and groups of Mamba-2 layers evenly.",
+              "model: { num_layers: 4, hybrid_override_pattern: \"M-*-\" }"},
+    ErrorCode{"E461", "a setting that layers of Mamba-2 do not support",
+              "Hybrid models are simulated without context parallelism, multi-token prediction, low-rank adapters and\n"
+              "recomputation by operator. Their layers can be recomputed as a whole.",
+              "training: { recompute: full }, parallel: { cp: 1 }"},
     ErrorCode{"W135", "an unknown Megatron flag",
               "It is ignored. If it matters for time or memory, set the scenario's own key.",
               "--tensor-model-paralel-size 8   # did you mean --tensor-model-parallel-size?"},

@@ -34,9 +34,71 @@ bool is_reducing(const CollectiveCall& call, int index) {
          (call.kind == CollectiveKind::kAllReduce && index < call.size() - 1);
 }
 
+// What all steps of one group have in common, computed once: the rings' orders, and each member's messages.
+class RingTables {
+ public:
+  RingTables(const GroupLayout& layout, const CollectivePlan& plan);
+
+  // All of these by ring.
+  [[nodiscard]] int position_of(int ring, int member) const { return position_[at(ring * members_ + member)]; }
+  [[nodiscard]] int member_at(int ring, int place) const {
+    return member_[at(ring * members_ + wrap(place, members_))];
+  }
+  [[nodiscard]] int peer_of(int ring, int member) const { return member_at(ring, position_of(ring, member) + 1); }
+  [[nodiscard]] MessageNics nics_from(int ring, int member) const { return nics_[at(ring * members_ + member)]; }
+  // Of a member that sends in every ring: slices for one peer by the same NICs are one message.
+  [[nodiscard]] int message_of(int ring, int member) const { return message_[at(ring * members_ + member)]; }
+  [[nodiscard]] int rings() const { return rings_; }
+
+ private:
+  void number_messages(int member);
+
+  int members_;
+  int rings_;
+  std::vector<int> position_, member_, message_;
+  std::vector<MessageNics> nics_;
+};
+
+RingTables::RingTables(const GroupLayout& layout, const CollectivePlan& plan)
+    : members_(layout.size()), rings_(ring_kinds(layout, plan)) {
+  for (int ring = 0; ring < rings_; ++ring) {
+    const ChannelRing order(layout, {.number = ring, .of = rings_, .plan = &plan});
+    for (int place = 0; place < members_; ++place) member_.push_back(order.member_at(place));
+    for (int member = 0; member < members_; ++member) position_.push_back(order.position_of(member));
+    for (int member = 0; member < members_; ++member) {
+      nics_.push_back(nics_between(layout, plan, ring, member, peer_of(ring, member)));
+    }
+  }
+  message_.resize(member_.size());
+  for (int member = 0; member < members_; ++member) number_messages(member);
+}
+
+void RingTables::number_messages(int member) {
+  int messages = 0;
+  for (int ring = 0; ring < rings_; ++ring) {
+    int& number = message_[at(ring * members_ + member)];
+    number = messages;
+    for (int other = 0; other < ring && number == messages; ++other) {
+      const bool same = peer_of(other, member) == peer_of(ring, member) &&
+                        nics_from(other, member) == nics_from(ring, member);
+      if (same) number = message_of(other, member);
+    }
+    if (number == messages) ++messages;
+  }
+}
+
+// Larger groups do without.
+std::unique_ptr<const RingTables> tables_of(const GroupLayout& layout, const CollectivePlan& plan) {
+  constexpr std::int64_t kMostEntries = std::int64_t{1} << 20U;
+  if (std::int64_t{ring_kinds(layout, plan)} * layout.size() > kMostEntries) return nullptr;
+  return std::make_unique<const RingTables>(layout, plan);
+}
+
 class LibraryRings final : public CollectiveAlgorithm {
  public:
   explicit LibraryRings(const CollectivePlan& plan) : plan_(plan) {}
+  LibraryRings(const CollectivePlan& plan, const GroupLayout& layout)
+      : plan_(plan), layout_(&layout), tables_(tables_of(layout, plan)) {}
 
   [[nodiscard]] std::string_view name() const override { return "rings"; }
   [[nodiscard]] std::string_view help() const override {
@@ -55,6 +117,9 @@ class LibraryRings final : public CollectiveAlgorithm {
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
     const Cut cut(call.bytes, pieces(call));
+    if (tables_ != nullptr && call.layout == layout_ && !is_chain(call)) {
+      return round(call, {.member = member, .index = index}, cut, out);
+    }
     const Sent sent = sent_by(call, member, index);
     for (int ring = 0; ring < sent.rings; ++ring) {
       if (sent.piece[at(ring)] < 0) continue;
@@ -134,6 +199,35 @@ class LibraryRings final : public CollectiveAlgorithm {
     return sent;
   }
 
+  // A step of the group that the tables are of, in which every member sends in every ring.
+  void round(const CollectiveCall& call, Receiver at_work, const Cut& cut, CollectiveStep& out) const {
+    const RingTables& tables = *tables_;
+    const int member = at_work.member;
+    const int n = call.size();
+    const int turn = at_work.index >= n - 1 ? at_work.index - (n - 1) : at_work.index;
+    const int back = turn + (is_reducing(call, at_work.index) ? 1 : 0);
+    for (int ring = 0; ring < tables.rings(); ++ring) {
+      const auto message = static_cast<std::size_t>(tables.message_of(ring, member));
+      if (message == out.sends.size()) {
+        out.sends.push_back(
+            {.peer = tables.peer_of(ring, member), .size = Bytes(0), .nics = tables.nics_from(ring, member)});
+      }
+      const int owner = tables.member_at(ring, tables.position_of(ring, member) - back);
+      out.sends[message].size += cut.size(owner * tables.rings() + ring);
+    }
+    for (int ring = 0; ring < tables.rings(); ++ring) {
+      const int peer = tables.member_at(ring, tables.position_of(ring, member) - 1);
+      const auto is_known = [&](const CollectiveAwait& await) { return await.peer == peer; };
+      if (std::ranges::any_of(out.awaits, is_known)) continue;
+      int awaited = -1;
+      for (int other = 0; other < tables.rings(); ++other) {
+        if (tables.peer_of(other, peer) != member || tables.message_of(other, peer) <= awaited) continue;
+        awaited = tables.message_of(other, peer);
+        out.awaits.push_back({.peer = peer, .send = awaited});
+      }
+    }
+  }
+
   void await_from(const CollectiveCall& call, int peer, Receiver receiver, CollectiveStep& out) const {
     const auto is_known = [&](const CollectiveAwait& await) { return await.peer == peer; };
     if (std::ranges::any_of(out.awaits, is_known)) return;  // by an earlier ring
@@ -172,6 +266,8 @@ class LibraryRings final : public CollectiveAlgorithm {
   }
 
   CollectivePlan plan_;
+  const GroupLayout* layout_ = nullptr;  // of the tables
+  std::unique_ptr<const RingTables> tables_;
 };
 
 // Everything that an algorithm uses of a plan besides the number of channels.
@@ -203,19 +299,20 @@ std::unique_ptr<const CollectiveAlgorithm> make_library_rings(const CollectivePl
   return std::make_unique<LibraryRings>(plan);
 }
 
-const CollectiveAlgorithm& LibraryAlgorithms::made(Make make, const CollectivePlan& plan) {
+const CollectiveAlgorithm& LibraryAlgorithms::rings(const CollectivePlan& plan, const GroupLayout& layout) {
+  const CollectivePlan orders = distinct_orders(plan, layout);
   const std::scoped_lock lock(mutex_);
-  auto& known = known_[{make == &make_library_trees, plan.channels, paths_in_one(plan)}];
-  if (known == nullptr) known = make(plan);
+  auto& known = rings_[{&layout, orders.channels, paths_in_one(orders)}];
+  if (known == nullptr) known = std::make_unique<LibraryRings>(orders, layout);
   return *known;
 }
 
-const CollectiveAlgorithm& LibraryAlgorithms::rings(const CollectivePlan& plan, const GroupLayout& layout) {
-  return made(&make_library_rings, distinct_orders(plan, layout));
-}
-
 const CollectiveAlgorithm& LibraryAlgorithms::trees(const CollectivePlan& plan, const GroupLayout& layout) {
-  return made(&make_library_trees, distinct_orders(plan, layout));
+  const CollectivePlan orders = distinct_orders(plan, layout);
+  const std::scoped_lock lock(mutex_);
+  auto& known = trees_[{orders.channels, paths_in_one(orders)}];
+  if (known == nullptr) known = make_library_trees(orders);
+  return *known;
 }
 
 const CollectiveAlgorithm& LibraryAlgorithms::torus(const std::vector<int>& sides) {

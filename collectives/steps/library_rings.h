@@ -26,7 +26,7 @@ namespace ringwright::collectives {
 // the group's hosts fill, in their order, the first one counting fastest. All-reduce, all-gather, reduce-scatter.
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_torus_rings(const std::vector<int>& sides);
 
-// Each is built once and cached; thread-safe.
+// Each is built once and cached; thread-safe. Layouts outlive this: rings know one by its address.
 class LibraryAlgorithms {
  public:
   [[nodiscard]] const CollectiveAlgorithm& rings(const CollectivePlan& plan, const GroupLayout& layout);
@@ -34,11 +34,12 @@ class LibraryAlgorithms {
   [[nodiscard]] const CollectiveAlgorithm& torus(const std::vector<int>& sides);
 
  private:
-  using Make = std::unique_ptr<const CollectiveAlgorithm> (*)(const CollectivePlan& plan);
-  const CollectiveAlgorithm& made(Make make, const CollectivePlan& plan);
+  // Everything that an algorithm uses of a plan: the number of channels, their paths.
+  using Paths = std::vector<std::vector<int>>;
 
   std::mutex mutex_;
-  std::map<std::tuple<bool, int, std::vector<std::vector<int>>>, std::unique_ptr<const CollectiveAlgorithm>> known_;
+  std::map<std::tuple<const GroupLayout*, int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> rings_;
+  std::map<std::tuple<int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> trees_;
   std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
 };
 

@@ -376,11 +376,11 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
     paths = {workload::Passes::kAsSegments};
   }
   network_models::Network network = scenario.cluster.topology->build();
-  KnownOverheads overheads;
+  KnownOverheads own_overheads;
   Simulation::Kept kept;
   Outcome outcome;
   for (const workload::Passes passes : paths) {
-    kept.overheads = &overheads;
+    kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
     auto simulation =
         Simulation::assemble(scenario, plan_step(scenario, passes), std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));

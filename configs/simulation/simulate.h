@@ -27,6 +27,7 @@ struct SimulateOptions {
   bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
   const ComputeModel* compute = nullptr;  // instead of the job's
+  KnownOverheads* overheads = nullptr;  // of this machine, shared with other steps on it; null: its own
   const TimelineRequest* timeline = nullptr;  // null: none
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
 };

@@ -49,6 +49,7 @@
 #include "validation/nccl/left_out.h"
 #include "validation/nccl/machine_list.h"
 #include "validation/tables/csv_table.h"
+#include "validation/training/left_out_steps.h"
 #include "validation/training/row.h"
 #include "validation/training/vocabulary.h"
 #include "workload/pipeline/schedule_file.h"
@@ -249,6 +250,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"kernel_table", name_first<validation::parse_kernel_table>},
     {"kineto", name_first<traces::read_kineto_text>},
     {"left_out", name_first<validation::parse_left_out>},
+    {"left_out_steps", name_first<validation::parse_left_out_steps>},
     {"log", name_first<traces::read_collective_log_text>},
     {"machines", name_first<validation::parse_machines>},
     {"megatron", megatron},

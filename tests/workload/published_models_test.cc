@@ -35,7 +35,10 @@ TEST(PublishedModels, HaveTheirPublishedParameters) {
       {"bloom-176b", 176'247'271'424, 2e-7},   // without the norm after the embedding
       {"deepseek-v3", 671'026'419'200, 3e-8},  // without the bias of the router's choice
       {"bert-large", 335'141'888, 3.2e-3},     // without token types and pooler
+      {"nemotron-h-8b", 8'100'852'736, 0.0},
       // Figures of papers and tables, to their last digit.
+      {"nemotron-h-56b", 56e9, 6e-3},
+      {"nemotron-3-nano-30b-a3b", 31.6e9, 1e-3},
       {"mixtral-8x22b", 141e9, 4e-3},
       {"grok-1", 314e9, 6e-3},
       {"opt-175b", 175e9, 4e-3},

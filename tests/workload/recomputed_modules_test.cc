@@ -36,7 +36,7 @@ KernelContext keeping_all() {
 }
 
 Bytes saved(const std::string& modules, MlpKind kind = MlpKind::kExperts) {
-  return layer_activations(keeping_all(), kind) - layer_activations(context_of(modules), kind);
+  return layer_activations(keeping_all(), {.mlp = kind}) - layer_activations(context_of(modules), {.mlp = kind});
 }
 
 // 4096 tokens of DeepSeek-V3 in two bytes.

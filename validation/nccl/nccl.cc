@@ -1,8 +1,6 @@
 // Validation against nccl-tests: measured collectives against the same ones simulated, and against NCCL's own formula.
 #include "validation/builtin.h"
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "validation/nccl/collective_replay.h"
@@ -15,14 +13,6 @@ namespace {
 
 // Target errors of a calibrated platform; the targets of the project.
 constexpr BandLimits kTargets = {0.20, 0.15, 0.10};
-
-// The causes of misses are written by hand, next to the logs.
-std::string text_of_file(const std::string& path) {
-  std::ifstream stream(path);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
 
 }  // namespace
 
@@ -60,6 +50,7 @@ Result<ValidationOutcome> validate_nccl(const ValidationRequest& request) {
   const std::size_t below_title = outcome.markdown.find('\n') + 1;
   const std::string left_out = text_of_file(shipped_folder("nccl") + "/leave_one_out.md");
   outcome.markdown.insert(below_title, "\n" + left_out + "\n## Logs in view\n");
+  // The causes of misses are written by hand, next to the logs.
   outcome.markdown += "\n" + text_of_file(shipped_folder("nccl") + "/causes.md");
   return outcome;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 
 #include "core/base/shared_folder.h"
@@ -20,6 +22,13 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view en
   }
   std::ranges::sort(files);
   return files;
+}
+
+std::string text_of_file(const std::string& path) {
+  std::ifstream stream(path);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
 }
 
 }  // namespace ringwright::validation

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -17,6 +19,7 @@ namespace {
 // The result of one scenario; several rows may share it.
 struct Prediction {
   std::string reason;
+  StepKind kind;
   bool fits = true;  // into the GPU's memory
   double seconds = 0.0;
   double tokens = 0.0;
@@ -66,14 +69,37 @@ void add_terms(const Report& report, Prediction& result) {
   result.bottleneck_compute = to_seconds(slowest.computing);
 }
 
-Prediction predict(const std::string& name, const std::string& yaml, const CaseOptions& options) {
+// What a machine's collectives cost beyond their messages, found once for all rows on it. Rows are on one machine if
+// everything is equal that does not belong to the model, its training and its layout.
+class MachineOverheads {
+ public:
+  [[nodiscard]] configs::KnownOverheads& of(const configs::Scenario& scenario) {
+    constexpr std::array<std::string_view, 5> kOfJob = {"name", "model.", "training.", "parallel.", "compute."};
+    std::string machine;
+    for (const ValueRead& value : scenario.document.log().values()) {
+      if (std::ranges::any_of(kOfJob, [&](std::string_view key) { return value.path.starts_with(key); })) continue;
+      machine += value.path + '=' + value.text + '\n';
+    }
+    const std::scoped_lock lock(mutex_);
+    auto& known = known_[std::move(machine)];
+    if (known == nullptr) known = std::make_unique<configs::KnownOverheads>();
+    return *known;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<configs::KnownOverheads>> known_;
+};
+
+Prediction predict(const std::string& name, const std::string& yaml, const CaseOptions& options,
+                   MachineOverheads& machines) {
   Prediction result;
   const auto scenario = configs::load_scenario_text(name, yaml, {.overrides = options.overrides});
   if (!scenario) {
     result.reason = first_error(scenario.error());
     return result;
   }
-  const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold);
+  const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold, {.overheads = &machines.of(*scenario)});
   if (!outcome) {
     result.reason = first_error(outcome.error());
     return result;
@@ -83,6 +109,7 @@ Prediction predict(const std::string& name, const std::string& yaml, const CaseO
     return result;
   }
   const Report& report = *outcome->report;
+  result.kind = step_kind_of(*scenario);
   result.seconds = to_seconds(report.step_time.mean);
   result.tokens = static_cast<double>(report.facts.tokens_per_step);
   result.model_flops = report.facts.model_flops.count();
@@ -155,6 +182,7 @@ void take(const Prediction& prediction, const TrainingConventions& conventions, 
     played.reason_column = column_of(prediction.reason);
     return;
   }
+  played.kind = prediction.kind;
   played.predicted_seconds = prediction.seconds;
   played.tokens = prediction.tokens;
   played.terms = prediction.terms;
@@ -180,8 +208,14 @@ class ScenarioPool {
 
   [[nodiscard]] std::vector<Prediction> predict_all(const CaseOptions& options) const {
     std::vector<Prediction> predictions(scenarios_.size());
+    MachineOverheads machines;
+    std::size_t done = 0;
 #pragma omp parallel for schedule(dynamic)
-    for (std::size_t i = 0; i < scenarios_.size(); ++i) predictions[i] = predict(names_[i], scenarios_[i], options);
+    for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+      predictions[i] = predict(names_[i], scenarios_[i], options, machines);
+#pragma omp critical(training_rows_done)
+      if (options.progress) options.progress(++done, scenarios_.size());
+    }
     return predictions;
   }
 

@@ -2,10 +2,13 @@
 // breakdown of the predicted time.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "validation/training/conventions.h"
+#include "validation/training/left_out_steps.h"
 #include "validation/training/row.h"
 
 namespace ringwright::validation {
@@ -23,6 +26,7 @@ struct PlayedRow {
   std::string source;                // key of its rule, or the name of the table
   std::string reason;                // why it could not be simulated or scored; else empty
   std::string reason_column;         // of the table, that the reason is about; empty: no single one
+  StepKind kind;                     // of the simulated step
   std::vector<std::string> assumed;  // assumptions: set neither by the row nor by the conventions
   MeasuredAs measured_as = MeasuredAs::kNothing;
   double measured_seconds = 0.0;  // a step, from the time or rate of the row
@@ -43,6 +47,7 @@ enum class LargeRows { kPlayed, kLeftOut };
 struct CaseOptions {
   std::vector<std::string> overrides;  // on top of every scenario
   LargeRows large = LargeRows::kPlayed;
+  std::function<void(std::size_t done, std::size_t all)> progress = {};  // of the distinct scenarios; any thread
 };
 
 // In the order of the rows, those of split `exclude` left out. Identical scenarios are simulated once, on all cores.

@@ -144,6 +144,8 @@ std::string training_json(const PlayedRow& row) {
                                  json_text(row.row.trust), json_text(row.row.model));
   text += fmt::format("\"layout\": {}, ", json_text(layout_text(row.row)));
   if (!row.played()) return text + fmt::format("\"not_played\": {}}}", json_text(row.reason));
+  text += fmt::format("\"gpu\": {}, \"generation\": {}, \"strategy\": {}, \"precision\": {}, ", json_text(row.row.gpu),
+                      json_text(row.kind.generation), json_text(row.kind.strategy), json_text(row.kind.precision));
   text +=
       fmt::format("\"measured_as\": {}, \"measured_s\": {:.6g}, \"predicted_s\": {:.6g}, \"error\": {:.6f}, ",
                   json_text(to_string(row.measured_as)), row.measured_seconds, row.predicted_seconds, error_of(row));

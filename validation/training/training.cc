@@ -97,7 +97,9 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
 
   const std::vector<PlayedRow> rows =
       play_rows(all->rows, *conventions,
-                {.overrides = request.overrides, .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed});
+                {.overrides = request.overrides,
+                 .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed,
+                 .progress = request.progress});
   if (std::ranges::none_of(rows, &PlayedRow::played)) {
     return tl::unexpected(nothing_compared(rows, shipped ? std::vector<std::string>{folder} : request.files));
   }
@@ -114,6 +116,12 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
   outcome.text = training_text(tables, shipped ? RowDetail::kWorst : RowDetail::kAll);
   outcome.json = training_json(tables);
   outcome.markdown = training_markdown(tables);
+  if (shipped) {
+    // Sources that were never in view come first: users' runs are such.
+    const std::size_t below_title = outcome.markdown.find('\n') + 1;
+    const std::string left_out = text_of_file(folder + "/leave_one_out.md");
+    outcome.markdown.insert(below_title, "\n" + left_out + "\n## Sources in view\n");
+  }
   outcome.passed = std::ranges::all_of(scores, &SourceScore::passed);
   if (request.cluster) {
     outcome.warnings.add({.severity = Severity::kWarning,

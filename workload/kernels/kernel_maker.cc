@@ -111,6 +111,11 @@ void KernelMaker::batched_gemm(std::string name, const Gemm& p) {
   add_gemm(std::move(name), p, context_.training.precision);
 }
 
+void KernelMaker::batched_gemm(std::string name, const Gemm& p, double bytes) {
+  batched_gemm(std::move(name), p);
+  kernels_.back().bytes = whole(bytes);
+}
+
 void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
   quantise(static_cast<double>(tokens * inputs));
   add_gemm(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, gemm_type_);

@@ -40,6 +40,8 @@ class KernelMaker {
   void local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void batched_gemm(std::string name, const Gemm& product);
+  // The same if it moves other bytes than its operands and its result.
+  void batched_gemm(std::string name, const Gemm& product, double bytes);
   // Fused attention, forward or backward: `share` of the microbatch's scores, for queries and keys of that many tokens
   // of each sequence.
   struct Scores {

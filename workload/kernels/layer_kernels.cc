@@ -6,6 +6,7 @@
 #include "workload/kernels/attention_kernels.h"
 #include "workload/kernels/edge_kernels.h"
 #include "workload/kernels/expert_kernels.h"
+#include "workload/kernels/mamba_kernels.h"
 #include "workload/kernels/pointwise_kernels.h"
 
 namespace ringwright::workload {
@@ -22,23 +23,6 @@ void add_block_norm_backward(KernelMaker& make, const std::string& name) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
   add_norm_backward(make, name, elements);
   add_residual_gradient(make, elements);
-}
-
-void add_residual(KernelMaker& make) {
-  const std::int64_t elements = make.local_tokens * make.shape.hidden;
-  if (make.shape.hidden_dropout) {
-    make.stream(kElementwise, "bias dropout add", elements, {.values = 3, .other_bytes = kDropoutMaskBytes});
-    return;
-  }
-  make.stream(kElementwise, "residual add", elements, {.values = 3});
-}
-
-void add_residual_backward(KernelMaker& make) {
-  const std::int64_t elements = make.local_tokens * make.shape.hidden;
-  if (make.shape.hidden_dropout) {
-    make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kDropoutMaskBytes});
-  }
-  if (make.shape.biases == Biases::kAllLinear) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
 }
 
 void add_mlp(KernelMaker& make) {
@@ -120,6 +104,7 @@ bool is_of_embedding(LayerSection section) {
 
 void add_section(LayerSection section, const KernelContext& context, KernelMaker& make) {
   if (is_of_attention(section)) return add_attention_sections(section, context, make);
+  if (is_of_mamba(section)) return add_mamba_sections(section, context, make);
   if (is_of_experts(section)) return add_expert_sections(section, context, make);
   if (is_of_embedding(section)) return add_embedding_sections(section, context, make);
   const std::int64_t h = make.shape.hidden;

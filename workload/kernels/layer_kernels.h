@@ -50,6 +50,9 @@ enum class LayerSection {
   kCoreFullBlock,  // the same without a mask
   kProjection,
   kAttentionResidual,  // bias, dropout, residual addition
+  kMambaNorm,
+  kMamba,  // GEMM, convolution, scan, gated norm, GEMM
+  kMambaResidual,
   kMlpNorm,
   kMlp,  // up GEMM, activation, down GEMM
   kMlpResidual,
@@ -82,6 +85,11 @@ enum class LayerSection {
   kPermuteBackward,
   kRouterBackward,
   kPredictorInputBackward,
+  kMambaResidualBackward,
+  kMambaBackward,  // without the first GEMM's gradients
+  kMambaDgrad,
+  kMambaWgrad,
+  kMambaNormBackward,
   kMlpNormBackward,  // with the addition of the residual's gradient
   kAttentionResidualBackward,
   kAttentionBackward,   // projection's gradients, attention core (recomputed first, if selective)

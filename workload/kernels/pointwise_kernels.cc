@@ -55,6 +55,23 @@ void add_residual_gradient(KernelMaker& make, std::int64_t elements) {
   make.stream(kElementwise, "residual gradient", elements, {.values = 3});
 }
 
+void add_residual(KernelMaker& make) {
+  const std::int64_t elements = make.local_tokens * make.shape.hidden;
+  if (make.shape.hidden_dropout) {
+    make.stream(kElementwise, "bias dropout add", elements, {.values = 3, .other_bytes = kDropoutMaskBytes});
+    return;
+  }
+  make.stream(kElementwise, "residual add", elements, {.values = 3});
+}
+
+void add_residual_backward(KernelMaker& make) {
+  const std::int64_t elements = make.local_tokens * make.shape.hidden;
+  if (make.shape.hidden_dropout) {
+    make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kDropoutMaskBytes});
+  }
+  if (make.shape.biases == Biases::kAllLinear) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
+}
+
 void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements) {
   if (make.pointwise == Pointwise::kFused) return make.stream(kElementwise, name, elements, {.values = 2});
   make.stream(kCast, name + ": to fp32", elements, {.values = 1, .other_bytes = kPointwiseFp32});

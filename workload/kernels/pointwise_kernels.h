@@ -18,6 +18,11 @@ void add_norm(KernelMaker& make, const std::string& name, std::int64_t elements)
 void add_norm_backward(KernelMaker& make, const std::string& name, std::int64_t elements);
 void add_residual_gradient(KernelMaker& make, std::int64_t elements);
 
+// After attention, Mamba-2 or MLP: bias and dropout if any, addition to the residual stream; without that addition's
+// gradient.
+void add_residual(KernelMaker& make);
+void add_residual_backward(KernelMaker& make);
+
 void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements);
 
 // SwiGLU or GELU, over the input of the down GEMM.

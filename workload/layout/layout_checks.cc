@@ -55,6 +55,29 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
   }
 }
 
+void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.hybrid || context.shape.hybrid->order.find('M') == std::string::npos) return;
+  const MambaShape& mamba = context.shape.hybrid->mamba;
+  const auto refuse = [&](std::int64_t number, std::string_view what) {
+    parallel.error("tp", "E460",
+                   fmt::format("{} = {} does not divide the {} {} of Mamba-2 layers", parallel.path_of("tp"),
+                               options.tp, number, what));
+  };
+  if (mamba.heads % options.tp != 0) refuse(mamba.heads, "heads");
+  if (mamba.groups % options.tp != 0) refuse(mamba.groups, "groups");
+  if (options.cp > 1) {
+    parallel.error("cp", "E461",
+                   fmt::format("{} = {}: the states of Mamba-2 layers are not passed between ranks",
+                               parallel.path_of("cp"), options.cp),
+                   "write 1");
+  }
+  const Recompute recompute = context.training.recompute;
+  if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {
+    context.training_map.error("recompute", "E461", "operators of Mamba-2 layers are not recomputed one by one",
+                               "write full, selective or none");
+  }
+}
+
 void check_batch(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   const TrainingOptions& training = context.training;
   const std::int64_t at_once = training.micro_batch * options.dp;
@@ -311,6 +334,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_sub_groups(parallel, context, options, model);
   check_context(parallel, context, options);
   check_tensor(parallel, context, options);
+  check_hybrid(parallel, context, options);
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);
   check_pipeline(parallel, context, options);

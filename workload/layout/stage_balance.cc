@@ -27,6 +27,9 @@ constexpr LayerSection kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpert
 constexpr LayerSection kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
                                      kExpertsBackward,     kExpertsWgrad,      kExpertUnsort,
                                      kPermuteBackward,     kRouterBackward,    kMlpNormBackward};
+constexpr LayerSection kStateSpace[] = {kMambaNorm, kMamba, kMambaResidual};
+constexpr LayerSection kStateSpaceBackward[] = {kMambaResidualBackward, kMambaBackward, kMambaDgrad, kMambaWgrad,
+                                                kMambaNormBackward};
 constexpr LayerSection kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward, kEmbeddingWgrad};
 constexpr LayerSection kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
                            kLossFinish, kLossBackward, kLogitsDgrad, kLogitsWgrad, kFinalNormBackward};
@@ -49,20 +52,18 @@ class Coster {
     return seconds;
   }
   [[nodiscard]] double of_layer(std::int64_t layer) const {
-    const ModelShape& shape = context_.shape;
-    const bool windowed = is_windowed(shape, layer);
-    const bool cut = context_.cp > 1;
-    double forward = of(cut ? std::span<const LayerSection>(kCutAttention) : kWholeAttention, windowed);
-    double backward =
-        of(cut ? std::span<const LayerSection>(kCutAttentionBackward) : kWholeAttentionBackward, windowed);
-    if (has_experts(shape, layer)) {
+    const LayerHalves halves = halves_of(context_.shape, layer);
+    double forward = 0.0;
+    double backward = 0.0;
+    add_mixer(halves.mixer, is_windowed(context_.shape, layer), forward, backward);
+    if (halves.mlp == MlpKind::kExperts) {
       forward += of(kSparse);
       backward += of(kSparseBackward);
-      if (shape.experts->shared_ffn > 0) {
+      if (context_.shape.experts->shared_ffn > 0) {
         forward += of(std::array{kSharedExperts});
         backward += of(std::array{kSharedExpertsBackward});
       }
-    } else {
+    } else if (halves.mlp == MlpKind::kDense) {
       forward += of(kDense);
       backward += of(kDenseBackward);
     }
@@ -70,6 +71,17 @@ class Coster {
   }
 
  private:
+  void add_mixer(Mixer mixer, bool windowed, double& forward, double& backward) const {
+    const bool cut = context_.cp > 1;
+    if (mixer == Mixer::kMamba) {
+      forward += of(kStateSpace);
+      backward += of(kStateSpaceBackward);
+    }
+    if (mixer != Mixer::kAttention) return;
+    forward += of(cut ? std::span<const LayerSection>(kCutAttention) : kWholeAttention, windowed);
+    backward += of(cut ? std::span<const LayerSection>(kCutAttentionBackward) : kWholeAttentionBackward, windowed);
+  }
+
   const KernelContext& context_;
   const ComputeModel& compute_;
   double again_;

@@ -8,14 +8,23 @@ void add_point(ModelChunk& part, PointKind kind, std::vector<ParameterTensor> te
   part.tensors.push_back(std::move(tensors));
 }
 
+void add_mixer(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
+  switch (halves_of(shape, layer).mixer) {
+    case Mixer::kAttention:
+      return add_point(part, is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
+                       attention_tensors(shape, parallel.tp));
+    case Mixer::kMamba: return add_point(part, PointKind::kMamba, mamba_tensors(shape, parallel.tp));
+    case Mixer::kNone: return add_point(part, PointKind::kNoMixer, {});
+  }
+}
+
 void add_layer(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
-  add_point(part, is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
-            attention_tensors(shape, parallel.tp));
-  if (has_experts(shape, layer)) {
-    const TensorSplit split{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp};
-    add_point(part, PointKind::kExperts, expert_tensors(shape, split));
-  } else {
-    add_point(part, PointKind::kMlp, mlp_tensors(shape, parallel.tp));
+  add_mixer(part, shape, parallel, layer);
+  const TensorSplit split{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp};
+  switch (halves_of(shape, layer).mlp) {
+    case MlpKind::kDense: return add_point(part, PointKind::kMlp, mlp_tensors(shape, parallel.tp));
+    case MlpKind::kExperts: return add_point(part, PointKind::kExperts, expert_tensors(shape, split));
+    case MlpKind::kNone: return add_point(part, PointKind::kNoMlp, {});
   }
 }
 
@@ -64,6 +73,15 @@ std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOpti
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+LayerHalves halves_at(PointKind mixer, PointKind mlp) {
+  LayerHalves halves;
+  if (mixer == PointKind::kMamba) halves.mixer = Mixer::kMamba;
+  if (mixer == PointKind::kNoMixer) halves.mixer = Mixer::kNone;
+  if (mlp == PointKind::kExperts) halves.mlp = MlpKind::kExperts;
+  if (mlp == PointKind::kNoMlp) halves.mlp = MlpKind::kNone;
+  return halves;
 }
 
 std::int64_t count_elements(const std::vector<ModelChunk>& parts) {

@@ -14,16 +14,21 @@ enum class PointKind {
   kEmbedding,
   kAttention,
   kWindowedAttention,
+  kMamba,
+  kNoMixer,  // of a layer of a hybrid model that is an MLP alone
   kMlp,
   kExperts,
+  kNoMlp,          // of a layer that is a mixer alone
   kPredictor,      // joins the residual stream with the next token's embedding, for multi-token prediction
   kPredictorHead,  // the model's head, for the token after the next
   kHead
 };
 // The second half of a layer, where its backward pass begins.
 [[nodiscard]] constexpr bool ends_layer(PointKind kind) {
-  return kind == PointKind::kMlp || kind == PointKind::kExperts;
+  return kind == PointKind::kMlp || kind == PointKind::kExperts || kind == PointKind::kNoMlp;
 }
+// Of the layer whose halves are these points.
+[[nodiscard]] LayerHalves halves_at(PointKind mixer, PointKind mlp);
 
 // One chunk of one stage.
 struct ModelChunk {

@@ -85,7 +85,15 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   return rows + router + e * static_cast<double>(sizes.tokens * shared);
 }
 
-double kept_layer(const KernelContext& context, MlpKind kind) {
+// In values of the working type for each token, in addition to the inputs.
+double mamba_columns(const KernelContext& context) {
+  const MambaShape& mamba = context.shape.hybrid->mamba;
+  const double low = input_bytes(context) / value_bytes(context);
+  const auto inner = static_cast<double>(mamba.inner() / context.tp);
+  return static_cast<double>(mamba.projected() / context.tp) + (1.0 + low) * inner;
+}
+
+double kept_layer(const KernelContext& context, LayerHalves halves) {
   const KernelMaker sizes(context);
   const double e = value_bytes(context);
   const auto h = static_cast<double>(context.shape.hidden);
@@ -95,13 +103,22 @@ double kept_layer(const KernelContext& context, MlpKind kind) {
   const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
   const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
   const double norms = 2.0 * e - shared_with_norms(context, sizes);
-  const double local = static_cast<double>(sizes.local_tokens) * (norms + 2.0 * mask) * h + inputs;
-  // The activation's input and output in addition to the attention's tensors.
+  const bool whole = halves.mixer != Mixer::kNone && halves.mlp != MlpKind::kNone;
+  const double local =
+      (whole ? 1.0 : 0.5) * (static_cast<double>(sizes.local_tokens) * (norms + 2.0 * mask) * h + inputs);
+  // The activation's input and output in addition to the mixer's tensors.
   const double mlp = e * static_cast<double>(sizes.gated_ffn) +
                      (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
-  const double columns = e * attention_columns(context, sizes) + (kind == MlpKind::kDense ? mlp : 0.0);
-  const double split = static_cast<double>(sizes.tokens) * (columns + core_bytes_per_token(context, sizes));
-  return local + split + (kind == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
+  double columns = 0.0;
+  double core = 0.0;
+  if (halves.mixer == Mixer::kAttention) {
+    columns = e * attention_columns(context, sizes);
+    core = core_bytes_per_token(context, sizes);
+  }
+  if (halves.mixer == Mixer::kMamba) columns = e * mamba_columns(context);
+  if (halves.mlp == MlpKind::kDense) columns += mlp;
+  const double split = static_cast<double>(sizes.tokens) * (columns + core);
+  return local + split + (halves.mlp == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
 }
 
 // Bytes of a logit that are stored for the backward pass, and additional bytes while the loss is computed.
@@ -147,26 +164,26 @@ double kept_results(const KernelContext& context) {
 
 }  // namespace
 
-Bytes layer_activations(const KernelContext& context, MlpKind kind) {
+Bytes layer_activations(const KernelContext& context, LayerHalves halves) {
   if (context.training.recompute == Recompute::kOperators) {
-    return whole_bytes(std::min(kept_operators(context), kept_layer(context, kind)));
+    return whole_bytes(std::min(kept_operators(context), kept_layer(context, halves)));
   }
   if (context.training.recompute == Recompute::kExceptSaved) {
-    return whole_bytes(std::min(kept_results(context), kept_layer(context, kind)));
+    return whole_bytes(std::min(kept_results(context), kept_layer(context, halves)));
   }
-  if (context.training.recompute != Recompute::kFull) return whole_bytes(kept_layer(context, kind));
+  if (context.training.recompute != Recompute::kFull) return whole_bytes(kept_layer(context, halves));
   const KernelMaker sizes(context);
   const std::int64_t tokens = context.training.full.distributed ? sizes.tokens / context.tp : sizes.local_tokens;
   return whole_bytes(static_cast<double>(tokens * context.shape.hidden) * value_bytes(context));
 }
 
-Bytes recomputed_layer(const KernelContext& context, MlpKind kind) {
-  if (context.training.recompute == Recompute::kFull) return whole_bytes(kept_layer(context, kind));
+Bytes recomputed_layer(const KernelContext& context, LayerHalves halves) {
+  if (context.training.recompute == Recompute::kFull) return whole_bytes(kept_layer(context, halves));
   if (context.training.recompute == Recompute::kExceptSaved) {
-    return whole_bytes(std::max(0.0, kept_layer(context, kind) - kept_results(context)));
+    return whole_bytes(std::max(0.0, kept_layer(context, halves) - kept_results(context)));
   }
   if (context.training.recompute != Recompute::kOperators) return Bytes(0);
-  return whole_bytes(std::max(0.0, kept_layer(context, kind) - kept_operators(context)));
+  return whole_bytes(std::max(0.0, kept_layer(context, halves) - kept_operators(context)));
 }
 
 // Token ids, and the dropout's mask.
@@ -199,9 +216,14 @@ Bytes head_workspace(const KernelContext& context) {
 }
 
 // Gradients of the MLP's output, its activation and its up GEMM are alive together.
-Bytes gradient_workspace(const KernelContext& context, MlpKind kind) {
+Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
   const KernelMaker sizes(context);
-  if (kind == MlpKind::kExperts) {
+  if (halves.mixer == Mixer::kMamba && halves.mlp == MlpKind::kNone) {
+    const MambaShape& mamba = context.shape.hybrid->mamba;
+    return whole_bytes(value_bytes(context) * static_cast<double>(sizes.tokens) *
+                       static_cast<double>(context.shape.hidden + (mamba.projected() + mamba.inner()) / context.tp));
+  }
+  if (halves.mlp == MlpKind::kExperts) {
     const ExpertShape& experts = *context.shape.experts;
     const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
     const std::int64_t columns = context.shape.hidden + (inputs + 1) * experts.ffn / context.experts.etp;

@@ -12,14 +12,15 @@
 
 namespace ringwright::workload {
 
-// Stored from the forward to the backward pass.
-enum class MlpKind { kDense, kExperts };
-[[nodiscard]] Bytes layer_activations(const KernelContext& context, MlpKind kind = MlpKind::kDense);
+// Stored from the forward to the backward pass. Of a Mamba-2 layer: its norm's and its first GEMM's input, that GEMM's
+// result, the scan's result before and after the gated norm, and the last GEMM's input (mamba_ssm, MambaSplitConv1d
+// with its memory-efficient path: the convolution and the states are computed again).
+[[nodiscard]] Bytes layer_activations(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);
 [[nodiscard]] Bytes head_activations(const KernelContext& context);
 // Alive only while a pass runs.
-[[nodiscard]] Bytes recomputed_layer(const KernelContext& context, MlpKind kind = MlpKind::kDense);
+[[nodiscard]] Bytes recomputed_layer(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes head_workspace(const KernelContext& context);
-[[nodiscard]] Bytes gradient_workspace(const KernelContext& context, MlpKind kind = MlpKind::kDense);
+[[nodiscard]] Bytes gradient_workspace(const KernelContext& context, LayerHalves halves = {});
 
 }  // namespace ringwright::workload

@@ -45,15 +45,14 @@ void KeptLayers::form_groups(const ModelChunk& part, const FullRecompute& full) 
 void KeptLayers::weigh(const ModelChunk& part, const KernelContext& context) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
-    const MlpKind kind =
-        part.points[layer.first_point + 1] == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
+    const LayerHalves halves = halves_at(part.points[layer.first_point], part.points[layer.first_point + 1]);
     const bool full = context.training.recompute == Recompute::kFull;
     if (full && layer.group_size == 0) {
-      layer.kept = recomputed_layer(context, kind);  // nothing is recomputed: everything is stored
+      layer.kept = recomputed_layer(context, halves);  // nothing is recomputed: everything is stored
       continue;
     }
-    layer.again = layer.alive_again = recomputed_layer(context, kind);
-    if (!full || layer.group_begin == i) layer.kept = layer_activations(context, kind);
+    layer.again = layer.alive_again = recomputed_layer(context, halves);
+    if (!full || layer.group_begin == i) layer.kept = layer_activations(context, halves);
     if (full && layer.group_begin < i) layer.alive_again += layers_[i - 1].alive_again;
   }
 }

@@ -179,9 +179,9 @@ class Walker {
           std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one in flight
     }
     if (ends_layer(kind) && pass != Pass::kForward) {
-      const MlpKind mlp = kind == PointKind::kExperts ? MlpKind::kExperts : MlpKind::kDense;
+      const LayerHalves halves = halves_at(part_of(slot.chunk).points[point - 1], kind);
       now[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
-      now[Held::kGradients] = gradient_workspace(context_, mlp);
+      now[Held::kGradients] = gradient_workspace(context_, halves);
     }
     for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
     MemoryMoment& moment = walk_.moments.back();

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "workload/model/hybrid_config.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -271,6 +273,7 @@ ModelShape read_model(ConfigMap& model) {
   read_latent(model, shape);
   read_experts(model, shape);
   read_adapters(model, shape);
+  read_hybrid(model, shape);
   check_heads(model,
               {.hidden = "hidden_size",
                .heads = "num_attention_heads",

@@ -68,6 +68,7 @@ void add_plain_inputs(const ModelShape& shape, std::int64_t tp, std::vector<Para
 
 bool has_experts(const ModelShape& shape, std::int64_t layer) {
   if (!shape.experts) return false;
+  if (shape.hybrid) return shape.hybrid->order[static_cast<std::size_t>(layer)] == 'E';
   const std::int64_t place = std::min(layer, shape.layers - 1) - shape.experts->dense_layers;
   return place >= 0 && (place + 1) % shape.experts->every == 0;
 }
@@ -215,10 +216,13 @@ std::int64_t parameters(const ModelShape& shape) {
   unpadded.vocabulary_multiple = 1;
   const auto output = shape.embeddings == Embeddings::kTied ? OutputWeights::kShared : OutputWeights::kOwn;
   std::int64_t total = count_elements(embedding_tensors(unpadded, 1)) +
-                       count_elements(head_tensors(unpadded, 1, output)) +
-                       shape.layers * count_elements(attention_tensors(shape, 1));
+                       count_elements(head_tensors(unpadded, 1, output));
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    total += count_elements(has_experts(shape, layer) ? expert_tensors(shape, {}) : mlp_tensors(shape, 1));
+    const LayerHalves halves = halves_of(shape, layer);
+    if (halves.mixer == Mixer::kAttention) total += count_elements(attention_tensors(shape, 1));
+    if (halves.mixer == Mixer::kMamba) total += count_elements(mamba_tensors(shape, 1));
+    if (halves.mlp == MlpKind::kDense) total += count_elements(mlp_tensors(shape, 1));
+    if (halves.mlp == MlpKind::kExperts) total += count_elements(expert_tensors(shape, {}));
   }
   return total;
 }
@@ -276,7 +280,11 @@ double mlp_gemms(const ModelShape& shape, std::int64_t layer) {
 
 Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count, std::int64_t layer) {
   const auto tokens = static_cast<double>(sequences * shape.sequence);
-  return Flops(2.0 * tokens * (attention_gemms(shape) + mlp_gemms(shape, layer))) +
+  const LayerHalves halves = halves_of(shape, layer);
+  if (halves.mixer == Mixer::kMamba) return mamba_forward_flops(shape, sequences);
+  const double mlp = halves.mlp == MlpKind::kNone ? 0.0 : mlp_gemms(shape, layer);
+  if (halves.mixer == Mixer::kNone) return Flops(2.0 * tokens * mlp);
+  return Flops(2.0 * tokens * (attention_gemms(shape) + mlp)) +
          attention_core_flops(shape, sequences, count, layer);
 }
 

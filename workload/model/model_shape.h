@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "workload/model/mamba.h"
 
 namespace ringwright::workload {
 
@@ -81,11 +82,14 @@ struct ModelShape {
   std::optional<LatentAttention> latent;
   std::optional<ExpertShape> experts;
   std::optional<LowRankAdapters> adapters;
+  std::optional<HybridShape> hybrid;  // layers of one half each, some of them Mamba-2
 };
 
 // Layers count from 0; those of multi-token prediction follow and are like the last of the others.
 [[nodiscard]] bool has_experts(const ModelShape& shape, std::int64_t layer);
 [[nodiscard]] bool is_windowed(const ModelShape& shape, std::int64_t layer);
+// The two halves of a layer; one of them is missing in a hybrid model.
+[[nodiscard]] LayerHalves halves_of(const ModelShape& shape, std::int64_t layer);
 
 // Sizes of one head: of queries and keys, and of values.
 [[nodiscard]] std::int64_t key_size(const ModelShape& shape);
@@ -121,6 +125,7 @@ struct TensorSplit {
 [[nodiscard]] std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t tp);
 // Router, experts of this rank, shared experts.
 [[nodiscard]] std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const TensorSplit& split);
+[[nodiscard]] std::vector<ParameterTensor> mamba_tensors(const ModelShape& shape, std::int64_t tp);
 // Combines the residual stream with the next token's embedding before a layer of multi-token prediction.
 [[nodiscard]] std::vector<ParameterTensor> predictor_tensors(const ModelShape& shape, std::int64_t tp);
 [[nodiscard]] std::vector<ParameterTensor> embedding_tensors(const ModelShape& shape, std::int64_t tp);
@@ -148,6 +153,7 @@ enum class AttentionCount { kFull, kCausal };
                                         std::int64_t layer = 0);
 [[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
                                          std::int64_t layer = 0);
+[[nodiscard]] Flops mamba_forward_flops(const ModelShape& shape, std::int64_t sequences);
 // With adapters frozen weights have no gradient, and the backward pass costs as much as the forward pass.
 // Forward and backward (twice the forward) of all layers and of the logits, without any recomputation. For f = 4h and
 // k = a: 72BLsh^2(1 + s/(6h) + V/(12hL)), Korthikanti et al., Appendix A.

@@ -161,6 +161,15 @@ void TensorParallel::mlp_backward(ProgramWriter& writer) {
                          LayerSection::kMlpUpWgrad, LayerSection::kMlpNormBackward});
 }
 
+void TensorParallel::mamba_forward(ProgramWriter& writer) {
+  half_forward(writer, {LayerSection::kMambaNorm, LayerSection::kMamba, LayerSection::kMambaResidual});
+}
+
+void TensorParallel::mamba_backward(ProgramWriter& writer) {
+  half_backward(writer, {LayerSection::kMambaResidualBackward, LayerSection::kMambaBackward, LayerSection::kMambaDgrad,
+                         LayerSection::kMambaWgrad, LayerSection::kMambaNormBackward});
+}
+
 void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
   writer.compute(sections_[LayerSection::kAttentionResidualBackward]);
   if (overlaps()) {

@@ -27,9 +27,11 @@ class TensorParallel {
   void embedding_forward(ProgramWriter& writer);
   void attention_forward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void mlp_forward(ProgramWriter& writer);
+  void mamba_forward(ProgramWriter& writer);
   void head_forward(ProgramWriter& writer);
   void head_backward(ProgramWriter& writer);
   void mlp_backward(ProgramWriter& writer);
+  void mamba_backward(ProgramWriter& writer);
   void attention_backward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void embedding_backward(ProgramWriter& writer);
   // Gathers an activation of which every rank received 1/tp.

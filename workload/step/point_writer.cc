@@ -26,6 +26,9 @@ void PointWriter::forward(ProgramWriter& writer, PointKind kind) {
     case PointKind::kEmbedding: return tensor_.embedding_forward(writer);
     case PointKind::kAttention: return tensor_.attention_forward(writer, AttentionSpan::kAll);
     case PointKind::kWindowedAttention: return tensor_.attention_forward(writer, AttentionSpan::kWindow);
+    case PointKind::kMamba: return tensor_.mamba_forward(writer);
+    case PointKind::kNoMixer:
+    case PointKind::kNoMlp: return;
     case PointKind::kMlp: return tensor_.mlp_forward(writer);
     case PointKind::kExperts: return expert_.forward(writer);
     case PointKind::kPredictor: return tensor_.predictor_forward(writer);
@@ -39,6 +42,9 @@ void PointWriter::backward_whole(ProgramWriter& writer, PointKind kind) {
     case PointKind::kEmbedding: return tensor_.embedding_backward(writer);
     case PointKind::kAttention: return tensor_.attention_backward(writer, AttentionSpan::kAll);
     case PointKind::kWindowedAttention: return tensor_.attention_backward(writer, AttentionSpan::kWindow);
+    case PointKind::kMamba: return tensor_.mamba_backward(writer);
+    case PointKind::kNoMixer:
+    case PointKind::kNoMlp: return;
     case PointKind::kMlp: return tensor_.mlp_backward(writer);
     case PointKind::kExperts: return expert_.backward(writer);
     case PointKind::kPredictor: return tensor_.predictor_backward(writer);

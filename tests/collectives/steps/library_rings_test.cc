@@ -72,7 +72,11 @@ TEST(LibraryRings, AreProvedInEveryOrder) {
     for (const int per_host : {1, 2, 3, 4, 8}) {
       if (per_host > ranks) continue;
       const GroupLayout layout = make_block_layout(ranks, per_host);
-      for (const CollectivePlan& plan : plans_of(layout)) expect_proof(*make_library_rings(plan), layout);
+      for (const CollectivePlan& plan : plans_of(layout)) {
+        expect_proof(*make_library_rings(plan), layout);
+        LibraryAlgorithms library;  // whose rings know the layout, and have tables of it
+        expect_proof(library.rings(plan, layout), layout);
+      }
     }
     const GroupLayout dealt = dealt_layout(ranks, 2);
     for (const CollectivePlan& plan : plans_of(dealt)) expect_proof(*make_library_rings(plan), dealt);

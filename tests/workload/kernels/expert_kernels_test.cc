@@ -99,7 +99,7 @@ TEST(ExpertKernels, ALayerStoresItsRowsForTheBackwardPass) {
   const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
   const std::int64_t attention = 8 * 4096 + 4 * 32 * 128 + 4 * 8 * 128 + 4 * 32;
   const std::int64_t experts = 2 * 2 * (2 * 4096 + 3 * 14336) + 4 * 8;
-  EXPECT_EQ(layer_activations(context, MlpKind::kExperts), Bytes(4096 * (attention + experts)));
+  EXPECT_EQ(layer_activations(context, {.mlp = MlpKind::kExperts}), Bytes(4096 * (attention + experts)));
 }
 
 }  // namespace

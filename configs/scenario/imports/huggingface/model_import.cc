@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/imports/huggingface/experts.h"
+#include "configs/scenario/imports/huggingface/hybrid.h"
 #include "configs/scenario/imports/huggingface/keys.h"
 #include "workload/model/model_config.h"
 
@@ -13,7 +14,8 @@ namespace ringwright::configs {
 namespace {
 
 constexpr std::string_view kSupported =
-    "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss";
+    "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss, "
+    "nemotron_h";
 
 // llama, mistral, qwen2, qwen3: the configuration classes of transformers share these keys.
 void read_llama_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
@@ -101,6 +103,8 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
     read_bert(config, shape);
   } else if (type == "llama" || type == "mistral" || type == "qwen2" || type == "qwen3") {
     read_llama_family(config, type, shape);
+  } else if (type == "nemotron_h") {
+    read_hf_nemotron_h(config, shape);
   } else if (is_hf_expert_family(type)) {
     read_hf_expert_family(config, type, shape);
   } else if (!type.empty() && !config.documenting()) {

@@ -116,8 +116,8 @@ TEST(HfConfig, HeadsMustFitTogether) {
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
               ElementsAre("E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
-                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss; "
-                          "describe others with explicit sizes in `model`"));
+                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss, "
+                          "nemotron_h; describe others with explicit sizes in `model`"));
 }
 
 TEST(HfConfig, ReadsMixtral) {
@@ -140,6 +140,27 @@ TEST(HfConfig, ReadsDeepSeekWithLatentAttention) {
   EXPECT_EQ(parameters(deepseek.shape) + 58 * 256, 671'026'419'200);
   EXPECT_EQ(deepseek.shape.predictors, 1);
   EXPECT_THAT(deepseek.assumed(), IsEmpty());
+}
+
+// Two layers of Mamba-2, one of attention, one of experts, with the sizes of config.json.
+TEST(HfConfig, ReadsAHybridModelOfMambaAndAttention) {
+  const std::string sizes =
+      R"({"model_type": "nemotron_h", "num_hidden_layers": 4, "hidden_size": 64, "num_attention_heads": 4,
+          "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 96, "vocab_size": 100,
+          "max_position_embeddings": 32, "tie_word_embeddings": false, "mamba_num_heads": 8, "mamba_head_dim": 16,
+          "n_groups": 2, "ssm_state_size": 32, "chunk_size": 8, "conv_kernel": 4, "n_routed_experts": 4,
+          "num_experts_per_tok": 2, "moe_intermediate_size": 48, "moe_shared_expert_intermediate_size": 40,
+          "n_group": 1, "topk_group": 1)";
+  const Reading hybrid = Reading::of_text(sizes + R"(, "hybrid_override_pattern": "MM*E"})");
+  EXPECT_THAT(hybrid.problems(), IsEmpty());
+  ASSERT_TRUE(hybrid.shape.hybrid.has_value());
+  EXPECT_EQ(hybrid.shape.hybrid->mamba.projected(), 128 + 128 + 2 * 2 * 32 + 8);
+  EXPECT_EQ(hybrid.shape.hybrid->mamba.chunk, 8);
+  EXPECT_EQ(hybrid.shape.experts->shared_ffn, 40);
+  EXPECT_THAT(Reading::of_text(sizes + R"(, "hybrid_override_pattern": "MM*"})").problems(),
+              ElementsAre("E460: there are 3 letters for 4 layers"));
+  EXPECT_THAT(Reading::of_text(sizes + R"(, "hybrid_override_pattern": "MM*E", "moe_latent_size": 16})").problems(),
+              ElementsAre("E461: experts in a latent space are not simulated"));
 }
 
 TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {

@@ -1,0 +1,11 @@
+// Kernels of a Mamba-2 layer: two GEMMs around a convolution, the chunked scan, and a gated norm.
+#pragma once
+
+#include "workload/kernels/kernel_maker.h"
+
+namespace ringwright::workload {
+
+[[nodiscard]] bool is_of_mamba(LayerSection section);
+void add_mamba_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
+
+}  // namespace ringwright::workload

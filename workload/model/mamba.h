@@ -1,0 +1,44 @@
+// State-space layers of hybrid models, Mamba-2 (Dao and Gu, arXiv 2405.21060), and the order of such a model's layers.
+//
+// A layer of a hybrid model is half of a transformer's: a mixer (attention or Mamba-2) or an MLP (dense or of experts),
+// with a norm and a residual of its own. Symbols: H heads of P channels, G groups that share their B and C vectors, N
+// the size of a channel's state, Q tokens of a chunk.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ringwright::workload {
+
+struct MambaShape {
+  std::int64_t heads = 1;
+  std::int64_t head_size = 64;
+  std::int64_t groups = 8;
+  std::int64_t state = 128;
+  std::int64_t chunk = 128;
+  std::int64_t kernel = 4;  // tokens of the convolution
+
+  [[nodiscard]] std::int64_t inner() const { return heads * head_size; }
+  // Channels of the convolution: x, B, C.
+  [[nodiscard]] std::int64_t convolved() const { return inner() + 2 * groups * state; }
+  // Columns of the first GEMM: z, x, B, C, and a time step for each head.
+  [[nodiscard]] std::int64_t projected() const { return inner() + convolved() + heads; }
+};
+
+enum class Mixer { kAttention, kMamba, kNone };
+enum class MlpKind { kDense, kExperts, kNone };
+struct LayerHalves {
+  Mixer mixer = Mixer::kAttention;
+  MlpKind mlp = MlpKind::kDense;
+};
+
+// By letter of Megatron's hybrid_override_pattern: M Mamba-2, * attention, - MLP, E experts; none for other letters.
+[[nodiscard]] std::optional<LayerHalves> halves_of_letter(char letter);
+
+struct HybridShape {
+  std::string order;  // a letter for each layer
+  MambaShape mamba;
+};
+
+}  // namespace ringwright::workload
