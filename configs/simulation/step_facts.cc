@@ -1,0 +1,141 @@
+#include "configs/simulation/step_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/host_rows.h"
+#include "configs/simulation/kernel_times.h"
+#include "core/base/sha256.h"
+
+namespace ringwright::configs {
+namespace {
+
+std::string layout_text(const workload::ParallelOptions& parallel) {
+  std::string text = fmt::format("TP {} x PP {} x DP {}", parallel.tp, parallel.pp, parallel.dp);
+  if (parallel.cp > 1) text += fmt::format(" x CP {}", parallel.cp);
+  if (parallel.virtual_stages > 1) text += fmt::format(", {} virtual stages", parallel.virtual_stages);
+  return text;
+}
+
+// The inputs that determine a step time, and the key whose evidence applies to each.
+struct EvidenceKey {
+  std::string_view input;
+  std::string_view path;
+};
+constexpr std::array kEvidenceKeys = {
+    EvidenceKey{"GPU memory", "cluster.node.gpu.memory_bandwidth"},
+    EvidenceKey{"kernel efficiency", "compute.gemm_efficiency"},
+    EvidenceKey{"kernel profile", "cluster.node.gpu.kernels.gemm.half_share"},
+    EvidenceKey{"NVLink", "cluster.node.nvlink.bandwidth"},
+    EvidenceKey{"PCIe", "cluster.node.pcie.bandwidth"},
+    EvidenceKey{"NIC", "cluster.node.nic.bandwidth"},
+    EvidenceKey{"fabric speed", "cluster.fabric.leaf.speed"},
+    EvidenceKey{"fabric latency", "cluster.fabric.latency.hop"},
+};
+
+std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
+  const bool calibrated = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
+    return value.path == "compute.model" && value.text == "calibrated";
+  });
+  std::vector<InputEvidence> evidence;
+  const std::optional<TraceJob>& trace = scenario.job.trace;
+  if (trace && trace->compute != "roofline") {
+    evidence.push_back({.input = "computing", .level = Evidence::kMeasured, .source = trace->name});
+  } else {
+    evidence.push_back({.input = "GPU arithmetic", .level = scenario.cluster.gpu.evidence,
+                        .source = scenario.cluster.gpu.name});
+  }
+  for (const EvidenceKey& key : kEvidenceKeys) {
+    for (const ValueRead& value : scenario.document.log().values()) {
+      if (value.path != key.path || (key.input == "kernel profile" && !calibrated)) continue;
+      evidence.push_back({.input = std::string(key.input), .level = value.evidence,
+                          .source = value.source.empty() ? value.origin : value.source});
+    }
+  }
+  return evidence;
+}
+
+// Kernels of sizes outside the range that the compute model's constants were fitted on, each name once.
+void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFacts& facts) {
+  constexpr std::size_t kNamed = 6;
+  std::set<std::string> within, beyond;
+  for (const Work& work : graph.works) {
+    for (const Kernel& kernel : work.kernels) {
+      (scenario.job.compute->extrapolates(kernel) ? beyond : within).insert(kernel.name);
+    }
+  }
+  if (beyond.empty()) return;
+  std::string names;
+  std::size_t named = 0;
+  for (const std::string& name : beyond) {
+    if (named++ == kNamed) break;
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  if (beyond.size() > kNamed) names += ", ...";
+  facts.warnings.push_back({.code = "W143",
+                            .where = "cluster.node.gpu.kernels",
+                            .text = fmt::format("{} kinds of kernels are extrapolated, {} are not: {}", beyond.size(),
+                                                within.size(), names)});
+}
+
+void add_log(const ConfigLog& log, StepFacts& facts) {
+  for (const Assumption& assumed : log.assumptions()) {
+    facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
+  }
+  for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
+  // "W131: parallel.zero.bucket has no effect" is reported by the list of ignored keys.
+  const auto is_listed = [&log](const Diagnostic& diagnostic) {
+    return diagnostic.code == "W131" && std::ranges::any_of(log.ignored(), [&](const IgnoredKey& ignored) {
+             return diagnostic.message.starts_with(ignored.path + " ");
+           });
+  };
+  for (const Diagnostic& diagnostic : log.diagnostics().all()) {
+    if (diagnostic.severity != Severity::kWarning || is_listed(diagnostic)) continue;
+    facts.warnings.push_back({.code = diagnostic.code,
+                              .where = fmt::format("{}:{}", diagnostic.place.file, diagnostic.place.line),
+                              .text = diagnostic.message});
+  }
+  for (const ValueRead& value : log.values()) {
+    facts.config.push_back({.path = value.path, .text = value.text, .origin = value.origin});
+  }
+  facts.config_sha256 = sha256(canonical_text(log));
+}
+
+}  // namespace
+
+StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
+  const workload::StepPlan& plan = simulation.plan();
+  StepFacts facts;
+  facts.scenario = scenario.name;
+  facts.seed = scenario.simulate.seed;
+  const std::optional<TraceJob>& trace = scenario.job.trace;
+  facts.model = trace ? "traces " + trace->name : scenario.job.model.name;
+  facts.parameters = plan.parameters;
+  if (!trace) facts.layout = layout_text(scenario.job.parallel);
+  facts.microbatches = plan.microbatches;
+  facts.tokens_per_step = plan.tokens;
+  facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
+                                                                          : plan.model_flops_full_attention;
+  facts.hardware_flops = plan.hardware_flops;
+  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(trace ? trace->precision : scenario.job.training.precision);
+  facts.warmup_iterations = scenario.simulate.warmup;
+  facts.memory = memory_rows(scenario);
+  if (!trace) facts.hosts = host_rows(scenario);
+  facts.held_at_peak = plan.held_at_peak;
+  facts.weight_versions = plan.weight_versions;
+  facts.published = scenario.published;
+  facts.kernel_times = kernel_times(plan.graph, *scenario.job.compute);
+  facts.cost_rates = scenario.cost;
+  facts.evidence = gather_evidence(scenario);
+  add_log(scenario.document.log(), facts);
+  note_extrapolation(scenario, simulation.plan().graph, facts);
+  return facts;
+}
+
+}  // namespace ringwright::configs
