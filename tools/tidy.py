@@ -265,6 +265,19 @@ def check_hidden(house):
                                  'together: give it a name of its own')
 
 
+def check_namesakes(house):
+    """Two types of one name in one namespace would be one type to the linker, and stop joined sources from compiling."""
+    places = {}
+    for name, source in house.sources.items():
+        if not name.endswith('.h') or name.startswith('tests/'):
+            continue
+        for match in re.finditer(r'^(?:struct|class|enum class)\s+(\w+)\s*(?:final\s*)?(?::[^:;]*)?\{', source.code, re.M):
+            line = source.code.count('\n', 0, match.start()) + 1
+            first = places.setdefault((name.split('/')[0], match.group(1)), name)
+            if first != name:
+                house.report(name, line, f'{match.group(1)} is the name of a type in {first} as well')
+
+
 def check_banned(house):
     for name, source in house.sources.items():
         for what, pattern, places, exempt, way_out in BANNED:
@@ -339,7 +352,7 @@ def check_paths(house):
 
 
 CHECKS = [check_layers, check_libraries, check_cycles, check_rooms, check_sizes, check_members, check_heads,
-          check_namespaces, check_hidden, check_banned, check_globals, check_plugins, check_presets, check_paths]
+          check_namespaces, check_hidden, check_namesakes, check_banned, check_globals, check_plugins, check_presets, check_paths]
 
 
 def tidy(root):

@@ -18,7 +18,7 @@ namespace {
 
 class Tournament {
  public:
-  Tournament(std::span<const JobView> jobs, const JobSpeed& speed)
+  Tournament(std::span<const ClusterJobView> jobs, const JobSpeed& speed)
       : jobs_(jobs), speed_(speed), sizes_(jobs.size()), out_(jobs.size()), leaves_(std::bit_ceil(jobs.size())) {
     winner_.assign(2 * leaves_, kNobody);
     for (std::size_t i = 0; i < jobs.size(); ++i) winner_[leaves_ + i] = i;
@@ -78,7 +78,7 @@ class Tournament {
     for (at /= 2; at >= 1; at /= 2) winner_[at] = better(winner_[2 * at], winner_[2 * at + 1]);
   }
 
-  std::span<const JobView> jobs_;
+  std::span<const ClusterJobView> jobs_;
   const JobSpeed& speed_;
   std::vector<int> sizes_;
   std::vector<bool> out_;  // it gets no more
@@ -88,11 +88,12 @@ class Tournament {
 
 class AfsL final : public SchedulingPolicy {
  public:
-  [[nodiscard]] double key(const JobView& job) const override { return job.remaining; }
+  [[nodiscard]] double key(const ClusterJobView& job) const override { return job.remaining; }
   [[nodiscard]] bool preempts() const override { return true; }
   [[nodiscard]] bool in_rounds() const override { return true; }
   [[nodiscard]] bool resizes() const override { return true; }
-  [[nodiscard]] std::vector<int> sizes(std::span<const JobView> jobs, int gpus, const JobSpeed& speed) const override {
+  [[nodiscard]] std::vector<int> sizes(std::span<const ClusterJobView> jobs, int gpus,
+                                       const JobSpeed& speed) const override {
     return jobs.empty() ? std::vector<int>() : Tournament(jobs, speed).divide(gpus);
   }
 };

@@ -24,8 +24,12 @@ constexpr std::array kLocalityOptions = {
     Option{"strict", "a job waits for as few hosts as possible, in one unit where one is large enough"},
     Option{"relaxed", "after `relax_after` of waiting it takes GPUs anywhere"}};
 
-double seconds_of(Duration time) { return static_cast<double>(time.count()) / 1e12; }
-Duration hours(std::int64_t count) { return Duration(count * 3600 * 1'000'000'000'000); }
+double seconds_of(Duration time) {
+  return static_cast<double>(time.count()) / 1e12;
+}
+Duration hours(std::int64_t count) {
+  return Duration(count * 3600 * 1'000'000'000'000);
+}
 
 class ClusterReader {
  public:
@@ -57,24 +61,32 @@ class ClusterReader {
 
   void read_speed() {
     ConfigMap map = root_.map("speed", "how fast jobs run on other GPUs than those they ask for");
-    plan_.machine = near_file(map, "machine", map.text({.name = "machine",
-                                                        .doc = "a scenario with `jobs`, whose simulated steps give the "
-                                                               "speeds of types of jobs",
-                                                        .fallback = std::string()}));
+    plan_.machine = near_file(map, "machine",
+                              map.text({.name = "machine",
+                                        .doc = "a scenario with `jobs`, whose simulated steps give the "
+                                               "speeds of types of jobs",
+                                        .fallback = std::string()}));
     plan_.speed.scaling = map.number({.name = "scaling",
                                       .doc = "speed grows with GPUs to the power of it",
                                       .fallback = 1.0,
                                       .min = 0.0,
                                       .max = 1.0});
-    plan_.speed.factor[1] = map.percent({.name = "unit", .doc = "speed within a unit, of that within a host",
-                                         .fallback = 1.0, .min = 0.01, .max = 1.0});
-    plan_.speed.factor[2] = map.percent({.name = "fabric", .doc = "speed over several units, of that within a host",
-                                         .fallback = plan_.speed.factor[1], .min = 0.01, .max = 1.0});
+    plan_.speed.factor[1] = map.percent({.name = "unit",
+                                         .doc = "speed within a unit, of that within a host",
+                                         .fallback = 1.0,
+                                         .min = 0.01,
+                                         .max = 1.0});
+    plan_.speed.factor[2] = map.percent({.name = "fabric",
+                                         .doc = "speed over several units, of that within a host",
+                                         .fallback = plan_.speed.factor[1],
+                                         .min = 0.01,
+                                         .max = 1.0});
     if (plan_.machine.empty()) return;
     for (const std::string_view key : {"scaling", "unit", "fabric"}) {
       if (map.has(key)) {
-        map.error(key, std::string(kClusterCode), fmt::format("'{}' and 'speed.machine' both say how fast jobs are",
-                                                              map.path_of(key)), "leave one of them out");
+        map.error(key, std::string(kClusterCode),
+                  fmt::format("'{}' and 'speed.machine' both say how fast jobs are", map.path_of(key)),
+                  "leave one of them out");
       }
     }
   }
@@ -93,8 +105,8 @@ class ClusterReader {
                                     .fallback = 1.0,
                                     .min = 1.0,
                                     .max = 1024.0});
-    plan_.shares_gpus = map.boolean({.name = "share_gpus", .doc = "jobs that ask for a part of a GPU share one",
-                                     .fallback = true});
+    plan_.shares_gpus =
+        map.boolean({.name = "share_gpus", .doc = "jobs that ask for a part of a GPU share one", .fallback = true});
     if (log.empty()) {
       read_generator(map);
     } else {
@@ -109,12 +121,15 @@ class ClusterReader {
 
   void read_log(ConfigMap& map, const std::string& log) {
     const std::string form = map.choice({.name = "form", .doc = "what wrote the log"}, kLogForms);
-    const double compress = map.number({.name = "compress", .doc = "times faster submissions than in the log",
-                                        .fallback = 1.0, .min = 1e-3, .max = 1e3});
+    const double compress = map.number({.name = "compress",
+                                        .doc = "times faster submissions than in the log",
+                                        .fallback = 1.0,
+                                        .min = 1e-3,
+                                        .max = 1e3});
     const auto at = std::ranges::find(kLogForms, form, &Option::name);
     if (at == kLogForms.end()) return;
-    auto read = traces::read_job_log(near_file(map, "log", log),
-                                     static_cast<traces::JobLogForm>(at - kLogForms.begin()));
+    auto read =
+        traces::read_job_log(near_file(map, "log", log), static_cast<traces::JobLogForm>(at - kLogForms.begin()));
     if (!read) {
       for (const Diagnostic& problem : read.error().all()) map.error("log", problem.code, problem.message);
       return;
@@ -134,35 +149,42 @@ class ClusterReader {
     constexpr Duration kLeast(1'000'000'000'000);
     settings.span = seconds_of(
         map.duration({.name = "span", .doc = "time of all submissions", .fallback = hours(168), .min = kLeast}));
-    settings.day_night = map.percent({.name = "day_night", .doc = "how much the rate of submissions changes in a day",
-                                      .fallback = 0.5, .min = 0.0, .max = 1.0});
+    settings.day_night = map.percent({.name = "day_night",
+                                      .doc = "how much the rate of submissions changes in a day",
+                                      .fallback = 0.5,
+                                      .min = 0.0,
+                                      .max = 1.0});
     if (map.has("gpus") || map.has("weights")) {
       settings.gpus = map.integers({.name = "gpus", .doc = "sizes of jobs", .min = 1});
       settings.weights = map.integers({.name = "weights", .doc = "how often each", .min = 0, .max = 1'000'000});
     }
-    settings.median = seconds_of(map.duration(
-        {.name = "median", .doc = "of running times", .fallback = hours(1) / 2, .min = kLeast}));
-    settings.sigma = map.number({.name = "sigma", .doc = "of the logarithm of running times", .fallback = 1.8,
-                                 .min = 0.0, .max = 5.0});
-    settings.longest = seconds_of(map.duration(
-        {.name = "longest", .doc = "running time", .fallback = hours(72), .min = kLeast}));
-    settings.seed = static_cast<std::uint64_t>(map.integer({.name = "seed", .doc = "of the generator", .fallback = 1,
-                                                            .min = 0}));
+    settings.median = seconds_of(
+        map.duration({.name = "median", .doc = "of running times", .fallback = hours(1) / 2, .min = kLeast}));
+    settings.sigma = map.number(
+        {.name = "sigma", .doc = "of the logarithm of running times", .fallback = 1.8, .min = 0.0, .max = 5.0});
+    settings.longest =
+        seconds_of(map.duration({.name = "longest", .doc = "running time", .fallback = hours(72), .min = kLeast}));
+    settings.seed =
+        static_cast<std::uint64_t>(map.integer({.name = "seed", .doc = "of the generator", .fallback = 1, .min = 0}));
     settings.types = static_cast<int>(map.integer({.name = "types",
                                                    .doc = "types of jobs, in equal shares: the first of "
                                                           "'speed.machine'",
-                                                   .fallback = 1, .min = 1, .max = 1'000}));
+                                                   .fallback = 1,
+                                                   .min = 1,
+                                                   .max = 1'000}));
     std::int64_t sum = 0;
     for (const std::int64_t weight : settings.weights) sum += weight;
     if (settings.gpus.size() != settings.weights.size() || sum <= 0) {
-      map.error("weights", std::string(kClusterCode), "'jobs.gpus' and 'jobs.weights' are lists of one length, with a "
-                                                      "weight above 0");
+      map.error("weights", std::string(kClusterCode),
+                "'jobs.gpus' and 'jobs.weights' are lists of one length, with a "
+                "weight above 0");
       return;
     }
     if (std::ranges::max(settings.gpus) > plan_.shape.gpus()) {
       map.error("gpus", std::string(kClusterCode),
                 fmt::format("'jobs.gpus' has {} GPUs, and the cluster {}", std::ranges::max(settings.gpus),
-                            plan_.shape.gpus()), "list the sizes of jobs as gpus and weights");
+                            plan_.shape.gpus()),
+                "list the sizes of jobs as gpus and weights");
       return;
     }
     plan_.jobs = generated_jobs(settings);
@@ -173,7 +195,7 @@ class ClusterReader {
     plan_.policies = map.texts({.name = "policies", .doc = "each is simulated: fifo, sjf, srtf, tiresias ..."});
     if (plan_.policies.empty()) plan_.policies = {"fifo"};
     std::vector<std::string> names;
-    for (const PolicyEntry& entry : scheduling_policies()) names.emplace_back(entry.name);
+    for (const SchedulingPolicyEntry& entry : scheduling_policies()) names.emplace_back(entry.name);
     for (const std::string& policy : plan_.policies) {
       if (std::ranges::find(names, policy) != names.end()) continue;
       map.error("policies", std::string(kClusterCode), fmt::format("'{}' is no policy", policy),
@@ -182,24 +204,27 @@ class ClusterReader {
     SchedulerSettings& settings = plan_.scheduler;
     settings.round = seconds_of(map.duration({.name = "round",
                                               .doc = "between decisions of policies that act in rounds",
-                                              .fallback = hours(1) / 60, .min = Duration(1'000'000'000'000)}));
-    const std::string locality = map.choice(
-        {.name = "locality", .doc = "where jobs run", .fallback = std::string("strict")}, kLocalityOptions);
-    const Duration relax = map.duration({.name = "relax_after", .doc = "waiting after which locality is relaxed",
-                                         .fallback = Duration(0), .min = Duration(0)});
+                                              .fallback = hours(1) / 60,
+                                              .min = Duration(1'000'000'000'000)}));
+    const std::string locality =
+        map.choice({.name = "locality", .doc = "where jobs run", .fallback = std::string("strict")}, kLocalityOptions);
+    const Duration relax = map.duration({.name = "relax_after",
+                                         .doc = "waiting after which locality is relaxed",
+                                         .fallback = Duration(0),
+                                         .min = Duration(0)});
     if (locality == "relaxed") {
       settings.relax_after = seconds_of(relax);
     } else if (map.has("relax_after")) {
       map.error("relax_after", std::string(kClusterCode), "it needs 'locality: relaxed'");
     }
-    settings.backfill = map.boolean({.name = "backfill",
-                                     .doc = "jobs that fit start before larger ones that come first",
-                                     .fallback = true});
-    settings.migrate = map.boolean({.name = "migrate", .doc = "running jobs move to better places where it pays",
-                                    .fallback = false});
+    settings.backfill = map.boolean(
+        {.name = "backfill", .doc = "jobs that fit start before larger ones that come first", .fallback = true});
+    settings.migrate =
+        map.boolean({.name = "migrate", .doc = "running jobs move to better places where it pays", .fallback = false});
     settings.restart = seconds_of(map.duration({.name = "restart",
                                                 .doc = "without progress after each start but a job's first",
-                                                .fallback = hours(1) / 120, .min = Duration(0)}));
+                                                .fallback = hours(1) / 120,
+                                                .min = Duration(0)}));
   }
 
   [[nodiscard]] static std::string near_file(const ConfigMap& map, std::string_view key, const std::string& name) {

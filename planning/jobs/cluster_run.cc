@@ -165,7 +165,7 @@ class ClusterPlayer {
     std::vector<Waiting> order(waiting_.begin(), waiting_.end());
     for (const std::size_t job : jobs_.running()) order.push_back(entry(job));
     std::ranges::sort(order);
-    std::vector<JobView> views;
+    std::vector<ClusterJobView> views;
     for (const Waiting& one : order) views.push_back(jobs_.view(std::get<2>(one)));
     const std::vector<int> sizes = inputs_.policy.sizes(views, inputs_.shape.gpus(), inputs_.speed);
     // First what jobs give back, then what they get.
@@ -196,6 +196,8 @@ class ClusterPlayer {
 
 }  // namespace
 
-ClusterRun run_cluster(const ClusterInputs& inputs) { return ClusterPlayer(inputs).run(); }
+ClusterRun run_cluster(const ClusterInputs& inputs) {
+  return ClusterPlayer(inputs).run();
+}
 
 }  // namespace ringwright::planning

@@ -38,8 +38,8 @@ Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
   auto rates = simulated_rates(plan.machine, most, workers);
   if (!rates) return tl::unexpected(std::move(rates.error()));
   if (types > rates->size()) {
-    return tl::unexpected(failure("E486", "'jobs.types' has more types than 'speed.machine' has jobs",
-                                  {.file = plan.machine}));
+    return tl::unexpected(
+        failure("E486", "'jobs.types' has more types than 'speed.machine' has jobs", {.file = plan.machine}));
   }
   return JobSpeed(plan.shape, std::move(*rates));
 }
@@ -73,13 +73,10 @@ Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& worke
                      .without_times = plan.without_times,
                      .policies = std::vector<PolicyResult>(plan.policies.size())};
   each_item(plan.policies.size(), workers, [&](std::size_t item) {
-    const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &PolicyEntry::name);
+    const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &SchedulingPolicyEntry::name);
     const auto policy = entry->make();
-    const ClusterRun run = run_cluster({.shape = plan.shape,
-                                        .jobs = plan.jobs,
-                                        .speed = *speed,
-                                        .policy = *policy,
-                                        .settings = plan.scheduler});
+    const ClusterRun run = run_cluster(
+        {.shape = plan.shape, .jobs = plan.jobs, .speed = *speed, .policy = *policy, .settings = plan.scheduler});
     study.policies[item] = summarise_run(plan, plan.policies[item], run);
   });
   return study;

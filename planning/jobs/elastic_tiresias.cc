@@ -6,15 +6,15 @@ namespace {
 
 class ElasticTiresias final : public SchedulingPolicy {
  public:
-  [[nodiscard]] double key(const JobView& job) const override { return tiresias_queue(job.attained); }
+  [[nodiscard]] double key(const ClusterJobView& job) const override { return tiresias_queue(job.attained); }
   [[nodiscard]] bool preempts() const override { return true; }
   [[nodiscard]] bool in_rounds() const override { return true; }
   [[nodiscard]] bool resizes() const override { return true; }
-  [[nodiscard]] std::vector<int> sizes(std::span<const JobView> jobs, int gpus,
+  [[nodiscard]] std::vector<int> sizes(std::span<const ClusterJobView> jobs, int gpus,
                                        const JobSpeed& /*speed*/) const override {
     return least_then_most(jobs, gpus);
   }
- };
+};
 
 }  // namespace
 

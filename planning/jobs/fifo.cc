@@ -6,8 +6,8 @@ namespace {
 
 class Fifo final : public SchedulingPolicy {
  public:
-  [[nodiscard]] double key(const JobView& job) const override { return job.job->submit; }
- };
+  [[nodiscard]] double key(const ClusterJobView& job) const override { return job.job->submit; }
+};
 
 }  // namespace
 

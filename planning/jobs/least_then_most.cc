@@ -5,7 +5,7 @@
 
 namespace ringwright::planning {
 
-std::vector<int> least_then_most(std::span<const JobView> jobs, int gpus) {
+std::vector<int> least_then_most(std::span<const ClusterJobView> jobs, int gpus) {
   std::vector<int> sizes(jobs.size());
   for (std::size_t i = 0; i < jobs.size() && gpus > 0; ++i) {
     if (jobs[i].job->least > gpus) continue;

@@ -15,7 +15,7 @@ RunningJobs::RunningJobs(const ClusterInputs& inputs)
   }
 }
 
-JobView RunningJobs::view(std::size_t job) const {
+ClusterJobView RunningJobs::view(std::size_t job) const {
   const JobState& state = states_[job];
   return {.job = &inputs_.jobs[job],
           .remaining = state.remaining,
@@ -45,8 +45,7 @@ void RunningJobs::expect_end(std::size_t job) {
 bool RunningJobs::goes_on(std::size_t job, const Grant& grant, double now) const {
   const JobState& state = states_[job];
   const auto is_same = [](const Grant::Part& a, const Grant::Part& b) { return a.host == b.host && a.gpus == b.gpus; };
-  return state.before && std::ranges::equal(state.before->parts, grant.parts, is_same) &&
-         !(state.stopped_at < now);
+  return state.before && std::ranges::equal(state.before->parts, grant.parts, is_same) && !(state.stopped_at < now);
 }
 
 void RunningJobs::put_on(std::size_t job, Grant grant, double now) {

@@ -12,10 +12,10 @@
 namespace ringwright::planning {
 
 struct JobState {
-  double remaining = 0.0;  // seconds on the GPUs it asks for
-  double attained = 0.0;   // GPU-seconds
-  double speed = 0.0;      // while it runs
-  double since = 0.0;      // its remaining time is as of then; later than now while it restarts
+  double remaining = 0.0;    // seconds on the GPUs it asks for
+  double attained = 0.0;     // GPU-seconds
+  double speed = 0.0;        // while it runs
+  double since = 0.0;        // its remaining time is as of then; later than now while it restarts
   double waits_since = 0.0;  // or runs since
   double stopped_at = -1.0;
   std::uint32_t version = 0;  // of its expected end
@@ -33,7 +33,7 @@ class RunningJobs {
   [[nodiscard]] const JobState& state(std::size_t job) const { return states_[job]; }
   // In the order of their numbers.
   [[nodiscard]] const std::vector<std::size_t>& running() const { return running_; }
-  [[nodiscard]] JobView view(std::size_t job) const;
+  [[nodiscard]] ClusterJobView view(std::size_t job) const;
 
   // Progress of a running job up to now.
   void advance(std::size_t job, double now);

@@ -15,7 +15,7 @@
 namespace ringwright::planning {
 
 // What a policy knows of a job that waits or runs.
-struct JobView {
+struct ClusterJobView {
   const ClusterJob* job = nullptr;
   double remaining = 0.0;  // seconds on the GPUs it asks for
   double attained = 0.0;   // GPU-seconds so far
@@ -29,7 +29,7 @@ class SchedulingPolicy {
  public:
   virtual ~SchedulingPolicy() = default;
   // Jobs with smaller keys come first; of equal ones the earlier submitted.
-  [[nodiscard]] virtual double key(const JobView& job) const = 0;
+  [[nodiscard]] virtual double key(const ClusterJobView& job) const = 0;
   // Running jobs may be stopped for those that come before them.
   [[nodiscard]] virtual bool preempts() const { return false; }
   // Acts at ticks of the round only, since keys change with time.
@@ -37,21 +37,21 @@ class SchedulingPolicy {
   // Sets the GPUs of jobs between their least and most.
   [[nodiscard]] virtual bool resizes() const { return false; }
   // Of a policy that resizes: GPUs of all jobs, which are in the order of their keys; 0: it waits.
-  [[nodiscard]] virtual std::vector<int> sizes(std::span<const JobView> /*jobs*/, int /*gpus*/,
+  [[nodiscard]] virtual std::vector<int> sizes(std::span<const ClusterJobView> /*jobs*/, int /*gpus*/,
                                                const JobSpeed& /*speed*/) const {
     return {};
   }
 };
 
 // Every job its least, in order, as long as GPUs last; then what is left in order, up to the most of each.
-[[nodiscard]] std::vector<int> least_then_most(std::span<const JobView> jobs, int gpus);
+[[nodiscard]] std::vector<int> least_then_most(std::span<const ClusterJobView> jobs, int gpus);
 
-struct PolicyEntry {
+struct SchedulingPolicyEntry {
   std::string_view name;
   std::string_view help;
   std::unique_ptr<SchedulingPolicy> (*make)();
 };
-[[nodiscard]] std::span<const PolicyEntry> scheduling_policies();
+[[nodiscard]] std::span<const SchedulingPolicyEntry> scheduling_policies();
 
 std::unique_ptr<SchedulingPolicy> make_fifo();
 std::unique_ptr<SchedulingPolicy> make_sjf();

@@ -6,8 +6,8 @@ namespace {
 
 class ShortestJobFirst final : public SchedulingPolicy {
  public:
-  [[nodiscard]] double key(const JobView& job) const override { return job.remaining; }
- };
+  [[nodiscard]] double key(const ClusterJobView& job) const override { return job.remaining; }
+};
 
 }  // namespace
 

@@ -6,9 +6,9 @@ namespace {
 
 class ShortestRemainingTimeFirst final : public SchedulingPolicy {
  public:
-  [[nodiscard]] double key(const JobView& job) const override { return job.remaining; }
+  [[nodiscard]] double key(const ClusterJobView& job) const override { return job.remaining; }
   [[nodiscard]] bool preempts() const override { return true; }
- };
+};
 
 }  // namespace
 

@@ -11,10 +11,10 @@ constexpr double kSecondQueue = 36'000.0;
 
 class Tiresias final : public SchedulingPolicy {
  public:
-  [[nodiscard]] double key(const JobView& job) const override { return tiresias_queue(job.attained); }
+  [[nodiscard]] double key(const ClusterJobView& job) const override { return tiresias_queue(job.attained); }
   [[nodiscard]] bool preempts() const override { return true; }
   [[nodiscard]] bool in_rounds() const override { return true; }
- };
+};
 
 }  // namespace
 

@@ -213,6 +213,12 @@ class TidyTest(unittest.TestCase):
                                                            'namespace {\nconstexpr int kMostLinks = 4;\n}\n}\n'},
                                  'core/engine/engine.cc:5: kMostLinks hides the constant of core/base/limits.h')
 
+    def test_two_types_of_one_name_in_one_library_are_found(self):
+        view = '// A view of something.\n#pragma once\nstruct View {\n  int a;\n};\n'
+        self.assert_only_finding({'network_models/flow_view.h': view, 'network_models/link_view.h': view},
+                                 'network_models/link_view.h:3: View is the name of a type in network_models/flow_view.h')
+        self.assertEqual(self.findings({'network_models/flow_view.h': view, 'collectives/call_view.h': view}), [])
+
     def test_constants_of_classes_and_of_other_libraries_hide_nothing(self):
         self.assertEqual(self.findings({
             'network_models/flow.h': '// Flows that share links.\nconstexpr int kMostFlows = 8;\n',

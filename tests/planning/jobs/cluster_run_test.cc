@@ -24,7 +24,7 @@ ClusterJob job_of(double submit, int gpus, double service) {
 
 ClusterRun run_of(const ClusterShape& shape, const std::vector<ClusterJob>& jobs, std::string_view policy,
                   const SchedulerSettings& settings = {}, const GivenSpeed& speed = {}) {
-  const auto entry = std::ranges::find(scheduling_policies(), policy, &PolicyEntry::name);
+  const auto entry = std::ranges::find(scheduling_policies(), policy, &SchedulingPolicyEntry::name);
   const auto made = entry->make();
   const JobSpeed speeds(shape, speed);
   return run_cluster({.shape = shape, .jobs = jobs, .speed = speeds, .policy = *made, .settings = settings});
@@ -61,8 +61,8 @@ TEST(ClusterRun, ShortestRemainingTimeStopsARunningJob) {
 
 // After 450 s on 8 GPUs the first job has an hour of GPU time and falls behind a new one, at the next round.
 TEST(ClusterRun, TiresiasPrefersTheLeastAttained) {
-  const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 3'000), job_of(100, 8, 300)}, "tiresias",
-                                {.round = 60.0, .restart = 0.0});
+  const ClusterRun run =
+      run_of(kOneHost, {job_of(0, 8, 3'000), job_of(100, 8, 300)}, "tiresias", {.round = 60.0, .restart = 0.0});
   EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 480.0);
   EXPECT_DOUBLE_EQ(run.jobs[1].end, 780.0);
   EXPECT_DOUBLE_EQ(run.jobs[0].end, 3'300.0);
@@ -155,7 +155,7 @@ TEST(ClusterRun, EveryPolicyEndsEveryJobAndAddsUp) {
     job.most = job.gpus * 2;
   }
   const ClusterShape shape{.hosts = 4, .gpus_per_host = 8, .hosts_per_unit = 2};
-  for (const PolicyEntry& policy : scheduling_policies()) {
+  for (const SchedulingPolicyEntry& policy : scheduling_policies()) {
     const ClusterRun run = run_of(shape, jobs, policy.name);
     double held = 0.0;
     for (std::size_t j = 0; j < jobs.size(); ++j) {
