@@ -83,6 +83,8 @@ class ConfigMap {
 
   // Whether the key is given (in the file, a preset or an override). Does not count as reading it.
   [[nodiscard]] bool has(std::string_view name) const;
+  // Whether the key is given as a map with keys of its own, not as a value with evidence and source.
+  [[nodiscard]] bool has_map(std::string_view name) const;
   // The names of all given keys, in order; for maps whose keys are data (environment variables).
   [[nodiscard]] std::vector<std::string> keys() const;
   // Marks a key as known and without effect, if it is given; lists it in the log as ignored.

@@ -118,6 +118,11 @@ bool ConfigMap::has(std::string_view name) const {
   return find_entry(*node_, name) != nullptr;
 }
 
+bool ConfigMap::has_map(std::string_view name) const {
+  const ConfigEntry* const entry = find_entry(*node_, name);
+  return entry != nullptr && bare_value(entry->value).kind == ConfigKind::kMap;
+}
+
 std::vector<std::string> ConfigMap::keys() const {
   if (documenting()) log_->mark_open(path_);
   std::vector<std::string> names;

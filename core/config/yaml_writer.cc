@@ -27,7 +27,8 @@ bool is_plain(std::string_view text) {
 
 class Writer {
  public:
-  explicit Writer(const ConfigSource* main) : main_(main) {}
+  // A preset's values are left out of a file that names the preset; one value alone is written whole.
+  Writer(const ConfigSource* main, bool keeps_presets) : main_(main), keeps_presets_(keeps_presets) {}
 
   [[nodiscard]] std::string text_of(const ConfigNode& node) const {
     if (node.kind != ConfigKind::kMap && has_other_evidence(node)) {
@@ -58,7 +59,7 @@ class Writer {
       case ConfigKind::kMap: {
         std::string text = "{";
         for (const ConfigEntry& entry : node.entries) {
-          if (from_preset(entry.value)) continue;
+          if (!keeps_presets_ && from_preset(entry.value)) continue;
           if (text.size() > 1) text += ", ";
           text += key_text(entry.key) + ": " + (has_provenance(node) ? bare_text(entry.value) : text_of(entry.value));
         }
@@ -71,14 +72,15 @@ class Writer {
   [[nodiscard]] static std::string key_text(const std::string& key) { return is_plain(key) ? key : json_text(key); }
 
   const ConfigSource* main_;
+  bool keeps_presets_;
 };
 
 }  // namespace
 
-std::string write_value(const ConfigNode& node) { return Writer(nullptr).text_of(node); }
+std::string write_value(const ConfigNode& node) { return Writer(nullptr, true).text_of(node); }
 
 std::string write_yaml(const ConfigNode& root, const ConfigSource* main) {
-  const Writer writer(main);
+  const Writer writer(main, false);
   std::string text;
   if (main != nullptr && main->evidence) text += "evidence: " + std::string(to_string(*main->evidence)) + "\n";
   if (main != nullptr && !main->provenance.empty()) text += "source: " + json_text(main->provenance) + "\n";

@@ -96,11 +96,7 @@ double read_seconds(ConfigMap& map, const SecondsKey& key) {
 
 Spread read_spread(ConfigMap& map, const SpreadKey& key) {
   if (!map.has(key.name) && key.fallback) return *key.fallback;
-  const std::string text = map.setting(key.name);
-  // {value: 30 s, evidence: measured} is a plain time with its provenance.
-  if (text.starts_with('{') && text.find("value:") == std::string::npos) {
-    return read_spread_map(map.map(key.name, key.doc));
-  }
+  if (map.has_map(key.name)) return read_spread_map(map.map(key.name, key.doc));
   return Spread::fixed(read_seconds(map, {.name = key.name, .doc = key.doc, .fallback = {}}));
 }
 

@@ -26,6 +26,16 @@ TEST(OperationPresets, AllAreReadWithoutAWarning) {
   EXPECT_GE(count, 5);
 }
 
+// A file that builds on a preset is the preset, as long as it changes nothing.
+TEST(OperationPresets, AFileMayBuildOnEach) {
+  for (const auto& entry : std::filesystem::directory_iterator(share_dir() + "/operation")) {
+    const std::string name = entry.path().stem().string();
+    auto built = goodput_text("mine.yaml", "preset: " + name + "\nrepetitions: 2\n", {.intervals = false});
+    ASSERT_TRUE(built.has_value()) << render(built.error());
+    EXPECT_EQ(built->outcome.ettr.mean, result_of(name, {"repetitions=2"}).outcome.ettr.mean) << name;
+  }
+}
+
 // 54 days, 419 unexpected interruptions, one every 3.09 h, more than 90 % effective training time.
 TEST(OperationPresets, Llama3HasItsInterruptions) {
   const GoodputResult result = result_of("llama3-h100");
