@@ -30,6 +30,7 @@ constexpr std::array kTunedAlgorithms = {TunableAlgorithm{"ring", "ring"},
                                          TunableAlgorithm{"collnetchain", "collnet_chain"}};
 constexpr std::array<std::string_view, 3> kTunedProtocols = {"ll", "ll128", "simple"};
 constexpr std::size_t kCallsInBlock = 4;
+constexpr int kElementBytes = 4;  // float, as nccl-tests
 
 std::vector<std::string> variables_of(const CallSetting& setting) {
   std::vector<std::string> settings = {"comm.env.NCCL_ALGO=" + setting.algorithm,
@@ -70,8 +71,9 @@ class Tuner {
     tried_ = 0;
     TunedMachine& own = *machine({});  // tune() has read it
     const Bytes size = configs::rounded_size(operation, wanted, own.bench().ranks(0), kElementBytes);
-    const auto first = own.bench().run({.operation = operation, .bytes = size});
     TunedCall call{.operation = operation, .size = size};
+    if (size == Bytes(0)) return call;  // less than an element for each rank
+    const auto first = own.bench().run({.operation = operation, .bytes = size});
     if (!first) return call;
     call.own = setting_of(*first);
     call.own_time = first->time;
@@ -92,8 +94,6 @@ class Tuner {
   }
 
  private:
-  static constexpr int kElementBytes = 4;  // float, as nccl-tests
-
   // From NCCL's number of channels to fewer and to more, as long as that is faster.
   void descend(CallSetting setting, TunedCall& call) {
     const auto start = time_of(setting, call);
@@ -169,8 +169,16 @@ Result<TuneResult> tune(const LoadMachine& load, const TuneOptions& options) {
   if (!machine) return tl::unexpected(machine.error());
   configs::CollectiveBench bench(*machine);
   TuneResult result{.ranks = bench.ranks(0), .hosts = machine->cluster.hosts, .calls = calls_of(options)};
-  if (!result.calls.empty()) {
-    const auto first = bench.run({.operation = result.calls.front().operation, .bytes = result.calls.front().size});
+  if (result.ranks < 2) {
+    return tl::unexpected(failure("E520", "a collective needs two ranks, and this machine has one GPU", {},
+                                  "set cluster.nodes to 2 or more"));
+  }
+  const auto some = std::ranges::find_if(result.calls, [&](const TunedCall& call) {
+    return configs::rounded_size(call.operation, call.size, result.ranks, kElementBytes) > Bytes(0);
+  });
+  if (some != result.calls.end()) {
+    const Bytes size = configs::rounded_size(some->operation, some->size, result.ranks, kElementBytes);
+    const auto first = bench.run({.operation = some->operation, .bytes = size});
     if (!first) return tl::unexpected(first.error());
     if (first->protocol.empty() || first->channels == 0) {
       return tl::unexpected(failure("E520",

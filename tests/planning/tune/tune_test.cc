@@ -76,6 +76,25 @@ TEST(Tune, TheFileMakesNcclTakeWhatWasFound) {
   EXPECT_TRUE(some_faster);
 }
 
+// 16 ranks and 4 bytes for each at least.
+TEST(Tune, LeavesOutSizesWithoutAnElementForEachRank) {
+  TuneOptions options{.operations = {CollectiveOperation::kReduceScatter}, .sizes = {1_B, 16_B}};
+  EXPECT_TRUE(tune(machine, options)->calls.empty());
+  options.sizes.push_back(64_B);
+  EXPECT_EQ(tune(machine, options)->calls.size(), 1U);
+}
+
+TEST(Tune, NeedsTwoRanks) {
+  const auto one = [](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = settings;
+    all.insert(all.end(), {"cluster.nodes=1", "cluster.node.gpus=1"});
+    return machine(all);
+  };
+  const auto refused = tune(one, some_options());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(render(refused.error()), HasSubstr("two ranks"));
+}
+
 TEST(Tune, DoesNotDependOnThreads) {
   TuneOptions options = some_options();
   options.workers.threads = 1;
