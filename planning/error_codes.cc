@@ -78,6 +78,11 @@ constexpr std::array kStudyCodes = {
                              "that holds it). A result states\nits step time by cause in whole picoseconds, parts_ps; "
                              "results of older versions do not.",
               .example = "ringwright compare llama.yaml out/llama"},
+    ErrorCode{.code = "E321",
+              .title = "sides that cannot be compared",
+              .explanation = "A comparison needs two sides: scenarios, results of earlier runs, or one scenario and "
+                             "what changes in it. A result\nis what was simulated; values cannot be changed in it.",
+              .example = "ringwright compare a.yaml\nringwright compare a.yaml --set parallel.tp=4"},
     ErrorCode{.code = "E330",
               .title = "a what-if that changes nothing",
               .explanation =

@@ -3,7 +3,7 @@
 
 #include "planning/compare/comparison.h"
 #include "tools/command.h"
-#include "tools/scenario_file.h"
+#include "tools/compared_sides.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {
@@ -31,27 +31,10 @@ class Compare final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    if (sides_.size() == 1 && !settings_.empty()) sides_.push_back(sides_.front());
-    if (sides_.size() < 2) return refuse("name two scenarios or results, or change one: --set parallel.tp=4");
-    std::vector<planning::ComparedStep> steps;
-    for (std::size_t i = 0; i < sides_.size(); ++i) {
-      const std::string earlier = planning::result_file(sides_[i]);
-      if (i == 1 && !settings_.empty() && !earlier.empty()) {
-        return refuse("--set changes a scenario, and '" + sides_[i] + "' is a result");
-      }
-      const auto path = earlier.empty() ? find_scenario(sides_[i]) : Result<std::string>(earlier);
-      if (!path) return refuse(path.error());
-      auto step = planning::load_compared(*path, i == 1 ? settings_ : std::vector<std::string>());
-      if (!step) return refuse(step.error());
-      step->source = sides_[i];
-      for (const std::string& setting : i == 1 ? settings_ : std::vector<std::string>()) {
-        step->source += " --set " + setting;
-      }
-      steps.push_back(std::move(*step));
-    }
-    const planning::SideBySide both = planning::compare(std::move(steps));
-    print(common.json ? render_comparison_json(both) : render_comparison_text(both, terminal_width()));
-    return write_page(html_, render_comparison_json(both));
+    const auto both = compare_sides(sides_, settings_);
+    if (!both) return refuse(both.error());
+    print(common.json ? render_comparison_json(*both) : render_comparison_text(*both, terminal_width()));
+    return write_page(html_, render_comparison_json(*both));
   }
 
  private:

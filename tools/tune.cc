@@ -53,12 +53,7 @@ class Tune final : public Command {
     if (const std::string problem = read_request(options); !problem.empty()) return refuse(problem);
     options.workers.threads = static_cast<int>(threads_.value_or(0));
     std::optional<Progress> progress;
-    if (!common.quiet && is_terminal(Stream::kError)) {
-      progress.emplace(ProgressStyle::kBar, "calls");
-      options.workers.progress = [&](std::size_t done, std::size_t all) {
-        progress->update(static_cast<double>(done) / static_cast<double>(all), done);
-      };
-    }
+    options.workers.progress = bar_of_parts(progress, common.quiet);
     const auto result = planning::tune([this](const std::vector<std::string>& more) { return machine(more); }, options);
     if (progress) progress->clear();
     if (!result) return refuse(result.error());

@@ -8,14 +8,10 @@
 
 #include "planning/search/search_rank.h"
 #include "planning/search/search_report.h"
+#include "planning/study/difference.h"
 
 namespace ringwright::planning {
 namespace {
-
-// "+1.2 s", "-31.5 ms".
-std::string signed_duration(Duration time) {
-  return time < Duration(0) ? "-" + to_string(Duration(0) - time) : "+" + to_string(time);
-}
 
 Duration by_formulas(const Configuration& configuration) {
   return configuration.quick->step_time.mean;
@@ -67,9 +63,9 @@ std::optional<StepBound> step_bound(const SearchResult& result) {
 
 std::string why_slower(const configs::Prediction& quicker, const configs::Prediction& slower) {
   if (slower.step_time.mean == quicker.step_time.mean) return "as quick";
-  const std::string more = signed_duration(slower.step_time.mean - quicker.step_time.mean);
+  const std::string more = signed_text(slower.step_time.mean - quicker.step_time.mean);
   const auto term = largest_difference(quicker.everywhere, slower.everywhere);
-  return term ? fmt::format("{}: {} {}", more, term->name, signed_duration(term->more)) : more;
+  return term ? fmt::format("{}: {} {}", more, term->name, signed_text(term->more)) : more;
 }
 
 }  // namespace ringwright::planning

@@ -120,7 +120,8 @@ class Tuner {
     call.best_time = time;
   }
 
-  // Nothing where NCCL carries the call out in another way. Fills in the channels where they were NCCL's.
+  // Nothing where NCCL takes another algorithm, protocol or number of channels. Fills in the channels where they were
+  // NCCL's.
   [[nodiscard]] std::optional<Duration> time_of(CallSetting& setting, const TunedCall& call) {
     TunedMachine* const tried = machine(variables_of(setting));
     if (tried == nullptr) return std::nullopt;

@@ -24,7 +24,7 @@ namespace ringwright::planning {
 // The machine with further settings ("comm.env.NCCL_ALGO=ring").
 using LoadMachine = std::function<Result<configs::Scenario>(const std::vector<std::string>& settings)>;
 
-// One way to carry out a call. Texts as NCCL's variables have them; no channels: NCCL's own number.
+// How a call is carried out. Texts as NCCL's variables have them; no channels: NCCL's own number.
 struct CallSetting {
   std::string algorithm;  // "ring", "nvlstree"
   std::string protocol;   // "ll128"

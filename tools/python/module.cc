@@ -20,6 +20,7 @@
 #include "planning/sweep/sweep.h"
 #include "planning/sweep/sweep_report.h"
 #include "planning/what_if/what_if.h"
+#include "tools/compared_sides.h"
 #include "tools/scenario_file.h"
 #include "validation/builtin.h"
 
@@ -73,19 +74,7 @@ std::string sweep(const std::string& file, const std::string& database, int thre
 
 // Of scenarios and results; the settings are those of the second side.
 std::string compare(const std::vector<std::string>& sides, const Settings& settings) {
-  if (sides.size() < 2) throw Refused("error: name two scenarios or results\n");
-  std::vector<planning::ComparedStep> steps;
-  for (std::size_t i = 0; i < sides.size(); ++i) {
-    const std::string earlier = planning::result_file(sides[i]);
-    if (i == 1 && !settings.empty() && !earlier.empty()) {
-      throw Refused("error: settings change a scenario, and '" + sides[i] + "' is a result\n");
-    }
-    const std::string path = earlier.empty() ? value_or_refuse(find_scenario(sides[i])) : earlier;
-    steps.push_back(value_or_refuse(planning::load_compared(path, i == 1 ? settings : Settings())));
-    steps.back().source = sides[i];
-    for (const std::string& setting : i == 1 ? settings : Settings()) steps.back().source += " --set " + setting;
-  }
-  return planning::render_comparison_json(planning::compare(std::move(steps)));
+  return planning::render_comparison_json(value_or_refuse(compare_sides(sides, settings)));
 }
 
 std::string what_if(const std::string& name, const Settings& settings, int threads) {
