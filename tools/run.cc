@@ -235,7 +235,7 @@ class Run final : public Command {
     const auto errors = validation::read_left_out_steps();
     if (!errors) return "";
     const std::string text = validation::left_out_steps_text(*errors, validation::step_kind_of(scenario));
-    return text.empty() ? "" : "\n  Error found on sources left out: " + text + "\n";
+    return text.empty() ? "" : "\n  Expected error of the step time: " + text + "\n";
   }
 
   // A job that is impossible as requested (codes E13x: layouts, batches, stages) is distinguished from a mistake in the

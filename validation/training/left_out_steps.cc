@@ -95,14 +95,13 @@ Result<std::vector<LeftOutSteps>> parse_left_out_steps(const std::string& name, 
 }
 
 std::string left_out_steps_text(const std::vector<LeftOutSteps>& errors, const StepKind& kind) {
-  const std::array<StepKind, 4> wanted = {kind,
-                                          StepKind{.generation = kind.generation, .precision = kind.precision},
+  const std::array<StepKind, 4> wanted = {kind, StepKind{.generation = kind.generation, .precision = kind.precision},
                                           StepKind{.generation = kind.generation}, StepKind{}};
   for (const StepKind& one : wanted) {
     const auto found = std::ranges::find(errors, one, &LeftOutSteps::kind);
     if (found == errors.end() || found->sources < 2) continue;
-    return fmt::format("{:.0f} % ({:+.0f}) for {}: {} runs of {} sources", 100.0 * found->error, 100.0 * found->bias,
-                       name_of(one), found->rows, found->sources);
+    return fmt::format("{:.0f} % (mean {:+.0f}) for {}; {} runs of {} sources, each left out of the fit",
+                       100.0 * found->error, 100.0 * found->bias, name_of(one), found->rows, found->sources);
   }
   return {};
 }

@@ -34,7 +34,7 @@ struct LeftOutSteps {
 [[nodiscard]] Result<std::vector<LeftOutSteps>> parse_left_out_steps(const std::string& name, std::string_view text);
 
 // The closest kind that two sources have: equal in all three, else without the strategy, else the generation alone,
-// else all steps. "7 % (-2) for hopper, experts, fp8: 60 runs of 3 sources"; empty where there is none.
+// else all steps. "7 % (mean -2) for hopper, experts, fp8; 60 runs of 3 sources, ..."; empty where there is none.
 [[nodiscard]] std::string left_out_steps_text(const std::vector<LeftOutSteps>& errors, const StepKind& kind);
 
 }  // namespace ringwright::validation
