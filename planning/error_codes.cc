@@ -123,6 +123,17 @@ constexpr std::array kStudyCodes = {
                              "Formulas, algorithms as\nsteps and algorithms that a scenario names itself have none of "
                              "these choices.",
               .example = "collectives: { model: closed_form }\ncollectives: { model: chunks }"},
+    ErrorCode{.code = "E620",
+              .title = "a capacity file whose machines are not clear",
+              .explanation = "A capacity file lists at least one machine. Every machine has a name of its own, and "
+                             "numbers of hosts in one place\nonly: `hosts`, or `cluster.nodes` among its values. At "
+                             "most 1,000 machines and numbers are searched.",
+              .example = "machines:\n  - { name: H100, hosts: [16, 32], set: { cluster.node.preset: dgx-h100 } }"},
+    ErrorCode{.code = "E621",
+              .title = "a machine without a price",
+              .explanation = "The objective `usd` and limits of money or energy need prices and power of every "
+                             "machine. `ringwright list prices`\nshows those that are shipped.",
+              .example = "set: { cost.usd_per_gpu_hour: 2.5 }\nset: { cost.preset: dgx-h100 }"},
 };
 
 }  // namespace

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
+#include "core/config/near_file.h"
 
 namespace ringwright::configs {
 namespace {
@@ -102,9 +102,7 @@ void read_placement(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
 // Relative to the file, or the name of a shipped scenario.
 std::string path_of_scenario(const ConfigMap& map, const std::string& name) {
   if (name.empty()) return {};
-  const std::filesystem::path near = std::filesystem::path(map.place("scenario").file).parent_path() / name;
-  std::error_code ignored;
-  if (std::filesystem::exists(near, ignored)) return near.lexically_normal().string();
+  if (auto near = near_file(map.place("scenario").file, name)) return *near;
   const std::string shipped = scenario_path(load_options({}), name);
   return shipped.empty() ? name : shipped;
 }

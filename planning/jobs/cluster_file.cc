@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
 #include "core/config/config_document.h"
+#include "core/config/near_file.h"
 #include "planning/jobs/scheduling_policy.h"
 
 namespace ringwright::planning {
@@ -61,11 +61,10 @@ class ClusterReader {
 
   void read_speed() {
     ConfigMap map = root_.map("speed", "how fast jobs run on other GPUs than those they ask for");
-    plan_.machine = near_file(map, "machine",
-                              map.text({.name = "machine",
-                                        .doc = "a scenario with `jobs`, whose simulated steps give the "
-                                               "speeds of types of jobs",
-                                        .fallback = std::string()}));
+    plan_.machine = map.text({.name = "machine",
+                              .doc = "a scenario with `jobs`, whose simulated steps give the speeds of types of jobs",
+                              .fallback = std::string()});
+    plan_.machine = near_file(map.place("machine").file, plan_.machine).value_or(plan_.machine);
     plan_.speed.scaling = map.number({.name = "scaling",
                                       .doc = "speed grows with GPUs to the power of it",
                                       .fallback = 1.0,
@@ -128,8 +127,8 @@ class ClusterReader {
                                         .max = 1e3});
     const auto at = std::ranges::find(kLogForms, form, &Option::name);
     if (at == kLogForms.end()) return;
-    auto read =
-        traces::read_job_log(near_file(map, "log", log), static_cast<traces::JobLogForm>(at - kLogForms.begin()));
+    const std::string path = near_file(map.place("log").file, log).value_or(log);
+    auto read = traces::read_job_log(path, static_cast<traces::JobLogForm>(at - kLogForms.begin()));
     if (!read) {
       for (const Diagnostic& problem : read.error().all()) map.error("log", problem.code, problem.message);
       return;
@@ -225,13 +224,6 @@ class ClusterReader {
                                                 .doc = "without progress after each start but a job's first",
                                                 .fallback = hours(1) / 120,
                                                 .min = Duration(0)}));
-  }
-
-  [[nodiscard]] static std::string near_file(const ConfigMap& map, std::string_view key, const std::string& name) {
-    if (name.empty()) return name;
-    const std::filesystem::path near = std::filesystem::path(map.place(key).file).parent_path() / name;
-    std::error_code ignored;
-    return std::filesystem::exists(near, ignored) ? near.string() : name;
   }
 
   ConfigMap root_;

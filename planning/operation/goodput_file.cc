@@ -11,6 +11,7 @@
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/sha256.h"
+#include "core/config/near_file.h"
 #include "planning/operation/operation_reader.h"
 #include "planning/operation/policies/builtin_policies.h"
 #include "planning/study/each_item.h"
@@ -79,11 +80,7 @@ class GoodputReader {
   // Relative to this file, as a sweep's is; a name without a file is that of a shipped scenario.
   [[nodiscard]] std::string scenario_file(const std::string& named) const {
     const ConfigSource* const file = document_.file();
-    std::error_code ignored;
-    if (file != nullptr && !file->path.empty()) {
-      const std::filesystem::path near = std::filesystem::path(file->path).parent_path() / named;
-      if (std::filesystem::exists(near, ignored)) return near.string();
-    }
+    if (auto near = near_file(file != nullptr ? file->path : "", named)) return *near;
     const std::string shipped = configs::scenario_path(configs::load_options({}), named);
     return shipped.empty() ? named : shipped;
   }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "core/config/config_document.h"
+#include "core/config/near_file.h"
 #include "planning/study/known_keys.h"
 
 namespace ringwright::planning {
@@ -174,11 +174,8 @@ Result<SweepPlan> read_sweep(ConfigDocument document) {
   }
   if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
   // Relative to the sweep file, as `extends` is; a name without a file is that of a shipped scenario.
-  if (const ConfigSource* file = document.file(); file != nullptr && !file->path.empty()) {
-    const std::filesystem::path near = std::filesystem::path(file->path).parent_path() / plan.scenario;
-    std::error_code ignored;
-    if (std::filesystem::exists(near, ignored)) plan.scenario = near.string();
-  }
+  const ConfigSource* const file = document.file();
+  plan.scenario = near_file(file != nullptr ? file->path : "", plan.scenario).value_or(plan.scenario);
   return plan;
 }
 

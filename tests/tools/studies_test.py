@@ -89,6 +89,21 @@ class StudiesTest(unittest.TestCase):
         self.assertEqual(self.answer('sweep', 'plan.yaml', '--db', 'two.sqlite', '-j', '2', '--json', '-q'), one)
         self.assertEqual(self.content('one.sqlite'), self.content('two.sqlite'))
 
+    def test_capacity_is_the_same_with_one_thread_and_two(self):
+        self.write('run.yaml', 'scenario: base.yaml\ntokens: 1e9\nmachines:\n  - {name: a, hosts: [1]}\n'
+                               '  - {name: b, set: {cluster.node.preset: dgx-a100}}\n')
+        one = self.answer('capacity', 'run.yaml', '-j', '1', '--json', '-q')
+        self.assertEqual(self.answer('capacity', 'run.yaml', '-j', '2', '--json', '-q'), one)
+        result = json.loads(one)
+        self.assertEqual([offer['machine'] for offer in result['offers']], ['a', 'b'])
+        self.assertEqual(result['ranking'][0], 0)  # H100 before A100
+
+    def test_capacity_without_a_machine_within_the_budget_is_infeasible(self):
+        self.write('run.yaml', 'scenario: base.yaml\ntokens: 1e9\nbudget: {days: 0}\nmachines: [{name: a}]\n')
+        code, out, _ = self.call('capacity', 'run.yaml')
+        self.assertNotEqual(code, 0)
+        self.assertIn('over budget', out)
+
     def test_shards_of_a_batch_array_join(self):
         whole = self.answer('sweep', 'plan.yaml', '--db', 'whole.sqlite', '--json', '-q')
         merges = []

@@ -1,0 +1,212 @@
+#include "planning/capacity/capacity.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "planning/search/search.h"
+#include "planning/search/search_base.h"
+#include "planning/search/search_report.h"
+
+namespace ringwright::planning {
+namespace {
+
+constexpr std::array<std::string_view, 4> kOfferStatusNames{"ok", "over_budget", "too_large", "refused"};
+constexpr double kSecondsPerDay = 86'400.0;
+constexpr double kJoulesPerMegawattHour = 3.6e9;
+constexpr double kTie = 1e-3;
+
+void refuse(Offer& offer, const Diagnostics& mistakes) {
+  const auto first = std::ranges::find(mistakes.all(), Severity::kError, &Diagnostic::severity);
+  offer.status = OfferStatus::kRefused;
+  offer.code = first == mistakes.all().end() ? "" : first->code;
+  offer.reason = first == mistakes.all().end() ? "it cannot be searched" : first->message;
+}
+
+// One machine with one number of hosts: 0 stands for the scenario's own.
+class Candidate {
+ public:
+  Candidate(const CapacityPlan& plan, const std::string& scenario, const Workers& workers)
+      : plan_(plan), scenario_(scenario), workers_(workers) {}
+
+  // A mistake only where the whole study cannot be made.
+  [[nodiscard]] Result<Offer> evaluate(std::size_t machine, std::int64_t hosts) const {
+    Offer offer{.machine = machine, .hosts = hosts};
+    std::vector<std::string> settings = plan_.settings;
+    const CapacityMachine& described = plan_.machines[machine];
+    settings.insert(settings.end(), described.settings.begin(), described.settings.end());
+    if (hosts > 0) settings.push_back(fmt::format("cluster.nodes={}", hosts));
+    const auto base = load_search_base(scenario_, {.overrides = settings, .share_folders = {}}, {});
+    if (!base) {
+      refuse(offer, base.error());
+      return offer;
+    }
+    offer.hosts = base->scenario.cluster.hosts;
+    offer.gpus = base->scenario.cluster.gpus();
+    if (auto problem = lack_of_cost(base->scenario, described.name)) return tl::unexpected(std::move(*problem));
+    if (plan_.budget.gpus && offer.gpus > *plan_.budget.gpus) {
+      offer.status = OfferStatus::kOverBudget;
+      offer.reason = fmt::format("{} GPUs of {}", offer.gpus, *plan_.budget.gpus);
+      return offer;
+    }
+    search_layouts(base->scenario, offer);
+    return offer;
+  }
+
+ private:
+  [[nodiscard]] std::optional<Diagnostics> lack_of_cost(const configs::Scenario& scenario,
+                                                        const std::string& machine) const {
+    const bool priced = scenario.cost && scenario.cost->usd_per_gpu_hour > 0.0;
+    const bool powered = scenario.cost && scenario.cost->gpu_watts > 0.0;
+    const bool needs_price = plan_.objective == CapacityObjective::kUsd || plan_.budget.usd.has_value();
+    if (needs_price && !priced) {
+      return failure("E621", fmt::format("machine '{}' has no price, which the objective or the budget needs", machine),
+                     {.file = scenario_}, "set: { cost.preset: dgx-h100 }, or cost.usd_per_gpu_hour: 2.5");
+    }
+    if (plan_.budget.megawatt_hours && !powered) {
+      return failure("E621", fmt::format("machine '{}' has no power, which the budget needs", machine),
+                     {.file = scenario_}, "set: { cost.preset: dgx-h100 }, or cost.gpu_watts: 700");
+    }
+    return std::nullopt;
+  }
+
+  void search_layouts(const configs::Scenario& scenario, Offer& offer) const {
+    configs::SearchSettings settings = scenario.search;
+    settings.replay = plan_.replay;
+    // With a fixed batch and number of GPUs, the shortest step is also the cheapest.
+    settings.objective = configs::Objective::kStepTime;
+    const auto found = search(scenario, settings, {.threads = workers_.threads});
+    if (!found) {
+      refuse(offer, found.error());
+      return;
+    }
+    offer.layouts = found->ranked.size();
+    if (found->ranked.empty()) {
+      no_layout(*found, offer);
+      return;
+    }
+    const SearchSpace space(scenario, settings);
+    const Configuration& best = found->ranked.front();
+    for (const configs::SearchAxis& axis : found->axes) {
+      if (axis.values.size() < 2) continue;
+      offer.layout.push_back({.axis = axis.name, .value = value_on(best.layout, axis.name)});
+    }
+    offer.layout.push_back({.axis = "dp", .value = std::to_string(best.dp)});
+    const auto chosen = changed_scenario(scenario, space.changes(best.layout));
+    if (!chosen) {
+      refuse(offer, chosen.error());
+      return;
+    }
+    const Point point = simulate_point(*chosen);
+    if (point.status != PointStatus::kOk) {
+      offer.status = point.status == PointStatus::kTooLarge ? OfferStatus::kTooLarge : OfferStatus::kRefused;
+      offer.code = point.code;
+      offer.reason = point.reason;
+      return;
+    }
+    offer.figures = point.figures;
+    add_run(offer);
+  }
+
+  static void no_layout(const SearchResult& found, Offer& offer) {
+    if (!found.misfits.empty()) {
+      offer.status = OfferStatus::kTooLarge;
+      offer.reason = fmt::format("the smallest of {} layouts needs {} of {}", found.misfits.size(),
+                                 to_string(found.misfits.front().fullest.total), to_string(found.capacity));
+      return;
+    }
+    offer.status = OfferStatus::kRefused;
+    offer.reason = "no layout is legal";
+    if (found.refusals.empty()) return;
+    offer.code = found.refusals.front().refusal.code;
+    offer.reason = fmt::format("no layout is legal: {}", found.refusals.front().refusal.example);
+  }
+
+  // What all tokens take, and whether that is within the budget.
+  void add_run(Offer& offer) const {
+    const StepFigures& step = offer.figures;
+    offer.days = plan_.tokens / step.tokens_per_second() / plan_.goodput / kSecondsPerDay;
+    if (step.cost.usd_per_tera_tokens) {
+      offer.usd = *step.cost.usd_per_tera_tokens * plan_.tokens / 1e12 / plan_.goodput;
+    }
+    if (step.cost.joules_per_token) {
+      offer.megawatt_hours = *step.cost.joules_per_token * plan_.tokens / plan_.goodput / kJoulesPerMegawattHour;
+    }
+    offer.status = OfferStatus::kOk;
+    const auto limit = [&offer](double value, const std::optional<double>& most, std::string_view unit) {
+      if (!most || value <= *most || offer.status != OfferStatus::kOk) return;
+      offer.status = OfferStatus::kOverBudget;
+      offer.reason = fmt::format("{:.4g} {} of {:.4g}", value, unit, *most);
+    };
+    limit(offer.days, plan_.budget.days, "days");
+    limit(offer.usd.value_or(0.0), plan_.budget.usd, "usd");
+    limit(offer.megawatt_hours.value_or(0.0), plan_.budget.megawatt_hours, "MWh");
+  }
+
+  const CapacityPlan& plan_;
+  const std::string& scenario_;
+  const Workers& workers_;
+};
+
+double score_of(const Offer& offer, CapacityObjective objective) {
+  switch (objective) {
+    case CapacityObjective::kDays: return offer.days;
+    case CapacityObjective::kUsd: return offer.usd.value_or(0.0);
+    case CapacityObjective::kGpus: return static_cast<double>(offer.gpus);
+  }
+  return 0.0;
+}
+
+// Days, GPUs, and money where every machine has a price.
+std::array<double, 3> burdens_of(const Offer& offer, bool priced) {
+  return {offer.days, static_cast<double>(offer.gpus), priced ? offer.usd.value_or(0.0) : 0.0};
+}
+
+// An offer is on the front when no other one is as good in all respects and better in one, by more than a thousandth:
+// less is no difference that a simulation predicts.
+void mark_front(CapacityResult& result) {
+  const bool priced =
+      std::ranges::all_of(result.ranking, [&](std::size_t index) { return result.offers[index].usd.has_value(); });
+  for (const std::size_t index : result.ranking) {
+    const auto mine = burdens_of(result.offers[index], priced);
+    result.offers[index].on_front = std::ranges::none_of(result.ranking, [&](std::size_t other) {
+      const auto theirs = burdens_of(result.offers[other], priced);
+      const bool as_good = std::ranges::equal(theirs, mine, std::ranges::less_equal());
+      return as_good && !std::ranges::equal(theirs, mine, [](double a, double b) { return a >= b * (1.0 - kTie); });
+    });
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(OfferStatus status) {
+  return kOfferStatusNames[static_cast<std::size_t>(status)];
+}
+
+Result<CapacityResult> find_capacity(const CapacityPlan& plan, const std::string& scenario, const Workers& workers) {
+  std::vector<std::pair<std::size_t, std::int64_t>> candidates;
+  for (std::size_t machine = 0; machine < plan.machines.size(); ++machine) {
+    if (plan.machines[machine].hosts.empty()) candidates.emplace_back(machine, 0);
+    for (const std::int64_t hosts : plan.machines[machine].hosts) candidates.emplace_back(machine, hosts);
+  }
+  CapacityResult result{.scenario = scenario, .offers = {}, .ranking = {}};
+  const Candidate candidate(plan, scenario, workers);
+  for (const auto& [machine, hosts] : candidates) {
+    auto offer = candidate.evaluate(machine, hosts);
+    if (!offer) return tl::unexpected(offer.error());
+    if (offer->status == OfferStatus::kOk) result.ranking.push_back(result.offers.size());
+    result.offers.push_back(std::move(*offer));
+    if (workers.progress) workers.progress(result.offers.size(), candidates.size());
+  }
+  std::ranges::stable_sort(result.ranking, {}, [&](std::size_t index) {
+    const Offer& offer = result.offers[index];
+    return std::pair(score_of(offer, plan.objective), offer.days);
+  });
+  mark_front(result);
+  return result;
+}
+
+}  // namespace ringwright::planning

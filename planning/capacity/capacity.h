@@ -1,0 +1,70 @@
+// Which machine to train on, and with how many GPUs: the best layout on each, and what the training run then takes.
+//
+// On every machine and number of hosts the layouts are searched (planning/search), and the best one is simulated with
+// the scenario's own models. With T tokens in all, b tokens and t seconds a step, and the share g of time that becomes
+// progress (goodput):
+//
+//     days = T / b * t / g / 86,400        usd = T * usd per token / g        energy = T * joules per token / g
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "planning/capacity/capacity_file.h"
+#include "planning/study/point.h"
+#include "planning/study/workers.h"
+
+namespace ringwright::planning {
+
+// kTooLarge: no layout fits into the memory. kRefused: it cannot be searched or simulated.
+enum class OfferStatus { kOk, kOverBudget, kTooLarge, kRefused };
+[[nodiscard]] std::string_view to_string(OfferStatus status);  // "ok", "over_budget", "too_large", "refused"
+
+// One value of an axis of the best layout: "tp", "4".
+struct LayoutChoice {
+  std::string axis;
+  std::string value;
+};
+
+// What the training run takes on one machine with one number of hosts.
+struct Offer {
+  std::size_t machine = 0;  // in the plan
+  std::int64_t hosts = 0;
+  std::int64_t gpus = 0;
+  OfferStatus status = OfferStatus::kRefused;
+  std::string code;    // of the first mistake
+  std::string reason;  // why it is not ok
+  // The rest holds where a layout was simulated.
+  std::vector<LayoutChoice> layout;  // every axis that the search varied, and dp
+  std::size_t layouts = 0;           // that fit
+  StepFigures figures;
+  double days = 0.0;
+  std::optional<double> usd;
+  std::optional<double> megawatt_hours;
+  bool on_front = false;  // no other within the budget is as good in days, GPUs and money, and better in one of them
+
+  [[nodiscard]] bool was_simulated() const { return figures.gpus > 0; }
+};
+
+struct CapacityResult {
+  std::string scenario;
+  std::vector<Offer> offers;          // in the order of the file
+  std::vector<std::size_t> ranking;   // of offers within the budget, best first
+};
+
+// `scenario`: path of plan.scenario. Fails where the objective or the budget needs a cost that a machine does not have
+// (E621).
+[[nodiscard]] Result<CapacityResult> find_capacity(const CapacityPlan& plan, const std::string& scenario,
+                                                   const Workers& workers = {});
+
+[[nodiscard]] std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult& result);
+// Schema "ringwright.capacity/1" (docs/capacity.md).
+[[nodiscard]] std::string render_capacity_json(const CapacityPlan& plan, const CapacityResult& result);
+// A row for every machine and number of hosts.
+[[nodiscard]] std::string render_capacity_csv(const CapacityPlan& plan, const CapacityResult& result);
+
+}  // namespace ringwright::planning

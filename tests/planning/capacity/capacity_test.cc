@@ -1,0 +1,156 @@
+#include "planning/capacity/capacity.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/diagnostic.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::capacity_test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr double kUsdPerGpuHour = 3.6;
+
+// A scenario of one host with 8 GPUs in a file. The search has six layouts: tp and pp of 1 and 2, and tp 4.
+class Capacity : public testing::Test {
+ protected:
+  Capacity() : folder_(testing::TempDir() + "ringwright_capacity_" + std::to_string(::getpid())) {
+    std::filesystem::create_directories(folder_);
+    std::ofstream(scenario_path())
+        << configs::kTinyModel
+        << "training: {global_batch: 16}\nparallel: {dp: auto}\n"
+           "search: {tp: [1, 2, 4], pp: [1, 2], virtual_stages: [1], micro_batch: [1], recompute: [none], "
+           "sharding: [none], stage_layers: [even]}\n"
+           "cluster: {nodes: 1, node: {preset: dgx-h100}, "
+           "fabric: {type: rail_optimized, rails: 8, leaf: {ports: 64, speed: 400Gbps}}}\n";
+  }
+  ~Capacity() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string scenario_path() const { return folder_ + "/base.yaml"; }
+
+  [[nodiscard]] Result<CapacityResult> study(const std::string& text) {
+    auto read = load_capacity_text("plan.yaml", "scenario: base.yaml\ntokens: 1e9\n" + text);
+    if (!read) throw std::runtime_error(render(read.error()));
+    plan_ = std::move(*read);
+    return find_capacity(plan_, scenario_path());
+  }
+  [[nodiscard]] CapacityResult found(const std::string& text) {
+    auto result = study(text);
+    if (!result) throw std::runtime_error(render(result.error()));
+    return std::move(*result);
+  }
+  [[nodiscard]] const CapacityPlan& plan() const { return plan_; }
+
+ private:
+  std::string folder_;
+  CapacityPlan plan_;
+};
+
+const std::string kPriced = fmt::format("set: {{cost.usd_per_gpu_hour: {}}}\n", kUsdPerGpuHour);
+const std::string kTwoSizes = "machines: [{name: H100, hosts: [1, 2]}]\n";
+
+// Each layout of the space simulated as a point of its own.
+TEST_F(Capacity, EveryOfferIsTheFastestLayoutOnItsMachine) {
+  const CapacityResult result = found(kTwoSizes + "replay: 6\n");
+  ASSERT_EQ(result.offers.size(), 2U);
+  for (const Offer& offer : result.offers) {
+    Duration shortest = kClockEnd;
+    for (const int tp : {1, 2, 4}) {
+      for (const int pp : {1, 2}) {
+        const std::vector<std::string> settings{fmt::format("cluster.nodes={}", offer.hosts),
+                                                fmt::format("parallel.tp={}", tp), fmt::format("parallel.pp={}", pp)};
+        const LoadedPoint loaded = load_point(scenario_path(), settings);
+        if (!loaded.scenario) continue;  // tp 1 and pp 1 on 16 GPUs leave one sequence to each replica
+        shortest = std::min(shortest, simulate_point(*loaded.scenario).figures.step);
+      }
+    }
+    EXPECT_EQ(offer.figures.step, shortest) << offer.hosts << " hosts";
+  }
+}
+
+// T / b steps of t seconds; money is the rent of 8 GPUs for that long.
+TEST_F(Capacity, DaysAndMoneyFollowFromTheStep) {
+  const Offer offer = found("machines: [{name: H100}]\n" + kPriced).offers.at(0);
+  ASSERT_EQ(offer.status, OfferStatus::kOk);
+  const double tokens_per_step = 16 * 128;
+  const double seconds = 1e9 / tokens_per_step * to_seconds(offer.figures.step);
+  EXPECT_NEAR(offer.days, seconds / 86'400, 1e-9 * offer.days);
+  EXPECT_NEAR(offer.usd.value(), 8 * seconds / 3'600 * kUsdPerGpuHour, 1e-9 * *offer.usd);
+}
+
+TEST_F(Capacity, HalfTheGoodputTakesTwiceTheTimeAndMoney) {
+  const Offer whole = found("machines: [{name: H100}]\n" + kPriced).offers.at(0);
+  const Offer half = found("machines: [{name: H100}]\ngoodput: 50%\n" + kPriced).offers.at(0);
+  EXPECT_DOUBLE_EQ(half.days, 2 * whole.days);
+  EXPECT_DOUBLE_EQ(half.usd.value(), 2 * *whole.usd);
+  EXPECT_EQ(half.figures.step, whole.figures.step);
+}
+
+TEST_F(Capacity, TooManyGpusAreNotSearched) {
+  const CapacityResult result = found(kTwoSizes + "budget: {gpus: 8}\n");
+  EXPECT_EQ(result.offers[0].status, OfferStatus::kOk);
+  EXPECT_EQ(result.offers[1].status, OfferStatus::kOverBudget);
+  EXPECT_FALSE(result.offers[1].was_simulated());
+  EXPECT_THAT(result.ranking, testing::ElementsAre(0));
+}
+
+TEST_F(Capacity, ALimitOfDaysLeavesOutSlowMachines) {
+  const CapacityResult all = found(kTwoSizes);
+  const double between = (all.offers[0].days + all.offers[1].days) / 2;
+  const CapacityResult result = found(kTwoSizes + fmt::format("budget: {{days: {}}}\n", between));
+  EXPECT_EQ(result.ranking.size(), 1U);
+  EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr("over budget"));
+}
+
+// On the front: the quickest, and the one with the fewest GPUs. A machine with NICs of half the speed and the same GPUs
+// is not quicker than the first on two hosts.
+TEST_F(Capacity, TheFrontHasNoOfferThatAnotherDominates) {
+  const CapacityResult result = found(kTwoSizes + "objective: gpus\n");
+  EXPECT_TRUE(result.offers[result.ranking.front()].on_front);
+  EXPECT_EQ(result.offers[result.ranking.front()].gpus, 8);
+  for (const std::size_t a : result.ranking) {
+    for (const std::size_t b : result.ranking) {
+      const Offer& mine = result.offers[a];
+      const Offer& other = result.offers[b];
+      EXPECT_FALSE(mine.on_front && other.days < mine.days && other.gpus <= mine.gpus);
+    }
+  }
+}
+
+TEST_F(Capacity, EqualMachinesAreBothOnTheFront) {
+  const CapacityResult result = found("machines: [{name: a}, {name: b}]\n");
+  EXPECT_TRUE(result.offers[0].on_front);
+  EXPECT_TRUE(result.offers[1].on_front);
+}
+
+TEST_F(Capacity, AnObjectiveOfMoneyNeedsPrices) {
+  const auto result = study("machines: [{name: H100}]\nobjective: usd\n");
+  ASSERT_FALSE(result);
+  EXPECT_THAT(render(result.error()), HasSubstr("machine 'H100' has no price"));
+}
+
+// 24 GPUs: a multiple of 3 replicas, which do not share 16 sequences evenly.
+TEST_F(Capacity, AMachineWithoutALegalLayoutSaysWhy) {
+  const CapacityResult result = found("machines: [{name: H100, hosts: [3]}]\n");
+  EXPECT_EQ(result.offers[0].status, OfferStatus::kRefused);
+  EXPECT_THAT(result.offers[0].reason, HasSubstr("16"));
+  EXPECT_TRUE(result.ranking.empty());
+}
+
+TEST_F(Capacity, MemoryThatIsTooSmallIsNamed) {
+  const CapacityResult result = found("machines: [{name: H100, set: {search.max_memory: 1MiB}}]\n");
+  EXPECT_EQ(result.offers[0].status, OfferStatus::kTooLarge);
+  EXPECT_THAT(result.offers[0].reason, HasSubstr("of 1 MiB"));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::capacity_test
