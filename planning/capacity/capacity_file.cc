@@ -104,7 +104,6 @@ class CapacityReader {
   }
 
   void read_budget(CapacityBudget& budget) {
-    if (!root_.has("budget") && !root_.documenting()) return;
     ConfigMap map = root_.map("budget", "limits of the training run");
     const auto limit = [&map](std::string_view name, std::string_view doc) -> std::optional<double> {
       if (!map.has(name) && !map.documenting()) return std::nullopt;
