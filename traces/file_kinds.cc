@@ -16,6 +16,8 @@
 #include "traces/inspector/log_file.h"
 #include "traces/kineto/kineto_file.h"
 #include "traces/nccl_tests/collective_log.h"
+#include "traces/text_workload/summary.h"
+#include "traces/text_workload/text_workload.h"
 
 namespace ringwright::traces {
 namespace {
@@ -55,6 +57,8 @@ constexpr std::array kKinds = {
     FileKind{"chakra", "Chakra execution trace", looks_like_chakra_records, summarise_chakra_file},
     FileKind{"chakra-json", "Chakra execution trace in JSON", looks_like_chakra_json, summarise_chakra_file},
     FileKind{"goal", "GOAL schedule", looks_like_goal, summarise_goal_file},
+    FileKind{"text-workload", "text workload of ASTRA-sim 1.0 or SimAI", looks_like_text_workload,
+             summarise_text_workload},
     FileKind{"pytorch-et", "PyTorch execution trace of the host", looks_like_pytorch_trace, summarise_pytorch_trace},
     FileKind{"kineto", "trace of PyTorch's profiler", looks_like_kineto, summarise_kineto_file},
     FileKind{"communication-log", "log of NCCL Inspector, or dump of PyTorch's Flight Recorder",

@@ -22,6 +22,7 @@
 #include "traces/goal/error_codes.h"
 #include "traces/inspector/error_codes.h"
 #include "traces/kineto/error_codes.h"
+#include "traces/text_workload/error_codes.h"
 #include "traces/timeline/error_codes.h"
 #include "workload/builtin.h"
 
@@ -84,6 +85,7 @@ std::string explain_code(std::string_view code) {
                              traces::job_log_error_codes(),
                              traces::kineto_error_codes(),
                              traces::inspector_error_codes(), traces::goal_error_codes(),
+                             traces::text_workload_error_codes(),
                              traces::timeline_error_codes(),
                              collectives::collective_error_codes(),
                              traces::astra_error_codes(),

@@ -29,7 +29,8 @@ Job read_recorded_job(ConfigMap root, const Cluster& cluster, std::int64_t ranks
     if (root.has(key)) root.ignore(key, "the step is recorded: 'workload.compute' says how long computing takes");
   }
   ConfigMap map = root.map("workload", "a recorded step to replay, instead of model, training and parallel");
-  job.trace = read_trace_job(map, cluster.gpu, ranks, foreign);
+  job.trace = read_trace_job(
+      map, {.gpu = cluster.gpu, .ranks = ranks, .gpus_per_host = cluster.host.gpus}, foreign);
   const auto copies = [](const MessageSpec& message) { return message.path != DmaPath::kNone; };
   if (cluster.fabric == "graph" && std::ranges::any_of(job.trace->graph.messages, copies)) {
     map.error("chakra", "E251",

@@ -14,6 +14,8 @@
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
 #include "traces/goal/goal_file.h"
+#include "traces/text_workload/layer_loop.h"
+#include "traces/text_workload/text_workload.h"
 
 namespace ringwright::configs {
 namespace {
@@ -57,30 +59,53 @@ std::string next_to_document(const ConfigMap& map, std::string_view key, const s
 }
 
 struct Settings {
-  std::string prefix;  // of Chakra traces; empty: a GOAL schedule
+  std::string prefix;  // of Chakra traces; empty: one of the next two
   std::string goal;
+  std::string text;
   std::optional<InputFile> groups;
   traces::ReplayOptions options;
 };
 
-// The files of the recorded step: `chakra` and `groups`, or `goal`.
+// Which of the kinds of recordings the scenario names; "chakra" where it names none.
+std::string_view recording_kind(ConfigMap& map) {
+  std::string_view named;
+  for (const std::string_view kind : {"chakra", "goal", "text"}) {
+    if (!map.has(kind)) continue;
+    if (!named.empty()) {
+      map.error(kind, "E391",
+                fmt::format("{} and {} both name the recorded step", map.path_of(named), map.path_of(kind)),
+                "keep one of them");
+    }
+    named = kind;
+  }
+  return named.empty() ? "chakra" : named;
+}
+
+// The file of a recorded step without process groups of its own.
+std::string read_one_file(ConfigMap& map, std::string_view key, std::string_view doc, TraceJob& job) {
+  const std::string name = map.text({.name = key, .doc = doc, .fallback = std::string()});
+  if (map.documenting()) return name;
+  job.name = std::filesystem::path(name).filename().string();
+  if (map.has("groups")) map.ignore("groups", fmt::format("'{}' has no process groups by name", map.path_of(key)));
+  return next_to_document(map, key, name);
+}
+
+// The files of the recorded step: `chakra` and `groups`, `goal`, or `text`.
 void read_recording(ConfigMap& map, Settings& settings, TraceJob& job) {
-  const bool schedule = map.has("goal");
-  if (schedule && map.has("chakra")) {
-    map.error("goal", "E391", fmt::format("{} and {} both name the recorded step", map.path_of("chakra"),
-                                          map.path_of("goal")),
-              "keep one of them");
+  const std::string_view kind = recording_kind(map);
+  if (kind == "goal" || map.documenting()) {
+    settings.goal = read_one_file(map, "goal",
+                                  "a GOAL schedule (text or binary) of a recorded step, in nanoseconds, to replay; "
+                                  "relative to this file",
+                                  job);
   }
-  if (schedule || map.documenting()) {
-    const std::string name = map.text({.name = "goal",
-                                       .doc = "a GOAL schedule (text or binary) of a recorded step, in nanoseconds, to "
-                                              "replay; relative to this file",
-                                       .fallback = std::string()});
-    settings.goal = next_to_document(map, "goal", name);
-    job.name = std::filesystem::path(name).filename().string();
-    if (map.has("groups")) map.ignore("groups", "a GOAL schedule has no process groups");
-    if (schedule) return;
+  if (kind == "text" || map.documenting()) {
+    settings.text = read_one_file(map, "text",
+                                  "a text workload of ASTRA-sim 1.0 or SimAI (AICB), in nanoseconds, to replay; "
+                                  "relative to this file",
+                                  job);
   }
+  if (kind != "chakra") return;
   const std::string name = map.text({.name = "chakra",
                                      .doc = "Chakra execution traces PREFIX.RANK.et of a recorded step, one per rank, "
                                             "to replay; relative to this file"});
@@ -172,11 +197,35 @@ std::optional<Recording> read_files(const Settings& settings, std::int64_t ranks
 
 }  // namespace
 
-TraceJob read_trace_job(ConfigMap& map, const workload::GpuSpec& gpu, std::int64_t ranks, Diagnostics& foreign) {
+namespace {
+
+// Into `job`; mistakes go into `foreign`.
+void replay_text(const Settings& settings, const TraceMachine& machine, ConfigMap& map, Diagnostics& foreign,
+                 TraceJob& job) {
+  const auto workload = traces::read_text_workload(settings.text);
+  if (!workload) return add_to(foreign, workload.error());
+  auto replay = traces::replay_text_workload(
+      *workload, {.ranks = machine.ranks, .gpus_per_host = machine.gpus_per_host}, settings.options.scale);
+  if (!replay) return add_to(foreign, replay.error());
+  add_to(foreign, replay->warnings);
+  if (job.compute == "roofline") {
+    map.warn("compute", "W251", "the rows of a text workload have no num_ops: they take the recorded time");
+  }
+  map.note_content("text", job.name, workload->digest);
+  job.graph = std::move(replay->graph);
+}
+
+}  // namespace
+
+TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics& foreign) {
   TraceJob job;
-  const Settings settings = read_settings(map, gpu, job);
+  const Settings settings = read_settings(map, machine.gpu, job);
   if (map.documenting() || job.name.empty()) return job;
-  const std::optional<Recording> recording = read_files(settings, ranks, foreign);
+  if (!settings.text.empty()) {
+    replay_text(settings, machine, map, foreign, job);
+    return job;
+  }
+  const std::optional<Recording> recording = read_files(settings, machine.ranks, foreign);
   if (!recording) return job;
   auto replay = traces::replay_chakra(recording->job, recording->groups, settings.options);
   if (!replay) {

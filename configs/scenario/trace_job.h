@@ -23,9 +23,15 @@ struct TraceJob {
   Flops operations;                      // of a step, where the nodes state them
 };
 
-// Reads `workload`; mistakes in the traces go into `foreign`. `ranks`: of the cluster.
-[[nodiscard]] TraceJob read_trace_job(ConfigMap& workload, const workload::GpuSpec& gpu, std::int64_t ranks,
-                                      Diagnostics& foreign);
+// The cluster that replays the step.
+struct TraceMachine {
+  const workload::GpuSpec& gpu;
+  std::int64_t ranks = 1;
+  std::int64_t gpus_per_host = 1;
+};
+
+// Reads `workload`; mistakes in the traces go into `foreign`.
+[[nodiscard]] TraceJob read_trace_job(ConfigMap& workload, const TraceMachine& machine, Diagnostics& foreign);
 
 // The dimensions with collectives, which may have algorithms of their own.
 [[nodiscard]] std::vector<std::string> dimension_names_of(const TraceJob& trace);

@@ -203,6 +203,14 @@ TEST_F(ReplayedTraces, WhatTheFormatCannotExpressIsRefused) {
   EXPECT_THAT(exported(scenario, std::string(kTwoHosts)), HasSubstr("cannot be written as traces"));
 }
 
+constexpr std::string_view kFourHosts =
+    "cluster:\n"
+    "  nodes: 4\n"
+    "  node: {preset: dgx-h100, gpus: 1, nic: {count: 1, bandwidth: 8Gbps, efficiency: 100%},"
+    " pcie: {switches: 1, latency: 0us}}\n"
+    "  fabric: {type: fat_tree, leaf: {speed: 8Gbps}, latency: {cable: 0us, hop: 0us, nic: 1us}}\n"
+    "simulate: {network: alpha_beta}\n";
+
 // Four ranks pass 1 MiB around a ring, step after step, as LogGOPSim's users do to see L and G alone (o = g = 0): the
 // time is steps x (size x G + L), here with 1 ns per byte and 2 us.
 TEST_F(ReplayedTraces, AGoalRingTakesItsClosedForm) {
@@ -219,14 +227,8 @@ TEST_F(ReplayedTraces, AGoalRingTakesItsClosedForm) {
   }
   write("ring.goal", schedule);
   const std::string text = fmt::format(
-      "workload: {{goal: {}}}\n"
-      "cluster:\n"
-      "  nodes: 4\n"
-      "  node: {{preset: dgx-h100, gpus: 1, nic: {{count: 1, bandwidth: 8Gbps, efficiency: 100%}},"
-      " pcie: {{switches: 1, latency: 0us}}}}\n"
-      "  fabric: {{type: fat_tree, leaf: {{speed: 8Gbps}}, latency: {{cable: 0us, hop: 0us, nic: 1us}}}}\n"
-      "simulate: {{network: alpha_beta}}\ncollectives: {{overhead: none}}\n",
-      (folder() / "ring.goal").string());
+      "workload: {{goal: {}}}\n{}collectives: {{overhead: none}}\n",
+      (folder() / "ring.goal").string(), kFourHosts);
   EXPECT_EQ(report_of(load(text)).step_time.mean, (1'048'576_ns + 2_us) * kSteps);
 }
 
@@ -237,6 +239,30 @@ TEST_F(ReplayedTraces, AGoalScheduleHasARankForEachGpu) {
               HasSubstr("the schedule has 2 ranks and the cluster 4 GPUs"));
   EXPECT_THAT(errors(fmt::format("{}workload: {{goal: {}, chakra: t}}\n", kFourGpus, file)),
               HasSubstr("workload.chakra and workload.goal both name the recorded step"));
+}
+
+// Two layers: forward 1 us each; weights of the second 2 us, then its all-reduce, a ring of 2 x 3 steps of a quarter at
+// 1 ns per byte and 2 us. The first layer's waits for it, since its computing ends earlier; then 5 us of update.
+TEST_F(ReplayedTraces, ATextWorkloadTakesItsClosedForm) {
+  write("data.txt",
+        "DATA\n2\na -1 1000 NONE 0 1000 NONE 0 2000 ALLREDUCE 1048576 5000\n"
+        "b -1 1000 NONE 0 1000 NONE 0 2000 ALLREDUCE 1048576 5000\n");
+  const std::string text =
+      fmt::format("workload: {{text: {}}}\n{}collectives: {{overhead: none, dp: {{algorithm: ring}}}}\n",
+                  (folder() / "data.txt").string(), kFourHosts);
+  const Duration all_reduce = (1'048'576_ns / 4 + 2_us) * 6;
+  EXPECT_EQ(report_of(load(text)).step_time.mean, 2_us + 2_us + all_reduce * 2 + 5_us);
+}
+
+TEST_F(ReplayedTraces, ATextWorkloadIsOneRecordingAndForThisMachine) {
+  write("eight.txt",
+        "HYBRID_TRANSFORMER model_parallel_NPU_group: 2 all_gpus: 8\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 0\n");
+  const std::string file = (folder() / "eight.txt").string();
+  EXPECT_THAT(errors(fmt::format("workload: {{text: {}}}\n{}", file, kFourHosts)),
+              HasSubstr("all_gpus is 8 and the cluster has 4 GPUs"));
+  EXPECT_THAT(errors(fmt::format("workload: {{text: {}, goal: t}}\n{}", file, kFourHosts)),
+              HasSubstr("workload.goal and workload.text both name the recorded step"));
+  EXPECT_THAT(errors(fmt::format("workload: {{text: missing.txt}}\n{}", kFourHosts)), HasSubstr("cannot read"));
 }
 
 }  // namespace

@@ -39,6 +39,8 @@
 #include "traces/goal/binary_form.h"
 #include "traces/goal/goal_file.h"
 #include "traces/goal/text_reader.h"
+#include "traces/text_workload/layer_loop.h"
+#include "traces/text_workload/text_workload.h"
 #include "traces/inspector/communication_log.h"
 #include "traces/kineto/kineto_trace.h"
 #include "traces/nccl_tests/collective_log.h"
@@ -229,6 +231,14 @@ void goal(std::string_view text) {
   static_cast<void>(traces::replay_chakra(traces::goal_as_job(*schedule), {}));
 }
 
+void text_workload(std::string_view text) {
+  const auto workload = traces::parse_text_workload("file", text);
+  check_result(workload);
+  if (!workload) return;
+  const auto replay = traces::replay_text_workload(*workload, {.ranks = workload->gpus.value_or(8) % 1'024 + 1});
+  if (replay) CHECK(check_task_graph(replay->graph).empty(), check_task_graph(replay->graph));
+}
+
 constexpr auto kReaders = std::to_array<Reader>({
     {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
     {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
@@ -267,6 +277,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"smi_topology", node_of_smi},
     {"sweep", name_first<planning::load_sweep_text>},
     {"tensor_overlap", settings<configs::read_tensor_overlap>},
+    {"text_workload", text_workload},
     {"trace_file", trace_file},
     {"training_rows", training_rows},
     {"tuner", text_first<collectives::parse_tuner_file>},

@@ -15,7 +15,8 @@ constexpr std::array kGoalCodes = {
                          "rank 1 {\n  recv 1024b from 0 tag 7\n}"},
     ErrorCode{.code = "E391",
               .title = "a recorded step is named twice, or not at all",
-              .explanation = "'workload' replays either Chakra execution traces or a GOAL schedule.",
+              .explanation = "'workload' replays Chakra execution traces, a GOAL schedule or a text workload: one of "
+                             "them.",
               .example = "workload: {goal: step.goal}"},
 };
 
