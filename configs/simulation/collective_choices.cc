@@ -1,5 +1,6 @@
 #include "configs/simulation/collective_choices.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,6 +22,11 @@ Place place_of_choice(const Scenario& scenario, std::string_view path) {
   return {};
 }
 
+bool every_host_has_nvls(const network_models::Host& host) {
+  return host.nvlink.reduces &&
+         std::ranges::all_of(host.others, [](const network_models::Host& other) { return other.nvlink.reduces; });
+}
+
 }  // namespace
 
 CollectiveChoices::CollectiveChoices(const Scenario& scenario, const TaskGraph& graph,
@@ -32,7 +38,7 @@ CollectiveChoices::CollectiveChoices(const Scenario& scenario, const TaskGraph& 
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
   collectives::ChooserFacts facts{
-      .dimensions = {}, .hosts_have_nvls = scenario.cluster.host.nvlink.reduces, .library = planned_.get()};
+      .dimensions = {}, .hosts_have_nvls = every_host_has_nvls(scenario.cluster.host), .library = planned_.get()};
   for (const Dimension& dimension : graph.dimensions) facts.dimensions.push_back(dimension.name);
   facts.boxes = boxes_of_groups(graph, scenario.cluster);
   chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);

@@ -39,6 +39,16 @@ constexpr std::array kEvidenceKeys = {
     EvidenceKey{"fabric latency", "cluster.fabric.latency.hop"},
 };
 
+// Of the hosts, or of those of one group.
+bool is_key(std::string_view path, std::string_view key) {
+  if (path == key) return true;
+  constexpr std::string_view kNode = "cluster.node.";
+  constexpr std::string_view kGroups = "cluster.groups[";
+  if (!key.starts_with(kNode) || !path.starts_with(kGroups)) return false;
+  const std::size_t below = path.find("].node.");
+  return below != std::string_view::npos && path.substr(below + 7) == key.substr(kNode.size());
+}
+
 std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
   const bool calibrated = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
     return value.path == "compute.model" && value.text == "calibrated";
@@ -53,7 +63,7 @@ std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
   }
   for (const EvidenceKey& key : kEvidenceKeys) {
     for (const ValueRead& value : scenario.document.log().values()) {
-      if (value.path != key.path || (key.input == "kernel profile" && !calibrated)) continue;
+      if (!is_key(value.path, key.path) || (key.input == "kernel profile" && !calibrated)) continue;
       evidence.push_back({.input = std::string(key.input), .level = value.evidence,
                           .source = value.source.empty() ? value.origin : value.source});
     }
@@ -67,7 +77,7 @@ void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFa
   std::set<std::string> within, beyond;
   for (const Work& work : graph.works) {
     for (const Kernel& kernel : work.kernels) {
-      (scenario.job.compute->extrapolates(kernel) ? beyond : within).insert(kernel.name);
+      (scenario.job.compute->of_gpu(work.gpu).extrapolates(kernel) ? beyond : within).insert(kernel.name);
     }
   }
   if (beyond.empty()) return;
@@ -107,6 +117,25 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
   facts.config_sha256 = sha256(canonical_text(log));
 }
 
+// A mean over the GPUs of all groups.
+FlopRate mean_peak(const Cluster& cluster, DataType precision) {
+  if (!cluster.mixed()) return cluster.gpu.peak_of(precision);
+  double sum = 0.0;
+  for (const HostGroup& group : cluster.groups) {
+    sum += group.gpu.peak_of(precision).count() * static_cast<double>(group.hosts);
+  }
+  return FlopRate(sum / static_cast<double>(cluster.hosts));
+}
+
+void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
+  if (!cluster.mixed()) return;
+  for (const HostGroup& group : cluster.groups) {
+    facts.groups.push_back(
+        {.name = group.name, .gpu = group.gpu.name, .hosts = group.hosts, .memory = group.gpu.memory});
+  }
+  facts.group_of_rank = cluster.kind_of_ranks(ranks);
+}
+
 }  // namespace
 
 StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
@@ -123,7 +152,8 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
                                                                           : plan.model_flops_full_attention;
   facts.hardware_flops = plan.hardware_flops;
-  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(trace ? trace->precision : scenario.job.training.precision);
+  facts.peak_flop_rate = mean_peak(scenario.cluster, trace ? trace->precision : scenario.job.training.precision);
+  add_groups(scenario.cluster, plan.graph.rank_count(), facts);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
   if (!trace) facts.hosts = host_rows(scenario);
