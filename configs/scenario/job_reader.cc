@@ -53,9 +53,10 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
     return {.ranks = share->gpus, .described = share->described, .host_ranks = share->gpus_per_host};
   }
   const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
+  const std::string_view key = cluster.groups.empty() ? "nodes" : "groups";
   return {.ranks = cluster.gpus(),
-          .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus,
-                                   map.origin("nodes")),
+          .described = fmt::format("cluster.{} = {} x {} GPUs ({})", key, cluster.hosts, cluster.host.gpus,
+                                   map.origin(key)),
           .host_ranks = cluster.host.gpus};
 }
 

@@ -45,7 +45,7 @@ std::unique_ptr<ComputeModel> read_compute(ConfigMap root, const Cluster& cluste
   std::vector<std::unique_ptr<ComputeModel>> kinds;
   for (const HostGroup& group : cluster.groups) {
     kinds.push_back(workload::read_compute_model(compute, group.gpu));
-    if (group.gpu.kernels.name.empty() == cluster.gpu.kernels.name.empty()) continue;
+    if (compute.has("model") || group.gpu.kernels.name.empty() == cluster.gpu.kernels.name.empty()) continue;
     compute.warn("", "W590",
                  fmt::format("kernels of {} were {}measured and those of {} were {}: their times differ in accuracy",
                              group.name, group.gpu.kernels.name.empty() ? "not " : "", cluster.groups.front().name,

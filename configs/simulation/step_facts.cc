@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,14 +40,16 @@ constexpr std::array kEvidenceKeys = {
     EvidenceKey{"fabric latency", "cluster.fabric.latency.hop"},
 };
 
-// Of the hosts, or of those of one group.
-bool is_key(std::string_view path, std::string_view key) {
-  if (path == key) return true;
+// What the value at `path` is: that input, or of the hosts of one group " (A100)" behind it; empty: another key's.
+std::string input_at(std::string_view path, const EvidenceKey& key, const Cluster& cluster) {
+  if (path == key.path) return std::string(key.input);
   constexpr std::string_view kNode = "cluster.node.";
-  constexpr std::string_view kGroups = "cluster.groups[";
-  if (!key.starts_with(kNode) || !path.starts_with(kGroups)) return false;
-  const std::size_t below = path.find("].node.");
-  return below != std::string_view::npos && path.substr(below + 7) == key.substr(kNode.size());
+  if (!key.path.starts_with(kNode)) return {};
+  for (std::size_t g = 0; g < cluster.groups.size(); ++g) {
+    const std::string below = fmt::format("cluster.groups[{}].node.{}", g, key.path.substr(kNode.size()));
+    if (path == below) return fmt::format("{} ({})", key.input, cluster.groups[g].name);
+  }
+  return {};
 }
 
 std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
@@ -63,8 +66,9 @@ std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
   }
   for (const EvidenceKey& key : kEvidenceKeys) {
     for (const ValueRead& value : scenario.document.log().values()) {
-      if (!is_key(value.path, key.path) || (key.input == "kernel profile" && !calibrated)) continue;
-      evidence.push_back({.input = std::string(key.input), .level = value.evidence,
+      std::string input = input_at(value.path, key, scenario.cluster);
+      if (input.empty() || (key.input == "kernel profile" && !calibrated)) continue;
+      evidence.push_back({.input = std::move(input), .level = value.evidence,
                           .source = value.source.empty() ? value.origin : value.source});
     }
   }

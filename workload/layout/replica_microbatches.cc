@@ -169,6 +169,7 @@ void balance_microbatches(ConfigMap& parallel, std::span<const ReplicaTime> repl
   const auto& shares = options.replica_microbatches;
   if (std::ranges::adjacent_find(shares, std::ranges::not_equal_to()) == shares.end()) {
     options.replica_microbatches.clear();
+    parallel.ignore("microbatch_split", "the replicas are equally fast, and share the microbatches evenly");
     return;
   }
   parallel.assume("microbatches_per_replica", fmt::format("{}", fmt::join(shares, " ")),

@@ -16,7 +16,8 @@ TaskGraph two_ranks() {
   graph.works = {Work{.name = "layer", .kernels = {}}, Work{.name = "optimizer", .kernels = {}}};
   graph.segments = {Segment{.tasks = {{.kind = TaskKind::kCompute, .detail = 0}}, .dependencies = {}}};
   graph.programs = {Program{.name = "stage 0",
-                            .tasks = {{.kind = TaskKind::kSegment, .detail = 0}, {.kind = TaskKind::kCompute, .detail = 1}},
+                            .tasks = {{.kind = TaskKind::kSegment, .detail = 0},
+                                      {.kind = TaskKind::kCompute, .detail = 1}},
                             .dependencies = {}}};
   graph.program_of = {ProgramId(0), ProgramId(0)};
   return graph;
