@@ -9,6 +9,7 @@
 #include <array>
 
 #include "collectives/shapes/cut.h"
+#include "collectives/shapes/island_hosts.h"
 #include "collectives/shapes/ring_order.h"
 #include "core/ports/collective_algorithm.h"
 
@@ -24,17 +25,6 @@ struct IslandStage {
   int round = 0;
   bool reduces = false;  // otherwise it gathers
 };
-
-// Hosts of the first island: those before the first of another kind.
-int hosts_of_island(const GroupLayout& layout) {
-  if (layout.nic_set.empty()) return layout.host_count();
-  int hosts = 1;
-  while (hosts < layout.host_count() &&
-         kind_of_host(layout.nic_set_of(hosts)) == kind_of_host(layout.nic_set_of(0))) {
-    ++hosts;
-  }
-  return hosts;
-}
 
 class Islands final : public CollectiveAlgorithm {
  public:

@@ -98,9 +98,18 @@ ReplicaTime time_of(const PlacedKinds& placed, std::size_t replica, std::span<co
   return {.fill = std::accumulate(stages.begin(), stages.end(), 0.0) - most, .slowest = most};
 }
 
+// Otherwise check_precision has refused the GPU, and its kernels have no time.
+bool computes(const workload::GpuSpec& gpu, const workload::TrainingOptions& training) {
+  return gpu.peak_of(training.precision) > FlopRate(0.0) && gpu.peak_of(training.gemm_type()) > FlopRate(0.0);
+}
+
 }  // namespace
 
 void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job) {
+  const auto can = [&](const HostGroup& group) { return computes(group.gpu, job.training); };
+  if (!parallel.documenting() && !(computes(cluster.gpu, job.training) && std::ranges::all_of(cluster.groups, can))) {
+    return;
+  }
   const workload::StepInputs inputs{.shape = job.model, .training = job.training, .parallel = job.parallel};
   const bool shares = job.parallel.microbatch_split == workload::MicrobatchSplit::kBalanced;
   if (!cluster.mixed()) {

@@ -213,6 +213,10 @@ TEST(MixedCluster, SaysWhatIsWrong) {
   EXPECT_THAT(refusal(job("tp: 2", mixed()), {"cluster.nodes=2"}), HasSubstr("leave one of them out"));
   const std::string vendors = "groups: [{nodes: 1, node: {preset: dgx-h100}}, {nodes: 1, node: {preset: mi300x-8gpu}}]";
   EXPECT_THAT(refusal(job("tp: 8", vendors), {"collectives.model=chunks"}), HasSubstr("E591"));
+  const std::string old = "groups: [{nodes: 1, node: {preset: dgx-h100}}, {nodes: 1, node: {preset: dgx1-v100}}]";
+  EXPECT_THAT(refusal(job("tp: 8, microbatch_split: balanced", old)), HasSubstr("E135")) << "V100 has no bf16";
+  const std::string volta = "nodes: 2, node: {preset: dgx1-v100}";
+  EXPECT_THAT(refusal(job("pp: 2, stage_layers: balanced", volta)), HasSubstr("E135"));
   EXPECT_THAT(refusal(job("tp: 8, microbatches_per_replica: [3, 4]", mixed(), 7)), HasSubstr("4 replicas"));
   EXPECT_THAT(refusal(job("tp: 8, microbatches_per_replica: [3, 4, 5, 6]", mixed(), 7)), HasSubstr("add up to 18"));
   EXPECT_THAT(refusal(job("tp: 8, zero: {stage: 3}, microbatch_split: balanced", mixed())), HasSubstr("E592"));
