@@ -17,9 +17,10 @@ constexpr std::array kMixedCodes = {
     ErrorCode{.code = "E591",
               .title = "GPUs of different vendors in one library",
               .explanation =
-                  "NCCL runs on NVIDIA's GPUs and RCCL on AMD's: no communicator of either spans both. Collectives of "
-                  "such a cluster are\nsimulated as messages between NICs, without the kernels of a library.",
-              .example = "collectives: { tuner: simple, model: steps, overhead: none }"},
+                  "NCCL runs on NVIDIA's GPUs and RCCL on AMD's: no communicator of either spans both. Each chooses "
+                  "inside its own groups\n(tuner: nccl), and collectives of such a cluster are simulated as messages, "
+                  "without the kernels of a library.",
+              .example = "collectives: { model: steps, overhead: none, tuner: nccl, dp: { algorithm: islands } }"},
     ErrorCode{.code = "W590",
               .title = "kernel times of different accuracy in one cluster",
               .explanation = "Kernels of one group's GPU have measured constants, and those of another are estimated "

@@ -205,9 +205,9 @@ void ignore_choices(ConfigMap comm, const ConfigLog& log) {
 }
 
 collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
-                                 const collectives::NcclFiles& files, Diagnostics& foreign) {
+                                 const collectives::NcclFiles& files, Diagnostics& foreign, bool nvidia) {
   ConfigMap comm = root.map("comm", "the library that runs collectives");
-  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, cluster.gpu.nvidia, foreign);
+  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, nvidia, foreign);
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
   }
@@ -231,13 +231,11 @@ void pass_through_host_memory(ConfigMap root, ChannelCosts& comm, Cluster& clust
 
 // The library of one vendor does not span GPUs of another's.
 void check_vendors(ConfigMap& map, const collectives::ChooserSettings& chooser, const Cluster& cluster) {
-  if (!cluster.mixes_vendors()) return;
-  const bool by_library = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
-  if (!by_library) return;
+  if (!cluster.mixes_vendors() || !chooser.heeds_kernels()) return;
   map.error("", "E591",
             "the groups of the cluster have GPUs of different vendors, and the library of one does not span them",
-            "collectives: {tuner: simple, model: steps, overhead: none}: messages between their NICs, without the "
-            "kernels of a library");
+            "collectives: {model: steps, overhead: none, tuner: nccl}: each vendor's library chooses inside its "
+            "groups, and messages pass between them without the kernels of either");
 }
 
 // What a collective needs from the file, once cluster and job are read.
@@ -246,7 +244,11 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   scenario.collectives = chooser;
   ConfigMap choices = root.map("collectives", "which algorithms carry out collectives");
   check_vendors(choices, chooser, scenario.cluster);
-  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
+  const bool nvidia = scenario.cluster.gpu.nvidia;
+  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign, nvidia);
+  if (scenario.cluster.mixes_vendors() && chooser.tuner == collectives::Tuner::kNccl) {
+    scenario.second_library = read_nccl(root, scenario.cluster, chooser.rung, files, foreign, !nvidia);
+  }
   const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
   if (!asked && !scenario.interference.counts && !root.documenting()) {
     ignore_choices(root.map("comm", "the library that runs collectives"), scenario.document.log());

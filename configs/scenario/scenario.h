@@ -89,6 +89,7 @@ struct Scenario {
   collectives::ChooserSettings collectives;
   collectives::CommSettings comm;  // where kernels of collectives count
   collectives::NcclSetup nccl;  // `comm`
+  std::optional<collectives::NcclSetup> second_library;  // of the other vendor, where groups have GPUs of two
   SimulateSettings simulate;
   InterferenceSettings interference;
   AttentionFlops attention_flops = AttentionFlops::kCausal;

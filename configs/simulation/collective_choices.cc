@@ -9,6 +9,7 @@
 
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/torus_boxes.h"
+#include "configs/simulation/vendor_tuner.h"
 #include "core/base/text.h"
 
 namespace ringwright::configs {
@@ -33,7 +34,12 @@ CollectiveChoices::CollectiveChoices(const Scenario& scenario, const TaskGraph& 
                                      collectives::NcclGraphCache* found)
     : nccl_(scenario.nccl, found) {
   if (scenario.comm.plan) plan_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
-  const ChannelTuner& tuner = plan_ ? *plan_ : static_cast<const ChannelTuner&>(nccl_);
+  if (scenario.second_library) {
+    second_ = std::make_unique<collectives::NcclTuner>(*scenario.second_library);
+    of_vendors_ = std::make_unique<VendorTuner>(nccl_, *second_, scenario.cluster);
+  }
+  const ChannelTuner& library = of_vendors_ ? *of_vendors_ : static_cast<const ChannelTuner&>(nccl_);
+  const ChannelTuner& tuner = plan_ ? *plan_ : library;
   const bool sums = scenario.cluster.switch_sums.enabled;
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);

@@ -121,16 +121,6 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
   facts.config_sha256 = sha256(canonical_text(log));
 }
 
-// A mean over the GPUs of all groups.
-FlopRate mean_peak(const Cluster& cluster, DataType precision) {
-  if (!cluster.mixed()) return cluster.gpu.peak_of(precision);
-  double sum = 0.0;
-  for (const HostGroup& group : cluster.groups) {
-    sum += group.gpu.peak_of(precision).count() * static_cast<double>(group.hosts);
-  }
-  return FlopRate(sum / static_cast<double>(cluster.hosts));
-}
-
 void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
   if (!cluster.mixed()) return;
   for (const HostGroup& group : cluster.groups) {
@@ -141,6 +131,15 @@ void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
 }
 
 }  // namespace
+
+FlopRate mean_peak(const Cluster& cluster, DataType precision) {
+  if (!cluster.mixed()) return cluster.gpu.peak_of(precision);
+  double sum = 0.0;
+  for (const HostGroup& group : cluster.groups) {
+    sum += group.gpu.peak_of(precision).count() * static_cast<double>(group.hosts);
+  }
+  return FlopRate(sum / static_cast<double>(cluster.hosts));
+}
 
 StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();

@@ -227,13 +227,32 @@ TEST(MixedCluster, SaysWhatIsWrong) {
 // HetCCL (arXiv 2601.22585): up to 2.97 times the throughput of one vendor's part of the cluster.
 TEST(MixedCluster, GpusOfTwoVendorsTrainTogether) {
   const std::vector<std::string> settings = {"collectives.model=steps", "collectives.overhead=none",
-                                             "collectives.tuner=simple", "collectives.dp.algorithm=islands"};
+                                             "collectives.tuner=nccl", "collectives.dp.algorithm=islands"};
   const std::string h100 = "{nodes: 2, node: {preset: dgx-h100}}";
   const std::string vendors = "groups: [" + h100 + ", {nodes: 2, node: {preset: mi300x-8gpu}}]";
   const Report both = report_of(job("tp: 8, microbatch_split: balanced", vendors), settings);
   EXPECT_EQ(both.groups.size(), 2U);
   const Report one = report_of(job("tp: 8", "groups: [" + h100 + "]"), settings);
   EXPECT_LT(both.step_time.mean, one.step_time.mean);
+}
+
+// RCCL's rings use all xGMI links of an MI300X, NCCL's planning of them would not: each group is as fast as in a
+// cluster of its own.
+TEST(MixedCluster, EachVendorsLibraryChoosesInItsGroup) {
+  const std::vector<std::string> settings = {"collectives.model=steps", "collectives.overhead=none",
+                                             "collectives.tuner=nccl", "collectives.dp.algorithm=islands"};
+  const auto tensor_time = [](const TimeBreakdown& of) {
+    const auto found = std::ranges::find(of.dimensions, "tp", &DimensionTime::name);
+    return found == of.dimensions.end() ? Duration() : found->in_flight;
+  };
+  const std::string vendors =
+      "groups: [{nodes: 1, node: {preset: dgx-h100}}, {nodes: 1, node: {preset: mi300x-8gpu}}]";
+  const Report both = report_of(job("tp: 8", vendors, 32), settings);
+  ASSERT_EQ(both.groups.size(), 2U);
+  EXPECT_EQ(tensor_time(both.groups[0]),
+            tensor_time(report_of(job("tp: 8", "nodes: 2, node: {preset: dgx-h100}", 32), settings).everywhere));
+  EXPECT_EQ(tensor_time(both.groups[1]),
+            tensor_time(report_of(job("tp: 8", "nodes: 2, node: {preset: mi300x-8gpu}", 32), settings).everywhere));
 }
 
 }  // namespace
