@@ -230,9 +230,9 @@ TEST(MixedCluster, GpusOfTwoVendorsTrainTogether) {
                                              "collectives.tuner=nccl", "collectives.dp.algorithm=islands"};
   const std::string h100 = "{nodes: 2, node: {preset: dgx-h100}}";
   const std::string vendors = "groups: [" + h100 + ", {nodes: 2, node: {preset: mi300x-8gpu}}]";
-  const Report both = report_of(job("tp: 8, microbatch_split: balanced", vendors), settings);
+  const Report both = report_of(job("tp: 1, microbatch_split: balanced", vendors, 1024), settings);
   EXPECT_EQ(both.groups.size(), 2U);
-  const Report one = report_of(job("tp: 8", "groups: [" + h100 + "]"), settings);
+  const Report one = report_of(job("tp: 1", "groups: [" + h100 + "]", 1024), settings);
   EXPECT_LT(both.step_time.mean, one.step_time.mean);
 }
 
