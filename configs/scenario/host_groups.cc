@@ -18,9 +18,6 @@ struct GroupRead {
   network_models::Host host;
 };
 
-// GPUs of a group without GPUDirect copy to host memory at this share of their slot (as `comm.costs.host_copy`).
-constexpr double kCopyShare = 0.8;
-
 GroupRead read_group(ConfigMap& map) {
   GroupRead read;
   HostGroup& group = read.group;
@@ -37,7 +34,7 @@ GroupRead read_group(ConfigMap& map) {
   read.host = network_models::read_host(node);
   ConfigMap gpu = node.map("gpu", "the GPU of the host; `preset` names a shipped one");
   group.gpu = workload::read_gpu_spec(gpu);
-  if (!gpudirect) read.host.pass_through_memory(read.host.pcie.gpu_bandwidth * kCopyShare);
+  read.host.gpudirect = gpudirect;
   if (group.name.empty()) group.name = group.gpu.name;
   return read;
 }

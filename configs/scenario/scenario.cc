@@ -19,6 +19,10 @@
 namespace ringwright::configs {
 namespace {
 
+// Of a slot's rate, for copies between GPU and host memory: nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to
+// H100 (Azure/AI-benchmarking-guide).
+constexpr double kCopyShare = 0.8;
+
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
   static const std::vector<std::string> kNames = {
@@ -54,6 +58,16 @@ void read_equal_hosts(ConfigMap& map, Cluster& cluster) {
   cluster.gpu = workload::read_gpu_spec(gpu);
 }
 
+// For the fabric: GPUs of groups without GPUDirect copy to host memory at less than the rate of their slot.
+network_models::Host staged(network_models::Host host) {
+  const auto copies = [](network_models::Host& kind) {
+    if (!kind.gpudirect) kind.pcie.gpu_bandwidth = kind.pcie.gpu_bandwidth * kCopyShare;
+  };
+  copies(host);
+  for (network_models::Host& other : host.others) copies(other);
+  return host;
+}
+
 }  // namespace
 
 Cluster read_cluster(ConfigMap root) {
@@ -68,7 +82,8 @@ Cluster read_cluster(ConfigMap root) {
   const Key<std::string> type{.name = "type", .doc = "shape of the network",
                               .fallback = std::string(cluster.hosts == 1 ? "single_node" : "rail_optimized")};
   cluster.fabric = fabric.choice(type, options_of(topologies));
-  const network_models::TopologyRequest request{.host = cluster.host, .hosts = static_cast<int>(cluster.hosts)};
+  const network_models::Host host = staged(cluster.host);
+  const network_models::TopologyRequest request{.host = host, .hosts = static_cast<int>(cluster.hosts)};
   if (fabric.documenting()) {
     for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
   }
@@ -257,13 +272,14 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
     scenario.nccl.knobs.ib_retries = untouched.ib_retries;
   }
   scenario.comm = read_comm(root, chooser, scenario, files, foreign);
-  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
+  // What one group lacks is part of its hosts; what all lack is a setting of the library.
+  const bool some = std::ranges::any_of(all_kinds(scenario.nccl.host), &collectives::NcclHost::gpudirect);
+  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect && some;
   for (collectives::NcclHost* host : all_kinds(scenario.nccl.host)) {
     host->gpudirect = host->gpudirect && scenario.comm.costs.gpudirect;
   }
-  // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).
   if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
-    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;
+    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * kCopyShare;
   }
   if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);

@@ -203,6 +203,11 @@ TEST(MixedCluster, AGroupWithoutGpudirectStagesItsData) {
                                     gpudirect));
   };
   EXPECT_GT(report_of(with("false")).step_time.mean, report_of(with("true")).step_time.mean);
+  // Where all groups lack it, it is as with the library's setting.
+  const std::string all = "groups: [{nodes: 2, gpudirect: false, node: {preset: dgx-a100}}]";
+  const std::string same = job("tp: 8", "nodes: 2, node: {preset: dgx-a100}");
+  EXPECT_EQ(report_of(job("tp: 8", all)).step_time.mean,
+            report_of(same, {"comm.costs.gpudirect=false"}).step_time.mean);
 }
 
 TEST(MixedCluster, SaysWhatIsWrong) {

@@ -21,7 +21,7 @@ double end_of(const std::vector<ReplicaTime>& replicas, const std::vector<std::i
   return end;
 }
 
-// Every way to share the rest among replicas from `first` on.
+// Over every split of the rest among replicas from `first` on.
 double least_end(const std::vector<ReplicaTime>& replicas, std::size_t first, std::int64_t rest) {
   if (first + 1 == replicas.size()) return replicas[first].of(rest);
   double least = 1e300;
