@@ -19,6 +19,7 @@ const CollectiveAlgorithm& binomial();
 const CollectiveAlgorithm& scatter_allgather();
 const CollectiveAlgorithm& scatter_ring();
 const CollectiveAlgorithm& hierarchical();
+const CollectiveAlgorithm& islands();
 const CollectiveAlgorithm& direct();
 const CollectiveAlgorithm& pairwise();
 const CollectiveAlgorithm& in_switch();
@@ -42,6 +43,7 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &scatter_allgather(),
       &scatter_ring(),
       &hierarchical(),
+      &islands(),
       &direct(),
       &pairwise(),
       &in_switch(),

@@ -7,6 +7,7 @@
 
 #include "collectives/bus_bandwidth.h"
 #include "collectives/shapes/host_tree.h"
+#include "collectives/shapes/island_hosts.h"
 #include "collectives/shapes/pipeline.h"
 
 namespace ringwright::collectives {
@@ -86,6 +87,15 @@ Duration hierarchical_time(const Formula& f) {
   const Duration in = (f.p - 1) * f.inside(f.part(f.n, f.k));
   const bool exchange = f.call.kind == CollectiveKind::kAllToAll;
   const Duration out = (f.k - 1) * f.between(f.part(f.n, exchange ? f.p : 1), f.p);
+  return f.passes() * (in + out);
+}
+
+// As the head of islands.cc states it.
+Duration islands_time(const Formula& f) {
+  const int hosts = hosts_of_island(*f.call.layout);
+  const int islands = f.k / hosts;
+  const Duration in = (f.p - 1) * f.inside(f.part(f.n, f.k));
+  const Duration out = (hosts - 1) * f.between(f.part(f.n, islands), f.p) + (islands - 1) * f.between(f.part(f.n), f.p);
   return f.passes() * (in + out);
 }
 
@@ -278,6 +288,7 @@ constexpr std::array kRows = {
     Row{"halving_doubling", halving_doubling_time},
     Row{"recursive_multiplying", recursive_multiplying_time},
     Row{"hierarchical", hierarchical_time},
+    Row{"islands", islands_time},
     Row{"direct", direct_time},
     Row{"pairwise", pairwise_time},
     Row{"in_switch", in_switch_time},

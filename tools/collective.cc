@@ -305,7 +305,7 @@ class Collective final : public Command {
   [[nodiscard]] static std::string left_out_of_kind(const configs::Scenario& scenario) {
     const auto errors = validation::read_left_out();
     if (!errors || scenario.collectives.rung != collectives::Rung::kChunks) return "";
-    const auto of = configs::cost_class_of(scenario.cluster.host, scenario.cluster.gpu, scenario.nccl);
+    const auto of = configs::cost_class_of(scenario.cluster, scenario.nccl);
     return validation::left_out_text(*errors, scenario.cluster.hosts > 1 ? of.transport : "none");
   }
   [[nodiscard]] static std::string expected_error(const configs::Scenario& scenario) {

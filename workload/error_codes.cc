@@ -96,6 +96,12 @@ constexpr std::array kCodes = {
               "Hybrid models are simulated without context parallelism, multi-token prediction, low-rank adapters and\n"
               "recomputation by operator. Their layers can be recomputed as a whole.",
               "training: { recompute: full }, parallel: { cp: 1 }"},
+    ErrorCode{
+        "E592", "microbatches that cannot be shared unevenly",
+        "Replicas may take different numbers of microbatches where they meet only at the end of a step: without\n"
+        "experts over replicas, parameters or gradients that are exchanged in each microbatch, and with a schedule of\n"
+        "one chunk per stage. The numbers of all replicas add up to global_batch / micro_batch.",
+        "training: { global_batch: 16 }\nparallel: { dp: 2, microbatches_per_replica: [11, 5] }"},
     ErrorCode{"W135", "an unknown Megatron flag",
               "It is ignored. If it matters for time or memory, set the scenario's own key.",
               "--tensor-model-paralel-size 8   # did you mean --tensor-model-parallel-size?"},

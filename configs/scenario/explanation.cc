@@ -7,6 +7,7 @@
 
 #include "collectives/error_codes.h"
 #include "configs/scenario/job_error_codes.h"
+#include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/key_effects.h"
 #include "configs/scenario/nccl_tables_page.h"
 #include "configs/scenario/scenario.h"
@@ -78,6 +79,7 @@ constexpr std::array kAssemblyCodes = {
 std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(),
                              job_error_codes(),
+                             mixed_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              traces::trace_error_codes(),

@@ -1,6 +1,7 @@
 // Reads faults and finds the links that they name.
 #include "configs/scenario/faults.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <memory>
@@ -202,7 +203,10 @@ class FaultReader {
   void leave_out_lost_nics(std::vector<ConfigMap>& maps) {
     const NicsDown down = find_nics_down(network_.fabric, faults_.links);
     const std::string problem = why_cut_off(
-        down, {.hosts = context_.hosts, .nics = context_.nics, .rails_apart = context_.fabric == "rail_only"});
+        down, {.hosts = context_.hosts,
+               .nics = context_.nics,
+               .rails_apart = context_.fabric == "rail_only",
+               .host = context_.host});
     std::size_t last_lost = 0;
     const auto is_lost = [&](LinkId link) { return down.cables.contains(link); };
     for (std::size_t i = 0; i < faults_.ordered.size(); ++i) {

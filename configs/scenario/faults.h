@@ -40,6 +40,7 @@ struct FaultContext {
   std::int64_t hosts = 1;
   int nics = 0;                // of a host
   std::string_view fabric = {};  // name of the topology
+  const network_models::Host* host = nullptr;  // with its kinds; null: all hosts have `nics`
 };
 
 // The list `faults` of the document's root.

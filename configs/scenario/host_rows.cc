@@ -58,9 +58,10 @@ std::vector<HostRow> host_rows(const Scenario& scenario) {
     take(memory, "memory", &HostHoldings::memory);
     take(drives, "drives", &HostHoldings::drives);
   }
-  const network_models::Host& host = scenario.cluster.host;
-  memory.capacity = host.memory.capacity * host.pcie.sockets;
-  drives.capacity = host.storage.capacity * host.storage.drives;
+  const network_models::Host& of_memory = scenario.cluster.host.kind_at(memory.host);
+  const network_models::Host& of_drives = scenario.cluster.host.kind_at(drives.host);
+  memory.capacity = of_memory.memory.capacity * of_memory.pcie.sockets;
+  drives.capacity = of_drives.storage.capacity * of_drives.storage.drives;
   std::vector<HostRow> rows;
   for (HostRow* row : {&memory, &drives}) {
     if (row->total > Bytes(0)) rows.push_back(std::move(*row));

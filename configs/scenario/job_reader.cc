@@ -5,12 +5,12 @@
 
 #include "configs/scenario/imports/huggingface/model_import.h"
 #include "configs/scenario/listed_schedule.h"
+#include "configs/scenario/mixed_balance.h"
+#include "configs/scenario/mixed_compute.h"
 #include "configs/scenario/recorded_job.h"
 #include "configs/scenario/scenario_reader.h"
 #include "core/config/input_file.h"
 #include "workload/layout/layout_checks.h"
-#include "workload/layout/stage_balance.h"
-#include "workload/memory/memory_balance.h"
 #include "workload/model/model_config.h"
 
 namespace ringwright::configs {
@@ -53,9 +53,10 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
     return {.ranks = share->gpus, .described = share->described, .host_ranks = share->gpus_per_host};
   }
   const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
+  const std::string_view key = cluster.groups.empty() ? "nodes" : "groups";
   return {.ranks = cluster.gpus(),
-          .described = fmt::format("cluster.nodes = {} x {} GPUs ({})", cluster.hosts, cluster.host.gpus,
-                                   map.origin("nodes")),
+          .described = fmt::format("cluster.{} = {} x {} GPUs ({})", key, cluster.hosts, cluster.host.gpus,
+                                   map.origin(key)),
           .host_ranks = cluster.host.gpus};
 }
 
@@ -69,7 +70,6 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
-  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
   job.model = read_model_shape(model, foreign);
   static_cast<void>(training.file({.name = "deepspeed",
                                    .doc = "a DeepSpeed configuration (ds_config.json) that sets batch, precision and "
@@ -86,6 +86,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
                                    .fallback = std::string()}));
   job.training = workload::read_training_options(training);
   workload::check_precision(training, job.training, cluster.gpu);
+  for (const HostGroup& group : cluster.groups) workload::check_precision(training, job.training, group.gpu);
   ScheduleFile schedule = read_schedule_file(parallel, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
@@ -95,12 +96,10 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
     job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
-  job.compute = workload::read_compute_model(compute, cluster.gpu);
-  workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
+  job.compute = read_compute(root, cluster);
   ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
   job.memory = workload::read_memory_assumptions(memory);
-  workload::balance_memory(parallel, {.shape = job.model, .training = job.training, .parallel = job.parallel},
-                           job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory}, job.parallel);
+  balance_work(parallel, cluster, job);
   return job;
 }
 

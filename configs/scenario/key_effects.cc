@@ -83,6 +83,8 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
     return value.path.starts_with("parallel.fsdp.");
   });
   const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
+  // Where groups list the hosts.
+  if (!scenario.cluster.groups.empty()) values.add("cluster.nodes", std::to_string(scenario.cluster.hosts));
   values.add("faults.down", yes_or_no(down));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
   values.add("job.recorded", yes_or_no(scenario.job.trace.has_value()));

@@ -22,6 +22,9 @@ LoadOptions load_options(const ScenarioOptions& options) {
                                {.path = "cluster.node", .folder = "nodes"},
                                {.path = "cluster.node.gpu", .folder = "gpus"},
                                {.path = "cluster.node.gpu.kernels", .folder = "kernels"},
+                               {.path = "cluster.groups[].node", .folder = "nodes"},
+                               {.path = "cluster.groups[].node.gpu", .folder = "gpus"},
+                               {.path = "cluster.groups[].node.gpu.kernels", .folder = "kernels"},
                                {.path = "cost", .folder = "prices"}},
                    .share_folders = options.share_folders,
                    .imports = network_models::node_imports()};

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "configs/scenario/scenario.h"
+
 namespace ringwright::configs {
 namespace {
 
@@ -57,6 +59,7 @@ collectives::NcclHost make_nccl_host(const network_models::Host& host, const wor
                   .nic_at = host.pcie.nic_at,
                   .nics = host.nic.count,
                   .nic = host.nic.bandwidth,
+                  .gpudirect = host.gpudirect,
                   .processor = processor(host.pcie.processor)};
   if (ports == NicPorts::kApart) take_ports_apart(result, host.nic.ports);
   if (host.nvlink.kind == network_models::ScaleUp::kNvSwitch) {
@@ -74,9 +77,30 @@ collectives::NcclHost make_nccl_host(const network_models::Host& host, const wor
   return result;
 }
 
+collectives::NcclHost make_nccl_host(const Cluster& cluster, NicPorts ports) {
+  collectives::NcclHost host = make_nccl_host(cluster.host, cluster.gpu, ports);
+  for (std::size_t kind = 1; kind < cluster.host.kinds(); ++kind) {
+    host.others.push_back(make_nccl_host(cluster.host.kind(kind), cluster.groups[kind].gpu, ports));
+  }
+  return host;
+}
+
+std::vector<collectives::NcclHost*> all_kinds(collectives::NcclHost& host) {
+  std::vector<collectives::NcclHost*> kinds = {&host};
+  for (collectives::NcclHost& other : host.others) kinds.push_back(&other);
+  return kinds;
+}
+
+collectives::CostClass cost_class_of(const Cluster& cluster, const collectives::NcclSetup& nccl) {
+  const HostGroup* const oldest = cluster.oldest_group();
+  if (oldest == nullptr) return cost_class_of(cluster.host, cluster.gpu, nccl);
+  const auto kind = static_cast<std::size_t>(oldest - cluster.groups.data());
+  return cost_class_of(cluster.host.kind(kind), oldest->gpu, nccl);
+}
+
 collectives::CostClass cost_class_of(const network_models::Host& host, const workload::GpuSpec& gpu,
                                      const collectives::NcclSetup& nccl) {
-  const collectives::Generation generation = collectives::generation_of(nccl.host.compute_capability);
+  const collectives::Generation generation = collectives::generation_of(compute_capability(gpu));
   std::string kernels = "cdna3";  // of AMD's GPUs, the one that was measured
   if (gpu.nvidia) {
     switch (generation) {

@@ -35,7 +35,7 @@ std::map<NodeId, std::set<LinkId>> cables_down(const Fabric& fabric,
 }
 
 bool misses_all(const NicsDown& down, const NicsNeeded& needed, int first, int second) {
-  for (int nic = 0; nic < needed.nics; ++nic) {
+  for (int nic = 0; nic < std::min(needed.nics_of(first), needed.nics_of(second)); ++nic) {
     if (!down.misses(first, nic) && !down.misses(second, nic)) return false;
   }
   return true;
@@ -85,7 +85,7 @@ NicsDown find_nics_down(const Fabric& fabric, std::span<const network_models::Li
 std::string why_cut_off(const NicsDown& down, const NicsNeeded& needed) {
   if (needed.hosts < 2) return {};
   for (const auto& [host, nics] : down.of_host) {
-    if (static_cast<int>(nics.size()) < needed.nics) continue;
+    if (static_cast<int>(nics.size()) < needed.nics_of(host)) continue;
     return fmt::format("host{} has no NIC left: {} from the start and for good", host,
                        nics.size() == 1 ? "its only one is down" : fmt::format("all {} are down", nics.size()));
   }

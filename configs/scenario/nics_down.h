@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/fabric/fabric.h"
-#include "network_models/host/nic_sets.h"
+#include "network_models/host/host.h"
 #include "network_models/topologies/fault_schedule.h"
 
 namespace ringwright::configs {
@@ -31,6 +31,9 @@ struct NicsNeeded {
   std::int64_t hosts = 1;
   int nics = 0;              // of a complete host
   bool rails_apart = false;  // only NICs with the same number reach each other
+  const network_models::Host* host = nullptr;  // with its kinds; null: all hosts have `nics`
+
+  [[nodiscard]] int nics_of(int of_host) const { return host == nullptr ? nics : host->kind_at(of_host).nic.count; }
 };
 [[nodiscard]] std::string why_cut_off(const NicsDown& down, const NicsNeeded& needed);
 

@@ -9,6 +9,7 @@
 
 #include "configs/scenario/cost_settings.h"
 #include "configs/scenario/graph_nets.h"
+#include "configs/scenario/mixed_compute.h"
 #include "configs/scenario/nccl_host.h"
 #include "configs/scenario/network_sums.h"
 #include "configs/scenario/published.h"
@@ -17,6 +18,10 @@
 
 namespace ringwright::configs {
 namespace {
+
+// Of a slot's rate, for copies between GPU and host memory: nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to
+// H100 (Azure/AI-benchmarking-guide).
+constexpr double kCopyShare = 0.8;
 
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
@@ -42,35 +47,58 @@ const Entry& find_entry(std::span<const Entry> entries, std::string_view name) {
 
 }  // namespace
 
-Cluster read_cluster(ConfigMap root) {
-  Cluster cluster;
-  ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
+namespace {
+
+void read_equal_hosts(ConfigMap& map, Cluster& cluster) {
   cluster.hosts = map.integer({.name = "nodes", .doc = "number of hosts (servers)", .fallback = 1, .min = 1,
                                .max = 1'000'000});
   ConfigMap node = map.map("node", "one host; `preset` names a shipped one");
   cluster.host = network_models::read_host(node);
   ConfigMap gpu = node.map("gpu", "the GPU of the host; `preset` names a shipped one");
   cluster.gpu = workload::read_gpu_spec(gpu);
+}
+
+// For the fabric: GPUs of groups without GPUDirect copy to host memory at less than the rate of their slot.
+network_models::Host staged(network_models::Host host) {
+  const auto copies = [](network_models::Host& kind) {
+    if (!kind.gpudirect) kind.pcie.gpu_bandwidth = kind.pcie.gpu_bandwidth * kCopyShare;
+  };
+  copies(host);
+  for (network_models::Host& other : host.others) copies(other);
+  return host;
+}
+
+}  // namespace
+
+Cluster read_cluster(ConfigMap root) {
+  Cluster cluster;
+  ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
+  const bool listed = map.has("groups");
+  if (listed || map.documenting()) read_host_groups(map, cluster);
+  if (!listed) read_equal_hosts(map, cluster);
 
   ConfigMap fabric = map.map("fabric", "the network between hosts");
   const auto topologies = network_models::topologies();
   const Key<std::string> type{.name = "type", .doc = "shape of the network",
                               .fallback = std::string(cluster.hosts == 1 ? "single_node" : "rail_optimized")};
   cluster.fabric = fabric.choice(type, options_of(topologies));
-  const network_models::TopologyRequest request{.host = cluster.host, .hosts = static_cast<int>(cluster.hosts)};
+  const network_models::Host host = staged(cluster.host);
+  const network_models::TopologyRequest request{.host = host, .hosts = static_cast<int>(cluster.hosts)};
   if (fabric.documenting()) {
     for (const auto& entry : topologies) static_cast<void>(entry.read(fabric, request));
   }
   // Each takes about 6 KiB and 30 microseconds to build (scale-1m-h100).
   constexpr std::int64_t kMostGpus = 4'194'304;
   if (cluster.gpus() > kMostGpus) {
-    map.error("nodes", "E106",
-              fmt::format("'cluster.nodes' = {} x {} GPUs = {} GPUs, and must be at most {}", cluster.hosts,
-                          cluster.host.gpus, cluster.gpus(), kMostGpus));
+    map.error(listed ? "groups" : "nodes", "E106",
+              fmt::format("'cluster.{}' = {} x {} GPUs = {} GPUs, and must be at most {}", listed ? "groups" : "nodes",
+                          cluster.hosts, cluster.host.gpus, cluster.gpus(), kMostGpus));
     cluster.hosts = 1;
+    cluster.host.kind_of_host.clear();
   }
   cluster.topology = find_entry(topologies, cluster.fabric).read(fabric, request);
   cluster.switch_sums = network_models::read_switch_sums(fabric, cluster.host.nic.bandwidth);
+  cluster.number_nic_sets();
   return cluster;
 }
 
@@ -140,7 +168,7 @@ collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSe
                                     Diagnostics& foreign) {
   ConfigMap map = root.map("comm", "how NCCL runs collectives, for `collectives.model: chunks`");
   if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
-    const auto of = cost_class_of(scenario.cluster.host, scenario.cluster.gpu, scenario.nccl);
+    const collectives::CostClass of = cost_class_of(scenario.cluster, scenario.nccl);
     const ChannelCosts defaults = collectives::class_costs(map, of, scenario.nccl.knobs, files, foreign);
     return collectives::read_comm_settings(map, defaults);
   }
@@ -192,14 +220,14 @@ void ignore_choices(ConfigMap comm, const ConfigLog& log) {
 }
 
 collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
-                                 const collectives::NcclFiles& files, Diagnostics& foreign) {
+                                 const collectives::NcclFiles& files, Diagnostics& foreign, bool nvidia) {
   ConfigMap comm = root.map("comm", "the library that runs collectives");
-  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, cluster.gpu.nvidia, foreign);
+  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, nvidia, foreign);
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
   }
   const bool merged = nccl.tables.channels.merges_ports && nccl.knobs.merge_ports;
-  nccl.host = make_nccl_host(cluster.host, cluster.gpu, merged ? NicPorts::kMerged : NicPorts::kApart);
+  nccl.host = make_nccl_host(cluster, merged ? NicPorts::kMerged : NicPorts::kApart);
   check_graph_nets(comm, nccl);
   return nccl;
 }
@@ -216,11 +244,26 @@ void pass_through_host_memory(ConfigMap root, ChannelCosts& comm, Cluster& clust
                          costs.path_of("gpudirect")));
 }
 
+// The library of one vendor does not span GPUs of another's.
+void check_vendors(ConfigMap& map, const collectives::ChooserSettings& chooser, const Cluster& cluster) {
+  if (!cluster.mixes_vendors() || !chooser.heeds_kernels()) return;
+  map.error("", "E591",
+            "the groups of the cluster have GPUs of different vendors, and the library of one does not span them",
+            "collectives: {model: steps, overhead: none, tuner: nccl}: each vendor's library chooses inside its "
+            "groups, and messages pass between them without the kernels of either");
+}
+
 // What a collective needs from the file, once cluster and job are read.
 void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
                       const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
   scenario.collectives = chooser;
-  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign);
+  ConfigMap choices = root.map("collectives", "which algorithms carry out collectives");
+  check_vendors(choices, chooser, scenario.cluster);
+  const bool nvidia = scenario.cluster.gpu.nvidia;
+  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign, nvidia);
+  if (scenario.cluster.mixes_vendors() && chooser.tuner == collectives::Tuner::kNccl) {
+    scenario.second_library = read_nccl(root, scenario.cluster, chooser.rung, files, foreign, !nvidia);
+  }
   const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
   if (!asked && !scenario.interference.counts && !root.documenting()) {
     ignore_choices(root.map("comm", "the library that runs collectives"), scenario.document.log());
@@ -229,11 +272,14 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
     scenario.nccl.knobs.ib_retries = untouched.ib_retries;
   }
   scenario.comm = read_comm(root, chooser, scenario, files, foreign);
-  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect;
-  scenario.nccl.host.gpudirect = scenario.comm.costs.gpudirect;
-  // nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to H100 (Azure/AI-benchmarking-guide).
+  // What one group lacks is part of its hosts; what all lack is a setting of the library.
+  const bool some = std::ranges::any_of(all_kinds(scenario.nccl.host), &collectives::NcclHost::gpudirect);
+  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect && some;
+  for (collectives::NcclHost* host : all_kinds(scenario.nccl.host)) {
+    host->gpudirect = host->gpudirect && scenario.comm.costs.gpudirect;
+  }
   if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
-    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * 0.8;
+    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * kCopyShare;
   }
   if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
@@ -254,6 +300,7 @@ void go_without_nics(Scenario& scenario) {
   const network_models::NicSets& sets = scenario.faults.lost_nics;
   scenario.cluster.host.nic_sets = sets;
   scenario.cluster.topology->leave_out_nics(sets);
+  scenario.cluster.number_nic_sets();
   scenario.nccl.host.missing_nics = sets.missing;
 }
 
@@ -261,8 +308,7 @@ void go_without_nics(Scenario& scenario) {
 Job read_job_of_machine(ConfigMap root, const Cluster& cluster) {
   for (const std::string_view block : job_blocks()) static_cast<void>(root.setting(block));
   Job job;
-  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
-  job.compute = workload::read_compute_model(compute, cluster.gpu);
+  job.compute = read_compute(root, cluster);
   return job;
 }
 
@@ -295,6 +341,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   cluster = read_cluster(root);
   scenario.interference = read_interference(root);
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
+  for (HostGroup& group : cluster.groups) group.gpu.streaming_share = scenario.interference.streaming_share;
   scenario.jobs = read_jobs_of(root, cluster, reading);
   scenario.job = reading.machine_only ? read_job_of_machine(root, cluster)
                                       : read_job(root, cluster, foreign, reading.share);
@@ -309,7 +356,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                                        .model = model,
                                        .hosts = cluster.hosts,
                                        .nics = cluster.host.nic.count,
-                                       .fabric = cluster.fabric});
+                                       .fabric = cluster.fabric,
+                                       .host = &cluster.host});
   if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
   scenario.attention_flops = read_attention_flops(root);
@@ -325,8 +373,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   ConfigMap root = scenario.document.root();
   read_header(root, &scenario.name);
   scenario.cluster = read_cluster(root);
-  ConfigMap compute = root.map("compute", "how the time of kernels is computed");
-  scenario.job.compute = workload::read_compute_model(compute, scenario.cluster.gpu);
+  scenario.job.compute = read_compute(root, scenario.cluster);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),

@@ -13,6 +13,7 @@
 #include "collectives/nccl/cost/selector.h"
 #include "configs/scenario/background.h"
 #include "configs/scenario/faults.h"
+#include "configs/scenario/host_groups.h"
 #include "configs/scenario/interference_settings.h"
 #include "configs/scenario/job_entries.h"
 #include "configs/scenario/search_settings.h"
@@ -47,10 +48,22 @@ struct Cluster {
   network_models::Host host;
   std::string fabric;  // name of the topology
   std::unique_ptr<network_models::Topology> topology;
-  workload::GpuSpec gpu;
+  workload::GpuSpec gpu;  // of the first group, where there are several
   network_models::SwitchSums switch_sums;
+  std::vector<HostGroup> groups;     // in the order of their hosts, of kinds 0, 1, ...; empty: all are of one kind
+  std::vector<int> nic_set_of_host;  // as in GroupLayout; empty: every host is of kind 0 and has all NICs
 
   [[nodiscard]] std::int64_t gpus() const { return hosts * host.gpus; }
+  [[nodiscard]] bool mixed() const { return !host.kind_of_host.empty(); }
+  [[nodiscard]] bool mixes_vendors() const;
+  [[nodiscard]] const workload::GpuSpec& gpu_of_kind(int kind) const;
+  [[nodiscard]] int kind_of_rank(RankId rank) const;
+  // Of the first ranks; empty where all are of one kind.
+  [[nodiscard]] std::vector<int> kind_of_ranks(std::size_t ranks) const;
+  // With the lowest compute capability: its kernels set the pace of a collective of all groups. Null without groups.
+  [[nodiscard]] const HostGroup* oldest_group() const;
+  // Once groups and NICs that are lost are known: fills nic_set_of_host.
+  void number_nic_sets();
 };
 
 // The settings of a whole training step; a file that only describes a cluster has none. With `trace` the step is a
@@ -76,6 +89,7 @@ struct Scenario {
   collectives::ChooserSettings collectives;
   collectives::CommSettings comm;  // where kernels of collectives count
   collectives::NcclSetup nccl;  // `comm`
+  std::optional<collectives::NcclSetup> second_library;  // of the other vendor, where groups have GPUs of two
   SimulateSettings simulate;
   InterferenceSettings interference;
   AttentionFlops attention_flops = AttentionFlops::kCausal;

@@ -144,8 +144,11 @@ std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) co
   std::vector<std::size_t> hosts;
   for (int host = 0; host < layout.host_count(); ++host) {
     const auto like = [&](std::size_t candidate) {
-      return layout.host_count() == 1 || inputs_.nic_set_of_host.empty() ||
-             inputs_.nic_set_of_host[candidate] == layout.nic_set_of(host);
+      if (inputs_.nic_set_of_host.empty()) return true;
+      const int set = inputs_.nic_set_of_host[candidate];
+      // Within one host NICs do not matter.
+      return set == layout.nic_set_of(host) ||
+             (layout.host_count() == 1 && kind_of_host(set) == kind_of_host(layout.nic_set_of(host)));
     };
     std::size_t next = 0;
     while (!like(next) || std::ranges::count(hosts, next) > 0) ++next;

@@ -1,5 +1,6 @@
 #include "configs/simulation/collective_choices.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/torus_boxes.h"
+#include "configs/simulation/vendor_tuner.h"
 #include "core/base/text.h"
 
 namespace ringwright::configs {
@@ -21,18 +23,28 @@ Place place_of_choice(const Scenario& scenario, std::string_view path) {
   return {};
 }
 
+bool every_host_has_nvls(const network_models::Host& host) {
+  return host.nvlink.reduces &&
+         std::ranges::all_of(host.others, [](const network_models::Host& other) { return other.nvlink.reduces; });
+}
+
 }  // namespace
 
 CollectiveChoices::CollectiveChoices(const Scenario& scenario, const TaskGraph& graph,
                                      collectives::NcclGraphCache* found)
     : nccl_(scenario.nccl, found) {
   if (scenario.comm.plan) plan_ = std::make_unique<collectives::FixedTuner>(*scenario.comm.plan);
-  const ChannelTuner& tuner = plan_ ? *plan_ : static_cast<const ChannelTuner&>(nccl_);
+  if (scenario.second_library) {
+    second_ = std::make_unique<collectives::NcclTuner>(*scenario.second_library);
+    of_vendors_ = std::make_unique<VendorTuner>(nccl_, *second_, scenario.cluster);
+  }
+  const ChannelTuner& library = of_vendors_ ? *of_vendors_ : static_cast<const ChannelTuner&>(nccl_);
+  const ChannelTuner& tuner = plan_ ? *plan_ : library;
   const bool sums = scenario.cluster.switch_sums.enabled;
   planned_ = std::make_unique<collectives::PlannedChooser>(
       tuner, sums ? collectives::NetworkSums::kYes : collectives::NetworkSums::kNo);
   collectives::ChooserFacts facts{
-      .dimensions = {}, .hosts_have_nvls = scenario.cluster.host.nvlink.reduces, .library = planned_.get()};
+      .dimensions = {}, .hosts_have_nvls = every_host_has_nvls(scenario.cluster.host), .library = planned_.get()};
   for (const Dimension& dimension : graph.dimensions) facts.dimensions.push_back(dimension.name);
   facts.boxes = boxes_of_groups(graph, scenario.cluster);
   chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);

@@ -36,6 +36,8 @@ class CollectiveChoices {
  private:
   collectives::NcclTuner nccl_;
   std::unique_ptr<ChannelTuner> plan_;  // of the user; null: NCCL's choice
+  std::unique_ptr<collectives::NcclTuner> second_;  // of the other vendor's library; null: there is one vendor
+  std::unique_ptr<ChannelTuner> of_vendors_;        // the choices of both; null with the above
   std::unique_ptr<collectives::PlannedChooser> planned_;
   std::unique_ptr<collectives::SimpleChooser> chooser_;
   std::unique_ptr<collectives::ChosenKernels> kernels_;

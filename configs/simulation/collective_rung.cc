@@ -34,7 +34,7 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
       .network = inputs.network,
       .model = model,
       .per_host = scenario.cluster.host.gpus,
-      .nic_set_of_host = scenario.cluster.host.nic_sets.of_host,
+      .nic_set_of_host = scenario.cluster.nic_set_of_host,
       .steps = inputs.choices.steps(),
       .formula = closed_form_.get(),
       .step_costs = scenario.collectives.step_costs,

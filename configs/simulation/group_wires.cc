@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "core/base/check.h"
@@ -143,10 +144,13 @@ collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
     return RouteQuery{.from = rank(from), .to = rank(to), .label = collective_label(call.dimension)};
   };
   collectives::WireCosts wires;
-  for (const std::vector<int>& host : call.layout->hosts) {
-    if (host.size() < 2) continue;
-    wires.inside = cost_of_path(router_, query(host[0], host[1]));
-    break;
+  std::set<int> kinds;  // of hosts; the slowest counts
+  for (int h = 0; h < call.layout->host_count(); ++h) {
+    const std::vector<int>& host = call.layout->hosts[static_cast<std::size_t>(h)];
+    if (host.size() < 2 || !kinds.insert(kind_of_host(call.layout->nic_set_of(h))).second) continue;
+    const HopCost hop = cost_of_path(router_, query(host[0], host[1]));
+    if (kinds.size() == 1 || hop.bandwidth < wires.inside.bandwidth) wires.inside = hop;
+    if (call.layout->nic_set.empty()) break;
   }
   if (call.layout->host_count() > 1) {
     for (const int first : first_hosts(*call.layout, 1)) {

@@ -95,8 +95,8 @@ std::vector<KernelUse> kernel_table(const Scenario& scenario, const TaskGraph& g
       sums.add({.family = std::string(to_string(kernel.family)),
                 .name = kernel.name,
                 .type = std::string(to_string(kernel.type)),
-                .bound = bound_of(scenario.cluster.gpu, kernel),
-                .launch = scenario.job.compute->duration(kernel),
+                .bound = bound_of(scenario.cluster.gpu_of_kind(work.gpu), kernel),
+                .launch = scenario.job.compute->of_gpu(work.gpu).duration(kernel),
                 .flops = kernel.flops,
                 .bytes = kernel.bytes},
                calls[w] * static_cast<std::uint64_t>(kernel.launches));

@@ -20,7 +20,8 @@ FamilyTimes times_of_work(const Work& work, const ComputeModel& compute) {
     return times;
   }
   for (const Kernel& kernel : work.kernels) {
-    times[static_cast<std::size_t>(kernel.family)] += (compute.duration(kernel) * kernel.launches).count();
+    const Duration launch = compute.of_gpu(work.gpu).duration(kernel);
+    times[static_cast<std::size_t>(kernel.family)] += (launch * kernel.launches).count();
   }
   return times;
 }

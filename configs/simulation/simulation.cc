@@ -1,6 +1,8 @@
 #include "configs/simulation/simulation.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -10,8 +12,10 @@
 #include "configs/simulation/step_messages.h"
 #include "configs/simulation/step_plan.h"
 #include "core/base/check.h"
+#include "core/plan/gpu_kinds.h"
 #include "core/plan/segments.h"
 #include "core/run/collectives/coupled_plan.h"
+#include "workload/layout/rank_layout.h"
 
 namespace ringwright::configs {
 namespace {
@@ -72,8 +76,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
-  const std::vector<int>& nic_set_of_host = scenario.cluster.host.nic_sets.of_host;
-  lay_out_groups(graph, place_ranks(graph.rank_count(), scenario.cluster.host.gpus, nic_set_of_host));
+  split_by_gpu(graph, scenario.cluster.kind_of_ranks(graph.rank_count()));
+  lay_out_groups(graph, place_ranks(graph.rank_count(), scenario.cluster.host.gpus, scenario.cluster.nic_set_of_host));
   slow_hosts(scenario, graph);
   graph.background = scenario.background.transfers;
   const std::string problem = check_task_graph(graph);
@@ -194,6 +198,23 @@ Estimate estimate(const Simulation& simulation) {
   return result;
 }
 
+namespace {
+
+// Of the GPUs that hold a pipeline stage, the one with the least memory.
+Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& parallel, int stage) {
+  if (!cluster.mixed()) return cluster.gpu.memory;
+  const workload::RankLayout layout(parallel);
+  std::optional<Bytes> smallest;
+  for (std::size_t rank = 0; rank < layout.rank_count(); ++rank) {
+    if (layout.coordinates(RankId(rank)).pp != stage) continue;
+    const Bytes own = cluster.gpu_of_kind(cluster.kind_of_rank(RankId(rank))).memory;
+    smallest = std::min(smallest.value_or(own), own);
+  }
+  return smallest.value_or(cluster.gpu.memory);
+}
+
+}  // namespace
+
 std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
@@ -201,7 +222,10 @@ std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const auto ledger =
       workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
   for (const workload::StageMemory& stage : ledger) {
-    MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = scenario.cluster.gpu.memory};
+    MemoryRow row{.stage = stage.stage,
+                  .items = {},
+                  .total = stage.total(),
+                  .capacity = smallest_memory(scenario.cluster, job.parallel, stage.stage)};
     for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
     rows.push_back(std::move(row));
   }

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,6 +40,18 @@ constexpr std::array kEvidenceKeys = {
     EvidenceKey{"fabric latency", "cluster.fabric.latency.hop"},
 };
 
+// What the value at `path` is: that input, or of the hosts of one group " (A100)" behind it; empty: another key's.
+std::string input_at(std::string_view path, const EvidenceKey& key, const Cluster& cluster) {
+  if (path == key.path) return std::string(key.input);
+  constexpr std::string_view kNode = "cluster.node.";
+  if (!key.path.starts_with(kNode)) return {};
+  for (std::size_t g = 0; g < cluster.groups.size(); ++g) {
+    const std::string below = fmt::format("cluster.groups[{}].node.{}", g, key.path.substr(kNode.size()));
+    if (path == below) return fmt::format("{} ({})", key.input, cluster.groups[g].name);
+  }
+  return {};
+}
+
 std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
   const bool calibrated = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
     return value.path == "compute.model" && value.text == "calibrated";
@@ -53,8 +66,9 @@ std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
   }
   for (const EvidenceKey& key : kEvidenceKeys) {
     for (const ValueRead& value : scenario.document.log().values()) {
-      if (value.path != key.path || (key.input == "kernel profile" && !calibrated)) continue;
-      evidence.push_back({.input = std::string(key.input), .level = value.evidence,
+      std::string input = input_at(value.path, key, scenario.cluster);
+      if (input.empty() || (key.input == "kernel profile" && !calibrated)) continue;
+      evidence.push_back({.input = std::move(input), .level = value.evidence,
                           .source = value.source.empty() ? value.origin : value.source});
     }
   }
@@ -67,7 +81,7 @@ void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFa
   std::set<std::string> within, beyond;
   for (const Work& work : graph.works) {
     for (const Kernel& kernel : work.kernels) {
-      (scenario.job.compute->extrapolates(kernel) ? beyond : within).insert(kernel.name);
+      (scenario.job.compute->of_gpu(work.gpu).extrapolates(kernel) ? beyond : within).insert(kernel.name);
     }
   }
   if (beyond.empty()) return;
@@ -107,7 +121,25 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
   facts.config_sha256 = sha256(canonical_text(log));
 }
 
+void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
+  if (!cluster.mixed()) return;
+  for (const HostGroup& group : cluster.groups) {
+    facts.groups.push_back(
+        {.name = group.name, .gpu = group.gpu.name, .hosts = group.hosts, .memory = group.gpu.memory});
+  }
+  facts.group_of_rank = cluster.kind_of_ranks(ranks);
+}
+
 }  // namespace
+
+FlopRate mean_peak(const Cluster& cluster, DataType precision) {
+  if (!cluster.mixed()) return cluster.gpu.peak_of(precision);
+  double sum = 0.0;
+  for (const HostGroup& group : cluster.groups) {
+    sum += group.gpu.peak_of(precision).count() * static_cast<double>(group.hosts);
+  }
+  return FlopRate(sum / static_cast<double>(cluster.hosts));
+}
 
 StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
@@ -123,7 +155,8 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
                                                                           : plan.model_flops_full_attention;
   facts.hardware_flops = plan.hardware_flops;
-  facts.peak_flop_rate = scenario.cluster.gpu.peak_of(trace ? trace->precision : scenario.job.training.precision);
+  facts.peak_flop_rate = mean_peak(scenario.cluster, trace ? trace->precision : scenario.job.training.precision);
+  add_groups(scenario.cluster, plan.graph.rank_count(), facts);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
   if (!trace) facts.hosts = host_rows(scenario);

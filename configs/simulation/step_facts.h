@@ -7,6 +7,9 @@
 
 namespace ringwright::configs {
 
+// The peak rate of one GPU: a mean over those of all groups.
+[[nodiscard]] FlopRate mean_peak(const Cluster& cluster, DataType precision);
+
 [[nodiscard]] StepFacts job_facts(const Scenario& scenario, const Simulation& simulation);
 
 }  // namespace ringwright::configs

@@ -15,6 +15,10 @@ enum class CollectiveKind { kAllReduce, kAllGather, kReduceScatter, kAllToAll, k
 
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);
 
+inline constexpr int kNicSetsOfKind = 1 << 16;
+// The kind of host of such a number.
+[[nodiscard]] constexpr int kind_of_host(int nic_set) { return nic_set / kNicSetsOfKind; }
+
 // How the ranks of a group are laid out on the cluster's machines ("hosts": a server with its GPUs). Groups of one
 // shape share one layout. Index = a rank's index in the group, 0-based.
 struct GroupLayout {
@@ -24,7 +28,8 @@ struct GroupLayout {
   std::vector<int> gpu_of;                 // by index: position of the GPU in its host (the rail), 0-based
   std::vector<int> host_order;             // all indices, host by host: the ring order
   std::vector<int> position;               // by index: its position in host_order
-  // By host: which of the machine's sets of NICs it has, where some hosts miss NICs; empty: every host has all of them.
+  // By host: its kind and which of the machine's sets of NICs it has, where hosts are of several kinds or some miss
+  // NICs: kind * kNicSetsOfKind + set. Empty: every host is of kind 0 and has all NICs.
   std::vector<int> nic_set;
   int smallest_host = 0;                   // members on the host with the fewest, and the most
   int largest_host = 0;

@@ -61,6 +61,7 @@ struct Work {
   std::vector<Kernel> kernels;
   // As long as a trace says, whatever else the GPU does: compute models are not asked, and there are no kernels.
   std::optional<Duration> recorded = {};
+  int gpu = 0;  // which of the cluster's kinds of GPUs computes it (core/plan/gpu_kinds.h)
 };
 
 [[nodiscard]] Flops total_flops(const Work& work);

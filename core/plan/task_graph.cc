@@ -151,14 +151,15 @@ std::string check_programs(const TaskGraph& graph) {
   return {};
 }
 
-// By host; empty where all have every NIC, and within one host.
+// By host; empty where all are of kind 0 and have every NIC. Within one host only its kind counts.
 std::vector<int> nic_sets_of(const GroupLayout& layout, const std::vector<RankId>& group,
                              const std::vector<RankPosition>& place_of_rank) {
   std::vector<int> sets;
   for (const std::vector<int>& members : layout.hosts) {
     sets.push_back(place_of_rank[group[static_cast<std::size_t>(members.front())].index()].nic_set);
   }
-  if (sets.size() == 1 || std::ranges::all_of(sets, [](int set) { return set == 0; })) sets.clear();
+  if (sets.size() == 1) sets.front() = kind_of_host(sets.front()) * kNicSetsOfKind;
+  if (std::ranges::all_of(sets, [](int set) { return set == 0; })) sets.clear();
   return sets;
 }
 

@@ -12,35 +12,40 @@ Duration ComputeModel::issue_time(const Kernel& /*kernel*/) const { return Durat
 Duration ComputeModel::call_issue_time() const { return Duration(0); }
 Duration ComputeModel::resume_time() const { return Duration(0); }
 bool ComputeModel::extrapolates(const Kernel& /*kernel*/) const { return false; }
+const ComputeModel& ComputeModel::of_gpu(int /*kind*/) const { return *this; }
 
 Duration duration(const ComputeModel& model, const Work& work) {
   if (work.recorded) return *work.recorded;
+  const ComputeModel& own = model.of_gpu(work.gpu);
   Duration total;
-  for (const Kernel& kernel : work.kernels) total += model.duration(kernel) * kernel.launches;
+  for (const Kernel& kernel : work.kernels) total += own.duration(kernel) * kernel.launches;
   return total;
 }
 
 Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
   if (work.recorded) return *work.recorded;
+  const ComputeModel& own = model.of_gpu(work.gpu);
   Duration total;
-  for (const Kernel& kernel : work.kernels) total += model.duration_beside(kernel, contention) * kernel.launches;
+  for (const Kernel& kernel : work.kernels) total += own.duration_beside(kernel, contention) * kernel.launches;
   return total;
 }
 
 Bandwidth memory_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
+  const ComputeModel& own = model.of_gpu(work.gpu);
   double bytes = 0.0;
   double seconds = 0.0;
   for (const Kernel& kernel : work.kernels) {
-    const double busy = to_seconds(model.duration_beside(kernel, contention) * kernel.launches);
-    bytes += model.memory_beside(kernel, contention).count() * busy;
+    const double busy = to_seconds(own.duration_beside(kernel, contention) * kernel.launches);
+    bytes += own.memory_beside(kernel, contention).count() * busy;
     seconds += busy;
   }
   return seconds > 0.0 ? Bandwidth(bytes / seconds) : contention.memory;
 }
 
 Duration issue_time(const ComputeModel& model, const Work& work) {
+  const ComputeModel& own = model.of_gpu(work.gpu);
   Duration total;
-  for (const Kernel& kernel : work.kernels) total += model.issue_time(kernel) * kernel.launches;
+  for (const Kernel& kernel : work.kernels) total += own.issue_time(kernel) * kernel.launches;
   return total;
 }
 

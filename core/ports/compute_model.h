@@ -37,9 +37,11 @@ class ComputeModel {
   [[nodiscard]] virtual Duration resume_time() const;
   // Whether the kernel lies outside the range on which the model's constants were fitted.
   [[nodiscard]] virtual bool extrapolates(const Kernel& kernel) const;
+  // The model of one kind of GPU (Work::gpu). Where there is only one kind, it is the model itself.
+  [[nodiscard]] virtual const ComputeModel& of_gpu(int kind) const;
 };
 
-// All kernels of the work one after another; of recorded work its time.
+// All kernels of the work one after another, on the GPU of the work; of recorded work its time.
 [[nodiscard]] Duration duration(const ComputeModel& model, const Work& work);
 [[nodiscard]] Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention);
 // The mean over their time.

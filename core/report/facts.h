@@ -39,6 +39,14 @@ struct HostRow {
   [[nodiscard]] bool fits() const { return capacity == Bytes(0) || total <= capacity; }
 };
 
+// A group of nodes of one kind.
+struct GroupRow {
+  std::string name;
+  std::string gpu;
+  std::int64_t hosts = 0;
+  Bytes memory;  // of one GPU
+};
+
 enum class PublishedQuantity {
   kStepTime,               // seconds
   kModelFlopUtilisation,   // ratio
@@ -175,6 +183,8 @@ struct StepFacts {
   int warmup_iterations = 0;         // simulated before the counted iterations
   std::vector<MemoryRow> memory;     // by stage
   std::vector<HostRow> hosts;        // empty when nothing is offloaded
+  std::vector<GroupRow> groups;      // of nodes; empty where all hosts are of one kind
+  std::vector<int> group_of_rank;    // index into groups; empty without them
   std::vector<int> held_at_peak;     // by stage: most microbatches of a model chunk that wait for their backward pass
   std::vector<int> weight_versions;  // by stage: versions of the weights, including the newest
   std::vector<PublishedFigure> published;

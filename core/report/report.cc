@@ -92,6 +92,10 @@ Report summarise(const ReportInputs& inputs, StepFacts facts) {
                                   .counted_iterations = report.step_time.count};
   report.everywhere = break_down(breakdown);
   if (several_programs(inputs.graph)) report.slowest_stage = break_down_slowest(breakdown);
+  for (std::size_t g = 0; g < report.facts.groups.size(); ++g) {
+    const auto in_group = [&](RankId rank) { return report.facts.group_of_rank[rank.index()] == static_cast<int>(g); };
+    report.groups.push_back(break_down_some(breakdown, in_group, report.facts.groups[g].name));
+  }
   if (const auto stages = break_down_stages(breakdown); stages.size() > 1) {
     report.bubbles = stage_bubbles(stages, report.facts.held_at_peak, report.facts.weight_versions);
   }

@@ -52,6 +52,7 @@ struct Report {
   FlopRate model_flop_rate_per_gpu;
   TimeBreakdown everywhere;
   std::optional<TimeBreakdown> slowest_stage;       // when the ranks run more than one program
+  std::vector<TimeBreakdown> groups;                // by facts.groups: how their ranks spend a step
   std::vector<StageBubble> bubbles;                 // by stage, when there are several
   std::optional<std::size_t> fullest_memory;        // index into facts.memory
   std::vector<Comparison> comparisons;

@@ -100,6 +100,16 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
   return rows;
 }
 
+Json groups_json(const Report& report) {
+  Json rows = Json::array();
+  for (std::size_t g = 0; g < report.groups.size(); ++g) {
+    const GroupRow& group = report.facts.groups[g];
+    rows.push_back({{"name", group.name}, {"gpu", group.gpu}, {"hosts", group.hosts},
+                    {"memory_bytes_per_gpu", group.memory.count()}, {"breakdown", breakdown_json(report.groups[g])}});
+  }
+  return rows;
+}
+
 Json parts_json(const Report& report) {
   Json rows = Json::array();
   for (const StepPart& part : parts_of(report.everywhere, report.facts.kernel_times, report.step_time.mean)) {
@@ -277,6 +287,7 @@ std::string render_json(const Report& report) {
     document["slowest_stage"] = {{"name", report.slowest_stage->of},
                                  {"breakdown", breakdown_json(*report.slowest_stage)}};
   }
+  if (!report.groups.empty()) document["groups"] = groups_json(report);
   if (!report.bubbles.empty()) document["pipeline"] = bubbles_json(report.bubbles);
   document["memory"] = memory_json(facts.memory);
   if (!facts.command.empty()) document["command"] = facts.command;

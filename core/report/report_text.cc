@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/report/host_lines.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
 
@@ -262,8 +263,6 @@ Lines item_names(const std::vector<MemoryRow>& memory) {
   return names;
 }
 
-std::string print_gib(Bytes size) { return fmt::format("{:.2f}", static_cast<double>(size.count()) / 0x1p30); }
-
 std::string print_item(const MemoryRow& row, const std::string& name) {
   const auto item = std::ranges::find(row.items, name, &MemoryItem::name);
   return item == row.items.end() ? "-" : print_gib(item->size);
@@ -290,19 +289,6 @@ Lines memory_table(const Report& report, const TextOptions& options, const Pen& 
   });
   add_row("of", [](const MemoryRow& row) { return print_gib(row.capacity); });
   return table.lines();
-}
-
-// "memory of host 0: 133.04 GiB of 2048.00: optimizer 114.04, gradients 19.01".
-Lines host_lines(const std::vector<HostRow>& hosts) {
-  Lines lines;
-  for (const HostRow& row : hosts) {
-    Lines items;
-    for (const MemoryItem& item : row.items) items.push_back(item.name + " " + print_gib(item.size));
-    const std::string capacity = row.capacity > Bytes(0) ? "of " + print_gib(row.capacity) : "of an unknown capacity";
-    lines.push_back(
-        fmt::format("{} of host {}: {} {}: {}", row.what, row.host, print_gib(row.total), capacity, join(items, ", ")));
-  }
-  return lines;
 }
 
 // A title and its entries, of which a normal report shows only the first few.
@@ -389,6 +375,8 @@ std::string render_text(const Report& report, const TextOptions& options) {
   text += "\n";
   append_time_and_links(text, report, options, pen);
   if (!report.facts.memory.empty()) append(text += "\n", memory_table(report, options, pen));
+  const Lines groups = group_lines(report);
+  append_remarks(text, {.title = "Groups of nodes", .entries = groups, .shown = groups.size()}, options, pen);
   append_remarks(text, {"Fullest host, GiB", host_lines(report.facts.hosts)}, options, pen);
   if (options.detail == Detail::kVerbose)
     append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -99,6 +100,17 @@ TimeBreakdown break_down(const BreakdownInputs& inputs) {
   Sums sums(inputs.record.dimension_count);
   for (std::size_t c = 0; c < inputs.classes.count(); ++c) add_class(inputs, c, sums);
   return average(inputs, sums, "all ranks");
+}
+
+TimeBreakdown break_down_some(const BreakdownInputs& inputs, const std::function<bool(RankId)>& takes,
+                              std::string of) {
+  CHECK(inputs.counted_iterations > 0, "a step needs a counted iteration");
+  Sums sums(inputs.record.dimension_count);
+  for (std::size_t c = 0; c < inputs.classes.count(); ++c) {
+    if (takes(inputs.classes.representative[c])) add_class(inputs, c, sums);
+  }
+  if (sums.ranks == 0) return {.of = std::move(of)};
+  return average(inputs, sums, std::move(of));
 }
 
 std::vector<TimeBreakdown> break_down_stages(const BreakdownInputs& inputs) {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,9 @@ struct BreakdownInputs {
 
 // Over all ranks.
 [[nodiscard]] TimeBreakdown break_down(const BreakdownInputs& inputs);
+// Over the ranks that `takes` accepts; ranks of one class are all accepted, or none is.
+[[nodiscard]] TimeBreakdown break_down_some(const BreakdownInputs& inputs, const std::function<bool(RankId)>& takes,
+                                            std::string of);
 // Of the programs of one name, which are those of a pipeline stage, in the order of the programs.
 [[nodiscard]] std::vector<TimeBreakdown> break_down_stages(const BreakdownInputs& inputs);
 // Over the ranks of the program that computes longest, the bottleneck of a pipeline; the first of equals.

@@ -284,6 +284,23 @@ std::vector<int> spread_evenly(int devices, int points) {
 void Host::pass_through_memory(Bandwidth copies) {
   gpudirect = false;
   pcie.gpu_bandwidth = std::min(pcie.gpu_bandwidth, copies);
+  for (Host& other : others) other.pass_through_memory(copies);
+}
+
+int Host::most_nics() const {
+  int most = nic.count;
+  for (const Host& other : others) most = std::max(most, other.nic.count);
+  return most;
+}
+
+bool Host::every_kind_has_nics() const {
+  return nic.count > 0 && std::ranges::all_of(others, [](const Host& other) { return other.nic.count > 0; });
+}
+
+Bandwidth Host::fastest_nic() const {
+  Bandwidth fastest = nic.bandwidth;
+  for (const Host& other : others) fastest = std::max(fastest, other.nic.bandwidth);
+  return fastest;
 }
 
 int Host::nic_of(int gpu) const {

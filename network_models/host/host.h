@@ -1,6 +1,7 @@
 // The contents of one server in the network: GPUs, their NVLink or xGMI, the PCIe tree, NICs and host memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -83,8 +84,22 @@ struct Host {
   Memory memory;
   Storage storage;
   NicSets nic_sets;  // of all hosts of the cluster
+  // Of a cluster of several kinds of hosts (`cluster.groups`): this is kind 0, and these are kinds 1, 2, ... All kinds
+  // have the same number of GPUs.
+  std::vector<Host> others;
+  std::vector<int> kind_of_host;  // by host of the cluster; empty: all hosts are of kind 0
 
-  // Without GPUDirect; bytes cross a GPU's slot at most at the rate of its copies.
+  [[nodiscard]] std::size_t kinds() const { return 1 + others.size(); }
+  [[nodiscard]] const Host& kind(std::size_t number) const { return number == 0 ? *this : others[number - 1]; }
+  [[nodiscard]] const Host& kind_at(std::int64_t host) const {
+    return kind_of_host.empty() ? *this : kind(static_cast<std::size_t>(kind_of_host[static_cast<std::size_t>(host)]));
+  }
+  // Over all kinds.
+  [[nodiscard]] int most_nics() const;
+  [[nodiscard]] Bandwidth fastest_nic() const;
+  [[nodiscard]] bool every_kind_has_nics() const;
+
+  // All kinds without GPUDirect; bytes cross a GPU's slot at most at the rate of its copies.
   void pass_through_memory(Bandwidth copies);
   // The NIC of a GPU's outgoing traffic: under its own PCIe switch and with the same position there, else by
   // proportion.

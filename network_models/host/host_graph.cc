@@ -140,23 +140,20 @@ void HostGraph::add_storage(const Host& host) {
   }
 }
 
-void HostGraph::append_hosts(Fabric& fabric, std::uint32_t count) const {
-  CHECK(fabric.node_count() == 0, "hosts come first, so that their numbers are a formula");
-  for (std::uint32_t host = 0; host < count; ++host) {
-    for (NodeSpec node : nodes_) {
-      node.first = static_cast<std::int32_t>(host);
-      const NodeId id = fabric.add_node(node);
-      if (node.kind == NodeKind::kGpu) fabric.add_gpu(id);
-    }
+void HostGraph::append_nodes(Fabric& fabric, std::uint32_t host) const {
+  for (NodeSpec node : nodes_) {
+    node.first = static_cast<std::int32_t>(host);
+    const NodeId id = fabric.add_node(node);
+    if (node.kind == NodeKind::kGpu) fabric.add_gpu(id);
   }
-  for (std::uint32_t host = 0; host < count; ++host) {
-    const std::uint32_t base = host * node_count();
-    for (const Link& link : links_) {
-      fabric.add_link({.from = NodeId(base + link.from),
-                       .to = NodeId(base + link.to),
-                       .bandwidth = link.bandwidth,
-                       .latency = link.latency});
-    }
+}
+
+void HostGraph::append_links(Fabric& fabric, std::uint32_t first_node) const {
+  for (const Link& link : links_) {
+    fabric.add_link({.from = NodeId(first_node + link.from),
+                     .to = NodeId(first_node + link.to),
+                     .bandwidth = link.bandwidth,
+                     .latency = link.latency});
   }
 }
 

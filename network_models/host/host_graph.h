@@ -53,8 +53,10 @@ class HostGraph {
   [[nodiscard]] std::vector<std::uint32_t> pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,
                                                     std::uint32_t to) const;
 
-  // Adds hosts 0..count-1 to an empty fabric: host h's nodes start at h * node_count(), its links at h * link_count().
-  void append_hosts(Fabric& fabric, std::uint32_t count) const;
+  // Adds the nodes of one host.
+  void append_nodes(Fabric& fabric, std::uint32_t host) const;
+  // Adds its links, once its nodes are there: they begin at `first_node`.
+  void append_links(Fabric& fabric, std::uint32_t first_node) const;
 
  private:
   static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();

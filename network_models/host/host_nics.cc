@@ -27,7 +27,9 @@ void HostNics::add_sets(const Layout& layout) {
     set.nic_of = nic_of_;
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) set.relay_of.push_back(gpu);
     if (number == 0) continue;
-    for (const int nic : host.nic_sets.missing[number]) set.has[static_cast<std::uint32_t>(nic)] = false;
+    for (const int nic : host.nic_sets.missing[number]) {
+      if (nic < host.nic.count) set.has[static_cast<std::uint32_t>(nic)] = false;
+    }
     for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
       if (!set.has[set.nic_of[gpu]]) take_nearest(layout, gpu, set);
     }
@@ -57,22 +59,22 @@ void HostNics::take_nearest(const Layout& layout, std::uint32_t gpu, NicSet& set
   if (by_nvlink && !paths.passes_socket(graph, paths.up(beside, nic))) set.relay_of[gpu] = beside;
 }
 
-NicEnds HostNics::ends(const RouteQuery& query, const HostEnds& gpus, const HostPaths& paths) const {
-  const NicSet& here = set_of(gpus.from_host);
-  const NicSet& there = set_of(gpus.to_host);
+NicEnds HostNics::ends(const RouteQuery& query, const HostEnds& gpus, const OfKind& from, const OfKind& to) {
+  const NicSet& here = from.nics.set_of(gpus.from_host);
+  const NicSet& there = to.nics.set_of(gpus.to_host);
   NicEnds nics{
       .relay = here.relay_of[gpus.from_gpu], .out = here.nic_of[gpus.from_gpu], .in = there.nic_of[gpus.to_gpu]};
   const MessageNics& asked = query.nics;
   const auto in = static_cast<std::uint32_t>(asked.in);
-  if (asked.in >= 0 && in < nics_ && there.has[in] && paths.down(gpus.to_gpu, in).count > 0) nics.in = in;
+  if (asked.in >= 0 && in < to.nics.nics_ && there.has[in] && to.paths.down(gpus.to_gpu, in).count > 0) nics.in = in;
   const auto out = static_cast<std::uint32_t>(asked.out);
-  if (asked.out >= 0 && out < nics_ && here.has[out]) {
+  if (asked.out >= 0 && out < from.nics.nics_ && here.has[out]) {
     const std::uint32_t relay = asked.relay >= 0 ? static_cast<std::uint32_t>(asked.relay) : gpus.from_gpu;
-    if (relay >= gpus_ || paths.up(relay, out).count == 0) return nics;
+    if (relay >= from.nics.gpus_ || from.paths.up(relay, out).count == 0) return nics;
     nics.relay = relay;
     nics.out = out;
-  } else if (query.route_kind == RouteKind::kPxn && nics.out != nics.in && here.has[nics.in]) {
-    nics.relay = gpu_beside({.nic = nics.in, .wanted = gpus.to_gpu, .from = gpus.from_gpu});
+  } else if (query.route_kind == RouteKind::kPxn && nics.out != nics.in && from.nics.has(gpus.from_host, nics.in)) {
+    nics.relay = from.nics.gpu_beside({.nic = nics.in, .wanted = gpus.to_gpu, .from = gpus.from_gpu});
     nics.out = nics.in;
   }
   return nics;

@@ -48,9 +48,16 @@ class HostNics {
   [[nodiscard]] std::uint32_t own(std::uint32_t gpu, std::uint32_t number) const {
     return nics_ < 2 * gpus_ ? nic_of_[gpu] : gpu * nics_ / gpus_ + number;
   }
-  // Whether a host has this NIC of the common layout.
-  [[nodiscard]] bool has(std::uint32_t host, std::uint32_t nic) const { return set_of(host).has[nic]; }
-  [[nodiscard]] NicEnds ends(const RouteQuery& query, const HostEnds& gpus, const HostPaths& paths) const;
+  // Whether a host of this kind has this NIC.
+  [[nodiscard]] bool has(std::uint32_t host, std::uint32_t nic) const { return nic < nics_ && set_of(host).has[nic]; }
+  // The NICs of hosts of one kind, and the paths to them.
+  struct OfKind {
+    const HostNics& nics;
+    const HostPaths& paths;
+  };
+  // The NICs that the query names where PCIe has a path to them, else those of the ends.
+  [[nodiscard]] static NicEnds ends(const RouteQuery& query, const HostEnds& gpus, const OfKind& from,
+                                    const OfKind& to);
   [[nodiscard]] std::uint32_t gpu_beside(const BesideNic& which) const;
 
  private:

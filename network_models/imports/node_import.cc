@@ -157,7 +157,9 @@ ImportedText node_text(const ImportedNode& node, const std::string& file) { retu
 
 std::vector<ImportRule> node_imports() {
   return {{.path = "cluster.node", .key = "nccl_topo", .read = &import_nccl_topology},
-          {.path = "cluster.node", .key = "nvidia_smi_topo", .read = &import_smi_topology}};
+          {.path = "cluster.node", .key = "nvidia_smi_topo", .read = &import_smi_topology},
+          {.path = "cluster.groups[].node", .key = "nccl_topo", .read = &import_nccl_topology},
+          {.path = "cluster.groups[].node", .key = "nvidia_smi_topo", .read = &import_smi_topology}};
 }
 
 }  // namespace ringwright::network_models

@@ -28,12 +28,12 @@ Duration route_over_cables(const RouteQuery& query, const HostBlock& block, cons
   if (builder.up_wanted()) {
     block.leave(ends, nics, builder);
     builder.add(cables.cable(ends.from_host, nics.out));
-    builder.wait(latency.nic + latency.cable);
+    builder.wait(latency.nic + block.more_nic_latency(ends.from_host) + latency.cable);
   }
   if (builder.down_wanted()) {
     between(ends, builder);
     builder.add(cables.cable(ends.to_host, nics.in) + 1);
-    builder.wait(latency.hop + latency.cable + latency.nic);
+    builder.wait(latency.hop + latency.cable + latency.nic + block.more_nic_latency(ends.to_host));
     block.enter(ends, nics, builder);
   }
   return builder.latency();

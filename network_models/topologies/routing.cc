@@ -76,4 +76,11 @@ FabricLatency read_latency(ConfigMap& fabric, Duration node_nic_latency) {
   return latency;
 }
 
+Host with_fabric_latency(ConfigMap& fabric, Host host) {
+  if (host.others.empty() || !fabric.has("latency")) return host;
+  if (!fabric.map("latency", "latencies of the fabric's components, one way").has("nic")) return host;
+  for (Host& other : host.others) other.nic.latency = host.nic.latency;
+  return host;
+}
+
 }  // namespace ringwright::network_models

@@ -9,6 +9,7 @@
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 #include "core/ports/router.h"
+#include "network_models/host/host.h"
 
 namespace ringwright::network_models {
 
@@ -50,5 +51,7 @@ struct FabricLatency {
 };
 
 [[nodiscard]] FabricLatency read_latency(ConfigMap& fabric, Duration node_nic_latency);
+// The host for a fabric whose latencies are read: a latency of NICs that the fabric sets is that of every kind of host.
+[[nodiscard]] Host with_fabric_latency(ConfigMap& fabric, Host host);
 
 }  // namespace ringwright::network_models

@@ -116,10 +116,10 @@ class Evaluator {
 
   bool measure(Configuration& configuration) {
     std::vector<MemoryRow> rows = memory_rows(mine_);
-    for (MemoryRow& row : rows) row.capacity = capacity_;
-    const auto fullest = std::ranges::max_element(rows, {}, &MemoryRow::total);
-    configuration.fullest = *fullest;
-    return configuration.fullest.total <= capacity_ && std::ranges::all_of(host_rows(mine_), &HostRow::fits);
+    for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
+    configuration.fullest = *std::ranges::max_element(rows, {}, fill);
+    return configuration.fullest.total <= configuration.fullest.capacity &&
+           std::ranges::all_of(host_rows(mine_), &HostRow::fits);
   }
 
   std::optional<Refusal> predict(std::optional<configs::Prediction>& prediction) {
@@ -276,7 +276,8 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   }
   auto quick = changed_scenario(scenario, quick_rungs(scenario));
   if (!quick) return tl::unexpected(std::move(quick.error()));
-  const Bytes has = scenario.cluster.gpu.memory;
+  Bytes has = scenario.cluster.gpu.memory;  // of the largest GPU; a stage is compared with the smallest that holds it
+  for (const configs::HostGroup& group : scenario.cluster.groups) has = std::max(has, group.gpu.memory);
   SearchResult result;
   result.axes = space.axes();
   result.combinations = space.size();

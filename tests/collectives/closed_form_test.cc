@@ -35,7 +35,7 @@ constexpr Bytes kEven(720'720 * 64);
 TEST(ClosedForm, EqualsTheStepsOnIdenticalLinks) {
   // Those whose members have one message in flight per step; the others share their own outgoing link, which StepClock
   // does not model.
-  for (const char* name : {"ring", "rail_rings", "hierarchical", "pairwise", "recursive_doubling", "bine",
+  for (const char* name : {"ring", "rail_rings", "hierarchical", "islands", "pairwise", "recursive_doubling", "bine",
                            "bine_doubling", "bruck", "neighbor_exchange", "binomial", "scatter_allgather"}) {
     const CollectiveAlgorithm& algorithm = *find_algorithm(name);
     for (const auto& [n, p] : std::vector<std::pair<int, int>>{{2, 2}, {4, 4}, {8, 4}, {12, 4}, {16, 8}, {7, 1}}) {

@@ -23,6 +23,8 @@ namespace {
   constexpr std::int64_t kMostGpus = 0;
 #endif
   if (scenario.cluster.gpus() <= kMostGpus) return {"simulate.steps=1"};
+  // Groups of nodes stay: their layout depends on them.
+  if (!scenario.cluster.groups.empty()) return {"simulate.steps=1", "training.global_batch=64"};
   const workload::ParallelOptions& parallel = scenario.job.parallel;
   const int microbatches = parallel.virtual_stages > 1 ? parallel.pp : 4;
   // Experts spread over ranks of other replicas, too.

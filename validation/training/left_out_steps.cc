@@ -76,7 +76,7 @@ std::string name_of(const StepKind& kind) {
 }  // namespace
 
 StepKind step_kind_of(const configs::Scenario& scenario) {
-  const auto of = configs::cost_class_of(scenario.cluster.host, scenario.cluster.gpu, scenario.nccl);
+  const auto of = configs::cost_class_of(scenario.cluster, scenario.nccl);
   return {.generation = of.kernels,
           .strategy = strategy_of(scenario),
           .precision = precision_of_gemms(scenario.job.training)};

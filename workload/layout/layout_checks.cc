@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "workload/layout/pipeline_checks.h"
+#include "workload/layout/replica_microbatches.h"
 
 namespace ringwright::workload {
 namespace {
@@ -78,10 +79,11 @@ void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const Par
   }
 }
 
-void check_batch(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+void check_batch(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
+  if (!check_microbatch_split(parallel, context, options)) return;
   const TrainingOptions& training = context.training;
   const std::int64_t at_once = training.micro_batch * options.dp;
-  if (training.global_batch % at_once != 0) {
+  if (options.replica_microbatches.empty() && training.global_batch % at_once != 0) {
     context.training_map.error("global_batch", "E136",
                                fmt::format("{} = {} is not a multiple of micro_batch x dp = {} x {} = {}",
                                            context.training_map.path_of("global_batch"), training.global_batch,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "workload/layout/layout_checks.h"
+#include "workload/layout/replica_microbatches.h"
 #include "workload/options/pipeline_options.h"
 #include "workload/options/training_options.h"
 
@@ -105,6 +106,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
                                                    .host_ranks = context.world.host_ranks});
   read_context(parallel, options);
   read_pipeline_options(parallel, context.listed, options);
+  read_microbatch_split(parallel, options);
   read_tensor(parallel, options);
   read_tensor_overlap(parallel, context, options);
   read_sharding(parallel, context, options);

@@ -11,7 +11,6 @@
 #include "workload/layout/stage_balance.h"
 
 namespace ringwright::workload {
-namespace {
 
 std::vector<double> needs_at(const StepInputs& inputs, const MemoryAssumptions& assumptions,
                              std::vector<std::int64_t> split) {
@@ -46,6 +45,8 @@ std::vector<StageNeed> measure_needs(const StepInputs& inputs, const MemoryAssum
   }
   return stages;
 }
+
+namespace {
 
 // The most layers of each stage, for a given limit of a microbatch's time in it.
 std::vector<std::int64_t> most_layers(std::span<const StageNeed> stages, const StageLimits& limits, double seconds) {

@@ -34,6 +34,12 @@ struct StageLimits {
 [[nodiscard]] std::optional<std::vector<std::int64_t>> spread_in_time(std::span<const StageNeed> stages,
                                                                       std::int64_t layers, const StageLimits& limits);
 
+// Bytes that each stage needs at this split, and the slopes around inputs.parallel.layers_per_part, of which every
+// stage has one or more. One chunk per stage.
+[[nodiscard]] std::vector<double> needs_at(const StepInputs& inputs, const MemoryAssumptions& assumptions,
+                                           std::vector<std::int64_t> split);
+[[nodiscard]] std::vector<StageNeed> measure_needs(const StepInputs& inputs, const MemoryAssumptions& assumptions);
+
 struct BalanceGoal {
   const ComputeModel& compute;
   Bytes capacity;  // of a GPU's memory

@@ -110,34 +110,57 @@ std::vector<std::int64_t> spread_with_ends(std::int64_t layers, const EndLayers&
   return parts;
 }
 
+namespace {
+
+// Of the first layers on every part: sums of costs.
+std::vector<std::vector<double>> sums_before(std::span<const LayerCosts> costs) {
+  std::vector<std::vector<double>> before;
+  for (const LayerCosts& own : costs) {
+    std::vector<double>& sums = before.emplace_back(own.layers.size() + 1, 0.0);
+    for (std::size_t i = 0; i < own.layers.size(); ++i) sums[i + 1] = sums[i] + own.layers[i];
+  }
+  return before;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts) {
-  const std::size_t count = costs.layers.size();
-  std::vector<double> before(count + 1, 0.0);  // cost of the first layers
-  for (std::size_t i = 0; i < count; ++i) before[i + 1] = before[i] + costs.layers[i];
-  const auto cost = [&](int part, std::size_t begin, std::size_t end) {
-    return before[end] - before[begin] + (part == 0 ? costs.first : 0.0) + (part == parts - 1 ? costs.last : 0.0);
+  const std::vector<LayerCosts> same(static_cast<std::size_t>(parts), costs);
+  return *balance_layers_on(same, {});
+}
+
+std::optional<std::vector<std::int64_t>> balance_layers_on(std::span<const LayerCosts> costs,
+                                                           std::span<const std::int64_t> most) {
+  const std::size_t parts = costs.size();
+  const std::size_t count = costs.front().layers.size();
+  const std::vector<std::vector<double>> before = sums_before(costs);
+  const auto cost = [&](std::size_t part, std::size_t begin, std::size_t end) {
+    return before[part][end] - before[part][begin] + (part == 0 ? costs[part].first : 0.0) +
+           (part == parts - 1 ? costs[part].last : 0.0);
   };
+  const auto room = [&](std::size_t part) { return most.empty() ? count : static_cast<std::size_t>(most[part]); };
   // The best assignment of the first `end` layers to chunks 0 .. part: the least maximum, then the least sum of
   // squares.
   using Score = std::pair<double, double>;
   const Score never{std::numeric_limits<double>::infinity(), 0.0};
   std::vector<Score> best(count + 1, never);
   best[0] = {0.0, 0.0};
-  std::vector<std::vector<std::size_t>> cut(static_cast<std::size_t>(parts), std::vector<std::size_t>(count + 1, 0));
-  for (int part = 0; part < parts; ++part) {
+  std::vector<std::vector<std::size_t>> cut(parts, std::vector<std::size_t>(count + 1, 0));
+  for (std::size_t part = 0; part < parts; ++part) {
     std::vector<Score> next(count + 1, never);
     for (std::size_t end = 0; end <= count; ++end) {
-      for (std::size_t begin = 0; begin <= end; ++begin) {
+      for (std::size_t begin = end - std::min(end, room(part)); begin <= end; ++begin) {
         const double mine = cost(part, begin, end);
         const Score score{std::max(best[begin].first, mine), best[begin].second + mine * mine};
         if (!(score < next[end])) continue;
         next[end] = score;
-        cut[static_cast<std::size_t>(part)][end] = begin;
+        cut[part][end] = begin;
       }
     }
     best = std::move(next);
   }
-  std::vector<std::int64_t> layers(static_cast<std::size_t>(parts));
+  if (!(best[count] < never)) return std::nullopt;
+  std::vector<std::int64_t> layers(parts);
   for (std::size_t part = layers.size(), end = count; part-- > 0;) {
     const std::size_t begin = cut[part][end];
     layers[part] = static_cast<std::int64_t>(end - begin);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +36,9 @@ struct LayerCosts {
   double last = 0.0;
 };
 [[nodiscard]] std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts);
+// The same on chunks of different speed: `costs` by chunk, each of all layers. A chunk takes at most `most` layers;
+// empty: any number. Nothing where they do not hold all layers together. Dynamic programming over chunks and layers.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> balance_layers_on(std::span<const LayerCosts> costs,
+                                                                         std::span<const std::int64_t> most);
 
 }  // namespace ringwright::workload

@@ -137,6 +137,10 @@ struct TrainingOptions {
 // given, the others equal.
 enum class StageLayers { kEven, kFilled, kListed, kBalanced, kBalancedMemory, kEnds };
 
+// The microbatches of the data-parallel replicas. Even: as many for each. Listed: as given. Balanced: so that replicas
+// on GPUs of different speed end together.
+enum class MicrobatchSplit { kEven, kListed, kBalanced };
+
 // How context-parallel ranks obtain all keys and values; Megatron's cp_comm_type. Ring: blocks travel around a ring
 // during computation. All-gather: every rank gathers all of them first (Llama 3). All-to-all: heads are exchanged for
 // tokens (Ulysses); hierarchical: that among neighbours, a ring across them.
@@ -163,6 +167,8 @@ struct ParallelOptions {
   bool loss_counts = false;       // as a layer of the last chunk
   EndLayers end_layers;
   std::vector<std::int64_t> layers_per_part;  // by model chunk, in model order
+  MicrobatchSplit microbatch_split = MicrobatchSplit::kEven;
+  std::vector<std::int64_t> replica_microbatches;  // by data-parallel replica; empty: as many for each
   std::optional<ListedSchedule> listed;       // instead of `schedule`
   bool sequence_parallel = false;
   bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
@@ -195,7 +201,9 @@ struct ParallelOptions {
   [[nodiscard]] int parts() const { return pipeline().parts(); }
   // Every training step begins and ends with an empty pipeline.
   [[nodiscard]] bool flushes() const { return versions == WeightVersions::kOne; }
+  // Of the replica with the most.
   [[nodiscard]] std::int64_t microbatches(const TrainingOptions& training) const {
+    if (!replica_microbatches.empty()) return *std::ranges::max_element(replica_microbatches);
     return training.global_batch / (training.micro_batch * dp);
   }
 };

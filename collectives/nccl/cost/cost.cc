@@ -35,6 +35,7 @@ NcclHost with_knobs(NcclHost host, const NcclKnobs& knobs, const NcclTables& tab
   host.pxn = host.pxn && knobs.pxn && tables.paths.pxn;
   host.cross_nic = knobs.cross_nic;
   host.collnet = knobs.collnet;
+  for (NcclHost& other : host.others) other = with_knobs(std::move(other), knobs, tables);
   return host;
 }
 
@@ -80,13 +81,13 @@ bool nccl_has(CollectiveKind kind, NcclAlgorithm algorithm, Protocol protocol) {
 NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs,
                              const GroupLayout& layout, const NcclGraphFile* graphs, NcclGraphCache* cache)
     : tables_(tables),
-      host_(host),
+      host_(host.weakest_of(layout)),
       knobs_(knobs),
       group_{.ranks = layout.size(), .hosts = layout.host_count()},
       graphs_(graphs_of(found(with_knobs(host, knobs, tables), layout, tables, cache), graphs,
                         with_knobs(host, knobs, tables), tables, layout)),
       channels_(clipped(graphs_.compute_channels, knobs, tables.channels.most)),
-      generation_(generation_of(host.compute_capability)),
+      generation_(generation_of(host_.compute_capability)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}
 
 const NcclGraph& NcclCostModel::graph_of(NcclAlgorithm algorithm) const {

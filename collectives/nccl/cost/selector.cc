@@ -38,9 +38,10 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
 }
 
 // Sends use PXN: GPUs write to each other over NVLink, and no setting forbids it.
-bool uses_pxn(const NcclSetup& setup) {
+bool uses_pxn(const NcclSetup& setup, const GroupLayout& layout) {
   const NcclKnobs& knobs = setup.knobs;
-  return setup.host.links != NcclHost::Links::kPcie && setup.host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
+  const NcclHost& host = setup.host.weakest_of(layout);
+  return host.links != NcclHost::Links::kPcie && host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
          knobs.peer_to_peer;
 }
 
@@ -85,14 +86,14 @@ int kinds_of(int channels, int found) {
 HostPaths paths_of(const NcclSetup& setup, const NcclCostModel& costs, NcclAlgorithm algorithm,
                    const GroupLayout& layout, int channels) {
   const NcclGraphs& graphs = costs.graphs();
-  const bool mesh = setup.host.links == NcclHost::Links::kMesh && layout.largest_host > 2;
+  const bool mesh = setup.host.weakest_of(layout).links == NcclHost::Links::kMesh && layout.largest_host > 2;
   if (layout.host_count() > 1 || mesh || setup.graph) {
     HostPaths paths = host_paths(setup.host, graphs, algorithm, layout, channels);
     if (!paths.paths.empty()) return paths;
   }
   HostPaths paths;
   const int kinds = kinds_of(channels, std::max(1, graphs.ring.channels));
-  for (std::vector<int>& ring_order : find_ring_orders(setup.host, layout, kinds)) {
+  for (std::vector<int>& ring_order : find_ring_orders(setup.host.weakest_of(layout), layout, kinds)) {
     if (paths.paths.empty()) paths.paths.emplace_back();
     paths.paths.front().push_back({.order = std::move(ring_order)});
   }
@@ -114,13 +115,13 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
   if (call.size() < 2) return CollectivePlan{.algorithm = "ring"};
   const NcclCostModel costs = model(*call.layout);
   if (call.kind == CollectiveKind::kAllToAll) {
-    const NcclExchange exchange = share_out_exchange(costs, setup_.host, setup_.knobs, call);
+    const NcclExchange exchange = share_out_exchange(costs, setup_.host.weakest_of(*call.layout), setup_.knobs, call);
     return {.algorithm = "p2p",
             .protocol = exchange.protocol,
             .channels = exchange.channels,
             .threads = 512,
             .chunk = exchange.chunk,
-            .pxn = uses_pxn(setup_)};
+            .pxn = uses_pxn(setup_, *call.layout)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;
   return plan_for(call, costs, choose(setup_, call, costs.costs(call)));
@@ -140,7 +141,7 @@ CollectivePlan NcclSelector::plan_with(const CollectiveCall& call, NcclAlgorithm
 
 CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCostModel& costs,
                                       const NcclChoice& choice) const {
-  const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+  const NcclWork work = share_out(costs, setup_.host.weakest_of(*call.layout), setup_.knobs, call, choice);
   HostPaths through = paths_of(setup_, costs, choice.algorithm, *call.layout, work.channels);
   Bytes chunk = chunk_of(setup_.knobs, choice);
   const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
@@ -148,7 +149,8 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
     chunk = tree_chunk_by_depth(call, work.channels);
   }
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
-  const bool ordered = !through.paths.empty() && (setup_.host.links == NcclHost::Links::kMesh || setup_.graph);
+  const NcclHost& host = setup_.host.weakest_of(*call.layout);
+  const bool ordered = !through.paths.empty() && (host.links == NcclHost::Links::kMesh || setup_.graph);
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
@@ -158,17 +160,18 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
           .paths = std::move(through.paths),
           .kind_of_host = std::move(through.kind_of_host),
           .ordered = ordered,
-          .heads = direct ? std::min(setup_.host.nics, call.layout->largest_host) : 0};
+          .heads = direct ? std::min(host.nics, call.layout->largest_host) : 0};
 }
 
 CollectivePlan NcclSelector::plan_message(const MessageCall& call) const {
-  const NcclExchange send = share_out_message(model(*call.layout), setup_.host, setup_.knobs, call);
+  const NcclHost& host = setup_.host.weakest_of(*call.layout);
+  const NcclExchange send = share_out_message(model(*call.layout), host, setup_.knobs, call);
   CollectivePlan plan{.algorithm = "send",
                       .protocol = send.protocol,
                       .channels = send.channels,
                       .threads = 512,
                       .chunk = send.chunk,
-                      .pxn = uses_pxn(setup_)};
+                      .pxn = uses_pxn(setup_, *call.layout)};
   plan.pxn = message_route_kind(*call.layout, plan, call.from, call.to) == RouteKind::kPxn;
   return plan;
 }
@@ -179,7 +182,7 @@ std::vector<NcclOption> NcclSelector::options(const CollectiveCall& call) const 
   const NcclCostModel costs = model(*call.layout);
   for (const NcclCost& cost : costs.costs(call)) {
     const NcclChoice choice{.algorithm = cost.algorithm, .protocol = cost.protocol};
-    const NcclWork work = share_out(costs, setup_.host, setup_.knobs, call, choice);
+    const NcclWork work = share_out(costs, setup_.host.weakest_of(*call.layout), setup_.knobs, call, choice);
     options.push_back({.cost = cost, .channels = work.channels, .threads = work.threads});
   }
   std::stable_sort(options.begin(), options.end(), [](const NcclOption& a, const NcclOption& b) {

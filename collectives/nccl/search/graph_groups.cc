@@ -14,9 +14,10 @@ namespace {
 
 // Without the NICs that are missing on such a host; graphs number the others as on a complete host.
 NcclGraphs graphs_of_kind(const NcclHost& host, const HostMembers& kind, const NcclTables& tables, bool several_hosts) {
-  if (kind.nic_set == 0) return find_graphs_on_host(host, kind.gpus, tables, several_hosts);
+  const NcclHost& own = host.of(kind.nic_set);
+  if (kind.nic_set % kNicSetsOfKind == 0) return find_graphs_on_host(own, kind.gpus, tables, several_hosts);
   const std::vector<int> left = nics_left(host, kind.nic_set);
-  NcclGraphs graphs = find_graphs_on_host(with_nics(host, left), kind.gpus, tables, several_hosts);
+  NcclGraphs graphs = find_graphs_on_host(with_nics(own, left), kind.gpus, tables, several_hosts);
   for (NcclGraph* graph : {&graphs.ring, &graphs.tree, &graphs.nvls, &graphs.collnet, &graphs.collnet_chain}) {
     for (std::array<int, 2>& ports : graph->ports) {
       for (int& port : ports) port = left[at(port)];
@@ -75,7 +76,8 @@ NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, con
     take_worse(graphs.collnet, result.collnet);
     take_worse(graphs.collnet_chain, result.collnet_chain);
   }
-  result.compute_channels = compute_channels(result.ring, host.compute_capability, several_hosts, tables.channels.most);
+  result.compute_channels = compute_channels(result.ring, host.weakest_of(layout).compute_capability, several_hosts,
+                                             tables.channels.most);
   if (members.size() == 1) return result;
   result.members.assign(members.begin(), members.end());
   result.of_members = std::move(of_members);

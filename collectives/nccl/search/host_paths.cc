@@ -77,6 +77,7 @@ class PathFinder {
   bool add_host(HostMembers members, bool odd) {
     const NcclGraph* graph = graph_on(graphs_, algorithm_, members);
     if (graph == nullptr || graph->orders.empty()) return false;
+    const NcclHost& own = host_.of(members.nic_set);
     const int found = found_on(*graph);
     const bool swapped = odd && graph->swaps_nics && found % 2 == 0;
     const std::pair kind(std::move(members), swapped);
@@ -86,7 +87,7 @@ class PathFinder {
     std::vector<HostPath>& paths = result_.paths.emplace_back();
     for (int channel = 0; channel < channels_; ++channel) {
       const int of_graph = channel % found;
-      HostPath path = path_of_channel(host_, *graph, algorithm_, swapped ? of_graph ^ 1 : of_graph);
+      HostPath path = path_of_channel(own, *graph, algorithm_, swapped ? of_graph ^ 1 : of_graph);
       if (!to_places(kind.first.gpus, path.order)) return false;
       paths.push_back(std::move(path));
     }

@@ -9,9 +9,11 @@ namespace ringwright::collectives {
 
 std::vector<int> nics_left(const NcclHost& host, int nic_set) {
   std::vector<int> left;
-  for (int device = 0; device < host.nics; ++device) {
-    const int nic = device / host.ports;
-    const bool missing = !host.missing_nics.empty() && std::ranges::count(host.missing_nics[at(nic_set)], nic) > 0;
+  const NcclHost& own = host.of(nic_set);
+  const int set = nic_set % kNicSetsOfKind;
+  for (int device = 0; device < own.nics; ++device) {
+    const int nic = device / own.ports;
+    const bool missing = !host.missing_nics.empty() && std::ranges::count(host.missing_nics[at(set)], nic) > 0;
     if (!missing) left.push_back(device);
   }
   return left;

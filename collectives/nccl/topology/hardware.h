@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/plan/collective_call.h"
 
 namespace ringwright::collectives {
 
@@ -54,6 +55,15 @@ struct NcclHost {
   bool collnet = false;         // the network switches reduce
   double nic_latency_us = 0.0;  // the `latency` attribute that a network plug-in states
   Processor processor = Processor::kIntel;
+
+  // Where hosts are of several kinds (GroupLayout::nic_set): this one is kind 0, and these are kinds 1, 2, ... What
+  // users set, and what NICs are missing, is that of kind 0.
+  std::vector<NcclHost> others;
+  // The host of such a number.
+  [[nodiscard]] const NcclHost& of(int nic_set) const;
+  // Of a communicator's hosts the one that limits what the library may do: NCCL plans by the lowest compute capability
+  // (minCompCap in init.cc), and uses NVLS only where every host has it.
+  [[nodiscard]] const NcclHost& weakest_of(const GroupLayout& layout) const;
 
   [[nodiscard]] bool by_c2c() const { return gpu_slot > pcie; }
   [[nodiscard]] int socket_of(int point) const { return pcie_switches > 0 ? point * sockets / pcie_switches : point; }

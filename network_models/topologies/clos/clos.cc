@@ -1,6 +1,7 @@
 // Building a Clos network: hosts, leaves, spines, cores and the cables between them, in the order of ClosLinks.
 #include "network_models/topologies/clos/clos.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -54,16 +55,19 @@ LinkId add_cable(Fabric& fabric, const Cable& cable) {
   return up;
 }
 
-void add_nic_cables(Fabric& fabric, const ClosShape& shape, const HostBlock& block, const ClosLinks& links) {
+void add_nic_cables(Fabric& fabric, const ClosPlan& plan, const HostBlock& block, const ClosLinks& links) {
+  const ClosShape& shape = plan.shape;
   const FabricLatency& latency = shape.latency;
   for (std::uint32_t host = 0; host < shape.hosts; ++host) {
-    for (std::uint32_t nic = 0; nic < shape.nics; ++nic) {
+    const Host::Nic& own = plan.host.kind_at(host).nic;
+    const Duration through = latency.nic + block.more_nic_latency(host);
+    for (std::uint32_t nic = 0; nic < block.nics_at(host); ++nic) {
       const std::uint32_t leaf = links.leaf(host / shape.group, links.rail_of(nic));
       const LinkId added = add_cable(fabric, {.low = block.nic_node(host, nic),
                                               .high = NodeId(links.leaf_node(leaf)),
-                                              .bandwidth = shape.cable * shape.cable_efficiency,
-                                              .up = latency.nic + latency.cable,
-                                              .down = latency.hop + latency.cable + latency.nic});
+                                              .bandwidth = std::min(own.bandwidth, shape.leaf_port) * own.efficiency,
+                                              .up = through + latency.cable,
+                                              .down = latency.hop + latency.cable + through});
       DCHECK(added.value == links.cable(host, nic), "cables are numbered as in ClosLinks");
     }
   }
@@ -104,7 +108,7 @@ Network build_clos(const ClosPlan& plan) {
   Network network;
   block.append_hosts(network.fabric, plan.shape.hosts);
   add_switches(network.fabric, plan.shape);
-  add_nic_cables(network.fabric, plan.shape, block, links);
+  add_nic_cables(network.fabric, plan, block, links);
   add_switch_cables(network.fabric, plan.shape, links);
   const auto capacities = network.fabric.capacities();
   network.router = std::make_unique<ClosRouter>(

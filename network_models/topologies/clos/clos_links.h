@@ -13,11 +13,12 @@ class ClosLinks {
  public:
   ClosLinks(const ClosShape& shape, const HostBlock& block)
       : shape_(shape),
-        first_leaf_(shape.hosts * block.node_count()),
+        first_nic_(block.first_nic()),
+        first_leaf_(block.first_node(shape.hosts)),
         first_spine_(first_leaf_ + shape.leaves()),
         first_core_(first_spine_ + shape.all_spines()),
-        first_cable_(shape.hosts * block.link_count()),
-        first_uplink_(first_cable_ + 2 * shape.hosts * shape.nics),
+        first_cable_(block.first_link(shape.hosts)),
+        first_uplink_(first_cable_ + 2 * first_nic_(shape.hosts)),
         first_core_link_(first_uplink_ + 2 * shape.leaves() * shape.uplinks) {}
 
   [[nodiscard]] std::uint32_t leaf_node(std::uint32_t leaf) const { return first_leaf_ + leaf; }
@@ -29,7 +30,7 @@ class ClosLinks {
   }
 
   [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic) const {
-    return first_cable_ + 2 * (host * shape_.nics + nic);
+    return first_cable_ + 2 * (first_nic_(host) + nic);
   }
   [[nodiscard]] std::uint32_t uplink(std::uint32_t leaf, std::uint32_t lane) const {
     return first_uplink_ + 2 * (leaf * shape_.uplinks + lane);
@@ -55,6 +56,7 @@ class ClosLinks {
 
  private:
   ClosShape shape_;
+  HostOffsets first_nic_;
   std::uint32_t first_leaf_;
   std::uint32_t first_spine_;
   std::uint32_t first_core_;

@@ -140,7 +140,7 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
   if (kind != ClosKind::kFatTree) {
     order.rails = static_cast<int>(fabric.integer({.name = "rails",
                                                    .doc = "leaf switches that a node's NICs are spread over",
-                                                   .fallback = usual_rails(request.host.nic.count),
+                                                   .fallback = usual_rails(request.host.most_nics()),
                                                    .min = 1,
                                                    .max = 10'000}));
   }
@@ -166,7 +166,7 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
                          {.key = "leaf",
                           .doc = "switches of the first tier",
                           .ratio_doc = "bandwidth of a leaf's downlinks to that of its uplinks"},
-                         {.ports = 64, .speed = request.host.nic.bandwidth});
+                         {.ports = 64, .speed = request.host.fastest_nic()});
   order.spine = read_tier(
       fabric, {.key = "spine", .doc = "switches of the second tier", .ratio_doc = "", .has_ratio = HasRatio::kNo},
       order.leaf);
@@ -190,7 +190,8 @@ std::unique_ptr<Topology> read_clos(ConfigMap& fabric, const TopologyRequest& re
   if (!fabric.documenting()) derived = derive_clos(order, request.host, request.hosts);
   record_all(fabric, derived);
   if (!fabric.documenting() && derived.problems.empty()) list_idle_tiers(fabric, derived.shape);
-  return std::make_unique<ClosTopology>(ClosPlan{.host = request.host, .shape = derived.shape, .routing = routing});
+  return std::make_unique<ClosTopology>(ClosPlan{
+      .host = with_fabric_latency(fabric, request.host), .shape = derived.shape, .routing = routing});
 }
 
 }  // namespace ringwright::network_models

@@ -61,7 +61,7 @@ NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const
   for (std::uint32_t nic = 0; nic < block_.nics() && !block_.has_nic(ends.from_host, nics.in); ++nic) {
     if (block_.has_nic(ends.from_host, nic) && block_.has_nic(ends.to_host, nic)) nics.in = nic;
   }
-  nics.relay = block_.gpu_beside({.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
+  nics.relay = block_.gpu_beside(ends.from_host, {.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
   nics.out = nics.in;
   return nics;
 }
@@ -76,12 +76,12 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   if (builder.up_wanted()) {
     block_.leave(ends, nics, builder);
     builder.add(links_.cable(from.host, from.nic));
-    builder.wait(into_leaf_);
+    builder.wait(into_leaf_ + block_.more_nic_latency(from.host));
   }
   if (from.leaf != to.leaf) between_leaves(query, from, to, builder);
   if (builder.down_wanted()) {
     builder.add(links_.cable(to.host, to.nic) + 1);
-    builder.wait(out_of_leaf_);
+    builder.wait(out_of_leaf_ + block_.more_nic_latency(to.host));
     block_.enter(ends, nics, builder);
   }
   return builder.latency();

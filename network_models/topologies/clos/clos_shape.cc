@@ -42,13 +42,13 @@ class Derivation {
     shape_.spread = order.spread;
     shape_.pod_kind = order.pod_kind;
     shape_.hosts = static_cast<std::uint32_t>(hosts);
-    shape_.nics = static_cast<std::uint32_t>(std::max(host.nic.count, 1));
-    shape_.cable = std::min(host.nic.bandwidth, order.leaf.speed);
-    shape_.cable_efficiency = host.nic.efficiency;
+    shape_.nics = static_cast<std::uint32_t>(std::max(host.most_nics(), 1));
+    shape_.cable = std::min(host.fastest_nic(), order.leaf.speed);
+    shape_.leaf_port = order.leaf.speed;
     shape_.uplink = order.spine.speed;
     shape_.core_link = order.core.speed;
     shape_.latency = order.latency;
-    if (host.nic.count == 0) {
+    if (!host.every_kind_has_nics()) {
       problem("type", "a network between nodes needs NICs but 'cluster.node.nic.count' is 0", "set the node's NICs");
     }
   }

@@ -49,7 +49,7 @@ struct ClosShape {
   NicSpread spread = NicSpread::kBlocks;
   PodKind pod_kind = PodKind::kGroups;
   std::uint32_t hosts = 1;
-  std::uint32_t nics = 1;   // of a host
+  std::uint32_t nics = 1;   // of a host with the most
   std::uint32_t rails = 1;  // leaves of a group
   std::uint32_t group = 1;  // hosts of a group
   std::uint32_t groups = 1;
@@ -59,8 +59,8 @@ struct ClosShape {
   std::uint32_t pods = 1;
   std::uint32_t spine_uplinks = 0;  // of a spine; 0: there are no cores
   std::uint32_t cores = 0;          // of a plane, which the spines with one number in their pods share
-  Bandwidth cable;                  // NIC to leaf, nominal
-  double cable_efficiency = 1.0;    // fraction of it for data: the NIC's
+  Bandwidth cable;                  // NIC to leaf, nominal, of the fastest NIC
+  Bandwidth leaf_port;              // the most that a cable to a leaf carries, nominal
   Bandwidth uplink;                 // leaf to spine
   Bandwidth core_link;              // spine to core
   FabricLatency latency;

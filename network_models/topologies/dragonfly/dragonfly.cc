@@ -26,17 +26,17 @@ class DragonflyLinks {
  public:
   DragonflyLinks(const DragonflyShape& shape, const HostBlock& block)
       : shape_(shape),
-        nics_(block.nics()),
-        first_switch_(shape.hosts * block.node_count()),
-        first_cable_(shape.hosts * block.link_count()),
-        first_local_(first_cable_ + 2 * shape.hosts * nics_),
+        first_nic_(block.first_nic()),
+        first_switch_(block.first_node(shape.hosts)),
+        first_cable_(block.first_link(shape.hosts)),
+        first_local_(first_cable_ + 2 * first_nic_(shape.hosts)),
         first_global_(first_local_ + 2 * shape.groups * local_cables()) {}
 
   [[nodiscard]] std::uint32_t node(std::uint32_t group, std::uint32_t at_switch) const {
     return first_switch_ + group * shape_.switches() + at_switch;
   }
   [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic) const {
-    return first_cable_ + 2 * (host * nics_ + nic);
+    return first_cable_ + 2 * (first_nic_(host) + nic);
   }
   // Cables of a group between its switches.
   [[nodiscard]] std::uint32_t local_cables() const {
@@ -67,7 +67,7 @@ class DragonflyLinks {
 
  private:
   DragonflyShape shape_;
-  std::uint32_t nics_;
+  HostOffsets first_nic_;
   std::uint32_t first_switch_;
   std::uint32_t first_cable_;
   std::uint32_t first_local_;
@@ -298,7 +298,6 @@ Network build_dragonfly(const DragonflyPlan& plan) {
   const DragonflyShape& shape = plan.shape;
   const DragonflyLinks links(shape, block);
   const FabricLatency& latency = shape.latency;
-  const Bandwidth cable = plan.host.nic.data_rate();
   Network network;
   Fabric& fabric = network.fabric;
   block.append_hosts(fabric, shape.hosts);
@@ -312,11 +311,13 @@ Network build_dragonfly(const DragonflyPlan& plan) {
   for (std::uint32_t host = 0; host < shape.hosts; ++host) {
     const std::uint32_t leaf = host / shape.per_switch;
     const NodeId at(links.node(leaf / shape.leaves, leaf % shape.leaves));
-    for (std::uint32_t nic = 0; nic < block.nics(); ++nic) {
+    const Bandwidth cable = plan.host.kind_at(host).nic.data_rate();
+    const Duration through = latency.nic + block.more_nic_latency(host);
+    for (std::uint32_t nic = 0; nic < block.nics_at(host); ++nic) {
       const NodeId node = block.nic_node(host, nic);
-      fabric.add_link({.from = node, .to = at, .bandwidth = cable, .latency = latency.nic + latency.cable});
+      fabric.add_link({.from = node, .to = at, .bandwidth = cable, .latency = through + latency.cable});
       fabric.add_link(
-          {.from = at, .to = node, .bandwidth = cable, .latency = latency.hop + latency.cable + latency.nic});
+          {.from = at, .to = node, .bandwidth = cable, .latency = latency.hop + latency.cable + through});
     }
   }
   add_local_links(fabric, shape, links);

@@ -85,7 +85,7 @@ double cables(const DragonflyShape& shape) {
 
 void check_size(ConfigMap& fabric, const TopologyRequest& request, const DragonflyShape& shape) {
   check_cables(fabric, fabric.has("groups") ? "groups" : "switches", cables(shape));
-  if (request.host.nic.count == 0 && request.hosts > 1) {
+  if (!request.host.every_kind_has_nics() && request.hosts > 1) {
     fabric.error("type", "E120", "a dragonfly of nodes needs NICs but 'cluster.node.nic.count' is 0");
   }
   const std::uint64_t room = std::uint64_t{shape.groups} * shape.leaves * shape.per_switch;
@@ -115,7 +115,7 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   ConfigMap local = fabric.map("local", "links inside a group");
   shape.local_links = count(local, "links", "parallel, between two connected switches", 1);
   shape.local_speed =
-      local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.nic.bandwidth});
+      local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.fastest_nic()});
   if (!fabric.documenting() && kind == Kind::kPlain && shape.leaves == 1) {
     for (const std::string_view key : {"links", "speed"}) {
       if (local.has(key)) local.ignore(key, "a group of one switch has no links inside");
@@ -124,8 +124,9 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   ConfigMap global = fabric.map("global", "links between groups");
   shape.global_links = count(global, "links", "between two groups; distributed over the switches that have any", 1);
   shape.global_speed =
-      global.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.nic.bandwidth});
+      global.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.fastest_nic()});
   shape.latency = read_latency(fabric, request.host.nic.latency);
+  plan.host = with_fabric_latency(fabric, std::move(plan.host));
   shape.global_cable = global.duration(
       {.name = "cable", .doc = "latency along one cable (5 ns a metre)", .fallback = shape.latency.cable});
   plan.routing = read_paths(fabric);

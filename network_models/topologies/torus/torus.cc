@@ -19,10 +19,10 @@ class TorusLinks {
  public:
   TorusLinks(const TorusShape& shape, const HostBlock& block)
       : shape_(shape),
-        nics_(block.nics()),
-        first_router_(shape.hosts() * block.node_count()),
-        first_cable_(shape.hosts() * block.link_count()) {
-    std::uint32_t next = first_cable_ + 2 * shape.hosts() * nics_;
+        first_nic_(block.first_nic()),
+        first_router_(block.first_node(shape.hosts())),
+        first_cable_(block.first_link(shape.hosts())) {
+    std::uint32_t next = first_cable_ + 2 * first_nic_(shape.hosts());
     std::uint32_t stride = 1;
     for (std::size_t d = 0; d < kTorusDimensions; ++d) {
       stride_[d] = stride;
@@ -34,7 +34,7 @@ class TorusLinks {
 
   [[nodiscard]] std::uint32_t router(std::uint32_t host) const { return first_router_ + host; }
   [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic) const {
-    return first_cable_ + 2 * (host * nics_ + nic);
+    return first_cable_ + 2 * (first_nic_(host) + nic);
   }
   [[nodiscard]] std::uint32_t coordinate(std::uint32_t host, std::size_t d) const {
     return host / stride_[d] % shape_.sizes[d];
@@ -50,7 +50,7 @@ class TorusLinks {
 
  private:
   TorusShape shape_;
-  std::uint32_t nics_;
+  HostOffsets first_nic_;
   std::uint32_t first_router_;
   std::uint32_t first_cable_;
   std::array<std::uint32_t, kTorusDimensions> stride_ = {};
@@ -77,10 +77,10 @@ class TorusRouter final : public Router {
     };
     const auto by_direction = [&](const HostEnds& ends, NicEnds& nics) {
       if (query.route_kind != RouteKind::kPxn && query.nics.out < 0) {
-        const std::uint32_t out = nic_towards(ends.from_gpu, ends, End::kLeft);
+        const std::uint32_t out = nic_towards(ends.from_host, ends.from_gpu, ends, End::kLeft);
         if (block_.has_nic(ends.from_host, out)) nics = {.relay = ends.from_gpu, .out = out, .in = nics.in};
       }
-      const std::uint32_t in = nic_towards(ends.to_gpu, ends, End::kEntered);
+      const std::uint32_t in = nic_towards(ends.to_host, ends.to_gpu, ends, End::kEntered);
       if (query.nics.in < 0 && block_.has_nic(ends.to_host, in)) nics.in = in;
     };
     return route_over_cables(query, block_, links_, shape_.latency, hops, row_by_row, by_direction);
@@ -89,7 +89,8 @@ class TorusRouter final : public Router {
 
  private:
   // For a GPU with several NICs, each NIC serves some of the directions in which its bytes leave, or arrive.
-  [[nodiscard]] std::uint32_t nic_towards(std::uint32_t gpu, const HostEnds& ends, End end) const {
+  [[nodiscard]] std::uint32_t nic_towards(std::uint32_t host, std::uint32_t gpu, const HostEnds& ends,
+                                          End end) const {
     std::uint32_t directions = 0;
     std::uint32_t wanted = 0;
     bool found = false;
@@ -103,7 +104,7 @@ class TorusRouter final : public Router {
       }
       directions += 2;
     }
-    return block_.own_nic(gpu, directions == 0 ? 0 : wanted * block_.nics_of(gpu) / directions);
+    return block_.own_nic(host, gpu, directions == 0 ? 0 : wanted * block_.nics_of(host, gpu) / directions);
   }
   [[nodiscard]] bool goes_upward(std::uint32_t at, std::uint32_t target, std::size_t d) const {
     const std::uint32_t size = shape_.sizes[d];
@@ -156,7 +157,6 @@ Network build_torus(const TorusPlan& plan) {
   const TorusShape& shape = plan.shape;
   const TorusLinks links(shape, block);
   const FabricLatency& latency = shape.latency;
-  const Bandwidth cable = plan.host.nic.data_rate();
   Network network;
   Fabric& fabric = network.fabric;
   block.append_hosts(fabric, shape.hosts());
@@ -165,11 +165,13 @@ Network build_torus(const TorusPlan& plan) {
   }
   for (std::uint32_t host = 0; host < shape.hosts(); ++host) {
     const NodeId router(links.router(host));
-    for (std::uint32_t nic = 0; nic < block.nics(); ++nic) {
+    const Bandwidth cable = plan.host.kind_at(host).nic.data_rate();
+    const Duration through = latency.nic + block.more_nic_latency(host);
+    for (std::uint32_t nic = 0; nic < block.nics_at(host); ++nic) {
       const NodeId node = block.nic_node(host, nic);
-      fabric.add_link({.from = node, .to = router, .bandwidth = cable, .latency = latency.nic + latency.cable});
+      fabric.add_link({.from = node, .to = router, .bandwidth = cable, .latency = through + latency.cable});
       fabric.add_link(
-          {.from = router, .to = node, .bandwidth = cable, .latency = latency.hop + latency.cable + latency.nic});
+          {.from = router, .to = node, .bandwidth = cable, .latency = latency.hop + latency.cable + through});
     }
   }
   for (std::size_t d = 0; d < kTorusDimensions; ++d) add_rows(fabric, shape, links, d);

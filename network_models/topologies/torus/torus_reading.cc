@@ -58,9 +58,10 @@ std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& r
   plan.shape.wrap = fabric.boolean(
       {.name = "wrap", .doc = "whether the last node of a row is connected to the first", .fallback = true});
   plan.shape.speed = fabric.bandwidth(
-      {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.nic.bandwidth});
+      {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.fastest_nic()});
   plan.shape.latency = read_latency(fabric, request.host.nic.latency);
-  if (request.host.nic.count == 0 && request.hosts > 1) {
+  plan.host = with_fabric_latency(fabric, std::move(plan.host));
+  if (!request.host.every_kind_has_nics() && request.hosts > 1) {
     fabric.error("type", "E120", "a torus of nodes needs NICs but 'cluster.node.nic.count' is 0");
   }
   return std::make_unique<Torus>(std::move(plan));

@@ -17,7 +17,7 @@ namespace {
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : stream_(seed, "scenario") {}
+  explicit Draw(std::uint64_t seed, std::string_view stream = "scenario") : stream_(seed, stream) {}
 
   [[nodiscard]] bool one_in(std::uint64_t of) { return stream_.next_below(of) == 0; }
   [[nodiscard]] int between(int least, int most) {
@@ -58,6 +58,7 @@ struct Drawn {
   int dp = 1;
   int layers = 8;
   bool sharded = false;  // ZeRO 2 and 3, FSDP
+  bool mixed = false;    // groups of different nodes
   [[nodiscard]] int world() const { return nodes * gpus; }
 };
 
@@ -127,8 +128,30 @@ std::string dragonfly(Draw& draw) {
                                              : "policy: ecmp");
 }
 
+// Hosts of one kind, or of two: the second with an older or a newer GPU, or with other NICs. By a stream of its own, so
+// that everything else is drawn as without groups.
+std::string hosts(std::uint64_t seed, Drawn& drawn, const std::string& host) {
+  Draw draw(seed, "groups");
+  if (drawn.nodes < 2 || drawn.old_gpu || !draw.one_in(6)) return fmt::format("nodes: {}, node: {}", drawn.nodes, host);
+  drawn.mixed = true;
+  std::string other = host;
+  const std::size_t newer = other.find("dgx-h100");
+  if (newer != std::string::npos && draw.one_in(2)) other.replace(newer, 8, "dgx-a100");
+  const std::size_t nic = other.find("nic: {");
+  const std::string slow = "bandwidth: 100Gbps";
+  if (nic != std::string::npos) other.insert(nic + 6, slow + ", ");
+  if (nic == std::string::npos && draw.one_in(2)) other.insert(other.size() - 1, ", nic: {" + slow + "}");
+  if (nic == std::string::npos && drawn.gpus == 8 && draw.one_in(3)) {
+    other = "{preset: dgx-h100, pcie: {switches: 4}, nic: {count: 4, " + slow + "}}";
+  }
+  const int first = draw.between(1, drawn.nodes - 1);
+  std::string text = fmt::format("{{nodes: {}, node: {}}}", first, host);
+  const char* const staged = draw.one_in(4) ? "gpudirect: false, " : "";
+  return fmt::format("groups: [{}, {{nodes: {}, {}node: {}}}]", text, drawn.nodes - first, staged, other);
+}
+
 // `cluster`. Up to 32 GPUs, few of them on a graph's nodes or a torus.
-std::string cluster(Draw& draw, Drawn& drawn) {
+std::string cluster(std::uint64_t seed, Draw& draw, Drawn& drawn) {
   if (draw.one_in(20)) {
     drawn.nodes = 4;
     drawn.fabric = "graph";
@@ -147,7 +170,7 @@ std::string cluster(Draw& draw, Drawn& drawn) {
   if (drawn.fabric == "torus") text = torus(draw, drawn.nodes);
   if (drawn.fabric == "dragonfly") text = dragonfly(draw);
   if (drawn.fabric.starts_with("rail") || drawn.fabric == "fat_tree") text = clos(draw, drawn.fabric, drawn);
-  return fmt::format("{{nodes: {}, node: {}, fabric: {{{}}}}}", drawn.nodes, host, text);
+  return fmt::format("{{{}, fabric: {{{}}}}}", hosts(seed, drawn, host), text);
 }
 
 std::string schedule(Draw& draw, const Drawn& drawn) {
@@ -222,6 +245,18 @@ std::string parallel(Draw& draw, Drawn& drawn) {
   text += schedule(draw, drawn);
   text += expert_layout(draw, drawn, heads_tp, cp);
   drawn.layers = drawn.pp * 2 * draw.between(1, drawn.pp > 2 ? 1 : 2);
+  return text;
+}
+
+// Microbatches and layers by the speed of the groups.
+std::string shared_by_speed(std::uint64_t seed, const Drawn& drawn, const std::string& layout) {
+  Draw draw(seed, "by speed");
+  std::string text;
+  constexpr std::string_view kOthers[] = {"virtual_stages", "dualpipe", "pipedream", "fsdp"};
+  const bool plain = std::ranges::none_of(
+      kOthers, [&](std::string_view word) { return layout.find(word) != std::string::npos; });
+  if (plain && !drawn.sharded && !drawn.experts && draw.one_in(2)) text += ", microbatch_split: balanced";
+  if (plain && drawn.pp > 1 && draw.one_in(2)) text += ", stage_layers: balanced";
   return text;
 }
 
@@ -302,9 +337,10 @@ std::string disturbances(Draw& draw, const Drawn& drawn) {
 std::string random_scenario(std::uint64_t seed) {
   Draw draw(seed);
   Drawn drawn;
-  const std::string machine = cluster(draw, drawn);
+  const std::string machine = cluster(seed, draw, drawn);
   drawn.experts = draw.one_in(5);
-  const std::string layout = parallel(draw, drawn);
+  std::string layout = parallel(draw, drawn);
+  if (drawn.mixed) layout += shared_by_speed(seed, drawn, layout);
   const std::string calls = collectives(draw, drawn);
   const std::string shape = model(draw, drawn);
   std::string text = shape + training(draw, drawn) + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls +

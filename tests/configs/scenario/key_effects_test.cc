@@ -185,6 +185,11 @@ TEST(KeyTrials, ThereIsOneForEveryKey) {
   for (const KeyDoc& doc : scenario_keys()) {
     if (!is_map(doc)) known.insert(doc.path);
   }
+  // The node of a group is read by the readers of cluster.node, whose keys are tried there.
+  constexpr std::string_view kOfGroup = "cluster.groups[].node.";
+  std::erase_if(known, [&](const std::string& key) {
+    return key.starts_with(kOfGroup) && tried.contains("cluster.node." + key.substr(kOfGroup.size()));
+  });
   std::vector<std::string> missing, unknown;
   std::ranges::set_difference(known, tried, std::back_inserter(missing));
   std::ranges::set_difference(tried, known, std::back_inserter(unknown));

@@ -77,6 +77,26 @@ TEST(NcclGraph, HostsWithAMissingNicAreSearchedWithoutIt) {
   EXPECT_EQ(whole.channels, graphs(dgx_h100(), 16, 8).ring.channels);
 }
 
+// A communicator of H100 and A100 hosts takes the worse of what both find, and the doubling of the older ones.
+TEST(NcclGraph, HostsOfTwoKindsAreSearchedEachForItself) {
+  NcclHost host = dgx_h100();
+  host.others = {dgx_a100()};
+  GroupLayout layout = make_block_layout(32, 8);
+  layout.nic_set = {0, 0, kNicSetsOfKind, kNicSetsOfKind};
+  const NcclGraphs found = find_nccl_graphs(host, layout, shipped_tables("2.30"));
+  const NcclGraphs of_h100 = graphs(dgx_h100(), 32, 8);
+  const NcclGraphs of_a100 = graphs(dgx_a100(), 32, 8);
+  ASSERT_EQ(found.of_members.size(), 2U);
+  EXPECT_EQ(found.of_members[0].ring.channels, of_h100.ring.channels);
+  EXPECT_EQ(found.of_members[1].ring.channels, of_a100.ring.channels);
+  EXPECT_EQ(found.ring.channels, std::min(of_h100.ring.channels, of_a100.ring.channels));
+  EXPECT_EQ(found.ring.between_gb, std::min(of_h100.ring.between_gb, of_a100.ring.between_gb));
+  layout.nic_set = {kNicSetsOfKind, kNicSetsOfKind, kNicSetsOfKind, kNicSetsOfKind};
+  const NcclGraphs one_kind = find_nccl_graphs(host, layout, shipped_tables("2.30"));
+  EXPECT_EQ(one_kind.ring.between_gb, of_a100.ring.between_gb);
+  EXPECT_EQ(one_kind.compute_channels, of_a100.compute_channels);
+}
+
 // Two of eight GPUs per host: their own two NICs.
 TEST(NcclGraph, GroupsOverHostsUseTheNicsOfTheirGpus) { EXPECT_EQ(rings(dgx_h100(), 8, 2), (Found{4, 24.0, 8})); }
 
