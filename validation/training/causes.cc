@@ -69,6 +69,10 @@ std::string terms_table(const std::vector<const PlayedRow*>& rows) {
 }
 
 std::string heading(const SourceScore& score) {
+  if (!score.misses_time() && !score.misses_tau()) {
+    return fmt::format("{}: memory {:.1f} % for {:.1f} %", score.title, 100.0 * score.memory.mean_abs,
+                       100.0 * score.memory_target);
+  }
   if (!score.misses_time()) {
     return fmt::format("{}: ranks by {:.2f} for {:.2f}", score.title, score.tau.value_or(0.0), score.target_tau);
   }
@@ -80,7 +84,7 @@ std::string heading(const SourceScore& score) {
 std::string causes_markdown(const TrainingTables& tables) {
   std::string text;
   for (const SourceScore& score : tables.scores) {
-    if (!score.misses_time() && !score.misses_tau()) continue;
+    if (!score.misses_any()) continue;
     if (text.empty()) {
       text =
           "\n## Targets that are missed\n\nErrors with sign, in the third of the rows in which a term of the "
@@ -89,9 +93,8 @@ std::string causes_markdown(const TrainingTables& tables) {
           "largest deficit where it weighs most.\n";
     }
     text += fmt::format("\n### {}\n\n", heading(score));
-    text += terms_table(played_rows(tables, score.name));
-    for (const std::string& cause : score.causes) text += fmt::format("\n* {}", cause);
-    text += score.causes.empty() ? "" : "\n";
+    if (score.misses_time() || score.misses_tau()) text += terms_table(played_rows(tables, score.name)) + "\n";
+    for (const std::string& cause : score.causes) text += fmt::format("* {}\n", cause);
   }
   return text;
 }

@@ -80,6 +80,8 @@ SourceRule read_source(ConfigMap& map) {
                                 .fallback = 0.0,
                                 .min = 0.0,
                                 .max = 1.0});
+  rule.memory_target =
+      map.percent({.name = "memory_target", .doc = "mean |error| of memory to reach", .fallback = 0.0, .min = 0.0});
   const double threshold =
       map.percent({.name = "threshold", .doc = "mean |error| that holds", .fallback = 0.0, .min = 0.0});
   if (map.has("threshold")) rule.threshold = threshold;

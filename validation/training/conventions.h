@@ -81,6 +81,7 @@ struct SourceRule {
   std::string uneven_layers;          // stage_layers of rows whose layers do not divide; empty: more in the middle
   std::int64_t heads = 0;             // of the attention, in rows that do not state it; 0: of size 128
   double target_tau = 0.0;            // rank correlation inside sweeps to reach; 0: none
+  double memory_target = 0.0;         // mean |error| of memory to reach; 0: none
   std::optional<double> threshold;    // mean |error| that must hold
   std::string recompute;              // of its rows, whatever their column states; empty: from the column
   std::vector<std::string> causes;    // of errors, where a target is missed

@@ -37,7 +37,7 @@ std::string verdict(const SourceScore& score) {
   if (score.time.count == 0) return "-";
   if (!score.threshold) return "reported";
   if (!score.passed()) return "FAILED";
-  return score.misses_time() || score.misses_tau() ? "misses its target" : "ok";
+  return score.misses_any() ? "misses its target" : "ok";
 }
 
 std::vector<std::string> score_cells(const SourceScore& score) {
@@ -234,8 +234,8 @@ std::string training_markdown(const TrainingTables& tables) {
       "next\n"
       "to it set what rows do not state, with the evidence. Errors are of the time of a training step: predicted\n"
       "over measured, less one. `signed` is their mean with sign (above 0: predicted too slow), `tau` is Kendall's\n"
-      "rank correlation inside sweeps of one model on one machine, `mem` is device memory where it was measured.\n"
-      "`target` is the mean error to reach, `holds` the limit of a test.\n\n";
+      "rank correlation inside sweeps of one model on one machine, `memory` is device memory where it was measured.\n"
+      "`target` is the mean error to reach (of memory 5 %), `holds` the limit of a test.\n\n";
   text += markdown_head(score_heads(), 1);
   for (const SourceScore& score : tables.scores) text += markdown_row(score_cells(score));
   text += causes_markdown(tables);

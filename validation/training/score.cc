@@ -25,6 +25,7 @@ class SourceScorer {
     if (rule == nullptr) return;
     score_.target = rule->target;
     score_.target_tau = rule->target_tau;
+    score_.memory_target = rule->memory_target;
     score_.causes = rule->causes;
     score_.remarks = rule->remarks;
     if (!threshold) score_.threshold = rule->threshold;

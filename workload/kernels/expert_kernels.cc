@@ -88,6 +88,41 @@ void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const ch
   make.stream(kElementwise, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), {.values = values});
 }
 
+// The second bias counts with the weight of its expert: PyTorch's operators add it in fp32, the weights' type, and cast
+// the sum (Megatron-LM, experts.py: TEGroupedMLP._apply_bias). Forward for each expert the bias times the weights (one
+// value written) and its sum with the rows (read in both types, written), then all rows joined and cast.
+bool adds_weighted_bias(const KernelMaker& make) {
+  return make.shape.biases == Biases::kAllLinear && !make.fused().grouped_mlp;
+}
+
+void add_weighted_bias(KernelMaker& make, const ExpertSizes& sizes) {
+  const auto expert =
+      std::llround(sizes.rows * static_cast<double>(make.shape.hidden) / static_cast<double>(sizes.local));
+  for (std::int64_t i = 0; i < sizes.local; ++i) {
+    make.stream(kElementwise, "expert bias times weight", expert, {.other_bytes = kExpertFp32});
+    make.stream(kElementwise, "expert bias add", expert, {.values = 1, .other_bytes = 2.0 * kExpertFp32});
+  }
+  make.stream(kCopy, "expert outputs joined", expert * sizes.local, {.other_bytes = 2.0 * kExpertFp32});
+  make.stream(kCast, "expert outputs from fp32", expert * sizes.local, {.values = 1, .other_bytes = kExpertFp32});
+}
+
+// The reverse: the gradient in fp32; for each expert its cast for the GEMM, and the gradients of bias and weights, each
+// a multiplication (read, written) and a sum (read); then the casts joined.
+void add_weighted_bias_backward(KernelMaker& make, const ExpertSizes& sizes) {
+  const auto expert =
+      std::llround(sizes.rows * static_cast<double>(make.shape.hidden) / static_cast<double>(sizes.local));
+  make.stream(kCast, "expert outputs backward: to fp32", expert * sizes.local,
+              {.values = 1, .other_bytes = kExpertFp32});
+  for (std::int64_t i = 0; i < sizes.local; ++i) {
+    make.stream(kCast, "expert bias backward: from fp32", expert, {.values = 1, .other_bytes = kExpertFp32});
+    for (const char* name : {"expert bias gradient", "expert weight gradient"}) {
+      make.stream(kElementwise, name, expert, {.other_bytes = 2.0 * kExpertFp32});
+      make.stream(kElementwise, std::string(name) + " sum", expert, {.other_bytes = kExpertFp32});
+    }
+  }
+  make.stream(kCopy, "expert outputs backward: joined", expert * sizes.local, {.values = 2});
+}
+
 // A fused grouped MLP writes the activation's narrow values and their transpose in the epilogue of the GEMM, and stores
 // the activation's input, which its backward pass reads.
 void add_experts(KernelMaker& make, const KernelContext& context) {
@@ -104,6 +139,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
   if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   make.grouped("experts down",
                {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
+  if (adds_weighted_bias(make)) add_weighted_bias(make, sizes);
 }
 
 void add_experts_backward(KernelMaker& make, const KernelContext& context) {
@@ -114,6 +150,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
     add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   }
+  if (adds_weighted_bias(make)) add_weighted_bias_backward(make, sizes);
   // Reads the activation's input; its result is the gradient of that, in both layouts.
   const double each = bytes_per_element(context.training.precision) * static_cast<double>(sizes.gated - sizes.width) +
                       2.0 * bytes_per_element(context.training.gemm_type()) * static_cast<double>(sizes.gated);

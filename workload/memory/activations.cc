@@ -215,6 +215,12 @@ Bytes head_workspace(const KernelContext& context) {
   return whole_bytes(logit_bytes(context).working * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
+Bytes head_cached(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  if (context.training.cross_entropy != CrossEntropy::kEager || value_bytes(context) >= 4.0) return Bytes(0);
+  return whole_bytes(value_bytes(context) * static_cast<double>(sizes.tokens * sizes.vocabulary));
+}
+
 // Gradients of the MLP's output, its activation and its up GEMM are alive together.
 Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
   const KernelMaker sizes(context);
@@ -230,7 +236,7 @@ Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
     return whole_bytes(value_bytes(context) * expert_rows(context) * static_cast<double>(columns));
   }
   return whole_bytes(value_bytes(context) *
-               static_cast<double>(sizes.tokens * (context.shape.hidden + sizes.ffn + sizes.gated_ffn)));
+                     static_cast<double>(sizes.tokens * (context.shape.hidden + sizes.ffn + sizes.gated_ffn)));
 }
 
 }  // namespace ringwright::workload

@@ -21,6 +21,9 @@ namespace ringwright::workload {
 // Alive only while a pass runs.
 [[nodiscard]] Bytes recomputed_layer(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes head_workspace(const KernelContext& context);
+// Released before the loss's gradients are computed, but in blocks that PyTorch's allocator retains and that are too
+// small for those: logits in the working type, of which an eager loss takes a copy in fp32.
+[[nodiscard]] Bytes head_cached(const KernelContext& context);
 [[nodiscard]] Bytes gradient_workspace(const KernelContext& context, LayerHalves halves = {});
 
 }  // namespace ringwright::workload

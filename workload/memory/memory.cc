@@ -38,8 +38,7 @@ void add_sharded_state(StageMemory& memory, const std::vector<ModelChunk>& parts
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const double value = bytes_per_element(inputs.training.precision);
   const double gradient = sharding.master_in_shard ? 4.0 : bytes_per_element(inputs.training.grad_reduce);
-  const double added_up =
-      sharding.reshard_after_backward ? value : bytes_per_element(inputs.training.grad_reduce);
+  const double added_up = sharding.reshard_after_backward ? value : bytes_per_element(inputs.training.grad_reduce);
   const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
   const OptimizerTypes& types = inputs.training.optimizer;
   Bytes weights, second, gradients, optimizer;
@@ -173,10 +172,10 @@ void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& pa
   add(memory, "weight gradient buffers", of_elements(elements, bytes_per_element(inputs.training.precision)));
 }
 
-void add_assumed(StageMemory& memory, const HeldBytes& peak, const StepStreams& streams,
+void add_assumed(StageMemory& memory, const MemoryWalk& walk, const StepStreams& streams,
                  const MemoryAssumptions& assumed) {
   const auto communicators = static_cast<std::int64_t>(streams.dimensions.size()) + assumed.more_communicators;
-  add(memory, "fragmentation", scale(peak.total(), assumed.fragmentation), Evidence::kAssumed);
+  add(memory, "fragmentation", scale(walk.peak.total(), assumed.fragmentation) + walk.reserved, Evidence::kAssumed);
   add(memory, "CUDA context", assumed.cuda_context, Evidence::kAssumed);
   add(memory, "communicators", assumed.communicator * communicators, Evidence::kAssumed);
 }
@@ -256,7 +255,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     }
     add_weight_gradients(memory, parts, inputs);
     add_user_buffers(memory, inputs);
-    add_assumed(memory, walk.peak, streams, assumptions);
+    add_assumed(memory, walk, streams, assumptions);
     ledger.push_back(std::move(memory));
   }
   return ledger;

@@ -116,6 +116,7 @@ class Walker {
       }
       for (ShardedState& state : sharded_) state.end_pass();
     }
+    walk_.reserved = std::max(walk_.reserved, walk_.peak.total()) - walk_.peak.total();
     return std::move(walk_);
   }
 
@@ -184,6 +185,7 @@ class Walker {
       now[Held::kGradients] = gradient_workspace(context_, halves);
     }
     for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
+    walk_.reserved = std::max(walk_.reserved, now.total() + (is_head(kind) ? head_cached(context_) : 0_B));
     MemoryMoment& moment = walk_.moments.back();
     moment.total = std::max(moment.total, now.total());
     if (now.total() <= walk_.peak.total()) return;

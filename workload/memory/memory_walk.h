@@ -44,6 +44,7 @@ struct MemoryMoment {
 
 struct MemoryWalk {
   HeldBytes peak;
+  Bytes reserved;                     // by the allocator in addition to the peak: blocks that fit nothing later
   std::size_t peak_slot = 0;          // slot of the peak
   Bytes on_host;                      // offloaded activations at the peak
   std::vector<MemoryMoment> moments;  // by pass

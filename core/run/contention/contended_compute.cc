@@ -61,7 +61,8 @@ void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, in
 
 void ContendedCompute::await(OfClass& of, const Held& receive) {
   const std::size_t dimension = receive.claim.dimension.index();
-  of.awaited[dimension].emplace(receive.number, receive.claim);
+  auto& awaited = of.awaited[dimension];
+  awaited.emplace_hint(awaited.end(), receive.number, receive.claim);  // nearly always the newest
   of.awaited_task.emplace(receive.claim.task, Awaited{.dimension = dimension, .number = receive.number});
 }
 

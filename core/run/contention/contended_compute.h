@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -109,7 +110,7 @@ class ContendedCompute final : public MovementWatcher {
     // at a time, and the cost of an event must not grow with their number.
     std::vector<Held> held;
     std::vector<std::map<std::uint64_t, Claim>> awaited;  // by dimension, by number
-    std::map<std::uint32_t, Awaited> awaited_task;        // by task
+    std::unordered_map<std::uint32_t, Awaited> awaited_task;  // by task; looked up, never traversed
     std::uint64_t claims = 0;                             // so far
     std::vector<int> in_flight;  // by dimension
     std::vector<Loss> lost;      // by dimension

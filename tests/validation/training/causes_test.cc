@@ -48,6 +48,18 @@ TEST(TrainingCauses, ARankingMayMissItsTargetWhereTimesDoNot) {
               HasSubstr("### Sweep: ranks by 0.50 for 0.80"));
 }
 
+TEST(TrainingCauses, MemoryMayMissItsTargetWhereTimesDoNot) {
+  SourceScore score{.name = "runs", .title = "Runs", .memory_target = 0.05, .causes = {"the allocator's settings"}};
+  score.time.count = 1;
+  score.memory = {.count = 1, .mean_abs = 0.11};
+  EXPECT_TRUE(score.misses_any());
+  const std::vector<PlayedRow> rows = {row_of(10.0, 4.0)};
+  const std::vector<SourceScore> scores = {score};
+  const std::string page = causes_markdown({.rows = rows, .scores = scores, .unused_columns = {}});
+  EXPECT_THAT(page, HasSubstr("### Runs: memory 11.0 % for 5.0 %\n\n* the allocator's settings\n"));
+  EXPECT_THAT(page, Not(HasSubstr("| compute |")));  // terms of the time explain nothing
+}
+
 TEST(TrainingCauses, FindingsAboutRowsAreReportedWhetherATargetIsMetOrNot) {
   const std::vector<SourceScore> silent = {{.name = "others", .title = "Others"}};
   EXPECT_THAT(remarks_markdown({.rows = {}, .scores = silent, .unused_columns = {}}), IsEmpty());

@@ -85,6 +85,27 @@ TEST(AttentionKernels, BlocksOfARingAddUpToTheRanksScores) {
   EXPECT_EQ(4.0 * flops_of(LayerSection::kCore, heads), flops_of(LayerSection::kCore, alone));
 }
 
+// Llama 3 8B over four ranks: 2048 tokens of queries 4096 wide, keys and values 1024 each, in two bytes. One step in
+// four is the own block, the others process halves: 13/16 of the rows, and a quarter of 3/4 of all is copied out.
+// Forward, results are read twice and written; backward, the result and its gradient are halved, too, and the gradients
+// of keys and values are joined before they are added.
+TEST(AttentionKernels, StepsOfARingAreMerged) {
+  KernelContext ring = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4", 4);
+  const auto beside_attention = [&](LayerSection section) {
+    double total = 0.0;
+    for (const Kernel& kernel : kernels_of(section, ring)) {
+      if (kernel.flops.count() <= 0.0) total += static_cast<double>(kernel.bytes.count());
+    }
+    return total / (2.0 * 2048.0);
+  };
+  const double halves = 2.0 * 3.0 / 16.0;
+  EXPECT_EQ(beside_attention(LayerSection::kCoreBlock), halves * (4096 + 2048) + 3.0 * 13.0 / 16.0 * 4096);
+  EXPECT_EQ(beside_attention(LayerSection::kCoreBlockBackward),
+            halves * (3 * 4096 + 2048) + 13.0 / 16.0 * (3.0 * 4096 + 5.0 * 2048));
+  ring = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4, cp_balanced: false", 4);
+  EXPECT_EQ(beside_attention(LayerSection::kCoreFullBlock), 3.0 * 4096);  // whole
+}
+
 TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {
   KernelContext ring = context_of("preset: llama3-8b", "cp: 4", 4);
   const double whole = flops_of(LayerSection::kCoreBlock, ring);

@@ -92,6 +92,38 @@ TEST(ExpertKernels, ARanksLoadScalesItsRows) {
   EXPECT_EQ(expert_rows(context), 1.5 * rows);
 }
 
+// Bytes of the named kernels of a section.
+double bytes_of(LayerSection section, const KernelContext& context, const std::string& part) {
+  double total = 0.0;
+  for (const Kernel& kernel : kernels_of(section, context)) {
+    if (kernel.name.find(part) != std::string::npos) total += static_cast<double>(kernel.bytes.count());
+  }
+  return total;
+}
+
+// 4096 tokens, four experts each of 2880 values; bias, sum, join and cast in fp32: 4 + (2 + 8) + 8 + 6 bytes of each
+// value forward. Backward 6 for the fp32 gradient, 6 for its cast, 12 each for the gradients of bias and weights, and 4
+// for the join.
+TEST(ExpertKernels, AWeightedBiasIsAddedInFp32) {
+  const KernelContext context = context_of("gpt-oss-120b", "ep: 8", 8);
+  const double values = 4096.0 * 4.0 * 2880.0;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "expert bias") +
+                bytes_of(LayerSection::kExperts, context, "expert outputs"),
+            28.0 * values);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "expert bias") +
+                bytes_of(LayerSection::kExpertsBackward, context, "expert weight") +
+                bytes_of(LayerSection::kExpertsBackward, context, "expert outputs"),
+            40.0 * values);
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context_of("qwen3-30b-a3b", "ep: 8", 8), "expert bias"), 0.0);
+}
+
+TEST(ExpertKernels, AFusedGroupedMlpAddsTheBiasInItsGemms) {
+  KernelContext context = context_of("gpt-oss-120b", "ep: 8", 8);
+  context.training.fused.grouped_mlp = true;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "expert bias"), 0.0);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "expert bias"), 0.0);
+}
+
 // bf16: eight h for norms and inputs, four ad + 4 kd + 4a for the attention, then for K rows of each token the input,
 // gate, up, activation and the expert's output, and 4 E for the router's scores.
 TEST(ExpertKernels, ALayerStoresItsRowsForTheBackwardPass) {

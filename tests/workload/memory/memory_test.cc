@@ -115,10 +115,11 @@ TEST(Memory, ModelStateByStageIsThatOfTheZeroPaper) {
 // microbatch, and the bucket (reduce_bucket_size, here a million elements of two bytes; two that overlap).
 TEST(Memory, Stage2StoresABucketWhereStage1StoresAllGradients) {
   const auto ledger = [](const std::string& zero) {
-    const JobText job("model: {preset: llama3-8b}\ntraining: {global_batch: 128, grad_reduce_dtype: bf16}\n"
-                      "parallel: {zero: {" +
-                          zero + "}}\n",
-                      64);
+    const JobText job(
+        "model: {preset: llama3-8b}\ntraining: {global_batch: 128, grad_reduce_dtype: bf16}\n"
+        "parallel: {zero: {" +
+            zero + "}}\n",
+        64);
     EXPECT_THAT(job.problems(), testing::IsEmpty());
     return memory_ledger(job.inputs(), {}).front();
   };
@@ -240,6 +241,17 @@ TEST(Memory, TheLossNeedsTheMemoryOfItsKernel) {
   EXPECT_EQ(logits("eager", 2), Bytes(inputs + 16 * 32 * 1024 / 2));  // PyTorch's split loss
   EXPECT_EQ(logits("compiled"), Bytes(inputs + 4 * 32 * 1024));
   EXPECT_EQ(logits("chunked"), Bytes(inputs + 6 * 32 * 64 + 2 * (32 + 1024) * 64));  // gradients of input and weights
+}
+
+// Two layers of a small model store less than its 1024 logits of each of 32 tokens, which are the peak; an eager loss
+// leaves their bf16 block to the allocator.
+TEST(Memory, AnEagerLossLeavesABlockThatFitsNothingLater) {
+  const auto fragments = [](const std::string& kind) {
+    const JobText job(small_model(2) + "training: {global_batch: 1, cross_entropy: " + kind + "}\n", 1);
+    return memory_ledger(job.inputs(), {.fragmentation = 0.0}).front().of("fragmentation");
+  };
+  EXPECT_EQ(fragments("eager"), Bytes(2 * 32 * 1024));
+  EXPECT_EQ(fragments("compiled"), 0_B);
 }
 
 TEST(Memory, ShardedParametersAreWholeOnlyWhileTheyAreUsed) {
