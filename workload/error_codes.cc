@@ -121,6 +121,14 @@ constexpr std::array kCodes = {
         "fitted to other sizes, or to none of that family or type: fp4 GEMMs where only bf16 and fp8 were measured,\n"
         "or all GEMMs of a GPU that uses another GPU's share of peak. A table of measured kernels narrows it.",
         "ringwright calibrate kernels mine.csv -o configs/kernels/h100-sxm5-80gb.yaml"},
+    ErrorCode{"E570", "compressed gradients that are sharded",
+              "A codec replaces the all-reduce of whole gradients. ZeRO and FSDP scatter them instead.",
+              "training: { compression: { codec: int8 } }, parallel: { zero: { stage: 1 } }"},
+    ErrorCode{"E571", "compressed gradients of mirrored stages",
+              "DualPipe's two copies of a stage sum their gradients as well, and that sum is not compressed.",
+              "training: { compression: { codec: int8 } }, parallel: { schedule: dualpipe }"},
+    ErrorCode{"W570", "a codec that does not shrink gradients", "The encoded gradients have as many bytes as before.",
+              "training: { grad_reduce_dtype: bf16, compression: { codec: fp16 } }"},
 };
 
 }  // namespace

@@ -63,6 +63,53 @@ std::string imported_hint(std::string_view word) {
   return {};
 }
 
+// Names of others, of which no importer has a table; and DeepSpeed's block that is a whole file.
+struct OtherName {
+  std::string_view theirs;
+  std::string_view whose;
+  std::string_view ours;
+};
+constexpr std::string_view kHuggingFace = "Hugging Face";
+constexpr std::string_view kTorchTitan = "torchtitan";
+constexpr std::string_view kFrameworks = "other frameworks";
+constexpr std::array kOtherNames = {
+    OtherName{"num_hidden_layers", kHuggingFace, "model.num_layers"},
+    OtherName{"n_layer", kHuggingFace, "model.num_layers"},
+    OtherName{"n_embd", kHuggingFace, "model.hidden_size"},
+    OtherName{"n_head", kHuggingFace, "model.num_attention_heads"},
+    OtherName{"num_key_value_heads", kHuggingFace, "model.num_query_groups"},
+    OtherName{"head_dim", kHuggingFace, "model.kv_channels"},
+    OtherName{"intermediate_size", kHuggingFace, "model.ffn_hidden_size"},
+    OtherName{"per_device_train_batch_size", kHuggingFace, "training.micro_batch"},
+    OtherName{"n_layers", kTorchTitan, "model.num_layers"},
+    OtherName{"n_heads", kTorchTitan, "model.num_attention_heads"},
+    OtherName{"n_kv_heads", kTorchTitan, "model.num_query_groups"},
+    OtherName{"seq_len", kTorchTitan, "model.seq_length"},
+    OtherName{"local_batch_size", kTorchTitan, "training.micro_batch"},
+    OtherName{"tensor_parallel_degree", kTorchTitan, "parallel.tp"},
+    OtherName{"pipeline_parallel_degree", kTorchTitan, "parallel.pp"},
+    OtherName{"context_parallel_degree", kTorchTitan, "parallel.cp"},
+    OtherName{"expert_parallel_degree", kTorchTitan, "parallel.ep"},
+    OtherName{"data_parallel_shard_degree", kTorchTitan, "parallel.fsdp"},
+    OtherName{"data_parallel_replicate_degree", kTorchTitan, "parallel.dp"},
+    OtherName{"tensor_parallel_size", kFrameworks, "parallel.tp"},
+    OtherName{"pipeline_parallel_size", kFrameworks, "parallel.pp"},
+    OtherName{"expert_parallel_size", kFrameworks, "parallel.ep"},
+    OtherName{"zero_stage", kFrameworks, "parallel.zero.stage"},
+    OtherName{"num_nodes", kFrameworks, "cluster.nodes"},
+    OtherName{"gpus_per_node", kFrameworks, "cluster.node.gpus"},
+};
+
+std::string other_hint(std::string_view word) {
+  if (word == "zero_optimization") {
+    return "'zero_optimization' is DeepSpeed's name; here it is 'parallel.zero', and `training: {deepspeed: FILE}` "
+           "reads a DeepSpeed configuration as it is";
+  }
+  const auto found = std::ranges::find(kOtherNames, word, &OtherName::theirs);
+  if (found == kOtherNames.end()) return {};
+  return fmt::format("'{}' is a name of {}; here it is '{}'", word, found->whose, found->ours);
+}
+
 std::string nccl_hint(std::string_view word) {
   const std::vector<std::string> known = collectives::nccl_variables();
   if (!std::ranges::binary_search(known, word)) return {};
@@ -70,7 +117,7 @@ std::string nccl_hint(std::string_view word) {
 }
 
 std::string hint_of(std::string_view word) {
-  for (const auto ask : {megatron_hint, imported_hint, nccl_hint}) {
+  for (const auto ask : {other_hint, megatron_hint, imported_hint, nccl_hint}) {
     if (std::string hint = ask(word); !hint.empty()) return hint;
   }
   return {};

@@ -110,6 +110,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   read_tensor(parallel, options);
   read_tensor_overlap(parallel, context, options);
   read_sharding(parallel, context, options);
+  check_compression(context, options);
   read_offload(parallel, options);
   if (context.training.full.on_host) options.offload.activation_layers = kAllLayers;
   check_layout(parallel, context, options);

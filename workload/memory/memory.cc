@@ -131,6 +131,28 @@ void add_flat_gradients(StageMemory& memory, const std::vector<ModelChunk>& part
   add(memory, "flat gradients", of_elements(owned - offloaded(owned, inputs.parallel.offload), each + 4.0));
 }
 
+// The errors that every parameter's codec made, in fp32; and the encoded gradients of the largest bucket, of this rank
+// and, where they are gathered, of all ranks.
+void add_compression(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+  const GradientCompression& compression = inputs.training.compression;
+  if (!compression.on() || inputs.parallel.replicas() == 1) return;
+  const auto each = static_cast<std::int64_t>(bytes_per_element(inputs.training.grad_reduce));
+  Bytes largest;
+  for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
+    for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
+      const std::int64_t ranks = copies(inputs.parallel, holding);
+      if (ranks == 1) continue;
+      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
+      for (const Bucket& bucket : fill_buckets(parts[chunk], rule)) {
+        const Bytes encoded = compression.encoded(bucket.elements, each);
+        largest = std::max(largest, encoded * (compression.linear() ? 1 : ranks + 1));
+      }
+    }
+  }
+  if (compression.error_feedback) add(memory, "error feedback", of_elements(count_trainable(parts), 4.0));
+  add(memory, "compressed gradients", largest);
+}
+
 // Of the weights that in-flight microbatches began with.
 void add_weight_versions(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const auto microbatches = static_cast<int>(inputs.parallel.microbatches(inputs.training));
@@ -249,6 +271,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     add_microbatch_gradients(memory, parts, inputs);
     add_largest_gradient(memory, parts, inputs);
     add_flat_gradients(memory, parts, inputs);
+    add_compression(memory, parts, inputs);
     add_weight_versions(memory, parts, inputs);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);

@@ -328,6 +328,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
           kGradTypes) == "bf16"
           ? DataType::kBf16
           : DataType::kFp32;
+  options.compression = read_compression(training);
   read_optimizer_types(training, options.optimizer);
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "activation recomputation, to save memory", .fallback = "none"}, kRecomputes));

@@ -12,6 +12,7 @@
 #include "core/plan/kernel.h"
 #include "workload/gpu/gpu_spec.h"
 #include "workload/model/model_shape.h"
+#include "workload/options/compression_options.h"
 #include "workload/options/expert_options.h"
 #include "workload/options/fused_kernels.h"
 #include "workload/options/layer_layout.h"
@@ -101,6 +102,7 @@ struct TrainingOptions {
   NarrowRecipe narrow = NarrowRecipe::kNone;
   bool narrow_gather = false;  // tensor-parallel ranks cast their part of the sequence and gather the narrow type
   DataType grad_reduce = DataType::kFp32;
+  GradientCompression compression;
   OptimizerTypes optimizer;
   Recompute recompute = Recompute::kNone;
   RecomputedModules modules;  // of selective recomputation

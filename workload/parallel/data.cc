@@ -37,8 +37,14 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
     const std::vector<Bucket> buckets = fill_buckets(parts[chunk], rule);
     owned_ += workload::owned_elements(buckets, parallel, holding);
     for (const Bucket& bucket : buckets) {
-      const SectionId scale = channel_ ? sections.add(scale_gradients(sections.context(), bucket.elements)) : 0;
-      states.push_back({.bucket = bucket, .scale = scale, .reduced = {}, .gathered = {}});
+      BucketState& state = states.emplace_back();
+      state.bucket = bucket;
+      if (!channel_) continue;
+      if (sections.context().training.compression.on()) {
+        state.compressed.emplace(sections, bucket.elements, copies(parallel, holding));
+      } else {
+        state.scale = sections.add(scale_gradients(sections.context(), bucket.elements));
+      }
     }
   }
   if (parallel.gradient_reduction != GradientReduction::kLastMicrobatch) kept_gradients_ = owned_;
@@ -54,7 +60,9 @@ void DataParallel::await_reduction(ProgramWriter& writer) {
 
 void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
   await_reduction(writer);
-  if (channel_) {
+  if (state.compressed) {
+    state.reduced = state.compressed->write(writer, *channel_, label(""));
+  } else if (channel_) {
     writer.compute(state.scale);
     state.reduced = writer.collective(*channel_,
                                       {.kind = scatters() ? CollectiveKind::kReduceScatter : CollectiveKind::kAllReduce,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "workload/parallel/buckets.h"
+#include "workload/parallel/compressed_sum.h"
 #include "workload/parallel/element_bytes.h"
 #include "workload/parallel/offload.h"
 #include "workload/parallel/sharded.h"
@@ -63,6 +64,7 @@ class DataParallel {
   struct BucketState {
     Bucket bucket;
     SectionId scale = 0;
+    std::optional<CompressedSum> compressed;
     std::optional<TaskIndex> reduced;
     std::optional<TaskIndex> gathered;  // until a task has waited for it
   };

@@ -32,6 +32,30 @@ TEST(ForeignNames, OfDeepSpeedAccelerateAndNcclPointToOurs) {
   EXPECT_THAT(hint_of("NCCL_ALGO"), HasSubstr("here it is 'comm.env.NCCL_ALGO'"));
 }
 
+TEST(ForeignNames, OfHuggingFaceAndTorchtitanPointToOurs) {
+  EXPECT_EQ(hint_of("num_key_value_heads"),
+            "'num_key_value_heads' is a name of Hugging Face; here it is 'model.num_query_groups'");
+  EXPECT_THAT(hint_of("tensor_parallel_degree"), HasSubstr("here it is 'parallel.tp'"));
+  EXPECT_THAT(hint_of("zero_optimization"), HasSubstr("training: {deepspeed: FILE}"));
+}
+
+// Wherever the key stands: at the top, in a map of ours, in a map within.
+TEST(ForeignNames, ArePointedOutInWholeScenarios) {
+  const auto scenario = load_scenario_text("job.yaml",
+                                           "model: {preset: llama3-8b, num_hidden_layers: 32}\n"
+                                           "training: {global_batch: 8, recompute_granularity: full}\n"
+                                           "parallel: {tensor_model_parallel_size: 8, zero: {zero_stage: 1}}\n"
+                                           "zero_optimization: {stage: 1}\n"
+                                           "cluster: {nodes: 1, node: {preset: dgx-h100, nproc_per_node: 8}, "
+                                           "fabric: {type: single_node}}\n");
+  ASSERT_FALSE(scenario);
+  const std::string refusal = render(scenario.error());
+  for (const char* ours : {"'model.num_layers'", "'training.recompute'", "'parallel.tp'", "'parallel.zero.stage'",
+                           "'parallel.zero', and", "'cluster.node.gpus'"}) {
+    EXPECT_THAT(refusal, HasSubstr(std::string("here it is ") + ours));
+  }
+}
+
 TEST(ForeignNames, OfNobodyKeepTheirHint) { EXPECT_EQ(hint_of("tensor_paralel"), ""); }
 
 std::string refusal_of(const std::string& text) {
