@@ -1,6 +1,7 @@
 #include "configs/simulation/call_overheads.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -30,23 +31,6 @@ class InDimension final : public CollectiveChooser {
 
  private:
   const CollectiveChooser& chooser_;
-  DimensionId dimension_;
-};
-
-class KernelsInDimension final : public ChannelChooser {
- public:
-  KernelsInDimension(const ChannelChooser& chooser, DimensionId dimension) : chooser_(chooser), dimension_(dimension) {}
-  [[nodiscard]] ChannelChoice choose(const CollectiveCall& call) const override {
-    CollectiveCall asked = call;
-    asked.dimension = dimension_;
-    return chooser_.choose(asked);
-  }
-  [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
-    return chooser_.choose_message(call);
-  }
-
- private:
-  const ChannelChooser& chooser_;
   DimensionId dimension_;
 };
 
@@ -104,7 +88,7 @@ TaskGraph graph_of(const MessageCall& call) {
   return graph;
 }
 
-// The choice for a message of the run's graph.
+// The choice for the only call, or the only message, of a graph.
 class Chosen final : public ChannelChooser {
  public:
   explicit Chosen(ChannelChoice choice) : choice_(std::move(choice)) {}
@@ -115,14 +99,35 @@ class Chosen final : public ChannelChooser {
   ChannelChoice choice_;
 };
 
+// Below, a simulation costs little: few members, or few chunks.
+constexpr int kManyMembers = 16;
+constexpr Bytes kLeastInterpolated = literals::operator""_MiB(1);
+
+// Neighbours among 1 and 1.5 times the powers of two.
+struct SizeBracket {
+  Bytes below;
+  Bytes above;
+};
+SizeBracket bracket_of(Bytes bytes) {
+  const auto size = static_cast<std::uint64_t>(bytes.count());
+  const std::uint64_t power = std::bit_floor(size);
+  const std::uint64_t middle = power + power / 2;
+  const bool low = size < middle;
+  return {.below = Bytes(static_cast<std::int64_t>(low ? power : middle)),
+          .above = Bytes(static_cast<std::int64_t>(low ? middle : 2 * power))};
+}
+
 }  // namespace
 
-Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const {
+Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* kernels) const {
+  const TaskGraph& graph =
+      graphs_.emplace_back(graph_of(call, inputs_.per_host, hosts_like(*call.layout), inputs_.nic_set_of_host));
   const InDimension steps(inputs_.steps, call.dimension);
-  const KernelsInDimension kernels(inputs_.channels.chooser, call.dimension);
-  const ChannelInputs channels{.chooser = kernels, .costs = inputs_.channels.costs};
+  const std::optional<ChannelInputs> channels =
+      kernels != nullptr ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs})
+                         : std::nullopt;
   const Router& router = *inputs_.network.router;
-  const Folding folding = fold(graph, {steps, as_kernels ? &kernels : nullptr}, router);
+  const Folding folding = fold(graph, {steps, kernels}, router);
   const auto folded = make_folded_router(router, folding);
   Engine engine;
   const auto network = inputs_.model.make({.engine = engine, .router = *folded});
@@ -134,10 +139,35 @@ Duration CallOverheads::alone(const CollectiveCall& call, const TaskGraph& graph
                                  .chooser = steps,
                                  .compute = compute,
                                  .step_costs = inputs_.step_costs,
-                                 .channels = as_kernels ? &channels : nullptr});
+                                 .channels = channels ? &*channels : nullptr});
   if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a network without faults ends");
   return run.record.iteration_end.back().since_start();
+}
+
+Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const {
+  const bool exact = inputs_.known.accuracy() == OverheadAccuracy::kExact;
+  if (exact || call.size() < kManyMembers || call.bytes < kLeastInterpolated) {
+    const Chosen own(inputs_.channels.chooser.choose(call));
+    return alone(call, &own);
+  }
+  const SizeBracket sizes = bracket_of(call.bytes);
+  const Duration below = kernel_time_at(call, key, sizes.below);
+  if (sizes.below == call.bytes) return below;
+  const Duration above = kernel_time_at(call, key, sizes.above);
+  return below + scale(above - below, ratio(call.bytes - sizes.below, sizes.above - sizes.below));
+}
+
+// Of a call of another size with the plan of this one.
+Duration CallOverheads::kernel_time_at(const CollectiveCall& call, KnownOverheads::Key key, Bytes bytes) const {
+  key.bytes = bytes;
+  if (const auto known = inputs_.known.find_kernels(key)) return *known;
+  CollectiveCall sized = call;
+  sized.bytes = bytes;
+  const Chosen own(inputs_.channels.chooser.choose(call));
+  const Duration time = alone(sized, &own);
+  inputs_.known.add_kernels(key, time);
+  return time;
 }
 
 std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) const {
@@ -209,11 +239,9 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  const TaskGraph& graph = graphs_.emplace_back(
-      graph_of(played, inputs_.per_host, hosts_like(*played.layout), inputs_.nic_set_of_host));
   // The formula uses the wires of the job's own groups.
-  const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, graph, false);
-  entry->second = std::max(Duration(), alone(played, graph, true) - own);
+  const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, nullptr);
+  entry->second = std::max(Duration(), kernel_time(played, key) - own);
   inputs_.known.add(key, entry->second);
   return entry->second;
 }
@@ -285,6 +313,16 @@ std::optional<Duration> KnownOverheads::find(const Key& key) const {
 std::optional<Duration> KnownOverheads::find(const MessageKey& key) const {
   const std::scoped_lock lock(mutex_);
   return find_in(known_messages_, key);
+}
+
+std::optional<Duration> KnownOverheads::find_kernels(const Key& key) const {
+  const std::scoped_lock lock(mutex_);
+  return find_in(known_kernels_, key);
+}
+
+void KnownOverheads::add_kernels(const Key& key, Duration time) {
+  const std::scoped_lock lock(mutex_);
+  add_to(known_kernels_, key, time);
 }
 
 void KnownOverheads::add(const Key& key, Duration overhead) {

@@ -29,10 +29,18 @@
 
 namespace ringwright::configs {
 
+// kInterpolated: the kernels of a call of many ranks are simulated for two sizes around its own, with its own plan, and
+// calls between the same two sizes share them. Between them the time is nearly a straight line, since kernels repeat
+// loops over chunks; tests/configs/simulation/call_overheads_test.cc bounds the error of a call's time.
+enum class OverheadAccuracy : std::uint8_t { kExact, kInterpolated };
+
 // Overheads found on one machine, keyed by everything that they depend on there: every caller gets the same result, in
 // any order. Shared by many steps on one machine, and by concurrent threads.
 class KnownOverheads {
  public:
+  explicit KnownOverheads(OverheadAccuracy accuracy = OverheadAccuracy::kExact) : accuracy_(accuracy) {}
+  [[nodiscard]] OverheadAccuracy accuracy() const { return accuracy_; }
+
   // One group alone on the network's first hosts.
   struct Key {
     CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -58,6 +66,9 @@ class KnownOverheads {
   };
   [[nodiscard]] std::optional<Duration> find(const Key& key) const;
   [[nodiscard]] std::optional<Duration> find(const MessageKey& key) const;
+  // The whole time of a call's kernels, of which overheads are interpolated.
+  [[nodiscard]] std::optional<Duration> find_kernels(const Key& key) const;
+  void add_kernels(const Key& key, Duration time);
   void add(const Key& key, Duration overhead);
   void add(const MessageKey& key, Duration overhead);
   [[nodiscard]] std::size_t size() const;  // of both
@@ -69,9 +80,11 @@ class KnownOverheads {
   template <class KeyType>
   using Table = std::map<Bytes, std::vector<std::pair<KeyType, Duration>>>;
 
+  OverheadAccuracy accuracy_;
   collectives::NcclGraphCache graphs_;
   mutable std::mutex mutex_;
   Table<Key> known_;
+  Table<Key> known_kernels_;
   Table<MessageKey> known_messages_;
 };
 
@@ -101,7 +114,10 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 
  private:
-  [[nodiscard]] Duration alone(const CollectiveCall& call, const TaskGraph& graph, bool as_kernels) const;
+  // In steps, or as the kernels of `kernels`.
+  [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels) const;
+  [[nodiscard]] Duration kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
+  [[nodiscard]] Duration kernel_time_at(const CollectiveCall& call, KnownOverheads::Key key, Bytes bytes) const;
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 

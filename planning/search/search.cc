@@ -247,18 +247,24 @@ std::size_t rank_of(const Configuration& own, const SearchResult& result, config
          1;
 }
 
+// Of both rankings.
+struct SearchOverheads {
+  configs::KnownOverheads& formulas;
+  configs::KnownOverheads& simulation;
+};
+
 OwnLayout evaluate_own(const configs::Scenario& scenario, const configs::Scenario& quick, const SearchSpace& space,
-                    const SearchResult& result, configs::KnownOverheads& overheads) {
+                       const SearchResult& result, const SearchOverheads& overheads) {
   OwnLayout own;
   own.configuration.layout = own_layout(scenario, result.axes);
   if (const auto refusal =
-          Evaluator(quick, space, result.capacity, overheads).evaluate_own(own.configuration, own.fits)) {
+          Evaluator(quick, space, result.capacity, overheads.formulas).evaluate_own(own.configuration, own.fits)) {
     own.problem = refusal->example;
     return own;
   }
   Configuration played;
   bool ignored = false;
-  if (!Evaluator(scenario, space, result.capacity, overheads).evaluate_own(played, ignored))
+  if (!Evaluator(scenario, space, result.capacity, overheads.simulation).evaluate_own(played, ignored))
     own.configuration.played = std::move(played.quick);
   return own;
 }
@@ -283,14 +289,15 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   result.combinations = space.size();
   result.capacity = settings.max_memory > Bytes(0) ? std::min(settings.max_memory, has) : has;
   Counted counted = first_look(scenario, space);
+  configs::KnownOverheads estimates(configs::OverheadAccuracy::kInterpolated);
   configs::KnownOverheads overheads;
-  evaluate_all(WorkerPool(*quick, space, result.capacity, options, overheads), counted, result);
+  evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), counted, result);
   rank_by_formulas(result.ranked, settings.objective);
   replay_best(WorkerPool(scenario, space, result.capacity, options, overheads),
               static_cast<std::size_t>(settings.replay), settings.objective, result);
   result.front = pareto_front(result.ranked);
   if (options.own_problem.empty()) {
-    result.own = evaluate_own(scenario, *quick, space, result, overheads);
+    result.own = evaluate_own(scenario, *quick, space, result, {.formulas = estimates, .simulation = overheads});
   } else {
     result.own.problem = options.own_problem;
   }

@@ -133,6 +133,37 @@ TEST(CallOverheads, DoNotDependOnTheOrderInWhichTheyAreAskedFor) {
   }
 }
 
+// Steps that are mostly the all-reduce of 32 ranks, of sizes between those that are simulated: 32 sequences of 128
+// tokens are little computing, and gradients of 300 to 700 MB are much.
+TEST(CallOverheads, InterpolatedOnesGiveNearlyTheSameStep) {
+  for (const int hidden : {3072, 3584, 4096, 4608}) {
+    const Scenario scenario = load(
+        fmt::format("model: {{num_layers: 2, hidden_size: {}, num_attention_heads: 32, ffn_hidden_size: {}, "
+                    "vocab_size: 32000, seq_length: 128}}\ntraining: {{global_batch: 32}}\nparallel: {{dp: auto}}\n{}"
+                    "simulate: {{network: alpha_beta}}\ncollectives: {{model: closed_form, overhead: kernels}}\n",
+                    hidden, 4 * hidden, kCluster));
+    KnownOverheads exact;
+    KnownOverheads interpolated(OverheadAccuracy::kInterpolated);
+    const auto expected = Planner(scenario, &exact).predict(scenario);
+    const auto estimate = Planner(scenario, &interpolated).predict(scenario);
+    ASSERT_TRUE(expected && *expected && estimate && *estimate);
+    const double step = to_seconds((*expected)->step_time.mean);
+    EXPECT_NEAR(to_seconds((*estimate)->step_time.mean), step, 0.01 * step) << "hidden size " << hidden;
+    EXPECT_GT(to_seconds((*expected)->everywhere.dimensions.front().exposed), 0.2 * step);
+  }
+}
+
+// Few ranks and small calls cost little, and are simulated as they are.
+TEST(CallOverheads, OfFewRanksAreExactInBothCases) {
+  const Scenario scenario = load(job("model: closed_form, overhead: kernels"));
+  KnownOverheads exact;
+  KnownOverheads interpolated(OverheadAccuracy::kInterpolated);
+  const auto expected = Planner(scenario, &exact).predict(scenario);
+  const auto estimate = Planner(scenario, &interpolated).predict(scenario);
+  ASSERT_TRUE(expected && *expected && estimate && *estimate);
+  EXPECT_EQ((*estimate)->step_time.mean, (*expected)->step_time.mean);
+}
+
 // Ranks with different overheads must not be one class: the fold sees overheads, of calls and of messages.
 TEST(CallOverheads, AreSeenByTheFold) {
   class ByLayout final : public CallOverhead {
