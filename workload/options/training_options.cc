@@ -361,7 +361,7 @@ void check_precision(ConfigMap& training, const TrainingOptions& options, const 
         fmt::format("{} needs {}, which {} does not have (cluster.node.gpu.peak)", key, to_string(narrow), gpu.name),
         fmt::format("set {}: none", key));
   }
-  if (gpu.peak_of(options.precision) > FlopRate(0.0)) return;
+  if (gpu.name.empty() || gpu.peak_of(options.precision) > FlopRate(0.0)) return;  // no name: its own mistake
   training.error(
       "precision", "E135",
       fmt::format("{} = {}, but {} has no {} arithmetic (cluster.node.gpu.peak)", training.path_of("precision"),
