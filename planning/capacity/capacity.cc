@@ -10,6 +10,7 @@
 #include "planning/search/search.h"
 #include "planning/search/search_base.h"
 #include "planning/search/search_report.h"
+#include "planning/study/first_error.h"
 
 namespace ringwright::planning {
 namespace {
@@ -20,10 +21,10 @@ constexpr double kJoulesPerMegawattHour = 3.6e9;
 constexpr double kTie = 1e-3;
 
 void refuse(Offer& offer, const Diagnostics& mistakes) {
-  const auto first = std::ranges::find(mistakes.all(), Severity::kError, &Diagnostic::severity);
+  const Diagnostic* const first = first_error(mistakes);
   offer.status = OfferStatus::kRefused;
-  offer.code = first == mistakes.all().end() ? "" : first->code;
-  offer.reason = first == mistakes.all().end() ? "it cannot be searched" : first->message;
+  offer.code = first == nullptr ? "" : first->code;
+  offer.reason = first == nullptr ? "it cannot be searched" : first->message;
 }
 
 // One machine with one number of hosts: 0 stands for the scenario's own.

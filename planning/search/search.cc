@@ -13,6 +13,7 @@
 #include "core/base/check.h"
 #include "core/base/json_text.h"
 #include "planning/search/search_rank.h"
+#include "planning/study/first_error.h"
 #include "workload/builtin.h"
 
 namespace ringwright::planning {
@@ -43,7 +44,7 @@ std::string title_of(const std::string& code) {
 }
 
 Refusal refusal_of(const Diagnostics& diagnostics) {
-  const auto first = std::ranges::find(diagnostics.all(), Severity::kError, &Diagnostic::severity);
+  const Diagnostic* const first = first_error(diagnostics);
   return {.code = first->code, .reason = title_of(first->code), .example = first->message};
 }
 

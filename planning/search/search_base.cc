@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "configs/scenario/scenario_reader.h"
+#include "planning/study/first_error.h"
 
 namespace ringwright::planning {
 namespace {
@@ -17,13 +18,6 @@ constexpr std::array<std::string_view, 7> kSizes = {"E130", "E131", "E134", "E13
 
 bool is_of_sizes(const Diagnostic& diagnostic) {
   return diagnostic.severity != Severity::kError || std::ranges::find(kSizes, diagnostic.code) != kSizes.end();
-}
-
-std::string first_error(const Diagnostics& diagnostics) {
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (diagnostic.severity == Severity::kError) return diagnostic.message;
-  }
-  return {};
 }
 
 std::optional<configs::Scenario> first_legal(const configs::Scenario& read, const SearchSpace& space) {
@@ -55,8 +49,10 @@ Result<SearchBase> load_search_base(const std::string& path, const configs::Scen
   if (space.size() > kMostCombinations) return tl::unexpected(scenario.error());
   auto legal = first_legal(*read, space);
   if (!legal) return tl::unexpected(scenario.error());
-  return SearchBase{
-      .read = std::move(read), .scenario = std::move(*legal), .own_problem = first_error(scenario.error())};
+  const Diagnostic* const problem = first_error(scenario.error());
+  return SearchBase{.read = std::move(read),
+                    .scenario = std::move(*legal),
+                    .own_problem = problem != nullptr ? problem->message : std::string()};
 }
 
 }  // namespace ringwright::planning

@@ -12,6 +12,7 @@
 #include "configs/simulation/step_plan.h"
 #include "core/base/text.h"
 #include "planning/study/each_item.h"
+#include "planning/study/first_error.h"
 
 namespace ringwright::planning {
 namespace {
@@ -95,7 +96,7 @@ void list_contended(const Fabric& fabric, const Arranged& arranged, Arrangement&
 void conclude(const configs::SharedScenario& shared, const std::vector<workload::StepPlan>& plans,
               const Fabric& fabric, Arranged& arranged, Arrangement& result) {
   if (arranged.problems.has_errors()) {
-    const auto first = std::ranges::find(arranged.problems.all(), Severity::kError, &Diagnostic::severity);
+    const Diagnostic* const first = first_error(arranged.problems);
     result.code = first->code;
     result.reason = first->message;
     return;

@@ -9,6 +9,7 @@
 #include "configs/simulation/simulate.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
+#include "planning/study/first_error.h"
 
 namespace ringwright::planning {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kStatusNames{"ok", "too_large", "refused", "unfinished"};
 
 Point refused_point(const Diagnostics& mistakes) {
-  const auto first = std::ranges::find(mistakes.all(), Severity::kError, &Diagnostic::severity);
-  if (first == mistakes.all().end()) return {.reason = "it cannot be simulated"};
+  const Diagnostic* const first = first_error(mistakes);
+  if (first == nullptr) return {.reason = "it cannot be simulated"};
   return {.status = PointStatus::kRefused, .code = first->code, .reason = first->message};
 }
 
