@@ -75,7 +75,7 @@ def row_of(scenario, options):
     own, best = found["own"]["configuration"], found["ranking"][0]
     mine, its = figures(own)["step_time_s"], figures(best)["step_time_s"]
     fits = "" if found["own"]["fits"] else " (does not fit)"
-    place = f"{found['own']['rank']} of {found['predicted']}{fits}"
+    place = f"{found['own']['rank'] or '-'} of {found['predicted']}{fits}"
     if its >= mine:  # the axes do not contain the published layout, or it is the best
         return [scenario, words(own), f"{mine:.4g} s", "none is faster", f"{its:.4g} s", "", place, f"{cpu:.0f}"]
     return [scenario, words(own), f"{mine:.4g} s", words(best), f"{its:.4g} s", f"{its / mine - 1:+.1%}", place,
