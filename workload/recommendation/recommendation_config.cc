@@ -72,6 +72,12 @@ void read_column_shards(ConfigMap& map, std::int64_t ranks, TableGroup& group) {
                       .max = kMostColumns},
                      "auto")
           .value_or(default_shards(group.dim, ranks));
+  if (group.column_shards == 1 && !map.has("column_shards") && ranks > 1) {
+    map.warn("sharding", "W551",
+             fmt::format("{} columns are too few for parts of {}: tables stay whole, as with table_wise", group.dim,
+                         kNarrowestPart),
+             "set column_shards to split them all the same");
+  }
   if (group.dim % group.column_shards == 0) return;
   map.error("column_shards", "E550",
             fmt::format("{} = {} does not divide the {} columns of the table", map.path_of("column_shards"),

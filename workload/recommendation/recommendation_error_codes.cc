@@ -1,4 +1,4 @@
-// The codes of mistakes in a recommendation model: E550 to E553, W550.
+// The codes of mistakes in a recommendation model: E550 to E553, W550, W551.
 #include <array>
 
 #include "workload/recommendation/recommendation_config.h"
@@ -25,6 +25,10 @@ constexpr std::array kRecommendationCodes = {
               "The rank with the most lookups and pooled rows sets the pace of the others. An all-to-all of unequal\n"
               "parts takes as long as the largest rank's part, and is simulated with that size.",
               "sharding: auto   # splits the costliest tables by rows"},
+    ErrorCode{"W551", "tables too narrow for parts of their columns",
+              "Without column_shards, parts have at least 32 columns, as in TorchRec's planner; a narrower table\n"
+              "stays whole.",
+              "tables: [{rows: 1000000, dim: 32, sharding: column_wise, column_shards: 2}]"},
 };
 
 }  // namespace
