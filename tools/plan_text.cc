@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/step_facts.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
@@ -62,7 +63,7 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   const bool recorded = scenario.job.trace.has_value();
   table.add_row(
       recorded ? std::vector<std::string>{"traces", scenario.job.trace->name}
-               : std::vector<std::string>{"model", fmt::format("{}, {} parameters", scenario.job.model.name,
+               : std::vector<std::string>{"model", fmt::format("{}, {} parameters", configs::name_of(scenario.job),
                                                                count(static_cast<std::uint64_t>(plan.parameters)))});
   table.add_row({"GPUs", fmt::format("{} on {} host{}, {}", count(cost.ranks),
                                      count(static_cast<std::uint64_t>(scenario.cluster.hosts)),
@@ -88,7 +89,7 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
 std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
   const Estimate cost = estimate(simulation);
-  const std::string& name = scenario.job.trace ? scenario.job.trace->name : scenario.job.model.name;
+  const std::string name = scenario.job.trace ? scenario.job.trace->name : configs::name_of(scenario.job);
   return fmt::format(
       "{{\n  \"model\": {},\n  \"parameters\": {},\n  \"gpus\": {},\n  \"microbatches\": {},\n  \"tokens_per_step\": "
       "{},\n"

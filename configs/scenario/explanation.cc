@@ -26,6 +26,7 @@
 #include "traces/text_workload/error_codes.h"
 #include "traces/timeline/error_codes.h"
 #include "workload/builtin.h"
+#include "workload/recommendation/recommendation_config.h"
 
 namespace ringwright::configs {
 namespace {
@@ -82,6 +83,7 @@ std::string explain_code(std::string_view code) {
                              mixed_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
+                             workload::recommendation_error_codes(),
                              traces::trace_error_codes(),
                              traces::chakra_error_codes(),
                              traces::job_log_error_codes(),

@@ -4,8 +4,8 @@
 //       - { name: pretrain, gpus: 512, placement: packed, model: {preset: llama3-70b}, parallel: {tp: 8, pp: 4} }
 //       - { name: finetune, gpus: 64, placement: spread, scenario: finetune.yaml }
 //
-// A job's model, training, parallel, memory and workload are those of the file, changed by its own; or those of the
-// scenario that it names. Everything else (cluster, compute, collectives, simulate ...) is the machine's.
+// A job's model, training, parallel, memory, workload and recommendation are those of the file, changed by its own; or
+// those of the scenario that it names. Everything else (cluster, compute, collectives, simulate ...) is the machine's.
 #pragma once
 
 #include <cstdint>

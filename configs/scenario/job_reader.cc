@@ -1,4 +1,5 @@
-// Reads the job of a scenario: its model, training options, layout and memory, or a recorded step.
+// Reads the job of a scenario: its model, training options, layout and memory, or a recorded step, or a
+// recommendation model.
 #include <utility>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "configs/scenario/listed_schedule.h"
 #include "configs/scenario/mixed_balance.h"
 #include "configs/scenario/mixed_compute.h"
+#include "configs/scenario/recommendation_job.h"
 #include "configs/scenario/recorded_job.h"
 #include "configs/scenario/scenario_reader.h"
 #include "core/config/input_file.h"
@@ -64,8 +66,10 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
 
 Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share) {
   const workload::World world = world_of(root, cluster, share);
+  if (root.has("recommendation")) return read_recommendation_job(root, cluster, world.ranks);
   if (root.has("workload")) return read_recorded_job(root, cluster, world.ranks, foreign);
   if (root.documenting()) static_cast<void>(read_recorded_job(root, cluster, world.ranks, foreign));
+  if (root.documenting()) static_cast<void>(read_recommendation_job(root, cluster, world.ranks));
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");

@@ -38,7 +38,8 @@ constexpr std::array kEffects = {
                                    "seeds of their own"},
     KeyEffect{"simulate.fast_forward", "collectives.model!=chunks & interference.model!=share",
               "with 'collectives.model: chunks' or 'interference.model: share' nothing is skipped anyway"},
-    KeyEffect{"report.attention_flops", "job.recorded=no", "a recorded step does not say what the model needs"},
+    KeyEffect{"report.attention_flops", "job.transformer=yes",
+              "only a transformer that is described by its sizes has attention"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
     KeyEffect{"faults[].link", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].nic", kMeetsLinks, kWholeLinks},
@@ -87,7 +88,7 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   if (!scenario.cluster.groups.empty()) values.add("cluster.nodes", std::to_string(scenario.cluster.hosts));
   values.add("faults.down", yes_or_no(down));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
-  values.add("job.recorded", yes_or_no(scenario.job.trace.has_value()));
+  values.add("job.transformer", yes_or_no(scenario.job.trains_transformer()));
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
   values.add("job.offloads", yes_or_no(offload.any()));

@@ -15,6 +15,7 @@
 #include "configs/scenario/published.h"
 #include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
+#include "workload/recommendation/recommendation_step.h"
 
 namespace ringwright::configs {
 namespace {
@@ -151,10 +152,16 @@ AttentionFlops read_attention_flops(ConfigMap root) {
   return count == "full" ? AttentionFlops::kFull : AttentionFlops::kCausal;
 }
 
+// Of collectives, which may have algorithms of their own.
+std::vector<std::string> dimension_names_of(const Job& job) {
+  if (job.trace) return dimension_names_of(*job.trace);
+  return job.recommendation ? workload::recommendation_dimensions() : dimension_names();
+}
+
 }  // namespace
 
 SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
-  if (job.trace) return read_simulate(root);
+  if (!job.trains_transformer()) return read_simulate(root);
   // Until a pipeline that never runs empty is in its steady state.
   const int filling = workload::steps_until_steady(job.parallel.versions, job.parallel.pp,
                                                    static_cast<int>(job.parallel.microbatches(job.training)));
@@ -346,7 +353,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.job = reading.machine_only ? read_job_of_machine(root, cluster)
                                       : read_job(root, cluster, foreign, reading.share);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
-  const auto dimensions = scenario.job.trace ? dimension_names_of(*scenario.job.trace) : dimension_names();
+  const auto dimensions = dimension_names_of(scenario.job);
   read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions), files, foreign, scenario);
   scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
                                            : read_simulate_of(root, scenario.job);

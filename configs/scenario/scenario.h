@@ -16,6 +16,7 @@
 #include "configs/scenario/host_groups.h"
 #include "configs/scenario/interference_settings.h"
 #include "configs/scenario/job_entries.h"
+#include "configs/scenario/recommendation_job.h"
 #include "configs/scenario/search_settings.h"
 #include "configs/scenario/trace_job.h"
 #include "configs/scenario/what_if.h"
@@ -67,7 +68,8 @@ struct Cluster {
 };
 
 // The settings of a whole training step; a file that only describes a cluster has none. With `trace` the step is a
-// recorded one, and model, training, parallel and memory are not set.
+// recorded one, and model, training, parallel and memory are not set; with `recommendation` it is that of a
+// recommendation model, and model, training and parallel are not set.
 struct Job {
   workload::ModelShape model;
   workload::TrainingOptions training;
@@ -75,6 +77,9 @@ struct Job {
   std::unique_ptr<ComputeModel> compute;
   workload::MemoryAssumptions memory;
   std::optional<TraceJob> trace;
+  std::optional<RecommendationJob> recommendation;
+
+  [[nodiscard]] bool trains_transformer() const { return !trace && !recommendation; }
 };
 
 // Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all

@@ -16,7 +16,7 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, const Ru
   facts.tokens_per_step = plan.tokens;
   facts.model_flops =
       scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops : plan.model_flops_full_attention;
-  facts.peak_flop_rate = mean_peak(scenario.cluster, scenario.job.training.precision);
+  facts.peak_flop_rate = mean_peak(scenario.cluster, precision_of(scenario.job));
   facts.warmup_iterations = scenario.simulate.warmup;
   Report report =
       summarise({.record = record, .graph = plan.graph, .classes = simulation.folding().ranks}, std::move(facts));

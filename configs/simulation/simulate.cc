@@ -243,7 +243,8 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
   const bool identical =
       lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
-  if (!scenario.simulate.fast_forward || !identical || scenario.job.trace) return {workload::Passes::kAsSegments};
+  if (!scenario.simulate.fast_forward || !identical || !scenario.job.trains_transformer())
+    return {workload::Passes::kAsSegments};
   return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};
 }
 

@@ -16,6 +16,7 @@
 #include "core/plan/segments.h"
 #include "core/run/collectives/coupled_plan.h"
 #include "workload/layout/rank_layout.h"
+#include "workload/recommendation/recommendation_memory.h"
 
 namespace ringwright::configs {
 namespace {
@@ -219,13 +220,16 @@ std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
   if (job.trace) return rows;  // traces say what is computed, not what is held
+  const auto& recommendation = job.recommendation;
   const auto ledger =
-      workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
+      recommendation
+          ? workload::recommendation_memory(recommendation->model, recommendation->placement, job.memory)
+          : workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel},
+                                    job.memory);
   for (const workload::StageMemory& stage : ledger) {
-    MemoryRow row{.stage = stage.stage,
-                  .items = {},
-                  .total = stage.total(),
-                  .capacity = smallest_memory(scenario.cluster, job.parallel, stage.stage)};
+    const Bytes capacity = recommendation ? scenario.cluster.gpu.memory
+                                          : smallest_memory(scenario.cluster, job.parallel, stage.stage);
+    MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = capacity};
     for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
     rows.push_back(std::move(row));
   }

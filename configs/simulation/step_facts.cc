@@ -132,6 +132,16 @@ void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
 
 }  // namespace
 
+std::string name_of(const Job& job) {
+  if (job.trace) return "traces " + job.trace->name;
+  return job.recommendation ? job.recommendation->model.name : job.model.name;
+}
+
+DataType precision_of(const Job& job) {
+  if (job.trace) return job.trace->precision;
+  return job.recommendation ? job.recommendation->model.precision : job.training.precision;
+}
+
 FlopRate mean_peak(const Cluster& cluster, DataType precision) {
   if (!cluster.mixed()) return cluster.gpu.peak_of(precision);
   double sum = 0.0;
@@ -146,20 +156,22 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   StepFacts facts;
   facts.scenario = scenario.name;
   facts.seed = scenario.simulate.seed;
-  const std::optional<TraceJob>& trace = scenario.job.trace;
-  facts.model = trace ? "traces " + trace->name : scenario.job.model.name;
+  facts.model = name_of(scenario.job);
   facts.parameters = plan.parameters;
-  if (!trace) facts.layout = layout_text(scenario.job.parallel);
+  const std::optional<RecommendationJob>& recommendation = scenario.job.recommendation;
+  if (recommendation) facts.layout = layout_text(*recommendation);
+  if (recommendation) facts.processed = "samples";
+  if (scenario.job.trains_transformer()) facts.layout = layout_text(scenario.job.parallel);
   facts.microbatches = plan.microbatches;
   facts.tokens_per_step = plan.tokens;
   facts.model_flops = scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops
                                                                           : plan.model_flops_full_attention;
   facts.hardware_flops = plan.hardware_flops;
-  facts.peak_flop_rate = mean_peak(scenario.cluster, trace ? trace->precision : scenario.job.training.precision);
+  facts.peak_flop_rate = mean_peak(scenario.cluster, precision_of(scenario.job));
   add_groups(scenario.cluster, plan.graph.rank_count(), facts);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
-  if (!trace) facts.hosts = host_rows(scenario);
+  if (scenario.job.trains_transformer()) facts.hosts = host_rows(scenario);
   facts.held_at_peak = plan.held_at_peak;
   facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;

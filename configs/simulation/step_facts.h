@@ -1,11 +1,18 @@
 // What a report states about a job before anything is simulated: sizes, evidence of inputs, warnings, every value.
 #pragma once
 
+#include <string>
+
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/simulation.h"
 #include "core/report/facts.h"
 
 namespace ringwright::configs {
+
+// Of what the job runs: a model, or recorded traces.
+[[nodiscard]] std::string name_of(const Job& job);
+// Whose peak counts.
+[[nodiscard]] DataType precision_of(const Job& job);
 
 // The peak rate of one GPU: a mean over those of all groups.
 [[nodiscard]] FlopRate mean_peak(const Cluster& cluster, DataType precision);

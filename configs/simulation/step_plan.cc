@@ -1,5 +1,7 @@
 #include "configs/simulation/step_plan.h"
 
+#include "workload/recommendation/recommendation_step.h"
+
 namespace ringwright::configs {
 
 workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes) {
@@ -7,6 +9,9 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes) 
   if (scenario.job.trace) {
     plan.graph = scenario.job.trace->graph;
     plan.hardware_flops = scenario.job.trace->operations;
+  } else if (scenario.job.recommendation) {
+    plan = workload::build_recommendation_step(scenario.job.recommendation->model,
+                                               scenario.job.recommendation->placement);
   } else {
     plan = workload::build_step(
         {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);

@@ -45,7 +45,7 @@ struct Kernel {
   std::string name;              // "qkv", "mlp up dgrad": what a profile would call it
   DataType type = DataType::kBf16;
   // GEMM: m, n, k of one of `batch` GEMMs. Attention: m = query length, n = key length, k = head size, batch =
-  // sequences x heads of this rank. Others: 0.
+  // sequences x heads of this rank. Lookups of rows at random: m = bytes of their tables. Others: 0.
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   GemmRole role = GemmRole::kForward;
   AttentionMask mask = AttentionMask::kNone;

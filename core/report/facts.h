@@ -175,6 +175,7 @@ struct StepFacts {
   std::string layout;                // "TP 8 x PP 16 x DP 128"
   std::int64_t microbatches = 0;     // per pipeline and step
   std::int64_t tokens_per_step = 0;  // of the whole job
+  std::string processed = "tokens";  // what tokens_per_step counts: "samples" of a recommendation model
   Flops model_flops;                 // of a step of the whole job: what the mathematics needs
   Flops hardware_flops;              // the same with recomputation
   FlopRate peak_flop_rate;           // of one GPU, dense, in the precision of the GEMMs

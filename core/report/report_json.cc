@@ -48,16 +48,18 @@ Json config_json(const StepFacts& facts) {
 
 Json job_json(const Report& report) {
   const StepFacts& facts = report.facts;
-  return {{"model", facts.model},
-          {"parameters", facts.parameters},
-          {"gpus", report.gpus},
-          {"layout", facts.layout},
-          {"microbatches", facts.microbatches},
-          {"tokens_per_step", facts.tokens_per_step},
-          {"model_flops_per_step", facts.model_flops.count()},
-          {"hardware_flops_per_step", facts.hardware_flops.count()},
-          {"peak_flops_per_s_per_gpu", facts.peak_flop_rate.count()},
-          {"memory_bytes_per_s_per_gpu", facts.memory_bandwidth.count()}};
+  Json job = {{"model", facts.model},
+              {"parameters", facts.parameters},
+              {"gpus", report.gpus},
+              {"layout", facts.layout},
+              {"microbatches", facts.microbatches},
+              {"tokens_per_step", facts.tokens_per_step},
+              {"model_flops_per_step", facts.model_flops.count()},
+              {"hardware_flops_per_step", facts.hardware_flops.count()},
+              {"peak_flops_per_s_per_gpu", facts.peak_flop_rate.count()},
+              {"memory_bytes_per_s_per_gpu", facts.memory_bandwidth.count()}};
+  if (facts.processed != "tokens") job["tokens_are"] = facts.processed;
+  return job;
 }
 
 Json metrics_json(const Report& report) {

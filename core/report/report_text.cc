@@ -100,7 +100,7 @@ std::string heading(const Report& report, std::size_t width, const Pen& pen) {
     parts.push_back(fmt::format("{} microbatch{}", facts.microbatches, facts.microbatches == 1 ? "" : "es"));
   }
   if (facts.tokens_per_step > 0) {
-    parts.push_back(print_count(static_cast<double>(facts.tokens_per_step)) + " tokens/step");
+    parts.push_back(print_count(static_cast<double>(facts.tokens_per_step)) + " " + facts.processed + "/step");
   }
   return text + wrap(join(parts, " | "), width, 2) + "\n";
 }
@@ -128,7 +128,8 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   if (step.count > 1 && step.minimum != step.maximum)
     spread = fmt::format("  ({} .. {}, {} steps)", to_string(step.minimum), to_string(step.maximum), step.count);
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
-  table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, "  Tokens/s/GPU",
+  const char* rate = report.facts.processed == "samples" ? "  Samples/s/GPU" : "  Tokens/s/GPU";
+  table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, rate,
                  report.facts.tokens_per_step > 0 ? print_rate(report.tokens_per_second_per_gpu) : "-"});
   std::string use = report.model_flop_utilisation ? print_percent(*report.model_flop_utilisation) : "unknown";
   if (report.model_flop_utilisation)

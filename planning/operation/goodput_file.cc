@@ -117,7 +117,7 @@ class GoodputReader {
     facts.shape = {.gpus = scenario.cluster.gpus(), .gpus_per_host = scenario.cluster.host.gpus};
     if (scenario.cost) facts.usd_per_gpu_hour = scenario.cost->usd_per_gpu_hour;
     scenario_fingerprint_ = fingerprint_of(scenario);
-    if (job.trace || job.compute == nullptr) return facts;
+    if (!job.trains_transformer() || job.compute == nullptr) return facts;
     facts.shape.replicas = job.parallel.dp;
     const workload::SavedState state =
         workload::saved_state({.shape = job.model, .training = job.training, .parallel = job.parallel});

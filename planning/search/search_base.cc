@@ -34,9 +34,10 @@ std::optional<configs::Scenario> first_legal(const configs::Scenario& read, cons
 Result<SearchBase> load_search_base(const std::string& path, const configs::ScenarioOptions& options,
                                     const std::vector<configs::SearchAxis>& others) {
   auto scenario = configs::load_scenario(path, options);
-  if (scenario && scenario->job.trace) {
-    return tl::unexpected(failure("E153", "a search needs a model; this scenario replays traces ('workload')",
-                                  {.file = path}, "model, training and parallel instead of 'workload'"));
+  if (scenario && !scenario->job.trains_transformer()) {
+    return tl::unexpected(failure("E153", "a search needs a transformer ('model'); this scenario has a 'workload' or a "
+                                          "'recommendation'",
+                                  {.file = path}, "ringwright sweep takes any job"));
   }
   if (scenario) return SearchBase{.read = nullptr, .scenario = std::move(*scenario), .own_problem = {}};
   if (!std::ranges::all_of(scenario.error().all(), is_of_sizes)) return tl::unexpected(scenario.error());

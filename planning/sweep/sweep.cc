@@ -64,7 +64,8 @@ Result<bool> may_be_point(const SweepPlan& plan, const std::vector<KeyValue>& va
 // The same for the conditions that need the scenario, presets and defaults included.
 Result<bool> is_point(const SweepPlan& plan, const std::vector<KeyValue>& values, const Scenario& scenario) {
   const auto value_read = [&](std::string_view key) -> std::optional<std::string> {
-    if (key == "parallel.dp" && !scenario.job.trace) return std::to_string(scenario.job.parallel.dp);  // often `auto`
+    if (key == "parallel.dp" && scenario.job.trains_transformer())
+      return std::to_string(scenario.job.parallel.dp);  // often `auto`
     for (const ValueRead& value : scenario.document.log().values()) {
       if (value.path == key) return value.canonical;
     }

@@ -38,8 +38,11 @@ double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const auto bytes = static_cast<double>(kernel.bytes.count());
   const auto cache = static_cast<double>(gpu.l2.count());
   const double resident = cache * profile[kStreamCacheShare];
-  double cached = bytes <= resident ? 1.0 : 0.0;
-  if (bytes > resident && bytes < cache) cached = (cache - bytes) / (cache - resident);
+  // Rows that are looked up at random are anywhere in their tables.
+  const bool at_random = kernel.family == KernelFamily::kEmbedding && kernel.m > 0;
+  const double touched = at_random ? std::max(bytes, static_cast<double>(kernel.m)) : bytes;
+  double cached = touched <= resident ? 1.0 : 0.0;
+  if (touched > resident && touched < cache) cached = (cache - touched) / (cache - resident);
   const double slow = cached / profile[kStreamCacheSpeed] + 1.0 - cached;
   const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * family_speed(kernel.family, profile);
   return bytes * slow / rate;

@@ -1,0 +1,89 @@
+// A deep learning recommendation model (DLRM) and how its step is run: tables of embeddings split over ranks, and dense
+// layers that every rank has.
+//
+// Naumov et al., "Deep Learning Recommendation Model for Personalization and Recommendation Systems", arXiv 1906.00091.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/units.h"
+#include "core/plan/kernel.h"
+
+namespace ringwright::workload {
+
+// How the vectors of a sample are combined: all pairwise dot products (DLRM), concatenated, or concatenated and passed
+// through low-rank cross layers (DCN-v2, arXiv 2008.13535).
+enum class Interaction { kDot, kCat, kDcn };
+
+// TorchRec's types of sharding: a whole table on one rank; its rows, or its columns, over ranks; or a copy on each.
+enum class Sharding { kAuto, kTableWise, kRowWise, kColumnWise, kDataParallel };
+
+// Of tables. Dense layers have Adagrad's state unless it is SGD. Row-wise Adagrad has one value for each row
+// (FBGEMM EXACT_ROWWISE_ADAGRAD), Adagrad one for each weight.
+enum class SparseOptimizer { kSgd, kRowwiseAdagrad, kAdagrad };
+
+// Equal tables of one feature each.
+struct TableGroup {
+  std::int64_t count = 1;
+  std::int64_t rows = 1;
+  std::int64_t dim = 1;
+  double pooling = 1.0;  // rows that a sample looks up and sums, on average
+  Sharding sharding = Sharding::kAuto;
+  std::int64_t column_shards = 1;  // kColumnWise: parts of equal width
+};
+
+struct RecommendationModel {
+  std::string name;
+  std::int64_t dense_features = 1;
+  std::vector<std::int64_t> bottom_mlp;  // widths of layers
+  std::vector<std::int64_t> top_mlp;
+  Interaction interaction = Interaction::kDot;
+  std::int64_t dcn_layers = 0;
+  std::int64_t dcn_low_rank = 0;
+  std::vector<TableGroup> tables;
+
+  std::int64_t global_batch = 1;
+  DataType precision = DataType::kFp32;  // of dense layers' GEMMs
+  DataType embedding_precision = DataType::kFp32;
+  DataType comm_precision = DataType::kFp32;  // of pooled embeddings and their gradients between ranks
+  SparseOptimizer optimizer = SparseOptimizer::kRowwiseAdagrad;
+  double gather_efficiency = 1.0;  // speed of rows at random, relative to a stream of the same bytes
+  bool prefetch_indices = false;   // indices of the next batch are exchanged during this step
+  Bytes bucket;                    // of gradients that are reduced together
+};
+
+// Indices and lengths of features are 64-bit integers, as in TorchRec's KeyedJaggedTensor.
+inline constexpr double kIndexBytes = 8.0;
+// Dense weights and gradients are fp32.
+inline constexpr double kDenseBytes = 4.0;
+
+[[nodiscard]] std::int64_t table_count(const RecommendationModel& model);
+// Columns of all tables together.
+[[nodiscard]] std::int64_t embedding_columns(const RecommendationModel& model);
+// Optimizer state of `columns` columns of one row.
+[[nodiscard]] double row_state_bytes(const RecommendationModel& model, std::int64_t columns);
+// Weights and optimizer state of one table of the group, or of that many of its columns.
+[[nodiscard]] double table_bytes(const RecommendationModel& model, const TableGroup& group, std::int64_t columns);
+// Input of the first layer of the top MLP.
+[[nodiscard]] std::int64_t interaction_width(const RecommendationModel& model);
+
+// One fully connected layer.
+struct DenseLayer {
+  std::string name;
+  std::int64_t inputs = 0;
+  std::int64_t outputs = 0;
+  bool bias = true;
+  bool activates = true;  // ReLU
+  [[nodiscard]] std::int64_t parameters() const { return inputs * outputs + (bias ? outputs : 0); }
+};
+[[nodiscard]] std::vector<DenseLayer> bottom_layers(const RecommendationModel& model);
+// The two factors of every cross layer; empty without them.
+[[nodiscard]] std::vector<DenseLayer> cross_layers(const RecommendationModel& model);
+[[nodiscard]] std::vector<DenseLayer> top_layers(const RecommendationModel& model);
+[[nodiscard]] std::int64_t dense_parameters(const RecommendationModel& model);
+// Of tables and dense layers.
+[[nodiscard]] double parameter_count(const RecommendationModel& model);
+
+}  // namespace ringwright::workload

@@ -1,0 +1,294 @@
+#include "workload/recommendation/recommendation_step.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "workload/program/graph_tables.h"
+#include "workload/program/program_writer.h"
+#include "workload/recommendation/recommendation_kernels.h"
+
+namespace ringwright::workload {
+namespace {
+
+constexpr StreamIndex kExchangeStream = 1;
+constexpr CommStream kEmbeddingStream{.dimension = DimensionId(0), .stream = kExchangeStream};
+constexpr CommStream kGradientStream{.dimension = DimensionId(1), .stream = kExchangeStream};
+constexpr std::int64_t kFirstBucket = 1 << 20;  // dist._DEFAULT_FIRST_BUCKET_BYTES of PyTorch
+
+std::size_t ranks_in(const TablePlacement& placement) {
+  return placement.role_of_rank.size();
+}
+
+Bytes as_bytes(double bytes) {
+  return scale(Bytes(1), bytes);
+}
+
+Dimension of_all_ranks(std::string name, std::size_t ranks) {
+  Dimension dimension;
+  dimension.name = std::move(name);
+  std::vector<RankId>& group = dimension.groups.emplace_back();
+  for (std::size_t rank = 0; rank < ranks; ++rank) group.emplace_back(rank);
+  index_groups(dimension, ranks);
+  return dimension;
+}
+
+// Writes the program of one role.
+class RoleWriter {
+ public:
+  RoleWriter(const RecommendationModel& model, const TablePlacement& placement, GraphTables& tables, std::uint32_t role)
+      : model_(model),
+        placement_(placement),
+        tables_(tables),
+        writer_(tables, fmt::format("tables {}", role)),
+        sizes_(exchange_sizes(model, placement)),
+        shares_{.placed = placed_tables(model, placement, placement.roles[role]),
+                .row_wise = row_wise_tables(model, placement),
+                .replicated = replicated_tables(model, placement)},
+        samples_(model.global_batch / static_cast<std::int64_t>(ranks_in(placement))) {}
+
+  [[nodiscard]] Program write(std::vector<Bytes>& sent) && {
+    const std::vector<TaskIndex> pooled = look_up();
+    const std::vector<DenseLayer> bottom = bottom_layers(model_);
+    forward("bottom MLP", bottom);
+    for (const TaskIndex task : pooled) writer_.wait(task);
+    forward_top();
+    backward_top();
+    const std::vector<TaskIndex> returned = return_gradients();
+    name("bottom MLP backward");
+    backward(bottom, InputGradient::kNotNeeded);
+    replicated_gradients();
+    flush_bucket();
+    for (const TaskIndex task : returned) writer_.wait(task);
+    update();
+    sent = {embedding_bytes_, buckets_.bytes};
+    return writer_.finish(ranks_in(placement_) > 1 ? 2 : 1);
+  }
+
+ private:
+  void name(const std::string& text) { writer_.name_work({.label = text, .work = text}); }
+  void run(std::vector<Kernel> kernels) { writer_.compute(tables_.add_section(std::move(kernels))); }
+
+  [[nodiscard]] TaskIndex exchange(CollectiveKind kind, Bytes bytes, std::string_view label) {
+    embedding_bytes_ += bytes;
+    return writer_.collective(kEmbeddingStream, {.kind = kind, .bytes = bytes}, label);
+  }
+
+  // Indices, lookups, and the exchanges of pooled rows.
+  [[nodiscard]] std::vector<TaskIndex> look_up() {
+    std::vector<TaskIndex> exchanges;
+    if (sizes_.indices > Bytes(0)) {
+      const TaskIndex indices = exchange(CollectiveKind::kAllToAll, sizes_.indices, "indices");
+      if (!model_.prefetch_indices) writer_.wait(indices);
+    }
+    name("lookup");
+    run(lookup_kernels(model_, "lookup", shares_.placed));
+    if (sizes_.pooled > Bytes(0))
+      exchanges.push_back(exchange(CollectiveKind::kAllToAll, sizes_.pooled, "pooled rows"));
+    name("lookup of split tables");
+    run(lookup_kernels(model_, "lookup of split tables", shares_.row_wise));
+    if (sizes_.reduce_scatter > Bytes(0))
+      exchanges.push_back(exchange(CollectiveKind::kReduceScatter, sizes_.reduce_scatter, "partial sums"));
+    name("lookup of copies");
+    run(lookup_kernels(model_, "lookup of copies", shares_.replicated));
+    return exchanges;
+  }
+
+  void forward(const std::string& text, const std::vector<DenseLayer>& layers) {
+    name(text);
+    for (const DenseLayer& layer : layers) run(layer_forward(model_, layer, samples_));
+  }
+
+  void forward_top() {
+    name("interaction");
+    run(interaction_forward(model_, samples_));
+    const std::vector<DenseLayer> cross = cross_layers(model_);
+    for (std::size_t i = 0; i < cross.size(); ++i) {
+      run(layer_forward(model_, cross[i], samples_));
+      if (i % 2 == 1) run(cross_forward(model_, samples_));
+    }
+    forward("top MLP", top_layers(model_));
+    run(loss_kernels(model_, samples_));
+  }
+
+  void backward_top() {
+    name("top MLP backward");
+    backward(top_layers(model_), InputGradient::kNeeded);
+    name("interaction backward");
+    const std::vector<DenseLayer> cross = cross_layers(model_);
+    for (std::size_t i = cross.size(); i-- > 0;) {
+      if (i % 2 == 1) run(cross_backward(model_, samples_));
+      backward_layer(cross[i], InputGradient::kNeeded);
+    }
+    run(interaction_backward(model_, samples_));
+  }
+
+  // `first`: of the first layer's input.
+  void backward(const std::vector<DenseLayer>& layers, InputGradient first) {
+    for (std::size_t i = layers.size(); i-- > 0;) backward_layer(layers[i], i > 0 ? InputGradient::kNeeded : first);
+  }
+
+  void backward_layer(const DenseLayer& layer, InputGradient input) {
+    run(layer_backward(model_, layer, samples_, input));
+    add_to_bucket(static_cast<double>(layer.parameters()) * kDenseBytes);
+  }
+
+  void add_to_bucket(double bytes) {
+    buckets_.open += as_bytes(bytes);
+    const Bytes limit = buckets_.reduced.empty() ? std::min(model_.bucket, Bytes(kFirstBucket)) : model_.bucket;
+    if (buckets_.open >= limit) flush_bucket();
+  }
+
+  void flush_bucket() {
+    const Bytes bytes = std::exchange(buckets_.open, Bytes(0));
+    if (bytes == Bytes(0) || ranks_in(placement_) < 2) return;
+    buckets_.bytes += bytes;
+    const std::string label = fmt::format("gradients {}", buckets_.reduced.size());
+    buckets_.reduced.push_back(
+        writer_.collective(kGradientStream, {.kind = CollectiveKind::kAllReduce, .bytes = bytes}, label));
+  }
+
+  [[nodiscard]] std::vector<TaskIndex> return_gradients() {
+    std::vector<TaskIndex> exchanges;
+    if (sizes_.pooled > Bytes(0))
+      exchanges.push_back(exchange(CollectiveKind::kAllToAll, sizes_.pooled, "gradients of pooled rows"));
+    if (sizes_.reduce_scatter > Bytes(0))
+      exchanges.push_back(exchange(CollectiveKind::kAllGather, sizes_.reduce_scatter, "gradients of split tables"));
+    return exchanges;
+  }
+
+  void replicated_gradients() {
+    if (shares_.replicated.empty()) return;
+    name("gradients of copies");
+    run(dense_gradient_kernels(model_, shares_.replicated));
+    for (const TableShare& share : shares_.replicated) {
+      add_to_bucket(static_cast<double>(share.tables) * share.rows * static_cast<double>(share.columns) * kDenseBytes);
+    }
+  }
+
+  void update() {
+    name("table update");
+    run(sparse_update_kernels(model_, "table", shares_.placed));
+    run(sparse_update_kernels(model_, "split table", shares_.row_wise));
+    name("dense update");
+    for (const TaskIndex task : buckets_.reduced) writer_.wait(task);
+    run(dense_update(model_, all_reduced_parameters(model_, placement_)));
+  }
+
+  const RecommendationModel& model_;
+  const TablePlacement& placement_;
+  GraphTables& tables_;
+  ProgramWriter writer_;
+  ExchangeSizes sizes_;
+  struct Shares {
+    std::vector<TableShare> placed, row_wise, replicated;
+  };
+  Shares shares_;
+  std::int64_t samples_;  // of this rank
+  struct Buckets {
+    Bytes open;   // gradients since the last all-reduce
+    Bytes bytes;  // of all before
+    std::vector<TaskIndex> reduced;
+  };
+  Buckets buckets_;
+  Bytes embedding_bytes_;
+};
+
+// Of what the mathematics of a rank needs; kernels say how many of their FLOPs run.
+Flops flops_of(const TaskGraph& graph, const Program& program) {
+  Flops sum;
+  for (const Task& task : program.tasks) {
+    if (task.kind == TaskKind::kCompute) sum += total_flops(graph.works[task.detail]);
+  }
+  return sum;
+}
+
+void count_work(const RecommendationModel& model, const TablePlacement& placement, StepPlan& plan) {
+  const auto ranks = static_cast<double>(ranks_in(placement));
+  plan.parameters = as_bytes(parameter_count(model)).count();
+  plan.tokens = model.global_batch;
+  for (const Program& program : plan.graph.programs) {
+    plan.stage_flops.push_back(flops_of(plan.graph, program));
+    plan.stage_parameters.push_back(dense_parameters(model));
+  }
+  // The dense part is the same on all ranks, and tables have no FLOPs that count.
+  plan.hardware_flops = plan.stage_flops.front() * ranks;
+  plan.model_flops = plan.hardware_flops;
+  plan.model_flops_full_attention = plan.hardware_flops;
+  for (std::size_t role = 0; role < placement.roles.size(); ++role) {
+    const PlacementRole& of = placement.roles[role];
+    double held = 0.0;
+    for (std::size_t g = 0; g < model.tables.size(); ++g) {
+      const GroupPlacement& group = placement.groups[g];
+      const double split = static_cast<double>(group.row_wise * model.tables[g].dim) / ranks;
+      const auto copied = static_cast<double>(group.replicated * model.tables[g].dim);
+      const auto placed = static_cast<double>(of.parts[g] * group.columns);
+      held += static_cast<double>(model.tables[g].rows) * (split + copied + placed);
+    }
+    plan.stage_parameters[role] += as_bytes(held).count();
+  }
+}
+
+}  // namespace
+
+ExchangeSizes exchange_sizes(const RecommendationModel& model, const TablePlacement& placement) {
+  const auto ranks = static_cast<double>(ranks_in(placement));
+  if (ranks < 2.0) return {};
+  const auto batch = static_cast<double>(model.global_batch);
+  const double element = bytes_per_element(model.comm_precision);
+  // Indices and lengths of each sample: those that a rank sends, and those that the rank with the most receives.
+  double sent = 0.0, split = 0.0, split_columns = 0.0;
+  for (std::size_t g = 0; g < model.tables.size(); ++g) {
+    const GroupPlacement& group = placement.groups[g];
+    const double pooling = model.tables[g].pooling;
+    sent += static_cast<double>(group.placed) * (pooling + 1.0);
+    split += static_cast<double>(group.row_wise) * (pooling + ranks);  // lengths for every rank
+    split_columns += static_cast<double>(group.row_wise * model.tables[g].dim);
+  }
+  double received = 0.0;
+  for (const PlacementRole& role : placement.roles) {
+    double own = 0.0;
+    for (std::size_t g = 0; g < model.tables.size(); ++g)
+      own += static_cast<double>(role.parts[g]) * (model.tables[g].pooling + 1.0);
+    received = std::max(received, own);
+  }
+  const double indices = std::max(batch / ranks * sent, batch * received) + batch / ranks * split;
+  return {.indices = as_bytes(indices * kIndexBytes),
+          .pooled = as_bytes(batch * static_cast<double>(most_placed_columns(placement)) * element),
+          .reduce_scatter = as_bytes(batch * split_columns * element)};
+}
+
+double all_reduced_parameters(const RecommendationModel& model, const TablePlacement& placement) {
+  auto sum = static_cast<double>(dense_parameters(model));
+  for (std::size_t g = 0; g < model.tables.size(); ++g) {
+    sum += static_cast<double>(placement.groups[g].replicated) * static_cast<double>(model.tables[g].rows) *
+           static_cast<double>(model.tables[g].dim);
+  }
+  return sum;
+}
+
+StepPlan build_recommendation_step(const RecommendationModel& model, const TablePlacement& placement) {
+  StepPlan plan;
+  GraphTables tables;
+  for (std::uint32_t role = 0; role < placement.roles.size(); ++role) {
+    plan.graph.programs.push_back(RoleWriter(model, placement, tables, role).write(plan.communication.emplace_back()));
+  }
+  for (const std::uint32_t role : placement.role_of_rank) plan.graph.program_of.emplace_back(role);
+  if (ranks_in(placement) > 1) {
+    for (const std::string& name : recommendation_dimensions())
+      plan.graph.dimensions.push_back(of_all_ranks(name, ranks_in(placement)));
+  } else {
+    for (std::vector<Bytes>& row : plan.communication) row.clear();
+  }
+  tables.move_into(plan.graph);
+  count_work(model, placement, plan);
+  return plan;
+}
+
+std::vector<std::string> recommendation_dimensions() {
+  return {"mp", "dp"};
+}
+
+}  // namespace ringwright::workload
