@@ -5,6 +5,7 @@
 #include <bit>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
@@ -18,21 +19,35 @@ namespace {
 class DistinctCounter {
  public:
   std::size_t count(const std::vector<std::uint64_t>& colours) {
-    const std::size_t slots = std::bit_ceil(2 * colours.size() + 1);
-    table_.assign(slots, 0);
-    std::size_t distinct = 0;
+    table_.assign(kFirstSlots, 0);
+    distinct_ = 0;
     for (const std::uint64_t colour : colours) {
-      const std::uint64_t key = colour | 1U;  // 0 marks an empty slot; one bit less is no loss
-      std::size_t at = (key >> 1U) & (slots - 1);
-      while (table_[at] != 0 && table_[at] != key) at = (at + 1) & (slots - 1);
-      if (table_[at] == 0) ++distinct;
-      table_[at] = key;
+      add(colour | 1U);  // 0 marks an empty slot; one bit less is no loss
+      if (2 * distinct_ > table_.size()) grow();
     }
-    return distinct;
+    return distinct_;
   }
 
  private:
+  static constexpr std::size_t kFirstSlots = 1024;
+
+  void add(std::uint64_t key) {
+    std::size_t at = (key >> 1U) & (table_.size() - 1);
+    while (table_[at] != 0 && table_[at] != key) at = (at + 1) & (table_.size() - 1);
+    if (table_[at] == 0) ++distinct_;
+    table_[at] = key;
+  }
+
+  void grow() {
+    const std::vector<std::uint64_t> keys = std::exchange(table_, std::vector<std::uint64_t>(2 * table_.size()));
+    distinct_ = 0;
+    for (const std::uint64_t key : keys) {
+      if (key != 0) add(key);
+    }
+  }
+
   std::vector<std::uint64_t> table_;
+  std::size_t distinct_ = 0;
 };
 
 class Refinement {
@@ -41,6 +56,7 @@ class Refinement {
   Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths, const Router& router,
              const NetworkChanges& changes)
       : graph_(graph), footprint_(footprint), paths_(paths), rank_colour_(footprint.colour) {
+    link_colour_.reserve(router.capacities().size());
     for (const Bandwidth capacity : router.capacities()) {
       link_colour_.push_back(splitmix64(std::bit_cast<std::uint64_t>(capacity.count())));
     }
@@ -80,15 +96,24 @@ class Refinement {
   [[nodiscard]] const std::vector<std::uint64_t>& link_colours() const { return link_colour_; }
 
  private:
-  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge) const {
+  // Where the hops of a rank's next edge begin, by epoch.
+  using HopCursor = std::vector<std::uint64_t>;
+
+  void begin_rank(std::size_t rank, HopCursor& next) const {
+    next.clear();
+    for (const Paths& paths : paths_) next.push_back(paths.first_hop[rank]);
+  }
+
+  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge, HopCursor& next) const {
     std::uint64_t colour = 0;
     for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
       const Paths& paths = paths_[epoch];
-      colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latency[edge]));
-      for (std::uint64_t hop = paths.first_hop[edge]; hop < paths.first_hop[edge + 1]; ++hop) {
+      colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latencies[paths.latency[edge]]));
+      const std::uint64_t end = next[epoch] + paths.hops[edge];
+      for (std::uint64_t& hop = next[epoch]; hop < end; ++hop) {
         // A sum: on a sprayed path the order of the equal branches does not matter. Colours are already well mixed, so
         // a product with an odd factor distinguishes shares.
-        colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share[hop]];
+        colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share_of(hop)];
       }
     }
     return colour;
@@ -97,17 +122,23 @@ class Refinement {
   void refine_ranks() {
     std::vector<std::uint64_t> next(rank_colour_.size());
     const auto ranks = static_cast<std::ptrdiff_t>(next.size());
-#pragma omp parallel for schedule(static) if (ranks >= kRanksWorthThreads)
-    for (std::ptrdiff_t r = 0; r < ranks; ++r) {
-      const auto rank = static_cast<std::size_t>(r);
-      std::uint64_t sum = 0;
-      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
-        const Edge& edge = footprint_.edges[e];
-        std::uint64_t seen = edge.role + rank_colour_[edge.peer.index()];
-        if (edge.starts_flow) seen ^= splitmix64(path_colour(e));
-        sum += splitmix64(seen);
+#pragma omp parallel if (ranks >= kRanksWorthThreads)
+    {
+      HopCursor hops;
+#pragma omp for schedule(static)
+      for (std::ptrdiff_t r = 0; r < ranks; ++r) {
+        const auto rank = static_cast<std::size_t>(r);
+        std::uint64_t sum = 0;
+        begin_rank(rank, hops);
+        for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+          const Edge& edge = footprint_.edges[e];
+          const EdgeKind& kind = footprint_.kinds[edge.kind];
+          std::uint64_t seen = kind.role + rank_colour_[edge.peer.index()];
+          if (kind.starts_flow) seen ^= splitmix64(path_colour(e, hops));
+          sum += splitmix64(seen);
+        }
+        next[rank] = mix(rank_colour_[rank], sum);
       }
-      next[rank] = mix(rank_colour_[rank], sum);
     }
     for (const DimensionId dimension : footprint_.everyone) add_group_colours(dimension, next);
     rank_colour_ = std::move(next);
@@ -150,13 +181,15 @@ class Refinement {
   // Adds the colour of each flow that this rank starts to the sums of the links it crosses.
   template <class Add>
   void add_flows_of(std::size_t rank, const Add& add) {
-    for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
-      if (!footprint_.edges[e].starts_flow) continue;
-      const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
-      for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
-        const Paths& paths = paths_[epoch];
-        for (std::uint64_t hop = paths.first_hop[e]; hop < paths.first_hop[e + 1]; ++hop) {
-          add(link_sum_[paths.link[hop].index()], flow * share_factor_[epoch][paths.share[hop]]);
+    for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
+      const Paths& paths = paths_[epoch];
+      std::uint64_t hop = paths.first_hop[rank];
+      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+        const EdgeKind& kind = footprint_.kinds[footprint_.edges[e].kind];
+        if (!kind.starts_flow) continue;
+        const std::uint64_t flow = splitmix64(kind.role + rank_colour_[rank]);
+        for (const std::uint64_t end = hop + paths.hops[e]; hop < end; ++hop) {
+          add(link_sum_[paths.link[hop].index()], flow * share_factor_[epoch][paths.share_of(hop)]);
         }
       }
     }
@@ -237,7 +270,8 @@ Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const
                        const NetworkChanges& changes) {
   const bool lasting = changes.epochs.empty() && changes.link_colours.empty();
   const std::span<const LinkId> twins = lasting ? router.twins() : std::span<const LinkId>();
-  std::vector<Paths> paths = {find_paths(footprint, router, twins.empty() ? TwinHops::kAll : TwinHops::kFirst)};
+  std::vector<Paths> paths;  // not from a braced list, which would copy gigabytes
+  paths.push_back(find_paths(footprint, router, twins.empty() ? TwinHops::kAll : TwinHops::kFirst));
   for (const Router* epoch : changes.epochs) paths.push_back(find_paths(footprint, *epoch));
   Refinement refinement(graph, footprint, paths, router, changes);
   Folding folding;
