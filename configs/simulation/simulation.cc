@@ -55,6 +55,7 @@ void Simulation::wire_rungs(const Scenario& scenario) {
                                                                   .graph = plan_.graph,
                                                                   .network = network_,
                                                                   .choices = *choices_,
+                                                                  .progress = progress_.progress,
                                                                   .known = known_overheads_});
   if (!scenario.interference.counts) return;
   footprint_ = std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
@@ -89,20 +90,19 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
       scenario, graph, kept.overheads != nullptr ? &kept.overheads->graphs() : nullptr);
   Diagnostics problems = simulation->choices_->check(scenario, graph, simulation->ignored_);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  simulation->progress_ = choose_progress(
+      scenario, {.graph = graph, .chooser = simulation->chooser(), .router = *simulation->network_.router});
   simulation->wire_rungs(scenario);
-  if (may_couple(scenario)) simulation->progress_ = MemberProgress::kTogether;
   if (auto slow = too_costly_to_fold(scenario, *simulation, fold_mode); slow.has_errors()) return tl::unexpected(slow);
 
   simulation->fold(scenario, fold_mode, std::move(kept.folding));
   return simulation;
 }
 
-// Where the rung is open, steps are chosen by what they would cost on the classes that both rungs have in common.
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
-  const bool is_open = scenario.collectives.rung == collectives::Rung::kAuto;
-  if (mode != FoldMode::kNoFold || is_open) {
+  if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
                   .choosers = asked_by_run(*this),
@@ -110,9 +110,6 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
                   .faults = fault_schedule_,
                   .times_only = alone},
                  std::move(known));
-  }
-  if (is_open && (!may_couple(scenario) || messages_in_steps(*this) <= kMostMessagesInSteps)) {
-    progress_ = MemberProgress::kEach;
   }
   if (mode == FoldMode::kNoFold) folded_.leave_unfolded(plan_.graph.rank_count(), router.capacities().size());
 }

@@ -16,6 +16,7 @@
 #include "configs/simulation/collective_rung.h"
 #include "configs/simulation/folded_network.h"
 #include "configs/simulation/interference.h"
+#include "configs/simulation/step_messages.h"
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
 #include "core/run/kernels/chunk_player.h"
@@ -72,7 +73,8 @@ class Simulation {
   // NCCL's choice, even where another chooser decides here.
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return choices_->nccl(); }
   // How the members of a call in steps progress.
-  [[nodiscard]] MemberProgress progress() const { return progress_; }
+  [[nodiscard]] MemberProgress progress() const { return progress_.progress; }
+  [[nodiscard]] const ProgressChoice& progress_choice() const { return progress_; }
   // Null unless collectives are simulated as formulas.
   [[nodiscard]] const CollectiveTime* collective_time() const { return rung_->time(); }
   // Null unless collectives are simulated as kernels run them.
@@ -108,7 +110,7 @@ class Simulation {
   std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own
   std::unique_ptr<CollectiveRung> rung_;
-  MemberProgress progress_ = MemberProgress::kEach;
+  ProgressChoice progress_;
   std::vector<IgnoredKey> ignored_;
   std::unique_ptr<GpuFootprint> footprint_;
   FoldedNetwork folded_;

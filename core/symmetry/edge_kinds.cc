@@ -8,7 +8,7 @@ std::uint32_t EdgeKinds::index_of(const EdgeKind& kind) {
   return known->second;
 }
 
-KindPattern by_kind(MemberPattern pattern, DimensionId dimension, EdgeKinds& kinds) {
+KindPattern by_kind(MemberPattern pattern, DimensionId dimension, bool together, EdgeKinds& kinds) {
   KindPattern result;
   for (const std::vector<MemberEdge>& of_member : pattern.edges) {
     std::vector<KindPattern::Edge>& edges = result.edges.emplace_back();
@@ -17,7 +17,9 @@ KindPattern by_kind(MemberPattern pattern, DimensionId dimension, EdgeKinds& kin
                                                  .label = channel_label(dimension, edge.channel),
                                                  .nics = edge.nics,
                                                  .route_kind = edge.route_kind,
-                                                 .starts_flow = edge.starts_flow});
+                                                 .starts_flow = edge.starts_flow,
+                                                 .shared_in = together ? dimension.value + 1 : 0,
+                                                 .loads_links = edge.loads_links});
       edges.push_back({.peer = edge.peer, .kind = kind});
     }
   }

@@ -38,6 +38,7 @@ struct KindPattern {
   MemberPattern all;                     // without its edges
 };
 
-[[nodiscard]] KindPattern by_kind(MemberPattern pattern, DimensionId dimension, EdgeKinds& kinds);
+// `together`: the members of the dimension's groups progress together.
+[[nodiscard]] KindPattern by_kind(MemberPattern pattern, DimensionId dimension, bool together, EdgeKinds& kinds);
 
 }  // namespace ringwright

@@ -42,9 +42,10 @@ std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& 
   Numbering roles;
   for (const EdgeKind& kind : footprint.kinds) {
     likeness.push_back(roles.of(kind.role));
-    likeness.push_back(kind.label);
+    likeness.push_back((std::uint64_t{kind.shared_in} << 32U) | kind.label);
     likeness.push_back(in_one(kind.nics) |
-                       (2 * static_cast<std::uint64_t>(kind.route_kind) + (kind.starts_flow ? 1 : 0)));
+                       (4 * static_cast<std::uint64_t>(kind.route_kind) + (kind.loads_links ? 2 : 0) +
+                        (kind.starts_flow ? 1 : 0)));
   }
   for (const DimensionId dimension : footprint.everyone) {
     likeness.push_back(~std::uint64_t{0});

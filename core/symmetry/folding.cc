@@ -63,6 +63,11 @@ class Refinement {
     for (std::size_t link = 0; link < changes.link_colours.size(); ++link) {
       link_colour_[link] = mix(link_colour_[link], changes.link_colours[link]);
     }
+    for (const EdgeKind& kind : footprint.kinds) {
+      if (kind.shared_in == 0) continue;
+      shared_.resize(graph.dimensions.size());
+      shared_[kind.shared_in - 1].resize(rank_colour_.size());
+    }
     for (std::size_t epoch = 0; epoch < paths.size(); ++epoch) {
       std::vector<std::uint64_t>& factors = share_factor_.emplace_back();
       for (const std::uint64_t share : paths[epoch].shares) factors.push_back(splitmix64(share + epoch) | 1U);
@@ -104,13 +109,13 @@ class Refinement {
     for (const Paths& paths : paths_) next.push_back(paths.first_hop[rank]);
   }
 
-  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge, HopCursor& next) const {
+  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge, HopCursor& next, bool loads_links) const {
     std::uint64_t colour = 0;
     for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
       const Paths& paths = paths_[epoch];
       colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latencies[paths.latency[edge]]));
-      const std::uint64_t end = next[epoch] + paths.hops[edge];
-      for (std::uint64_t& hop = next[epoch]; hop < end; ++hop) {
+      const std::uint64_t first = std::exchange(next[epoch], next[epoch] + paths.hops[edge]);
+      for (std::uint64_t hop = first; loads_links && hop < next[epoch]; ++hop) {
         // A sum: on a sprayed path the order of the equal branches does not matter. Colours are already well mixed, so
         // a product with an odd factor distinguishes shares.
         colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share_of(hop)];
@@ -120,6 +125,7 @@ class Refinement {
   }
 
   void refine_ranks() {
+    for (std::vector<std::uint64_t>& of_rank : shared_) std::ranges::fill(of_rank, 0);
     std::vector<std::uint64_t> next(rank_colour_.size());
     const auto ranks = static_cast<std::ptrdiff_t>(next.size());
 #pragma omp parallel if (ranks >= kRanksWorthThreads)
@@ -133,9 +139,13 @@ class Refinement {
         for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
           const Edge& edge = footprint_.edges[e];
           const EdgeKind& kind = footprint_.kinds[edge.kind];
-          std::uint64_t seen = kind.role + rank_colour_[edge.peer.index()];
-          if (kind.starts_flow) seen ^= splitmix64(path_colour(e, hops));
-          sum += splitmix64(seen);
+          const std::uint64_t path = kind.starts_flow ? splitmix64(path_colour(e, hops, kind.loads_links)) : 0;
+          if (kind.shared_in > 0) {
+            sum += splitmix64(kind.role);
+            shared_[kind.shared_in - 1][rank] += splitmix64(kind.role ^ path);
+          } else {
+            sum += splitmix64((kind.role + rank_colour_[edge.peer.index()]) ^ path);
+          }
         }
         next[rank] = mix(rank_colour_[rank], sum);
       }
@@ -144,12 +154,15 @@ class Refinement {
     rank_colour_ = std::move(next);
   }
 
-  // Where a step waits for everyone, the whole group matters.
+  // Where a step waits for everyone, the whole group matters, with the edges that its members share.
   void add_group_colours(DimensionId dimension, std::vector<std::uint64_t>& next) const {
     const Dimension& d = graph_.dimensions[dimension.index()];
     for (const std::vector<RankId>& group : d.groups) {
       std::uint64_t sum = 0;
       for (const RankId rank : group) sum += splitmix64(rank_colour_[rank.index()]);
+      if (!shared_.empty() && !shared_[dimension.index()].empty()) {
+        for (const RankId rank : group) sum += shared_[dimension.index()][rank.index()];
+      }
       for (const RankId rank : group) next[rank.index()] = mix(next[rank.index()], sum);
     }
   }
@@ -186,7 +199,10 @@ class Refinement {
       std::uint64_t hop = paths.first_hop[rank];
       for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
         const EdgeKind& kind = footprint_.kinds[footprint_.edges[e].kind];
-        if (!kind.starts_flow) continue;
+        if (!kind.starts_flow || !kind.loads_links) {
+          hop += paths.hops[e];
+          continue;
+        }
         const std::uint64_t flow = splitmix64(kind.role + rank_colour_[rank]);
         for (const std::uint64_t end = hop + paths.hops[e]; hop < end; ++hop) {
           add(link_sum_[paths.link[hop].index()], flow * share_factor_[epoch][paths.share_of(hop)]);
@@ -202,6 +218,8 @@ class Refinement {
   std::vector<std::uint64_t> link_colour_;
   std::vector<std::vector<std::uint64_t>> share_factor_;  // by epoch and distinct share, odd
   std::vector<std::uint64_t> link_sum_;  // scratch: by link, what crosses it
+  // Scratch: by dimension, by rank, the edges that it contributes to its group. Empty where edges are not shared.
+  std::vector<std::vector<std::uint64_t>> shared_;
 };
 
 // Numbers classes in order of their smallest member.

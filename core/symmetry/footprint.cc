@@ -8,6 +8,7 @@
 
 #include "core/base/random.h"
 #include "core/plan/segments.h"
+#include "core/ports/network_model.h"
 #include "core/symmetry/edge_kinds.h"
 #include "core/symmetry/member_pattern.h"
 
@@ -49,11 +50,12 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
                            const std::set<CollectiveContent>& contents) {
   MemberPattern pattern;
   std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
+  const StepVisits visits = choosers.members_together ? StepVisits::kPhases : StepVisits::kAll;
   for (const auto& [kind, bytes] : contents) {
     const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
     const MemberPattern of_call = choosers.channels != nullptr
                                       ? make_call_pattern(choosers.channels->choose(call), call)
-                                      : make_call_pattern(choosers.steps.choose(call), call);
+                                      : make_call_pattern(choosers.steps.choose(call), call, visits);
     const std::uint64_t salt =
         mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) + static_cast<std::uint64_t>(kind);
     pattern.everyone = pattern.everyone || of_call.everyone || (choosers.members_together && layout.size() > 1);
@@ -65,7 +67,8 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
       pattern.costs = mix(pattern.costs, costs_of(choosers, call));
     }
     for (std::size_t member = 0; member < collectors.size(); ++member) {
-      for (const MemberEdge& edge : of_call.edges[member]) {
+      for (MemberEdge edge : of_call.edges[member]) {
+        edge.loads_links = !choosers.members_together || bytes > kCoupledLatencyOnly;
         collectors[member].add(edge, mix(salt, edge.role));
       }
     }
@@ -161,7 +164,8 @@ class PatternTable {
     if (known == patterns_.end()) {
       const auto& [dimension, contents] = calls_[calls];
       MemberPattern pattern = make_pattern(choosers_, dimension, graph_.layouts[layout], contents);
-      known = patterns_.emplace(std::pair(calls, layout), by_kind(std::move(pattern), dimension, kinds)).first;
+      KindPattern edges = by_kind(std::move(pattern), dimension, choosers_.members_together, kinds);
+      known = patterns_.emplace(std::pair(calls, layout), std::move(edges)).first;
       if (known->second.all.everyone) everyone_.insert(dimension);
     }
     return known->second;
