@@ -88,7 +88,8 @@ constexpr std::array kCodes = {
               "profile(activities=[...], record_shapes=True)   # with sizes"},
     ErrorCode{"E560", "a row of the table of systems contradicts itself",
               "A row runs a step or a job with failures, and then has a scenario, a figure, a check, what it expects "
-              "and a\nsource; or it runs nothing, and its note says why the system is not modelled, or where it is checked.",
+              "and a\nsource; or it runs nothing, and its note says why the system is not modelled or where it is "
+              "checked.",
               "id,name,run,scenario,set,base,figure,check,expected,tolerance,source,note"},
     ErrorCode{"E561", "a row of the table of systems has no figure",
               "Its scenario is refused or does not end, or the run has no such figure: a step without a pipeline has "

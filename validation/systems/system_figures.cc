@@ -82,7 +82,8 @@ Result<double> step_figure(const SystemRow& row, const std::vector<std::string>&
   }
   const auto figure = figure_of_step(*outcome->report, row.figure);
   if (!figure) {
-    return tl::unexpected(failure("E561", "the step of '" + row.id + "' has no figure '" + row.figure + "'", row.place));
+    return tl::unexpected(
+        failure("E561", "the step of '" + row.id + "' has no figure '" + row.figure + "'", row.place));
   }
   return *figure;
 }

@@ -1,5 +1,6 @@
 #include "validation/systems/system_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -63,7 +64,7 @@ void check_system_row(TableCells& cells, const CsvRow& line, const SystemRow& ro
   if (row.check == SystemCheck::kWithin && !(row.tolerance > 0.0)) {
     refuse("is checked within no tolerance", "fill the column tolerance, a ratio such as 0.1");
   }
-  if (row.check == SystemCheck::kDirection && (row.base.empty() || row.expected == 1.0)) {
+  if (row.check == SystemCheck::kDirection && (row.base.empty() || !(row.expected < 1.0 || row.expected > 1.0))) {
     refuse("has no direction", "fill the column base, and expect a ratio other than 1");
   }
 }
@@ -119,7 +120,7 @@ bool meets(const SystemRow& row, double figure) {
     case SystemCheck::kWithin: return std::abs(figure - row.expected) <= row.tolerance * row.expected;
     case SystemCheck::kAtLeast: return figure >= row.expected;
     case SystemCheck::kAtMost: return figure <= row.expected;
-    case SystemCheck::kDirection: return figure != 1.0 && (figure > 1.0) == (row.expected > 1.0);
+    case SystemCheck::kDirection: return row.expected > 1.0 ? figure > 1.0 : figure < 1.0;
   }
   return false;
 }

@@ -68,7 +68,8 @@ std::string systems_json(const std::vector<CheckedSystem>& systems) {
       continue;
     }
     rows.push_back(fmt::format(
-        "{}, \"figure\": {}, \"check\": {}, \"expected\": {}, \"simulated\": {}, \"passes\": {}, \"source\": {}}}", head,
+        "{}, \"figure\": {}, \"check\": {}, \"expected\": {}, \"simulated\": {}, \"passes\": {}, "
+        "\"source\": {}}}", head,
         json_text(figure_words(one.row)), json_text(check_words(one.row)), one.row.expected, one.figure,
         one.holds() ? "true" : "false", json_text(one.row.source)));
   }
@@ -135,7 +136,7 @@ Result<ValidationOutcome> validate_systems(const ValidationRequest& request) {
     if (!given) continue;
     outcome.warnings.add({.severity = Severity::kWarning,
                           .code = "W162",
-                          .message = fmt::format("{} has no effect: every row names its scenario and its check", option)});
+                          .message = fmt::format("{} has no effect: rows name their scenarios and checks", option)});
   }
   return outcome;
 }
