@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "collectives/error_codes.h"
+#include "configs/scenario/checkpoint_settings.h"
 #include "configs/scenario/job_error_codes.h"
 #include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/key_effects.h"
@@ -81,6 +82,7 @@ std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(),
                              job_error_codes(),
                              mixed_error_codes(),
+                             checkpoint_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              workload::recommendation_error_codes(),

@@ -92,6 +92,7 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
   values.add("job.offloads", yes_or_no(offload.any()));
+  values.add("job.saves", yes_or_no(scenario.checkpoint.has_value()));
   values.add("job.nvme", yes_or_no(offload.optimizer == Tier::kNvme || offload.parameters == Tier::kNvme));
   values.add("job.optimizer", offload.optimizer == Tier::kGpu ? "on the GPU" : "off the GPU");
 }

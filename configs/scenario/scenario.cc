@@ -367,6 +367,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                                        .host = &cluster.host});
   if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
+  scenario.checkpoint = read_checkpoint(root, scenario, reading);
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
   scenario.search = read_search(root);

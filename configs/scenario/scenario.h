@@ -12,6 +12,7 @@
 #include "collectives/comm_settings.h"
 #include "collectives/nccl/cost/selector.h"
 #include "configs/scenario/background.h"
+#include "configs/scenario/checkpoint_settings.h"
 #include "configs/scenario/faults.h"
 #include "configs/scenario/host_groups.h"
 #include "configs/scenario/interference_settings.h"
@@ -101,6 +102,7 @@ struct Scenario {
   std::vector<PublishedFigure> published;
   Faults faults;
   Background background;
+  std::optional<CheckpointSettings> checkpoint;  // in every training step
   SearchSettings search;
   std::optional<CostRates> cost;
   std::vector<WhatIf> what_ifs;
