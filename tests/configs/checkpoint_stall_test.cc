@@ -130,16 +130,6 @@ TEST(CheckpointStall, TheCrossoverIsWhereTheFormulaHasIt) {
   }
 }
 
-TEST(CheckpointStall, EqualPriorityStallsTrainingWhereIdleTimeDoesNot) {
-  const std::int64_t bytes = idle_time().bytes(0.9);
-  const Duration idle = stall_of(checkpoint("peer_host", "idle", bytes));
-  const Duration async = stall_of(checkpoint("peer_host", "async", bytes));
-  const Duration blocking = stall_of(checkpoint("peer_host", "blocking", bytes));
-  EXPECT_LE(idle, async);
-  EXPECT_GT(async, Duration());
-  EXPECT_LT(async, blocking);
-}
-
 TEST(CheckpointStall, GrowsWithItsBytes) {
   const std::int64_t fits = idle_time().bytes(1.0);
   for (const char* to : {"host_memory", "peer_host"}) {
@@ -166,6 +156,15 @@ std::string four_hosts(std::string_view to, std::string_view mode, std::string_v
              to, mode, more);
 }
 
+// Messages of the pipeline share their links with it, or do not.
+TEST(CheckpointStall, EqualPriorityStallsTrainingWhereIdleTimeDoesNot) {
+  const Duration blocking = stall_of(four_hosts("peer_host", "blocking", ""));
+  const Duration async = stall_of(four_hosts("peer_host", "async", ""));
+  EXPECT_EQ(stall_of(four_hosts("peer_host", "idle", "")), Duration());
+  EXPECT_GT(async, Duration());
+  EXPECT_LT(async, blocking);
+}
+
 TEST(CheckpointStall, FoldedIsTheSameAsUnfolded) {
   for (const char* to : {"host_memory", "peer_host"}) {
     for (const char* mode : {"blocking", "async", "idle"}) {
@@ -175,6 +174,19 @@ TEST(CheckpointStall, FoldedIsTheSameAsUnfolded) {
       const Played whole = play(scenario, FoldMode::kNoFold);
       EXPECT_EQ(folded.finished_at, whole.finished_at) << to << " " << mode;
       EXPECT_EQ(folded.outcome, RunOutcome::kFinished);
+    }
+  }
+}
+
+// All ranks are one class, which sends to itself from several places.
+TEST(CheckpointStall, OneClassOfRanksSendsToItself) {
+  for (const char* more : {", copies: 2", ", copies: 3", ", copies: 4", ", copies: 2, jump: 3"}) {
+    for (const char* mode : {"blocking", "idle"}) {
+      std::string text = checkpoint("peer_host", mode, kGiga, more);
+      text.replace(text.find("nodes: 2"), 8, "nodes: 4");
+      const Played folded = play(load(text), FoldMode::kFold);
+      EXPECT_EQ(folded.folding.ranks.count(), 1U);
+      EXPECT_EQ(folded.finished_at, play(load(text), FoldMode::kNoFold).finished_at) << more << " " << mode;
     }
   }
 }

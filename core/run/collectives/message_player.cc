@@ -183,15 +183,19 @@ MessagePlayer::PendingReceives& MessagePlayer::lane_of(const Request& receive) {
   }
   return lanes.emplace_back(PendingReceives{.dimension = receive.dimension,
                                  .peer = peer,
+                                 .place = place_received_at(receive),
                                  .channel = spec.channel,
                                  .sender = peer_class(receive),
                                  .waiting = {}});
 }
 
 std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiver, const Request& sent) {
-  const std::uint8_t channel = job_.graph.messages[sent.spec].channel;
+  const MessageSpec& spec = job_.graph.messages[sent.spec];
+  if (spec.path != DmaPath::kNone) return std::nullopt;
+  const int place = place_sent_to(sent);
   for (PendingReceives& lane : lanes_[receiver.index()]) {
-    if (lane.dimension != sent.dimension || lane.channel != channel || lane.sender != sent.rank_class) continue;
+    if (lane.dimension != sent.dimension || lane.channel != spec.channel || lane.place != place) continue;
+    if (lane.sender != sent.rank_class) continue;
     if (const std::optional<Request> receive = lane.take(sent.sequence)) return receive;
   }
   return std::nullopt;
