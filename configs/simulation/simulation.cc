@@ -102,12 +102,14 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
+  if (!fault_schedule_.failover().empty()) failover_.emplace(network_.fabric, router, fault_schedule_.failover());
   if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
                   .choosers = asked_by_run(*this),
                   .router = router,
                   .faults = fault_schedule_,
+                  .failover = nic_failover(),
                   .times_only = alone},
                  std::move(known));
   }
