@@ -1,4 +1,4 @@
-// The codes of mistakes in a layer table: E540 to E542.
+// The codes of mistakes in a layer table: E540 to E543.
 #include <array>
 
 #include "workload/layered/layered_config.h"
@@ -17,6 +17,10 @@ constexpr std::array kLayeredCodes = {
               "The weights of a table, and what a rank saves of one row, are at most 100 PB, far more than any\n"
               "machine holds: sizes in bytes stay exact integers.",
               "layers: [{name: fc, k: 16777216, n: 16777216, count: 1000, inputs: 1}]   # a smaller layer"},
+    ErrorCode{"E543", "a layer table that cannot stand where it does",
+              "A scenario has one job: a transformer (model, training, parallel), a recorded step (workload), a\n"
+              "recommendation model, or a layer table. Its GPUs are of one kind.",
+              "layer_table: { preset: resnet50, global_batch: 2048 }   # without model, training and parallel"},
 };
 
 }  // namespace

@@ -42,7 +42,8 @@ LayeredModel shipped(const std::string& name) {
 }
 
 // Parameters and multiply-adds of one image: torchvision's documentation of resnet50 (25557032, 4.09 G), resnet101
-// (44549160, 7.80 G) and vgg16 (138357544, 15.47 G). Its multiply-adds leave out additions of biases, as a GEMM's do.
+// (44549160, 7.80 G), vgg16 (138357544, 15.47 G) and inception_v3 (27161264 with the auxiliary classifier, 5.71 G
+// without it: 768 x 128 x 25 + 3200 x 768 + 768 x 1000 more). Additions of biases are left out, as in a GEMM.
 TEST(LayerTable, ShippedOnesHaveThePublishedSizes) {
   EXPECT_EQ(parameter_count(shipped("resnet50")), 25557032);
   EXPECT_EQ(parameter_count(shipped("resnet101")), 44549160);
@@ -50,6 +51,9 @@ TEST(LayerTable, ShippedOnesHaveThePublishedSizes) {
   EXPECT_NEAR(forward_flops(shipped("resnet50")) / 2e9, 4.09, 0.005);
   EXPECT_NEAR(forward_flops(shipped("resnet101")) / 2e9, 7.80, 0.005);
   EXPECT_NEAR(forward_flops(shipped("vgg16")) / 2e9, 15.47, 0.005);
+  EXPECT_EQ(parameter_count(shipped("inception-v3")), 27161264);
+  constexpr double kAuxiliary = 768.0 * 128 * 25 + 3200.0 * 768 + 768.0 * 1000;
+  EXPECT_NEAR((forward_flops(shipped("inception-v3")) / 2.0 - kAuxiliary) / 1e9, 5.71, 0.005);
 }
 
 // Three layers of 1000 x 256 weights without bias: 1,024,000 bytes of gradients each.
