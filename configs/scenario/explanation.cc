@@ -27,6 +27,7 @@
 #include "traces/text_workload/error_codes.h"
 #include "traces/timeline/error_codes.h"
 #include "workload/builtin.h"
+#include "workload/layered/layered_config.h"
 #include "workload/recommendation/recommendation_config.h"
 
 namespace ringwright::configs {
@@ -86,6 +87,7 @@ std::string explain_code(std::string_view code) {
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              workload::recommendation_error_codes(),
+                             workload::layered_error_codes(),
                              traces::trace_error_codes(),
                              traces::chakra_error_codes(),
                              traces::job_log_error_codes(),

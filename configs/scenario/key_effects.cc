@@ -47,6 +47,8 @@ constexpr std::array kEffects = {
     KeyEffect{"faults[].for", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].state", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].factor", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].failover", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].reroute_after", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].direction", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].lane", kMeetsLinks, kWholeLinks},
     KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},

@@ -127,7 +127,9 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
       kernels != nullptr ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs})
                          : std::nullopt;
   const Router& router = *inputs_.network.router;
-  const Folding folding = fold(graph, {steps, kernels}, router);
+  Choosers choosers(steps, kernels);
+  choosers.members_together = kernels == nullptr && inputs_.progress == MemberProgress::kTogether;
+  const Folding folding = fold(graph, choosers, router);
   const auto folded = make_folded_router(router, folding);
   Engine engine;
   const auto network = inputs_.model.make({.engine = engine, .router = *folded});
@@ -139,6 +141,7 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
                                  .chooser = steps,
                                  .compute = compute,
                                  .step_costs = inputs_.step_costs,
+                                 .progress = inputs_.progress,
                                  .channels = channels ? &*channels : nullptr});
   if (run.outcome == RunOutcome::kClockRanOut) return kClockEnd;
   CHECK(run.outcome == RunOutcome::kFinished, "a call alone on a network without faults ends");
@@ -223,6 +226,7 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
           .algorithm = std::string(inputs_.steps.choose(call).name()),
           .step_costs = inputs_.step_costs,
           .formula = inputs_.formula != nullptr,
+          .progress = inputs_.progress,
           .plan = inputs_.channels.chooser.choose(call).plan,
           .host_of = call.layout->host_of,
           .gpu_of = call.layout->gpu_of,

@@ -25,6 +25,7 @@
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/collective_time.h"
 #include "core/run/kernels/chunk_player.h"
+#include "core/run/step/executor.h"
 #include "network_models/builtin.h"
 
 namespace ringwright::configs {
@@ -49,6 +50,7 @@ class KnownOverheads {
     std::string algorithm;     // of the steps or the formula
     StepCosts step_costs;      // of these steps
     bool formula = false;
+    MemberProgress progress = MemberProgress::kEach;
     CollectivePlan plan;       // of the kernels
     std::vector<int> host_of;  // of the members
     std::vector<int> gpu_of;
@@ -101,6 +103,7 @@ class CallOverheads final : public CallOverhead {
     int per_host = 1;  // GPUs
     std::span<const int> nic_set_of_host = {};  // as in GroupLayout; empty: every host has all NICs
     const CollectiveChooser& steps;
+    MemberProgress progress = MemberProgress::kEach;  // of the steps
     const CollectiveTime* formula = nullptr;  // where calls are formulas; null: they are simulated in steps
     StepCosts step_costs;
     ChannelInputs channels;

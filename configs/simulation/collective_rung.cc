@@ -36,6 +36,7 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
       .per_host = scenario.cluster.host.gpus,
       .nic_set_of_host = scenario.cluster.nic_set_of_host,
       .steps = inputs.choices.steps(),
+      .progress = inputs.progress,
       .formula = closed_form_.get(),
       .step_costs = scenario.collectives.step_costs,
       .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},

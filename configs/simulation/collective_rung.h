@@ -24,6 +24,7 @@ class CollectiveRung {
     const TaskGraph& graph;
     const network_models::Network& network;
     const CollectiveChoices& choices;
+    MemberProgress progress = MemberProgress::kEach;
     KnownOverheads* known = nullptr;  // null: it finds them itself
   };
   explicit CollectiveRung(const Inputs& inputs);

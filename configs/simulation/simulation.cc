@@ -16,6 +16,7 @@
 #include "core/plan/segments.h"
 #include "core/run/collectives/coupled_plan.h"
 #include "workload/layout/rank_layout.h"
+#include "workload/layered/layered_memory.h"
 #include "workload/recommendation/recommendation_memory.h"
 
 namespace ringwright::configs {
@@ -55,6 +56,7 @@ void Simulation::wire_rungs(const Scenario& scenario) {
                                                                   .graph = plan_.graph,
                                                                   .network = network_,
                                                                   .choices = *choices_,
+                                                                  .progress = progress_.progress,
                                                                   .known = known_overheads_});
   if (!scenario.interference.counts) return;
   footprint_ = std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
@@ -89,30 +91,28 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
       scenario, graph, kept.overheads != nullptr ? &kept.overheads->graphs() : nullptr);
   Diagnostics problems = simulation->choices_->check(scenario, graph, simulation->ignored_);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  simulation->progress_ = choose_progress(
+      scenario, {.graph = graph, .chooser = simulation->chooser(), .router = *simulation->network_.router});
   simulation->wire_rungs(scenario);
-  if (may_couple(scenario)) simulation->progress_ = MemberProgress::kTogether;
   if (auto slow = too_costly_to_fold(scenario, *simulation, fold_mode); slow.has_errors()) return tl::unexpected(slow);
 
   simulation->fold(scenario, fold_mode, std::move(kept.folding));
   return simulation;
 }
 
-// Where the rung is open, steps are chosen by what they would cost on the classes that both rungs have in common.
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
-  const bool is_open = scenario.collectives.rung == collectives::Rung::kAuto;
-  if (mode != FoldMode::kNoFold || is_open) {
+  if (!fault_schedule_.failover().empty()) failover_.emplace(network_.fabric, router, fault_schedule_.failover());
+  if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
                   .choosers = asked_by_run(*this),
                   .router = router,
                   .faults = fault_schedule_,
+                  .failover = nic_failover(),
                   .times_only = alone},
                  std::move(known));
-  }
-  if (is_open && (!may_couple(scenario) || messages_in_steps(*this) <= kMostMessagesInSteps)) {
-    progress_ = MemberProgress::kEach;
   }
   if (mode == FoldMode::kNoFold) folded_.leave_unfolded(plan_.graph.rank_count(), router.capacities().size());
 }
@@ -214,21 +214,25 @@ Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& p
   return smallest.value_or(cluster.gpu.memory);
 }
 
+std::vector<workload::StageMemory> memory_of(const Job& job) {
+  if (job.layered) return {workload::layered_memory(job.layered->model, job.layered->ranks, job.memory)};
+  if (job.recommendation) {
+    return workload::recommendation_memory(job.recommendation->model, job.recommendation->placement, job.memory);
+  }
+  return workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
+}
+
 }  // namespace
 
 std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
   if (job.trace) return rows;  // traces say what is computed, not what is held
-  const auto& recommendation = job.recommendation;
-  const auto ledger =
-      recommendation
-          ? workload::recommendation_memory(recommendation->model, recommendation->placement, job.memory)
-          : workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel},
-                                    job.memory);
+  const auto ledger = memory_of(job);
   for (const workload::StageMemory& stage : ledger) {
-    const Bytes capacity = recommendation ? scenario.cluster.gpu.memory
-                                          : smallest_memory(scenario.cluster, job.parallel, stage.stage);
+    const Bytes capacity = job.trains_transformer()
+                               ? smallest_memory(scenario.cluster, job.parallel, stage.stage)
+                               : scenario.cluster.gpu.memory;
     MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = capacity};
     for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
     rows.push_back(std::move(row));

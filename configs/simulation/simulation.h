@@ -16,6 +16,7 @@
 #include "configs/simulation/collective_rung.h"
 #include "configs/simulation/folded_network.h"
 #include "configs/simulation/interference.h"
+#include "configs/simulation/step_messages.h"
 #include "core/base/diagnostic.h"
 #include "core/report/facts.h"
 #include "core/run/kernels/chunk_player.h"
@@ -24,6 +25,7 @@
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "network_models/topologies/fault_schedule.h"
+#include "network_models/topologies/nic_failover.h"
 #include "workload/step/step_builder.h"
 
 namespace ringwright::configs {
@@ -72,7 +74,8 @@ class Simulation {
   // NCCL's choice, even where another chooser decides here.
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return choices_->nccl(); }
   // How the members of a call in steps progress.
-  [[nodiscard]] MemberProgress progress() const { return progress_; }
+  [[nodiscard]] MemberProgress progress() const { return progress_.progress; }
+  [[nodiscard]] const ProgressChoice& progress_choice() const { return progress_; }
   // Null unless collectives are simulated as formulas.
   [[nodiscard]] const CollectiveTime* collective_time() const { return rung_->time(); }
   // Null unless collectives are simulated as kernels run them.
@@ -94,6 +97,8 @@ class Simulation {
   // By link of the network, not of the classes. Paths of epochs other than 0:
   // network_models/topologies/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
+  // Null where no NIC has any.
+  [[nodiscard]] const network_models::NicFailover* nic_failover() const { return failover_ ? &*failover_ : nullptr; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
   [[nodiscard]] const Folding& folding() const { return folded_.folding(); }
 
@@ -104,11 +109,12 @@ class Simulation {
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
+  std::optional<network_models::NicFailover> failover_;
   workload::StepPlan plan_;
   std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own
   std::unique_ptr<CollectiveRung> rung_;
-  MemberProgress progress_ = MemberProgress::kEach;
+  ProgressChoice progress_;
   std::vector<IgnoredKey> ignored_;
   std::unique_ptr<GpuFootprint> footprint_;
   FoldedNetwork folded_;

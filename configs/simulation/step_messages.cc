@@ -21,11 +21,11 @@ using collectives::Rung;
 // Of one member in all calls of a program, by its group's dimension and layout; one iteration.
 using MessagesOf = std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, double>;
 
-MessagesOf messages_of_members(const Simulation& simulation) {
+MessagesOf messages_of_members(const StepsOfJob& job) {
   MessagesOf messages;
   CollectiveStep step;
-  for_each_call(simulation.plan().graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
-    const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
+  for_each_call(job.graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
+    const CollectiveAlgorithm& algorithm = job.chooser.choose(call);
     const int steps = algorithm.steps(call);
     if (steps == 0) return;
     algorithm.step(call, 0, 0, step);
@@ -35,17 +35,38 @@ MessagesOf messages_of_members(const Simulation& simulation) {
   return messages;
 }
 
-}  // namespace
-
-bool may_couple(const Scenario& scenario) {
-  const Rung rung = scenario.collectives.rung;
-  return (rung == Rung::kCoupled || rung == Rung::kAuto) && scenario.simulate.network->shares_links;
+// Folding compares all steps of all members once for each distinct call, unless it knows that members are equal.
+double steps_to_compare(const StepsOfJob& job) {
+  std::map<std::tuple<std::size_t, CollectiveKind, Bytes, const GroupLayout*>, double> steps;
+  for_each_call(job.graph, [&](const CollectiveCall& call, std::uint32_t /*program*/, std::uint64_t /*tasks*/) {
+    const CollectiveAlgorithm& algorithm = job.chooser.choose(call);
+    const int members = algorithm.rotation_symmetric(call) ? 1 : call.size();
+    steps[{call.dimension.index(), call.kind, call.bytes, call.layout}] =
+        static_cast<double>(algorithm.steps(call)) * members;
+  });
+  double sum = 0.0;
+  for (const auto& [call, of_call] : steps) sum += of_call;
+  return sum;
 }
 
-double messages_in_steps(const Simulation& simulation) {
-  const MessagesOf messages = messages_of_members(simulation);
-  const TaskGraph& graph = simulation.plan().graph;
-  const RankClasses& classes = simulation.folding().ranks;
+}  // namespace
+
+ProgressChoice choose_progress(const Scenario& scenario, const StepsOfJob& job) {
+  const Rung rung = scenario.collectives.rung;
+  if (!scenario.simulate.network->shares_links) return {};
+  if (rung == Rung::kCoupled) return {.progress = MemberProgress::kTogether};
+  if (rung != Rung::kAuto) return {};
+  const double compared = steps_to_compare(job);
+  if (compared > kMostStepsCompared) return {.progress = MemberProgress::kTogether, .steps_compared = compared};
+  const Folding folding = ringwright::fold(job.graph, job.chooser, job.router);
+  const double messages = messages_in_steps(job, folding.ranks);
+  return {.progress = messages > kMostMessagesInSteps ? MemberProgress::kTogether : MemberProgress::kEach,
+          .messages = messages};
+}
+
+double messages_in_steps(const StepsOfJob& job, const RankClasses& classes) {
+  const MessagesOf messages = messages_of_members(job);
+  const TaskGraph& graph = job.graph;
   double sum = 0.0;
   for (std::size_t c = 0; c < classes.count(); ++c) {
     const RankId rank = classes.representative[c];
@@ -63,6 +84,22 @@ double messages_in_steps(const Simulation& simulation) {
   return sum * graph.iterations;
 }
 
+namespace {
+
+std::string why(const ProgressChoice& choice) {
+  if (choice.steps_compared) {
+    return fmt::format("; auto: folding would compare {} steps of members, more than {}",
+                       with_commas(std::llround(*choice.steps_compared)),
+                       with_commas(std::llround(kMostStepsCompared)));
+  }
+  if (!choice.messages) return {};
+  return fmt::format("; auto: {} messages in steps one by one, {} {}", with_commas(std::llround(*choice.messages)),
+                     choice.progress == MemberProgress::kTogether ? "more than" : "within",
+                     with_commas(std::llround(kMostMessagesInSteps)));
+}
+
+}  // namespace
+
 void state_rung(const Scenario& scenario, const Simulation& simulation, StepFacts& facts) {
   const bool together = simulation.progress() == MemberProgress::kTogether;
   const bool is_open = scenario.collectives.rung == Rung::kAuto;
@@ -70,11 +107,7 @@ void state_rung(const Scenario& scenario, const Simulation& simulation, StepFact
   facts.engine.collectives = to_string(rung);
   if (!is_open && !together) return;
   std::string source = together ? "coupled: members of a call progress together, an approximation of steps" : "steps";
-  if (is_open && simulation.is_folded()) {
-    source += fmt::format("; auto: {} messages in steps one by one, {} {}",
-                          with_commas(std::llround(messages_in_steps(simulation))),
-                          together ? "more than" : "within", with_commas(std::llround(kMostMessagesInSteps)));
-  }
+  source += why(simulation.progress_choice());
   facts.evidence.push_back({.input = "collectives", .level = Evidence::kAssumed, .source = std::move(source)});
 }
 

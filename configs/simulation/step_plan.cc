@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "workload/checkpoint/checkpoint_traffic.h"
+#include "workload/layered/layered_step.h"
 #include "workload/recommendation/recommendation_step.h"
 
 namespace ringwright::configs {
@@ -17,6 +18,8 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, 
   } else if (scenario.job.recommendation) {
     plan = workload::build_recommendation_step(scenario.job.recommendation->model,
                                                scenario.job.recommendation->placement);
+  } else if (scenario.job.layered) {
+    plan = workload::build_layered_step(scenario.job.layered->model, scenario.job.layered->ranks);
   } else {
     plan = workload::build_step(
         {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);

@@ -32,18 +32,20 @@ std::uint64_t in_one(const MessageNics& nics) {
 // Everything about a footprint that its partition depends on.
 std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& footprint) {
   std::vector<std::uint64_t> likeness;
-  likeness.reserve(2 * footprint.colour.size() + 3 * footprint.edges.size());
+  likeness.reserve(footprint.colour.size() + footprint.edges.size() + 3 * footprint.kinds.size());
   Numbering colours;
-  Numbering roles;
   for (std::size_t rank = 0; rank < footprint.colour.size(); ++rank) {
     const std::span<const Edge> edges = footprint.edges_of(RankId(rank));
     likeness.push_back((colours.of(footprint.colour[rank]) << 32U) | edges.size());
-    for (const Edge& edge : edges) {
-      likeness.push_back(roles.of(edge.role));
-      likeness.push_back((std::uint64_t{edge.peer.value} << 32U) | edge.label);
-      likeness.push_back(in_one(edge.nics) |
-                         (2 * static_cast<std::uint64_t>(edge.route_kind) + (edge.starts_flow ? 1 : 0)));
-    }
+    for (const Edge& edge : edges) likeness.push_back((std::uint64_t{edge.peer.value} << 32U) | edge.kind);
+  }
+  Numbering roles;
+  for (const EdgeKind& kind : footprint.kinds) {
+    likeness.push_back(roles.of(kind.role));
+    likeness.push_back((std::uint64_t{kind.shared_in} << 32U) | kind.label);
+    likeness.push_back(in_one(kind.nics) |
+                       (4 * static_cast<std::uint64_t>(kind.route_kind) + (kind.loads_links ? 2 : 0) +
+                        (kind.starts_flow ? 1 : 0)));
   }
   for (const DimensionId dimension : footprint.everyone) {
     likeness.push_back(~std::uint64_t{0});

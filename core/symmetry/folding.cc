@@ -5,6 +5,7 @@
 #include <bit>
 #include <span>
 #include <unordered_map>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
@@ -18,21 +19,35 @@ namespace {
 class DistinctCounter {
  public:
   std::size_t count(const std::vector<std::uint64_t>& colours) {
-    const std::size_t slots = std::bit_ceil(2 * colours.size() + 1);
-    table_.assign(slots, 0);
-    std::size_t distinct = 0;
+    table_.assign(kFirstSlots, 0);
+    distinct_ = 0;
     for (const std::uint64_t colour : colours) {
-      const std::uint64_t key = colour | 1U;  // 0 marks an empty slot; one bit less is no loss
-      std::size_t at = (key >> 1U) & (slots - 1);
-      while (table_[at] != 0 && table_[at] != key) at = (at + 1) & (slots - 1);
-      if (table_[at] == 0) ++distinct;
-      table_[at] = key;
+      add(colour | 1U);  // 0 marks an empty slot; one bit less is no loss
+      if (2 * distinct_ > table_.size()) grow();
     }
-    return distinct;
+    return distinct_;
   }
 
  private:
+  static constexpr std::size_t kFirstSlots = 1024;
+
+  void add(std::uint64_t key) {
+    std::size_t at = (key >> 1U) & (table_.size() - 1);
+    while (table_[at] != 0 && table_[at] != key) at = (at + 1) & (table_.size() - 1);
+    if (table_[at] == 0) ++distinct_;
+    table_[at] = key;
+  }
+
+  void grow() {
+    const std::vector<std::uint64_t> keys = std::exchange(table_, std::vector<std::uint64_t>(2 * table_.size()));
+    distinct_ = 0;
+    for (const std::uint64_t key : keys) {
+      if (key != 0) add(key);
+    }
+  }
+
   std::vector<std::uint64_t> table_;
+  std::size_t distinct_ = 0;
 };
 
 class Refinement {
@@ -41,11 +56,17 @@ class Refinement {
   Refinement(const TaskGraph& graph, const Footprint& footprint, const std::vector<Paths>& paths, const Router& router,
              const NetworkChanges& changes)
       : graph_(graph), footprint_(footprint), paths_(paths), rank_colour_(footprint.colour) {
+    link_colour_.reserve(router.capacities().size());
     for (const Bandwidth capacity : router.capacities()) {
       link_colour_.push_back(splitmix64(std::bit_cast<std::uint64_t>(capacity.count())));
     }
     for (std::size_t link = 0; link < changes.link_colours.size(); ++link) {
       link_colour_[link] = mix(link_colour_[link], changes.link_colours[link]);
+    }
+    for (const EdgeKind& kind : footprint.kinds) {
+      if (kind.shared_in == 0) continue;
+      shared_.resize(graph.dimensions.size());
+      shared_[kind.shared_in - 1].resize(rank_colour_.size());
     }
     for (std::size_t epoch = 0; epoch < paths.size(); ++epoch) {
       std::vector<std::uint64_t>& factors = share_factor_.emplace_back();
@@ -80,45 +101,68 @@ class Refinement {
   [[nodiscard]] const std::vector<std::uint64_t>& link_colours() const { return link_colour_; }
 
  private:
-  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge) const {
+  // Where the hops of a rank's next edge begin, by epoch.
+  using HopCursor = std::vector<std::uint64_t>;
+
+  void begin_rank(std::size_t rank, HopCursor& next) const {
+    next.clear();
+    for (const Paths& paths : paths_) next.push_back(paths.first_hop[rank]);
+  }
+
+  [[nodiscard]] std::uint64_t path_colour(std::uint64_t edge, HopCursor& next, bool loads_links) const {
     std::uint64_t colour = 0;
     for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
       const Paths& paths = paths_[epoch];
-      colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latency[edge]));
-      for (std::uint64_t hop = paths.first_hop[edge]; hop < paths.first_hop[edge + 1]; ++hop) {
+      colour = splitmix64(colour + static_cast<std::uint64_t>(paths.latencies[paths.latency[edge]]));
+      const std::uint64_t first = std::exchange(next[epoch], next[epoch] + paths.hops[edge]);
+      for (std::uint64_t hop = first; loads_links && hop < next[epoch]; ++hop) {
         // A sum: on a sprayed path the order of the equal branches does not matter. Colours are already well mixed, so
         // a product with an odd factor distinguishes shares.
-        colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share[hop]];
+        colour += link_colour_[paths.link[hop].index()] * share_factor_[epoch][paths.share_of(hop)];
       }
     }
     return colour;
   }
 
   void refine_ranks() {
+    for (std::vector<std::uint64_t>& of_rank : shared_) std::ranges::fill(of_rank, 0);
     std::vector<std::uint64_t> next(rank_colour_.size());
     const auto ranks = static_cast<std::ptrdiff_t>(next.size());
-#pragma omp parallel for schedule(static) if (ranks >= kRanksWorthThreads)
-    for (std::ptrdiff_t r = 0; r < ranks; ++r) {
-      const auto rank = static_cast<std::size_t>(r);
-      std::uint64_t sum = 0;
-      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
-        const Edge& edge = footprint_.edges[e];
-        std::uint64_t seen = edge.role + rank_colour_[edge.peer.index()];
-        if (edge.starts_flow) seen ^= splitmix64(path_colour(e));
-        sum += splitmix64(seen);
+#pragma omp parallel if (ranks >= kRanksWorthThreads)
+    {
+      HopCursor hops;
+#pragma omp for schedule(static)
+      for (std::ptrdiff_t r = 0; r < ranks; ++r) {
+        const auto rank = static_cast<std::size_t>(r);
+        std::uint64_t sum = 0;
+        begin_rank(rank, hops);
+        for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+          const Edge& edge = footprint_.edges[e];
+          const EdgeKind& kind = footprint_.kinds[edge.kind];
+          const std::uint64_t path = kind.starts_flow ? splitmix64(path_colour(e, hops, kind.loads_links)) : 0;
+          if (kind.shared_in > 0) {
+            sum += splitmix64(kind.role);
+            shared_[kind.shared_in - 1][rank] += splitmix64(kind.role ^ path);
+          } else {
+            sum += splitmix64((kind.role + rank_colour_[edge.peer.index()]) ^ path);
+          }
+        }
+        next[rank] = mix(rank_colour_[rank], sum);
       }
-      next[rank] = mix(rank_colour_[rank], sum);
     }
     for (const DimensionId dimension : footprint_.everyone) add_group_colours(dimension, next);
     rank_colour_ = std::move(next);
   }
 
-  // Where a step waits for everyone, the whole group matters.
+  // Where a step waits for everyone, the whole group matters, with the edges that its members share.
   void add_group_colours(DimensionId dimension, std::vector<std::uint64_t>& next) const {
     const Dimension& d = graph_.dimensions[dimension.index()];
     for (const std::vector<RankId>& group : d.groups) {
       std::uint64_t sum = 0;
       for (const RankId rank : group) sum += splitmix64(rank_colour_[rank.index()]);
+      if (!shared_.empty() && !shared_[dimension.index()].empty()) {
+        for (const RankId rank : group) sum += shared_[dimension.index()][rank.index()];
+      }
       for (const RankId rank : group) next[rank.index()] = mix(next[rank.index()], sum);
     }
   }
@@ -150,13 +194,18 @@ class Refinement {
   // Adds the colour of each flow that this rank starts to the sums of the links it crosses.
   template <class Add>
   void add_flows_of(std::size_t rank, const Add& add) {
-    for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
-      if (!footprint_.edges[e].starts_flow) continue;
-      const std::uint64_t flow = splitmix64(footprint_.edges[e].role + rank_colour_[rank]);
-      for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
-        const Paths& paths = paths_[epoch];
-        for (std::uint64_t hop = paths.first_hop[e]; hop < paths.first_hop[e + 1]; ++hop) {
-          add(link_sum_[paths.link[hop].index()], flow * share_factor_[epoch][paths.share[hop]]);
+    for (std::size_t epoch = 0; epoch < paths_.size(); ++epoch) {
+      const Paths& paths = paths_[epoch];
+      std::uint64_t hop = paths.first_hop[rank];
+      for (std::uint64_t e = footprint_.first_edge[rank]; e < footprint_.first_edge[rank + 1]; ++e) {
+        const EdgeKind& kind = footprint_.kinds[footprint_.edges[e].kind];
+        if (!kind.starts_flow || !kind.loads_links) {
+          hop += paths.hops[e];
+          continue;
+        }
+        const std::uint64_t flow = splitmix64(kind.role + rank_colour_[rank]);
+        for (const std::uint64_t end = hop + paths.hops[e]; hop < end; ++hop) {
+          add(link_sum_[paths.link[hop].index()], flow * share_factor_[epoch][paths.share_of(hop)]);
         }
       }
     }
@@ -169,6 +218,8 @@ class Refinement {
   std::vector<std::uint64_t> link_colour_;
   std::vector<std::vector<std::uint64_t>> share_factor_;  // by epoch and distinct share, odd
   std::vector<std::uint64_t> link_sum_;  // scratch: by link, what crosses it
+  // Scratch: by dimension, by rank, the edges that it contributes to its group. Empty where edges are not shared.
+  std::vector<std::vector<std::uint64_t>> shared_;
 };
 
 // Numbers classes in order of their smallest member.
@@ -237,7 +288,8 @@ Folding fold_footprint(const TaskGraph& graph, const Footprint& footprint, const
                        const NetworkChanges& changes) {
   const bool lasting = changes.epochs.empty() && changes.link_colours.empty();
   const std::span<const LinkId> twins = lasting ? router.twins() : std::span<const LinkId>();
-  std::vector<Paths> paths = {find_paths(footprint, router, twins.empty() ? TwinHops::kAll : TwinHops::kFirst)};
+  std::vector<Paths> paths;  // not from a braced list, which would copy gigabytes
+  paths.push_back(find_paths(footprint, router, twins.empty() ? TwinHops::kAll : TwinHops::kFirst));
   for (const Router* epoch : changes.epochs) paths.push_back(find_paths(footprint, *epoch));
   Refinement refinement(graph, footprint, paths, router, changes);
   Folding folding;

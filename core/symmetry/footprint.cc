@@ -4,10 +4,12 @@
 #include <bit>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 #include "core/base/random.h"
 #include "core/plan/segments.h"
+#include "core/ports/network_model.h"
+#include "core/symmetry/edge_kinds.h"
 #include "core/symmetry/member_pattern.h"
 
 namespace ringwright {
@@ -49,11 +51,12 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
                            const std::set<CollectiveContent>& contents) {
   MemberPattern pattern;
   std::vector<EdgeCollector> collectors(static_cast<std::size_t>(layout.size()));
+  const StepVisits visits = choosers.members_together ? StepVisits::kPhases : StepVisits::kAll;
   for (const auto& [kind, bytes] : contents) {
     const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout, .dimension = dimension};
     const MemberPattern of_call = choosers.channels != nullptr
                                       ? make_call_pattern(choosers.channels->choose(call), call)
-                                      : make_call_pattern(choosers.steps.choose(call), call);
+                                      : make_call_pattern(choosers.steps.choose(call), call, visits);
     const std::uint64_t salt =
         mix(dimension.value, static_cast<std::uint64_t>(bytes.count())) + static_cast<std::uint64_t>(kind);
     pattern.everyone = pattern.everyone || of_call.everyone || (choosers.members_together && layout.size() > 1);
@@ -65,7 +68,8 @@ MemberPattern make_pattern(const Choosers& choosers, DimensionId dimension, cons
       pattern.costs = mix(pattern.costs, costs_of(choosers, call));
     }
     for (std::size_t member = 0; member < collectors.size(); ++member) {
-      for (const MemberEdge& edge : of_call.edges[member]) {
+      for (MemberEdge edge : of_call.edges[member]) {
+        edge.loads_links = !choosers.members_together || bytes > kCoupledLatencyOnly;
         collectors[member].add(edge, mix(salt, edge.role));
       }
     }
@@ -92,14 +96,22 @@ struct ProgramMessage {
   std::uint64_t role;  // unless it runs on channels
 };
 
-// The communication of a program. By content: a table may hold equal entries twice.
+// All collectives that a program calls in one dimension. By content: a table may hold equal entries twice.
+using DimensionCalls = std::pair<DimensionId, std::set<CollectiveContent>>;
+
 struct ProgramTraffic {
-  std::vector<std::pair<DimensionId, std::set<CollectiveContent>>> collectives;
+  std::vector<std::size_t> calls;  // by dimension that it uses: index into the distinct ones
   std::vector<ProgramMessage> messages;
 };
 
-std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
-  std::vector<ProgramTraffic> result;
+struct Traffic {
+  std::vector<DimensionCalls> calls;  // distinct: most stages of a pipeline make the same
+  std::vector<ProgramTraffic> of_program;
+};
+
+Traffic gather_traffic(const TaskGraph& graph) {
+  Traffic result;
+  std::map<DimensionCalls, std::size_t> index_of;
   for (const Program& program : graph.programs) {
     std::map<DimensionId, std::set<CollectiveContent>> collectives;
     std::set<MessageContent> messages;
@@ -114,20 +126,68 @@ std::vector<ProgramTraffic> gather_traffic(const TaskGraph& graph) {
           {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.path,
            spec.moved_by, spec.importance});
     });
-    result.push_back(
-        {.collectives = {collectives.begin(), collectives.end()}, .messages = {messages.begin(), messages.end()}});
+    ProgramTraffic& traffic = result.of_program.emplace_back();
+    for (const auto& [dimension, contents] : collectives) {
+      const auto [known, is_new] = index_of.try_emplace({dimension, contents}, result.calls.size());
+      if (is_new) result.calls.emplace_back(dimension, contents);
+      traffic.calls.push_back(known->second);
+    }
+    traffic.messages = {messages.begin(), messages.end()};
   }
   return result;
 }
 
+// The patterns of calls in groups of one layout, made when first queried.
+class PatternTable {
+ public:
+  PatternTable(const TaskGraph& graph, const Choosers& choosers, const std::vector<DimensionCalls>& calls)
+      : graph_(graph), choosers_(choosers), calls_(calls) {
+    constexpr std::size_t kFew = std::size_t{1} << 16U;
+    const std::size_t layouts = graph.layouts.size();
+    if (calls.size() < kFew && calls.size() * layouts < kFew) found_.assign(calls.size() * layouts, nullptr);
+  }
+
+  // `calls`: index into the distinct ones.
+  const KindPattern& of(RankId rank, std::size_t calls, EdgeKinds& kinds) {
+    const Dimension& d = graph_.dimensions[calls_[calls].first.index()];
+    const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
+    if (found_.empty()) return look_up(calls, layout, kinds);
+    const KindPattern*& found = found_[calls * graph_.layouts.size() + layout];
+    if (found == nullptr) found = &look_up(calls, layout, kinds);
+    return *found;
+  }
+
+  // Dimensions with steps that wait for all members of a group.
+  [[nodiscard]] const std::set<DimensionId>& everyone() const { return everyone_; }
+
+ private:
+  const KindPattern& look_up(std::size_t calls, std::uint32_t layout, EdgeKinds& kinds) {
+    auto known = patterns_.find({calls, layout});
+    if (known == patterns_.end()) {
+      const auto& [dimension, contents] = calls_[calls];
+      MemberPattern pattern = make_pattern(choosers_, dimension, graph_.layouts[layout], contents);
+      KindPattern edges = by_kind(std::move(pattern), dimension, choosers_.members_together, kinds);
+      known = patterns_.emplace(std::pair(calls, layout), std::move(edges)).first;
+      if (known->second.all.everyone) everyone_.insert(dimension);
+    }
+    return known->second;
+  }
+
+  const TaskGraph& graph_;
+  Choosers choosers_;
+  const std::vector<DimensionCalls>& calls_;
+  std::map<std::pair<std::size_t, std::uint32_t>, KindPattern> patterns_;  // by calls and layout
+  std::vector<const KindPattern*> found_;  // by the same, while these are few; else empty
+  std::set<DimensionId> everyone_;
+};
+
 class FootprintBuilder {
  public:
   FootprintBuilder(const TaskGraph& graph, const Choosers& choosers)
-      : graph_(graph), choosers_(choosers), traffic_(gather_traffic(graph)) {
-    constexpr std::size_t kFew = std::size_t{1} << 16U;
-    const std::size_t places = graph.programs.size() * graph.dimensions.size();
-    if (places < kFew && places * graph.layouts.size() < kFew) found_.assign(places * graph.layouts.size(), nullptr);
-  }
+      : graph_(graph),
+        choosers_(choosers),
+        traffic_(gather_traffic(graph)),
+        patterns_(graph_, choosers_, traffic_.calls) {}
 
   Footprint build() {
     for (std::uint32_t index = 0; index < graph_.background.size(); ++index) {
@@ -149,21 +209,24 @@ class FootprintBuilder {
       add_rank(RankId(rank));
       footprint_.first_edge.push_back(footprint_.edges.size());
     }
-    footprint_.everyone.assign(everyone_.begin(), everyone_.end());
+    footprint_.everyone.assign(patterns_.everyone().begin(), patterns_.everyone().end());
+    footprint_.kinds = kinds_.take();
     return std::move(footprint_);
   }
 
  private:
   void add_rank(RankId rank) {
     const ProgramId program = graph_.program_of[rank.index()];
-    const ProgramTraffic& traffic = traffic_[program.index()];
+    const ProgramTraffic& traffic = traffic_.of_program[program.index()];
     traits_.clear();
     if (!graph_.compute_slowdown.empty()) {
       traits_.push_back(std::bit_cast<std::uint64_t>(graph_.compute_slowdown[rank.index()]));
     }
-    for (const auto& [dimension, contents] : traffic.collectives) {
-      const MemberPattern& pattern = pattern_of(rank, program, dimension, contents);
-      add_collectives(rank, dimension, pattern);
+    for (const std::size_t calls : traffic.calls) {
+      const DimensionId dimension = traffic_.calls[calls].first;
+      const KindPattern& edges = patterns_.of(rank, calls, kinds_);
+      const MemberPattern& pattern = edges.all;
+      add_collectives(rank, dimension, edges);
       if (pattern.costs != 0) traits_.push_back(pattern.costs);
       // Where a call is a barrier without messages, only a formula gives its time; its layout where that is not known.
       if (!pattern.only_meets) continue;
@@ -202,58 +265,33 @@ class FootprintBuilder {
     const std::uint64_t size = mix(static_cast<std::uint64_t>(transfer.size.count()), transfer.repeats);
     const std::uint64_t when = mix(static_cast<std::uint64_t>(transfer.at.since_start().count()),
                                    static_cast<std::uint64_t>(transfer.importance));
-    footprint_.edges.push_back({.peer = sends ? transfer.to : transfer.from,
-                                .label = background_label(index),
-                                .role = mix(mix(size, when), sends ? 1 : 0),
-                                .starts_flow = sends});
+    add_edge(sends ? transfer.to : transfer.from,
+             {.role = mix(mix(size, when), sends ? 1 : 0), .label = background_label(index), .starts_flow = sends});
   }
 
   [[nodiscard]] std::uint64_t count_edges(RankId rank) {
     const ProgramId program = graph_.program_of[rank.index()];
-    const ProgramTraffic& traffic = traffic_[program.index()];
+    const ProgramTraffic& traffic = traffic_.of_program[program.index()];
     std::uint64_t edges = traffic.messages.size();
     if (const auto background = background_.find(rank); background != background_.end())
       edges += background->second.size();
-    for (const auto& [dimension, contents] : traffic.collectives) {
+    for (const std::size_t calls : traffic.calls) {
+      const DimensionId dimension = traffic_.calls[calls].first;
       const std::uint32_t member = graph_.dimensions[dimension.index()].index_in_group[rank.index()];
-      edges += pattern_of(rank, program, dimension, contents).edges[member].size();
+      edges += patterns_.of(rank, calls, kinds_).edges[member].size();
     }
     return edges;
   }
 
-  const MemberPattern& pattern_of(RankId rank, ProgramId program, DimensionId dimension,
-                                  const std::set<CollectiveContent>& contents) {
-    const Dimension& d = graph_.dimensions[dimension.index()];
-    const std::uint32_t layout = d.layout_of_group[d.group_of[rank.index()]];
-    if (found_.empty()) return look_up_pattern(program, dimension, layout, contents);
-    const std::size_t place = program.index() * graph_.dimensions.size() + dimension.index();
-    const MemberPattern*& found = found_[place * graph_.layouts.size() + layout];
-    if (found == nullptr) found = &look_up_pattern(program, dimension, layout, contents);
-    return *found;
+  void add_edge(RankId peer, const EdgeKind& kind) {
+    footprint_.edges.push_back({.peer = peer, .kind = kinds_.index_of(kind)});
   }
 
-  const MemberPattern& look_up_pattern(ProgramId program, DimensionId dimension, std::uint32_t layout,
-                                       const std::set<CollectiveContent>& contents) {
-    const auto key = std::tuple(program, dimension, layout);
-    auto known = patterns_.find(key);
-    if (known == patterns_.end()) {
-      known = patterns_.emplace(key, make_pattern(choosers_, dimension, graph_.layouts[layout], contents)).first;
-      if (known->second.everyone) everyone_.insert(dimension);
-    }
-    return known->second;
-  }
-
-  void add_collectives(RankId rank, DimensionId dimension, const MemberPattern& pattern) {
+  void add_collectives(RankId rank, DimensionId dimension, const KindPattern& pattern) {
     const Dimension& d = graph_.dimensions[dimension.index()];
-    const std::uint32_t group = d.group_of[rank.index()];
-    for (const MemberEdge& edge : pattern.edges[d.index_in_group[rank.index()]]) {
-      footprint_.edges.push_back({.peer = d.groups[group][static_cast<std::size_t>(edge.peer)],
-                                  .label = channel_label(dimension, edge.channel),
-                                  .role = edge.role,
-                                  .nics = edge.nics,
-                                  .route_kind = edge.route_kind,
-                                  .starts_flow = edge.starts_flow});
-    }
+    const std::vector<RankId>& group = d.groups[d.group_of[rank.index()]];
+    for (const KindPattern::Edge& edge : pattern.edges[d.index_in_group[rank.index()]])
+      footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(edge.peer)], .kind = edge.kind});
   }
 
   void add_message(RankId rank, const ProgramMessage& message) {
@@ -266,11 +304,10 @@ class FootprintBuilder {
     const bool sent_by_library = is_send && message.content.by_library();
     const RouteKind route_kind =
         sent_by_library ? route_kind_of_send(d, rank, bytes, member) : route_kind_of(path);
-    footprint_.edges.push_back({.peer = group[static_cast<std::size_t>(member)],
-                                .label = message.label,
-                                .role = role_of(d, rank, message),
-                                .route_kind = route_kind,
-                                .starts_flow = is_send});
+    add_edge(group[static_cast<std::size_t>(member)], {.role = role_of(d, rank, message),
+                                                       .label = message.label,
+                                                       .route_kind = route_kind,
+                                                       .starts_flow = is_send});
   }
 
   // The ports' costs of a message depend on the positions of both its ends, and on more paths between them than the
@@ -322,15 +359,14 @@ class FootprintBuilder {
 
   const TaskGraph& graph_;
   Choosers choosers_;
-  std::vector<ProgramTraffic> traffic_;  // by program
-  std::map<std::tuple<ProgramId, DimensionId, std::uint32_t>, MemberPattern> patterns_;
-  std::vector<const MemberPattern*> found_;  // by program, dimension, layout, while these are few; else empty
-  std::set<DimensionId> everyone_;
+  Traffic traffic_;
+  PatternTable patterns_;
   std::map<RankId, std::vector<std::uint32_t>> background_;  // by rank: transfers from or to it
   std::vector<std::uint64_t> traits_;  // besides its program, the own properties of the current rank
   ProgramId last_program_;
   std::vector<std::uint64_t> last_traits_;
   std::uint64_t last_colour_ = 0;
+  EdgeKinds kinds_;
   Footprint footprint_;
 };
 

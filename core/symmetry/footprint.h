@@ -17,20 +17,32 @@
 
 namespace ringwright {
 
-// Label, route kind and NICs as in RouteQuery. Members ordered without padding: there may be hundreds of millions.
-struct Edge {
-  RankId peer;
-  std::uint32_t label = 0;
+// Label, route kind and NICs as in RouteQuery.
+struct EdgeKind {
   std::uint64_t role = 0;
+  std::uint32_t label = 0;
   MessageNics nics = {};
   RouteKind route_kind = RouteKind::kWhole;
   bool starts_flow = false;  // this rank starts transfers on it; otherwise it waits for the peer's
+  // Of members that progress together: that one of them has the edge matters, and not which one. The index of the
+  // dimension whose group it is, and one; 0: the edge is the rank's own.
+  std::uint32_t shared_in = 0;
+  bool loads_links = true;  // false: only the latency of its path matters
+
+  friend bool operator==(const EdgeKind&, const EdgeKind&) = default;
+};
+
+// There may be hundreds of millions, of few kinds.
+struct Edge {
+  RankId peer;
+  std::uint32_t kind = 0;  // index into Footprint::kinds
 };
 
 struct Footprint {
   std::vector<std::uint64_t> colour;      // by rank: its own properties, without its peers
   std::vector<std::uint64_t> first_edge;  // by rank, and one past the end
   std::vector<Edge> edges;
+  std::vector<EdgeKind> kinds;        // the distinct ones
   std::vector<DimensionId> everyone;  // dimensions with steps that wait for all members of a group
 
   [[nodiscard]] std::span<const Edge> edges_of(RankId rank) const {

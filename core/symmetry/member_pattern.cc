@@ -11,8 +11,8 @@ namespace {
 std::uint64_t bits(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
 }
-// Visits all steps of one member. Returns whether any step waits for everyone.
-bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member,
+// Visits the steps of one member. Returns whether any step waits for everyone.
+bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member, StepVisits visits,
                     EdgeCollector& collector) {
   bool everyone = false;
   CollectiveStep step;
@@ -20,10 +20,12 @@ bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& 
   // The algorithm determines what messages carry, and whether it is added.
   const std::uint64_t of_all =
       mix(hash_text(algorithm.name()), mix(bits(call.size()), bits(call.layout->host_count())));
-  for (int index = 0; index < steps; ++index) {
+  int next = 0;
+  for (int index = 0; index < steps; index = next) {
+    next = visits == StepVisits::kAll ? index + 1 : algorithm.same_until(call, index);
     algorithm.step(call, member, index, step);
     everyone = everyone || step.await_everyone;
-    const std::uint64_t salt = mix(of_all, bits(index));
+    const std::uint64_t salt = mix(of_all, bits(index) + (bits(next - index - 1) << 32U));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
       collector.add({.peer = send.peer, .route_kind = send.route_kind, .nics = send.nics, .starts_flow = true},
@@ -82,31 +84,33 @@ std::uint64_t shape_of(const ChannelChoice& choice, const CollectiveCall& call, 
 }  // namespace
 
 void EdgeCollector::add(const MemberEdge& edge, std::uint64_t what) {
-  std::uint64_t& role = roles_[{edge.peer, edge.route_kind, edge.nics, edge.channel, edge.starts_flow}];
+  std::uint64_t& role =
+      roles_[{edge.peer, edge.route_kind, edge.nics, edge.channel, edge.starts_flow, edge.loads_links}];
   role = mix(role, what);
 }
 
 std::vector<MemberEdge> EdgeCollector::edges() const {
   std::vector<MemberEdge> result;
   for (const auto& [key, role] : roles_) {
-    const auto& [peer, route_kind, nics, channel, starts_flow] = key;
+    const auto& [peer, route_kind, nics, channel, starts_flow, loads_links] = key;
     result.push_back({.peer = peer,
                       .route_kind = route_kind,
                       .nics = nics,
                       .channel = channel,
                       .starts_flow = starts_flow,
-                      .role = mix(role, mix(static_cast<std::uint64_t>(route_kind), starts_flow ? 1 : 0))});
+                      .role = mix(role, mix(static_cast<std::uint64_t>(route_kind), starts_flow ? 1 : 0)),
+                      .loads_links = loads_links});
   }
   return result;
 }
 
-MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, StepVisits visits) {
   const int size = call.size();
   const bool symmetric = algorithm.rotation_symmetric(call);
   MemberPattern pattern;
   for (int member = 0; member < (symmetric ? 1 : size); ++member) {
     EdgeCollector collector;
-    pattern.everyone = collect_member(algorithm, call, member, collector) || pattern.everyone;
+    pattern.everyone = collect_member(algorithm, call, member, visits, collector) || pattern.everyone;
     pattern.edges.push_back(collector.edges());
   }
   for (int member = 1; symmetric && member < size; ++member) {

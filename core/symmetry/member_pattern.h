@@ -20,6 +20,7 @@ struct MemberEdge {
   int channel = 0;
   bool starts_flow = false;
   std::uint64_t role = 0;
+  bool loads_links = true;
 };
 
 struct MemberPattern {
@@ -38,11 +39,15 @@ class EdgeCollector {
   [[nodiscard]] std::vector<MemberEdge> edges() const;
 
  private:
-  std::map<std::tuple<int, RouteKind, MessageNics, int, bool>, std::uint64_t> roles_;
+  std::map<std::tuple<int, RouteKind, MessageNics, int, bool, bool>, std::uint64_t> roles_;
 };
 
+// Steps by phases where members progress together: only the first of each that has the same messages is visited.
+enum class StepVisits { kAll, kPhases };
+
 // The edges of every member in one call, in steps or on channels.
-[[nodiscard]] MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
+[[nodiscard]] MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call,
+                                              StepVisits visits = StepVisits::kAll);
 [[nodiscard]] MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCall& call);
 
 }  // namespace ringwright

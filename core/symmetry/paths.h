@@ -15,12 +15,17 @@ namespace ringwright {
 // that spin for each other's cores: on a busy machine a fold of 16,384 ranks took ten times as long with two threads.
 inline constexpr std::ptrdiff_t kRanksWorthThreads = 1 << 18;
 
+// Hops of a rank's edges follow each other, in the order of the edges.
 struct Paths {
-  std::vector<std::uint64_t> first_hop;  // by edge, and one past the end
+  std::vector<std::uint64_t> first_hop;  // by rank, and one past the end
+  std::vector<std::uint16_t> hops;       // by edge: their number; 0 where the edge starts no flow
   std::vector<LinkId> link;              // by hop
-  std::vector<std::uint16_t> share;      // by hop: index into shares
+  std::vector<std::uint16_t> share;      // by hop: index into shares; empty where there is one
   std::vector<std::uint64_t> shares;     // the distinct shares, as bits
-  std::vector<std::int64_t> latency;     // by edge, ps; 0 where the edge starts no flow
+  std::vector<std::uint32_t> latency;    // by edge: index into latencies
+  std::vector<std::int64_t> latencies;   // the distinct ones, ps; 0 of edges that start no flow
+
+  [[nodiscard]] std::size_t share_of(std::uint64_t hop) const { return share.empty() ? 0 : share[hop]; }
 };
 
 // kFirst: as RouteQuery::first_of_twins.

@@ -1,9 +1,20 @@
 #include "network_models/flow/flow_routes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ringwright::network_models {
+namespace {
+
+// Bytes on a link are whole unless paths are sprayed; dividing those of a class by its links leaves some dust.
+double as_whole(double bytes) {
+  constexpr double kDust = 1e-12;
+  const double whole = std::round(bytes);
+  return std::abs(bytes - whole) <= kDust * whole ? whole : bytes;
+}
+
+}  // namespace
 
 Duration FlowRoutes::find(const RouteQuery& query, std::uint32_t copies) {
   const Duration latency = router_.route(query, hops_);
@@ -46,7 +57,7 @@ FlowRoutes::Known FlowRoutes::join(std::span<const CoupledMessage> messages) {
   for (const CoupledMessage& message : messages) add(message, known);
   for (Hop& hop : known.hops) {
     place_of_[hop.link.index()] = kNowhere;
-    hop.share /= static_cast<double>(known.largest.count());
+    hop.share = as_whole(hop.share) / static_cast<double>(known.largest.count());
   }
   return known;
 }
@@ -65,7 +76,7 @@ void FlowRoutes::add(const CoupledMessage& message, Known& known) {
       place = static_cast<std::uint32_t>(known.hops.size());
       known.hops.push_back({.link = hop.link, .share = 0.0});
     }
-    known.hops[place].share += bytes * hop.share * hop.multiplicity;
+    known.hops[place].share += bytes * hop.share * hop.multiplicity / message.among;
   }
 }
 

@@ -38,7 +38,7 @@ TEST(CoupledRung, IsTakenByAutoWhereStepsAreTooManyMessages) {
   const Scenario small = load(scenario_text("auto"));
   EXPECT_EQ(assemble(small)->progress(), MemberProgress::kEach);
   // 32 classes; rings of data parallelism are few messages.
-  EXPECT_LT(messages_in_steps(*assemble(small)), kMostMessagesInSteps);
+  EXPECT_LT(assemble(small)->progress_choice().messages.value(), kMostMessagesInSteps);
 
   const Scenario large =
       load("model: {preset: llama3.1-405b, seq_length: 8192}\n"
@@ -48,10 +48,42 @@ TEST(CoupledRung, IsTakenByAutoWhereStepsAreTooManyMessages) {
            " routing: {policy: ecmp}}}\n"
            "collectives: {model: auto}\nsimulate: {network: flow}\n");
   const auto simulation = assemble(large);
-  EXPECT_GT(messages_in_steps(*simulation), kMostMessagesInSteps);
+  EXPECT_GT(simulation->progress_choice().messages.value(), kMostMessagesInSteps);
   EXPECT_EQ(simulation->progress(), MemberProgress::kTogether);
   // The same without folding, where there are more classes.
   EXPECT_EQ(assemble(large, FoldMode::kNoFold)->progress(), MemberProgress::kTogether);
+}
+
+// One group of 2,048 in a ring over rails: all steps of all members would be compared to find equal ones.
+TEST(CoupledRung, IsTakenByAutoWhereGroupsAreTooLargeToCompare) {
+  const Scenario sharded =
+      load("model: {preset: llama3-8b, seq_length: 8192}\n"
+           "training: {global_batch: 2048, micro_batch: 1}\n"
+           "parallel: {fsdp: {shard_degree: 2048}}\n"
+           "cluster: {nodes: 256, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n"
+           "collectives: {model: auto, overhead: none, dp_shard: {algorithm: rail_rings}}\n"
+           "simulate: {network: flow}\n");
+  const auto simulation = assemble(sharded);
+  EXPECT_EQ(simulation->progress(), MemberProgress::kTogether);
+  EXPECT_GT(simulation->progress_choice().steps_compared.value(), kMostStepsCompared);
+  EXPECT_FALSE(simulation->progress_choice().messages);
+}
+
+// Of members that progress together it does not matter which one sends over a link that others use too.
+TEST(CoupledRung, FoldsAGroupWithHashedRoutesToOneClass) {
+  const Scenario sharded =
+      load("model: {preset: llama3-8b, seq_length: 8192}\n"
+           "training: {global_batch: 64, micro_batch: 1}\n"
+           "parallel: {fsdp: {shard_degree: 64}}\n"
+           "cluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2,"
+           " routing: {policy: ecmp}}}\n"
+           "collectives: {model: coupled, dp_shard: {algorithm: ring}}\nsimulate: {network: flow}\n");
+  const auto folded = assemble(sharded);
+  EXPECT_EQ(folded->folding().ranks.count(), 1U);
+  const auto time = [&](const Simulation& simulation) {
+    return play_plan(sharded, simulation).run.record.iteration_end.back().since_start();
+  };
+  EXPECT_EQ(time(*folded), time(*assemble(sharded, FoldMode::kNoFold)));
 }
 
 TEST(CoupledRung, IsStatedInTheReport) {

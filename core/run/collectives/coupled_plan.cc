@@ -1,5 +1,7 @@
 #include "core/run/collectives/coupled_plan.h"
 
+#include <algorithm>
+
 namespace ringwright {
 
 int count_phases(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
@@ -28,35 +30,44 @@ const CoupledPlan& CoupledPlans::of(const CollectiveRequest& request, std::span<
     plan.phases.push_back({.messages = {}, .steps = static_cast<std::uint32_t>(end - step)});
     step = end;
   }
-  for (const ClassId c : classes) add_member(request, c, plan);
+  CollectiveRequest of_first = request;
+  of_first.rank_class = classes.front();
+  for (const ClassId c : classes) plan.members.push_back({.rank_class = c});
+  add_members(of_first, plan);
   return plan;
 }
 
-// The member that represents its class, in its own group.
-void CoupledPlans::add_member(const CollectiveRequest& request, ClassId c, CoupledPlan& plan) {
-  CollectiveRequest own = request;
-  own.rank_class = c;
-  const CollectiveCall call = call_of(own);
-  const RankId self = job_.rank_of(c);
-  const std::vector<RankId>& group = job_.group_of(c, request.dimension);
-  const Steps& steps = steps_of(call, chooser_.choose(call), request.spec, job_.index_in_group(c, request.dimension));
-  CoupledMember member{.rank_class = c};
-  for (std::size_t i = 0; i < plan.phases.size(); ++i) {
-    CoupledPhase& phase = plan.phases[i];
-    for (const CollectiveSend& send : steps[i]) {
-      const RankId peer = group[static_cast<std::size_t>(send.peer)];
-      const bool down = send.route_kind == RouteKind::kDownFromSwitch;
-      phase.messages.push_back({.query = {.from = down ? peer : self,
-                                          .to = down ? self : peer,
-                                          .route_kind = send.route_kind,
-                                          .nics = send.nics,
-                                          .label = collective_label(request.dimension)},
-                                .size = send.size});
-      member.messages += phase.steps;
-      if (!down) member.sent += send.size * phase.steps;
+// The members of the group of the request's class.
+void CoupledPlans::add_members(const CollectiveRequest& request, CoupledPlan& plan) {
+  const CollectiveCall call = call_of(request);
+  const CollectiveAlgorithm& algorithm = chooser_.choose(call);
+  const std::vector<RankId>& group = job_.group_of(request.rank_class, request.dimension);
+  std::map<ClassId, std::uint32_t> of_class;
+  for (const RankId rank : group) ++of_class[job_.classes.class_of[rank.index()]];
+  for (std::size_t index = 0; index < group.size(); ++index) {
+    const RankId self = group[index];
+    const ClassId c = job_.classes.class_of[self.index()];
+    const Steps& steps = steps_of(call, algorithm, request.spec, static_cast<int>(index));
+    CoupledMember sends{.rank_class = c};
+    for (std::size_t i = 0; i < plan.phases.size(); ++i) {
+      CoupledPhase& phase = plan.phases[i];
+      for (const CollectiveSend& send : steps[i]) {
+        const RankId peer = group[static_cast<std::size_t>(send.peer)];
+        const bool down = send.route_kind == RouteKind::kDownFromSwitch;
+        phase.messages.push_back({.query = {.from = down ? peer : self,
+                                            .to = down ? self : peer,
+                                            .route_kind = send.route_kind,
+                                            .nics = send.nics,
+                                            .label = collective_label(request.dimension)},
+                                  .size = call.bytes > kCoupledLatencyOnly ? send.size : Bytes(0),
+                                  .among = of_class[c]});
+        sends.messages += phase.steps;
+        if (!down) sends.sent += send.size * phase.steps;
+      }
     }
+    // Equal for all members of a class.
+    *std::ranges::find(plan.members, c, &CoupledMember::rank_class) = sends;
   }
-  plan.members.push_back(member);
 }
 
 const CoupledPlans::Steps& CoupledPlans::steps_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm,

@@ -1,8 +1,8 @@
 // A collective whose members progress together: its steps as phases, each with the messages of all members.
 //
 // Steps with the same messages are one phase: a ring is one, a tree that carries chunks up and down has as many as
-// steps. In a folded run the messages are those of one member for each class; the network knows how many each stands
-// for.
+// steps. In a folded run the messages are those of the group of the first class: members of one class may send over
+// different links, since folding only makes sure that groups do the same as a whole.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class CoupledPlans {
 
   const Steps& steps_of(const CollectiveCall& call, const CollectiveAlgorithm& algorithm, std::uint32_t spec,
                         int member);
-  void add_member(const CollectiveRequest& request, ClassId c, CoupledPlan& plan);
+  void add_members(const CollectiveRequest& request, CoupledPlan& plan);
 
   const PlayedJob& job_;
   const CollectiveChooser& chooser_;

@@ -43,11 +43,12 @@ std::set<Flow> flows_of_footprint(const Simulation& simulation) {
   std::set<Flow> flows;
   for (std::size_t rank = 0; rank < simulation.plan().graph.rank_count(); ++rank) {
     for (const Edge& edge : footprint.edges_of(RankId(rank))) {
-      if (!edge.starts_flow) continue;
-      const bool down = edge.route_kind == RouteKind::kDownFromSwitch;
+      const EdgeKind& kind = footprint.kinds[edge.kind];
+      if (!kind.starts_flow) continue;
+      const bool down = kind.route_kind == RouteKind::kDownFromSwitch;
       const auto self = static_cast<std::uint32_t>(rank);
-      flows.insert({down ? edge.peer.value : self, down ? self : edge.peer.value, edge.route_kind, edge.nics,
-                    edge.label});
+      flows.insert({down ? edge.peer.value : self, down ? self : edge.peer.value, kind.route_kind, kind.nics,
+                    kind.label});
     }
   }
   return flows;

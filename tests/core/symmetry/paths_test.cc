@@ -54,21 +54,25 @@ TaskGraph gather_over_hosts(int ranks) {
 
 void expect_paths_of_router(const Footprint& footprint, const Router& router, std::size_t stride) {
   const Paths paths = find_paths(footprint, router);
-  ASSERT_EQ(paths.first_hop.size(), footprint.edges.size() + 1);
+  ASSERT_EQ(paths.first_hop.size(), footprint.first_edge.size());
+  ASSERT_EQ(paths.hops.size(), footprint.edges.size());
   std::vector<Hop> hops;
   for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); rank += stride) {
+    std::uint64_t first = paths.first_hop[rank];
     for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
       const Edge& edge = footprint.edges[e];
       hops.clear();
       Duration latency;
-      if (edge.starts_flow) latency = router.route({.from = RankId(rank), .to = edge.peer}, hops);
-      ASSERT_EQ(paths.latency[e], latency.count());
-      ASSERT_EQ(paths.first_hop[e + 1] - paths.first_hop[e], hops.size());
+      if (footprint.kinds[edge.kind].starts_flow) latency = router.route({.from = RankId(rank), .to = edge.peer}, hops);
+      ASSERT_EQ(paths.latencies[paths.latency[e]], latency.count());
+      ASSERT_EQ(paths.hops[e], hops.size());
       for (std::size_t h = 0; h < hops.size(); ++h) {
-        ASSERT_EQ(paths.link[paths.first_hop[e] + h], hops[h].link);
-        ASSERT_EQ(paths.shares[paths.share[paths.first_hop[e] + h]], std::bit_cast<std::uint64_t>(hops[h].share));
+        ASSERT_EQ(paths.link[first + h], hops[h].link);
+        ASSERT_EQ(paths.shares[paths.share_of(first + h)], std::bit_cast<std::uint64_t>(hops[h].share));
       }
+      first += hops.size();
     }
+    ASSERT_EQ(paths.first_hop[rank + 1], first);
   }
 }
 
@@ -131,4 +135,4 @@ TEST(Folding, WithThreadsFindsTheClassesThatOneCanCount) {
 }
 
 }  // namespace
-}  // namespace ringwright::ways_test
+}  // namespace ringwright::paths_test

@@ -59,19 +59,31 @@ TEST(CoupledCollectives, TakeAsLongAsStepsWhereMembersStartTogether) {
   }
 }
 
-// Two phases with different messages: up to the switch, then down: 2 us each.
+// Two phases with different messages: up to the switch, then down: 2 us for the bytes and 1 us of latency each.
 TEST(CoupledCollectives, GoThroughTheirPhasesOneAfterAnother) {
   TaskGraph graph;
   const DimensionId tp = add_dimension(graph, "tp", {{0, 1}});
   ProgramBuilder program(graph, "all");
-  program.collective(tp, CollectiveKind::kAllReduce, Bytes(1000), kCommStream);
+  program.collective(tp, CollectiveKind::kAllReduce, Bytes(2000), kCommStream);
   program.run_on({0, 1});
   static const test::PlainSwitch kSwitch;
   const RunResult result = play(graph, {.algorithm = &kSwitch});
-  EXPECT_EQ(result.record.finished_at[1], TimePoint(4_us));
-  EXPECT_EQ(result.record.sent[1][0], Bytes(1000));  // what comes down is not sent
-  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = Bytes(1000), .layout = &graph.layouts[0]};
+  EXPECT_EQ(result.record.finished_at[1], TimePoint(6_us));
+  EXPECT_EQ(result.record.sent[1][0], Bytes(2000));  // what comes down is not sent
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = Bytes(2000), .layout = &graph.layouts[0]};
   EXPECT_EQ(count_phases(kSwitch, call), 2);
+}
+
+// A ring of three: 2 steps of 1 us latency, whose 300 bytes would take 0.3 us more each.
+TEST(CoupledCollectives, OfFewBytesTakeTheLatencyOfTheirSteps) {
+  TaskGraph graph;
+  const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
+  ProgramBuilder program(graph, "all");
+  program.collective(tp, CollectiveKind::kAllGather, Bytes(900), kCommStream);
+  program.run_on({0, 1, 2});
+  const RunResult result = play(graph);
+  EXPECT_EQ(result.record.finished_at[0], TimePoint(2_us));
+  EXPECT_EQ(result.record.sent[0][0], Bytes(600));
 }
 
 class Overhead final : public CallOverhead {
