@@ -23,9 +23,9 @@
 #include "tools/plan_text.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
+#include "tools/step_files.h"
 #include "tools/terminal.h"
 #include "tools/written_files.h"
-#include "traces/chakra/writer.h"
 #include "traces/timeline/timeline.h"
 #include "validation/training/left_out_steps.h"
 
@@ -126,6 +126,10 @@ std::string sha_of_results(const std::string& folder) {
   return at == std::string::npos ? "" : text.substr(at + kBefore.size(), kDigits);
 }
 
+OptionSpec step_option(std::string_view name, std::string_view value, std::string_view doc, std::string* path) {
+  return {.names = name, .value = value, .doc = doc, .target = path};
+}
+
 class Run final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "run"; }
@@ -147,10 +151,10 @@ class Run final : public Command {
                     "or --megatron (SHA: the first digits of config.sha256)",
              .target = &out_},
             {.names = "--no-out", .value = "", .doc = "write no files", .target = &no_out_},
-            {.names = "--chakra",
-             .value = "PREFIX",
-             .doc = "also write the step as Chakra execution traces: PREFIX.RANK.et and PREFIX.groups.json",
-             .target = &chakra_},
+            step_option("--chakra", "PREFIX",
+                        "also write the step as Chakra execution traces: PREFIX.RANK.et and PREFIX.groups.json",
+                        &chakra_),
+            step_option("--goal", "FILE", "also write the step as a GOAL schedule; binary if it ends in .bin", &goal_),
             {.names = "--dry-run",
              .value = "",
              .doc = "stop before the simulation: derived sizes and cost",
@@ -194,6 +198,7 @@ class Run final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     if (!trace_ranks_.empty() && timeline_.empty()) return Command::refuse("--trace-ranks is for --timeline");
     if (!timeline_.empty() && dry_run_) return Command::refuse("--timeline needs the run that --dry-run leaves out");
+    if (dry_run_ && !(chakra_ + goal_).empty()) return Command::refuse("--chakra and --goal need more than --dry-run");
     if (!html_.empty() && dry_run_) return Command::refuse("--html needs the run that --dry-run leaves out");
     std::vector<std::string> overrides = overrides_;
     if (!megatron_.empty()) overrides.push_back("megatron=" + json_text(megatron_));
@@ -223,7 +228,7 @@ class Run final : public Command {
     }
     const ExitCode code = finish(*outcome, common);
     if (outcome->report && !common.json && !common.quiet) print(error_of_kind(*scenario, *outcome->report));
-    if (chakra_.empty() || !outcome->report) return code;
+    if ((chakra_.empty() && goal_.empty()) || !outcome->report) return code;
     const ExitCode written = write_traces(*scenario, fold, common);
     return written == ExitCode::kOk ? code : written;
   }
@@ -317,18 +322,10 @@ class Run final : public Command {
                                       const CommonOptions& common) const {
     const auto step = configs::StepTraces::record(scenario, fold);
     if (!step) return refuse(step.error());
-    const traces::ChakraExport& traces = (*step)->traces();
-    for (std::size_t rank = 0; rank < traces.ranks(); ++rank) {
-      const std::string path = fmt::format("{}.{}.et", chakra_, rank);
-      const ExitCode code = write_to(path, traces::chakra_records(traces.trace_of(RankId(rank))));
-      if (code != ExitCode::kOk) return code;
-    }
-    const ExitCode code = write_to(chakra_ + ".groups.json", traces.groups());
-    if (code == ExitCode::kOk && !common.quiet) {
-      tell(fmt::format("traces of {} ranks in {}.*.et, their groups in {}.groups.json\n", traces.ranks(), chakra_,
-                       chakra_));
-    }
-    return code;
+    const Result<std::string> said = write_step(**step, {.chakra = chakra_, .goal = goal_});
+    if (!said) return refuse(said.error());
+    if (!common.quiet) tell(*said);
+    return ExitCode::kOk;
   }
 
   [[nodiscard]] bool write_results(const Report& report, const CommonOptions& common) const {
@@ -374,7 +371,7 @@ class Run final : public Command {
     return problem.empty();
   }
 
-  std::string config_, out_, megatron_, chakra_, timeline_, trace_ranks_, html_;
+  std::string config_, out_, megatron_, chakra_, goal_, timeline_, trace_ranks_, html_;
   std::string no_tasks_;  // why the page lacks them
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;

@@ -75,6 +75,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
           {.kind = "operation", .where = "ringwright goodput NAME", .entries = shipped(options, "operation")},
           {.kind = "models", .where = "model.preset", .entries = shipped(options, "models")},
           {.kind = "recommenders", .where = "recommendation.preset", .entries = shipped(options, "recommenders")},
+          {.kind = "layer_tables", .where = "layer_table.preset", .entries = shipped(options, "layer_tables")},
           {.kind = "gpus", .where = "cluster.node.gpu.preset", .entries = shipped(options, "gpus")},
           {.kind = "kernels", .where = "cluster.node.gpu.kernels.preset", .entries = shipped(options, "kernels")},
           {.kind = "nodes", .where = "cluster.node.preset", .entries = shipped(options, "nodes")},

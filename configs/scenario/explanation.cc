@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "collectives/error_codes.h"
+#include "configs/scenario/checkpoint_settings.h"
 #include "configs/scenario/job_error_codes.h"
 #include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/key_effects.h"
@@ -26,6 +27,7 @@
 #include "traces/text_workload/error_codes.h"
 #include "traces/timeline/error_codes.h"
 #include "workload/builtin.h"
+#include "workload/layered/layered_config.h"
 #include "workload/recommendation/recommendation_config.h"
 
 namespace ringwright::configs {
@@ -81,9 +83,11 @@ std::string explain_code(std::string_view code) {
   const std::array tables = {config_error_codes(),
                              job_error_codes(),
                              mixed_error_codes(),
+                             checkpoint_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              workload::recommendation_error_codes(),
+                             workload::layered_error_codes(),
                              traces::trace_error_codes(),
                              traces::chakra_error_codes(),
                              traces::job_log_error_codes(),

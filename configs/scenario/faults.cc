@@ -20,6 +20,10 @@ constexpr std::string_view kFaultCode = "E124";
 
 constexpr std::array kStates = {Option{"down", "the link carries nothing; flows take another equal-cost path, or wait"},
                                 Option{"degraded", "the link carries `factor` of its bandwidth"}};
+constexpr std::array kFailovers = {
+    Option{"none", "its traffic waits, and NCCL ends the job when its NICs give up"},
+    Option{"migrate", "its connections move to the next NIC of the host that is up"},
+    Option{"balance", "its traffic is spread evenly over all NICs of the host that are up"}};
 constexpr std::array kDirections = {Option{"both", "the named link and its reverse"},
                                     Option{"one", "only the named direction"}};
 
@@ -28,7 +32,7 @@ struct Period {
   TimePoint until = network_models::kForGood;
 };
 
-std::string describe(const Period& period) {
+std::string when(const Period& period) {
   const std::string from = fmt::format("from {}", to_string(period.at.since_start()));
   if (period.until == network_models::kForGood) return from + " on";
   return fmt::format("{} to {}", from, to_string(period.until.since_start()));
@@ -83,6 +87,46 @@ class FaultReader {
     return period;
   }
 
+  // What happens when a link goes down.
+  struct Reaction {
+    Duration reroute_after;
+    network_models::FailoverMode failover = network_models::FailoverMode::kNone;
+  };
+
+  [[nodiscard]] Reaction read_reaction(ConfigMap& map, const Period& period, bool down) const {
+    Reaction reaction;
+    const std::string failover = map.choice(
+        {.name = "failover", .doc = "what takes over the traffic of a NIC that is down (R2CCL, arXiv 2512.25059)",
+         .fallback = std::string("none")}, kFailovers);
+    using network_models::FailoverMode;
+    reaction.failover = failover == "migrate"   ? FailoverMode::kMigrate
+                        : failover == "balance" ? FailoverMode::kBalance
+                                                : FailoverMode::kNone;
+    const Key<Duration> delay{.name = "reroute_after",
+                              .doc = "time from the failure until traffic takes another path: convergence of routing, "
+                                     "or detection and migration with 'failover'; until then it waits",
+                              .fallback = Duration(0),
+                              .min = Duration(0)};
+    if (map.documenting() || map.has("reroute_after")) reaction.reroute_after = map.duration(delay);
+    if (map.documenting()) return reaction;
+    const auto refuse = [&](std::string_view key, std::string_view why) {
+      if (map.has(key)) map.error(key, std::string(kFaultCode), fmt::format("'{}' {}", map.path_of(key), why));
+    };
+    if (!down) {
+      refuse("failover", "is for a NIC that is down; this one is degraded");
+      refuse("reroute_after", "is for a link that is down; this one is degraded");
+    }
+    const bool stays = map.has("nic") && reaction.failover == network_models::FailoverMode::kNone;
+    if (down && stays) refuse("reroute_after", "has no effect on a NIC without 'failover': it has one cable");
+    if (!map.has("nic")) refuse("failover", "is for a 'nic'; of other links, routing takes equal-cost paths");
+    if (context_.fabric == "graph") refuse("failover", "is not simulated on graphs, whose NICs have no numbers");
+    if (period.at.since_start() > kClockEnd - reaction.reroute_after) {
+      refuse("reroute_after", "ends after the clock's range");
+      reaction.reroute_after = Duration();
+    }
+    return reaction;
+  }
+
   // The remaining capacity.
   [[nodiscard]] static double read_factor(ConfigMap& map) {
     const std::string state =
@@ -119,15 +163,22 @@ class FaultReader {
                                       .fallback = std::string()});
     const Period period = read_period(map);
     const double factor = read_factor(map);
+    const Reaction reaction = read_reaction(map, period, factor <= 0.0);
     std::vector<LinkId> links;
     if (map.documenting() || !map.has("nic")) links = read_named_links(map, link);
     if (map.documenting()) return;
     if (map.has("nic")) add_found(map, "nic", names().cables_of_nic(nic), links);
     for (const LinkId each : links) {
-      faults_.links.push_back({.link = each, .at = period.at, .until = period.until, .factor = factor});
+      faults_.links.push_back({.link = each,
+                               .at = period.at,
+                               .until = period.until,
+                               .factor = factor,
+                               .reroute_after = reaction.reroute_after,
+                               .failover = reaction.failover});
     }
-    const std::string what = factor > 0.0 ? fmt::format("at {:.4g} of its bandwidth", factor) : "down";
-    faults_.ordered.push_back({.text = fmt::format("{} {} {}", nic.empty() ? link : nic, what, describe(period)),
+    const std::string what =
+        (factor > 0.0 ? fmt::format("at {:.4g} of its bandwidth", factor) : "down") + describe(reaction);
+    faults_.ordered.push_back({.text = fmt::format("{} {} {}", nic.empty() ? link : nic, what, when(period)),
                                .at = period.at,
                                .until = period.until,
                                .is_down = factor <= 0.0,
@@ -191,6 +242,18 @@ class FaultReader {
                                .path = map.path_of("node"),
                                .place = map.place("node")});
     note({});
+  }
+
+  [[nodiscard]] static std::string describe(const Reaction& reaction) {
+    std::string text;
+    if (reaction.failover != network_models::FailoverMode::kNone) {
+      const bool moves = reaction.failover == network_models::FailoverMode::kMigrate;
+      text = fmt::format(" ({}", moves ? "its connections move to another NIC" : "its traffic spreads over the others");
+    }
+    if (reaction.reroute_after > Duration()) {
+      text += fmt::format("{}after {}", text.empty() ? " (other paths " : " ", to_string(reaction.reroute_after));
+    }
+    return text.empty() ? text : text + ")";
   }
 
   // Of the fault that was ordered last.

@@ -21,8 +21,8 @@ constexpr std::array kPlacements = {
     Option{"rail_aligned", "hosts of as few units as possible, so that rails end at the same leaf switches"},
     Option{"random", "any free hosts, drawn with simulate.seed"}, Option{"hosts", "those that `hosts` lists"}};
 
-constexpr std::array<std::string_view, 6> kJobBlocks{"model",  "training", "parallel",
-                                                  "memory", "workload", "recommendation"};
+constexpr std::array<std::string_view, 7> kJobBlocks{"model",    "training",       "parallel",   "memory",
+                                                  "workload", "recommendation", "layer_table"};
 
 void read_job_settings(ConfigMap& map, JobEntry& entry) {
   for (const std::string_view block : kJobBlocks) {
@@ -36,7 +36,7 @@ void read_job_settings(ConfigMap& map, JobEntry& entry) {
     const auto is_in = [&](std::string_view block) { return key.starts_with(std::string(block) + "."); };
     if (std::ranges::none_of(kJobBlocks, is_in)) {
       set.error(key, std::string(kEntryCode), fmt::format("'{}' is a key of the machine, which all jobs share", key),
-                "a job has keys of model, training, parallel, memory, workload and recommendation");
+                "a job has keys of model, training, parallel, memory, workload, recommendation and layer_table");
     }
     entry.settings.push_back(key + "=" + set.setting(key));
   }

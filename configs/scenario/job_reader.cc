@@ -1,10 +1,11 @@
 // Reads the job of a scenario: its model, training options, layout and memory, or a recorded step, or a
-// recommendation model.
+// recommendation model, or a layer table.
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "configs/scenario/imports/huggingface/model_import.h"
+#include "configs/scenario/layered_job.h"
 #include "configs/scenario/listed_schedule.h"
 #include "configs/scenario/mixed_balance.h"
 #include "configs/scenario/mixed_compute.h"
@@ -66,10 +67,12 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
 
 Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share) {
   const workload::World world = world_of(root, cluster, share);
+  if (root.has("layer_table")) return read_layered_job(root, cluster, world.ranks);
   if (root.has("recommendation")) return read_recommendation_job(root, cluster, world.ranks);
   if (root.has("workload")) return read_recorded_job(root, cluster, world.ranks, foreign);
   if (root.documenting()) static_cast<void>(read_recorded_job(root, cluster, world.ranks, foreign));
   if (root.documenting()) static_cast<void>(read_recommendation_job(root, cluster, world.ranks));
+  if (root.documenting()) static_cast<void>(read_layered_job(root, cluster, world.ranks));
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");

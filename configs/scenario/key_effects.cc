@@ -47,6 +47,8 @@ constexpr std::array kEffects = {
     KeyEffect{"faults[].for", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].state", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].factor", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].failover", kMeetsLinks, kWholeLinks},
+    KeyEffect{"faults[].reroute_after", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].direction", kMeetsLinks, kWholeLinks},
     KeyEffect{"faults[].lane", kMeetsLinks, kWholeLinks},
     KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
@@ -92,6 +94,7 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
   values.add("job.offloads", yes_or_no(offload.any()));
+  values.add("job.saves", yes_or_no(scenario.checkpoint.has_value()));
   values.add("job.nvme", yes_or_no(offload.optimizer == Tier::kNvme || offload.parameters == Tier::kNvme));
   values.add("job.optimizer", offload.optimizer == Tier::kGpu ? "on the GPU" : "off the GPU");
 }

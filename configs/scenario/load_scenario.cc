@@ -20,6 +20,7 @@ LoadOptions load_options(const ScenarioOptions& options) {
                    .presets = {{.path = "", .folder = "profiles"},
                                {.path = "model", .folder = "models"},
                                {.path = "recommendation", .folder = "recommenders"},
+                               {.path = "layer_table", .folder = "layer_tables"},
                                {.path = "cluster.node", .folder = "nodes"},
                                {.path = "cluster.node.gpu", .folder = "gpus"},
                                {.path = "cluster.node.gpu.kernels", .folder = "kernels"},
@@ -92,7 +93,8 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
   const bool shared = extent == Extent::kSharedMachine;
   const bool whole = shared || extent == Extent::kJob || document->names("model") || document->names("megatron") ||
-                     document->names("workload") || document->names("recommendation");
+                     document->names("workload") || document->names("recommendation") ||
+                     document->names("layer_table");
   Scenario scenario = whole ? read_scenario(std::move(*document), files, foreign,
                                             {.share = options.share, .machine_only = shared})
                             : read_machine(std::move(*document), files, foreign);

@@ -11,7 +11,8 @@ namespace ringwright::configs {
 namespace {
 
 bool stays_down(const network_models::LinkFault& fault) {
-  return fault.factor <= 0.0 && fault.at == TimePoint() && fault.until == network_models::kForGood;
+  const bool is_left = fault.failover == network_models::FailoverMode::kNone;
+  return is_left && fault.factor <= 0.0 && fault.at == TimePoint() && fault.until == network_models::kForGood;
 }
 
 // Between NICs and switches of the network.

@@ -15,6 +15,7 @@
 #include "configs/scenario/published.h"
 #include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
+#include "workload/layered/layered_step.h"
 #include "workload/recommendation/recommendation_step.h"
 
 namespace ringwright::configs {
@@ -155,6 +156,7 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 // Of collectives, which may have algorithms of their own.
 std::vector<std::string> dimension_names_of(const Job& job) {
   if (job.trace) return dimension_names_of(*job.trace);
+  if (job.layered) return workload::layered_dimensions();
   return job.recommendation ? workload::recommendation_dimensions() : dimension_names();
 }
 
@@ -367,6 +369,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                                        .host = &cluster.host});
   if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
+  scenario.checkpoint = read_checkpoint(root, scenario, reading);
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
   scenario.search = read_search(root);

@@ -12,10 +12,12 @@
 #include "collectives/comm_settings.h"
 #include "collectives/nccl/cost/selector.h"
 #include "configs/scenario/background.h"
+#include "configs/scenario/checkpoint_settings.h"
 #include "configs/scenario/faults.h"
 #include "configs/scenario/host_groups.h"
 #include "configs/scenario/interference_settings.h"
 #include "configs/scenario/job_entries.h"
+#include "configs/scenario/layered_job.h"
 #include "configs/scenario/recommendation_job.h"
 #include "configs/scenario/search_settings.h"
 #include "configs/scenario/trace_job.h"
@@ -69,7 +71,7 @@ struct Cluster {
 
 // The settings of a whole training step; a file that only describes a cluster has none. With `trace` the step is a
 // recorded one, and model, training, parallel and memory are not set; with `recommendation` it is that of a
-// recommendation model, and model, training and parallel are not set.
+// recommendation model, with `layered` that of a layer table, and model, training and parallel are not set.
 struct Job {
   workload::ModelShape model;
   workload::TrainingOptions training;
@@ -78,8 +80,9 @@ struct Job {
   workload::MemoryAssumptions memory;
   std::optional<TraceJob> trace;
   std::optional<RecommendationJob> recommendation;
+  std::optional<LayeredJob> layered;
 
-  [[nodiscard]] bool trains_transformer() const { return !trace && !recommendation; }
+  [[nodiscard]] bool trains_transformer() const { return !trace && !recommendation && !layered; }
 };
 
 // Which attention FLOPs count as the model's own in MFU: half of the score matrix, which causal attention needs, or all
@@ -101,6 +104,7 @@ struct Scenario {
   std::vector<PublishedFigure> published;
   Faults faults;
   Background background;
+  std::optional<CheckpointSettings> checkpoint;  // in every training step
   SearchSettings search;
   std::optional<CostRates> cost;
   std::vector<WhatIf> what_ifs;

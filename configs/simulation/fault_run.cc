@@ -6,7 +6,8 @@
 namespace ringwright::configs {
 
 FaultRun::FaultRun(const Simulation& simulation)
-    : simulation_(simulation), faulty_(*simulation.network().router, simulation.fault_schedule()) {
+    : simulation_(simulation),
+      faulty_(*simulation.network().router, simulation.fault_schedule(), 0, simulation.nic_failover()) {
   if (simulation.fault_schedule().empty()) return;
   if (simulation.is_folded()) folded_ = make_folded_router(faulty_, simulation.folding());
 }

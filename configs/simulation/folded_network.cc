@@ -9,14 +9,19 @@ namespace ringwright::configs {
 namespace {
 
 // `memory`: null where it does not hold.
-Folding fold_over_faults(const TaskGraph& graph, const Choosers& chooser, const Router& router,
-                         const network_models::FaultSchedule& schedule, FoldMemory* memory) {
-  if (schedule.empty()) return memory != nullptr ? memory->fold(graph, chooser, router) : fold(graph, chooser, router);
+Folding fold_over_faults(const FoldedNetwork::Inputs& inputs, const Router& router, FoldMemory* memory) {
+  const network_models::FaultSchedule& schedule = inputs.faults;
+  if (schedule.empty()) {
+    return memory != nullptr ? memory->fold(inputs.graph, inputs.choosers, router)
+                             : fold(inputs.graph, inputs.choosers, router);
+  }
   std::vector<network_models::FaultyRouter> routers;
-  for (std::uint32_t epoch = 1; epoch < schedule.epoch_count(); ++epoch) routers.emplace_back(router, schedule, epoch);
+  for (std::uint32_t epoch = 1; epoch < schedule.epoch_count(); ++epoch) {
+    routers.emplace_back(router, schedule, epoch, inputs.failover);
+  }
   NetworkChanges changes{.epochs = {}, .link_colours = schedule.link_colours()};
   for (const network_models::FaultyRouter& epoch : routers) changes.epochs.push_back(&epoch);
-  return fold(graph, chooser, router, changes);
+  return fold(inputs.graph, inputs.choosers, router, changes);
 }
 
 }  // namespace
@@ -36,7 +41,7 @@ void FoldedNetwork::fold(const Inputs& inputs, std::optional<Folding> known) {
   if (inputs.times_only && !bottlenecks_) bottlenecks_ = make_bottleneck_router(inputs.router);
   const Router& paths = inputs.times_only ? *bottlenecks_ : inputs.router;
   FoldMemory* const memory = inputs.times_only ? &folds_ : nullptr;
-  folding_ = known ? std::move(*known) : fold_over_faults(inputs.graph, inputs.choosers, paths, inputs.faults, memory);
+  folding_ = known ? std::move(*known) : fold_over_faults(inputs, paths, memory);
   router_ = make_folded_router(paths, folding_);
 }
 

@@ -87,6 +87,8 @@ Contention GpuFootprint::of(const MessageSpec& message, DimensionId dimension, R
     return message.path == DmaPath::kWithinMemory ? Contention{}
                                                  : Contention{.copies = Bandwidth(rate_of_path(inputs_.router, query))};
   }
+  // An agent's message is read by the NIC.
+  if (message.moved_by == MovedBy::kAgent) return {.copies = Bandwidth(rate_of_path(inputs_.router, query))};
   const bool one_host = layout.host_of[own] == layout.host_of[peer];
   const CollectiveCall exchange{.kind = CollectiveKind::kAllToAll, .bytes = message.bytes * 2,
                                 .layout = one_host ? &pair_inside_ : &pair_between_, .dimension = dimension};

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/checkpoint_facts.h"
 #include "configs/simulation/clock_range.h"
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/fault_run.h"
@@ -20,7 +21,6 @@
 #include "configs/simulation/run_cost.h"
 #include "configs/simulation/step_facts.h"
 #include "configs/simulation/step_messages.h"
-#include "configs/simulation/step_plan.h"
 #include "core/config/key_effect.h"
 #include "core/engine/engine.h"
 
@@ -210,6 +210,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const LinksMeet met = links_meet(scenario, simulation);
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);
+  facts.checkpoint = checkpoint_facts(scenario, simulation, run.record);
   facts.engine.network = scenario.simulate.network->name;
   state_rung(scenario, simulation, facts);
   for (const ValueRead& value : scenario.document.log().values()) {
@@ -238,9 +239,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   return outcome;
 }
 
-std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
+std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpointing checkpointing) {
+  const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   // Kernels on channels are never twice in the same state, and what changes with time differs between two cycles.
-  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
+  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty() && !saves;
   const bool identical =
       lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
   if (!scenario.simulate.fast_forward || !identical || !scenario.job.trains_transformer())
@@ -248,8 +250,11 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario) {
   return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};
 }
 
-Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
-  std::vector<workload::Passes> paths = passes_to_try(scenario);
+namespace {
+
+Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& options,
+                               Checkpointing checkpointing) {
+  std::vector<workload::Passes> paths = passes_to_try(scenario, checkpointing);
   if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || options.timeline != nullptr) {
     paths = {workload::Passes::kAsSegments};
   }
@@ -259,8 +264,8 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
   Outcome outcome;
   for (const workload::Passes passes : paths) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
-    auto simulation =
-        Simulation::assemble(scenario, plan_step(scenario, passes), std::move(network), fold, std::move(kept));
+    auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes, checkpointing), std::move(network),
+                                           fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
       return tl::unexpected(std::move(costly));
@@ -274,6 +279,19 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
     kept.folding = std::move(**simulation).take_folding();
     network = std::move(**simulation).take_network();
   }
+  return outcome;
+}
+
+}  // namespace
+
+Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
+  Result<Outcome> outcome = simulate_steps(scenario, fold, options, options.checkpointing);
+  if (!outcome || !outcome->report || !outcome->report->facts.checkpoint) return outcome;
+  SimulateOptions plain = options;
+  plain.timeline = nullptr;
+  const Result<Outcome> without = simulate_steps(scenario, fold, plain, Checkpointing::kLeftOut);
+  if (!without || !without->report) return without;
+  add_stall(*without->report, *outcome->report);
   return outcome;
 }
 

@@ -8,6 +8,7 @@
 
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/simulation.h"
+#include "configs/simulation/step_plan.h"
 #include "core/report/report.h"
 #include "core/run/step/executor.h"
 #include "traces/timeline/timeline.h"
@@ -30,6 +31,7 @@ struct SimulateOptions {
   KnownOverheads* overheads = nullptr;  // of this machine, shared with other steps on it; null: its own
   const TimelineRequest* timeline = nullptr;  // null: none
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
+  Checkpointing checkpointing = Checkpointing::kAsGiven;
 };
 
 // A finished simulation, without a report of it.
@@ -53,11 +55,13 @@ struct Outcome {
                                const SimulateOptions& options = {});
 
 // From the scenario alone: cycles of its pipeline are left out where the run proves that they repeat, and counted in
-// all results. Mistakes when its choices are incompatible.
+// all results. A scenario with a checkpoint is simulated with and without it, and the report is about the step with it.
+// Mistakes when its choices are incompatible.
 [[nodiscard]] Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options = {});
 
 // The variants of the scenario's training step that are tried in order, until one ends other than with
 // RunOutcome::kUnproven; the last one leaves nothing out.
-[[nodiscard]] std::vector<workload::Passes> passes_to_try(const Scenario& scenario);
+[[nodiscard]] std::vector<workload::Passes> passes_to_try(const Scenario& scenario,
+                                                          Checkpointing checkpointing = Checkpointing::kAsGiven);
 
 }  // namespace ringwright::configs

@@ -16,6 +16,7 @@
 #include "core/plan/segments.h"
 #include "core/run/collectives/coupled_plan.h"
 #include "workload/layout/rank_layout.h"
+#include "workload/layered/layered_memory.h"
 #include "workload/recommendation/recommendation_memory.h"
 
 namespace ringwright::configs {
@@ -102,12 +103,14 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
+  if (!fault_schedule_.failover().empty()) failover_.emplace(network_.fabric, router, fault_schedule_.failover());
   if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
                   .choosers = asked_by_run(*this),
                   .router = router,
                   .faults = fault_schedule_,
+                  .failover = nic_failover(),
                   .times_only = alone},
                  std::move(known));
   }
@@ -211,21 +214,25 @@ Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& p
   return smallest.value_or(cluster.gpu.memory);
 }
 
+std::vector<workload::StageMemory> memory_of(const Job& job) {
+  if (job.layered) return {workload::layered_memory(job.layered->model, job.layered->ranks, job.memory)};
+  if (job.recommendation) {
+    return workload::recommendation_memory(job.recommendation->model, job.recommendation->placement, job.memory);
+  }
+  return workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
+}
+
 }  // namespace
 
 std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
   if (job.trace) return rows;  // traces say what is computed, not what is held
-  const auto& recommendation = job.recommendation;
-  const auto ledger =
-      recommendation
-          ? workload::recommendation_memory(recommendation->model, recommendation->placement, job.memory)
-          : workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel},
-                                    job.memory);
+  const auto ledger = memory_of(job);
   for (const workload::StageMemory& stage : ledger) {
-    const Bytes capacity = recommendation ? scenario.cluster.gpu.memory
-                                          : smallest_memory(scenario.cluster, job.parallel, stage.stage);
+    const Bytes capacity = job.trains_transformer()
+                               ? smallest_memory(scenario.cluster, job.parallel, stage.stage)
+                               : scenario.cluster.gpu.memory;
     MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = capacity};
     for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
     rows.push_back(std::move(row));

@@ -25,6 +25,7 @@
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "network_models/topologies/fault_schedule.h"
+#include "network_models/topologies/nic_failover.h"
 #include "workload/step/step_builder.h"
 
 namespace ringwright::configs {
@@ -96,6 +97,8 @@ class Simulation {
   // By link of the network, not of the classes. Paths of epochs other than 0:
   // network_models/topologies/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
+  // Null where no NIC has any.
+  [[nodiscard]] const network_models::NicFailover* nic_failover() const { return failover_ ? &*failover_ : nullptr; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
   [[nodiscard]] const Folding& folding() const { return folded_.folding(); }
 
@@ -106,6 +109,7 @@ class Simulation {
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
+  std::optional<network_models::NicFailover> failover_;
   workload::StepPlan plan_;
   std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own

@@ -134,11 +134,13 @@ void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
 
 std::string name_of(const Job& job) {
   if (job.trace) return "traces " + job.trace->name;
+  if (job.layered) return job.layered->model.name;
   return job.recommendation ? job.recommendation->model.name : job.model.name;
 }
 
 DataType precision_of(const Job& job) {
   if (job.trace) return job.trace->precision;
+  if (job.layered) return job.layered->model.precision;
   return job.recommendation ? job.recommendation->model.precision : job.training.precision;
 }
 
@@ -160,7 +162,8 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.parameters = plan.parameters;
   const std::optional<RecommendationJob>& recommendation = scenario.job.recommendation;
   if (recommendation) facts.layout = layout_text(*recommendation);
-  if (recommendation) facts.processed = "samples";
+  if (scenario.job.layered) facts.layout = layout_text(*scenario.job.layered);
+  if (recommendation || scenario.job.layered) facts.processed = "samples";
   if (scenario.job.trains_transformer()) facts.layout = layout_text(scenario.job.parallel);
   facts.microbatches = plan.microbatches;
   facts.tokens_per_step = plan.tokens;

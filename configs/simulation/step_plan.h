@@ -6,8 +6,13 @@
 
 namespace ringwright::configs {
 
-// With as many iterations as the scenario simulates. Traces are the same for all `passes`.
+// Whether the scenario's checkpoint, if it has one, is part of its steps.
+enum class Checkpointing { kAsGiven, kLeftOut };
+
+// With as many iterations as the scenario simulates. Traces are the same for all `passes`; a step with a checkpoint
+// leaves no cycles out.
 [[nodiscard]] workload::StepPlan plan_step(const Scenario& scenario,
-                                           workload::Passes passes = workload::Passes::kAsSegments);
+                                           workload::Passes passes = workload::Passes::kAsSegments,
+                                           Checkpointing checkpointing = Checkpointing::kAsGiven);
 
 }  // namespace ringwright::configs

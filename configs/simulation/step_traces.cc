@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "configs/simulation/goal_calls.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/run_cost.h"
 #include "core/plan/segments.h"
@@ -38,7 +39,12 @@ Result<std::unique_ptr<StepTraces>> StepTraces::record(const Scenario& scenario,
                                           .spans = step->spans_});
   if (!made) return tl::unexpected(std::move(made.error()));
   step->export_.emplace(std::move(*made));
+  step->lost_in_goal_ = configs::lost_in_goal(scenario, *step->simulation_);
   return step;
+}
+
+Result<traces::GoalSchedule> StepTraces::goal() const {
+  return traces::export_goal(*export_, SimulatedGoalCalls(*simulation_));
 }
 
 }  // namespace ringwright::configs

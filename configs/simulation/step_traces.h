@@ -1,4 +1,4 @@
-// The simulated step of a scenario as Chakra traces, for `ringwright run --chakra`.
+// The simulated step of a scenario as Chakra traces and as a GOAL schedule, for `ringwright run --chakra` and `--goal`.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "core/base/diagnostic.h"
 #include "core/record/run_record.h"
 #include "traces/chakra/export.h"
+#include "traces/goal/schedule.h"
 
 namespace ringwright::configs {
 
@@ -24,6 +25,9 @@ class StepTraces {
   [[nodiscard]] static Result<std::unique_ptr<StepTraces>> record(const Scenario& scenario, FoldMode fold);
 
   [[nodiscard]] const traces::ChakraExport& traces() const { return *export_; }
+  // The same step as a GOAL schedule, and what that lacks.
+  [[nodiscard]] Result<traces::GoalSchedule> goal() const;
+  [[nodiscard]] const Diagnostics& lost_in_goal() const { return lost_in_goal_; }
 
  private:
   StepTraces();
@@ -33,6 +37,7 @@ class StepTraces {
   std::vector<Duration> work_time_;
   std::vector<Span> spans_;
   std::optional<traces::ChakraExport> export_;
+  Diagnostics lost_in_goal_;
 };
 
 }  // namespace ringwright::configs

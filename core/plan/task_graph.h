@@ -81,8 +81,12 @@ struct CollectiveSpec {
 };
 
 // Kernels of the collective library at both ends; or the sender alone, which stores into the receiver's memory, as with
-// Transformer Engine user buffers and PyTorch symmetric memory.
-enum class MovedBy : std::uint8_t { kLibrary, kSender };
+// Transformer Engine user buffers and PyTorch symmetric memory; or an agent next to the rank's process, which saves
+// checkpoints: copy engines and NICs move the bytes, no kernel runs, and the rank's host neither issues it nor waits.
+enum class MovedBy : std::uint8_t { kLibrary, kSender, kAgent };
+
+// Relative to the job's own traffic: kYields waits wherever the job fills a link.
+enum class Importance : std::uint8_t { kEqual, kYields };
 
 // A message between two ranks of a group. The n-th receive on (peer, channel) matches the peer's n-th send to this rank
 // there.
@@ -98,6 +102,7 @@ struct MessageSpec {
   DmaPath path = DmaPath::kNone;
   bool relative = false;  // `peer` is an offset; lets the ranks of a ring share a program
   MovedBy moved_by = MovedBy::kLibrary;
+  Importance importance = Importance::kEqual;
 
   friend bool operator==(const MessageSpec&, const MessageSpec&) = default;
 
@@ -118,7 +123,6 @@ struct Dimension {
 };
 
 // Background traffic of others: it starts at its time and nobody waits for it.
-enum class Importance : std::uint8_t { kEqual, kYields };  // relative to the job: yields wherever the job fills a link
 struct BackgroundTransfer {
   RankId from;
   RankId to;

@@ -90,6 +90,20 @@ struct ConfigValue {
   std::string origin;  // "llama.yaml:9", "preset:dgx-h100.yaml:3", "default"
 };
 
+// The transfers of one checkpoint in the simulated step.
+struct CheckpointFacts {
+  std::string to;    // "host_memory"
+  std::string mode;  // "blocking"
+  Bytes of_gpu;      // saved by one GPU
+  Bytes total;       // saved by the job
+  Bytes to_peers;    // sent over the network by one GPU
+  Bytes in_host_memory;  // of a host, one version
+  Bytes host_memory;     // its capacity; 0: not known
+  Duration copying;  // of the rank that takes longest, from its first transfer to its last
+  Duration takes;    // the same until all is stored
+  std::optional<Duration> stall;  // mean step time with it minus that without; empty: not simulated without
+};
+
 // A link, or one that represents `multiplicity` links with the same load.
 struct LinkLoad {
   std::string name;
@@ -202,6 +216,7 @@ struct StepFacts {
   std::vector<std::string> faults;   // simulated, in words
   std::vector<KernelTime> kernel_times;
   std::optional<CostRates> cost_rates;
+  std::optional<CheckpointFacts> checkpoint;
   EngineFacts engine;
 };
 

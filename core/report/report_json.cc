@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/report/checkpoint_line.h"
 #include "core/report/report.h"
 #include "core/report/step_parts.h"
 
@@ -118,6 +119,22 @@ Json parts_json(const Report& report) {
     rows.push_back({{"cause", part.cause}, {"ps", part.time.count()}});
   }
   return rows;
+}
+
+Json checkpoint_json(const Report& report) {
+  const CheckpointFacts& facts = *report.facts.checkpoint;
+  const Json stall = facts.stall ? Json(to_seconds(*facts.stall)) : Json();
+  return {{"to", facts.to},
+          {"mode", facts.mode},
+          {"bytes_per_gpu", facts.of_gpu.count()},
+          {"bytes", facts.total.count()},
+          {"bytes_to_peers_per_gpu", facts.to_peers.count()},
+          {"host_memory_bytes", facts.in_host_memory.count()},
+          {"copying_s", to_seconds(facts.copying)},
+          {"takes_s", to_seconds(facts.takes)},
+          {"within_step", ends_within_step(report)},
+          {"steps", steps_until_stored(report)},
+          {"stall_s", stall}};
 }
 
 Json cost_json(const Report& report, const CostRates& rates) {
@@ -284,6 +301,7 @@ std::string render_json(const Report& report) {
                    {"breakdown", breakdown_json(report.everywhere)},
                    {"step_ps", report.step_time.mean.count()},
                    {"parts_ps", parts_json(report)}};
+  if (facts.checkpoint) document["checkpoint"] = checkpoint_json(report);
   if (facts.cost_rates) document["cost"] = cost_json(report, *facts.cost_rates);
   if (report.slowest_stage) {
     document["slowest_stage"] = {{"name", report.slowest_stage->of},

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/report/checkpoint_line.h"
 #include "core/report/host_lines.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
@@ -139,6 +140,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   Lines lines = table.lines();
   if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
   if (report.facts.cost_rates) lines.push_back("Cost         " + to_string(cost_of(report)));
+  if (report.facts.checkpoint) lines.push_back("Checkpoint   " + wrap(checkpoint_line(report), width - 15, 15));
   for (const Comparison& comparison : report.comparisons) {
     const std::string line = fmt::format("{}; ours is {:+.1f} % [{}]",
                                          print_value(comparison.published.quantity, comparison.published.value),

@@ -28,6 +28,7 @@ struct MessageContent {
   std::uint8_t channel = 0;
   DmaPath path = DmaPath::kNone;
   MovedBy moved_by = MovedBy::kLibrary;
+  Importance importance = Importance::kEqual;
   friend auto operator<=>(const MessageContent&, const MessageContent&) = default;
 };
 
@@ -83,7 +84,8 @@ struct ProgramMessage {
   explicit ProgramMessage(const MessageContent& message)
       : content(message),
         label(message_label(message.dimension, message.channel)),
-        what(mix(mix(label, static_cast<std::uint64_t>(message.path)),
+        what(mix(mix(label, 256 * static_cast<std::uint64_t>(message.importance) +
+                                static_cast<std::uint64_t>(message.path)),
                  static_cast<std::uint64_t>(message.bytes.count()))),
         ends(mix(static_cast<std::uint64_t>(message.peer), message.is_send ? 1 : 0)),
         role(mix(what, ends)) {}
@@ -122,7 +124,7 @@ Traffic gather_traffic(const TaskGraph& graph) {
       const MessageSpec& spec = graph.messages[task.detail];
       messages.insert(
           {task.dimension, task.kind == TaskKind::kSend, spec.peer, spec.relative, spec.bytes, spec.channel, spec.path,
-           spec.moved_by});
+           spec.moved_by, spec.importance});
     });
     ProgramTraffic& traffic = result.of_program.emplace_back();
     for (const auto& [dimension, contents] : collectives) {
@@ -293,7 +295,7 @@ class FootprintBuilder {
   }
 
   void add_message(RankId rank, const ProgramMessage& message) {
-    const auto& [dimension, is_send, peer, relative, bytes, channel, path, moved_by] = message.content;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, path, moved_by, importance] = message.content;
     const Dimension& d = graph_.dimensions[dimension.index()];
     const int self = static_cast<int>(d.index_in_group[rank.index()]);
     const auto& group = d.groups[d.group_of[rank.index()]];
@@ -312,7 +314,7 @@ class FootprintBuilder {
   // message itself takes.
   void add_message_costs(RankId rank, const MessageContent& message) {
     if (choosers_.overhead == nullptr && choosers_.contention == nullptr) return;
-    const auto& [dimension, is_send, peer, relative, bytes, channel, path, moved_by] = message;
+    const auto& [dimension, is_send, peer, relative, bytes, channel, path, moved_by, importance] = message;
     const MessageSpec spec{
         .peer = peer, .bytes = bytes, .channel = channel, .path = path, .relative = relative, .moved_by = moved_by};
     if (choosers_.contention != nullptr) traits_.push_back(hash_of(choosers_.contention->of(spec, dimension, rank)));

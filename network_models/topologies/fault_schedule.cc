@@ -20,26 +20,51 @@ double factor_at(std::span<const LinkFault> faults, LinkId link, TimePoint when)
   return factor;
 }
 
+// Whether paths know that the link is down.
+bool is_avoided(std::span<const LinkFault> faults, LinkId link, TimePoint when) {
+  return std::ranges::any_of(faults, [&](const LinkFault& fault) {
+    return fault.link == link && fault.factor <= 0.0 && fault.at + fault.reroute_after <= when && when < fault.until;
+  });
+}
+
+// What changes at an instant.
+struct Touched {
+  std::set<LinkId> capacities;
+  std::set<LinkId> paths;
+};
+
+std::map<TimePoint, Touched> find_moments(std::span<const LinkFault> faults) {
+  std::map<TimePoint, Touched> moments;
+  for (const LinkFault& fault : faults) {
+    if (fault.at >= fault.until) continue;
+    moments[fault.at].capacities.insert(fault.link);
+    if (fault.until != kForGood) {
+      moments[fault.until].capacities.insert(fault.link);
+      moments[fault.until].paths.insert(fault.link);
+    }
+    const TimePoint rerouted = fault.at + fault.reroute_after;
+    if (rerouted < fault.until) moments[rerouted].paths.insert(fault.link);
+  }
+  return moments;
+}
+
 }  // namespace
 
 FaultSchedule::FaultSchedule(std::span<const LinkFault> faults, std::size_t link_count)
     : link_count_(link_count), epochs_{LinksDown(link_count, false)} {
-  std::map<TimePoint, std::set<LinkId>> touched;
   for (const LinkFault& fault : faults) {
     CHECK(fault.link.index() < link_count, "a fault names an existing link");
     CHECK(fault.factor >= 0.0 && fault.factor <= 1.0, "a fault leaves a fraction of the capacity");
-    if (fault.at >= fault.until) continue;
-    touched[fault.at].insert(fault.link);
-    if (fault.until != kForGood) touched[fault.until].insert(fault.link);
+    if (fault.failover == FailoverMode::kNone) continue;
+    failover_.resize(link_count, FailoverMode::kNone);
+    failover_[fault.link.index()] = fault.failover;
   }
   LinksDown down(link_count, false);
-  for (const auto& [when, links] : touched) {
+  for (const auto& [when, touched] : find_moments(faults)) {
     FaultMoment moment{.when = when, .changes = {}, .epoch = 0};
-    for (const LinkId link : links) {
-      const double factor = factor_at(faults, link, when);
-      moment.changes.push_back({.link = link, .factor = factor});
-      down[link.index()] = factor <= 0.0;
-    }
+    for (const LinkId link : touched.capacities)
+      moment.changes.push_back({.link = link, .factor = factor_at(faults, link, when)});
+    for (const LinkId link : touched.paths) down[link.index()] = is_avoided(faults, link, when);
     moment.epoch = number_epoch(down);
     moments_.push_back(std::move(moment));
   }
@@ -60,6 +85,9 @@ std::vector<std::uint64_t> FaultSchedule::link_colours() const {
       std::uint64_t& colour = colours[change.link.index()];
       colour = mix(colour, mix(when, std::bit_cast<std::uint64_t>(change.factor)));
     }
+  }
+  for (std::size_t link = 0; link < failover_.size(); ++link) {
+    if (failover_[link] != FailoverMode::kNone) colours[link] = mix(colours[link], std::uint64_t(failover_[link]));
   }
   return colours;
 }

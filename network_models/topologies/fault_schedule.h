@@ -1,8 +1,8 @@
 // Which links fail, degrade and recover, and when: a list of faults as moments of change and epochs of routing.
 //
-// While several faults affect a link their factors multiply; 0 is down. An *epoch* is a set of links that are down:
-// paths depend on the epoch alone, so folding (core/symmetry) has to consider one network per epoch. Epoch 0 has none
-// down.
+// While several faults affect a link their factors multiply; 0 is down. An *epoch* is a set of links that paths know to
+// be down: paths depend on the epoch alone, so folding (core/symmetry) has to consider one network per epoch. Epoch 0
+// has none down.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,17 @@ namespace ringwright::network_models {
 
 inline constexpr TimePoint kForGood = TimePoint(Duration(std::numeric_limits<std::int64_t>::max()));
 
+// What takes over the traffic of a NIC whose cable is down (network_models/topologies/nic_failover.h).
+enum class FailoverMode : std::uint8_t { kNone, kMigrate, kBalance };
+
 struct LinkFault {
   LinkId link;
   TimePoint at;
   TimePoint until = kForGood;
   double factor = 0.0;  // of the link's capacity that is left, 0 to 1; 0: the link is down
+  // Until paths avoid a link that is down: convergence of routing; of a NIC, detection and migration. Then flows wait.
+  Duration reroute_after = {};
+  FailoverMode failover = FailoverMode::kNone;  // only of cables of NICs
 };
 
 struct LinkChange {
@@ -49,6 +55,8 @@ class FaultSchedule {
   [[nodiscard]] const LinksDown* down(std::uint32_t epoch) const { return epoch == 0 ? nullptr : &epochs_[epoch]; }
   // By link: equal exactly for links with the same faults at the same times.
   [[nodiscard]] std::vector<std::uint64_t> link_colours() const;
+  // By link; empty: none has any.
+  [[nodiscard]] std::span<const FailoverMode> failover() const { return failover_; }
 
  private:
   std::uint32_t number_epoch(const LinksDown& down);
@@ -56,6 +64,7 @@ class FaultSchedule {
   std::size_t link_count_;
   std::vector<FaultMoment> moments_;  // by time
   std::vector<LinksDown> epochs_;     // distinct
+  std::vector<FailoverMode> failover_;
 };
 
 }  // namespace ringwright::network_models

@@ -35,8 +35,8 @@ Result<SearchBase> load_search_base(const std::string& path, const configs::Scen
                                     const std::vector<configs::SearchAxis>& others) {
   auto scenario = configs::load_scenario(path, options);
   if (scenario && !scenario->job.trains_transformer()) {
-    return tl::unexpected(failure("E153", "a search needs a transformer ('model'); this scenario has a 'workload' or a "
-                                          "'recommendation'",
+    return tl::unexpected(failure("E153", "a search needs a transformer ('model'); this scenario has a 'workload', a "
+                                          "'recommendation' or a 'layer_table'",
                                   {.file = path}, "ringwright sweep takes any job"));
   }
   if (scenario) return SearchBase{.read = nullptr, .scenario = std::move(*scenario), .own_problem = {}};

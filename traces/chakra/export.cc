@@ -38,6 +38,7 @@ std::uint64_t whole_micros(Duration time) {
 std::string_view why_not(const MessageSpec& message) {
   if (message.lag > 0) return "a receive takes a message of an earlier training step (a schedule that never drains)";
   if (message.moved_by == MovedBy::kSender) return "a sender stores into the memory of its peer (user buffers)";
+  if (message.moved_by == MovedBy::kAgent) return "bytes belong to a checkpoint (checkpoint)";
   if (message.path != DmaPath::kNone && message.path != DmaPath::kToMemory && message.path != DmaPath::kFromMemory) {
     return "bytes move to or from drives, or within host memory (offloading)";
   }

@@ -37,6 +37,17 @@ class ChakraExport {
   // The file of process groups: {"1": [0, 1], ...}.
   [[nodiscard]] std::string groups() const;
 
+  [[nodiscard]] const ExportInputs& inputs() const { return in_; }
+  // Nodes of tasks have odd ids, those of the host that tasks wait for even ones.
+  [[nodiscard]] static bool is_task(std::uint64_t id) { return id % 2 == 1; }
+  [[nodiscard]] static std::uint32_t task_of(std::uint64_t id) { return static_cast<std::uint32_t>(id / 2); }
+  [[nodiscard]] TimePoint start_of(RankId rank, std::uint32_t task) const {
+    return start_[in_.classes.class_of[rank.index()].index()][task];
+  }
+  [[nodiscard]] TimePoint end_of(RankId rank, std::uint32_t task) const {
+    return end_[in_.classes.class_of[rank.index()].index()][task];
+  }
+
  private:
   explicit ChakraExport(const ExportInputs& inputs);
   [[nodiscard]] Diagnostics check() const;

@@ -18,6 +18,23 @@ constexpr std::array kGoalCodes = {
               .explanation = "'workload' replays Chakra execution traces, a GOAL schedule or a text workload: one of "
                              "them.",
               .example = "workload: {goal: step.goal}"},
+    ErrorCode{.code = "E624",
+              .title = "a step cannot be written as a GOAL schedule",
+              .explanation = "GOAL has calcs and messages between ranks. `ringwright run --goal` writes a collective "
+                             "as the messages of its algorithm; sums in switches (NVLS, CollNet) and barriers of all "
+                             "members are none. A schedule has at most 20 million operations, and 255 cpus in a rank.",
+              .example = "collectives: {dp: {algorithm: ring}}"},
+    ErrorCode{.code = "E625",
+              .title = "the files of a step cannot be written",
+              .explanation = "`ringwright run --chakra PREFIX` and `--goal FILE` write next to existing files, or into "
+                             "folders that exist and may be written to.",
+              .example = "mkdir traces\nringwright run llama.yaml --goal traces/step.goal"},
+    ErrorCode{.code = "W624",
+              .title = "a GOAL schedule lacks something of the step",
+              .explanation = "The schedule has the messages of each algorithm in steps. A run that simulates kernels, "
+                             "formulas, costs of a library's steps, or members that progress together has other times "
+                             "for collectives, so the schedule replayed takes another time than the step.",
+              .example = "collectives: {model: steps}"},
 };
 
 }  // namespace

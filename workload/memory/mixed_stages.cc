@@ -14,25 +14,25 @@
 namespace ringwright::workload {
 namespace {
 
-using Split = std::vector<std::int64_t>;
+using StageSplit = std::vector<std::int64_t>;
 
 double bytes_of(Bytes size) { return static_cast<double>(size.count()); }
 
 // Every stage one layer or more, as even as possible: where needs are measured.
-Split even_split(std::int64_t layers, std::size_t stages) {
+StageSplit even_split(std::int64_t layers, std::size_t stages) {
   const auto count = static_cast<std::int64_t>(stages);
-  Split split(stages, layers / count);
+  StageSplit split(stages, layers / count);
   for (std::int64_t i = 0; i < layers % count; ++i) ++split[static_cast<std::size_t>(i)];
   return split;
 }
 
 // The most layers of every stage that its memory holds.
-Split room_of(const StepInputs& inputs, const MemoryAssumptions& assumptions, std::span<const StageGpu> stages) {
+StageSplit room_of(const StepInputs& inputs, const MemoryAssumptions& assumptions, std::span<const StageGpu> stages) {
   ParallelOptions parallel = inputs.parallel;
   parallel.layers_per_part = even_split(inputs.shape.layers, stages.size());
   const std::vector<StageNeed> needs =
       measure_needs({.shape = inputs.shape, .training = inputs.training, .parallel = parallel}, assumptions);
-  Split most;
+  StageSplit most;
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const double fits = (bytes_of(stages[stage].capacity) - needs[stage].fixed) / needs[stage].per_layer;
     most.push_back(static_cast<std::int64_t>(std::floor(std::clamp(fits, 0.0, 1e9))));
@@ -41,12 +41,12 @@ Split room_of(const StepInputs& inputs, const MemoryAssumptions& assumptions, st
 }
 
 // Slopes are measured at one split: stages that exceed their memory at another one get less room.
-std::optional<Split> fastest_that_fits(const StepInputs& inputs, const MemoryAssumptions& assumptions,
+std::optional<StageSplit> fastest_that_fits(const StepInputs& inputs, const MemoryAssumptions& assumptions,
                                        std::span<const StageGpu> stages, std::span<const LayerCosts> costs) {
   constexpr int kTries = 32;
-  Split most = room_of(inputs, assumptions, stages);
+  StageSplit most = room_of(inputs, assumptions, stages);
   for (int tried = 0; tried < kTries; ++tried) {
-    std::optional<Split> split = balance_layers_on(costs, most);
+    std::optional<StageSplit> split = balance_layers_on(costs, most);
     if (!split) return std::nullopt;
     const std::vector<double> needs = needs_at(inputs, assumptions, *split);
     bool fits = true;
@@ -74,7 +74,7 @@ void balance_mixed_stages(ConfigMap& parallel, const StepInputs& inputs, const M
   }
   const bool one_part_each = options.virtual_stages == 1 && looped;
   const bool chooses = one_part_each && options.pp > 1 && inputs.shape.layers > options.pp;
-  std::optional<Split> split;
+  std::optional<StageSplit> split;
   if (chooses) split = fastest_that_fits(inputs, assumptions, stages, costs);
   std::string_view why = "by the modelled time of layers on each stage's GPUs, within their memory";
   if (!split) {

@@ -18,7 +18,7 @@ class MessageTable {
   [[nodiscard]] std::vector<MessageSpec> take() { return std::move(messages_); }
 
  private:
-  using Key = std::tuple<int, bool, std::int64_t, std::uint8_t, std::uint8_t, DmaPath, MovedBy>;
+  using Key = std::tuple<int, bool, std::int64_t, std::uint8_t, std::uint8_t, DmaPath, MovedBy, Importance>;
   std::vector<MessageSpec> messages_;
   std::map<Key, std::uint32_t> number_of_;
   RecentRows recent_;

@@ -86,7 +86,7 @@ void MessagePlayer::send(const Request& request) {
   const TimePoint now = job_.engine.now();
   job_.ledger.begin_communication(request.rank_class, request.dimension, now);
   job_.ledger.begin_communication(peer_class(request), request.dimension, now);
-  if (spec.path != DmaPath::kNone || spec.moved_by == MovedBy::kSender) return put_on_wire(slot);
+  if (spec.path != DmaPath::kNone || spec.moved_by != MovedBy::kLibrary) return put_on_wire(slot);
   if (carrier_ != nullptr) return carry(slot);
   const Duration overhead = overhead_of(request);
   if (overhead == Duration()) return put_on_wire(slot);
@@ -116,13 +116,15 @@ void MessagePlayer::put_on_wire(std::uint32_t slot) {
   const auto& group = job_.group_of(request.rank_class, request.dimension);
   job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
   ++job_.messages[request.rank_class.index()];
-  job_.driven.start({.from = job_.rank_of(request.rank_class),
-                     .to = group[static_cast<std::size_t>(peer_of(request))],
-                     .size = spec.bytes,
-                     .route_kind = route_kind_of(spec.path),
-                     .label = message_label(request.dimension, spec.channel),
-                     .token = slot},
-                    *this);
+  NetworkModel& network = spec.moved_by == MovedBy::kAgent ? job_.network : job_.driven;
+  network.start({.from = job_.rank_of(request.rank_class),
+                 .to = group[static_cast<std::size_t>(peer_of(request))],
+                 .size = spec.bytes,
+                 .route_kind = route_kind_of(spec.path),
+                 .label = message_label(request.dimension, spec.channel),
+                 .priority = spec.importance == Importance::kYields ? Priority::kLow : Priority::kHigh,
+                 .token = slot},
+                *this);
 }
 
 Duration MessagePlayer::overhead_of(const Request& request) {
@@ -181,15 +183,19 @@ MessagePlayer::PendingReceives& MessagePlayer::lane_of(const Request& receive) {
   }
   return lanes.emplace_back(PendingReceives{.dimension = receive.dimension,
                                  .peer = peer,
+                                 .place = place_received_at(receive),
                                  .channel = spec.channel,
                                  .sender = peer_class(receive),
                                  .waiting = {}});
 }
 
 std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiver, const Request& sent) {
-  const std::uint8_t channel = job_.graph.messages[sent.spec].channel;
+  const MessageSpec& spec = job_.graph.messages[sent.spec];
+  if (spec.path != DmaPath::kNone) return std::nullopt;
+  const int place = place_sent_to(sent);
   for (PendingReceives& lane : lanes_[receiver.index()]) {
-    if (lane.dimension != sent.dimension || lane.channel != channel || lane.sender != sent.rank_class) continue;
+    if (lane.dimension != sent.dimension || lane.channel != spec.channel || lane.place != place) continue;
+    if (lane.sender != sent.rank_class) continue;
     if (const std::optional<Request> receive = lane.take(sent.sequence)) return receive;
   }
   return std::nullopt;

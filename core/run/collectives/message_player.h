@@ -68,6 +68,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   struct PendingReceives {
     DimensionId dimension;
     int peer;
+    int place;  // as place_received_at(): one class may send from several places
     std::uint8_t channel;
     ClassId sender;
     std::vector<Request> waiting;

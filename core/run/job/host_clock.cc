@@ -9,9 +9,17 @@ namespace ringwright {
 
 namespace {
 
-std::vector<bool> receives_of(const Program& program) {
+// An agent next to the rank issues it and waits for it.
+bool is_of_agent(const TaskGraph& graph, const Task& task) {
+  const bool message = task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
+  return message && graph.messages[task.detail].moved_by == MovedBy::kAgent;
+}
+
+std::vector<bool> receives_of(const TaskGraph& graph, const Program& program) {
   std::vector<bool> receives;
-  for (const Task& task : program.tasks) receives.push_back(task.kind == TaskKind::kReceive);
+  for (const Task& task : program.tasks) {
+    receives.push_back(task.kind == TaskKind::kReceive && !is_of_agent(graph, task));
+  }
   return receives;
 }
 
@@ -53,6 +61,10 @@ HostClock::HostClock(const Inputs& inputs)
     std::vector<Duration>& ends = issue_ends_.emplace_back();
     Duration sum;
     for (const Task& task : program.tasks) {
+      if (is_of_agent(graph, task)) {
+        ends.emplace_back();
+        continue;
+      }
       sum += task.kind == TaskKind::kSegment ? of_segment[task.detail] : issue_time_of(task);
       ends.push_back(sum);
     }
@@ -65,7 +77,7 @@ HostClock::HostClock(const Inputs& inputs)
   if (std::ranges::any_of(programs, awaits)) {
     for (const Program& program : programs) {
       const std::size_t tasks = program.tasks.size();
-      receives_.push_back(awaits(program) ? receives_of(program) : std::vector<bool>(tasks));
+      receives_.push_back(awaits(program) ? receives_of(graph, program) : std::vector<bool>(tasks));
       resumes_.push_back(awaits(program) ? resumes_of(graph, program) : std::vector<bool>(tasks));
     }
   }

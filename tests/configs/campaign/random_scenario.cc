@@ -318,7 +318,10 @@ std::string disturbances(Draw& draw, const Drawn& drawn) {
                                         draw.number({50, 400, 5000}));
     switch (links ? draw.between(0, 2) : 0) {
       case 0: text += fmt::format("faults: [{{node: {}, compute_scale: 0.{}}}]\n", host, draw.between(5, 9)); break;
-      case 1: text += fmt::format("faults: [{{{}}}]\n", nic); break;
+      case 1:
+        text += fmt::format("faults: [{{{}{}}}]\n", nic,
+                            draw.word({"", ", failover: migrate", ", failover: balance, reroute_after: 20us"}));
+        break;
       default: text += fmt::format("faults: [{{{}, state: degraded, factor: 0.25}}]\n", nic); break;
     }
   }

@@ -43,6 +43,28 @@ TEST(FaultSchedule, AFaultForGoodHasNoEnd) {
   EXPECT_EQ(FaultSchedule(faults, 1).moments().size(), 1U);
 }
 
+// The link carries nothing from 1 ms on; paths know it from 2 ms on.
+TEST(FaultSchedule, PathsAvoidALinkLaterThanItFails) {
+  const std::vector<LinkFault> faults = {
+      {.link = LinkId(0), .at = TimePoint(1_ms), .until = TimePoint(4_ms), .reroute_after = 1_ms}};
+  const FaultSchedule schedule(faults, 2);
+  ASSERT_EQ(schedule.moments().size(), 3U);
+  EXPECT_THAT(factors(schedule.moments()[0]), ElementsAre(0.0));
+  EXPECT_EQ(schedule.moments()[0].epoch, 0U);
+  EXPECT_EQ(schedule.moments()[1].when, TimePoint(2_ms));
+  EXPECT_TRUE(schedule.moments()[1].changes.empty());
+  EXPECT_EQ(schedule.moments()[1].epoch, 1U);
+  EXPECT_THAT(factors(schedule.moments()[2]), ElementsAre(1.0));
+  EXPECT_EQ(schedule.moments()[2].epoch, 0U);
+}
+
+// It is up again before anybody has found out.
+TEST(FaultSchedule, AShortFlapChangesNoPath) {
+  const std::vector<LinkFault> faults = {
+      {.link = LinkId(0), .at = TimePoint(1_ms), .until = TimePoint(2_ms), .reroute_after = 5_ms}};
+  EXPECT_EQ(FaultSchedule(faults, 1).epoch_count(), 1U);
+}
+
 TEST(FaultSchedule, ADegradedLinkIsNoEpochOfItsOwn) {
   const std::vector<LinkFault> faults = {{.link = LinkId(0), .at = TimePoint(1_ms), .factor = 0.5}};
   const FaultSchedule schedule(faults, 1);

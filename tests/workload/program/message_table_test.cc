@@ -28,8 +28,10 @@ TEST(MessageTable, EveryFieldDistinguishesMessages) {
   relative.relative = true;
   MessageSpec by_sender = plain;
   by_sender.moved_by = MovedBy::kSender;
+  MessageSpec yielding = plain;
+  yielding.importance = Importance::kYields;
   std::uint32_t number = 0;
-  for (const MessageSpec& spec : {plain, longer, on_channel, late, relative, by_sender}) {
+  for (const MessageSpec& spec : {plain, longer, on_channel, late, relative, by_sender, yielding}) {
     EXPECT_EQ(messages.number_of(spec), number++);
   }
 }

@@ -1,0 +1,70 @@
+#include "configs/simulation/goal_calls.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/ports/call_overhead.h"
+#include "core/ports/collective_algorithm.h"
+
+namespace ringwright::configs {
+
+tl::expected<std::vector<traces::GoalStep>, std::string> SimulatedGoalCalls::steps(const CollectiveCall& call,
+                                                                                   int member) const {
+  if (call.size() < 2) return std::vector<traces::GoalStep>();
+  const CollectiveAlgorithm& algorithm = simulation_.chooser().choose(call);
+  std::vector<traces::GoalStep> result(static_cast<std::size_t>(algorithm.steps(call)));
+  CollectiveStep own, theirs;
+  for (int index = 0; index < static_cast<int>(result.size()); ++index) {
+    traces::GoalStep& step = result[static_cast<std::size_t>(index)];
+    algorithm.step(call, member, index, own);
+    const bool direct = std::ranges::all_of(
+        own.sends, [](const CollectiveSend& send) { return send.route_kind == RouteKind::kWhole; });
+    if (!direct || own.await_everyone) {
+      return tl::unexpected(fmt::format("the algorithm {} {}", algorithm.name(),
+                                        direct ? "has barriers of all members" : "adds or copies in switches"));
+    }
+    for (const CollectiveSend& send : own.sends) {
+      step.sends.push_back({.peer = static_cast<std::uint32_t>(send.peer), .size = send.size});
+    }
+    // Messages of one peer match in the order in which they are sent.
+    std::ranges::stable_sort(own.awaits, {}, &CollectiveAwait::send);
+    for (const CollectiveAwait& await : own.awaits) {
+      algorithm.step(call, await.peer, index, theirs);
+      step.receives.push_back({.peer = static_cast<std::uint32_t>(await.peer),
+                               .size = theirs.sends[static_cast<std::size_t>(await.send)].size});
+    }
+  }
+  return result;
+}
+
+Duration SimulatedGoalCalls::before(const CollectiveCall& call) const {
+  const CallOverhead* const overhead = simulation_.call_overhead();
+  return overhead != nullptr && call.size() > 1 ? overhead->of(call) : Duration();
+}
+
+Duration SimulatedGoalCalls::before(const MessageCall& message, RankId sender, RankId receiver) const {
+  const CallOverhead* const overhead = simulation_.call_overhead();
+  return overhead != nullptr ? overhead->of({.call = message, .sender = sender, .receiver = receiver}) : Duration();
+}
+
+Diagnostics lost_in_goal(const Scenario& scenario, const Simulation& simulation) {
+  Diagnostics lost;
+  const auto warn = [&](bool counts, std::string message, std::string hint) {
+    if (!counts) return;
+    lost.add({.severity = Severity::kWarning,
+              .code = "W624",
+              .message = std::move(message) + "; the schedule has their messages in steps, and takes another time",
+              .hint = std::move(hint)});
+  };
+  const bool formulas = simulation.collective_time() != nullptr;
+  warn(simulation.channels() != nullptr, "the run simulates collectives as kernels run them",
+       "collectives: {model: steps}");
+  warn(formulas, "the run takes collectives as formulas", "collectives: {model: steps}");
+  warn(!scenario.collectives.step_costs.free(), "the run adds a library's cost of each step to collectives", "");
+  warn(!formulas && simulation.progress() == MemberProgress::kTogether,
+       "members of a collective progress together in the run", "collectives: {model: steps}");
+  return lost;
+}
+
+}  // namespace ringwright::configs

@@ -1,0 +1,55 @@
+#include "tools/step_files.h"
+
+#include <cstddef>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "tools/written_files.h"
+#include "traces/chakra/writer.h"
+#include "traces/goal/binary_form.h"
+#include "traces/goal/goal_file.h"
+
+namespace ringwright::tools {
+namespace {
+
+// Empty when all is well.
+Diagnostics write_one(const std::string& path, std::string_view text) {
+  const std::string problem = write_file(path, text);
+  if (problem.empty()) return {};
+  return failure("E625", fmt::format("cannot write '{}': {}", path, problem));
+}
+
+Diagnostics write_chakra(const traces::ChakraExport& traces, const std::string& prefix) {
+  for (std::size_t rank = 0; rank < traces.ranks(); ++rank) {
+    const std::string records = traces::chakra_records(traces.trace_of(RankId(rank)));
+    Diagnostics problems = write_one(fmt::format("{}.{}.et", prefix, rank), records);
+    if (problems.has_errors()) return problems;
+  }
+  return write_one(prefix + ".groups.json", traces.groups());
+}
+
+}  // namespace
+
+Result<std::string> write_step(const configs::StepTraces& step, const StepFiles& files) {
+  std::string said;
+  if (!files.chakra.empty()) {
+    if (Diagnostics problems = write_chakra(step.traces(), files.chakra); problems.has_errors()) {
+      return tl::unexpected(std::move(problems));
+    }
+    said += fmt::format("traces of {} ranks in {}.*.et, their groups in {}.groups.json\n", step.traces().ranks(),
+                        files.chakra, files.chakra);
+  }
+  if (files.goal.empty()) return said;
+  const auto schedule = step.goal();
+  if (!schedule) return tl::unexpected(schedule.error());
+  const bool binary = files.goal.ends_with(".bin");
+  const std::string text = binary ? traces::goal_binary(*schedule) : traces::goal_text(*schedule);
+  if (Diagnostics problems = write_one(files.goal, text); problems.has_errors()) {
+    return tl::unexpected(std::move(problems));
+  }
+  if (!step.lost_in_goal().all().empty()) said += render(step.lost_in_goal());
+  return said + fmt::format("GOAL schedule of {} ranks in {}\n", schedule->ranks.size(), files.goal);
+}
+
+}  // namespace ringwright::tools
