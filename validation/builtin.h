@@ -64,6 +64,7 @@ struct Validator {
 [[nodiscard]] Result<ValidationOutcome> validate_offload(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_primitive_times(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_reliability(const ValidationRequest& request);
+[[nodiscard]] Result<ValidationOutcome> validate_systems(const ValidationRequest& request);
 [[nodiscard]] Result<ValidationOutcome> validate_training(const ValidationRequest& request);
 
 struct CalibrationRequest {

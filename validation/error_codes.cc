@@ -86,6 +86,15 @@ constexpr std::array kCodes = {
               "Their size is not recorded, they are no collectives, or their communicator has different numbers of "
               "ranks on its hosts.",
               "profile(activities=[...], record_shapes=True)   # with sizes"},
+    ErrorCode{"E560", "a row of the table of systems contradicts itself",
+              "A row runs a step or a job with failures, and then has a scenario, a figure, a check, what it expects "
+              "and a\nsource; or it runs nothing, and its note says why the system is not modelled or where it is "
+              "checked.",
+              "id,name,run,scenario,set,base,figure,check,expected,tolerance,source,note"},
+    ErrorCode{"E561", "a row of the table of systems has no figure",
+              "Its scenario is refused or does not end, or the run has no such figure: a step without a pipeline has "
+              "no bubble,\nand memory is listed by the items of its report.",
+              "ringwright validate systems"},
 };
 
 }  // namespace

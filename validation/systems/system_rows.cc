@@ -1,0 +1,128 @@
+#include "validation/systems/system_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "validation/systems/system_figures.h"
+#include "validation/tables/table_cells.h"
+
+namespace ringwright::validation {
+namespace {
+
+constexpr double kRounding = 1e-3;  // of an exact check
+constexpr std::array<std::string_view, 2> kSystemHeader{"note", "source"};
+constexpr std::array<std::string_view, 12> kSystemColumns{"id",     "name",  "run",      "scenario",  "set",    "base",
+                                                          "figure", "check", "expected", "tolerance", "source", "note"};
+constexpr std::array<std::string_view, 3> kSystemCells{"id", "name", "run"};
+constexpr std::array kSystemRuns{TableWord<SystemRun>{"none", SystemRun::kNone},
+                                 TableWord<SystemRun>{"step", SystemRun::kStep},
+                                 TableWord<SystemRun>{"goodput", SystemRun::kGoodput}};
+constexpr std::array kSystemChecks{
+    TableWord<SystemCheck>{"exact", SystemCheck::kExact}, TableWord<SystemCheck>{"within", SystemCheck::kWithin},
+    TableWord<SystemCheck>{"at least", SystemCheck::kAtLeast}, TableWord<SystemCheck>{"at most", SystemCheck::kAtMost},
+    TableWord<SystemCheck>{"direction", SystemCheck::kDirection}};
+
+std::string system_text(const TableCells& cells, const CsvRow& row, std::string_view column) {
+  const CsvCell* const cell = cells.cell(row, column);
+  return cell == nullptr ? "" : cell->text;
+}
+
+// "a=1;b=2". A value may hold commas, but no semicolon.
+std::vector<std::string> settings_in(const std::string& text) {
+  std::vector<std::string> settings;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    if (end > begin) settings.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return settings;
+}
+
+void check_system_row(TableCells& cells, const CsvRow& line, const SystemRow& row) {
+  const auto refuse = [&](std::string message, std::string hint) {
+    cells.problems().add({.severity = Severity::kError,
+                          .code = "E560",
+                          .place = row.place,
+                          .message = "'" + row.id + "' " + message,
+                          .excerpt = line.raw,
+                          .hint = std::move(hint)});
+  };
+  if (row.run == SystemRun::kNone) {
+    if (row.note.empty()) refuse("runs nothing and does not say why", "fill the column note");
+    if (!row.scenario.empty() || !row.figure.empty()) refuse("runs nothing but has a figure", "set run to step");
+    return;
+  }
+  if (row.scenario.empty()) refuse("names no scenario", "fill the column scenario");
+  if (row.source.empty()) refuse("has no source of its expected figure", "fill the column source");
+  if (cells.cell(line, "check") == nullptr || cells.cell(line, "expected") == nullptr) {
+    refuse("has no check", "fill the columns check and expected");
+  }
+  if (!is_system_figure(row.run, row.figure)) {
+    refuse("has the unknown figure '" + row.figure + "'", system_figure_names(row.run));
+  }
+  if (row.check == SystemCheck::kWithin && !(row.tolerance > 0.0)) {
+    refuse("is checked within no tolerance", "fill the column tolerance, a ratio such as 0.1");
+  }
+  if (row.check == SystemCheck::kDirection && (row.base.empty() || !(row.expected < 1.0 || row.expected > 1.0))) {
+    refuse("has no direction", "fill the column base, and expect a ratio other than 1");
+  }
+}
+
+}  // namespace
+
+Result<std::vector<SystemRow>> read_system_rows(const std::string& path) {
+  const auto csv = read_csv(path);
+  if (!csv) return tl::unexpected(csv.error());
+  TableCells cells(*csv, {.of = "systems",
+                          .header = kSystemHeader,
+                          .columns = kSystemColumns,
+                          .needed = kSystemCells,
+                          .page = "docs/systems.md"});
+  std::vector<SystemRow> rows;
+  for (const CsvRow& line : csv->rows) {
+    cells.check_row(line);
+    SystemRow row{.id = system_text(cells, line, "id"),
+                  .name = system_text(cells, line, "name"),
+                  .run = cells.word(line, "run", SystemRun::kNone, kSystemRuns),
+                  .scenario = system_text(cells, line, "scenario"),
+                  .settings = settings_in(system_text(cells, line, "set")),
+                  .base = settings_in(system_text(cells, line, "base")),
+                  .figure = system_text(cells, line, "figure"),
+                  .check = cells.word(line, "check", SystemCheck::kExact, kSystemChecks),
+                  .expected = cells.number(line, "expected", 0.0, 0.0),
+                  .tolerance = cells.number(line, "tolerance", 0.0, 0.0),
+                  .source = system_text(cells, line, "source"),
+                  .note = system_text(cells, line, "note"),
+                  .place = {.file = path, .line = line.line}};
+    check_system_row(cells, line, row);
+    rows.push_back(std::move(row));
+  }
+  if (cells.problems().has_errors()) return tl::unexpected(std::move(cells.problems()));
+  return rows;
+}
+
+std::vector<std::string> commands_of(const SystemRow& row) {
+  if (row.run == SystemRun::kNone) return {};
+  const auto command = [&row](const std::vector<std::string>& settings) {
+    std::string text = (row.run == SystemRun::kStep ? "ringwright run " : "ringwright goodput ") + row.scenario;
+    for (const std::string& setting : settings) text += " --set '" + setting + "'";
+    return text;
+  };
+  std::vector<std::string> commands{command(row.settings)};
+  if (!row.base.empty()) commands.push_back(command(row.base));
+  return commands;
+}
+
+bool meets(const SystemRow& row, double figure) {
+  switch (row.check) {
+    case SystemCheck::kExact: return std::abs(figure - row.expected) <= kRounding * row.expected;
+    case SystemCheck::kWithin: return std::abs(figure - row.expected) <= row.tolerance * row.expected;
+    case SystemCheck::kAtLeast: return figure >= row.expected;
+    case SystemCheck::kAtMost: return figure <= row.expected;
+    case SystemCheck::kDirection: return row.expected > 1.0 ? figure > 1.0 : figure < 1.0;
+  }
+  return false;
+}
+
+}  // namespace ringwright::validation

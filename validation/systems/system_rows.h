@@ -1,0 +1,43 @@
+// The table of published systems: what each is checked by, and why some run nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+
+namespace ringwright::validation {
+
+// What a row runs: nothing, a training step, or a job with failures.
+enum class SystemRun { kNone, kStep, kGoodput };
+
+// kExact: to 0.1 %. kWithin: to a tolerance. kAtLeast and kAtMost: bounds. kDirection: a ratio is above or below 1 as
+// the published one is; only the sign is compared.
+enum class SystemCheck { kExact, kWithin, kAtLeast, kAtMost, kDirection };
+
+struct SystemRow {
+  std::string id;    // "P4"
+  std::string name;  // "ZeRO stage 2: memory"
+  SystemRun run = SystemRun::kNone;
+  std::string scenario;               // shipped name
+  std::vector<std::string> settings;  // as --set takes them
+  std::vector<std::string> base;      // settings of the run in the numerator of a ratio; empty: no ratio
+  std::string figure;                 // a name that system_figures.h knows
+  SystemCheck check = SystemCheck::kExact;
+  double expected = 0.0;
+  double tolerance = 0.0;  // ratio, of kWithin
+  std::string source;
+  std::string note;  // of a row that runs nothing: why, or where the system is checked
+  Place place;
+};
+
+// E560 for a row that contradicts itself, E160 to E163 for a table that cannot be read.
+[[nodiscard]] Result<std::vector<SystemRow>> read_system_rows(const std::string& path);
+
+// The command line that prints the figure; of a ratio, the one of its numerator as well.
+[[nodiscard]] std::vector<std::string> commands_of(const SystemRow& row);
+
+// Whether a figure meets the check.
+[[nodiscard]] bool meets(const SystemRow& row, double figure);
+
+}  // namespace ringwright::validation
