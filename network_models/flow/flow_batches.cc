@@ -23,7 +23,7 @@ void FlowBatches::start(FlowSlot flow) {
   row.batched = true;
   row.settled = now;
   row.rate = state_.shares.rate_alone(flow);
-  row.period = row.latency + from_seconds(row.bytes / row.rate);
+  row.period = row.latency + moving_time(row.bytes, row.rate);
   for (const LinkShare& hop : state_.shares.route(flow)) {
     on_[hop.link] = flow;
     state_.meters.watch(hop.link, now);

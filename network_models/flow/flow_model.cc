@@ -84,7 +84,7 @@ void FlowModel::settle(FlowSlot flow) {
   row.rate = state_.shares.rate(flow);
   if (row.remaining > 0.0 && row.rate <= 0.0) return patience_.stand_still(flow);
   row.stands = false;
-  state_.ends.set(flow, now + from_seconds(row.remaining > 0.0 ? row.remaining / row.rate : 0.0));
+  state_.ends.set(flow, now + (row.remaining > 0.0 ? moving_time(row.remaining, row.rate) : Duration()));
 }
 
 void FlowModel::wake_up_next() {

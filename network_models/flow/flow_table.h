@@ -11,6 +11,14 @@
 
 namespace ringwright::network_models {
 
+// To the nearest picosecond. Sizes and bandwidths are round numbers, so that times of exactly a half are frequent,
+// while the rates of equal flows may differ in their last bit (a folded run sums shares in another order): the boundary
+// is where no round numbers meet it.
+[[nodiscard]] inline Duration moving_time(double bytes, double rate) {
+  constexpr double kOffBoundary = 1.37e-14;  // s, a small part of a picosecond
+  return from_seconds(bytes / rate + kOffBoundary);
+}
+
 struct alignas(64) FlowRow {
   double bytes = 0.0;
   double remaining = 0.0;  // as of `settled`

@@ -175,5 +175,19 @@ TEST(FoldedScenarios, LeaveAsManyClassesWhenReplicasAreAdded) {
   EXPECT_EQ(classes("16", "64"), 2U);  // one for each stage
 }
 
+// Flows that end exactly between two picoseconds: rates that differ in the last bit rounded them to different ones.
+TEST(FoldedScenarios, EndsBetweenTwoPicosecondsAreTheSame) {
+  expect_exact(
+      "model: {num_layers: 8, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 2048, vocab_size: 1024, "
+      "seq_length: 128, num_experts: 16, moe_router_topk: 4, moe_ffn_hidden_size: 128}\n"
+      "training: {global_batch: 128, recompute: none, grad_reduce_dtype: bf16}\n"
+      "parallel: {pp: 4, dp: auto, zero: {stage: 1, overlap_grad_reduce: true, bucket: 1MiB, "
+      "overlap_param_gather: true}, schedule: 1f1b}\n"
+      "cluster: {nodes: 8, node: {preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}}, "
+      "fabric: {type: torus, dims: [4, 2], wrap: false}}\n"
+      "collectives: {model: steps, overhead: kernels}\n"
+      "simulate: {network: flow, steps: 2, warmup: 0, fast_forward: false}\n");
+}
+
 }  // namespace
 }  // namespace ringwright::configs::folded_scenarios_test
