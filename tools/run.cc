@@ -237,6 +237,8 @@ class Run final : public Command {
   // What was found for runs of this kind whose source was left out of everything that constants were fitted to.
   static std::string error_of_kind(const configs::Scenario& scenario, const Report& report) {
     if (!scenario.job.trains_transformer() || report.facts.engine.compute != "calibrated") return "";
+    // Those runs had none of these.
+    if (scenario.checkpoint || !scenario.faults.ordered.empty() || !scenario.background.transfers.empty()) return "";
     const auto errors = validation::read_left_out_steps();
     if (!errors) return "";
     const std::string text = validation::left_out_steps_text(*errors, validation::step_kind_of(scenario));

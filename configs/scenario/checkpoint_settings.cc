@@ -53,7 +53,8 @@ std::optional<Bytes> read_size(ConfigMap& map, const Scenario& scenario) {
                       .doc = "saved by one GPU; default: weights and optimizer state of the model, which the ranks of "
                              "a stage save in equal parts; those of the largest stage",
                       .min = Bytes(1),
-                      .max = kMostBytes});
+                      .max = kMostBytes,
+                      .optional = true});
   }
   if (!scenario.job.trains_transformer()) {
     map.error("", kNoSize, "the size of a checkpoint follows from a transformer, and this job is another one",
@@ -92,7 +93,7 @@ workload::SavePath read_storage(ConfigMap& map) {
   ConfigMap storage = map.map("storage", "with to: storage, the bandwidth of the store");
   const auto rate = [&](std::string_view name, std::string_view doc) {
     return storage.has(name) || storage.documenting()
-               ? storage.bandwidth({.name = name, .doc = doc, .min = Bandwidth(1.0)})
+               ? storage.bandwidth({.name = name, .doc = doc, .min = Bandwidth(1.0), .optional = true})
                : Bandwidth();
   };
   const workload::SavePath path{.per_rank = {},

@@ -112,7 +112,7 @@ void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, st
   KeyDoc doc{.path = reading.path,
              .type = grammar.type,
              .doc = std::string(key.doc),
-             .required = !key.fallback && !is_list(grammar.type),  // an absent list is empty
+             .required = !key.fallback && !key.optional && !is_list(grammar.type),  // an absent list is empty
              .fallback = {},
              .options = std::move(options)};
   if (key.fallback) doc.fallback = grammar.write(*key.fallback);

@@ -29,6 +29,7 @@ struct Key {
   std::optional<T> fallback = {};  // empty: the key is required
   std::optional<T> min = {};       // inclusive
   std::optional<T> max = {};       // inclusive
+  bool optional = false;           // may be left out without a fallback; the caller reads it only where it is given
 };
 
 struct Option {

@@ -194,6 +194,15 @@ void index_groups(Dimension& dimension, std::size_t rank_count) {
   }
 }
 
+Dimension world_dimension(std::string name, std::size_t rank_count) {
+  Dimension dimension;
+  dimension.name = std::move(name);
+  std::vector<RankId>& all = dimension.groups.emplace_back();
+  for (std::size_t rank = 0; rank < rank_count; ++rank) all.emplace_back(rank);
+  index_groups(dimension, rank_count);
+  return dimension;
+}
+
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank) {
   CHECK(place_of_rank.size() == graph.rank_count(), "one position per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions and NICs.

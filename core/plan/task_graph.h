@@ -197,5 +197,7 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
 
 // Makes the dimension's index_in_group and group_of from its groups.
 void index_groups(Dimension& dimension, std::size_t rank_count);
+// One group of all ranks, indexed.
+[[nodiscard]] Dimension world_dimension(std::string name, std::size_t rank_count);
 
 }  // namespace ringwright

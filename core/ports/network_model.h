@@ -35,11 +35,12 @@ struct Transfer {
   std::uint64_t token = 0;  // handed back when the last byte (of the last time) has arrived
 };
 
+// Coupled calls up to this size take the latency of their steps and do not load links: at 25 GB/s a step of so many
+// bytes takes 40 ns.
+inline constexpr Bytes kCoupledLatencyOnly{1024};
+
 // Messages that move together: at any time each has moved the same part of its bytes. A step of a collective by all its
 // members, `steps` times one after another; the longest latency is paid each time.
-// Calls up to this size take the latency of their steps and do not load links: at 25 GB/s a step of so many bytes takes
-// 40 ns.
-inline constexpr Bytes kCoupledLatencyOnly{1024};
 struct CoupledMessage {
   RouteQuery query;
   Bytes size;

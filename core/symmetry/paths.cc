@@ -85,11 +85,6 @@ std::uint16_t share_index(const Paths& paths, double share) {
   return index_of<std::uint16_t>(paths.shares, std::bit_cast<std::uint64_t>(share));
 }
 
-std::uint16_t hop_count(const std::vector<Hop>& hops) {
-  CHECK(hops.size() <= std::numeric_limits<std::uint16_t>::max(), "a path has few hops");
-  return static_cast<std::uint16_t>(hops.size());
-}
-
 // Distinct latencies and shares, the hops of each edge, and in first_hop[r + 1] the number of hops of rank r.
 void count_hops(const Routed& routed, Paths& paths) {
   const Footprint& footprint = routed.footprint;
@@ -103,7 +98,7 @@ void count_hops(const Routed& routed, Paths& paths) {
       const auto rank = static_cast<std::size_t>(r);
       for (std::uint64_t e = footprint.first_edge[rank]; e < footprint.first_edge[rank + 1]; ++e) {
         distinct.add_edge(route_edge(routed, rank, e, hops), hops);
-        paths.hops[e] = hop_count(hops);
+        paths.hops[e] = static_cast<std::uint32_t>(hops.size());
         paths.first_hop[rank + 1] += hops.size();
       }
     }
@@ -149,7 +144,7 @@ Paths gather_hops(const Routed& routed) {
       const Duration latency = route_edge(routed, rank, e, hops);
       distinct.add_edge(latency, hops);
       latencies.push_back(latency.count());
-      paths.hops.push_back(hop_count(hops));
+      paths.hops.push_back(static_cast<std::uint32_t>(hops.size()));
       for (const Hop& hop : hops) {
         paths.link.push_back(hop.link);
         shares.push_back(hop.share);

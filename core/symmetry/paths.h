@@ -18,7 +18,7 @@ inline constexpr std::ptrdiff_t kRanksWorthThreads = 1 << 18;
 // Hops of a rank's edges follow each other, in the order of the edges.
 struct Paths {
   std::vector<std::uint64_t> first_hop;  // by rank, and one past the end
-  std::vector<std::uint16_t> hops;       // by edge: their number; 0 where the edge starts no flow
+  std::vector<std::uint32_t> hops;       // by edge: their number; 0 where the edge starts no flow
   std::vector<LinkId> link;              // by hop
   std::vector<std::uint16_t> share;      // by hop: index into shares; empty where there is one
   std::vector<std::uint64_t> shares;     // the distinct shares, as bits

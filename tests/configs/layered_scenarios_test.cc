@@ -30,24 +30,6 @@ std::string on(std::int64_t nodes, std::int64_t gpus, std::string_view job = kLa
   return fmt::format("{}cluster: {{nodes: {}, node: {{preset: dgx-a100, gpus: {}}}}}\n", job, nodes, gpus);
 }
 
-std::string result_of(const std::string& text, const std::vector<std::string>& settings = {}) {
-  const auto outcome = simulate(load(text, settings), FoldMode::kFold);
-  if (!outcome || !outcome->report) return "none";
-  Report report = *outcome->report;
-  report.facts.config.clear();
-  report.facts.config_sha256.clear();
-  report.facts.assumptions.clear();
-  report.facts.warnings.clear();
-  report.facts.engine.wall_seconds = 0.0;
-  report.facts.engine.peak_memory = Bytes(0);
-  return render_json(report);
-}
-
-std::string refusal_of(const std::string& text, const std::vector<std::string>& settings = {}) {
-  const auto scenario = load_scenario_text("test.yaml", text, {.overrides = settings, .share_folders = {}});
-  return scenario ? "" : render(scenario.error());
-}
-
 TEST(LayeredScenarios, FoldedAreAsUnfolded) {
   for (const char* collectives : {"steps", "chunks"}) {
     const Scenario scenario = load(on(2, 4), {fmt::format("collectives.model={}", collectives)});

@@ -99,10 +99,7 @@ TEST(NicFailover, FoldsExactly) {
 }
 
 TEST(NicFailover, MistakesAreReported) {
-  const auto problem = [](std::string_view fault) {
-    const auto scenario = load_scenario_text("f.yaml", scenario_text(fault), {});
-    return scenario ? std::string() : render(scenario.error());
-  };
+  const auto problem = [](std::string_view fault) { return refusal_of(scenario_text(fault)); };
   EXPECT_THAT(problem("{nic: host1/nic0, state: degraded, factor: 0.5, failover: balance}"), HasSubstr("degraded"));
   EXPECT_THAT(problem("{link: leaf0.0->spine0.0, failover: balance}"), HasSubstr("is for a 'nic'"));
   EXPECT_THAT(problem("{nic: host1/nic0, reroute_after: 1s}"), HasSubstr("it has one cable"));

@@ -105,4 +105,23 @@ std::string json_part(const std::string& json, std::string_view name) {
   return {};
 }
 
+std::string result_of(std::string_view text, std::vector<std::string> overrides) {
+  const auto outcome = simulate(load(text, std::move(overrides)), FoldMode::kFold);
+  if (!outcome || !outcome->report) return "none";
+  Report report = *outcome->report;
+  report.facts.config.clear();
+  report.facts.config_sha256.clear();
+  report.facts.assumptions.clear();
+  report.facts.warnings.clear();
+  report.facts.engine.wall_seconds = 0.0;
+  report.facts.engine.peak_memory = Bytes(0);
+  return render_json(report);
+}
+
+std::string refusal_of(const std::string& text, std::vector<std::string> overrides) {
+  const auto scenario =
+      load_scenario_text("test.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
+  return scenario ? "" : render(scenario.error());
+}
+
 }  // namespace ringwright::configs

@@ -55,6 +55,12 @@ enum class SegmentPlay { kByTask, kAtOnce };
 [[nodiscard]] Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold,
                           SegmentPlay segments = SegmentPlay::kByTask);
 
+// The report of a run as JSON, without what differs between runs or only repeats the configuration; "none" without one.
+[[nodiscard]] std::string result_of(std::string_view text, std::vector<std::string> overrides = {});
+
+// The mistakes of a scenario; empty: it has none.
+[[nodiscard]] std::string refusal_of(const std::string& text, std::vector<std::string> overrides = {});
+
 // h 256, 8 heads, 8 layers, s 128: a training step of it simulates in well under a second, whatever the layout.
 inline constexpr std::string_view kTinyModel =
     "model: {num_layers: 8, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"

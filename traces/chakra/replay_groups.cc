@@ -223,13 +223,4 @@ Result<ReplayGroups> replay_groups(const ChakraJob& job, const ChakraGroups& gro
   return GroupReplay(job, groups, calls).build();
 }
 
-Dimension world_dimension(std::string name, std::size_t ranks) {
-  Dimension dimension;
-  dimension.name = std::move(name);
-  std::vector<RankId>& all = dimension.groups.emplace_back();
-  for (std::size_t rank = 0; rank < ranks; ++rank) all.emplace_back(rank);
-  index_groups(dimension, ranks);
-  return dimension;
-}
-
 }  // namespace ringwright::traces

@@ -36,7 +36,4 @@ struct ReplayGroups {
 [[nodiscard]] Result<ReplayGroups> replay_groups(const ChakraJob& job, const ChakraGroups& groups,
                                                  const std::vector<TraceCalls>& calls);
 
-// A dimension with all ranks in one group.
-[[nodiscard]] Dimension world_dimension(std::string name, std::size_t ranks);
-
 }  // namespace ringwright::traces

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/config/choice_of.h"
 namespace ringwright::workload {
 using namespace literals;
 
@@ -28,14 +29,6 @@ constexpr std::array kLayeredTypes = {Option{"fp32", ""}, Option{"tf32", "GEMMs 
                                       Option{"bf16", ""}, Option{"fp16", ""}};
 constexpr std::array kLayeredTypeValues = {DataType::kFp32, DataType::kTf32, DataType::kBf16, DataType::kFp16};
 
-template <class Value, std::size_t count>
-Value read_word(ConfigMap& map, const Key<std::string>& key, const std::array<Option, count>& options,
-                const std::array<Value, count>& values) {
-  const std::string word = map.choice(key, options);
-  const auto at = std::ranges::find(options, word, &Option::name);
-  return at == options.end() ? values.front() : values[static_cast<std::size_t>(at - options.begin())];
-}
-
 LayerRow read_layer(ConfigMap& map) {
   LayerRow row;
   row.name = map.text({.name = "name", .doc = "of the layer"});
@@ -53,7 +46,7 @@ LayerRow read_layer(ConfigMap& map) {
   row.n = map.integer({.name = "n", .doc = "output channels", .min = 1, .max = kWidestLayer});
   row.inputs =
       map.integer({.name = "inputs", .doc = "input elements of one sample", .min = 1, .max = kWidestLayer * 16});
-  row.epilogue = read_word(map,
+  row.epilogue = choice_of(map,
                            {.name = "epilogue", .doc = "what follows the GEMM", .fallback = std::string("bias")},
                            kLayerEpilogues, kLayerEpilogueValues);
   row.activates = map.boolean({.name = "relu", .doc = "whether a ReLU follows", .fallback = true});
@@ -118,11 +111,11 @@ LayeredModel read_layered(ConfigMap& map, const LayeredMachine& machine) {
   read_layers(map, model);
   read_batch(map, machine.ranks, model);
   check_sizes(map, machine.ranks, model);
-  model.precision = read_word(
+  model.precision = choice_of(
       map, {.name = "precision", .doc = "type of GEMMs and activations", .fallback = std::string("fp32")},
       kLayeredTypes, kLayeredTypeValues);
   model.optimizer =
-      read_word(map, {.name = "optimizer", .doc = "its state", .fallback = std::string("momentum")},
+      choice_of(map, {.name = "optimizer", .doc = "its state", .fallback = std::string("momentum")},
                 kLayeredOptimizers, kLayeredOptimizerValues);
   model.bucket = map.bytes({.name = "bucket",
                             .doc = "gradients that are all-reduced together (bucket_cap_mb of PyTorch; "

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/program/gradient_buckets.h"
 #include "workload/program/graph_tables.h"
 #include "workload/program/program_writer.h"
 
@@ -16,25 +17,9 @@ Bytes layer_bytes_of(double bytes) {
   return scale(Bytes(1), bytes);
 }
 
-// Gradients are collected until a bucket is full.
-class LayeredBuckets {
- public:
-  explicit LayeredBuckets(const LayeredModel& model) : model_(model) {}
-  // The bucket that these gradients fill, or nothing.
-  [[nodiscard]] Bytes add(const LayerRow& row) {
-    open_ += layer_bytes_of(static_cast<double>(parameters_of(row)) * kLayerWeightBytes);
-    return open_ >= (any_ ? model_.bucket : model_.first_bucket) ? close() : Bytes(0);
-  }
-  [[nodiscard]] Bytes close() {
-    any_ = true;
-    return std::exchange(open_, Bytes(0));
-  }
-
- private:
-  const LayeredModel& model_;
-  Bytes open_;
-  bool any_ = false;
-};
+Bytes gradients_of(const LayerRow& row) {
+  return layer_bytes_of(static_cast<double>(parameters_of(row)) * kLayerWeightBytes);
+}
 
 // Writes the program that all ranks run.
 class LayeredWriter {
@@ -45,7 +30,7 @@ class LayeredWriter {
         samples_(static_cast<double>(model.global_batch / ranks)),
         tables_(tables),
         writer_(tables, "layers"),
-        buckets_(model) {}
+        buckets_(model.bucket, model.first_bucket) {}
 
   [[nodiscard]] Program write() && {
     name("forward");
@@ -57,7 +42,7 @@ class LayeredWriter {
       const LayerRow& row = model_.layers[r];
       for (std::int64_t i = row.count; i-- > 0;) {
         run(backward(row, r > 0 || i > 0));
-        reduce(buckets_.add(row));
+        reduce(buckets_.add(gradients_of(row)));
       }
     }
     reduce(buckets_.close());
@@ -131,20 +116,20 @@ class LayeredWriter {
   double samples_;  // of one rank
   GraphTables& tables_;
   ProgramWriter writer_;
-  LayeredBuckets buckets_;
+  GradientBuckets buckets_;
   std::vector<TaskIndex> reduced_;
 };
 
 }  // namespace
 
 std::vector<Bytes> gradient_buckets(const LayeredModel& model) {
-  LayeredBuckets buckets(model);
+  GradientBuckets buckets(model.bucket, model.first_bucket);
   std::vector<Bytes> sizes;
   const auto take = [&](Bytes bytes) {
     if (bytes > Bytes(0)) sizes.push_back(bytes);
   };
   for (std::size_t r = model.layers.size(); r-- > 0;) {
-    for (std::int64_t i = 0; i < model.layers[r].count; ++i) take(buckets.add(model.layers[r]));
+    for (std::int64_t i = 0; i < model.layers[r].count; ++i) take(buckets.add(gradients_of(model.layers[r])));
   }
   take(buckets.close());
   return sizes;
@@ -157,12 +142,7 @@ StepPlan build_layered_step(const LayeredModel& model, std::int64_t ranks) {
   for (std::int64_t rank = 0; rank < ranks; ++rank) plan.graph.program_of.emplace_back(0);
   plan.communication.emplace_back();
   if (ranks > 1) {
-    Dimension dimension;
-    dimension.name = layered_dimensions().front();
-    std::vector<RankId>& group = dimension.groups.emplace_back();
-    for (std::int64_t rank = 0; rank < ranks; ++rank) group.emplace_back(static_cast<std::size_t>(rank));
-    index_groups(dimension, static_cast<std::size_t>(ranks));
-    plan.graph.dimensions.push_back(std::move(dimension));
+    plan.graph.dimensions.push_back(world_dimension(layered_dimensions().front(), static_cast<std::size_t>(ranks)));
     Bytes reduced;
     for (const Bytes bytes : gradient_buckets(model)) reduced += bytes;
     plan.communication.front() = {reduced};

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/config/choice_of.h"
 namespace ringwright::workload {
 namespace {
 
@@ -44,14 +45,6 @@ constexpr std::array kDenseTypes = {Option{"fp32", ""}, Option{"tf32", "GEMMs of
 constexpr std::array kDenseTypeValues = {DataType::kFp32, DataType::kTf32, DataType::kBf16, DataType::kFp16};
 constexpr std::array kTableTypes = {Option{"fp32", ""}, Option{"bf16", ""}, Option{"fp16", ""}, Option{"fp8", ""}};
 constexpr std::array kTableTypeValues = {DataType::kFp32, DataType::kBf16, DataType::kFp16, DataType::kFp8};
-
-template <class Value, std::size_t count>
-Value read_option(ConfigMap& map, const Key<std::string>& key, const std::array<Option, count>& options,
-                  const std::array<Value, count>& values) {
-  const std::string word = map.choice(key, options);
-  const auto at = std::ranges::find(options, word, &Option::name);
-  return at == options.end() ? values.front() : values[static_cast<std::size_t>(at - options.begin())];
-}
 
 // The largest power of two that leaves parts of at least kNarrowestPart columns, at most one for each rank.
 std::int64_t default_shards(std::int64_t dim, std::int64_t ranks) {
@@ -97,7 +90,7 @@ TableGroup read_group(ConfigMap& map, std::string_view sharding, std::int64_t ra
                               .fallback = 1.0,
                               .min = 1e-3,
                               .max = 1e6});
-  group.sharding = read_option(map,
+  group.sharding = choice_of(map,
                                {.name = "sharding",
                                 .doc = "how these tables are split over ranks; default: recommendation.sharding",
                                 .fallback = std::string(sharding)},
@@ -145,7 +138,7 @@ void read_layers(ConfigMap& map, RecommendationModel& model) {
       {.name = "dense_features", .doc = "continuous features of a sample", .min = 1, .max = kMostColumns * 16});
   model.bottom_mlp = read_widths(map, "bottom_mlp", "widths of the layers that dense features pass through");
   model.top_mlp = read_widths(map, "top_mlp", "widths of the layers behind the interaction, the output's included");
-  model.interaction = read_option(
+  model.interaction = choice_of(
       map, {.name = "interaction", .doc = "how a sample's vectors are combined", .fallback = std::string("dot")},
       kInteractions, kInteractionValues);
   if (model.interaction == Interaction::kDcn || map.documenting()) {
@@ -181,12 +174,12 @@ void check_dot(ConfigMap& map, RecommendationModel& model) {
 
 void read_types(ConfigMap& map, const GpuSpec& gpu, RecommendationModel& model) {
   model.precision =
-      read_option(map, {.name = "precision", .doc = "type of the dense layers' GEMMs", .fallback = std::string("fp32")},
+      choice_of(map, {.name = "precision", .doc = "type of the dense layers' GEMMs", .fallback = std::string("fp32")},
                   kDenseTypes, kDenseTypeValues);
-  model.embedding_precision = read_option(
+  model.embedding_precision = choice_of(
       map, {.name = "embedding_precision", .doc = "type of embedding tables", .fallback = std::string("fp32")},
       kTableTypes, kTableTypeValues);
-  model.comm_precision = read_option(map,
+  model.comm_precision = choice_of(map,
                                      {.name = "comm_precision",
                                       .doc = "type in which pooled rows and their gradients pass between ranks",
                                       .fallback = std::string("fp32")},
@@ -201,7 +194,7 @@ void read_types(ConfigMap& map, const GpuSpec& gpu, RecommendationModel& model) 
 void read_step(ConfigMap& map, std::int64_t ranks, RecommendationModel& model) {
   model.global_batch =
       map.integer({.name = "global_batch", .doc = "samples of a training step", .min = 1, .max = 1'000'000'000});
-  model.optimizer = read_option(map,
+  model.optimizer = choice_of(map,
                                 {.name = "optimizer",
                                  .doc = "of tables; dense layers have Adagrad, or SGD as tables",
                                  .fallback = std::string("rowwise_adagrad")},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/program/gradient_buckets.h"
 #include "workload/program/graph_tables.h"
 #include "workload/program/program_writer.h"
 #include "workload/recommendation/recommendation_kernels.h"
@@ -26,15 +27,6 @@ Bytes as_bytes(double bytes) {
   return scale(Bytes(1), bytes);
 }
 
-Dimension of_all_ranks(std::string name, std::size_t ranks) {
-  Dimension dimension;
-  dimension.name = std::move(name);
-  std::vector<RankId>& group = dimension.groups.emplace_back();
-  for (std::size_t rank = 0; rank < ranks; ++rank) group.emplace_back(rank);
-  index_groups(dimension, ranks);
-  return dimension;
-}
-
 // Writes the program of one role.
 class RoleWriter {
  public:
@@ -47,7 +39,8 @@ class RoleWriter {
         shares_{.placed = placed_tables(model, placement, placement.roles[role]),
                 .row_wise = row_wise_tables(model, placement),
                 .replicated = replicated_tables(model, placement)},
-        samples_(model.global_batch / static_cast<std::int64_t>(ranks_in(placement))) {}
+        samples_(model.global_batch / static_cast<std::int64_t>(ranks_in(placement))),
+        buckets_(model.bucket, std::min(model.bucket, Bytes(kFirstBucket))) {}
 
   [[nodiscard]] Program write(std::vector<Bytes>& sent) && {
     const std::vector<TaskIndex> pooled = look_up();
@@ -60,10 +53,10 @@ class RoleWriter {
     name("bottom MLP backward");
     backward(bottom, InputGradient::kNotNeeded);
     replicated_gradients();
-    flush_bucket();
+    reduce(buckets_.close());
     for (const TaskIndex task : returned) writer_.wait(task);
     update();
-    sent = {embedding_bytes_, buckets_.bytes};
+    sent = {embedding_bytes_, gradient_bytes_};
     return writer_.finish(ranks_in(placement_) > 1 ? 2 : 1);
   }
 
@@ -135,19 +128,13 @@ class RoleWriter {
     add_to_bucket(static_cast<double>(layer.parameters()) * kDenseBytes);
   }
 
-  void add_to_bucket(double bytes) {
-    buckets_.open += as_bytes(bytes);
-    const Bytes limit = buckets_.reduced.empty() ? std::min(model_.bucket, Bytes(kFirstBucket)) : model_.bucket;
-    if (buckets_.open >= limit) flush_bucket();
-  }
+  void add_to_bucket(double bytes) { reduce(buckets_.add(as_bytes(bytes))); }
 
-  void flush_bucket() {
-    const Bytes bytes = std::exchange(buckets_.open, Bytes(0));
+  void reduce(Bytes bytes) {
     if (bytes == Bytes(0) || ranks_in(placement_) < 2) return;
-    buckets_.bytes += bytes;
-    const std::string label = fmt::format("gradients {}", buckets_.reduced.size());
-    buckets_.reduced.push_back(
-        writer_.collective(kGradientStream, {.kind = CollectiveKind::kAllReduce, .bytes = bytes}, label));
+    gradient_bytes_ += bytes;
+    reduced_.push_back(writer_.collective(kGradientStream, {.kind = CollectiveKind::kAllReduce, .bytes = bytes},
+                                          fmt::format("gradients {}", reduced_.size())));
   }
 
   [[nodiscard]] std::vector<TaskIndex> return_gradients() {
@@ -173,7 +160,7 @@ class RoleWriter {
     run(sparse_update_kernels(model_, "table", shares_.placed));
     run(sparse_update_kernels(model_, "split table", shares_.row_wise));
     name("dense update");
-    for (const TaskIndex task : buckets_.reduced) writer_.wait(task);
+    for (const TaskIndex task : reduced_) writer_.wait(task);
     run(dense_update(model_, all_reduced_parameters(model_, placement_)));
   }
 
@@ -187,12 +174,9 @@ class RoleWriter {
   };
   Shares shares_;
   std::int64_t samples_;  // of this rank
-  struct Buckets {
-    Bytes open;   // gradients since the last all-reduce
-    Bytes bytes;  // of all before
-    std::vector<TaskIndex> reduced;
-  };
-  Buckets buckets_;
+  GradientBuckets buckets_;
+  std::vector<TaskIndex> reduced_;
+  Bytes gradient_bytes_;
   Bytes embedding_bytes_;
 };
 
@@ -278,7 +262,7 @@ StepPlan build_recommendation_step(const RecommendationModel& model, const Table
   for (const std::uint32_t role : placement.role_of_rank) plan.graph.program_of.emplace_back(role);
   if (ranks_in(placement) > 1) {
     for (const std::string& name : recommendation_dimensions())
-      plan.graph.dimensions.push_back(of_all_ranks(name, ranks_in(placement)));
+      plan.graph.dimensions.push_back(world_dimension(name, ranks_in(placement)));
   } else {
     for (std::vector<Bytes>& row : plan.communication) row.clear();
   }

@@ -1,6 +1,6 @@
 #include "core/run/collectives/coupled_plan.h"
 
-#include <algorithm>
+#include "core/base/check.h"
 
 namespace ringwright {
 
@@ -42,12 +42,19 @@ void CoupledPlans::add_members(const CollectiveRequest& request, CoupledPlan& pl
   const CollectiveCall call = call_of(request);
   const CollectiveAlgorithm& algorithm = chooser_.choose(call);
   const std::vector<RankId>& group = job_.group_of(request.rank_class, request.dimension);
-  std::map<ClassId, std::uint32_t> of_class;
-  for (const RankId rank : group) ++of_class[job_.classes.class_of[rank.index()]];
+  struct OfClass {
+    std::uint32_t ranks = 0;
+    CoupledMember* member = nullptr;
+  };
+  std::map<ClassId, OfClass> of_class;
+  for (CoupledMember& member : plan.members) of_class[member.rank_class].member = &member;
+  for (const RankId rank : group) ++of_class[job_.classes.class_of[rank.index()]].ranks;
   for (std::size_t index = 0; index < group.size(); ++index) {
     const RankId self = group[index];
     const ClassId c = job_.classes.class_of[self.index()];
     const Steps& steps = steps_of(call, algorithm, request.spec, static_cast<int>(index));
+    const OfClass& own = of_class[c];
+    CHECK(own.member != nullptr, "groups of one class consist of the same classes");
     CoupledMember sends{.rank_class = c};
     for (std::size_t i = 0; i < plan.phases.size(); ++i) {
       CoupledPhase& phase = plan.phases[i];
@@ -60,13 +67,12 @@ void CoupledPlans::add_members(const CollectiveRequest& request, CoupledPlan& pl
                                             .nics = send.nics,
                                             .label = collective_label(request.dimension)},
                                   .size = call.bytes > kCoupledLatencyOnly ? send.size : Bytes(0),
-                                  .among = of_class[c]});
+                                  .among = own.ranks});
         sends.messages += phase.steps;
         if (!down) sends.sent += send.size * phase.steps;
       }
     }
-    // Equal for all members of a class.
-    *std::ranges::find(plan.members, c, &CoupledMember::rank_class) = sends;
+    *own.member = sends;  // equal for all members of a class
   }
 }
 
