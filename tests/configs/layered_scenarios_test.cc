@@ -111,5 +111,11 @@ TEST(LayeredScenarios, WithoutComputingAStepIsItsAllReduces) {
   }
 }
 
+TEST(LayeredScenarios, AnUnknownPresetIsOneMistake) {
+  const std::string refusal = refusal_of(on(1, 8, "layer_table: {preset: resnet, global_batch: 64}\n"));
+  EXPECT_THAT(refusal, HasSubstr("layer_table.preset"));
+  EXPECT_THAT(refusal, testing::Not(HasSubstr("E540")));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::layered_scenarios_test

@@ -59,7 +59,8 @@ void read_layers(ConfigMap& map, LayeredModel& model) {
     model.layers.push_back(read_layer(layer));
     layers += model.layers.back().count;
   }
-  if (!map.documenting() && (layers == 0 || layers > kMostTableLayers)) {
+  const bool unknown_preset = map.has("preset") && !map.has("layers");  // already reported
+  if (!map.documenting() && !unknown_preset && (layers == 0 || layers > kMostTableLayers)) {
     map.error("layers", "E540",
               fmt::format("{} has {} layers, and needs 1 to {}", map.path(), layers, kMostTableLayers),
               "layers: [{name: fc, k: 2048, n: 1000, inputs: 2048}]");
