@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "configs/simulation/step_plan.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::folded_scenarios_test {
@@ -187,6 +188,21 @@ TEST(FoldedScenarios, EndsBetweenTwoPicosecondsAreTheSame) {
       "fabric: {type: torus, dims: [4, 2], wrap: false}}\n"
       "collectives: {model: steps, overhead: kernels}\n"
       "simulate: {network: flow, steps: 2, warmup: 0, fast_forward: false}\n");
+}
+
+// Uneven routing gives experts fractions of FLOPs, whose sum must not depend on whether equal microbatches are written
+// as a loop (folded) or one by one.
+TEST(FoldedScenarios, FlopsAreTheSameHoweverMicrobatchesAreWritten) {
+  const Scenario scenario = load(
+      "model: {num_layers: 6, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 2048, vocab_size: 1024,"
+      " seq_length: 128, num_experts: 16, moe_router_topk: 4, moe_ffn_hidden_size: 128}\n"
+      "training: {global_batch: 12}\n"
+      "parallel: {tp: 8, pp: 3, sequence_parallel: true, ep: 8, etp: 1, moe_router_load: {deviation: 0.5}}\n"
+      "cluster: {nodes: 3, node: {preset: dgx-h100}}\n");
+  const workload::StepPlan loops = plan_step(scenario, workload::Passes::kFewCycles);
+  const workload::StepPlan written = plan_step(scenario, workload::Passes::kWrittenOut);
+  EXPECT_EQ(loops.hardware_flops, written.hardware_flops);
+  EXPECT_EQ(loops.stage_flops, written.stage_flops);
 }
 
 }  // namespace

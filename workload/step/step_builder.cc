@@ -1,6 +1,7 @@
 #include "workload/step/step_builder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,19 +18,20 @@
 namespace ringwright::workload {
 namespace {
 
+// FLOPs are summed as whole numbers: the sum is then the same however a program divides its tasks into loops.
 void count_program(StepPlan& plan, const Program& program) {
-  Flops flops;
+  WideInteger flops = 0;
   std::vector<Bytes> bytes(plan.graph.dimensions.size());
   visit_tasks(plan.graph, program, [&](const Task& task, std::uint32_t times) {
     if (task.kind == TaskKind::kCompute)
-      flops += total_flops(plan.graph.works[task.detail]) * static_cast<double>(times);
+      flops += static_cast<WideInteger>(std::round(total_flops(plan.graph.works[task.detail]).count())) * times;
     if (task.kind == TaskKind::kCollective) {
       bytes[task.dimension.index()] += plan.graph.collectives[task.detail].bytes * std::int64_t{times};
     }
     if (task.kind == TaskKind::kSend)
       bytes[task.dimension.index()] += plan.graph.messages[task.detail].bytes * std::int64_t{times};
   });
-  plan.stage_flops.push_back(flops);
+  plan.stage_flops.emplace_back(static_cast<double>(flops));
   plan.communication.push_back(std::move(bytes));
 }
 

@@ -18,7 +18,7 @@ ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), clas
 void ContendedCompute::compute(ClassId rank_class, const Job& job) {
   OfClass& of = classes_[rank_class.index()];
   count_up(of);
-  of.running.push_back({.job = job, .left = static_cast<double>(job.alone.count()), .rate = {}, .end = {}});
+  of.running.push_back({.job = job, .left = static_cast<double>(job.alone.count()), .rate = {}, .end = {}, .ends_at = {}});
   share_out(rank_class);
 }
 
@@ -139,15 +139,19 @@ Contention ContendedCompute::taken(const OfClass& of) {
   return all;
 }
 
-// New rates for the class's current computing and data movement.
+// New rates for the class's current computing and data movement. Computing that ends at this instant keeps its end: it
+// must not matter whether the end or another change of the same instant comes first.
 void ContendedCompute::share_out(ClassId rank_class) {
   OfClass& of = classes_[rank_class.index()];
   const Contention all = taken(of);
   for (Running& running : of.running) {
     running.rate = rate_of(running.job.work, all);
-    if (running.end.order != 0) inputs_.engine.cancel(running.end);
+    const bool scheduled = running.end.order != 0;
+    if (scheduled && running.ends_at == inputs_.engine.now()) continue;
+    if (scheduled) inputs_.engine.cancel(running.end);
     const Duration left(std::llround(running.left / running.rate.all));
     const std::uint32_t task = running.job.task;
+    running.ends_at = inputs_.engine.now() + left;
     running.end = inputs_.engine.after(left, [this, rank_class, task] { end(rank_class, task); });
   }
   pace_copy_blocks(rank_class);

@@ -84,6 +84,7 @@ class ContendedCompute final : public MovementWatcher {
     double left = 0.0;  // picoseconds of undisturbed time
     Rate rate;
     EventId end;
+    TimePoint ends_at;
   };
   struct Held {
     Claim claim;

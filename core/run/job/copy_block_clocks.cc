@@ -30,6 +30,7 @@ void CopyBlockClocks::set_speed(ClassId rank_class, double speed) {
   clock.since = engine_.now();
   clock.speed = speed;
   for (Waiting& waiting : clock.waiting) {
+    if (waiting.ends_at == engine_.now()) continue;  // whichever of the two comes first
     engine_.cancel(waiting.end);
     schedule(rank_class, waiting);
   }
@@ -40,8 +41,12 @@ bool CopyBlockClocks::is_through(ClassId rank_class, double lag_at_begin, CopyBl
   const double behind = lag(rank_class) - lag_at_begin;
   if (behind < kNothing) return true;
   Clock& clock = clocks_[rank_class.index()];
-  clock.waiting.push_back(
-      {.until = own_time(clock) + behind, .listener = &listener, .token = token, .number = ++waited_, .end = {}});
+  clock.waiting.push_back({.until = own_time(clock) + behind,
+                           .listener = &listener,
+                           .token = token,
+                           .number = ++waited_,
+                           .end = {},
+                           .ends_at = {}});
   schedule(rank_class, clock.waiting.back());
   return false;
 }
@@ -50,8 +55,8 @@ void CopyBlockClocks::schedule(ClassId rank_class, Waiting& waiting) {
   const Clock& clock = clocks_[rank_class.index()];
   const double left = std::max(waiting.until - own_time(clock), 0.0);
   const std::uint64_t number = waiting.number;
-  waiting.end = engine_.after(Duration(std::llround(left / clock.speed)),
-                              [this, rank_class, number] { end(rank_class, number); });
+  waiting.ends_at = engine_.now() + Duration(std::llround(left / clock.speed));
+  waiting.end = engine_.at(waiting.ends_at, [this, rank_class, number] { end(rank_class, number); });
 }
 
 void CopyBlockClocks::end(ClassId rank_class, std::uint64_t number) {

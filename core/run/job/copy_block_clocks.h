@@ -41,6 +41,7 @@ class CopyBlockClocks {
     std::uint64_t token = 0;
     std::uint64_t number = 0;  // counted over all waits
     EventId end;
+    TimePoint ends_at;
   };
   struct Clock {
     TimePoint since;

@@ -203,6 +203,46 @@ TEST(ContendedCompute, LossesAreSharedByTheDimensionsThatHoldTheGpu) {
   EXPECT_EQ(result.record.interference[0][1].computing_to_sms, 800_ns);
 }
 
+class NotesTheEnd final : public ComputeListener {
+ public:
+  explicit NotesTheEnd(const Engine& engine) : engine_(engine) {}
+  void on_computed(ClassId, std::uint32_t) override { ended = engine_.now(); }
+
+  TimePoint ended;
+
+ private:
+  const Engine& engine_;
+};
+
+// A kernel of 100 ps goes at 8/10 for its first picosecond: 99.2 ps are left, and it ends at 100 ps, with 0.2 ps left by
+// rounding. Communication that takes nine of ten multiprocessors from that instant on does not move the end, no matter
+// which of the two comes first.
+TEST(ContendedCompute, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
+  for (const Duration decided : {Duration(0), Duration(50)}) {
+    TaskGraph graph;
+    const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
+    ProgramBuilder program(graph, "kernel");
+    program.compute(Duration(100));
+    program.run_on({0, 1});
+    Engine engine;
+    const TenSms gpu;
+    CopyBlockClocks clocks(engine, 1);
+    NotesTheEnd end(engine);
+    ContendedCompute contended(
+        {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = end, .classes = 1});
+    engine.at(TimePoint(Duration(1)), [&] { contended.release(ClassId(0), 1); });
+    engine.at(TimePoint(decided), [&] {
+      engine.at(TimePoint(Duration(100)), [&] {
+        contended.hold(ClassId(0), {.dimension = pp, .task = 2, .takes = {.sms = 9}});
+      });
+    });
+    contended.hold(ClassId(0), {.dimension = pp, .task = 1, .takes = {.sms = 2}});
+    contended.compute(ClassId(0), {.task = 0, .work = 0, .alone = Duration(100)});
+    engine.run();
+    EXPECT_EQ(end.ended, TimePoint(Duration(100))) << decided.count();
+  }
+}
+
 class NobodyListens final : public ComputeListener {
  public:
   void on_computed(ClassId, std::uint32_t) override {}

@@ -81,6 +81,20 @@ TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   EXPECT_EQ(scene.listener.told[1].when, TimePoint(8_us));
 }
 
+// At a speed of 0.7 for 5 ps data lag by 1.5 ps, which takes 2.14 ps: the end is at 7 ps, with 0.1 ps left by rounding. A
+// lower speed from then on does not move it, no matter which of the two comes first.
+TEST(CopyBlockClocks, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
+  for (const Duration decided : {Duration(0), Duration(6)}) {
+    Scene scene;
+    scene.at(Duration(0), [&scene] { scene.clocks.set_speed(kRank, 0.7); });
+    scene.at(Duration(5), [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
+    scene.at(decided, [&scene] { scene.at(Duration(7), [&scene] { scene.clocks.set_speed(kRank, 0.1); }); });
+    scene.engine.run();
+    ASSERT_EQ(scene.listener.told.size(), 1U);
+    EXPECT_EQ(scene.listener.told[0].when, TimePoint(Duration(7))) << decided.count();
+  }
+}
+
 TEST(CopyBlockClocks, DataNeverGoFasterThanAloneNorStandStill) {
   Scene scene;
   EXPECT_DEATH(scene.clocks.set_speed(kRank, 1.1), "never speed communication up");
