@@ -18,7 +18,8 @@ ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), clas
 void ContendedCompute::compute(ClassId rank_class, const Job& job) {
   OfClass& of = classes_[rank_class.index()];
   count_up(of);
-  of.running.push_back({.job = job, .left = static_cast<double>(job.alone.count()), .rate = {}, .end = {}, .ends_at = {}});
+  const auto alone = static_cast<double>(job.alone.count());
+  of.running.push_back({.job = job, .left = alone, .rate = {}, .end = {}, .ends_at = {}});
   share_out(rank_class);
 }
 

@@ -214,9 +214,9 @@ class NotesTheEnd final : public ComputeListener {
   const Engine& engine_;
 };
 
-// A kernel of 100 ps goes at 8/10 for its first picosecond: 99.2 ps are left, and it ends at 100 ps, with 0.2 ps left by
-// rounding. Communication that takes nine of ten multiprocessors from that instant on does not move the end, no matter
-// which of the two comes first.
+// A kernel of 100 ps goes at 8/10 for its first picosecond: 99.2 ps are left, and it ends at 100 ps, with 0.2 ps left
+// by rounding. Communication that takes nine of ten multiprocessors from that instant on does not move the end, no
+// matter which of the two comes first.
 TEST(ContendedCompute, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
   for (const Duration decided : {Duration(0), Duration(50)}) {
     TaskGraph graph;

@@ -81,8 +81,8 @@ TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   EXPECT_EQ(scene.listener.told[1].when, TimePoint(8_us));
 }
 
-// At a speed of 0.7 for 5 ps data lag by 1.5 ps, which takes 2.14 ps: the end is at 7 ps, with 0.1 ps left by rounding. A
-// lower speed from then on does not move it, no matter which of the two comes first.
+// At a speed of 0.7 for 5 ps data lag by 1.5 ps, which takes 2.14 ps: the end is at 7 ps, with 0.1 ps left by rounding.
+// A lower speed from then on does not move it, no matter which of the two comes first.
 TEST(CopyBlockClocks, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
   for (const Duration decided : {Duration(0), Duration(6)}) {
     Scene scene;
