@@ -225,7 +225,6 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
           .root = call.root,
           .algorithm = std::string(inputs_.steps.choose(call).name()),
           .step_costs = inputs_.step_costs,
-          .formula = inputs_.formula != nullptr,
           .progress = inputs_.progress,
           .plan = inputs_.channels.chooser.choose(call).plan,
           .host_of = call.layout->host_of,
@@ -234,18 +233,27 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
           .model = inputs_.model.name};
 }
 
+Duration CallOverheads::known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const {
+  if (const auto known = inputs_.known.find_kernels(key)) return *known;
+  const Duration time = kernel_time(call, key);
+  inputs_.known.add_kernels(key, time);
+  return time;
+}
+
+// A formula uses the wires of the job's own groups, so that its overhead is not that of all groups with such kernels.
 Duration CallOverheads::of(const CollectiveCall& call) const {
   if (inputs_.channels.chooser.choose(call).algorithm == nullptr) return {};
   CollectiveCall played = call;
   played.layout = &layout_to_play(*call.layout);
-  const auto [entry, is_new] =
-      asked_.try_emplace({played.layout, played.dimension, played.kind, played.bytes, played.root});
+  const GroupLayout* const layout = inputs_.formula != nullptr ? call.layout : played.layout;
+  const auto [entry, is_new] = asked_.try_emplace({layout, call.dimension, call.kind, call.bytes, call.root});
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
+  if (inputs_.formula != nullptr) {
+    return entry->second = std::max(Duration(), known_kernel_time(played, key) - inputs_.formula->time(call));
+  }
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  // The formula uses the wires of the job's own groups.
-  const Duration own = inputs_.formula != nullptr ? inputs_.formula->time(call) : alone(played, nullptr);
-  entry->second = std::max(Duration(), kernel_time(played, key) - own);
+  entry->second = std::max(Duration(), kernel_time(played, key) - alone(played, nullptr));
   inputs_.known.add(key, entry->second);
   return entry->second;
 }

@@ -49,7 +49,6 @@ class KnownOverheads {
     int root = 0;
     std::string algorithm;     // of the steps or the formula
     StepCosts step_costs;      // of these steps
-    bool formula = false;
     MemberProgress progress = MemberProgress::kEach;
     CollectivePlan plan;       // of the kernels
     std::vector<int> host_of;  // of the members
@@ -120,6 +119,7 @@ class CallOverheads final : public CallOverhead {
   // In steps, or as the kernels of `kernels`.
   [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels) const;
   [[nodiscard]] Duration kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
+  [[nodiscard]] Duration known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
   [[nodiscard]] Duration kernel_time_at(const CollectiveCall& call, KnownOverheads::Key key, Bytes bytes) const;
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
@@ -135,7 +135,7 @@ class CallOverheads final : public CallOverhead {
   mutable std::map<const GroupLayout*, const GroupLayout*> layout_to_play_;
   mutable std::deque<GroupLayout> layouts_;  // that are simulated
   mutable std::deque<TaskGraph> graphs_;     // all of them: choosers identify a layout by its address
-  // By simulated layout, dimension, kind, bytes, root.
+  // By layout (the simulated one, where calls are in steps), dimension, kind, bytes, root.
   mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
 };
 

@@ -213,6 +213,7 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
   std::vector<int> gpu;
   std::vector<std::int64_t> offsets;
   std::vector<std::int64_t> offsets_before;  // of the group before, usually the same
+  std::vector<GroupLayout> layouts;
   for (Dimension& dimension : graph.dimensions) {
     dimension.layout_of_group.clear();
     dimension.layout_of_group.reserve(dimension.groups.size());
@@ -242,13 +243,14 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
       }
       GroupLayout layout = make_group_layout(host, gpu);
       layout.nic_set = nic_sets_of(layout, group, place_of_rank);
-      const auto next = static_cast<std::uint32_t>(graph.layouts.size());
+      const auto next = static_cast<std::uint32_t>(layouts.size());
       const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set}, next);
-      if (is_new) graph.layouts.push_back(std::move(layout));
+      if (is_new) layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
       moved.emplace(offsets_before, entry->second);
     }
   }
+  graph.layouts = GroupLayouts(std::move(layouts));
 }
 
 }  // namespace ringwright

@@ -10,6 +10,7 @@
 #include "core/base/units.h"
 #include "core/plan/collective_call.h"
 #include "core/plan/dma_path.h"
+#include "core/plan/group_layouts.h"
 #include "core/plan/kernel.h"
 
 namespace ringwright {
@@ -144,7 +145,7 @@ struct TaskGraph {
   std::vector<Program> programs;
   std::vector<ProgramId> program_of;  // by rank
   std::vector<Dimension> dimensions;
-  std::vector<GroupLayout> layouts;  // distinct shapes of groups
+  GroupLayouts layouts;  // distinct shapes of groups
   std::vector<Work> works;
   std::vector<CollectiveSpec> collectives;
   std::vector<MessageSpec> messages;

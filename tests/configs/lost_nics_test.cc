@@ -106,7 +106,7 @@ TEST(LostNics, LieOnNoPath) {
 TEST(LostNics, AreNotFoundByTheLibrarysSearch) {
   const Scenario scenario = load(four_hosts("[{nic: host2/nic5}]"));
   const auto simulation = assemble(scenario);
-  const GroupLayout& layout = simulation->plan().graph.layouts.front();
+  const GroupLayout& layout = simulation->plan().graph.layouts[0];
   ASSERT_THAT(layout.nic_set, ElementsAre(0, 0, 1, 0));
   const collectives::NcclGraphs found = simulation->nccl().selector().graphs(layout);
   ASSERT_EQ(found.of_members.size(), 2U);

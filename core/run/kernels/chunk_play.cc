@@ -23,10 +23,13 @@ void add_blocks(std::span<const RankId> ranks, ChunkPlay& play, std::uint32_t nu
   const int blocks = play.choice.algorithm->blocks(play.call, play.choice.plan);
   member.first_block = static_cast<std::uint32_t>(play.blocks.size());
   member.blocks_left = blocks;
+  std::vector<int> roles;
+  play.choice.algorithm->parts(play.call, play.choice.plan, member.index, roles);
   for (int b = 0; b < blocks; ++b) {
     ChunkBlock& made = play.blocks.emplace_back();
     made.member = number;
     made.number = b;
+    made.role = roles[at(b)];
     play.choice.algorithm->block(play.call, play.choice.plan, member.index, b, made.block);
     made.first_queue = static_cast<std::uint32_t>(play.queues.size());
     for (const SendPort& port : made.block.sends) {

@@ -59,6 +59,7 @@ struct ChunkSum {
 struct ChunkBlock {
   std::uint32_t member = 0;  // index into ChunkPlay::members
   int number = 0;            // thread block of its rank
+  int role = 0;              // equal for blocks of different members that do the same
   ThreadBlock block;
   std::vector<std::uint32_t> sources;  // by receiving port: its queue
   std::uint32_t first_queue = 0;       // by sending port: consecutive queues

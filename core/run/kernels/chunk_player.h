@@ -109,7 +109,21 @@ class ChunkPlayer final : public CollectiveRunner,
   void fill(PlayItem queue);
   // How messages of identical channels arrive at a proxy.
   enum class Coming : std::uint8_t { kAtOnce, kInTurn };
-  [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const;
+  // What a proxy thread does: sends a message, requests the data of one whose header has come, takes one that arrived.
+  enum class ProxyTask : std::uint8_t { kSend, kRequest, kReceive };
+  struct ProxyRequest {
+    PlayItem queue;
+    std::uint32_t block = 0;    // of the proxy's own rank
+    ProxyTask task = ProxyTask::kSend;
+    std::uint64_t message = 0;  // its number in the queue
+    Duration each;              // time of each of the `copies` messages
+    int copies = 1;
+    Coming coming = Coming::kInTurn;
+  };
+  void ask_proxy(const ProxyRequest& request);
+  void serve_proxies();
+  void serve(const ProxyRequest& request);
+  [[nodiscard]] Duration wait_for_proxy(ChunkMember& member, const ProxyRequest& request) const;
   void post(PlayItem queue);
   void credit(PlayItem queue);
   void depart(PlayItem queue);
@@ -146,6 +160,8 @@ class ChunkPlayer final : public CollectiveRunner,
   GroupLayout pair_inside_ = make_block_layout(2, 2);  // of messages within a host
   GroupLayout pair_between_ = make_block_layout(2, 1);
   std::size_t messages_ = 0;  // in flight
+  std::vector<ProxyRequest> proxy_requests_;  // of this instant
+  std::vector<ProxyRequest> served_;          // scratch of serve_proxies()
 };
 
 }  // namespace ringwright

@@ -11,6 +11,7 @@
 // proxy requests the data, and the sender's NIC sends them without its CPU.
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "core/run/kernels/chunk_player.h"
 #include "core/run/kernels/primitive_time.h"
@@ -19,12 +20,63 @@ namespace ringwright {
 
 // Time until the member's proxy has handled one more message on each of `copies` channels: all of them where they
 // arrive at once, one where they follow each other. It is busy with all in both cases.
-Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, Duration each, int copies, Coming coming) const {
-  if (each == Duration()) return {};
+Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, const ProxyRequest& request) const {
+  if (request.each == Duration()) return {};
   const TimePoint now = job_.engine.now();
   const TimePoint begins = std::max(member.proxy_free, now);
-  member.proxy_free = begins + each * copies;
-  return begins - now + (coming == Coming::kAtOnce ? each * copies : each);
+  member.proxy_free = begins + request.each * request.copies;
+  return begins - now + (request.coming == Coming::kAtOnce ? request.each * request.copies : request.each);
+}
+
+// A proxy serves what comes at one instant in the order of its thread blocks' roles. The order of events would depend on
+// the number of the rank, so that ranks with equal work would end at different times.
+void ChunkPlayer::ask_proxy(const ProxyRequest& request) {
+  if (request.each == Duration()) return serve(request);
+  ++plays_[request.queue.play].events;
+  if (proxy_requests_.empty()) job_.engine.at_end_of_instant([this] { serve_proxies(); });
+  proxy_requests_.push_back(request);
+}
+
+void ChunkPlayer::serve_proxies() {
+  served_.clear();
+  served_.swap(proxy_requests_);
+  const auto order = [this](const ProxyRequest& request) {
+    const ChunkPlay& play = plays_[request.queue.play];
+    const ChunkBlock& block = play.blocks[request.block];
+    const std::uint32_t port =
+        request.task == ProxyTask::kSend
+            ? request.queue.index - block.first_queue
+            : static_cast<std::uint32_t>(std::ranges::find(block.sources, request.queue.index) - block.sources.begin());
+    return std::tuple(request.queue.play, block.member, block.role, request.task, port, request.message);
+  };
+  std::ranges::sort(served_, {}, order);
+  for (const ProxyRequest& request : served_) {
+    serve(request);
+    --plays_[request.queue.play].events;
+  }
+}
+
+void ChunkPlayer::serve(const ProxyRequest& request) {
+  ChunkPlay& play = plays_[request.queue.play];
+  const PlayItem part = request.queue;
+  const Duration wait = wait_for_proxy(play.members[play.blocks[request.block].member], request);
+  switch (request.task) {
+    case ProxyTask::kSend:
+      if (wait == Duration()) return post(part);
+      return after(wait, part.play, [part](ChunkPlayer& self) { self.post(part); });
+    case ProxyTask::kRequest: {
+      const std::uint64_t message = request.message;
+      return after(wait + inputs_.costs.network_post, part.play,
+                   [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
+    }
+    case ProxyTask::kReceive: {
+      // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect nothing is flushed, but the
+      // GPU itself reads flag and message from host memory over PCIe, which takes as long as a flush.
+      const bool flush = play.choice.plan.protocol == Protocol::kSimple;
+      const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
+      return after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+    }
+  }
 }
 
 namespace {
@@ -49,11 +101,14 @@ void ChunkPlayer::fill(PlayItem part) {
   }
   // Channels begin at once. What the proxy sends later is observed later, so from then on they follow each other.
   const Coming coming = queue.filled == 0 ? Coming::kAtOnce : Coming::kInTurn;
-  ++queue.filled;
-  const Duration wait =
-      wait_for_proxy(play.members[block.member], each, proxy_operations(queue, block.block.copies), coming);
-  if (wait == Duration()) return post(part);
-  after(wait, part.play, [part](ChunkPlayer& self) { self.post(part); });
+  const std::uint64_t message = queue.filled++;
+  ask_proxy({.queue = part,
+             .block = queue.writer,
+             .task = ProxyTask::kSend,
+             .message = message,
+             .each = each,
+             .copies = proxy_operations(queue, block.block.copies),
+             .coming = coming});
 }
 
 void ChunkPlayer::post(PlayItem part) {
@@ -114,12 +169,14 @@ void ChunkPlayer::notify(PlayItem part, std::uint64_t message, Arrival what) {
 
 // The header has arrived: the reader's proxy matches it and requests the data.
 void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
-  ChunkPlay& play = plays_[part.play];
-  const ChunkBlock& reader = play.blocks[play.queues[part.index].reader];
-  const Duration wait = wait_for_proxy(play.members[reader.member], inputs_.costs.network_rendezvous,
-                                       reader.block.copies, Coming::kInTurn);
-  after(wait + inputs_.costs.network_post, part.play,
-        [part, message](ChunkPlayer& self) { self.notify(part, message, Arrival::kRequest); });
+  const ChunkPlay& play = plays_[part.play];
+  const std::uint32_t reader = play.queues[part.index].reader;
+  ask_proxy({.queue = part,
+             .block = reader,
+             .task = ProxyTask::kRequest,
+             .message = message,
+             .each = inputs_.costs.network_rendezvous,
+             .copies = play.blocks[reader].block.copies});
 }
 
 // The NIC sends a message's data. A connection's messages leave in order, one after the other, as its queue pair sends
@@ -184,17 +241,15 @@ void ChunkPlayer::arrive_over_network(PlayItem part, std::uint64_t message) {
 void ChunkPlayer::take_arrived(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
-  const ChunkBlock& reader = play.blocks[queue.reader];
-  // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect nothing is flushed, but the GPU
-  // itself reads flag and message from host memory over PCIe, which takes as long as a flush.
-  const bool flush = play.choice.plan.protocol == Protocol::kSimple;
-  const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
   const Duration each = time_to_receive(play, queue.size[queue.arrived % kSlots]);
-  ++queue.arrived;
+  const std::uint64_t message = queue.arrived++;
   ++queue.freed;
-  const Duration wait =
-      wait_for_proxy(play.members[reader.member], each, proxy_operations(queue, reader.block.copies), Coming::kInTurn);
-  after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
+  ask_proxy({.queue = part,
+             .block = queue.reader,
+             .task = ProxyTask::kReceive,
+             .message = message,
+             .each = each,
+             .copies = proxy_operations(queue, play.blocks[queue.reader].block.copies)});
 }
 
 // Without GPUDirect a message is complete in host memory before its NIC reads it and before the GPU loads it. The
