@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,19 +10,28 @@
 
 namespace ringwright {
 
-// Copies share the layouts. A call names its layout by address, and choices are stored by it: a copy of a graph gets
-// those of the original.
+// A call names its layout by address, and choices are stored by it. So a graph that is derived from another one and
+// simulated with its choosers borrows the layouts instead of copying them.
 class GroupLayouts {
  public:
   GroupLayouts() = default;
-  explicit GroupLayouts(std::vector<GroupLayout> layouts)
-      : layouts_(std::make_shared<const std::vector<GroupLayout>>(std::move(layouts))) {}
+  explicit GroupLayouts(std::vector<GroupLayout> layouts) : own_(std::move(layouts)) {}
 
-  [[nodiscard]] std::size_t size() const { return layouts_ ? layouts_->size() : 0; }
-  const GroupLayout& operator[](std::size_t index) const { return (*layouts_)[index]; }
+  // The same layouts at the same addresses; these must outlive it.
+  [[nodiscard]] GroupLayouts borrowed() const {
+    GroupLayouts result;
+    result.borrowed_ = all();
+    return result;
+  }
+
+  [[nodiscard]] std::size_t size() const { return all().size(); }
+  const GroupLayout& operator[](std::size_t index) const { return all()[index]; }
 
  private:
-  std::shared_ptr<const std::vector<GroupLayout>> layouts_;  // null: none
+  [[nodiscard]] std::span<const GroupLayout> all() const { return own_.empty() ? borrowed_ : std::span(own_); }
+
+  std::vector<GroupLayout> own_;
+  std::span<const GroupLayout> borrowed_;
 };
 
 }  // namespace ringwright

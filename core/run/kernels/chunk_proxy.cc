@@ -28,8 +28,8 @@ Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, const ProxyRequest& re
   return begins - now + (request.coming == Coming::kAtOnce ? request.each * request.copies : request.each);
 }
 
-// A proxy serves what comes at one instant in the order of its thread blocks' roles. The order of events would depend on
-// the number of the rank, so that ranks with equal work would end at different times.
+// A proxy serves what comes at one instant in the order of its thread blocks' roles. The order of events would depend
+// on the number of the rank, so that ranks with equal work would end at different times.
 void ChunkPlayer::ask_proxy(const ProxyRequest& request) {
   if (request.each == Duration()) return serve(request);
   ++plays_[request.queue.play].events;

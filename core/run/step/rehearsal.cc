@@ -25,7 +25,7 @@ Rehearsal::Rehearsal(const TaskGraph& graph, const RankClasses& classes) : class
   }
   graph_.programs.resize(graph.programs.size());
   graph_.program_of = graph.program_of;
-  graph_.layouts = graph.layouts;
+  graph_.layouts = graph.layouts.borrowed();
   graph_.collectives = graph.collectives;
   graph_.labels = {"rehearsed"};
   graph_.dimensions.resize(graph.dimensions.size());
