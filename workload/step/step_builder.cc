@@ -18,20 +18,24 @@
 namespace ringwright::workload {
 namespace {
 
-// FLOPs are summed as whole numbers: the sum is then the same however a program divides its tasks into loops.
+// FLOPs are summed as integers, in parts of one: the sum is then the same however a program divides its tasks into
+// loops.
 void count_program(StepPlan& plan, const Program& program) {
-  WideInteger flops = 0;
+  constexpr double kParts = 1 << 20;
+  WideInteger parts = 0;
   std::vector<Bytes> bytes(plan.graph.dimensions.size());
   visit_tasks(plan.graph, program, [&](const Task& task, std::uint32_t times) {
-    if (task.kind == TaskKind::kCompute)
-      flops += static_cast<WideInteger>(std::round(total_flops(plan.graph.works[task.detail]).count())) * times;
+    if (task.kind == TaskKind::kCompute) {
+      const double of_task = kParts * total_flops(plan.graph.works[task.detail]).count();
+      parts += static_cast<WideInteger>(std::round(of_task)) * times;
+    }
     if (task.kind == TaskKind::kCollective) {
       bytes[task.dimension.index()] += plan.graph.collectives[task.detail].bytes * std::int64_t{times};
     }
     if (task.kind == TaskKind::kSend)
       bytes[task.dimension.index()] += plan.graph.messages[task.detail].bytes * std::int64_t{times};
   });
-  plan.stage_flops.emplace_back(static_cast<double>(flops));
+  plan.stage_flops.emplace_back(static_cast<double>(parts) / kParts);
   plan.communication.push_back(std::move(bytes));
 }
 

@@ -28,8 +28,9 @@ Duration ChunkPlayer::wait_for_proxy(ChunkMember& member, const ProxyRequest& re
   return begins - now + (request.coming == Coming::kAtOnce ? request.each * request.copies : request.each);
 }
 
-// A proxy serves what comes at one instant in the order of its thread blocks' roles. The order of events would depend
-// on the number of the rank, so that ranks with equal work would end at different times.
+// A proxy serves what comes at one instant in the order of its thread blocks' roles, the last one first (a convention).
+// The order of events would depend on the number of the rank, so that ranks with equal work would end at different
+// times.
 void ChunkPlayer::ask_proxy(const ProxyRequest& request) {
   if (request.each == Duration()) return serve(request);
   ++plays_[request.queue.play].events;
@@ -47,7 +48,7 @@ void ChunkPlayer::serve_proxies() {
         request.task == ProxyTask::kSend
             ? request.queue.index - block.first_queue
             : static_cast<std::uint32_t>(std::ranges::find(block.sources, request.queue.index) - block.sources.begin());
-    return std::tuple(request.queue.play, block.member, block.role, request.task, port, request.message);
+    return std::tuple(request.queue.play, block.member, -block.role, request.task, port, request.message);
   };
   std::ranges::sort(served_, {}, order);
   for (const ProxyRequest& request : served_) {
