@@ -73,6 +73,7 @@ struct Panel {
   std::vector<std::string> drawn_as_points;  // series of a line chart that are measurements
   bool wide = false;                         // takes the whole width of the page
   std::string note;                          // what is not shown, and why
+  std::string total = "step time";           // of a waterfall: what its parts add up to
 };
 
 struct KeyFigure {
