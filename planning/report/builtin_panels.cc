@@ -33,14 +33,10 @@ constexpr std::array kOfTraining = {RequiredValue{"rows", Kind::kList}};
 constexpr std::array kOfLogs = {RequiredValue{"logs", Kind::kList}};
 constexpr std::array kOfCalls = {RequiredValue{"collectives", Kind::kList}};
 
-constexpr std::array<PanelMaker*, 15> kRunPanels = {step_waterfall,    slowest_stage_waterfall,
-                                                    kernel_families,   exposed_communication,
-                                                    pipeline_gantt,    stage_times,
-                                                    memory_stack,      host_memory,
-                                                    kernel_roofline,   link_tiers,
-                                                    busiest_links,     collective_calls,
-                                                    published_figures, remarks,
-                                                    configuration};
+constexpr std::array<PanelMaker*, 18> kRunPanels = {
+    step_waterfall, slowest_stage_waterfall, kernel_families,  exposed_communication, pipeline_gantt, stage_times,
+    critical_path,  memory_over_time,        memory_stack,     host_memory,           link_use,       kernel_roofline,
+    link_tiers,     busiest_links,           collective_calls, published_figures,     remarks,        configuration};
 constexpr std::array<PanelMaker*, 5> kSearchPanels = {search_front, search_axes, search_choices, search_refusals,
                                                       search_layouts};
 constexpr std::array<PanelMaker*, 4> kSweepPanels = {sweep_front, sweep_axes, sweep_effects, sweep_table};

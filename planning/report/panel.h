@@ -10,6 +10,7 @@
 //   lines, points series, x, y, then columns for the tooltip
 //   gantt         row, kind, task, start, end, then columns for the tooltip
 //   heat map      x, y, value
+//   time map      row, start, end, share in percent, then columns for the tooltip; cells of a row have equal lengths
 //   parallel      an axis for each column; the first is the colour
 //   table         any
 #pragma once
@@ -31,6 +32,7 @@ enum class Chart : std::uint8_t {
   kPoints,
   kGantt,
   kHeatMap,
+  kTimeMap,
   kParallel,
   kTable
 };

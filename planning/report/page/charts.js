@@ -351,12 +351,14 @@ function markSeries(panel, theme) {
   const xs = panel.columns[1].values.filter((x) => x > 0);
   const ys = panel.columns[2].values.filter((y) => y > 0);
   const level = panel.marks.find((mark) => mark.kind === 'level');
+  // On a scale of numbers a level ends where the values do.
+  const room = panel.xlog || panel.marks.some((mark) => mark.kind === 'diagonal') ? 1.3 : 1;
   const low = Math.min(...xs, ...(level ? [] : ys));
   let high = Math.max(...xs, ...(level ? [] : ys));
   return panel.marks.map((mark) => {
     const diagonal = mark.kind === 'diagonal';
-    let from = low / 1.3;
-    let to = high * 1.3;
+    let from = low / room;
+    let to = high * room;
     const slope = panel.marks.find((other) => other.kind === 'diagonal');
     if (level && slope) {
       const ridge = level.value / slope.value;
@@ -399,7 +401,7 @@ function pointsChart(panel, theme, width) {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {show: legend.length > 1, width}),
       grid: {left: gap + 22, right: Math.max(26, 8 + labelWidth(x) / 2), top: top + 14, bottom: 52, outerBoundsMode: 'none'},
-      xAxis: scaledAxis(theme, x, panel.xlog, {}),
+      xAxis: scaledAxis(theme, x, panel.xlog, panel.chart === 'lines' && x.name === 'time' && !panel.xlog ? {max: 'dataMax'} : {}),
       yAxis: scaledAxis(theme, y, panel.ylog, {nameGap: gap}),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.value[2], 0)},
       series: [...series, ...(panel.marks.length > 0 ? markSeries(panel, theme) : [])],
@@ -443,6 +445,41 @@ function heatMapChart(panel, theme, width) {
         label: {
           show: true, fontSize: 11, formatter: (item) => (count.values[item.value[3]] > 0 ? shortCount(count.values[item.value[3]]) : ''),
         },
+      }],
+    },
+  };
+}
+
+// The share of time or capacity by row and time: a colour for each cell, from nothing to the largest share.
+function timeMapChart(panel, theme, width) {
+  const [names, starts, ends, share] = panel.columns;
+  const rows = unique(names.values);
+  const place = new Map(rows.map((name, row) => [name, row]));
+  const times = unique(starts.values);
+  const column = new Map(times.map((time, index) => [time, index]));
+  const left = widestLabel(rows, width * 0.34);
+  const most = share.values.reduce((largest, value) => Math.max(largest, value ?? 0), 0) || 1;
+  const band = rows.length > 8 ? 22 : 34;
+  return {
+    height: rows.length * band + 104,
+    renderer: 'canvas',
+    options: {
+      ...baseOptions(theme),
+      grid: {left: left + 12, right: 22, top: 44, bottom: 50, outerBoundsMode: 'none'},
+      xAxis: {
+        ...valueAxis(theme, `time from the start of the step (${starts.unit})`), type: 'category', data: times, splitLine: {show: false},
+        axisLabel: {color: theme.muted, fontSize: 11, hideOverlap: true, formatter: (label) => numberText(Number(label))},
+      },
+      yAxis: categoryAxis(theme, rows, left),
+      visualMap: {
+        type: 'continuous', min: 0, max: most, dimension: 2, orient: 'horizontal', left: left + 12, top: 0, itemWidth: 12, itemHeight: 120,
+        text: [`${percentText(most)} %`, '0'], textStyle: {color: theme.text, fontSize: 12}, calculable: false,
+        inRange: {color: [theme.soft, '#8fb6e8', '#3f7ac8', '#b98d2c', '#d2545f']},
+      },
+      tooltip: {...baseOptions(theme).tooltip, formatter: (item) => tipOfRow(panel, item.value[3], 0)},
+      series: [{
+        type: 'heatmap', progressive: 0, itemStyle: {borderWidth: 0},
+        data: names.values.map((name, row) => [column.get(starts.values[row]), place.get(name), share.values[row], row]),
       }],
     },
   };
@@ -547,6 +584,6 @@ function ganttChart(panel, theme, width) {
 }
 
 const CHARTS = {
-  waterfall: waterfallChart, changes: changesChart, bars: barsChart, tornado: tornadoChart, lines: pointsChart, points: pointsChart, heatmap: heatMapChart,
+  waterfall: waterfallChart, changes: changesChart, bars: barsChart, tornado: tornadoChart, lines: pointsChart, points: pointsChart, heatmap: heatMapChart, timemap: timeMapChart,
   parallel: parallelChart, gantt: ganttChart,
 };
