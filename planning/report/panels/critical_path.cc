@@ -71,30 +71,37 @@ class LegBuilder {
   bool crossed_ = false;
 };
 
+struct KindTime {
+  std::string kind;
+  Duration time;
+  double tasks = 0.0;
+};
+
+// The longest first.
+std::vector<KindTime> kinds_of(const Timeline& timeline, const std::vector<PathPart>& path) {
+  std::vector<KindTime> kinds;
+  for (const PathPart& part : path) {
+    const std::string kind = traces::path_kind_text(timeline, part);
+    auto known = std::ranges::find(kinds, kind, &KindTime::kind);
+    if (known == kinds.end()) known = kinds.insert(known, {.kind = kind});
+    known->time += part.end - part.start;
+    known->tasks += 1.0;
+  }
+  std::ranges::stable_sort(kinds, std::ranges::greater(), &KindTime::time);
+  return kinds;
+}
+
 Panel path_by_kind(const Timeline& timeline, const std::vector<PathPart>& path) {
   const double step = to_seconds(timeline.step_end - timeline.step_start);
   const UnitScale scale = time_scale(step);
-  std::vector<std::string> kinds;
-  std::vector<Duration> times;
-  std::vector<double> tasks;
-  for (const PathPart& part : path) {
-    const std::string kind = traces::path_kind_text(timeline, part);
-    const auto at = static_cast<std::size_t>(std::ranges::find(kinds, kind) - kinds.begin());
-    if (at == kinds.size()) {
-      kinds.push_back(kind);
-      times.emplace_back();
-      tasks.push_back(0.0);
-    }
-    times[at] += part.end - part.start;
-    tasks[at] += 1.0;
-  }
+  const std::vector<KindTime> kinds = kinds_of(timeline, path);
   PanelColumn name = text_column("part"), time = number_column("time", std::string(scale.unit)),
               share = number_column("share of the step", "%"), count = number_column("tasks", "");
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    texts(name).push_back(kinds[i]);
-    numbers(time).push_back(to_seconds(times[i]) * scale.factor);
-    numbers(share).push_back(100.0 * to_seconds(times[i]) / step);
-    numbers(count).push_back(tasks[i]);
+  for (const KindTime& kind : kinds) {
+    texts(name).push_back(kind.kind);
+    numbers(time).push_back(to_seconds(kind.time) * scale.factor);
+    numbers(share).push_back(100.0 * to_seconds(kind.time) / step);
+    numbers(count).push_back(kind.tasks);
   }
   return {
       .id = "critical-path",
@@ -104,7 +111,7 @@ Panel path_by_kind(const Timeline& timeline, const std::vector<PathPart>& path) 
           "is on it shortens the step; its parts add up to the step time.",
       .chart = Chart::kWaterfall,
       .columns = {name, time, share, count},
-      .note = std::ranges::find(kinds, "other") == kinds.end()
+      .note = std::ranges::find(kinds, "other", &KindTime::kind) == kinds.end()
                   ? ""
                   : "Other: nothing among the ranks shown explains the time, as the issue of a kernel by its host."};
 }
@@ -155,6 +162,7 @@ Panel longest_waits(const Timeline& timeline) {
           .title = "What stages wait for",
           .sentence = "Times in which one GPU of a stage computes nothing, the longest first, with what ended them.",
           .columns = {words, time, from, stage},
+          .wide = true,
           .note = waits.size() > kMostWaits ? "The longest " + count_text(kMostWaits) + " of " +
                                                   count_text(static_cast<double>(waits.size())) + " waits."
                                             : ""};
