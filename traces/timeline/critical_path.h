@@ -46,8 +46,21 @@ struct StageWait {
 // Of the first rank of each role in the last step, the longest first.
 [[nodiscard]] std::vector<StageWait> stage_waits(const Timeline& timeline);
 
+// Waits of one stage for the same thing.
+struct WaitSum {
+  std::uint32_t rank = 0;  // into Timeline::ranks
+  std::string cause;       // "the activations of stage 2, microbatch 5"
+  Duration total;
+  Duration longest;
+  std::size_t count = 0;
+  TimePoint first;  // start of the earliest one
+};
+
+// Of stage_waits, those with the longest single wait first.
+[[nodiscard]] std::vector<WaitSum> wait_sums(const Timeline& timeline);
+
 // "stage 3 waits 212 ms for the activations of stage 2, microbatch 5"
-[[nodiscard]] std::string wait_text(const Timeline& timeline, const StageWait& wait);
+[[nodiscard]] std::string wait_text(const Timeline& timeline, const WaitSum& wait);
 
 // What the path consists of: "computing", "TP communication", "PP communication", "other".
 [[nodiscard]] std::string path_kind_text(const Timeline& timeline, const PathPart& part);

@@ -1,5 +1,6 @@
 // The critical path and the waits of stages in words.
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,8 +18,11 @@ std::string message_text(const Timeline& timeline, const StageWait& wait) {
   const std::string& other = timeline.ranks[wait.from].role;
   const bool is_other = wait.from != wait.rank;
   const auto pass = wait.next == kNoName ? std::nullopt : pass_of(timeline.names[wait.next]);
-  if (timeline.names[wait.name].ends_with(" send")) return is_other ? other + " to receive its message" : "its message";
-  if (!pass) return is_other ? "a message of " + other : timeline.names[wait.name];
+  if (!is_other && (!pass || timeline.names[wait.name].ends_with(" send"))) {
+    return "'" + call_label(timeline.names[wait.name]) + "'";
+  }
+  if (timeline.names[wait.name].ends_with(" send")) return other + " to receive its message";
+  if (!pass) return "a message of " + other;
   std::string text = pass->direction == 'F' ? "the activations" : "the gradients";
   if (is_other) text += " of " + other;
   text += ", microbatch " + pass->microbatch;
@@ -30,6 +34,17 @@ std::string message_text(const Timeline& timeline, const StageWait& wait) {
 std::string collective_text(const Timeline& timeline, const StageWait& wait) {
   const std::string call = "'" + call_label(timeline.names[wait.name]) + "'";
   return wait.from == wait.rank ? call : timeline.ranks[wait.from].role + ", the last to join " + call;
+}
+
+std::string cause_text(const Timeline& timeline, const StageWait& wait) {
+  switch (wait.kind) {
+    case PathKind::kMessage: return message_text(timeline, wait);
+    case PathKind::kCollective: return collective_text(timeline, wait);
+    case PathKind::kCompute:
+    case PathKind::kOther: break;
+  }
+  return wait.end == timeline.step_end ? "the end of the step on other ranks"
+                                       : "its host, or for ranks that are not shown";
 }
 
 }  // namespace
@@ -44,16 +59,26 @@ std::string path_kind_text(const Timeline& timeline, const PathPart& part) {
   return "other";
 }
 
-std::string wait_text(const Timeline& timeline, const StageWait& wait) {
-  const std::string head = fmt::format("{} waits {} for ", timeline.ranks[wait.rank].role, to_string(wait.time()));
-  switch (wait.kind) {
-    case PathKind::kMessage: return head + message_text(timeline, wait);
-    case PathKind::kCollective: return head + collective_text(timeline, wait);
-    case PathKind::kCompute:
-    case PathKind::kOther: break;
+std::vector<WaitSum> wait_sums(const Timeline& timeline) {
+  std::map<std::pair<std::uint32_t, std::string>, std::size_t> known;
+  std::vector<WaitSum> sums;
+  for (const StageWait& wait : stage_waits(timeline)) {
+    std::string cause = cause_text(timeline, wait);
+    const auto [at, is_new] = known.try_emplace({wait.rank, cause}, sums.size());
+    if (is_new) sums.push_back({.rank = wait.rank, .cause = std::move(cause), .first = wait.start});
+    WaitSum& sum = sums[at->second];
+    sum.total += wait.time();
+    sum.longest = std::max(sum.longest, wait.time());
+    sum.first = std::min(sum.first, wait.start);
+    ++sum.count;
   }
-  return wait.end == timeline.step_end ? head + "the end of the step on other ranks"
-                                       : head + "its host, or for ranks that are not shown";
+  std::ranges::stable_sort(sums, std::ranges::greater(), &WaitSum::longest);
+  return sums;
+}
+
+std::string wait_text(const Timeline& timeline, const WaitSum& wait) {
+  const std::string times = wait.count > 1 ? fmt::format(" ({} times)", wait.count) : "";
+  return fmt::format("{} waits {} for {}{}", timeline.ranks[wait.rank].role, to_string(wait.total), wait.cause, times);
 }
 
 std::string render_critical_path(const Timeline& timeline) {
@@ -77,7 +102,7 @@ std::string render_critical_path(const Timeline& timeline) {
   for (const auto& [kind, time] : kinds) {
     text += fmt::format("  {:<28} {:>10}  {:5.1f} %\n", kind, to_string(time), 100.0 * ratio(time, step));
   }
-  const std::vector<StageWait> waits = stage_waits(timeline);
+  const std::vector<WaitSum> waits = wait_sums(timeline);
   for (std::size_t i = 0; i < std::min(waits.size(), kWaitsShown); ++i) {
     text += "  " + wait_text(timeline, waits[i]) + "\n";
   }

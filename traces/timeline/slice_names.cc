@@ -22,7 +22,9 @@ std::string call_label(const std::string& name) {
   const std::size_t operation = name.find_last_of(' ');
   if (operation == std::string::npos || operation == 0) return name;
   const std::size_t dimension = name.find_last_of(' ', operation - 1);
-  return dimension == std::string::npos || dimension == 0 ? name : name.substr(0, dimension);
+  if (dimension == std::string::npos || dimension == 0) return name;
+  const bool is_pass = pass_of(name) && name.find(' ') == dimension;
+  return is_pass ? name.substr(dimension + 1) : name.substr(0, dimension);
 }
 
 std::string communication_kind(const std::string& name) {

@@ -18,7 +18,8 @@ struct PassLabel {
 
 [[nodiscard]] std::optional<PassLabel> pass_of(std::string_view name);
 
-// What a communication is for: "gradient norm" of "gradient norm mp all_reduce"; the name where it says nothing else.
+// What a communication is for: "gradient norm" of "gradient norm mp all_reduce"; what it is
+// where the name says nothing else: "tp all_gather" of "F3.0 tp all_gather".
 [[nodiscard]] std::string call_label(const std::string& name);
 
 // "TP communication" of "F3.0 tp all_gather".

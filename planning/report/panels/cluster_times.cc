@@ -16,6 +16,21 @@ double longest_mean(const JsonValue& result) {
   return longest;
 }
 
+Panel percentiles_of(const JsonValue& result, std::string_view times, Panel panel) {
+  panel.columns = {text_column("policy")};
+  for (const JsonValue& policy : result["policies"].list()) {
+    texts(panel.columns.front()).push_back(policy["policy"].text());
+  }
+  for (const std::string_view rank : {"mean", "p50", "p90", "p95", "p99", "max"}) {
+    PanelColumn column = number_column(std::string(rank), "h");
+    for (const JsonValue& policy : result["policies"].list()) {
+      numbers(column).push_back(policy[times][rank].number_or_unknown() / 3600.0);
+    }
+    panel.columns.push_back(std::move(column));
+  }
+  return panel;
+}
+
 // A logarithmic axis has no zero: a job that waits less than a second counts as waiting one.
 std::vector<Panel> times_of_jobs(const JsonValue& result, std::string_view key, Panel frame) {
   DistributionLines lines("policy", {.name = "time", .unit = "min", .factor = 1.0 / 60.0, .least = 1.0 / 60.0});
@@ -47,39 +62,25 @@ std::vector<Panel> cluster_means(const ResultInput& result) {
 }
 
 std::vector<Panel> cluster_percentiles(const ResultInput& result) {
-  std::vector<PanelColumn> columns = {text_column("policy")};
-  for (const std::string_view what : {"waiting_s", "completion_s"}) {
-    for (const std::string_view rank : {"mean", "p50", "p90", "p95", "p99", "max"}) {
-      PanelColumn column = number_column((what == "waiting_s" ? "waiting, " : "completion, ") + std::string(rank), "h");
-      for (const JsonValue& policy : result.json["policies"].list()) {
-        numbers(column).push_back(policy[what][rank].number_or_unknown() / 3600.0);
-      }
-      columns.push_back(std::move(column));
-    }
-  }
-  PanelColumn all = number_column("all jobs done", "h");
-  for (const JsonValue& policy : result.json["policies"].list()) {
-    texts(columns.front()).push_back(policy["policy"].text());
-    numbers(all).push_back(policy["makespan_s"].number_or_unknown() / 3600.0);
-  }
-  columns.push_back(std::move(all));
-  return {Panel{.id = "percentiles",
-                .title = "Waiting and completion times",
-                .sentence = "Waiting is time without GPUs, completion the time from submission to end; percentiles by "
-                            "nearest rank over all jobs.",
-                .columns = std::move(columns),
-                .wide = true}};
+  return {percentiles_of(result.json, "waiting_s",
+                         {.id = "waiting-percentiles",
+                          .title = "Waiting times",
+                          .sentence = "Time of a job without GPUs; percentiles by nearest rank over all jobs."}),
+          percentiles_of(result.json, "completion_s",
+                         {.id = "completion-percentiles",
+                          .title = "Completion times",
+                          .sentence = "From submission to end; percentiles by nearest rank over all jobs."})};
 }
 
 std::vector<Panel> cluster_distributions(const ResultInput& result) {
   std::vector<Panel> panels =
       times_of_jobs(result.json, "completion_quantiles_s",
                     {.id = "completion-times",
-                     .title = "Completion times",
+                     .title = "Distribution of the completion times",
                      .sentence = "The share of jobs that have ended after at most that time from their submission."});
   std::ranges::move(times_of_jobs(result.json, "waiting_quantiles_s",
                                   {.id = "waiting-times",
-                                   .title = "Waiting times",
+                                   .title = "Distribution of the waiting times",
                                    .sentence = "The share of jobs that were without GPUs for at most that time; less "
                                                "than a second counts as one."}),
                     std::back_inserter(panels));

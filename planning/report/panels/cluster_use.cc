@@ -50,9 +50,9 @@ std::vector<Panel> cluster_shares(const ResultInput& result) {
   PanelColumn policy = text_column("policy"), productive = number_column("productive", unit),
               lost = number_column("restarts and locality", unit),
               fragmented = number_column("free on hosts in use", unit), free = number_column("free hosts", unit),
-              blocked = number_column("of the time blocked", "%"), preempted = number_column("preempted", ""),
-              resized = number_column("resized", ""), moved = number_column("moved", ""),
-              peak = number_column("peak GPUs", "");
+              all_done = number_column("all jobs done after", "h"), blocked = number_column("of the time blocked", "%"),
+              preempted = number_column("preempted", ""), resized = number_column("resized", ""),
+              moved = number_column("moved", ""), peak = number_column("peak GPUs", "");
   for (const JsonValue& one : result.json["policies"].list()) {
     const double used = 100.0 * one["utilisation"].number_or_unknown();
     const double good = 100.0 * one["productive"].number_or_unknown();
@@ -63,6 +63,7 @@ std::vector<Panel> cluster_shares(const ResultInput& result) {
     numbers(fragmented).push_back(split);
     numbers(free).push_back(std::max(0.0, 100.0 - used - split));
     const double all = one["makespan_s"].number().value_or(0.0);
+    numbers(all_done).push_back(all / 3600.0);
     numbers(blocked).push_back(all > 0.0 ? 100.0 * one["blocked_s"].number_or_unknown() / all : 0.0);
     numbers(preempted).push_back(one["preemptions"].number_or_unknown());
     numbers(resized).push_back(one["resizes"].number_or_unknown());
@@ -70,12 +71,13 @@ std::vector<Panel> cluster_shares(const ResultInput& result) {
     numbers(peak).push_back(one["peak_gpus"].number_or_unknown());
   }
   if (policy.size() == 0) return {};
-  return {Panel{.id = "gpu-time",
-                .title = "Where the GPU time of the cluster goes",
-                .sentence = "From the first submission to the last end. Restarts and locality: time with GPUs that is "
-                            "not at full speed.",
-                .chart = Chart::kBars,
-                .columns = {policy, productive, lost, fragmented, free, blocked, preempted, resized, moved, peak}}};
+  return {Panel{
+      .id = "gpu-time",
+      .title = "Where the GPU time of the cluster goes",
+      .sentence = "From the first submission to the last end. Restarts and locality: time with GPUs that is "
+                  "not at full speed.",
+      .chart = Chart::kBars,
+      .columns = {policy, productive, lost, fragmented, free, blocked, preempted, resized, moved, peak, all_done}}};
 }
 
 std::vector<Panel> cluster_over_time(const ResultInput& result) {

@@ -14,7 +14,7 @@ using traces::PathPart;
 using traces::Timeline;
 
 constexpr std::size_t kMostLegs = 20'000;
-constexpr std::size_t kMostWaits = 1'000;
+constexpr std::size_t kMostWaits = 100;
 
 // Parts of the path that follow each other on one rank, up to the next message from another one.
 struct PathLeg {
@@ -148,23 +148,29 @@ Panel path_legs(const Timeline& timeline, const std::vector<PathPart>& path) {
 }
 
 Panel longest_waits(const Timeline& timeline) {
-  const std::vector<traces::StageWait> waits = traces::stage_waits(timeline);
-  const UnitScale scale = time_scale(waits.empty() ? 0.0 : to_seconds(waits.front().time()));
-  PanelColumn words = text_column("wait"), time = number_column("time", std::string(scale.unit)),
-              from = number_column("start", std::string(scale.unit)), stage = text_column("stage");
+  const std::vector<traces::WaitSum> waits = traces::wait_sums(timeline);
+  const UnitScale scale = time_scale(waits.empty() ? 0.0 : to_seconds(waits.front().total));
+  const std::string unit(scale.unit);
+  PanelColumn words = text_column("wait"), stage = text_column("stage"), time = number_column("time", unit),
+              count = number_column("times", ""), longest = number_column("longest", unit),
+              from = number_column("first at", unit);
   for (std::size_t i = 0; i < std::min(waits.size(), kMostWaits); ++i) {
     texts(words).push_back(traces::wait_text(timeline, waits[i]));
-    numbers(time).push_back(to_seconds(waits[i].time()) * scale.factor);
-    numbers(from).push_back(to_seconds(waits[i].start - timeline.step_start) * scale.factor);
     texts(stage).push_back(timeline.ranks[waits[i].rank].role);
+    numbers(time).push_back(to_seconds(waits[i].total) * scale.factor);
+    numbers(count).push_back(static_cast<double>(waits[i].count));
+    numbers(longest).push_back(to_seconds(waits[i].longest) * scale.factor);
+    numbers(from).push_back(to_seconds(waits[i].first - timeline.step_start) * scale.factor);
   }
   return {.id = "waits",
           .title = "What stages wait for",
-          .sentence = "Times in which one GPU of a stage computes nothing, the longest first, with what ended them.",
-          .columns = {words, time, from, stage},
+          .sentence =
+              "Times in which one GPU of a stage computes nothing, with what takes most of them; those for the "
+              "same thing are one row.",
+          .columns = {words, stage, time, count, longest, from},
           .wide = true,
           .note = waits.size() > kMostWaits ? "The longest " + count_text(kMostWaits) + " of " +
-                                                  count_text(static_cast<double>(waits.size())) + " waits."
+                                                  count_text(static_cast<double>(waits.size())) + " rows."
                                             : ""};
 }
 

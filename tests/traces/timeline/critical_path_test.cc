@@ -145,7 +145,7 @@ TEST(CriticalPath, EndsWithTasksOfNoTime) {
 
 TEST(StageWaits, NameTheMessageAndTheStageItComesFrom) {
   const Timeline timeline = two_stages();
-  const std::vector<StageWait> waits = stage_waits(timeline);
+  const std::vector<WaitSum> waits = wait_sums(timeline);
   ASSERT_EQ(waits.size(), 2U);
   EXPECT_EQ(wait_text(timeline, waits[0]), "stage 0 waits 26 ms for the end of the step on other ranks");
   EXPECT_EQ(wait_text(timeline, waits[1]), "stage 1 waits 12 ms for the activations of stage 0, microbatch 0");
@@ -160,7 +160,7 @@ TEST(StageWaits, NameTheMemberThatJoinsLast) {
                              {1, "backward", SliceKind::kCompute, 0_ms, 8_ms},
                              {1, "gradient norm mp all_reduce", SliceKind::kCollective, 8_ms, 10_ms, 1},
                              {1, "optimizer", SliceKind::kCompute, 10_ms, 12_ms}});
-  const std::vector<StageWait> waits = stage_waits(timeline);
+  const std::vector<WaitSum> waits = wait_sums(timeline);
   ASSERT_EQ(waits.size(), 2U);
   EXPECT_EQ(wait_text(timeline, waits[0]), "stage 0 waits 7 ms for stage 1, the last to join 'gradient norm'");
   EXPECT_EQ(wait_text(timeline, waits[1]), "stage 1 waits 2 ms for 'gradient norm'");
@@ -175,8 +175,24 @@ TEST(StageWaits, NameWhatTakesMostOfTheTime) {
                              {1, "pp receive activation pp receive", SliceKind::kReceive, 0_ms, 10_ms, 1},
                              {1, "F7.2 tp all_gather", SliceKind::kCollective, 10_ms, 11_ms},
                              {1, "F7.2 forward", SliceKind::kCompute, 11_ms, 20_ms}});
-  EXPECT_EQ(wait_text(timeline, stage_waits(timeline)[1]),
+  EXPECT_EQ(wait_text(timeline, wait_sums(timeline)[1]),
             "stage 1 waits 10 ms for the activations of stage 0, microbatch 7, model chunk 2");
+}
+
+// Three gaps of 1, 2 and 1 ms for the same call: one row of 4 ms.
+TEST(StageWaits, ForTheSameThingAreOneRow) {
+  std::vector<Slice> slices;
+  for (const auto& [start, end] : {std::pair(1_ms, 2_ms), std::pair(3_ms, 5_ms), std::pair(6_ms, 7_ms)}) {
+    slices.push_back({0, "gemm", SliceKind::kCompute, start - 1_ms, start});
+    slices.push_back({0, "F0 tp all_reduce", SliceKind::kCollective, start, end});
+  }
+  slices.push_back({0, "optimizer", SliceKind::kCompute, 7_ms, 8_ms});
+  const Timeline timeline = timeline_of_slices(1, slices);
+  const std::vector<WaitSum> waits = wait_sums(timeline);
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_EQ(wait_text(timeline, waits[0]), "stage 0 waits 4 ms for 'tp all_reduce' (3 times)");
+  EXPECT_EQ(waits[0].longest, 2_ms);
+  EXPECT_EQ(waits[0].first, TimePoint(1_ms));
 }
 
 TEST(CriticalPathText, HasTheShareOfEachKind) {
