@@ -26,7 +26,7 @@
 #include "tools/step_files.h"
 #include "tools/terminal.h"
 #include "tools/written_files.h"
-#include "traces/timeline/timeline.h"
+#include "traces/timeline/critical_path.h"
 #include "validation/training/left_out_steps.h"
 
 namespace ringwright::tools {
@@ -270,7 +270,8 @@ class Run final : public Command {
     using Ranks = configs::TimelineRequest::Choice;
     configs::TimelineRequest timeline{.ranks = {},
                                       .form = traces::form_of_timeline(timeline_),
-                                      .choice = timeline_.empty() ? Ranks::kRoles : Ranks::kReplica};
+                                      .choice = timeline_.empty() ? Ranks::kRoles : Ranks::kReplica,
+                                      .links = !html_.empty()};
     if (timeline_.empty()) timeline.form = traces::TimelineForm::kPage;
     if (!trace_ranks_.empty()) timeline.ranks = trace_ranks_;
     configs::SimulateOptions options{
@@ -311,6 +312,7 @@ class Run final : public Command {
     }
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
+    if (outcome.timeline && !common.json) print(traces::render_critical_path(*outcome.timeline));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
     if (outcome.timeline && !timeline_.empty() && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
     if (!html_.empty() && !write_run_page(outcome, common)) return ExitCode::kUsage;

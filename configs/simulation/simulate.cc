@@ -15,6 +15,7 @@
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/fault_run.h"
 #include "configs/simulation/kernel_table.h"
+#include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
@@ -122,7 +123,8 @@ Diagnostics check_timeline(const Simulation& simulation, const SimulateOptions& 
 // Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
 // `recorded`: classes whose tasks are recorded; empty: those of the timeline.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
-                const RehearsedCalls* rehearsed, const std::vector<ClassId>& recorded = {}) {
+                const RehearsedCalls* rehearsed, const std::vector<ClassId>& recorded = {},
+                LinkSampler* links = nullptr) {
   const bool fast_forward = goes_fast_forward(scenario, options);
   Engine engine;
   FaultRun faults(simulation);
@@ -134,11 +136,15 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                    .patience = scenario.faults.links.empty() ? Duration() : scenario.nccl.knobs.ib_patience(),
                    .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus)}});
   faults.schedule(engine, *network);
+  if (links != nullptr) links->schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
   const bool may_skip = fast_forward && scenario.faults.links.empty() && options.timeline == nullptr;
   PlayedPlan played;
-  played.run = execute({.engine = engine, .graph = graph, .classes = simulation.folding().ranks,
-                        .network = *network, .chooser = simulation.chooser(),
+  played.run = execute({.engine = engine,
+                        .graph = graph,
+                        .classes = simulation.folding().ranks,
+                        .network = *network,
+                        .chooser = simulation.chooser(),
                         .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
                         .step_costs = scenario.collectives.step_costs,
@@ -154,7 +160,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .pass_segments_at_once = fast_forward,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
                         .windows = options.windows});
-  played.events = engine.events_run();
+  played.events = engine.events_run() - (links != nullptr ? links->events() : 0);
   played.counters = network->counters();
   return played;
 }
@@ -178,9 +184,38 @@ PlayedPlan play_with_spans(const Scenario& scenario, const Simulation& simulatio
   return play(scenario, simulation, {.fast_forward = FastForward::kOff}, nullptr, all);
 }
 
+namespace {
+
+// For a page, which shows links over time: when the step ends is known after a run without a timeline, which takes less
+// time than the one with it.
+std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulation& simulation,
+                                        const SimulateOptions& options) {
+  if (options.timeline == nullptr || !options.timeline->links) return std::nullopt;
+  SimulateOptions untraced = options;
+  untraced.timeline = nullptr;
+  untraced.observer = nullptr;
+  const PlayedPlan played = play_plan(scenario, simulation, untraced);
+  if (played.run.outcome != RunOutcome::kFinished) return std::nullopt;
+  return LinkSampler(simulation, played.run);
+}
+
+traces::Timeline recorded_timeline(const Scenario& scenario, const Simulation& simulation,
+                                   const SimulateOptions& options, const RunRecord& record,
+                                   const std::optional<LinkSampler>& links) {
+  traces::Timeline timeline = traces::timeline_of(record, simulation.plan().graph, simulation.folding().ranks,
+                                                  traced_ranks(simulation, options));
+  timeline.title = scenario.name;
+  if (links) timeline.links = links->curves();
+  return timeline;
+}
+
+}  // namespace
+
 Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
   const auto started = std::chrono::steady_clock::now();
-  PlayedPlan played = play_plan(scenario, simulation, options);
+  std::optional<LinkSampler> links = link_sampler(scenario, simulation, options);
+  PlayedPlan played =
+      links ? play(scenario, simulation, options, nullptr, {}, &*links) : play_plan(scenario, simulation, options);
   RunResult& run = played.run;
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
   if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);
@@ -193,9 +228,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   }
 
   if (options.timeline != nullptr) {
-    outcome.timeline = traces::timeline_of(run.record, simulation.plan().graph, simulation.folding().ranks,
-                                           traced_ranks(simulation, options));
-    outcome.timeline->title = scenario.name;
+    outcome.timeline = recorded_timeline(scenario, simulation, options, run.record, links);
   }
   StepFacts facts = job_facts(scenario, simulation);
   for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
@@ -224,8 +257,8 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
     facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
   }
   if (run.skipped_iterations > 0) {
-    facts.engine.counters.push_back({.name = "training steps fast-forwarded",
-                                     .value = static_cast<std::uint64_t>(run.skipped_iterations)});
+    facts.engine.counters.push_back(
+        {.name = "training steps fast-forwarded", .value = static_cast<std::uint64_t>(run.skipped_iterations)});
   }
   if (const std::uint32_t cycles = simulation.plan().graph.cycles_left_out; cycles > 0) {
     const auto played_steps = static_cast<std::uint64_t>(simulation.plan().graph.iterations - run.skipped_iterations);

@@ -21,6 +21,7 @@ struct TimelineRequest {
   traces::TimelineForm form = traces::TimelineForm::kPerfetto;
   // Of the ranks that are not named: a whole replica, or one rank of each role (a pipeline stage).
   enum class Choice : std::uint8_t { kReplica, kRoles } choice = Choice::kReplica;
+  bool links = false;  // also the use of the links over the last step; the run is simulated once more for that
 };
 
 struct SimulateOptions {

@@ -20,7 +20,7 @@ class ClusterPlayer {
 
   ClusterRun run() {
     ClusterRun result;
-    if (!inputs_.jobs.empty()) result.first_submit = inputs_.jobs.front().submit;
+    result.first_submit = first_submit_;
     for (double now = next(0.0); now < kNoMoreEvents; now = next(now)) {
       account(now);
       const std::size_t ended = jobs_.end_until(now);
@@ -33,6 +33,7 @@ class ClusterPlayer {
       result.last_end = now;
     }
     result.totals = jobs_.totals();
+    result.use = use_;
     result.jobs = jobs_.take_results();
     return result;
   }
@@ -71,7 +72,13 @@ class ClusterPlayer {
     ClusterTotals& totals = jobs_.totals();
     const int in_use = inputs_.shape.gpus() - pool.free();
     const double shared = static_cast<double>(pool.shared_percent()) / 100.0;
-    totals.allocated += time * (in_use - pool.shared_gpus() + shared);
+    const double busy = in_use - pool.shared_gpus() + shared;
+    totals.allocated += time * busy;
+    if (now > first_submit_)
+      use_.add({.from = last_ - first_submit_,
+                .to = now - first_submit_,
+                .gpus = busy,
+                .waiting = static_cast<double>(waiting_.size())});
     totals.fragmented += time * pool.fragmented();
     if (is_blocked()) totals.blocked += time;
     totals.peak_gpus = std::max(totals.peak_gpus, in_use);
@@ -189,7 +196,9 @@ class ClusterPlayer {
   std::set<Waiting> waiting_;
   std::set<std::pair<double, std::size_t>> relaxations_;
   std::size_t arrived_ = 0;
-  double last_ = 0.0;
+  double first_submit_ = inputs_.jobs.empty() ? 0.0 : inputs_.jobs.front().submit;
+  double last_ = first_submit_;
+  UseOverTime use_;
   bool changed_ = false;
   bool has_parts_ = std::ranges::any_of(inputs_.jobs, [](const ClusterJob& job) { return job.percent < 100; });
 };

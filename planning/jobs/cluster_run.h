@@ -10,6 +10,7 @@
 #include "planning/jobs/cluster_job.h"
 #include "planning/jobs/job_speed.h"
 #include "planning/jobs/scheduling_policy.h"
+#include "planning/jobs/use_over_time.h"
 
 namespace ringwright::planning {
 
@@ -45,6 +46,7 @@ struct ClusterTotals {
 struct ClusterRun {
   std::vector<JobResult> jobs;  // in the order of the input
   ClusterTotals totals;
+  UseOverTime use;
   double first_submit = 0.0;
   double last_end = 0.0;
 };

@@ -8,12 +8,14 @@
 #include "planning/jobs/machine_speeds.h"
 #include "planning/jobs/scheduling_policy.h"
 #include "planning/study/each_item.h"
+#include "planning/study/quantiles.h"
 
 namespace ringwright::planning {
 namespace {
 
 PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, const ClusterRun& run) {
-  PolicyResult result{.policy = policy, .totals = run.totals, .makespan = run.last_end - run.first_submit};
+  PolicyResult result{
+      .policy = policy, .totals = run.totals, .use = run.use, .makespan = run.last_end - run.first_submit};
   result.capacity = result.makespan * plan.shape.gpus();
   std::vector<double> waiting;
   std::vector<double> completion;
@@ -22,6 +24,8 @@ PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, c
     completion.push_back(run.jobs[job].end - plan.jobs[job].submit);
     ++result.jobs_at[static_cast<std::size_t>(run.jobs[job].last)];
   }
+  result.waiting_quantiles = quantiles_of(waiting);
+  result.completion_quantiles = quantiles_of(completion);
   result.waiting = distribution_of(std::move(waiting));
   result.completion = distribution_of(std::move(completion));
   return result;

@@ -25,10 +25,13 @@ struct Distribution {
 
 struct PolicyResult {
   std::string policy;
-  Distribution waiting;     // without GPUs
-  Distribution completion;  // from submission to end ("JCT")
+  Distribution waiting;                            // without GPUs
+  Distribution completion;                         // from submission to end ("JCT")
   std::array<std::size_t, kLocalities> jobs_at{};  // by the locality of their last GPUs
+  std::vector<double> waiting_quantiles;           // of all jobs, seconds (planning/study/quantiles.h)
+  std::vector<double> completion_quantiles;
   ClusterTotals totals;
+  UseOverTime use;
   double makespan = 0.0;  // from the first submission to the last end
   double capacity = 0.0;  // GPU-seconds of the cluster over it
 

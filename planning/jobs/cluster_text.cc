@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "planning/jobs/cluster_study.h"
+#include "planning/study/quantiles.h"
 
 namespace ringwright::planning {
 namespace {
@@ -18,7 +19,9 @@ std::string time_text(double seconds) {
                                  : fmt::format("{:.1f} days", seconds / 86'400.0);
 }
 
-std::string share_text(double share) { return fmt::format("{:.1f} %", share * 100.0); }
+std::string share_text(double share) {
+  return fmt::format("{:.1f} %", share * 100.0);
+}
 
 std::string table_text(std::vector<std::vector<std::string>> rows) {
   std::vector<Align> columns(rows.front().size(), Align::kRight);
@@ -31,8 +34,8 @@ std::string table_text(std::vector<std::vector<std::string>> rows) {
 }
 
 std::string times_text(const ClusterStudy& study) {
-  std::vector<std::vector<std::string>> rows{{"policy", "waiting", "p50", "p90", "p99", "completion", "p50", "p90",
-                                              "p99", "all done"}};
+  std::vector<std::vector<std::string>> rows{
+      {"policy", "waiting", "p50", "p90", "p99", "completion", "p50", "p90", "p99", "all done"}};
   for (const PolicyResult& result : study.policies) {
     rows.push_back({result.policy, time_text(result.waiting.mean), time_text(result.waiting.p50),
                     time_text(result.waiting.p90), time_text(result.waiting.p99), time_text(result.completion.mean),
@@ -47,15 +50,13 @@ std::string use_text(const ClusterStudy& study) {
                                               "preempted", "resized", "moved", "in a host", "unit", "fabric"}};
   for (const PolicyResult& result : study.policies) {
     const ClusterTotals& totals = result.totals;
-    rows.push_back({result.policy, share_text(result.utilisation()), share_text(result.productive()),
-                    share_text(result.fragmentation()),
-                    share_text(result.makespan > 0.0 ? totals.blocked / result.makespan : 0.0),
-                    with_commas(totals.peak_gpus), with_commas(static_cast<long long>(totals.preemptions)),
-                    with_commas(static_cast<long long>(totals.resizes)),
-                    with_commas(static_cast<long long>(totals.migrations)),
-                    with_commas(static_cast<long long>(result.jobs_at[0])),
-                    with_commas(static_cast<long long>(result.jobs_at[1])),
-                    with_commas(static_cast<long long>(result.jobs_at[2]))});
+    rows.push_back(
+        {result.policy, share_text(result.utilisation()), share_text(result.productive()),
+         share_text(result.fragmentation()), share_text(result.makespan > 0.0 ? totals.blocked / result.makespan : 0.0),
+         with_commas(totals.peak_gpus), with_commas(static_cast<long long>(totals.preemptions)),
+         with_commas(static_cast<long long>(totals.resizes)), with_commas(static_cast<long long>(totals.migrations)),
+         with_commas(static_cast<long long>(result.jobs_at[0])), with_commas(static_cast<long long>(result.jobs_at[1])),
+         with_commas(static_cast<long long>(result.jobs_at[2]))});
   }
   return table_text(std::move(rows));
 }
@@ -65,29 +66,37 @@ std::string json_distribution(const Distribution& times) {
                      times.p50, times.p90, times.p95, times.p99, times.longest);
 }
 
+std::string json_use(const UseOverTime& use) {
+  return fmt::format("{{\"interval_s\": {}, \"gpus_in_use\": {}, \"waiting_jobs\": {}}}", use.interval(),
+                     json_numbers(use.gpus()), json_numbers(use.waiting()));
+}
+
 std::string json_policy(const PolicyResult& result) {
   const ClusterTotals& totals = result.totals;
   return fmt::format(
       "{{\"policy\": {}, \"waiting_s\": {},\n     \"completion_s\": {},\n     \"makespan_s\": {}, \"utilisation\": {}, "
       "\"productive\": {}, \"fragmentation\": {}, \"blocked_s\": {}, \"peak_gpus\": {}, \"preemptions\": {}, "
       "\"resizes\": {}, \"migrations\": {}, \"decisions\": {}, \"jobs_in_host\": {}, \"jobs_in_unit\": {}, "
-      "\"jobs_over_units\": {}}}",
+      "\"jobs_over_units\": {},\n     "
+      "\"waiting_quantiles_s\": {},\n     \"completion_quantiles_s\": {},\n     \"over_time\": {}}}",
       json_text(result.policy), json_distribution(result.waiting), json_distribution(result.completion),
       result.makespan, result.utilisation(), result.productive(), result.fragmentation(), totals.blocked,
       totals.peak_gpus, totals.preemptions, totals.resizes, totals.migrations, totals.events, result.jobs_at[0],
-      result.jobs_at[1], result.jobs_at[2]);
+      result.jobs_at[1], result.jobs_at[2], json_numbers(result.waiting_quantiles),
+      json_numbers(result.completion_quantiles), json_use(result.use));
 }
 
 }  // namespace
 
 std::string render_cluster_text(const ClusterStudy& study) {
-  std::string text = fmt::format("{}: {} jobs on {} GPUs in {} hosts\n", study.name,
-                                 with_commas(static_cast<long long>(study.jobs)), with_commas(study.shape.gpus()),
-                                 with_commas(study.shape.hosts));
+  std::string text =
+      fmt::format("{}: {} jobs on {} GPUs in {} hosts\n", study.name, with_commas(static_cast<long long>(study.jobs)),
+                  with_commas(study.shape.gpus()), with_commas(study.shape.hosts));
   if (study.too_large + study.without_gpus + study.without_times > 0) {
-    text += fmt::format("  left out of the log: {} jobs of more GPUs than the cluster has, {} without GPUs, {} without "
-                        "times\n",
-                        study.too_large, study.without_gpus, study.without_times);
+    text += fmt::format(
+        "  left out of the log: {} jobs of more GPUs than the cluster has, {} without GPUs, {} without "
+        "times\n",
+        study.too_large, study.without_gpus, study.without_times);
   }
   return text + "\n" + times_text(study) + "\n" + use_text(study);
 }

@@ -8,6 +8,7 @@
 #include "planning/operation/interval.h"
 #include "planning/operation/operation_reader.h"
 #include "planning/study/each_item.h"
+#include "planning/study/quantiles.h"
 
 namespace ringwright::planning {
 namespace {
@@ -49,6 +50,9 @@ PolicyOutcome outcome_of(const std::string& policy, const Operation& operation, 
   PolicyOutcome outcome{.policy = policy, .lives = static_cast<int>(lives.size())};
   outcome.unfinished = static_cast<int>(std::ranges::count(lives, false, &LifeResult::finished));
   outcome.ettr = summary_of(lives, ettr_of);
+  std::vector<double> ratios;
+  for (const LifeResult& life : lives) ratios.push_back(ettr_of(life));
+  outcome.ettr_quantiles = quantiles_of(std::move(ratios));
   outcome.wall_hours = summary_of(lives, [](const LifeResult& life) { return hours_of(life.wall); });
   if (operation.job.tokens_per_step > 0) {
     const auto tokens = static_cast<double>(operation.job.tokens_per_step);

@@ -23,8 +23,9 @@ struct PolicyOutcome {
   std::string policy;
   std::string refusal;  // why it was not simulated; empty: it was
   int lives = 0;
-  int unfinished = 0;  // lives whose work never ended
-  Summary ettr;        // productive / wall
+  int unfinished = 0;                  // lives whose work never ended
+  Summary ettr;                        // productive / wall
+  std::vector<double> ettr_quantiles;  // over lives (planning/study/quantiles.h)
   Summary wall_hours;
   std::optional<Summary> tokens_per_second;
   Summary faults;                       // that hit the job, per life

@@ -5,6 +5,7 @@
 #include "core/base/text.h"
 #include "planning/operation/goodput.h"
 #include "planning/study/point_json.h"
+#include "planning/study/quantiles.h"
 
 namespace ringwright::planning {
 namespace {
@@ -38,17 +39,18 @@ std::string json_policy(const GoodputResult& result, const PolicyOutcome& outcom
   const std::string tokens =
       outcome.tokens_per_second ? ", \"tokens_per_s\": " + json_summary(*outcome.tokens_per_second) : "";
   return fmt::format(
-      "{{\"policy\": {}, \"status\": \"ok\", \"lives\": {}, \"unfinished\": {}, \"ettr\": {}, \"wall_hours\": {}{}, "
+      "{{\"policy\": {}, \"status\": \"ok\", \"lives\": {}, \"unfinished\": {}, \"ettr\": {}, \"ettr_quantiles\": {}, "
+      "\"wall_hours\": {}{}, "
       "\"faults\": {}, \"seconds\": {}, \"lost_gpu_hours\": {}, \"components\": [{}], \"mtbf_hours\": {}, "
       "\"running_mtbf_hours\": {}, \"out_of_spares\": {}, \"waits\": {}, \"faults_in_recovery\": {}, "
       "\"recoveries_from_start\": {}, \"undetected_corruptions\": {}, \"host_selections\": {}, "
       "\"retired_hosts\": {}, \"usd\": {}, \"usd_per_productive_gpu_hour\": {}}}",
       json_text(outcome.policy), outcome.lives, outcome.unfinished, json_summary(outcome.ettr),
-      json_summary(outcome.wall_hours), tokens, json_summary(outcome.faults), json_accounts(outcome.seconds),
-      json_accounts(outcome.lost_gpu_hours), join(classes, ", "), outcome.between_faults_hours,
-      outcome.running_between_faults_hours, outcome.out_of_spares, outcome.waits, outcome.in_recovery,
-      outcome.from_start, outcome.undetected, outcome.selections, outcome.retired, json_number(outcome.usd),
-      json_number(outcome.usd_per_productive_gpu_hour));
+      json_numbers(outcome.ettr_quantiles), json_summary(outcome.wall_hours), tokens, json_summary(outcome.faults),
+      json_accounts(outcome.seconds), json_accounts(outcome.lost_gpu_hours), join(classes, ", "),
+      outcome.between_faults_hours, outcome.running_between_faults_hours, outcome.out_of_spares, outcome.waits,
+      outcome.in_recovery, outcome.from_start, outcome.undetected, outcome.selections, outcome.retired,
+      json_number(outcome.usd), json_number(outcome.usd_per_productive_gpu_hour));
 }
 
 std::string json_intervals(const GoodputResult& result) {

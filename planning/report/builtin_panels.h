@@ -33,13 +33,19 @@ struct ResultKind {
 // One file each, with the name of the panel.
 HeaderMaker run_header, search_header, collective_header, training_header, nccl_header, calls_header;
 HeaderMaker sweep_header, compare_header, what_if_header, sensitivity_header;
+HeaderMaker goodput_header, jobs_header, cluster_header, tune_header, capacity_header;
 PanelMaker step_waterfall, slowest_stage_waterfall, exposed_communication, kernel_families, kernel_roofline,
-    pipeline_gantt, stage_times, memory_stack, host_memory, link_tiers, busiest_links, collective_calls,
-    published_figures, remarks, configuration;
+    pipeline_gantt, stage_times, critical_path, memory_over_time, memory_stack, host_memory, link_use, link_tiers,
+    busiest_links, collective_calls, published_figures, remarks, configuration;
 PanelMaker search_front, search_axes, search_choices, search_layouts, search_refusals;
 PanelMaker sweep_front, sweep_axes, sweep_effects, sweep_table;
 PanelMaker compare_changes, compare_parts, compare_values, what_if_changes, what_if_parts, sensitivity_tornado,
     sensitivity_parameters;
+PanelMaker goodput_waterfall, goodput_policies, goodput_spread, goodput_parts, goodput_intervals, goodput_checkpoints;
+PanelMaker jobs_slowdowns, jobs_parts, jobs_links;
+PanelMaker cluster_means, cluster_shares, cluster_over_time, cluster_distributions, cluster_locality,
+    cluster_percentiles;
+PanelMaker tune_gains, tune_settings, tune_candidates, capacity_front, capacity_parts, capacity_table;
 PanelMaker bandwidth_curve, measured_bandwidth, validation_scatter, validation_errors;
 
 }  // namespace ringwright::planning

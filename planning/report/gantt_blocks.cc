@@ -1,7 +1,6 @@
 #include "planning/report/gantt_blocks.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -9,6 +8,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "traces/timeline/slice_names.h"
 
 namespace ringwright::planning {
 namespace {
@@ -21,26 +22,9 @@ using traces::TimelineSlice;
 constexpr double kInvisible = 1.0 / 4000.0;
 constexpr std::string_view kOtherWork = "optimizer and others";
 
-// "forward" of "F3.0 forward": the label of a pass is a letter and the microbatch.
+// "forward" of "F3.0 forward".
 std::string kind_of_computing(const std::string& name) {
-  const std::size_t space = name.find(' ');
-  const bool is_pass = space != std::string::npos && name.size() > 1 && name.front() >= 'A' && name.front() <= 'Z' &&
-                       std::isdigit(static_cast<unsigned char>(name[1])) != 0;
-  return is_pass ? name.substr(space + 1) : std::string(kOtherWork);
-}
-
-// "TP communication" of "F3.0 tp all_gather".
-std::string kind_of_communication(const std::string& name) {
-  const std::size_t operation = name.find_last_of(' ');
-  if (operation == std::string::npos) return "communication";
-  const std::size_t before = name.find_last_of(' ', operation - 1);
-  std::string dimension =
-      before == std::string::npos ? name.substr(0, operation) : name.substr(before + 1, operation - before - 1);
-  if (dimension.size() <= 3) {
-    std::ranges::transform(dimension, dimension.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  }
-  return dimension + " communication";
+  return traces::pass_of(name) ? name.substr(name.find(' ') + 1) : std::string(kOtherWork);
 }
 
 // Blocks of one rank in one step.
@@ -59,7 +43,7 @@ class RowBuilder {
       }
       return;
     }
-    waiting_.emplace_back(kind_of_communication(name), &slice);
+    waiting_.emplace_back(traces::communication_kind(name), &slice);
   }
 
   void move_to(std::vector<GanttBlock>& blocks) {

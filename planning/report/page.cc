@@ -65,10 +65,12 @@ std::string panel_text(const Panel& panel) {
   for (const PanelMark& mark : panel.marks) marks.push_back(mark_text(mark));
   return fmt::format(
       "{{\"id\":{},\"title\":{},\"sentence\":{},\"chart\":\"{}\",\"xlog\":{},\"ylog\":{},\"wide\":{},\"note\":{},"
+      "\"total\":{},"
       "\"points\":{},\"marks\":{},\"columns\":{}}}",
       json_text(panel.id), json_text(panel.title), json_text(panel.sentence), to_string(panel.chart),
       panel.x_scale == AxisScale::kLogarithmic, panel.y_scale == AxisScale::kLogarithmic, panel.wide,
-      json_text(panel.note), strings_text(panel.drawn_as_points), list_text(marks), list_text(columns));
+      json_text(panel.note), json_text(panel.total), strings_text(panel.drawn_as_points), list_text(marks),
+      list_text(columns));
 }
 
 std::string section_text(const ReportSection& section) {

@@ -14,6 +14,7 @@ std::string_view to_string(Chart chart) {
     case Chart::kPoints: return "points";
     case Chart::kGantt: return "gantt";
     case Chart::kHeatMap: return "heatmap";
+    case Chart::kTimeMap: return "timemap";
     case Chart::kParallel: return "parallel";
     case Chart::kTable: return "table";
   }

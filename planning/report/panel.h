@@ -10,6 +10,7 @@
 //   lines, points series, x, y, then columns for the tooltip
 //   gantt         row, kind, task, start, end, then columns for the tooltip
 //   heat map      x, y, value
+//   time map      row, start, end, share in percent, then columns for the tooltip; cells of a row have equal lengths
 //   parallel      an axis for each column; the first is the colour
 //   table         any
 #pragma once
@@ -31,6 +32,7 @@ enum class Chart : std::uint8_t {
   kPoints,
   kGantt,
   kHeatMap,
+  kTimeMap,
   kParallel,
   kTable
 };
@@ -73,6 +75,7 @@ struct Panel {
   std::vector<std::string> drawn_as_points;  // series of a line chart that are measurements
   bool wide = false;                         // takes the whole width of the page
   std::string note;                          // what is not shown, and why
+  std::string total = "step time";           // of a waterfall: what its parts add up to
 };
 
 struct KeyFigure {

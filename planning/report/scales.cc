@@ -11,6 +11,8 @@ namespace ringwright::planning {
 namespace {
 
 constexpr std::array kTimeUnits = {UnitScale{"s", 1.0}, UnitScale{"ms", 1e3}, UnitScale{"us", 1e6}};
+constexpr std::array kLongUnits = {UnitScale{"days", 1.0 / 86'400.0}, UnitScale{"h", 1.0 / 3600.0},
+                                   UnitScale{"min", 1.0 / 60.0}, UnitScale{"s", 1.0}};
 constexpr std::array kByteUnits = {UnitScale{"TiB", 1.0 / 1099511627776.0}, UnitScale{"GiB", 1.0 / 1073741824.0},
                                    UnitScale{"MiB", 1.0 / 1048576.0}, UnitScale{"KiB", 1.0 / 1024.0},
                                    UnitScale{"B", 1.0}};
@@ -37,6 +39,14 @@ UnitScale time_scale(double largest_seconds) {
 
 UnitScale byte_scale(double largest_bytes) {
   return first_of(kByteUnits, largest_bytes, 1.0);
+}
+
+UnitScale long_time_scale(double largest_seconds) {
+  return first_of(kLongUnits, largest_seconds, 2.0);
+}
+
+std::string long_time_text(double seconds) {
+  return text_in(long_time_scale(seconds), seconds);
 }
 
 std::string seconds_text(double seconds) {

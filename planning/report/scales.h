@@ -14,6 +14,10 @@ struct UnitScale {
 [[nodiscard]] UnitScale time_scale(double largest_seconds);  // s, ms, us
 [[nodiscard]] UnitScale byte_scale(double largest_bytes);    // TiB, GiB, MiB, KiB, B
 
+[[nodiscard]] UnitScale long_time_scale(double largest_seconds);  // days, h, min, s
+
+// "54 days", "3.1 h"
+[[nodiscard]] std::string long_time_text(double seconds);
 // "13.45 s", "39 GiB", "44.0 %"
 [[nodiscard]] std::string seconds_text(double seconds);
 [[nodiscard]] std::string bytes_text(double bytes);

@@ -122,7 +122,7 @@ class Tuner {
 
   // Nothing where NCCL takes another algorithm, protocol or number of channels. Fills in the channels where they were
   // NCCL's.
-  [[nodiscard]] std::optional<Duration> time_of(CallSetting& setting, const TunedCall& call) {
+  [[nodiscard]] std::optional<Duration> time_of(CallSetting& setting, TunedCall& call) {
     TunedMachine* const tried = machine(variables_of(setting));
     if (tried == nullptr) return std::nullopt;
     const auto result = tried->bench().run({.operation = call.operation, .bytes = call.size});
@@ -133,6 +133,7 @@ class Tuner {
                        (setting.channels == 0 || got.channels == setting.channels);
     if (!is_it) return std::nullopt;
     setting.channels = got.channels;
+    call.candidates.push_back({.setting = setting, .time = result->time});
     return result->time;
   }
 

@@ -31,6 +31,12 @@ struct CallSetting {
   int channels = 0;
 };
 
+// One setting that was simulated, with the channels that it got.
+struct TriedSetting {
+  CallSetting setting;
+  Duration time;
+};
+
 struct TunedCall {
   configs::CollectiveOperation operation = configs::CollectiveOperation::kAllReduce;
   Bytes size;
@@ -38,7 +44,8 @@ struct TunedCall {
   Duration own_time;
   CallSetting best;
   Duration best_time;
-  int tried = 0;  // settings that were simulated
+  int tried = 0;                         // settings that were simulated
+  std::vector<TriedSetting> candidates;  // those that NCCL takes, in the order in which they were tried
 
   [[nodiscard]] bool is_faster() const { return best_time < own_time; }
 };

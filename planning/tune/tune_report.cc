@@ -67,6 +67,12 @@ std::string json_setting(const CallSetting& setting) {
                      json_text(tuner_algorithm(setting.algorithm)), json_text(setting.protocol), setting.channels);
 }
 
+std::string json_candidate(const TriedSetting& tried) {
+  return fmt::format("{{\"algorithm\": {}, \"protocol\": {}, \"channels\": {}, \"us\": {:.6f}}}",
+                     json_text(tuner_algorithm(tried.setting.algorithm)), json_text(tried.setting.protocol),
+                     tried.setting.channels, to_seconds(tried.time) * 1e6);
+}
+
 std::string microseconds(Duration time) {
   return fmt::format("{:.2f}", to_seconds(time) * 1e6);
 }
@@ -119,11 +125,14 @@ std::string render_tune_text(const TuneResult& result) {
 std::string render_tune_json(const std::string& machine, const TuneResult& result) {
   std::vector<std::string> rows;
   for (const TunedCall& call : result.calls) {
+    std::vector<std::string> candidates;
+    for (const TriedSetting& one : call.candidates) candidates.push_back(json_candidate(one));
     rows.push_back(fmt::format(
         "    {{\"operation\": {}, \"size\": {}, \"own\": {}, \"own_us\": {:.6f}, \"best\": {}, \"best_us\": {:.6f}, "
-        "\"tried\": {}}}",
+        "\"tried\": {},\n     \"candidates\": [{}]}}",
         json_text(to_string(call.operation)), call.size.count(), json_setting(call.own),
-        to_seconds(call.own_time) * 1e6, json_setting(call.best), to_seconds(call.best_time) * 1e6, call.tried));
+        to_seconds(call.own_time) * 1e6, json_setting(call.best), to_seconds(call.best_time) * 1e6, call.tried,
+        join(candidates, ", ")));
   }
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.tune/1\",\n  \"machine\": {},\n  \"hosts\": {},\n  \"ranks\": {},\n"

@@ -219,6 +219,9 @@ Timeline timeline_of(const RunRecord& record, const TaskGraph& graph, const Rank
   std::ranges::stable_sort(timeline.slices, {},
                            [](const TimelineSlice& slice) { return std::pair(slice.track, slice.start); });
   drop_single_flows(timeline);
+  const std::vector<TimePoint>& ends = record.iteration_end;
+  if (!ends.empty()) timeline.step_end = ends.back();
+  if (ends.size() > 1) timeline.step_start = ends[ends.size() - 2];
   return timeline;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
 #include "core/record/run_record.h"
+#include "traces/timeline/link_curves.h"
 
 namespace ringwright::traces {
 
@@ -47,6 +49,9 @@ struct Timeline {
   std::vector<TimelineTrack> tracks;
   std::vector<std::string> names;
   std::vector<TimelineSlice> slices;  // by track, then by start; those of one track do not overlap
+  TimePoint step_start;               // of the last step of the job: the end of the one before
+  TimePoint step_end;
+  std::optional<LinkCurves> links;  // where they were recorded
 };
 
 // Of a record that holds the spans of these ranks' classes. `graph` is the one that was run, no cycles left out.

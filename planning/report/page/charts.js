@@ -4,7 +4,7 @@
 const PALETTE = ['#3f7ac8', '#e0813d', '#2f9e77', '#c4508f', '#8a6bd1', '#1e9db3', '#b98d2c', '#7487a0', '#d2545f', '#6f9a3c'];
 // One colour for one thing on the whole page.
 const COLOURS = {
-  'computing': '#3f7ac8', 'waiting for other ranks': '#a3adba', 'step time': '#5b6878',
+  'computing': '#3f7ac8', 'waiting for other ranks': '#a3adba', 'step time': '#5b6878', 'wall time': '#5b6878', 'productive': '#3f7ac8',
   'forward': '#6ea2e6', 'backward': '#2f6bb8', 'recompute': '#a9c6ee', 'weight gradients': '#5f86b5',
   'optimizer and others': '#b98d2c',
   'TP communication': '#e0813d', 'PP communication': '#2f9e77', 'DP communication': '#c4508f',
@@ -13,8 +13,10 @@ const COLOURS = {
   'exposed': '#d2545f', 'hidden behind computing': '#3f7ac8', 'behind other communication': '#a3adba',
   'by arithmetic': '#3f7ac8', 'by memory': '#e0813d', 'by overhead': '#a3adba',
   'no other is quicker and smaller': '#d2545f', 'simulated again': '#3f7ac8', 'by formulas': '#a3adba',
+  'no other is as good': '#d2545f', 'within the budget': '#3f7ac8', 'over the budget': '#a3adba', 'free hosts': '#a3adba', 'free on hosts in use': '#7487a0',
   'measured': '#e0813d', 'simulated': '#3f7ac8', 'used': '#3f7ac8', 'bubble': '#a3adba', 'combinations': '#3f7ac8',
 };
+const MOST_RINGS = 60;  // on a line: of more points rings would hide it
 const SIZES = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif';
 
@@ -32,7 +34,7 @@ function numberText(value) {
 function sizeText(bytes) {
   let unit = 0;
   let value = bytes;
-  while (Math.abs(value) >= 1024 && unit + 1 < SIZES.length) {
+  while (Math.abs(value) >= 1023.5 && unit + 1 < SIZES.length) {
     value /= 1024;
     unit += 1;
   }
@@ -147,7 +149,7 @@ function legendHeight(names, width) {
 function waterfallChart(panel, theme, width) {
   const [names, values, ...others] = panel.columns;
   const total = values.values.reduce((sum, value) => sum + (value ?? 0), 0);
-  const labels = [...names.values, 'step time'];
+  const labels = [...names.values, panel.total];
   const lengths = [...values.values, total];
   let start = 0;
   const offsets = lengths.map((length, row) => {
@@ -159,7 +161,7 @@ function waterfallChart(panel, theme, width) {
   const share = others.find((column) => column.unit === '%');
   const text = (row) => `${numberText(lengths[row])} ${values.unit}` +
       (share && row < share.values.length ? `, ${cellText(share, share.values[row])}` : '');
-  const tip = (row) => (row < names.values.length ? tipOfRow(panel, row, 0) : tipOf('step time', [['time', text(row)]]));
+  const tip = (row) => (row < names.values.length ? tipOfRow(panel, row, 0) : tipOf(panel.total, [['time', text(row)]]));
   return {
     height: labels.length * 32 + 60,
     renderer: 'svg',
@@ -262,7 +264,7 @@ function tornadoChart(panel, theme, width) {
 }
 
 function sumTitle(unit) {
-  if (['s', 'ms', 'us'].includes(unit)) return `time (${unit})`;
+  if (['days', 'h', 'min', 's', 'ms', 'us'].includes(unit)) return `time (${unit})`;
   return unit.endsWith('B') ? `memory (${unit})` : unit;
 }
 
@@ -295,14 +297,18 @@ function barsChart(panel, theme, width) {
   const sums = labels.map((_, index) => shown.reduce((sum, column) => sum + (column.values[index] ?? 0), 0));
   const most = Math.max(...sums, level ? level.value : 0);
   const least = Math.min(0, ...sums);
-  const room = least < 0 ? {min: least - 0.14 * (most - least)} : {};
+  // Parts below zero that cannot be seen do not move the axis.
+  const below = labels.map((_, index) => shown.reduce((sum, column) => sum + Math.min(0, column.values[index] ?? 0), 0));
+  const hidden = !single && Math.min(0, ...below) > -0.005 * most;
+  const room = least < 0 ? {min: least - 0.14 * (most - least)} : {...(hidden ? {min: 0} : {}), ...(/^% /.test(first.unit) && most < 100.01 ? {max: 100} : {})};
+  const right = single ? Math.max(62, 18 + widestLabel(first.values.map((value) => cellText(first, value)), width * 0.3)) : 26;
   return {
     height: labels.length * row + top + (level ? 22 : 4) + 56,
     renderer: 'svg',
     options: {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {show: legend.length > 1, width: width}),
-      grid: {left: left + 12, right: single ? 62 : 18, top: top + (level ? 22 : 4), bottom: 48, outerBoundsMode: 'none'},
+      grid: {left: left + 12, right, top: top + (level ? 22 : 4), bottom: 48, outerBoundsMode: 'none'},
       xAxis: valueAxis(theme, single ? axisTitle(first) : sumTitle(first.unit), level ? {max: Math.max(most * 1.02, level.value * 1.02)} : room),
       yAxis: categoryAxis(theme, labels, left, {axisLine: {onZero: false, lineStyle: {color: theme.line}}}),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.dataIndex, 0)},
@@ -323,6 +329,13 @@ function scaledAxis(theme, column, log, more) {
   return known.length > 0 ? {...base, type: 'log', logBase, ...edge} : base;
 }
 
+// Of the longest number at an axis: about that of its largest value.
+function labelWidth(column) {
+  const most = column.values.reduce((largest, value) => Math.max(largest, Math.abs(value ?? 0)), 0);
+  const text = column.unit === 'B' ? sizeText : (value) => numberText(10 ** Math.ceil(Math.log10(value)));
+  return most > 1 ? widestLabel([text(most)], 120) : 30;
+}
+
 // Rows of each series, in the order of first appearance.
 function seriesRows(column) {
   const rows = new Map();
@@ -338,12 +351,14 @@ function markSeries(panel, theme) {
   const xs = panel.columns[1].values.filter((x) => x > 0);
   const ys = panel.columns[2].values.filter((y) => y > 0);
   const level = panel.marks.find((mark) => mark.kind === 'level');
+  // On a scale of numbers a level ends where the values do.
+  const room = panel.xlog || panel.marks.some((mark) => mark.kind === 'diagonal') ? 1.3 : 1;
   const low = Math.min(...xs, ...(level ? [] : ys));
   let high = Math.max(...xs, ...(level ? [] : ys));
   return panel.marks.map((mark) => {
     const diagonal = mark.kind === 'diagonal';
-    let from = low / 1.3;
-    let to = high * 1.3;
+    let from = low / room;
+    let to = high * room;
     const slope = panel.marks.find((other) => other.kind === 'diagonal');
     if (level && slope) {
       const ridge = level.value / slope.value;
@@ -372,20 +387,22 @@ function pointsChart(panel, theme, width) {
   const series = [...rows].map(([name, members], position) => {
     const drawnAsLine = panel.chart === 'lines' && !panel.points.includes(name);
     return {
-      name, type: drawnAsLine ? 'line' : 'scatter', symbolSize: heaviest > 0 ? (value) => 5 + 24 * Math.sqrt((weight.values[value[2]] ?? 0) / heaviest) : drawnAsLine || members.length > 400 ? 5 : 8,
+      name, type: drawnAsLine ? 'line' : 'scatter', symbol: drawnAsLine && members.length <= MOST_RINGS ? 'emptyCircle' : 'circle',
+      symbolSize: heaviest > 0 ? (value) => 5 + 24 * Math.sqrt((weight.values[value[2]] ?? 0) / heaviest) : drawnAsLine ? (members.length <= MOST_RINGS ? 5 : 3) : members.length > 400 ? 5 : 8,
       data: members.map((row) => [x.values[row], y.values[row], row]), connectNulls: false, z: drawnAsLine ? 2 : 3,
       itemStyle: {color: colourOf(name, position), opacity: drawnAsLine ? 1 : 0.82}, lineStyle: {width: 2.2, color: colourOf(name, position)},
     };
   });
+  const gap = Math.max(52, 14 + labelWidth(y));
   return {
     height: (panel.wide ? 340 : 300) + top,
     renderer: 'svg',
     options: {
       ...baseOptions(theme),
       legend: legendOf(theme, legend, {show: legend.length > 1, width}),
-      grid: {left: 74, right: 26, top: top + 14, bottom: 52, outerBoundsMode: 'none'},
-      xAxis: scaledAxis(theme, x, panel.xlog, {}),
-      yAxis: scaledAxis(theme, y, panel.ylog, {nameGap: 52}),
+      grid: {left: gap + 22, right: Math.max(26, 8 + labelWidth(x) / 2), top: top + 14, bottom: 52, outerBoundsMode: 'none'},
+      xAxis: scaledAxis(theme, x, panel.xlog, panel.chart === 'lines' && x.name === 'time' && !panel.xlog ? {max: 'dataMax'} : {}),
+      yAxis: scaledAxis(theme, y, panel.ylog, {nameGap: gap}),
       tooltip: {...baseOptions(theme).tooltip, trigger: 'item', formatter: (item) => tipOfRow(panel, item.value[2], 0)},
       series: [...series, ...(panel.marks.length > 0 ? markSeries(panel, theme) : [])],
     },
@@ -428,6 +445,41 @@ function heatMapChart(panel, theme, width) {
         label: {
           show: true, fontSize: 11, formatter: (item) => (count.values[item.value[3]] > 0 ? shortCount(count.values[item.value[3]]) : ''),
         },
+      }],
+    },
+  };
+}
+
+// The share of time or capacity by row and time: a colour for each cell, from nothing to the largest share.
+function timeMapChart(panel, theme, width) {
+  const [names, starts, ends, share] = panel.columns;
+  const rows = unique(names.values);
+  const place = new Map(rows.map((name, row) => [name, row]));
+  const times = unique(starts.values);
+  const column = new Map(times.map((time, index) => [time, index]));
+  const left = widestLabel(rows, width * 0.34);
+  const most = share.values.reduce((largest, value) => Math.max(largest, value ?? 0), 0) || 1;
+  const band = rows.length > 8 ? 22 : 34;
+  return {
+    height: rows.length * band + 104,
+    renderer: 'canvas',
+    options: {
+      ...baseOptions(theme),
+      grid: {left: left + 12, right: 22, top: 44, bottom: 50, outerBoundsMode: 'none'},
+      xAxis: {
+        ...valueAxis(theme, `time from the start of the step (${starts.unit})`), type: 'category', data: times, splitLine: {show: false},
+        axisLabel: {color: theme.muted, fontSize: 11, hideOverlap: true, formatter: (label) => numberText(Number(label))},
+      },
+      yAxis: categoryAxis(theme, rows, left),
+      visualMap: {
+        type: 'continuous', min: 0, max: most, dimension: 2, orient: 'horizontal', left: left + 12, top: 0, itemWidth: 12, itemHeight: 120,
+        text: [`${percentText(most)} %`, '0'], textStyle: {color: theme.text, fontSize: 12}, calculable: false,
+        inRange: {color: [theme.soft, '#8fb6e8', '#3f7ac8', '#b98d2c', '#d2545f']},
+      },
+      tooltip: {...baseOptions(theme).tooltip, formatter: (item) => tipOfRow(panel, item.value[3], 0)},
+      series: [{
+        type: 'heatmap', progressive: 0, itemStyle: {borderWidth: 0},
+        data: names.values.map((name, row) => [column.get(starts.values[row]), place.get(name), share.values[row], row]),
       }],
     },
   };
@@ -532,6 +584,6 @@ function ganttChart(panel, theme, width) {
 }
 
 const CHARTS = {
-  waterfall: waterfallChart, changes: changesChart, bars: barsChart, tornado: tornadoChart, lines: pointsChart, points: pointsChart, heatmap: heatMapChart,
+  waterfall: waterfallChart, changes: changesChart, bars: barsChart, tornado: tornadoChart, lines: pointsChart, points: pointsChart, heatmap: heatMapChart, timemap: timeMapChart,
   parallel: parallelChart, gantt: ganttChart,
 };

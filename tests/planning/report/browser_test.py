@@ -86,6 +86,7 @@ class BrowserTest(unittest.TestCase):
             cls.call('compare', 'gpt2-1.5b-dgx-a100', '--set', 'training.recompute=full', '--json', '-q'))
         (cls.path / 'what_if.json').write_text(cls.call('what-if', 'ask.yaml', '--json', '-q'))
         (cls.path / 'sensitivity.json').write_text(cls.call('sensitivity', 'gpt2-1.5b-dgx-a100', '--json', '-q'))
+        cls.write_operation_results()
         cls.call('report', 'sweep.json', 'compare.json', 'what_if.json', 'sensitivity.json', '-o', 'studies.html')
         (cls.path / 'nccl.json').write_text(json.dumps({
             'schema': 'ringwright.validate.nccl/1',
@@ -96,6 +97,26 @@ class BrowserTest(unittest.TestCase):
         run['links'][0]['id'] = HOSTILE
         (cls.path / 'run.json').write_text(json.dumps(run))
         cls.call('report', 'run.json', 'search.json', 'collective.json', 'nccl.json', '-o', 'all.html')
+
+    @classmethod
+    def write_operation_results(cls):
+        (cls.path / 'jobs.yaml').write_text(
+            'name: two-jobs\ncluster:\n  nodes: 4\n  node: { preset: dgx-a100 }\n'
+            '  fabric: { type: rail_optimized, scalable_unit: 2, leaf: { ports: 4 }, spine: { ports: 16 } }\n'
+            'model: { preset: gpt2-1.5b }\ntraining: { global_batch: 64 }\nparallel: { dp: auto }\n'
+            'jobs:\n  - { name: a, gpus: 16, hosts: [0, 2] }\n  - { name: b, gpus: 16, hosts: [1, 3] }\n')
+        (cls.path / 'week.yaml').write_text(
+            'name: day\ncluster: { hosts: 8, gpus_per_host: 8, hosts_per_unit: 4 }\njobs: { count: 200, span: 24h, median: 1h }\n'
+            'speed: { scaling: 0.9, unit: 95%, fabric: 85% }\nscheduler: { policies: [fifo, srtf] }\n')
+        (cls.path / 'machines.yaml').write_text(
+            'name: machines\nscenario: gpt2-1.5b-dgx-a100\ntokens: 1e11\nmachines:\n  - { name: A100, hosts: [1], set: { cost.preset: dgx-a100 } }\n'
+            '  - { name: H100, hosts: [1], set: { cluster.node.preset: dgx-h100, cost.preset: dgx-h100 } }\n')
+        files = []
+        for words in (['goodput', 'llama3-h100', '--set', 'recovery.compare=[all]'], ['jobs', 'jobs.yaml', '--placements', 'all'],
+                      ['cluster', 'week.yaml'], ['tune', 'dgx-h100', '--nodes', '2', '-b', '1M', '-e', '16M'], ['capacity', 'machines.yaml']):
+            files.append(f'{words[0]}.json')
+            (cls.path / files[-1]).write_text(cls.call(*words, '--json', '-q'))
+        cls.call('report', *files, '-o', 'operation.html')
 
     @classmethod
     def tearDownClass(cls):
@@ -120,12 +141,12 @@ class BrowserTest(unittest.TestCase):
         return page
 
     def test_every_panel_is_drawn_and_has_its_numbers(self):
-        for name, panels in (('run.html', 15), ('all.html', 20), ('studies.html', 12)):
+        for name, panels in (('run.html', 20), ('all.html', 20), ('studies.html', 12), ('operation.html', 20)):
             page = self.opened(name)
             self.assertGreaterEqual(len(page.panels), panels)
             for panel in page.panels:
                 self.assertEqual(panel.get('data-drawn'), 'yes', panel)
-                if panel['id'].endswith('-pipeline') and name == 'all.html':
+                if panel['id'].endswith(('-pipeline', '-over-time')) and name == 'all.html':
                     continue  # only a run that was recorded has tasks
                 self.assertGreater(panel['shapes'], 0, panel)
             self.assertGreater(int(page.root['data-tips']), len(page.panels) // 2)
