@@ -7,6 +7,7 @@
 
 #include "collectives/error_codes.h"
 #include "configs/scenario/checkpoint_settings.h"
+#include "configs/scenario/data_pipeline_settings.h"
 #include "configs/scenario/job_error_codes.h"
 #include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/key_effects.h"
@@ -84,6 +85,7 @@ std::string explain_code(std::string_view code) {
                              job_error_codes(),
                              mixed_error_codes(),
                              checkpoint_error_codes(),
+                             data_pipeline_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),
                              workload::recommendation_error_codes(),

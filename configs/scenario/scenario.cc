@@ -370,6 +370,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
   scenario.checkpoint = read_checkpoint(root, scenario, reading);
+  scenario.data_pipeline = read_data_pipeline(root, scenario, reading);
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
   scenario.search = read_search(root);

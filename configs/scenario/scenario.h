@@ -13,6 +13,7 @@
 #include "collectives/nccl/cost/selector.h"
 #include "configs/scenario/background.h"
 #include "configs/scenario/checkpoint_settings.h"
+#include "configs/scenario/data_pipeline_settings.h"
 #include "configs/scenario/faults.h"
 #include "configs/scenario/host_groups.h"
 #include "configs/scenario/interference_settings.h"
@@ -105,6 +106,7 @@ struct Scenario {
   Faults faults;
   Background background;
   std::optional<CheckpointSettings> checkpoint;  // in every training step
+  std::optional<workload::DataPipeline> data_pipeline;  // empty: data are always ready
   SearchSettings search;
   std::optional<CostRates> cost;
   std::vector<WhatIf> what_ifs;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "configs/simulation/data_wait.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_facts.h"
@@ -10,7 +11,7 @@
 namespace ringwright::configs {
 namespace {
 
-Prediction tell(const Scenario& scenario, const Simulation& simulation, const RunRecord& record) {
+Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecord& record) {
   const workload::StepPlan& plan = simulation.plan();
   StepFacts facts;
   facts.tokens_per_step = plan.tokens;
@@ -18,6 +19,7 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, const Ru
       scenario.attention_flops == AttentionFlops::kCausal ? plan.model_flops : plan.model_flops_full_attention;
   facts.peak_flop_rate = mean_peak(scenario.cluster, precision_of(scenario.job));
   facts.warmup_iterations = scenario.simulate.warmup;
+  facts.data = wait_for_data(scenario, record.iteration_end);
   Report report =
       summarise({.record = record, .graph = plan.graph, .classes = simulation.folding().ranks}, std::move(facts));
   return {.step_time = report.step_time,
@@ -37,7 +39,7 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
   auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes), std::move(network),
                                          FoldMode::kTimesOnly, std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
-  const PlayedPlan played_plan = play_plan(scenario, **simulation);
+  PlayedPlan played_plan = play_plan(scenario, **simulation);
   Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};
   if (played.outcome == RunOutcome::kFinished) {
     played.prediction = tell(scenario, **simulation, played_plan.run.record);

@@ -13,6 +13,7 @@
 #include "configs/simulation/checkpoint_facts.h"
 #include "configs/simulation/clock_range.h"
 #include "configs/simulation/collective_table.h"
+#include "configs/simulation/data_wait.h"
 #include "configs/simulation/fault_run.h"
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
@@ -209,6 +210,31 @@ traces::Timeline recorded_timeline(const Scenario& scenario, const Simulation& s
   return timeline;
 }
 
+void add_engine_facts(const Scenario& scenario, const Simulation& simulation, const PlayedPlan& played,
+                      StepFacts& facts) {
+  facts.engine.network = scenario.simulate.network->name;
+  state_rung(scenario, simulation, facts);
+  for (const ValueRead& value : scenario.document.log().values()) {
+    if (value.path == "compute.model" || value.path == "workload.compute") facts.engine.compute = value.text;
+  }
+  facts.engine.interference = scenario.interference.counts ? "share" : "none";
+  facts.engine.events = played.events;
+  facts.engine.classes = simulation.folding().ranks.count();
+  if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());
+  for (const auto& counter : played.counters) {
+    facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
+  }
+  if (played.run.skipped_iterations > 0) {
+    facts.engine.counters.push_back(
+        {.name = "training steps fast-forwarded", .value = static_cast<std::uint64_t>(played.run.skipped_iterations)});
+  }
+  if (const std::uint32_t cycles = simulation.plan().graph.cycles_left_out; cycles > 0) {
+    const auto played_steps =
+        static_cast<std::uint64_t>(simulation.plan().graph.iterations - played.run.skipped_iterations);
+    facts.engine.counters.push_back({.name = "cycles of the pipeline fast-forwarded", .value = cycles * played_steps});
+  }
+}
+
 }  // namespace
 
 Outcome simulate(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
@@ -234,8 +260,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
   // Not the engine's time: faults that end after the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
-  facts.links = busiest_links(simulation, run.usage, end.since_start());
-  facts.link_tiers = link_tiers(simulation, run.usage, end.since_start());
+  facts.data = wait_for_data(scenario, run.record.iteration_end);
+  const Duration whole = run.record.iteration_end.back().since_start();
+  facts.links = busiest_links(simulation, run.usage, whole);
+  facts.link_tiers = link_tiers(simulation, run.usage, whole);
   facts.kernels = kernel_table(scenario, simulation.plan().graph);
   facts.memory_bandwidth = scenario.cluster.gpu.memory_bandwidth;
   facts.collectives = collective_table(simulation, run.record);
@@ -244,26 +272,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);
   facts.checkpoint = checkpoint_facts(scenario, simulation, run.record);
-  facts.engine.network = scenario.simulate.network->name;
-  state_rung(scenario, simulation, facts);
-  for (const ValueRead& value : scenario.document.log().values()) {
-    if (value.path == "compute.model" || value.path == "workload.compute") facts.engine.compute = value.text;
-  }
-  facts.engine.interference = scenario.interference.counts ? "share" : "none";
-  facts.engine.events = played.events;
-  facts.engine.classes = simulation.folding().ranks.count();
-  if (simulation.is_folded()) facts.engine.little_folded = why_little_folded(simulation.folding());
-  for (const auto& counter : played.counters) {
-    facts.engine.counters.push_back({.name = counter.name, .value = counter.value});
-  }
-  if (run.skipped_iterations > 0) {
-    facts.engine.counters.push_back(
-        {.name = "training steps fast-forwarded", .value = static_cast<std::uint64_t>(run.skipped_iterations)});
-  }
-  if (const std::uint32_t cycles = simulation.plan().graph.cycles_left_out; cycles > 0) {
-    const auto played_steps = static_cast<std::uint64_t>(simulation.plan().graph.iterations - run.skipped_iterations);
-    facts.engine.counters.push_back({.name = "cycles of the pipeline fast-forwarded", .value = cycles * played_steps});
-  }
+  add_engine_facts(scenario, simulation, played, facts);
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   facts.engine.peak_memory = peak_resident_memory();
   outcome.report =

@@ -1,6 +1,9 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
 
 namespace ringwright {
 
@@ -55,6 +58,10 @@ std::string with_commas(long long number) {
     digits.insert(at, ",");
   }
   return digits;
+}
+
+std::string four_digits(double number) {
+  return std::abs(number) < 9999.5 ? fmt::format("{:.4g}", number) : with_commas(std::llround(number));
 }
 
 }  // namespace ringwright

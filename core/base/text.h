@@ -18,5 +18,7 @@ namespace ringwright {
 
 // "16,384": digits in groups of three.
 [[nodiscard]] std::string with_commas(long long number);
+// "157.3", "20,480": four digits, and no exponent above them.
+[[nodiscard]] std::string four_digits(double number);
 
 }  // namespace ringwright

@@ -104,6 +104,15 @@ struct CheckpointFacts {
   std::optional<Duration> stall;  // mean step time with it minus that without; empty: not simulated without
 };
 
+// Workers that prepare the samples of every step, one step ahead.
+struct DataFacts {
+  double samples_per_second = 0.0;  // prepared, at most
+  std::string limit;                // what more of would prepare more: "CPU workers"
+  std::int64_t samples = 0;         // of a step
+  Duration batch;                   // until those of a step are prepared
+  Duration stall;                   // of a step, which waits for its samples; a mean
+};
+
 // A link, or one that represents `multiplicity` links with the same load.
 struct LinkLoad {
   std::string name;
@@ -217,6 +226,7 @@ struct StepFacts {
   std::vector<KernelTime> kernel_times;
   std::optional<CostRates> cost_rates;
   std::optional<CheckpointFacts> checkpoint;
+  std::optional<DataFacts> data;  // empty: data are always ready
   EngineFacts engine;
 };
 

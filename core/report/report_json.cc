@@ -100,6 +100,7 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
     rows.push_back(entry);
   }
   rows.push_back(row("idle", breakdown.idle, breakdown.idle));
+  if (breakdown.data > Duration()) rows.push_back(row("data", breakdown.data, breakdown.data));
   return rows;
 }
 
@@ -119,6 +120,14 @@ Json parts_json(const Report& report) {
     rows.push_back({{"cause", part.cause}, {"ps", part.time.count()}});
   }
   return rows;
+}
+
+Json data_json(const DataFacts& data) {
+  return {{"samples_per_s", data.samples_per_second},
+          {"limit", data.limit},
+          {"samples", data.samples},
+          {"batch_s", to_seconds(data.batch)},
+          {"stall_s", to_seconds(data.stall)}};
 }
 
 Json checkpoint_json(const Report& report) {
@@ -302,6 +311,7 @@ std::string render_json(const Report& report) {
                    {"step_ps", report.step_time.mean.count()},
                    {"parts_ps", parts_json(report)}};
   if (facts.checkpoint) document["checkpoint"] = checkpoint_json(report);
+  if (facts.data) document["data_pipeline"] = data_json(*facts.data);
   if (facts.cost_rates) document["cost"] = cost_json(report, *facts.cost_rates);
   if (report.slowest_stage) {
     document["slowest_stage"] = {{"name", report.slowest_stage->of},

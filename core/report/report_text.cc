@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/report/checkpoint_line.h"
+#include "core/report/data_line.h"
 #include "core/report/host_lines.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
@@ -48,11 +49,6 @@ std::string print_count(double number) {
     ++scale;
   }
   return fmt::format("{:.4g}{}", number, kScales[scale]);
-}
-
-// "157.3", "20,480": four digits, and no exponent.
-std::string print_rate(double rate) {
-  return rate < 9999.5 ? fmt::format("{:.4g}", rate) : with_commas(std::llround(rate));
 }
 
 std::string print_percent(double share) { return fmt::format("{:.1f} %", share * 100.0); }
@@ -118,7 +114,7 @@ std::string print_value(PublishedQuantity quantity, double value) {
     case PublishedQuantity::kStepTime: return "step time " + to_string(from_seconds(value));
     case PublishedQuantity::kModelFlopUtilisation: return "MFU " + print_percent(value);
     case PublishedQuantity::kModelFlopRatePerGpu: return to_string(FlopRate(value)) + " per GPU";
-    case PublishedQuantity::kTokensPerSecondPerGpu: return print_rate(value) + " tokens/s/GPU";
+    case PublishedQuantity::kTokensPerSecondPerGpu: return four_digits(value) + " tokens/s/GPU";
   }
   return "";
 }
@@ -131,7 +127,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   TextTable table({Align::kLeft, Align::kLeft, Align::kLeft, Align::kLeft});
   const char* rate = report.facts.processed == "samples" ? "  Samples/s/GPU" : "  Tokens/s/GPU";
   table.add_row({"Step time  ", pen.bold(to_string(step.mean)) + spread, rate,
-                 report.facts.tokens_per_step > 0 ? print_rate(report.tokens_per_second_per_gpu) : "-"});
+                 report.facts.tokens_per_step > 0 ? four_digits(report.tokens_per_second_per_gpu) : "-"});
   std::string use = report.model_flop_utilisation ? print_percent(*report.model_flop_utilisation) : "unknown";
   if (report.model_flop_utilisation)
     use = pen.bold(use) + ", " + to_string(report.model_flop_rate_per_gpu) + " per GPU";
@@ -140,6 +136,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   Lines lines = table.lines();
   if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
   if (report.facts.cost_rates) lines.push_back("Cost         " + to_string(cost_of(report)));
+  if (report.facts.data) lines.push_back("Data         " + wrap(data_line(report), width - 15, 15));
   if (report.facts.checkpoint) lines.push_back("Checkpoint   " + wrap(checkpoint_line(report), width - 15, 15));
   for (const Comparison& comparison : report.comparisons) {
     const std::string line = fmt::format("{}; ours is {:+.1f} % [{}]",
@@ -192,6 +189,7 @@ std::vector<BreakdownRow> breakdown_rows(const Report& report) {
     rows.push_back({"  in flight longer: memory", dimension.lost_to_compute, there.lost_to_compute});
   }
   rows.push_back({has_pipeline(all) ? "pipeline bubble, waiting" : "waiting", all.idle, slowest.idle});
+  if (all.data > Duration()) rows.push_back({"waiting for data", all.data, slowest.data});
   return rows;
 }
 

@@ -25,6 +25,7 @@ std::vector<StepPart> parts_of(const TimeBreakdown& breakdown, std::span<const K
   if (interference != Duration()) add("interference", interference);
   for (const DimensionTime& dimension : breakdown.dimensions) add("exposed " + dimension.name, dimension.exposed);
   add("bubble and waiting", breakdown.idle);
+  if (breakdown.data != Duration()) add("waiting for data", breakdown.data);
   if (sum != step) add("unattributed", step - sum);
   return parts;
 }

@@ -65,8 +65,14 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
   const auto ranks = static_cast<WideInteger>(sums.ranks);
   const WideInteger steps = ranks * inputs.counted_iterations;
   const WideInteger all_steps = ranks * inputs.graph.iterations;
-  TimeBreakdown result{.of = std::move(of), .ranks = sums.ranks, .computing = Duration(divide(sums.computing, steps)),
-                       .dimensions = {}, .idle = {}, .total = {}, .contended = !inputs.record.interference.empty()};
+  TimeBreakdown result{.of = std::move(of),
+                       .ranks = sums.ranks,
+                       .computing = Duration(divide(sums.computing, steps)),
+                       .dimensions = {},
+                       .idle = {},
+                       .data = {},
+                       .total = {},
+                       .contended = !inputs.record.interference.empty()};
   Duration busy = result.computing;
   for (std::size_t d = 0; d < sums.exposed.size(); ++d) {
     if (sums.in_flight[d] == 0 && sums.sent[d] == 0) continue;
@@ -82,8 +88,9 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
     busy += result.dimensions.back().exposed;
   }
   // A rank's own counted time may differ slightly from the job's step time where steps are not yet identical.
-  result.idle = std::max(inputs.step_time - busy, Duration());
-  result.total = busy + result.idle;
+  result.idle = std::max(inputs.step_time - inputs.data - busy, Duration());
+  result.data = inputs.data;
+  result.total = busy + result.idle + result.data;
   return result;
 }
 

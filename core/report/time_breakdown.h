@@ -7,12 +7,13 @@
 //                      Dimensions are numbered from the inside out (tp first), and of several waits the innermost
 //                      delays the next kernel; so every moment is counted once.
 //   idle               neither: pipeline bubble, waiting for other ranks
+//   data               the step is over but for the samples of the next one, which are not prepared yet
 //   hidden(d)          d is in flight while the rank computes
 //   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
 //   lost to (d)        the extra computing time because d held multiprocessors or memory bandwidth
 //   lost by (d)        the delay of data of d because kernels used memory bandwidth; included in d's time in flight
 //
-// computing + exposed of all dimensions + idle = the step time; idle is the remainder of the rank's own record.
+// computing + exposed of all dimensions + idle + data = the step time; idle is the remainder of the rank's own record.
 #pragma once
 
 #include <cstddef>
@@ -45,10 +46,11 @@ struct TimeBreakdown {
   Duration computing;
   std::vector<DimensionTime> dimensions;  // those that communicated at all
   Duration idle;
+  Duration data;
   Duration total;
   bool contended = false;  // computing and communication slow each other, where they do
 
-  // In [0, 1]; those of computing, exposed and idle add up to 1.
+  // In [0, 1]; those of computing, exposed, idle and data add up to 1.
   [[nodiscard]] double share(Duration part) const;
 };
 
@@ -57,6 +59,7 @@ struct BreakdownInputs {
   const TaskGraph& graph;
   const RankClasses& classes;
   Duration step_time;
+  Duration data;  // of it, in which all ranks wait for data
   int counted_iterations = 1;
 };
 

@@ -10,6 +10,7 @@ namespace ringwright::planning {
 std::string BreakdownRow::name() const {
   if (dimension == "compute") return "computing";
   if (dimension == "idle") return "waiting for other ranks";
+  if (dimension == "data") return "waiting for data";
   std::string upper = dimension;
   if (upper.size() <= 3) {
     std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

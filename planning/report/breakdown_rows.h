@@ -17,7 +17,9 @@ struct BreakdownRow {
   double in_flight = 0.0;
   double bytes = 0.0;
 
-  [[nodiscard]] bool is_communication() const { return dimension != "compute" && dimension != "idle"; }
+  [[nodiscard]] bool is_communication() const {
+    return dimension != "compute" && dimension != "idle" && dimension != "data";
+  }
   // "computing", "TP communication", "waiting for other ranks"
   [[nodiscard]] std::string name() const;
 };

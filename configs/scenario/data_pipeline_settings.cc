@@ -1,0 +1,146 @@
+#include "configs/scenario/data_pipeline_settings.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/scenario.h"
+#include "configs/scenario/scenario_reader.h"
+
+namespace ringwright::configs {
+namespace {
+
+using workload::DataPipeline;
+
+constexpr const char* kNoWorkers = "E545";
+constexpr const char* kNoNetwork = "E546";
+constexpr const char* kTooSlow = "E547";
+constexpr std::int64_t kMostWorkers = 10'000'000;
+constexpr Bytes kLargestSample = Bytes(1'000'000'000'000);
+
+Bytes optional_bytes(ConfigMap& map, std::string_view name, std::string_view doc) {
+  if (!map.has(name) && !map.documenting()) return {};
+  return map.bytes({.name = name, .doc = doc, .min = Bytes(1), .max = kLargestSample, .optional = true});
+}
+
+Bandwidth optional_rate(ConfigMap& map, std::string_view name, std::string_view doc) {
+  if (!map.has(name) && !map.documenting()) return {};
+  return map.bandwidth({.name = name, .doc = doc, .min = Bandwidth(1.0), .optional = true});
+}
+
+// False: what it needs is not given.
+bool read_remote(ConfigMap& map, DataPipeline& pipeline) {
+  pipeline.remote_workers =
+      map.integer({.name = "remote_workers",
+                   .doc = "CPU workers of the job on hosts without its GPUs, which send prepared samples",
+                   .fallback = 0, .min = 0, .max = kMostWorkers});
+  if (pipeline.remote_workers == 0 && !map.documenting()) {
+    for (const std::string_view name : {"bytes_per_sample", "network"}) {
+      map.ignore(name, "there are no remote workers ('remote_workers')");
+    }
+    return true;
+  }
+  pipeline.bytes_per_sample =
+      optional_bytes(map, "bytes_per_sample", "of a prepared sample, as a remote worker sends it");
+  pipeline.network = optional_rate(map, "network",
+                                   "of each host, for samples of remote workers; a network of its own, whose traffic "
+                                   "does not meet that of training");
+  if (map.documenting() || (pipeline.bytes_per_sample > Bytes() && pipeline.network > Bandwidth())) return true;
+  map.error("remote_workers", kNoNetwork, "remote workers need the size of a prepared sample and a network",
+            "data_pipeline: {remote_workers: 64, bytes_per_sample: 600KB, network: 25Gbps, ...}");
+  return false;
+}
+
+void read_store(ConfigMap& map, DataPipeline& pipeline) {
+  const bool both = map.has("storage") && map.has("stored_per_sample");
+  if (!both && !map.documenting()) {
+    map.ignore("stored_per_sample", "'storage' has no bandwidth");
+    map.ignore("storage", "the bytes of a sample in storage are not given ('stored_per_sample')");
+    return;
+  }
+  pipeline.stored_per_sample = optional_bytes(map, "stored_per_sample", "of a sample, as it is read from storage");
+  ConfigMap storage = map.map("storage", "the bandwidth at which samples are read; default: does not limit");
+  pipeline.storage_per_host = optional_rate(storage, "per_host", "read by one host");
+  pipeline.storage_total = optional_rate(storage, "total", "read by the whole job");
+}
+
+// Empty: what is given is not enough.
+std::optional<DataPipeline> read_settings(ConfigMap& map) {
+  DataPipeline pipeline;
+  pipeline.cpu_per_sample =
+      map.duration({.name = "cpu_per_sample",
+                    .doc = "CPU time of one worker for a sample: reading, decoding, augmenting, collating",
+                    .min = Duration(1'000)});
+  pipeline.local_workers = map.integer({.name = "local_workers",
+                                        .doc = "CPU workers on each host (num_workers of PyTorch's DataLoader times "
+                                               "the processes of a host)",
+                                        .fallback = 8, .min = 0, .max = kMostWorkers});
+  const bool reached = read_remote(map, pipeline);
+  read_store(map, pipeline);
+  if (map.documenting() || !reached) return std::nullopt;
+  if (!map.has("local_workers")) map.assume("local_workers", "8", "CPU workers on each host");
+  if (pipeline.local_workers > 0 || pipeline.remote_workers > 0) return pipeline;
+  map.error("local_workers", kNoWorkers, "nobody prepares samples: there are neither local nor remote workers",
+            "data_pipeline: {cpu_per_sample: 8ms, local_workers: 16}");
+  return std::nullopt;
+}
+
+void check_clock(ConfigMap& map, const DataPipeline& pipeline, const Scenario& scenario) {
+  const std::int64_t steps = scenario.simulate.warmup + scenario.simulate.steps;
+  const Duration batch = batch_time(pipeline, scenario.cluster.hosts, samples_per_step(scenario));
+  if (to_seconds(batch) * static_cast<double>(steps) < 0.5 * to_seconds(kClockEnd)) return;
+  map.error("cpu_per_sample", kTooSlow,
+            fmt::format("a batch of {} samples takes {} to prepare, and {} of them more than the clock has",
+                        samples_per_step(scenario), to_string(batch), steps),
+            "more workers, or fewer simulate.steps");
+}
+
+constexpr std::array kDataPipelineCodes = {
+    ErrorCode{.code = "E545",
+              .title = "a data pipeline without workers",
+              .explanation = "Samples are prepared by workers on the hosts of the job (`local_workers`) or on others "
+                             "(`remote_workers`).",
+              .example = "data_pipeline: {cpu_per_sample: 8ms, local_workers: 16}"},
+    ErrorCode{.code = "E546",
+              .title = "remote workers without a network",
+              .explanation = "What remote workers prepare is sent to the hosts: `bytes_per_sample` over `network` of "
+                             "each host.",
+              .example = "data_pipeline: {cpu_per_sample: 8ms, remote_workers: 64, bytes_per_sample: 600KB, network: "
+                         "25Gbps}"},
+    ErrorCode{.code = "E547",
+              .title = "batches that take longer than the clock",
+              .explanation = "The simulated steps wait for their batches, and the clock ends after 106 days.",
+              .example = "data_pipeline: {cpu_per_sample: 1h, local_workers: 1}   # for a batch of 4,096 samples"},
+};
+
+}  // namespace
+
+std::optional<DataPipeline> read_data_pipeline(ConfigMap root, const Scenario& scenario, const JobReading& reading) {
+  if (!root.has("data_pipeline") && !root.documenting()) return std::nullopt;
+  ConfigMap map = root.map("data_pipeline", "workers that prepare the samples of every training step");
+  if (!map.documenting() && (reading.share != nullptr || reading.machine_only)) {
+    map.ignore_rest("the data of several jobs on one machine are always ready");
+    return std::nullopt;
+  }
+  if (!map.documenting() && samples_per_step(scenario) == 0) {
+    map.ignore_rest("a recorded step does not state how many samples it takes");
+    return std::nullopt;
+  }
+  const std::optional<DataPipeline> pipeline = read_settings(map);
+  if (pipeline) check_clock(map, *pipeline, scenario);
+  return pipeline;
+}
+
+std::int64_t samples_per_step(const Scenario& scenario) {
+  const Job& job = scenario.job;
+  if (job.trace) return 0;
+  if (job.recommendation) return job.recommendation->model.global_batch;
+  if (job.layered) return job.layered->model.global_batch;
+  return job.training.global_batch;
+}
+
+std::span<const ErrorCode> data_pipeline_error_codes() {
+  return kDataPipelineCodes;
+}
+
+}  // namespace ringwright::configs
