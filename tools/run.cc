@@ -312,7 +312,7 @@ class Run final : public Command {
     }
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
-    if (outcome.timeline && !common.json) print(traces::render_critical_path(*outcome.timeline));
+    if (outcome.timeline && !common.json && !common.quiet) print(traces::render_critical_path(*outcome.timeline));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
     if (outcome.timeline && !timeline_.empty() && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
     if (!html_.empty() && !write_run_page(outcome, common)) return ExitCode::kUsage;

@@ -96,15 +96,15 @@ std::string render_critical_path(const Timeline& timeline) {
   std::ranges::stable_sort(kinds, std::ranges::greater(), [](const auto& entry) { return entry.second; });
   const Duration step = timeline.step_end - timeline.step_start;
   std::string text = fmt::format(
-      "\ncritical path of the step: {}, {} tasks, {}\n", to_string(step), path.size(),
+      "\n  Critical path of the step: {}, {} tasks, {}\n", to_string(step), path.size(),
       changes == 0 ? "all of one rank"
                    : fmt::format("from rank to rank {}", changes == 1 ? "once" : fmt::format("{} times", changes)));
   for (const auto& [kind, time] : kinds) {
-    text += fmt::format("  {:<28} {:>10}  {:5.1f} %\n", kind, to_string(time), 100.0 * ratio(time, step));
+    text += fmt::format("    {:<28} {:>10}  {:5.1f} %\n", kind, to_string(time), 100.0 * ratio(time, step));
   }
   const std::vector<WaitSum> waits = wait_sums(timeline);
   for (std::size_t i = 0; i < std::min(waits.size(), kWaitsShown); ++i) {
-    text += "  " + wait_text(timeline, waits[i]) + "\n";
+    text += "    " + wait_text(timeline, waits[i]) + "\n";
   }
   return text;
 }

@@ -197,7 +197,7 @@ TEST(StageWaits, ForTheSameThingAreOneRow) {
 
 TEST(CriticalPathText, HasTheShareOfEachKind) {
   const std::string text = render_critical_path(two_stages());
-  EXPECT_THAT(text, HasSubstr("critical path of the step: 36 ms, 4 tasks, from rank to rank once"));
+  EXPECT_THAT(text, HasSubstr("Critical path of the step: 36 ms, 4 tasks, from rank to rank once"));
   EXPECT_THAT(text, HasSubstr("computing                         34 ms   94.4 %"));
   EXPECT_THAT(text, HasSubstr("PP communication                   2 ms    5.6 %"));
 }
