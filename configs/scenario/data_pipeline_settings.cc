@@ -52,14 +52,13 @@ bool read_remote(ConfigMap& map, DataPipeline& pipeline) {
 }
 
 void read_store(ConfigMap& map, DataPipeline& pipeline) {
-  const bool both = map.has("storage") && map.has("stored_per_sample");
-  if (!both && !map.documenting()) {
-    map.ignore("stored_per_sample", "'storage' has no bandwidth");
-    map.ignore("storage", "the bytes of a sample in storage are not given ('stored_per_sample')");
-    return;
+  ConfigMap storage = map.map("storage", "the bandwidth at which samples are read; default: does not limit");
+  const bool limits = storage.has("per_host") || storage.has("total");
+  if (!map.documenting() && !limits) return map.ignore("stored_per_sample", "'storage' has no bandwidth");
+  if (!map.documenting() && !map.has("stored_per_sample")) {
+    return storage.ignore_rest("the bytes of a sample in storage are not given ('stored_per_sample')");
   }
   pipeline.stored_per_sample = optional_bytes(map, "stored_per_sample", "of a sample, as it is read from storage");
-  ConfigMap storage = map.map("storage", "the bandwidth at which samples are read; default: does not limit");
   pipeline.storage_per_host = optional_rate(storage, "per_host", "read by one host");
   pipeline.storage_total = optional_rate(storage, "total", "read by the whole job");
 }

@@ -102,6 +102,8 @@ TEST(DataPipelines, WhatHasNoEffectIsListed) {
   for (const IgnoredKey& key : scenario.document.log().ignored()) ignored += key.path + " ";
   for (const char* name : {"network", "bytes_per_sample", "stored_per_sample"})
     EXPECT_THAT(ignored, HasSubstr(std::string("data_pipeline.") + name));
+  const Scenario unstored = load(with("cpu_per_sample: 1ms, storage: {total: 1GB/s}"));
+  EXPECT_EQ(unstored.document.log().ignored().size(), scenario.document.log().ignored().size() - 2);
 }
 
 }  // namespace
