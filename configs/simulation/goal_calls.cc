@@ -48,14 +48,25 @@ Duration SimulatedGoalCalls::before(const MessageCall& message, RankId sender, R
   return overhead != nullptr ? overhead->of({.call = message, .sender = sender, .receiver = receiver}) : Duration();
 }
 
+namespace {
+
+bool hashes_paths(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
+    return value.path == "cluster.fabric.routing.policy" && value.text == "ecmp";
+  });
+}
+
+}  // namespace
+
 Diagnostics lost_in_goal(const Scenario& scenario, const Simulation& simulation) {
   Diagnostics lost;
-  const auto warn = [&](bool counts, std::string message, std::string hint) {
+  const auto lose = [&](bool counts, std::string message, std::string hint) {
     if (!counts) return;
-    lost.add({.severity = Severity::kWarning,
-              .code = "W624",
-              .message = std::move(message) + "; the schedule has their messages in steps, and takes another time",
-              .hint = std::move(hint)});
+    lost.add(
+        {.severity = Severity::kWarning, .code = "W624", .message = std::move(message), .hint = std::move(hint)});
+  };
+  const auto warn = [&](bool counts, const std::string& message, std::string hint) {
+    lose(counts, message + "; the schedule has their messages in steps, and takes another time", std::move(hint));
   };
   const bool formulas = simulation.collective_time() != nullptr;
   warn(simulation.channels() != nullptr, "the run simulates collectives as kernels run them",
@@ -64,6 +75,10 @@ Diagnostics lost_in_goal(const Scenario& scenario, const Simulation& simulation)
   warn(!scenario.collectives.step_costs.free(), "the run adds a library's cost of each step to collectives", "");
   warn(!formulas && simulation.progress() == MemberProgress::kTogether,
        "members of a collective progress together in the run", "collectives: {model: steps}");
+  lose(hashes_paths(scenario),
+       "the run chooses paths by a hash of what a message belongs to, which a schedule does not state; its messages "
+       "may take other paths, and another time",
+       "cluster.fabric.routing.policy: static");
   return lost;
 }
 

@@ -120,6 +120,15 @@ TEST_F(GoalExport, WhatTheScheduleLacksIsAWarning) {
   }
 }
 
+TEST_F(GoalExport, PathsChosenByHashAreAWarning) {
+  const auto step = recorded(
+      std::string(kTinyModel) + "training: {global_batch: 16, micro_batch: 1}\nparallel: {tp: 2, dp: 4}\n"
+      "cluster: {nodes: 2, node: {preset: dgx-h100, gpus: 4}, fabric: {type: rail_optimized, "
+      "routing: {policy: ecmp}}}\ncollectives: {model: steps}\n");
+  ASSERT_TRUE(step);
+  EXPECT_THAT(render(step->lost_in_goal()), testing::AllOf(HasSubstr("W624"), HasSubstr("hash")));
+}
+
 TEST_F(GoalExport, SumsInSwitchesAreRefused) {
   const auto step = recorded(trained("{tp: 4, dp: 2}", "{model: steps, tp: {algorithm: in_switch}}"));
   ASSERT_TRUE(step);

@@ -33,7 +33,8 @@ constexpr std::array kGoalCodes = {
               .title = "a GOAL schedule lacks something of the step",
               .explanation = "The schedule has the messages of each algorithm in steps. A run that simulates kernels, "
                              "formulas, costs of a library's steps, or members that progress together has other times "
-                             "for collectives, so the schedule replayed takes another time than the step.",
+                             "for collectives, so the schedule replayed takes another time than the step. Paths that "
+                             "are chosen by hash (ECMP) may be others in the replay.",
               .example = "collectives: {model: steps}"},
 };
 
