@@ -6,6 +6,11 @@ namespace ringwright::collectives {
 
 std::span<const KeyEffect> collective_key_effects() {
   constexpr std::string_view kKernels = "'collectives.model: chunks' uses the choice of NCCL or of comm.plan";
+  constexpr std::string_view kNcclChooses =
+      "collectives.tuner=nccl | collectives.model=chunks | interference.model=share";
+  constexpr std::string_view kRulesChoose =
+      "with 'collectives.tuner: simple' a few rules choose the algorithm; only a call whose algorithm has no kernel "
+      "takes the overhead of NCCL's choice";
   static constexpr std::array kEffects = {
       KeyEffect{"collectives.tuner", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.nvls", "collectives.model!=chunks", kKernels},
@@ -24,7 +29,9 @@ std::span<const KeyEffect> collective_key_effects() {
       KeyEffect{"comm.library", kNcclCounts, kNcclDoesNotCount},
       KeyEffect{"comm.nccl_version", kNcclCounts, kNcclDoesNotCount},
       KeyEffect{"comm.env.*", kNcclCounts, kNcclDoesNotCount},
+      KeyEffect{"comm.env.NCCL_ALGO", kNcclChooses, kRulesChoose},
       KeyEffect{"comm.tuner_config", kNcclCounts, kNcclDoesNotCount},
+      KeyEffect{"comm.tuner_config", kNcclChooses, kRulesChoose},
       KeyEffect{"comm.graph", kNcclCounts, kNcclDoesNotCount},
   };
   return kEffects;

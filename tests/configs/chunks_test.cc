@@ -176,5 +176,20 @@ TEST(Chunks, OtherRungsSayThatConstantsHaveNoEffect) {
   EXPECT_TRUE(std::ranges::any_of(ignored, [](const IgnoredKey& key) { return key.path.starts_with("comm.plan"); }));
 }
 
+// NCCL's kernels give the overhead of calls whose algorithm the simple rules choose: NCCL_ALGO does not choose it.
+TEST(Chunks, SimpleRulesSayThatNcclAlgoHasNoEffect) {
+  const auto lists = [](const std::string& tuner) {
+    const Scenario scenario = load(std::string(kTinyModel) +
+                                   "training: {global_batch: 16}\nparallel: {tp: 8, dp: 2}\n"
+                                   "cluster: {nodes: 2, node: {preset: dgx-h100}}\n"
+                                   "collectives: {model: steps, overhead: kernels, tuner: " + tuner + "}\n"
+                                   "comm: {env: {NCCL_ALGO: Ring}}\n");
+    const auto& ignored = scenario.document.log().ignored();
+    return std::ranges::find(ignored, "comm.env.NCCL_ALGO", &IgnoredKey::path) != ignored.end();
+  };
+  EXPECT_TRUE(lists("simple"));
+  EXPECT_FALSE(lists("nccl"));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::chunks_test
