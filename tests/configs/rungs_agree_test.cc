@@ -73,12 +73,14 @@ TEST_P(OnEveryHost, TheRungsAgreeAboveSixteenMebibytes) {
 
 // Steps wait for a whole message before they forward it, and pay the path's latency in each of n - 1 steps; kernels
 // forward the slices that have arrived. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4
-// hosts of 8) that this is up to 19 % of the time; of 256 MiB it is less than 10 % on all hosts but those of 72 GPUs,
-// whose rings have 144 and 288 ranks: 11 %.
-bool waits_for_short_messages(const Asked& asked) {
-  if (asked.node == "gb200-nvl72") return true;
-  return asked.hosts == 4 && asked.bytes <= 64_MiB &&
-         (asked.node.starts_with("dgx-") || asked.node.starts_with("dgx2-") || asked.node.starts_with("hgx-"));
+// hosts of 8) that this is up to 19 % of the time; of 256 MiB it is less than 10 % everywhere but on hosts of 72 GPUs,
+// whose rings have 144 and 288 ranks: up to 11.4 %.
+double largest_spread(const Asked& asked) {
+  if (asked.node == "gb200-nvl72") return 1.12;
+  const bool short_messages =
+      asked.hosts == 4 && asked.bytes <= 64_MiB &&
+      (asked.node.starts_with("dgx-") || asked.node.starts_with("dgx2-") || asked.node.starts_with("hgx-"));
+  return short_messages ? 1.20 : 1.10;
 }
 
 TEST_P(OnEveryHost, TheRungsAgreeOverHosts) {
@@ -86,7 +88,7 @@ TEST_P(OnEveryHost, TheRungsAgreeOverHosts) {
     for (const int hosts : {2, 4}) {
       for (const Bytes bytes : {64_MiB, 256_MiB}) {
         const Asked asked{.node = GetParam(), .hosts = hosts, .operation = operation, .bytes = bytes};
-        EXPECT_LT(spread(asked), waits_for_short_messages(asked) ? 1.20 : 1.10)
+        EXPECT_LT(spread(asked), largest_spread(asked))
             << to_string(operation) << " of " << to_string(bytes) << " on " << hosts << " hosts";
       }
     }
