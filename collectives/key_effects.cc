@@ -3,35 +3,42 @@
 #include <array>
 
 namespace ringwright::collectives {
+namespace {
+
+constexpr std::string_view kNcclChooses =
+    "collectives.tuner=nccl | collectives.model=chunks | interference.model=share";
+constexpr std::string_view kRulesChoose =
+    "with 'collectives.tuner: simple' a few rules choose the algorithm; only a call whose algorithm has no kernel "
+    "takes the overhead of NCCL's choice";
+
+constexpr KeyEffect by_rules(std::string_view key) {
+  return {.keys = key, .needs = kNcclChooses, .why = kRulesChoose, .partly = true};
+}
+
+}  // namespace
 
 std::span<const KeyEffect> collective_key_effects() {
-  constexpr std::string_view kKernels = "'collectives.model: chunks' uses the choice of NCCL or of comm.plan";
-  constexpr std::string_view kNcclChooses =
-      "collectives.tuner=nccl | collectives.model=chunks | interference.model=share";
-  constexpr std::string_view kRulesChoose =
-      "with 'collectives.tuner: simple' a few rules choose the algorithm; only a call whose algorithm has no kernel "
-      "takes the overhead of NCCL's choice";
   static constexpr std::array kEffects = {
-      KeyEffect{"collectives.tuner", "collectives.model!=chunks", kKernels},
-      KeyEffect{"collectives.nvls", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.nvls", "collectives.tuner!=nccl",
                 "NCCL chooses: set NCCL_NVLS_ENABLE in comm.env "
                 "instead"},
-      KeyEffect{"collectives.*.algorithm", "collectives.model!=chunks", kKernels},
-      KeyEffect{"collectives.*.from", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.step_costs.eager", "collectives.step_costs.rendezvous>0",
                 "the rendezvous takes no time: step_costs.rendezvous is 0"},
       KeyEffect{"comm.costs.network.at_once", "simulate.network!=alpha_beta",
                 "in the network model 'alpha_beta' messages do not wait for each other"},
-      KeyEffect{"comm.costs.host", "",
+      KeyEffect{"comm.costs.host", "run.of=one collective",
                 "only back-to-back calls as in nccl-tests wait for the thread that issues them ('ringwright "
                 "collective'); in a training step it is compute.host_issue"},
       KeyEffect{"comm.library", kNcclCounts, kNcclDoesNotCount},
       KeyEffect{"comm.nccl_version", kNcclCounts, kNcclDoesNotCount},
-      KeyEffect{"comm.env.*", kNcclCounts, kNcclDoesNotCount},
-      KeyEffect{"comm.env.NCCL_ALGO", kNcclChooses, kRulesChoose},
+      // Without GPUDirect, messages of every rung cross host memory.
+      KeyEffect{.keys = "comm.env.*",
+                .needs = kNcclCounts,
+                .why = kNcclDoesNotCount,
+                .except = "comm.env.NCCL_NET_GDR_LEVEL"},
+      by_rules("comm.env.NCCL_ALGO"),
       KeyEffect{"comm.tuner_config", kNcclCounts, kNcclDoesNotCount},
-      KeyEffect{"comm.tuner_config", kNcclChooses, kRulesChoose},
+      by_rules("comm.tuner_config"),
       KeyEffect{"comm.graph", kNcclCounts, kNcclDoesNotCount},
   };
   return kEffects;

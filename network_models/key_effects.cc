@@ -7,8 +7,11 @@ namespace {
 
 constexpr std::string_view kHopsOfChunks =
     "'collectives.model: chunks' takes the latency of a hop inside a host from comm.costs (hop of each protocol)";
-constexpr std::string_view kOneWay =
+constexpr std::string_view kOnePath =
     "'collectives.model: closed_form' uses the path of one pair; only messages share links";
+constexpr KeyEffect on_one_path(std::string_view key) {
+  return {.keys = key, .needs = "collectives.model!=closed_form", .why = kOnePath, .partly = true};
+}
 constexpr std::string_view kInSwitches =
     "cluster.nodes>1 & comm.env.NCCL_COLLNET_ENABLE=1 | comm.plan.algorithm=collnet_direct | "
     "comm.plan.algorithm=collnet_chain";
@@ -23,13 +26,13 @@ std::span<const KeyEffect> network_key_effects() {
       KeyEffect{"cluster.node.pcie.*",
                 "cluster.nodes>1 | cluster.node.nvlink.kind!=nvswitch | job.offloads=yes | job.saves=yes",
                 "one host, whose GPUs connect over NVLink, and nothing is offloaded or saved: no bytes cross PCIe"},
-      KeyEffect{"cluster.node.memory.*", "job.offloads=yes | job.saves=yes",
-                "nothing is offloaded to host memory, and no checkpoint is saved"},
+      KeyEffect{"cluster.node.memory.*", "job.offloads=yes | job.saves=yes | cluster.nodes>1 & cluster.gpudirect=no",
+                "nothing is offloaded to host memory, no checkpoint is saved, and NICs access GPUs directly"},
       KeyEffect{"cluster.node.storage.*", "job.nvme=yes", "nothing is offloaded to drives"},
       KeyEffect{"cluster.fabric.*", "cluster.nodes>1", "there is one host: no traffic leaves it"},
-      KeyEffect{"cluster.fabric.local.links", "collectives.model!=closed_form", kOneWay},
-      KeyEffect{"cluster.fabric.global.links", "collectives.model!=closed_form", kOneWay},
-      KeyEffect{"cluster.fabric.spines", "collectives.model!=closed_form", kOneWay},
+      on_one_path("cluster.fabric.local.links"),
+      on_one_path("cluster.fabric.global.links"),
+      on_one_path("cluster.fabric.spines"),
       KeyEffect{"cluster.fabric.reduction.*", kInSwitches,
                 "in-switch reduction needs several hosts and NCCL_COLLNET_ENABLE=1 in comm.env, or a comm.plan with "
                 "CollNet"},

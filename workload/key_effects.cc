@@ -53,7 +53,6 @@ std::span<const KeyEffect> workload_key_effects() {
       of_replicas("parallel.zero.overlap_param_gather"),
       of_replicas("parallel.zero.bucket"),
       of_replicas("parallel.zero.reduce_bucket_size"),
-      of_replicas("parallel.zero.flat_gradients"),
       of_replicas("training.compression.codec"),
       of_replicas("training.compression.ratio"),
       of_replicas("training.compression.rank"),

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "collectives/key_effects.h"
+#include "configs/scenario/nccl_host.h"
 #include "network_models/key_effects.h"
 #include "workload/key_effects.h"
 
@@ -23,6 +24,10 @@ constexpr std::string_view kNoSharing =
 constexpr std::string_view kNotClosed = "collectives.model!=closed_form";
 // A NIC that is down from the start and for good is down for formulas, too.
 constexpr std::string_view kMeetsLinks = "collectives.model!=closed_form | faults.lost_nics=yes";
+
+constexpr KeyEffect in_closed_form(std::string_view key) {
+  return {.keys = key, .needs = kMeetsLinks, .why = kWholeLinks, .partly = true};
+}
 
 constexpr std::string_view kMeetsLinksDown = "collectives.model!=closed_form & faults.down=yes";
 constexpr std::string_view kNothingStands =
@@ -41,19 +46,19 @@ constexpr std::array kEffects = {
     KeyEffect{"report.attention_flops", "job.transformer=yes",
               "only a transformer that is described by its sizes has attention"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
-    KeyEffect{"faults[].link", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].nic", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].at", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].for", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].state", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].factor", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].failover", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].reroute_after", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].direction", kMeetsLinks, kWholeLinks},
-    KeyEffect{"faults[].lane", kMeetsLinks, kWholeLinks},
+    in_closed_form("faults[].link"),
+    in_closed_form("faults[].nic"),
+    in_closed_form("faults[].at"),
+    in_closed_form("faults[].for"),
+    in_closed_form("faults[].state"),
+    in_closed_form("faults[].factor"),
+    in_closed_form("faults[].failover"),
+    in_closed_form("faults[].reroute_after"),
+    in_closed_form("faults[].direction"),
+    in_closed_form("faults[].lane"),
     KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"comm.env.NCCL_IB_RETRY_CNT", kMeetsLinksDown, kNothingStands},
-    KeyEffect{"background[]", kNotClosed, kNoSharing},
+    KeyEffect{.keys = "background[]", .needs = kNotClosed, .why = kNoSharing, .partly = true},
     KeyEffect{"cluster.node.nic.transport", kKernelsCount, kKernelsDoNotCount},
     KeyEffect{"comm.env.FI_CXI_RX_MATCH_MODE", kKernelsCount, kKernelsDoNotCount},
     KeyEffect{"comm.env.FI_HMEM_CUDA_USE_GDRCOPY", kKernelsCount, kKernelsDoNotCount},
@@ -78,7 +83,7 @@ std::vector<KeyEffect> all_effects() {
 
 const char* yes_or_no(bool fact) { return fact ? "yes" : "no"; }
 
-void add_facts(const Scenario& scenario, SettingValues& values) {
+void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   using workload::Tier;
   const workload::ParallelOptions& parallel = scenario.job.parallel;
   const workload::OffloadOptions& offload = parallel.offload;
@@ -86,8 +91,11 @@ void add_facts(const Scenario& scenario, SettingValues& values) {
     return value.path.starts_with("parallel.fsdp.");
   });
   const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
+  const bool gpudirect = std::ranges::all_of(all_kinds(scenario.nccl.host), &collectives::NcclHost::gpudirect);
+  values.add("run.of", run == RunOf::kStep ? "a step" : "one collective");
   // Where groups list the hosts.
   if (!scenario.cluster.groups.empty()) values.add("cluster.nodes", std::to_string(scenario.cluster.hosts));
+  values.add("cluster.gpudirect", yes_or_no(gpudirect));
   values.add("faults.down", yes_or_no(down));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
   values.add("job.transformer", yes_or_no(scenario.job.trains_transformer()));
@@ -105,16 +113,16 @@ void list_unmet_faults(const Scenario& scenario, const SettingValues& values, Co
   for (const OrderedFault& fault : scenario.faults.ordered) {
     if (!fault.of_link || fault.of_lost_nic) continue;
     const auto place = fmt::format("{}:{}", fault.place.file, fault.place.line);
-    log.add(IgnoredKey{.path = fault.path, .origin = place, .why = std::string(kWholeLinks)});
+    log.add(IgnoredKey{.path = fault.path, .origin = place, .why = std::string(kInPart) + std::string(kWholeLinks)});
   }
 }
 
 }  // namespace
 
-void list_keys_without_effect(Scenario& scenario) {
+void list_keys_without_effect(Scenario& scenario, RunOf run) {
   ConfigLog& log = scenario.document.log();
   SettingValues values(log);
-  add_facts(scenario, values);
+  add_facts(scenario, run, values);
   list_without_effect(all_effects(), values, log);
   list_unmet_faults(scenario, values, log);
 }

@@ -11,8 +11,11 @@
 
 namespace ringwright::configs {
 
+// What the keys may have an effect on: a job's step, or one collective alone, as nccl-tests run it.
+enum class RunOf { kStep, kCollective };
+
 // Lists keys that the scenario's file sets without effect on its run, in the log of its document.
-void list_keys_without_effect(Scenario& scenario);
+void list_keys_without_effect(Scenario& scenario, RunOf run);
 
 // For `explain`: when a key has no effect, one line each.
 [[nodiscard]] std::vector<std::string> reasons_without_effect(std::string_view key);

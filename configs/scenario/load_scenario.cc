@@ -104,7 +104,7 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   }
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   for (const IgnoredKey& ignored : imports.ignored) scenario.document.log().add(ignored);
-  if (whole && !shared) list_keys_without_effect(scenario);
+  if (!shared) list_keys_without_effect(scenario, extent == Extent::kJob ? RunOf::kStep : RunOf::kCollective);
   return scenario;
 }
 
@@ -135,7 +135,7 @@ Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& cha
   Scenario scenario = read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
-  list_keys_without_effect(scenario);
+  list_keys_without_effect(scenario, RunOf::kStep);
   return without_errors(std::move(scenario));
 }
 

@@ -212,22 +212,6 @@ void read_header(ConfigMap root, std::string* name) {
   check_name(root, *name);
 }
 
-// Settings for the library's choice, where nothing uses that choice.
-void ignore_choices(ConfigMap comm, const ConfigLog& log) {
-  constexpr std::string_view kWhy =
-      "only 'collectives.tuner: nccl', 'overhead: kernels' and 'model: chunks' use the library's choice";
-  for (const std::string_view key : {"tuner_config", "graph"}) {
-    if (comm.has(key)) comm.ignore(key, kWhy);
-  }
-  if (!comm.has("env")) return;
-  ConfigMap env = comm.map("env", "");
-  for (const std::string& name : env.keys()) {
-    const std::string path = env.path_of(name);
-    const auto is_known = [&](const IgnoredKey& key) { return key.path == path; };
-    if (std::ranges::none_of(log.ignored(), is_known)) env.ignore(name, kWhy);
-  }
-}
-
 collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
                                  const collectives::NcclFiles& files, Diagnostics& foreign, bool nvidia) {
   ConfigMap comm = root.map("comm", "the library that runs collectives");
@@ -275,7 +259,6 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   }
   const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
   if (!asked && !scenario.interference.counts && !root.documenting()) {
-    ignore_choices(root.map("comm", "the library that runs collectives"), scenario.document.log());
     const collectives::NcclKnobs untouched;
     scenario.nccl.knobs.ib_timeout = untouched.ib_timeout;
     scenario.nccl.knobs.ib_retries = untouched.ib_retries;
@@ -292,16 +275,6 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
   }
   if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
   apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
-}
-
-// Where no faults are simulated.
-void ignore_patience(ConfigMap root) {
-  ConfigMap comm = root.map("comm", "the library that runs collectives");
-  if (!comm.has("env")) return;
-  ConfigMap env = comm.map("env", "");
-  for (const std::string_view name : {"NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"}) {
-    if (env.has(name)) env.ignore(name, "NICs give up where a link stays down, and no faults are simulated here");
-  }
 }
 
 // From the start and for good: they lie on no path, and no search of the library finds them.
@@ -391,7 +364,6 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
                    files, foreign, scenario);
   scenario.simulate = read_simulate(root);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
-  ignore_patience(root);
   return scenario;
 }
 

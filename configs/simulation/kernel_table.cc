@@ -11,13 +11,14 @@
 namespace ringwright::configs {
 namespace {
 
-KernelBound bound_of(const workload::GpuSpec& gpu, const Kernel& kernel) {
+// By the GPU's peaks, compared with what any launch of the kernel costs.
+KernelBound bound_of(const workload::GpuSpec& gpu, Duration overhead, const Kernel& kernel) {
   const FlopRate peak = gpu.peak_of(kernel.type);
   const double arithmetic = peak > FlopRate(0.0) ? kernel.flops.count() / peak.count() : 0.0;
   const double memory = gpu.memory_bandwidth > Bandwidth(0.0)
                             ? static_cast<double>(kernel.bytes.count()) / gpu.memory_bandwidth.count()
                             : 0.0;
-  if (std::max(arithmetic, memory) < to_seconds(gpu.kernel_launch)) return KernelBound::kOverhead;
+  if (std::max(arithmetic, memory) < to_seconds(overhead)) return KernelBound::kOverhead;
   return arithmetic < memory ? KernelBound::kMemory : KernelBound::kArithmetic;
 }
 
@@ -91,12 +92,13 @@ std::vector<KernelUse> kernel_table(const Scenario& scenario, const TaskGraph& g
     if (calls[w] == 0) continue;
     if (work.recorded) sums.add({.family = "recorded", .name = "of the traces", .launch = *work.recorded}, calls[w]);
     if (work.recorded) continue;
+    const ComputeModel& compute = scenario.job.compute->of_gpu(work.gpu);
     for (const Kernel& kernel : work.kernels) {
       sums.add({.family = std::string(to_string(kernel.family)),
                 .name = kernel.name,
                 .type = std::string(to_string(kernel.type)),
-                .bound = bound_of(scenario.cluster.gpu_of_kind(work.gpu), kernel),
-                .launch = scenario.job.compute->of_gpu(work.gpu).duration(kernel),
+                .bound = bound_of(scenario.cluster.gpu_of_kind(work.gpu), compute.launch_overhead(kernel), kernel),
+                .launch = compute.duration(kernel),
                 .flops = kernel.flops,
                 .bytes = kernel.bytes},
                calls[w] * static_cast<std::uint64_t>(kernel.launches));

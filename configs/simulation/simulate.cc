@@ -73,18 +73,29 @@ bool goes_fast_forward(const Scenario& scenario, const SimulateOptions& options)
   return scenario.simulate.fast_forward && options.fast_forward == FastForward::kOn;
 }
 
-// Of `collectives.ep.algorithm` and the like: dimensions in which the job calls no collective.
+// Why `collectives.ep.algorithm` and the like have no effect; empty where they have one.
+std::string_view why_idle(const Scenario& scenario, const std::string& dimension, const StepFacts& facts) {
+  std::size_t calls = 0, in_pairs = 0;
+  for (const CollectiveUse& use : facts.collectives) {
+    if (use.dimension != dimension) continue;
+    ++calls;
+    in_pairs += use.algorithm == "p2p" ? 1U : 0U;
+  }
+  if (calls == 0) return "no collective of this dimension is called in the job's step";
+  if (scenario.collectives.rung != collectives::Rung::kChunks || in_pairs < calls) return "";
+  return "kernels exchange with every peer by point-to-point messages, whatever the algorithm";
+}
+
 void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
   for (const collectives::DimensionChoice& choice : scenario.collectives.choices) {
-    if (std::ranges::find(facts.collectives, choice.dimension, &CollectiveUse::dimension) != facts.collectives.end()) {
-      continue;
-    }
+    const std::string_view why = why_idle(scenario, choice.dimension, facts);
+    if (why.empty()) continue;
     for (const std::string_view key : {"algorithm", "from"}) {
       const std::string path = fmt::format("collectives.{}.{}", choice.dimension, key);
       const auto value = std::ranges::find(scenario.document.log().values(), path, &ValueRead::path);
       if (value == scenario.document.log().values().end() || !is_given(*value)) continue;
       if (std::ranges::find(facts.ignored, path, &IgnoredKnob::path) != facts.ignored.end()) continue;
-      facts.ignored.push_back({.path = path, .why = "no collective of this dimension is called in the job's step"});
+      facts.ignored.push_back({.path = path, .why = std::string(why)});
     }
   }
 }

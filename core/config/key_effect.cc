@@ -32,6 +32,10 @@ std::string part_of(std::string_view path, std::string_view pattern) {
   return std::string(path.substr(0, end));
 }
 
+std::string reason_of(const KeyEffect& effect) {
+  return std::string(effect.partly ? kInPart : std::string_view()) + std::string(effect.why);
+}
+
 // "faults[]" matches "faults[2]".
 bool same_word(std::string_view pattern, std::string_view word) {
   if (pattern == "*" || pattern == word) return true;
@@ -73,6 +77,7 @@ bool is_given(const ValueRead& value) {
 }
 
 bool speaks_about(const KeyEffect& effect, std::string_view path) {
+  if (path == effect.except) return false;
   std::string_view pattern = effect.keys;
   while (!pattern.empty()) {
     if (path.empty() || !same_word(take_part(pattern, '.'), take_part(path, '.'))) return false;
@@ -91,7 +96,7 @@ void list_without_effect(std::span<const KeyEffect> effects, const SettingValues
     if (effect == idle.end()) continue;
     log.add(IgnoredKey{.path = part_of(value.path, (*effect)->keys),
                        .origin = value.origin,
-                       .why = std::string((*effect)->why)});
+                       .why = reason_of(**effect)});
   }
 }
 

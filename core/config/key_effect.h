@@ -15,12 +15,17 @@
 
 namespace ringwright {
 
+// Begins the reason of a key that acts on a part of the run.
+inline constexpr std::string_view kInPart = "in part: ";
+
 struct KeyEffect {
   // A key and all keys below it; `*` stands for one word, and "faults[]" for any entry of a list.
   std::string_view keys;
   // Alternatives, any of which suffices: "a=x & b!=y | c>1". Several rows for one key must all hold. Empty: never.
   std::string_view needs;
   std::string_view why;  // it has no effect otherwise, for the report and `explain`
+  std::string_view except = {};  // a key that the row does not cover
+  bool partly = false;           // otherwise it acts on a part of the run, which `why` names
 };
 
 // Values by path: all that readers took, in base units, and derived facts that no single key sets.

@@ -8,6 +8,7 @@ Duration ComputeModel::duration_beside(const Kernel& kernel, const Contention& /
 Bandwidth ComputeModel::memory_beside(const Kernel& /*kernel*/, const Contention& contention) const {
   return contention.memory;
 }
+Duration ComputeModel::launch_overhead(const Kernel& /*kernel*/) const { return Duration(0); }
 Duration ComputeModel::issue_time(const Kernel& /*kernel*/) const { return Duration(0); }
 Duration ComputeModel::call_issue_time() const { return Duration(0); }
 Duration ComputeModel::resume_time() const { return Duration(0); }

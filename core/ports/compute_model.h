@@ -22,7 +22,9 @@ class ComputeModel {
   virtual ~ComputeModel() = default;
   // Time of one launch of the kernel, launch overhead included.
   [[nodiscard]] virtual Duration duration(const Kernel& kernel) const = 0;
-  // The same on the rest of the GPU that communication leaves; not shorter than duration(). A model without contention
+  // The part of duration() that any launch takes, however little work it has; 0 where the model has none.
+  [[nodiscard]] virtual Duration launch_overhead(const Kernel& kernel) const;
+  // The same as duration() on the rest of the GPU that communication leaves; not shorter than duration(). A model without contention
   // returns duration().
   [[nodiscard]] virtual Duration duration_beside(const Kernel& kernel, const Contention& contention) const;
   // The device-memory bandwidth that the thread blocks get, of what they ask for, while the kernel runs concurrently. A

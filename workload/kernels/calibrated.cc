@@ -85,6 +85,9 @@ class Calibrated final : public ComputeModel {
     }
     return busy;
   }
+  [[nodiscard]] Duration launch_overhead(const Kernel& kernel) const override {
+    return from_seconds(start_seconds(kernel, gpu_));
+  }
   [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
     return Calibrated(share(contention).of_kernel(), pace_).duration(kernel);
   }

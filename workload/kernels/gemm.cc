@@ -75,10 +75,6 @@ double ramp_of(const Kernel& kernel, const GpuSpec& gpu) {
   return ramp * std::max(gpu.peak_of(kernel.type).count() * share_of(kernel.type, gpu.kernels) / half, 1.0);
 }
 
-double start_of(const Kernel& kernel, const KernelProfile& profile) {
-  return profile[kGemmStart] + (kernel.type == DataType::kFp4 ? profile[kGemmFp4Start] : 0.0);
-}
-
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {
   switch (kernel.role) {
     case GemmRole::kForward: return 1.0;
@@ -136,13 +132,17 @@ KernelConstant gemm_share(DataType type) {
   return kGemmHalfShare;
 }
 
+double gemm_start(const Kernel& kernel, const KernelProfile& profile) {
+  return profile[kGemmStart] + (kernel.type == DataType::kFp4 ? profile[kGemmFp4Start] : 0.0);
+}
+
 double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
   double rate = gemm_peak(kernel, gpu) * share_of(kernel.type, profile) * role_speed(kernel, profile);
   if (kernel.family == KernelFamily::kGroupedGemm) rate *= profile[kGroupedSpeed];
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
   const double arithmetic =
-      (has_sizes ? tiled_seconds(kernel, gpu, rate) : kernel.flops.count() / rate) + start_of(kernel, profile);
+      (has_sizes ? tiled_seconds(kernel, gpu, rate) : kernel.flops.count() / rate) + gemm_start(kernel, profile);
   const double moved =
       static_cast<double>(kernel.bytes.count()) / (gpu.memory_bandwidth.count() * profile[kGemmMemoryShare]);
   const double capped = kernel.flops.count() / (rate * profile[kGemmSustained]);

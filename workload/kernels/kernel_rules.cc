@@ -49,6 +49,12 @@ double kernel_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   return gpu.kernels[kStreamGap] + rule->seconds(kernel, gpu);
 }
 
+double start_seconds(const Kernel& kernel, const GpuSpec& gpu) {
+  const double gap = gpu.kernels[kStreamGap];
+  if (kernel.family == kGemm || kernel.family == kGroupedGemm) return gap + gemm_start(kernel, gpu.kernels);
+  return is_attention(kernel.family) ? gap + gpu.kernels[kAttentionStart] : gap;
+}
+
 double library_issue_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   if (is_attention(kernel.family)) return gpu.kernels[kAttentionIssue];
   if (kernel.family == kGroupedGemm) return gpu.kernels[kGroupedIssue] * static_cast<double>(kernel.batch);

@@ -64,6 +64,7 @@ class Roofline final : public ComputeModel {
     }
     return gpu_.kernel_launch + busy;
   }
+  [[nodiscard]] Duration launch_overhead(const Kernel& /*kernel*/) const override { return gpu_.kernel_launch; }
 
  private:
   [[nodiscard]] double efficiency(const Kernel& kernel) const {

@@ -217,7 +217,8 @@ void StageBuilder::finish(ProgramWriter& writer) {
   if (streams_.model) {
     const TaskIndex summed =
         writer.collective(*streams_.model, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(4)}, "mp gradient norm");
-    if (!inputs_.parallel.post_validation) writer.wait(summed);
+    const bool validates_later = inputs_.parallel.post_validation && inputs_.parallel.pp > 1;
+    if (!validates_later) writer.wait(summed);
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});
   writer.compute(points_.sections().add(optimizer_update(points_.context(), owned - host_.offloaded(owned))));
