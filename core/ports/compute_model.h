@@ -24,8 +24,8 @@ class ComputeModel {
   [[nodiscard]] virtual Duration duration(const Kernel& kernel) const = 0;
   // The part of duration() that any launch takes, however little work it has; 0 where the model has none.
   [[nodiscard]] virtual Duration launch_overhead(const Kernel& kernel) const;
-  // The same as duration() on the rest of the GPU that communication leaves; not shorter than duration(). A model without contention
-  // returns duration().
+  // The same as duration() on the rest of the GPU that communication leaves; not shorter than duration(). A model
+  // without contention returns duration().
   [[nodiscard]] virtual Duration duration_beside(const Kernel& kernel, const Contention& contention) const;
   // The device-memory bandwidth that the thread blocks get, of what they ask for, while the kernel runs concurrently. A
   // model without contention returns contention.memory.

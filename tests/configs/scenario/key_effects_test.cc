@@ -1,5 +1,5 @@
-// Every key of the schema: in every model it changes a result, or is listed as without effect, or is refused; a key that
-// is listed changes no result. A key without a row in key_trials.txt fails.
+// Every key of the schema: in every model it changes a result, or is listed as without effect, or is refused; a key
+// that is listed changes no result. A key without a row in key_trials.txt fails.
 #include "configs/scenario/key_effects.h"
 
 #include <algorithm>
