@@ -7,6 +7,7 @@
 
 #include "collectives/builtin.h"
 #include "collectives/nccl/tuner.h"
+#include "collectives/steps/parameter_server.h"
 #include "core/base/check.h"
 #include "core/base/text.h"
 
@@ -239,6 +240,7 @@ const CollectiveAlgorithm* SimpleChooser::on_torus(const CollectiveCall& call) c
 }
 
 const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
+  if (call.layout->servers.count > 0) return parameter_server();
   if (const CollectiveAlgorithm* const algorithm = named(call)) return *algorithm;
   if (const CollectiveAlgorithm* const algorithm = on_torus(call)) return *algorithm;
   return library_ != nullptr ? as_library(call) : builtin(rule(call, nvls_));

@@ -67,12 +67,13 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
 
 Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share) {
   const workload::World world = world_of(root, cluster, share);
-  if (root.has("layer_table")) return read_layered_job(root, cluster, world.ranks);
+  const workload::LayeredLayout replicas{.ranks = world.ranks, .host_ranks = world.host_ranks};
+  if (root.has("layer_table")) return read_layered_job(root, cluster, replicas);
   if (root.has("recommendation")) return read_recommendation_job(root, cluster, world.ranks);
   if (root.has("workload")) return read_recorded_job(root, cluster, world.ranks, foreign);
   if (root.documenting()) static_cast<void>(read_recorded_job(root, cluster, world.ranks, foreign));
   if (root.documenting()) static_cast<void>(read_recommendation_job(root, cluster, world.ranks));
-  if (root.documenting()) static_cast<void>(read_layered_job(root, cluster, world.ranks));
+  if (root.documenting()) static_cast<void>(read_layered_job(root, cluster, replicas));
   Job job;
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");

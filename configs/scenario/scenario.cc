@@ -156,7 +156,7 @@ AttentionFlops read_attention_flops(ConfigMap root) {
 // Of collectives, which may have algorithms of their own.
 std::vector<std::string> dimension_names_of(const Job& job) {
   if (job.trace) return dimension_names_of(*job.trace);
-  if (job.layered) return workload::layered_dimensions();
+  if (job.layered) return workload::layered_dimensions(job.layered->layout);
   return job.recommendation ? workload::recommendation_dimensions() : dimension_names();
 }
 
@@ -333,6 +333,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
                                            : read_simulate_of(root, scenario.job);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
+  check_server_rung(root, scenario);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology,
                                        .model = model,

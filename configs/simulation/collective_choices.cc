@@ -74,7 +74,8 @@ Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& 
     const std::string why = chooser_->check(call);
     refuse(why);
     if (!why.empty() || call.size() < 2 || !scenario.collectives.heeds_kernels()) return;
-    const bool own = chooser_->named(call) != nullptr || chooser_->on_torus(call) != nullptr;
+    const bool own = chooser_->named(call) != nullptr || chooser_->on_torus(call) != nullptr ||
+                     call.layout->servers.count > 0;
     if (!own || kernels_->choose(call).algorithm != nullptr) return;
     const std::string_view name = chooser_->choose(call).name();
     if (in_chunks) {

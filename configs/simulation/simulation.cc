@@ -215,7 +215,7 @@ Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& p
 }
 
 std::vector<workload::StageMemory> memory_of(const Job& job) {
-  if (job.layered) return {workload::layered_memory(job.layered->model, job.layered->ranks, job.memory)};
+  if (job.layered) return {workload::layered_memory(job.layered->model, job.layered->layout, job.memory)};
   if (job.recommendation) {
     return workload::recommendation_memory(job.recommendation->model, job.recommendation->placement, job.memory);
   }

@@ -19,7 +19,7 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, 
     plan = workload::build_recommendation_step(scenario.job.recommendation->model,
                                                scenario.job.recommendation->placement);
   } else if (scenario.job.layered) {
-    plan = workload::build_layered_step(scenario.job.layered->model, scenario.job.layered->ranks);
+    plan = workload::build_layered_step(scenario.job.layered->model, scenario.job.layered->layout);
   } else {
     plan = workload::build_step(
         {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);

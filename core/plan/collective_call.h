@@ -1,6 +1,7 @@
 // The vocabulary of collectives: the operation of a group, and how the group is laid out on the machine.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,6 +15,15 @@ namespace ringwright {
 enum class CollectiveKind { kAllReduce, kAllGather, kReduceScatter, kAllToAll, kBroadcast, kReduce };
 
 [[nodiscard]] std::string_view to_string(CollectiveKind kind);
+
+// The last members of a group may be parameter servers (Li et al., OSDI 2014): the others send them gradients and get
+// parameters back. Each holds an equal part.
+struct ParameterServers {
+  int count = 0;          // 0: the group has none
+  bool dedicated = true;  // they compute no gradients themselves
+
+  friend auto operator<=>(const ParameterServers&, const ParameterServers&) = default;
+};
 
 inline constexpr int kNicSetsOfKind = 1 << 16;
 // The kind of host of such a number.
@@ -31,6 +41,7 @@ struct GroupLayout {
   // By host: its kind and which of the machine's sets of NICs it has, where hosts are of several kinds or some miss
   // NICs: kind * kNicSetsOfKind + set. Empty: every host is of kind 0 and has all NICs.
   std::vector<int> nic_set;
+  ParameterServers servers = {};           // of the group
   int smallest_host = 0;                   // members on the host with the fewest, and the most
   int largest_host = 0;
 

@@ -8,7 +8,7 @@ namespace ringwright {
 namespace {
 
 bool is_same_dimension(const Dimension& a, const Dimension& b) {
-  return a.name == b.name && a.joins_stages == b.joins_stages;
+  return a.name == b.name && a.joins_stages == b.joins_stages && a.servers == b.servers;
 }
 
 // Those of all jobs, from the inside out: one that the jobs before do not have follows the one that it follows in its
@@ -26,6 +26,7 @@ std::vector<Dimension> dimensions_of(std::span<const PlacedJob> jobs) {
       Dimension fresh;
       fresh.name = dimension.name;
       fresh.joins_stages = dimension.joins_stages;
+      fresh.servers = dimension.servers;
       all.insert(all.begin() + static_cast<std::ptrdiff_t>(next), std::move(fresh));
       ++next;
     }

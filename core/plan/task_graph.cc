@@ -205,8 +205,9 @@ Dimension world_dimension(std::string name, std::size_t rank_count) {
 
 void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_rank) {
   CHECK(place_of_rank.size() == graph.rank_count(), "one position per rank");
-  // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions and NICs.
-  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>>, std::uint32_t> known;
+  // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions, NICs and
+  // parameter servers.
+  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>, ParameterServers>, std::uint32_t> known;
   // Most groups have the layout of another one, shifted by some hosts: detected without numbering their hosts.
   std::map<std::vector<std::int64_t>, std::uint32_t> moved;
   std::vector<std::int64_t> host;
@@ -226,6 +227,8 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
         offsets[2 * i] = place.host - first;
         offsets[2 * i + 1] = place.gpu + (std::int64_t{place.nic_set} << 32);
       }
+      offsets.push_back(dimension.servers.count);
+      offsets.push_back(dimension.servers.dedicated ? 1 : 0);
       if (offsets == offsets_before) {
         dimension.layout_of_group.push_back(dimension.layout_of_group.back());
         continue;
@@ -243,8 +246,9 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
       }
       GroupLayout layout = make_group_layout(host, gpu);
       layout.nic_set = nic_sets_of(layout, group, place_of_rank);
+      layout.servers = dimension.servers;
       const auto next = static_cast<std::uint32_t>(layouts.size());
-      const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set}, next);
+      const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set, layout.servers}, next);
       if (is_new) layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
       moved.emplace(offsets_before, entry->second);

@@ -117,6 +117,7 @@ inline constexpr int kChannels = 4;
 struct Dimension {
   std::string name;                            // "tp", "dp", "pp"
   bool joins_stages = false;                   // its messages pass between pipeline stages
+  ParameterServers servers = {};               // of every group
   std::vector<std::uint32_t> group_of;         // by rank
   std::vector<std::uint32_t> index_in_group;   // by rank
   std::vector<std::vector<RankId>> groups;     // by group: its ranks in group order

@@ -1,4 +1,4 @@
-// The codes of mistakes in a layer table: E540 to E543.
+// The codes of mistakes in a layer table: E540 to E543, E548, E549.
 #include <array>
 
 #include "workload/layered/layered_config.h"
@@ -21,6 +21,13 @@ constexpr std::array kLayeredCodes = {
               "A scenario has one job: a transformer (model, training, parallel), a recorded step (workload), a\n"
               "recommendation model, or a layer table. Its GPUs are of one kind.",
               "layer_table: { preset: resnet50, global_batch: 2048 }   # without model, training and parallel"},
+    ErrorCode{"E548", "parameter servers that the cluster has no hosts for",
+              "Servers are whole hosts, the last ones of the job. Dedicated servers leave at least one host for\n"
+              "workers.",
+              "parameter_server: { servers: 4 } on 4 hosts   # write dedicated: false, or servers: 3"},
+    ErrorCode{"E549", "parameter servers in a model of NCCL's kernels",
+              "Workers and servers exchange messages of their own; NCCL's kernels do not carry them.",
+              "collectives: { model: chunks } with layer_table.parameter_server   # write model: steps"},
 };
 
 }  // namespace

@@ -2,15 +2,14 @@
 // pass saves.
 #pragma once
 
-#include <cstdint>
-
+#include "workload/layered/layered_layout.h"
 #include "workload/layered/layered_model.h"
 #include "workload/memory/memory.h"
 
 namespace ringwright::workload {
 
-// All ranks are equal: one ledger. `ranks` divides the global batch.
-[[nodiscard]] StageMemory layered_memory(const LayeredModel& model, std::int64_t ranks,
+// All workers are equal: one ledger. They divide the global batch.
+[[nodiscard]] StageMemory layered_memory(const LayeredModel& model, const LayeredLayout& layout,
                                          const MemoryAssumptions& assumptions);
 
 }  // namespace ringwright::workload

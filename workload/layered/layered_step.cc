@@ -4,14 +4,13 @@
 
 #include <fmt/format.h>
 
+#include "workload/layered/gradient_exchange.h"
 #include "workload/program/gradient_buckets.h"
 #include "workload/program/graph_tables.h"
 #include "workload/program/program_writer.h"
 
 namespace ringwright::workload {
 namespace {
-
-constexpr CommStream kLayeredGradients{.dimension = DimensionId(0), .stream = 1};
 
 Bytes layer_bytes_of(double bytes) {
   return scale(Bytes(1), bytes);
@@ -21,16 +20,16 @@ Bytes gradients_of(const LayerRow& row) {
   return layer_bytes_of(static_cast<double>(parameters_of(row)) * kLayerWeightBytes);
 }
 
-// Writes the program that all ranks run.
+// Writes the program that all workers run.
 class LayeredWriter {
  public:
-  LayeredWriter(const LayeredModel& model, std::int64_t ranks, GraphTables& tables)
+  LayeredWriter(const LayeredModel& model, const LayeredLayout& layout, bool is_server, GraphTables& tables)
       : model_(model),
-        ranks_(ranks),
-        samples_(static_cast<double>(model.global_batch / ranks)),
+        samples_(static_cast<double>(model.global_batch / layout.workers())),
         tables_(tables),
         writer_(tables, "layers"),
-        buckets_(model.bucket, model.first_bucket) {}
+        buckets_(model.bucket, model.first_bucket),
+        exchange_(model, layout, is_server) {}
 
   [[nodiscard]] Program write() && {
     name("forward");
@@ -42,32 +41,30 @@ class LayeredWriter {
       const LayerRow& row = model_.layers[r];
       for (std::int64_t i = row.count; i-- > 0;) {
         run(backward(row, r > 0 || i > 0));
-        reduce(buckets_.add(gradients_of(row)));
+        exchange_.exchange(writer_, buckets_.add(gradients_of(row)));
       }
     }
-    reduce(buckets_.close());
-    for (const TaskIndex task : reduced_) writer_.wait(task);
+    exchange_.exchange(writer_, buckets_.close());
+    exchange_.wait(writer_);
     name("optimizer");
-    const double weights = static_cast<double>(parameter_count(model_));
-    // Reads weight, gradient and state; writes weight and state.
-    const double each = kLayerWeightBytes * (3.0 + 2.0 * state_values(model_.optimizer));
-    run({{.family = KernelFamily::kOptimizer, .name = "update", .type = DataType::kFp32,
-          .bytes = layer_bytes_of(weights * each)}});
-    return writer_.finish(ranks_ > 1 ? 2 : 1);
+    if (!exchange_.servers_update()) update();
+    return writer_.finish(exchange_.streams());
   }
 
  private:
   void name(const std::string& text) { writer_.name_work({.label = text, .work = text}); }
   void run(std::vector<Kernel> kernels) { writer_.compute(tables_.add_section(std::move(kernels))); }
+
+  void update() {
+    const double weights = static_cast<double>(parameter_count(model_));
+    // Reads weight, gradient and state; writes weight and state.
+    const double each = kLayerWeightBytes * (3.0 + 2.0 * state_values(model_.optimizer));
+    run({{.family = KernelFamily::kOptimizer, .name = "update", .type = DataType::kFp32,
+          .bytes = layer_bytes_of(weights * each)}});
+  }
   [[nodiscard]] double element() const { return bytes_per_element(model_.precision); }
   [[nodiscard]] double outputs(const LayerRow& row) const {
     return samples_ * static_cast<double>(row.positions) * static_cast<double>(row.n);
-  }
-
-  void reduce(Bytes bytes) {
-    if (bytes == Bytes(0) || ranks_ < 2) return;
-    reduced_.push_back(writer_.collective(kLayeredGradients, {.kind = CollectiveKind::kAllReduce, .bytes = bytes},
-                                          fmt::format("gradients {}", reduced_.size())));
   }
 
   // Inputs and outputs of the layer as tensors, not as the matrices of its GEMM: the implicit algorithm reads them so.
@@ -112,13 +109,35 @@ class LayeredWriter {
   }
 
   const LayeredModel& model_;
-  std::int64_t ranks_;
   double samples_;  // of one rank
   GraphTables& tables_;
   ProgramWriter writer_;
   GradientBuckets buckets_;
-  std::vector<TaskIndex> reduced_;
+  GradientExchange exchange_;
 };
+
+// A dedicated server has no layers.
+Program server_program(const LayeredModel& model, const LayeredLayout& layout, GraphTables& tables) {
+  ProgramWriter writer(tables, "parameter server");
+  GradientExchange exchange(model, layout, true);
+  for (const Bytes bytes : gradient_buckets(model)) exchange.exchange(writer, bytes);
+  exchange.wait(writer);
+  return writer.finish(exchange.streams());
+}
+
+// By rank: 0 of a worker, 1 of a server, where both exist.
+void add_programs(const LayeredModel& model, const LayeredLayout& layout, GraphTables& tables, TaskGraph& graph) {
+  const bool all_serve = layout.is_server(0);
+  graph.programs.push_back(LayeredWriter(model, layout, all_serve, tables).write());
+  const bool some_serve = layout.servers.count > 0 && !all_serve;
+  if (some_serve && layout.servers.dedicated) graph.programs.push_back(server_program(model, layout, tables));
+  if (some_serve && !layout.servers.dedicated) {
+    graph.programs.push_back(LayeredWriter(model, layout, true, tables).write());
+  }
+  for (std::int64_t rank = 0; rank < layout.ranks; ++rank) {
+    graph.program_of.emplace_back(some_serve && layout.is_server(rank) ? 1 : 0);
+  }
+}
 
 }  // namespace
 
@@ -135,18 +154,14 @@ std::vector<Bytes> gradient_buckets(const LayeredModel& model) {
   return sizes;
 }
 
-StepPlan build_layered_step(const LayeredModel& model, std::int64_t ranks) {
+StepPlan build_layered_step(const LayeredModel& model, const LayeredLayout& layout) {
   StepPlan plan;
   GraphTables tables;
-  plan.graph.programs.push_back(LayeredWriter(model, ranks, tables).write());
-  for (std::int64_t rank = 0; rank < ranks; ++rank) plan.graph.program_of.emplace_back(0);
-  plan.communication.emplace_back();
-  if (ranks > 1) {
-    plan.graph.dimensions.push_back(world_dimension(layered_dimensions().front(), static_cast<std::size_t>(ranks)));
-    Bytes reduced;
-    for (const Bytes bytes : gradient_buckets(model)) reduced += bytes;
-    plan.communication.front() = {reduced};
-  }
+  add_programs(model, layout, tables, plan.graph);
+  plan.graph.dimensions = exchange_dimensions(layout);
+  Bytes gradients;
+  for (const Bytes bytes : gradient_buckets(model)) gradients += bytes;
+  plan.communication = {exchange_volume(layout, gradients)};
   tables.move_into(plan.graph);
   plan.parameters = parameter_count(model);
   plan.tokens = model.global_batch;
@@ -154,15 +169,15 @@ StepPlan build_layered_step(const LayeredModel& model, std::int64_t ranks) {
   // Forward, and two gradients for each layer but that of the first layer's input.
   const double sample = 3.0 * forward_flops(model) - forward_flops(model.layers.front());
   const auto batch = static_cast<double>(model.global_batch);
-  plan.stage_flops = {Flops(sample * batch / static_cast<double>(ranks))};
+  plan.stage_flops = {Flops(sample * batch / static_cast<double>(layout.workers()))};
   plan.hardware_flops = Flops(sample * batch);
   plan.model_flops = plan.hardware_flops;
   plan.model_flops_full_attention = plan.hardware_flops;
   return plan;
 }
 
-std::vector<std::string> layered_dimensions() {
-  return {"dp"};
+std::vector<std::string> layered_dimensions(const LayeredLayout& layout) {
+  return {layout.servers.count > 0 ? "dp_node" : "dp"};
 }
 
 }  // namespace ringwright::workload

@@ -1,5 +1,5 @@
 // One training step of a layer table with data parallelism as a task graph: forward, backward with gradients
-// all-reduced in buckets during it, and the optimizer.
+// exchanged in buckets during it, and the optimizer.
 //
 // A bucket is reduced as soon as its last gradient is computed (PyTorch DistributedDataParallel: buckets of 25 MiB, the
 // first of 1 MiB; Li et al., arXiv 2006.15704). With equal buckets of 64 MiB it is Horovod's fusion buffer (Sergeev and
@@ -11,18 +11,19 @@
 #include <string>
 #include <vector>
 
+#include "workload/layered/layered_layout.h"
 #include "workload/layered/layered_model.h"
 #include "workload/step/step_builder.h"
 
 namespace ringwright::workload {
 
-// `ranks` divides the global batch.
-[[nodiscard]] StepPlan build_layered_step(const LayeredModel& model, std::int64_t ranks);
+// The workers divide the global batch.
+[[nodiscard]] StepPlan build_layered_step(const LayeredModel& model, const LayeredLayout& layout);
 
-// Sizes of the all-reduced buckets, in the order of the backward pass.
+// Sizes of the buckets of gradients, in the order of the backward pass.
 [[nodiscard]] std::vector<Bytes> gradient_buckets(const LayeredModel& model);
 
-// The dimension of its graph: "dp".
-[[nodiscard]] std::vector<std::string> layered_dimensions();
+// The dimension of its graph whose collectives may have an algorithm of their own.
+[[nodiscard]] std::vector<std::string> layered_dimensions(const LayeredLayout& layout);
 
 }  // namespace ringwright::workload

@@ -79,14 +79,14 @@ TEST(LayerTable, EveryGradientIsReducedOnce) {
   Bytes sum;
   for (const Bytes bytes : gradient_buckets(model)) sum += bytes;
   EXPECT_EQ(sum, Bytes(138357544LL * 4));
-  const StepPlan plan = build_layered_step(model, 64);
+  const StepPlan plan = build_layered_step(model, {.ranks = 64});
   EXPECT_EQ(plan.communication.front().front(), sum);
   EXPECT_EQ(plan.graph.rank_count(), 64U);
   EXPECT_EQ(check_task_graph(plan.graph), "");
 }
 
 TEST(LayerTable, OneRankReducesNothing) {
-  const StepPlan plan = build_layered_step(three_layers(Bytes(1), Bytes(1)), 1);
+  const StepPlan plan = build_layered_step(three_layers(Bytes(1), Bytes(1)), {.ranks = 1});
   EXPECT_THAT(plan.graph.dimensions, IsEmpty());
   EXPECT_THAT(plan.communication.front(), IsEmpty());
   EXPECT_EQ(check_task_graph(plan.graph), "");
@@ -94,7 +94,7 @@ TEST(LayerTable, OneRankReducesNothing) {
 
 // 2 x 1000 x 256 for one GEMM and sample; 3 forward, 3 weight gradients, 2 input gradients; 8 samples.
 TEST(LayerTable, TheFirstLayerNeedsNoInputGradient) {
-  const StepPlan plan = build_layered_step(three_layers(Bytes(1), Bytes(1)), 2);
+  const StepPlan plan = build_layered_step(three_layers(Bytes(1), Bytes(1)), {.ranks = 2});
   const double expected = 2.0 * 1000 * 256 * 8 * 8;
   EXPECT_DOUBLE_EQ(plan.model_flops.count(), expected);
   Flops of_kernels;
@@ -106,7 +106,7 @@ TEST(LayerTable, TheFirstLayerNeedsNoInputGradient) {
 
 // Weights 3 x 256,000 x 4 bytes; 4 samples of 1000 inputs and 3 x 256 outputs in fp32; one momentum.
 TEST(LayerTable, MemoryIsThatOfItsTensors) {
-  const StageMemory memory = layered_memory(three_layers(Bytes(1), Bytes(1)), 2, {});
+  const StageMemory memory = layered_memory(three_layers(Bytes(1), Bytes(1)), {.ranks = 2}, {});
   EXPECT_EQ(memory.of("weights"), Bytes(3'072'000));
   EXPECT_EQ(memory.of("gradients"), Bytes(3'072'000));
   EXPECT_EQ(memory.of("optimizer state"), Bytes(3'072'000));
@@ -129,7 +129,7 @@ TEST(LayerTable, MistakesHaveTheirCodes) {
   const ReadTable vast = read("global_batch: 1000000000, layers: [{name: a, positions: 16777216, k: 1, n: 16777216, "
                               "inputs: 1}]");
   EXPECT_THAT(vast.codes, ElementsAre("E542"));
-  EXPECT_EQ(check_task_graph(build_layered_step(vast.model, 1).graph), "");
+  EXPECT_EQ(check_task_graph(build_layered_step(vast.model, {.ranks = 1}).graph), "");
   GpuSpec gpu;
   gpu.name = "GPU";
   gpu.peak[static_cast<std::size_t>(DataType::kFp32)] = FlopRate(1e13);
