@@ -106,6 +106,17 @@ Duration direct_time(const Formula& f) {
   return std::max(in, out);
 }
 
+// The busier of a server's port, which the parts of all other workers cross, and a worker's, which those of all other
+// servers do. Members are on different hosts.
+Duration parameter_server_time(const Formula& f) {
+  const ParameterServers& servers = f.call.layout->servers;
+  const int workers = servers.dedicated ? f.n - servers.count : f.n;
+  const bool alone = !servers.dedicated && servers.count == f.n;  // every worker serves a part of its own
+  const int at_server = servers.dedicated ? workers : workers - 1;
+  const int at_worker = alone ? servers.count - 1 : servers.count;
+  return f.between(f.part(servers.count, std::max(at_server, at_worker)));
+}
+
 // At distance d along the hosts, min(d, p) members of a host send to another one.
 Duration pairwise_time(const Formula& f) {
   const Bytes bytes = f.part(f.n);
@@ -291,6 +302,7 @@ constexpr std::array kRows = {
     Row{"islands", islands_time},
     Row{"direct", direct_time},
     Row{"pairwise", pairwise_time},
+    Row{"parameter_server", parameter_server_time},
     Row{"in_switch", in_switch_time},
     Row{"nvls_tree", nvls_tree_time},
     Row{"collnet_direct", collnet_direct_time},

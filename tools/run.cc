@@ -324,11 +324,6 @@ class Run final : public Command {
   // The step is simulated once more, task by task.
   [[nodiscard]] ExitCode write_traces(const configs::Scenario& scenario, configs::FoldMode fold,
                                       const CommonOptions& common) const {
-    const bool serves = scenario.job.layered && scenario.job.layered->layout.servers.count > 0;
-    if (serves && !chakra_.empty()) {
-      return refuse(failure("E254", "Chakra traces have no node for the exchange with parameter servers", {},
-                            "write a GOAL schedule with --goal, or remove layer_table.parameter_server"));
-    }
     const auto step = configs::StepTraces::record(scenario, fold);
     if (!step) return refuse(step.error());
     const Result<std::string> said = write_step(**step, {.chakra = chakra_, .goal = goal_});

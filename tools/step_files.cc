@@ -34,6 +34,9 @@ Diagnostics write_chakra(const traces::ChakraExport& traces, const std::string& 
 Result<std::string> write_step(const configs::StepTraces& step, const StepFiles& files) {
   std::string said;
   if (!files.chakra.empty()) {
+    if (Diagnostics problems = step.refused_as_chakra(); problems.has_errors()) {
+      return tl::unexpected(std::move(problems));
+    }
     if (Diagnostics problems = write_chakra(step.traces(), files.chakra); problems.has_errors()) {
       return tl::unexpected(std::move(problems));
     }

@@ -1,6 +1,8 @@
 #include "configs/simulation/step_traces.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "configs/simulation/goal_calls.h"
 #include "configs/simulation/play_spans.h"
@@ -41,6 +43,13 @@ Result<std::unique_ptr<StepTraces>> StepTraces::record(const Scenario& scenario,
   step->export_.emplace(std::move(*made));
   step->lost_in_goal_ = configs::lost_in_goal(scenario, *step->simulation_);
   return step;
+}
+
+Diagnostics StepTraces::refused_as_chakra() const {
+  const std::vector<Dimension>& dimensions = simulation_->plan().graph.dimensions;
+  if (std::ranges::none_of(dimensions, [](const Dimension& d) { return d.servers.count > 0; })) return {};
+  return failure("E254", "Chakra traces have no node for the exchange with parameter servers", {},
+                 "write a GOAL schedule with --goal, or remove layer_table.parameter_server");
 }
 
 Result<traces::GoalSchedule> StepTraces::goal() const {

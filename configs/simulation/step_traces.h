@@ -25,6 +25,8 @@ class StepTraces {
   [[nodiscard]] static Result<std::unique_ptr<StepTraces>> record(const Scenario& scenario, FoldMode fold);
 
   [[nodiscard]] const traces::ChakraExport& traces() const { return *export_; }
+  // Why Chakra traces cannot express the step; none where they can.
+  [[nodiscard]] Diagnostics refused_as_chakra() const;
   // The same step as a GOAL schedule, and what that lacks.
   [[nodiscard]] Result<traces::GoalSchedule> goal() const;
   [[nodiscard]] const Diagnostics& lost_in_goal() const { return lost_in_goal_; }

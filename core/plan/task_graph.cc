@@ -248,7 +248,8 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
       layout.nic_set = nic_sets_of(layout, group, place_of_rank);
       layout.servers = dimension.servers;
       const auto next = static_cast<std::uint32_t>(layouts.size());
-      const auto [entry, is_new] = known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set, layout.servers}, next);
+      const auto [entry, is_new] =
+          known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set, layout.servers}, next);
       if (is_new) layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
       moved.emplace(offsets_before, entry->second);

@@ -20,7 +20,7 @@ using Settings = std::vector<std::string>;
 
 // 4096 x 4096 + 4096 weights.
 constexpr double kGradients = 4.0 * (4096.0 * 4096 + 4096);
-constexpr double kNic = 25e9;  // 200 Gb/s
+constexpr double kNic = 12.5e9;  // 100 Gb/s: less than PCIe
 
 struct Servers {
   int nodes = 0;
@@ -39,7 +39,8 @@ std::string with(const Servers& servers, const std::string& bucket = "1GiB") {
       "layer_table:\n  global_batch: {}\n  bucket: {}\n  first_bucket: {}\n{}"
       "  layers: [{{name: fc, k: 4096, n: 4096, inputs: 4096, relu: false}}]\n"
       "collectives: {{model: steps, overhead: none, tuner: simple}}\n"
-      "cluster: {{nodes: {}, node: {{preset: dgx-a100, gpus: {}, memory: {{bandwidth: 100000TB/s, latency: 0s}},"
+      "cluster: {{nodes: {}, node: {{preset: dgx-a100, gpus: {}, nic: {{bandwidth: 100Gbps, efficiency: 1.0}}, "
+      "memory: {{bandwidth: 100000TB/s, latency: 0s}},"
       " gpu: {{peak: {{fp32: 100000TFLOPS}}, memory_bandwidth: 100000TB/s, kernel_launch: 0s}}}},"
       " fabric: {{type: fat_tree}}}}\ncompute: {{model: roofline}}\n",
       workers, bucket, bucket, own, servers.nodes, servers.gpus);

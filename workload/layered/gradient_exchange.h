@@ -1,7 +1,7 @@
 // How gradients of a layer table become new weights: all-reduced among the ranks, or by parameter servers.
 //
-// With parameter servers a bucket is reduced among the GPUs of a host first, each of which then pushes its part over its
-// own NIC and pulls the updated parameters (the hierarchy of BytePS: Jiang et al., "A Unified Architecture for
+// With parameter servers a bucket is reduced among the GPUs of a host first, each of which then pushes its part over
+// its own NIC and pulls the updated parameters (the hierarchy of BytePS: Jiang et al., "A Unified Architecture for
 // Accelerating Distributed DNN Training in Heterogeneous GPU/CPU Clusters", OSDI 2020, section 5). A server adds the
 // pushes of all hosts and updates its parameters in host memory, as soon as the last of them has arrived: training is
 // synchronous.

@@ -4,7 +4,8 @@
 
 namespace ringwright::workload {
 
-StageMemory layered_memory(const LayeredModel& model, const LayeredLayout& layout, const MemoryAssumptions& assumptions) {
+StageMemory layered_memory(const LayeredModel& model, const LayeredLayout& layout,
+                           const MemoryAssumptions& assumptions) {
   StageMemory memory;
   const auto add = [&](std::string name, double bytes, Evidence evidence) {
     if (bytes > 0.0) {
