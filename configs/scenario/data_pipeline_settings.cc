@@ -85,6 +85,7 @@ std::optional<DataPipeline> read_settings(ConfigMap& map) {
 }
 
 void check_clock(ConfigMap& map, const DataPipeline& pipeline, const Scenario& scenario) {
+  if (scenario.document.log().diagnostics().has_errors()) return;  // such as a rate of 0, reported already
   const std::int64_t steps = scenario.simulate.warmup + scenario.simulate.steps;
   const Duration batch = batch_time(pipeline, scenario.cluster.hosts, samples_per_step(scenario));
   if (to_seconds(batch) * static_cast<double>(steps) < 0.5 * to_seconds(kClockEnd)) return;

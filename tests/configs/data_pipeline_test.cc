@@ -91,6 +91,8 @@ TEST(DataPipelines, MistakesAreReportedWithTheirPlace) {
   EXPECT_THAT(refused("cpu_per_sample: 1ms, remote_workers: 4"), HasSubstr("E546"));
   EXPECT_THAT(refused("cpu_per_sample: 1ms, remote_workers: 4, network: 10Gbps"), HasSubstr("E546"));
   EXPECT_THAT(refused("cpu_per_sample: 1000h, local_workers: 1"), HasSubstr("E547"));
+  const std::string idle = refused("cpu_per_sample: 8ms, stored_per_sample: 1MB, storage: {per_host: 0GB/s}");
+  EXPECT_THAT(idle, testing::AllOf(HasSubstr("E106"), testing::Not(HasSubstr("E547"))));
   EXPECT_THAT(refused("cpu_per_sample: 1ms, local_workers: -1"), HasSubstr("local_workers"));
   EXPECT_THAT(refused("cpu_per_sample: 1ms, workers: 4"), HasSubstr("local_workers"));
 }
