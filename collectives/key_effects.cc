@@ -11,6 +11,13 @@ std::span<const KeyEffect> collective_key_effects() {
   constexpr std::string_view kRulesChoose =
       "with 'collectives.tuner: simple' a few rules choose the algorithm; only a call whose algorithm has no kernel "
       "takes the overhead of NCCL's choice";
+  constexpr std::string_view kLibraryCounts =
+      "collectives.model=chunks | collectives.overhead=kernels | collectives.tuner=nccl | interference.model=share | "
+      "comm.library!=nccl & comm.library!=rccl";
+  constexpr std::string_view kVariablesCount =
+      "collectives.model=chunks | collectives.overhead=kernels | collectives.tuner=nccl | interference.model=share | "
+      "comm.library=oneccl | comm.library=horovod";
+  constexpr std::string_view kKernelsOnly = "'collectives.model: chunks' simulates NCCL's kernels only";
   static constexpr std::array kEffects = {
       KeyEffect{"collectives.tuner", "collectives.model!=chunks", kKernels},
       KeyEffect{"collectives.nvls", "collectives.model!=chunks", kKernels},
@@ -26,9 +33,11 @@ std::span<const KeyEffect> collective_key_effects() {
       KeyEffect{"comm.costs.host", "",
                 "only back-to-back calls as in nccl-tests wait for the thread that issues them ('ringwright "
                 "collective'); in a training step it is compute.host_issue"},
-      KeyEffect{"comm.library", kNcclCounts, kNcclDoesNotCount},
+      KeyEffect{"comm.library", kLibraryCounts, kNcclDoesNotCount},
       KeyEffect{"comm.nccl_version", kNcclCounts, kNcclDoesNotCount},
-      KeyEffect{"comm.env.*", kNcclCounts, kNcclDoesNotCount},
+      KeyEffect{"comm.env.*", kVariablesCount, kNcclDoesNotCount},
+      KeyEffect{"comm.env.HOROVOD_CYCLE_TIME", "collectives.model!=chunks", kKernelsOnly},
+      KeyEffect{"comm.env.HOROVOD_CACHE_CAPACITY", "collectives.model!=chunks", kKernelsOnly},
       KeyEffect{"comm.env.NCCL_ALGO", kNcclChooses, kRulesChoose},
       KeyEffect{"comm.tuner_config", kNcclCounts, kNcclDoesNotCount},
       KeyEffect{"comm.tuner_config", kNcclChooses, kRulesChoose},
