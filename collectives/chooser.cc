@@ -123,6 +123,8 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung, const LibraryProfil
       assume_costs(collectives, profile);
       return profile.costs;
     }
+    // Chunks are refused.
+    if (rung == Rung::kChunks) return {};
     collectives.warn("model", "W562",
                      fmt::format("{}'s cost of a message does not count: only 'collectives.model: steps' simulates "
                                  "steps", profile.name));

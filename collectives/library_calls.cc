@@ -65,11 +65,13 @@ Duration LibraryCalls::of(const CollectiveCall& call) const {
   return kernels + (called ? inputs_.library.profile->call : Duration()) + staging(call) + cycle(call);
 }
 
-// Messages between stages of a pipeline: the sender's copy down and the receiver's copy up.
+// Messages between stages of a pipeline: the sender's copy down, the socket, and the receiver's copy up.
 Duration LibraryCalls::of(const MessageBetween& message) const {
   const Duration kernels = inputs_.kernels != nullptr ? inputs_.kernels->of(message) : Duration();
   const bool staged = std::ranges::any_of(inputs_.library.profile->rules, &AlgorithmRule::staged);
-  return kernels + (staged ? 2 * transfer_time(message.call.bytes, inputs_.host_copy) : Duration());
+  if (!staged) return kernels;
+  const Bytes bytes = message.call.bytes;
+  return kernels + 2 * transfer_time(bytes, inputs_.host_copy) + inputs_.costs.before_send(0, bytes);
 }
 
 }  // namespace ringwright::collectives

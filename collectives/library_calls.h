@@ -20,6 +20,7 @@ class LibraryCalls final : public CallOverhead {
   struct Inputs {
     const LibrarySettings& library;
     const SimpleChooser& chooser;
+    StepCosts costs;       // of messages between two ranks; those of collectives are paid step by step
     Bandwidth host_copy;   // of one GPU, one direction
     Bandwidth gpu_memory;  // of one GPU
     const CallOverhead* kernels = nullptr;  // that comes on top; null: none

@@ -49,6 +49,7 @@ void CollectiveRung::wire_library(const Inputs& inputs) {
     library_.emplace(
         collectives::LibraryCalls::Inputs{.library = scenario.collectives.library,
                                           .chooser = inputs.choices.steps(),
+                                          .costs = scenario.collectives.step_costs,
                                           .host_copy = scenario.comm.costs.host_copy,
                                           .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
                                           .kernels = overheads_.get()});

@@ -62,6 +62,16 @@ TEST(Gloo, GathersAShareIntoAWholeBuffer) {
   EXPECT_LT(time(without, ", world: {algorithm: ring}"), time(with, ""));
 }
 
+// Between two hosts: two copies, a message and its copy to the socket in addition to the wire.
+TEST(Gloo, StagesMessagesBetweenRanksToo) {
+  const auto time = [](const std::string& rest) {
+    return call(machine(2, "dgx-a100", rest), CollectiveOperation::kSendReceive, 64_MiB, 1).time;
+  };
+  const Duration wire = time("collectives: {model: steps, overhead: none}");
+  EXPECT_EQ(time("comm: {library: gloo, costs: {host_copy: 20GB/s}}"),
+            wire + 2 * transfer_time(64_MiB, Bandwidth(20e9)) + 10_us + transfer_time(64_MiB, Bandwidth(8e9)));
+}
+
 // The classes of time of a library over TCP: far slower than NCCL over RDMA.
 TEST(Gloo, IsSlowerThanNccl) {
   const Duration nccl = call(machine(2, "dgx-h100", ""), CollectiveOperation::kAllReduce, 64_MiB).time;
