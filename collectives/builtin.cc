@@ -19,8 +19,11 @@ const CollectiveAlgorithm& binomial();
 const CollectiveAlgorithm& scatter_allgather();
 const CollectiveAlgorithm& scatter_ring();
 const CollectiveAlgorithm& hierarchical();
+const CollectiveAlgorithm& hybrid();
 const CollectiveAlgorithm& islands();
 const CollectiveAlgorithm& direct();
+const CollectiveAlgorithm& all_pairs();
+const CollectiveAlgorithm& all_pairs_once();
 const CollectiveAlgorithm& pairwise();
 const CollectiveAlgorithm& in_switch();
 const CollectiveAlgorithm& nvls_tree();
@@ -43,8 +46,11 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &scatter_allgather(),
       &scatter_ring(),
       &hierarchical(),
+      &hybrid(),
       &islands(),
       &direct(),
+      &all_pairs(),
+      &all_pairs_once(),
       &pairwise(),
       &in_switch(),
       &nvls_tree(),

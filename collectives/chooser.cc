@@ -1,6 +1,7 @@
 // The rules of the simple tuner. Thresholds are rounded numbers near the crossings of NCCL's own cost model.
 #include "collectives/chooser.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -99,18 +100,47 @@ constexpr std::array kRungs = {
            .doc = "steps, or coupled where a run in steps would simulate more than 1,000,000 messages one by one; "
                   "the report states which"}};
 
-StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
-  if (!collectives.has("step_costs") && !collectives.documenting()) return {};
+// What the library's profile assumes, where the user gives nothing.
+void assume_costs(ConfigMap& collectives, const LibraryProfile& profile) {
+  const std::string why = fmt::format("planning value of {}", profile.name);
+  const StepCosts& costs = profile.costs;
+  if (costs.message > Duration()) collectives.assume("step_costs.message", to_string(costs.message), why);
+  const auto rate = [&](std::string_view name, Bandwidth value) {
+    if (value > Bandwidth(0.0)) collectives.assume(name, to_string(value), why);
+  };
+  rate("step_costs.reduce_rate", costs.reduce_rate);
+  rate("step_costs.copy_rate", costs.copy_rate);
+}
+
+// A rate that is without limit where it is not given.
+void read_rate(ConfigMap& map, const Key<Bandwidth>& key, Bandwidth& rate) {
+  if (map.has(key.name) || map.documenting()) rate = map.bandwidth(key);
+}
+
+StepCosts read_step_costs(ConfigMap& collectives, Rung rung, const LibraryProfile& profile) {
+  if (!collectives.has("step_costs") && !collectives.documenting()) {
+    if (profile.costs.free()) return {};
+    if (rung == Rung::kSteps) {
+      assume_costs(collectives, profile);
+      return profile.costs;
+    }
+    // Chunks are refused.
+    if (rung == Rung::kChunks) return {};
+    collectives.warn("model", "W562",
+                     fmt::format("{}'s cost of a message does not count: only 'collectives.model: steps' simulates "
+                                 "steps", profile.name));
+    return {};
+  }
   ConfigMap map =
       collectives.map("step_costs", "software cost of messages in addition to the network, for libraries such as MPI");
   if (rung != Rung::kSteps && !collectives.documenting()) {
     map.ignore_rest("only 'collectives.model: steps' simulates steps");
     return {};
   }
-  StepCosts costs;
+  StepCosts costs = profile.costs;
   costs.message = map.duration({.name = "message",
                                 .doc = "per message sent, serialised on the sender",
-                                .fallback = Duration(),
+                                .fallback = profile.costs.message,
                                 .min = Duration()});
   costs.eager = map.bytes({.name = "eager",
                            .doc = "larger messages use rendezvous: they wait for the receiver",
@@ -118,13 +148,19 @@ StepCosts read_step_costs(ConfigMap& collectives, Rung rung) {
                            .min = Bytes(0)});
   costs.rendezvous = map.duration(
       {.name = "rendezvous", .doc = "time of the rendezvous handshake", .fallback = Duration(), .min = Duration()});
-  if (map.has("reduce_rate") || map.documenting()) {
-    costs.reduce_rate = map.bandwidth({.name = "reduce_rate",
-                                       .doc = "reduction rate of one rank, in bytes added per second; without it "
-                                              "reductions take no time",
-                                       .fallback = Bandwidth(10e9),
-                                       .min = Bandwidth(1e6)});
-  }
+  read_rate(map,
+            {.name = "reduce_rate",
+             .doc = "reduction rate of one rank, in bytes added per second; without it reductions take no time",
+             .fallback = Bandwidth(10e9),
+             .min = Bandwidth(1e6)},
+            costs.reduce_rate);
+  read_rate(map,
+            {.name = "copy_rate",
+             .doc = "rate at which one rank copies each message to a socket before it is sent, as over TCP; without it "
+                    "messages are not copied",
+             .fallback = Bandwidth(10e9),
+             .min = Bandwidth(1e6)},
+            costs.copy_rate);
   return costs;
 }
 
@@ -137,7 +173,7 @@ constexpr std::array kOverheads = {
 // rungs report the same time.
 bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings, bool alone) {
   const bool in_steps = settings.in_steps() || (alone && settings.rung == Rung::kClosedForm);
-  const bool counts = in_steps && settings.step_costs.free();
+  const bool counts = in_steps && settings.step_costs.free() && settings.library.profile->nccl_kernels;
   const std::string overhead =
       collectives.choice({.name = "overhead",
                           .doc = "what a call costs before its first step, or on top of its formula; default kernels "
@@ -150,14 +186,49 @@ bool read_overhead(ConfigMap& collectives, const ChooserSettings& settings, bool
   return false;
 }
 
+// Kernels, channels and the cost model are NCCL's.
+void refuse_kernels(ConfigMap& collectives, const ChooserSettings& settings) {
+  const LibraryProfile& profile = *settings.library.profile;
+  if (profile.nccl_kernels || collectives.documenting()) return;
+  const auto refuse = [&](std::string_view key, std::string_view value, std::string_view fix) {
+    collectives.error(key, "E563",
+                      fmt::format("'{}: {}' is about NCCL's kernels, and comm.library is {}", collectives.path_of(key),
+                                  value, profile.name),
+                      fmt::format("{}: {}", key, fix));
+  };
+  if (settings.rung == Rung::kChunks) refuse("model", "chunks", "steps");
+  if (settings.kernel_overhead) refuse("overhead", "kernels", "none");
+  if (settings.tuner == Tuner::kNccl && settings.rung != Rung::kChunks) refuse("tuner", "nccl", "simple");
+}
+
+// What a library adds to a call is added to steps and formulas, and so are its own algorithms.
+void warn_of_chunks(ConfigMap& collectives, const ChooserSettings& settings) {
+  if (settings.rung != Rung::kChunks || collectives.documenting()) return;
+  constexpr std::string_view kOnly = "'collectives.model: chunks' simulates NCCL's kernels";
+  if (settings.library.is("horovod")) {
+    collectives.warn("model", "W562", fmt::format("Horovod's cycles and fusion buffer do not count: {} only", kOnly),
+                     "model: steps");
+  }
+  if (settings.library.is("mscclpp")) {
+    collectives.warn("model", "W562",
+                     fmt::format("MSCCL++'s own algorithms do not count: {}, and plans of comm.algorithms", kOnly),
+                     "model: steps");
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Rung rung) { return kRungs[static_cast<std::size_t>(rung)].name; }
 
-ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions, Rung fallback) {
+ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions, Rung usual,
+                                      const LibrarySettings& library) {
   constexpr std::array kTuners = {Option{.name = "simple", .doc = "a few rules by kind, size and layout"},
                                   Option{.name = "nccl", .doc = "NCCL's own cost model, as configured in 'comm'"}};
-  ChooserSettings settings;
+  ChooserSettings settings{.library = library};
+  // Horovod's cycles come on top of steps; algorithms of MSCCL++ are steps, unless they are files.
+  const bool in_kernels = library.profile->nccl_kernels && !library.is("horovod") &&
+                          (library.profile->rules.empty() || library.runs_files);
+  const Rung fallback = in_kernels || usual != Rung::kChunks ? usual : Rung::kSteps;
   const std::string rung = collectives.choice(
       {.name = "model",
        .doc = "how collectives are simulated: the fidelity level; default chunks where one collective is simulated "
@@ -171,8 +242,8 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
       collectives.boolean({.name = "nvls",
                            .doc = "reduce and multicast in the hosts' NVSwitches where they support it (NVLS)",
                            .fallback = true});
-  settings.step_costs = read_step_costs(collectives, settings.rung);
-  settings.kernel_overhead = read_overhead(collectives, settings, fallback == Rung::kChunks);
+  settings.step_costs = read_step_costs(collectives, settings.rung, *library.profile);
+  settings.kernel_overhead = read_overhead(collectives, settings, usual == Rung::kChunks);
   const std::string tuner = collectives.choice(
       {.name = "tuner",
        .doc = "who chooses the algorithm of a collective; default nccl where NCCL's kernels are modelled (`model: "
@@ -180,6 +251,8 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
        .fallback = std::string(settings.heeds_kernels() ? "nccl" : "simple")},
       kTuners);
   settings.tuner = tuner == "nccl" ? Tuner::kNccl : Tuner::kSimple;
+  refuse_kernels(collectives, settings);
+  warn_of_chunks(collectives, settings);
   const std::vector<Option> options = algorithm_options();
   for (const std::string& dimension : dimensions) {
     ConfigMap map = collectives.map(dimension, "overrides for collectives of this dimension");
@@ -199,6 +272,7 @@ ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std
 SimpleChooser::SimpleChooser(const ChooserSettings& settings, const ChooserFacts& facts)
     : nvls_(settings.use_nvls && facts.hosts_have_nvls),
       library_(settings.tuner == Tuner::kNccl ? facts.library : nullptr),
+      rules_(settings.library),
       boxes_(facts.boxes) {
   for (const std::string& name : facts.dimensions) {
     by_dimension_.push_back({.dimension = name});
@@ -216,6 +290,8 @@ const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) con
 
 const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) const {
   const CollectiveAlgorithm* algorithm = chosen(call);
+  const bool horovod = rules_.is("horovod") && rules_.horovod.hierarchical;
+  if (algorithm == nullptr && horovod && call.kind == CollectiveKind::kAllReduce) algorithm = &builtin("hierarchical");
   return algorithm != nullptr && algorithm->supports(call) ? algorithm : nullptr;
 }
 
@@ -239,9 +315,24 @@ const CollectiveAlgorithm* SimpleChooser::on_torus(const CollectiveCall& call) c
   return rings.supports(call) ? &rings : nullptr;
 }
 
+const AlgorithmRule* SimpleChooser::rule_of(const CollectiveCall& call) const {
+  if (named(call) != nullptr) return nullptr;
+  const auto applies = [&](const AlgorithmRule& rule) {
+    if (!matches(rule, call)) return false;
+    const CollectiveAlgorithm& algorithm = builtin(rule.algorithm);
+    return algorithm.supports(call) && (nvls_ || !needs_nvls(algorithm, call));
+  };
+  for (const std::span<const AlgorithmRule> rules : {std::span(rules_.chosen), rules_.profile->rules}) {
+    const auto found = std::ranges::find_if(rules, applies);
+    if (found != rules.end()) return &*found;
+  }
+  return nullptr;
+}
+
 const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
   if (call.layout->servers.count > 0) return parameter_server();
   if (const CollectiveAlgorithm* const algorithm = named(call)) return *algorithm;
+  if (const AlgorithmRule* const rule = rule_of(call)) return builtin(rule->algorithm);
   if (const CollectiveAlgorithm* const algorithm = on_torus(call)) return *algorithm;
   return library_ != nullptr ? as_library(call) : builtin(rule(call, nvls_));
 }

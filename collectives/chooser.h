@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "collectives/libraries/profile.h"
 #include "collectives/steps/library_rings.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
@@ -38,6 +39,7 @@ struct ChooserSettings {
   bool use_nvls = true;  // `collectives.nvls`: use in-switch reduction where the hosts have it
   std::vector<DimensionChoice> choices;
   StepCosts step_costs;  // of Rung::kSteps
+  LibrarySettings library = {};  // whose rules and costs apply, `comm.library`
   // Not in Rung::kChunks: an isolated call takes as long as the kernels of Rung::kChunks.
   bool kernel_overhead = false;
 
@@ -47,9 +49,9 @@ struct ChooserSettings {
 };
 
 // Reads the `collectives` map; mistakes are recorded there. `dimensions`: those that may have an override; `rung`: the
-// default of `model`; libraries with step costs use steps.
+// default of `model`; libraries with step costs use steps. E563 for what a library without NCCL's kernels lacks.
 [[nodiscard]] ChooserSettings read_chooser_settings(ConfigMap collectives, std::span<const std::string> dimensions,
-                                                    Rung rung = Rung::kSteps);
+                                                    Rung rung = Rung::kSteps, const LibrarySettings& library = {});
 
 // Inputs of the chooser besides the settings.
 struct ChooserFacts {
@@ -73,6 +75,8 @@ class SimpleChooser final : public CollectiveChooser {
   // Along the sides of a torus; null elsewhere, or for kinds that are not split over its sides.
   [[nodiscard]] const CollectiveAlgorithm* on_torus(const CollectiveCall& call) const;
   [[nodiscard]] bool by_rule() const { return library_ == nullptr; }
+  // The rule of a library other than NCCL that applies; null: none, or the user names the algorithm.
+  [[nodiscard]] const AlgorithmRule* rule_of(const CollectiveCall& call) const;
   // The user's choices as the report shows them: "world".
   [[nodiscard]] std::string_view dimension(const CollectiveCall& call) const;
 
@@ -85,6 +89,7 @@ class SimpleChooser final : public CollectiveChooser {
   std::vector<DimensionChoice> by_dimension_;  // by dimension id
   bool nvls_;
   const ChannelChooser* library_ = nullptr;  // null: by the simple rules
+  LibrarySettings rules_;
   std::map<const GroupLayout*, std::vector<int>> boxes_;
   mutable std::mutex mutex_;                 // of what follows
   mutable std::map<Asked, const CollectiveAlgorithm*> answers_;

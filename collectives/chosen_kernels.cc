@@ -38,6 +38,8 @@ ChannelChoice ChosenKernels::choose(const CollectiveCall& call) const {
   const CollectiveAlgorithm* const named = inputs_.steps.named(call);
   if (call.layout->servers.count > 0) return {};
   if (named == nullptr && !inputs_.played && inputs_.steps.on_torus(call) != nullptr) return {};
+  // A library's own algorithm is not one of NCCL's kernels.
+  if (!inputs_.played && inputs_.steps.rule_of(call) != nullptr) return {};
   if (call.size() < 2 || (named == nullptr && !inputs_.steps.by_rule())) return inputs_.library.choose(call);
   const ChannelChoice own = kernel_for(named != nullptr ? *named : inputs_.steps.choose(call), call);
   // Where no kernel implements the choice of the simple rules, the library's choice stands for it.

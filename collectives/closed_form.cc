@@ -117,6 +117,13 @@ Duration parameter_server_time(const Formula& f) {
   return f.between(f.part(servers.count, std::max(at_server, at_worker)));
 }
 
+Duration all_pairs_time(const Formula& f) {
+  return 2 * direct_time(f);
+}
+Duration all_pairs_once_time(const Formula& f) {
+  return std::max(f.inside(f.call.bytes * (f.p - 1)), f.between(f.call.bytes * (f.n - f.p), f.p));
+}
+
 // At distance d along the hosts, min(d, p) members of a host send to another one.
 Duration pairwise_time(const Formula& f) {
   const Bytes bytes = f.part(f.n);
@@ -301,6 +308,8 @@ constexpr std::array kRows = {
     Row{"hierarchical", hierarchical_time},
     Row{"islands", islands_time},
     Row{"direct", direct_time},
+    Row{"all_pairs", all_pairs_time},
+    Row{"all_pairs_once", all_pairs_once_time},
     Row{"pairwise", pairwise_time},
     Row{"parameter_server", parameter_server_time},
     Row{"in_switch", in_switch_time},

@@ -63,6 +63,27 @@ constexpr std::array kCodes = {
                   "operation.",
               .example = "{\"name\": \"wait\", \"channel_ids\": [0], ...}   # and no signal on the other side\n"
                          "{\"name\": \"signal\", \"channel_ids\": [0], ...}   # there"},
+    ErrorCode{.code = "E562",
+              .title = "a variable is not one of the library's",
+              .explanation =
+                  "comm.library determines which variables comm.env may have: NCCL_* with nccl, rccl, horovod and "
+                  "mscclpp, CCL_ALLREDUCE and the like with oneccl, HOROVOD_* with horovod. Names of algorithms are "
+                  "oneCCL's; those that are not modelled (MPI's choice, a root that sends to all) are refused.",
+              .example = "comm: {library: oneccl, env: {CCL_ALLREDUCE: rings}}\n"
+                         "comm: {library: oneccl, env: {CCL_ALLREDUCE: \"recursive_doubling:0-8192;ring:8193-max\"}}"},
+    ErrorCode{.code = "E563",
+              .title = "the library does not run NCCL's kernels",
+              .explanation =
+                  "Channels, protocols, the cost of kernels and the choice of NCCL's cost model belong to NCCL and "
+                  "RCCL. Calls of other libraries are messages: model closed_form, coupled or steps.",
+              .example = "{comm: {library: gloo}, collectives: {model: chunks}}\n"
+                         "{comm: {library: gloo}, collectives: {model: steps}}"},
+    ErrorCode{.code = "W562",
+              .title = "a cost of the library does not count",
+              .explanation = "The cost of each message counts in steps only, and what Horovod adds to a call does not "
+                             "count where NCCL's kernels are simulated.",
+              .example = "{comm: {library: gloo}, collectives: {model: closed_form}}\n"
+                         "{comm: {library: gloo}, collectives: {model: steps}}"},
     ErrorCode{.code = "E360",
               .title = "there are no constants of classes in that place",
               .explanation =

@@ -18,6 +18,13 @@ constexpr KeyEffect by_rules(std::string_view key) {
 }  // namespace
 
 std::span<const KeyEffect> collective_key_effects() {
+  constexpr std::string_view kLibraryCounts =
+      "collectives.model=chunks | collectives.overhead=kernels | collectives.tuner=nccl | interference.model=share | "
+      "comm.library!=nccl & comm.library!=rccl";
+  constexpr std::string_view kVariablesCount =
+      "collectives.model=chunks | collectives.overhead=kernels | collectives.tuner=nccl | interference.model=share | "
+      "comm.library=oneccl | comm.library=horovod";
+  constexpr std::string_view kKernelsOnly = "'collectives.model: chunks' simulates NCCL's kernels only";
   static constexpr std::array kEffects = {
       KeyEffect{"collectives.nvls", "collectives.tuner!=nccl",
                 "NCCL chooses: set NCCL_NVLS_ENABLE in comm.env "
@@ -29,13 +36,15 @@ std::span<const KeyEffect> collective_key_effects() {
       KeyEffect{"comm.costs.host", "run.of=one collective",
                 "only back-to-back calls as in nccl-tests wait for the thread that issues them ('ringwright "
                 "collective'); in a training step it is compute.host_issue"},
-      KeyEffect{"comm.library", kNcclCounts, kNcclDoesNotCount},
+      KeyEffect{"comm.library", kLibraryCounts, kNcclDoesNotCount},
       KeyEffect{"comm.nccl_version", kNcclCounts, kNcclDoesNotCount},
       // Without GPUDirect, messages of every rung cross host memory.
       KeyEffect{.keys = "comm.env.*",
-                .needs = kNcclCounts,
+                .needs = kVariablesCount,
                 .why = kNcclDoesNotCount,
                 .except = "comm.env.NCCL_NET_GDR_LEVEL"},
+      KeyEffect{"comm.env.HOROVOD_CYCLE_TIME", "collectives.model!=chunks", kKernelsOnly},
+      KeyEffect{"comm.env.HOROVOD_CACHE_CAPACITY", "collectives.model!=chunks", kKernelsOnly},
       by_rules("comm.env.NCCL_ALGO"),
       KeyEffect{"comm.tuner_config", kNcclCounts, kNcclDoesNotCount},
       by_rules("comm.tuner_config"),

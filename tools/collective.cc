@@ -127,10 +127,7 @@ class Collective final : public Command {
     if (process_ && per_host % static_cast<int>(*process_) != 0) {
       return refuse(fmt::format("--gpus-per-process is {} and must divide the {} GPUs of a host", *process_, per_host));
     }
-    // A rack that is one node has servers of its own.
-    constexpr int kLargestServer = 16;
-    const bool one_thread = scenario->cluster.hosts == 1 && scenario->cluster.gpu.nvidia && per_host <= kLargestServer;
-    driven_ = static_cast<int>(process_.value_or(one_thread ? static_cast<std::uint64_t>(per_host) : 1));
+    driven_ = process_ ? static_cast<int>(*process_) : configs::usual_gpus_per_process(scenario->cluster, per_host);
     if (process_ && scenario->collectives.rung != collectives::Rung::kChunks && !common.quiet) {
       std::fprintf(stderr, "warning: --gpus-per-process has no effect with collectives.model: %s\n",
                    std::string(collectives::to_string(scenario->collectives.rung)).c_str());

@@ -313,11 +313,12 @@ std::vector<std::string> nccl_variables() {
   return names;
 }
 
-NcclKnobs read_nccl_environment(ConfigMap env) {
+NcclKnobs read_nccl_environment(ConfigMap env, std::span<const std::string> others) {
   NcclKnobs knobs;
   const std::vector<std::string> known = nccl_variables();
   for (const std::string& name : env.keys()) {
     if (std::binary_search(known.begin(), known.end(), name)) continue;
+    if (std::ranges::find(others, name) != others.end()) continue;
     const std::string near = nearest_name(name, known);
     env.error(name, "E182", fmt::format("'{}' is not a variable of NCCL", name),
               near.empty() ? "" : fmt::format("did you mean '{}'?", near));

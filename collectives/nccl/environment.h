@@ -2,6 +2,7 @@
 // other variables of NCCL are listed as ignored, unknown names are mistakes.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,8 @@
 
 namespace ringwright::collectives {
 
-[[nodiscard]] NcclKnobs read_nccl_environment(ConfigMap env);
+// `others`: variables that another reader of the same map takes, those of Horovod.
+[[nodiscard]] NcclKnobs read_nccl_environment(ConfigMap env, std::span<const std::string> others = {});
 
 // Names of all variables that the map may have, sorted; for completion and tests.
 [[nodiscard]] std::vector<std::string> nccl_variables();

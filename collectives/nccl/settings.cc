@@ -1,7 +1,6 @@
 #include "collectives/nccl/settings.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/libraries/settings.h"
 #include "collectives/nccl/environment.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
@@ -23,9 +23,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "nccl";
 constexpr std::string_view kRccl = "rccl";
 constexpr std::string_view kDefaultVersion = "2.30";
-
-constexpr std::array kLibraries = {Option{.name = "nccl", .doc = "NVIDIA's library"},
-                                   Option{.name = kRccl, .doc = "AMD's variant of it, with its own tables"}};
 
 // "2.27.3" as (2, 27).
 std::optional<std::pair<int, int>> version_number(std::string_view text) {
@@ -144,14 +141,20 @@ std::string nearest_version(const std::vector<std::string>& shipped, const std::
   return best;
 }
 
-NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia, Diagnostics& foreign) {
+NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, const LibrarySettings& library,
+                             Diagnostics& foreign) {
   NcclSetup setup;
-  const std::string library = comm.choice({.name = "library",
-                                           .doc = "the collective library; rccl on AMD's GPUs",
-                                           .fallback = std::string(nvidia ? "nccl" : kRccl)},
-                                          kLibraries);
-  const std::string tables = choose_tables(comm, files, library, setup);
-  setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"));
+  const bool amd = library.is(kRccl) || (!library.is("nccl") && !library.nvidia);
+  if (!library.profile->nccl_kernels && !comm.documenting()) {
+    if (comm.has("nccl_version")) {
+      comm.ignore("nccl_version", fmt::format("{} does not run NCCL's kernels", library.profile->name));
+    }
+    setup.tables = load_tables(comm, files, std::string(amd ? kRccl : kDefaultVersion), foreign);
+    return setup;
+  }
+  const std::string tables = choose_tables(comm, files, amd ? kRccl : std::string_view(), setup);
+  setup.knobs = read_nccl_environment(comm.map("env", "NCCL's environment variables, as a job would set them"),
+                                      library_variables(library.profile->name));
   setup.tuner = read_tuner(comm, foreign);
   setup.graph = read_graph(comm, foreign);
   read_algorithms(comm, setup, foreign);

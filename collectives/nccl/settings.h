@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/libraries/profile.h"
 #include "collectives/nccl/cost/selector.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_map.h"
@@ -15,9 +16,9 @@ struct NcclFiles {
   std::vector<std::string> share_folders;
 };
 
-// `nvidia`: the GPU vendor determines the library, unless the user sets it. The host is left for others to fill.
-// Mistakes in the files that `comm` names go to `foreign`.
-[[nodiscard]] NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, bool nvidia,
+// `library`: of the same map (read_library). The host is left for others to fill. Mistakes in the files that `comm`
+// names go to `foreign`. What a library without NCCL's kernels does not read is listed as without effect.
+[[nodiscard]] NcclSetup read_nccl_settings(ConfigMap comm, const NcclFiles& files, const LibrarySettings& library,
                                            Diagnostics& foreign);
 
 // Of "2.18", "2.20", ...: the newest one up to `wanted`, the oldest if all are newer; empty when `wanted` is not a

@@ -17,8 +17,6 @@
 namespace ringwright::collectives {
 namespace {
 
-using Message = ProofMessage;
-
 class ChannelProver {
  public:
   ChannelProver(const ChannelAlgorithm& algorithm, const CollectiveCall& call, const CollectivePlan& plan)
@@ -135,7 +133,7 @@ class ChannelProver {
   bool work(int member, int block) {
     ProofBlock& self = blocks_[{.member = member, .block = block}];
     algorithm_.contents(call_, plan_, member, block, self.done, contents_);
-    Message message{.size = doing_.size, .cells = contents_.reads.size(), .sets = {}};
+    ProofMessage message{.size = doing_.size, .cells = contents_.reads.size(), .sets = {}};
     bool any = false;
     for (int r = doing_.receives.first; r < doing_.receives.first + doing_.receives.count; ++r) {
       const ReceivePort& port = self.block.receives[at(r)];
@@ -160,7 +158,7 @@ class ChannelProver {
     return true;
   }
 
-  const Message& next_of(const ProofQueue& queue) {
+  const ProofMessage& next_of(const ProofQueue& queue) {
     if (queue.sum == kNoSum) return queue.messages.front();
     return sums_.result({.sum = queue.sum, .index = queue.read});
   }
@@ -168,13 +166,13 @@ class ChannelProver {
     queue.messages.pop_front();
     if (queue.sum != kNoSum) sums_.take({.sum = queue.sum, .index = queue.read++});
   }
-  bool contribute(int member, const Message& message, ProofQueue& queue) {
+  bool contribute(int member, const ProofMessage& message, ProofQueue& queue) {
     if (queue.sum == kNoSum) return true;
     const std::string wrong = sums_.contribute({.sum = queue.sum, .index = queue.written++}, message);
     return wrong.empty() || fail(fmt::format("member {} {}", member, wrong));
   }
 
-  bool take(int member, const Message& next, bool any, Message& sum) {
+  bool take(int member, const ProofMessage& next, bool any, ProofMessage& sum) {
     if (next.size != doing_.size) {
       return fail(fmt::format("member {} expects a message of {} bytes and gets {}", member, doing_.size.count(),
                               next.size.count()));
@@ -187,10 +185,10 @@ class ChannelProver {
     if (next.cells != sum.cells) return fail(fmt::format("member {} adds messages of unequal contents", member));
     return merge(member, next.sets, sum);
   }
-  bool merge(int member, const std::vector<std::uint64_t>& more, Message& sum) {
+  bool merge(int member, const std::vector<std::uint64_t>& more, ProofMessage& sum) {
     return sum.merge(more) || fail(fmt::format("member {} adds a contribution twice", member));
   }
-  bool add_own(int member, bool any, Message& sum) {
+  bool add_own(int member, bool any, ProofMessage& sum) {
     std::vector<std::uint64_t> own;
     for (const int number : contents_.reads) {
       if (number < 0 || number >= cells_ || memory_.empty(cell(member, number))) {
@@ -206,7 +204,7 @@ class ChannelProver {
     sum.sets = std::move(own);
     return true;
   }
-  bool store(int member, const Message& message) {
+  bool store(int member, const ProofMessage& message) {
     if (contents_.stores.size() != message.cells) {
       return fail(fmt::format("member {} stores {} cells in {}", member, message.cells, contents_.stores.size()));
     }
@@ -217,7 +215,7 @@ class ChannelProver {
     }
     return true;
   }
-  bool check_size(int member, int copies, const Message& message) {
+  bool check_size(int member, int copies, const ProofMessage& message) {
     const std::vector<int>& cells = contents_.reads.empty() ? contents_.stores : contents_.reads;
     if (cells.empty()) return true;
     Bytes data;

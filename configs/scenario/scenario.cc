@@ -7,11 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/collective_settings.h"
 #include "configs/scenario/cost_settings.h"
-#include "configs/scenario/graph_nets.h"
+#include "configs/scenario/fused_tensors.h"
 #include "configs/scenario/mixed_compute.h"
-#include "configs/scenario/nccl_host.h"
-#include "configs/scenario/network_sums.h"
 #include "configs/scenario/published.h"
 #include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
@@ -20,10 +19,6 @@
 
 namespace ringwright::configs {
 namespace {
-
-// Of a slot's rate, for copies between GPU and host memory: nvbandwidth copies 26 of 31.5 GB/s to A100 and 51 of 63 to
-// H100 (Azure/AI-benchmarking-guide).
-constexpr double kCopyShare = 0.8;
 
 // The dimensions whose collectives may have an algorithm of their own.
 const std::vector<std::string>& dimension_names() {
@@ -172,18 +167,6 @@ SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
 
 namespace {
 
-collectives::CommSettings read_comm(ConfigMap root, const collectives::ChooserSettings& chooser,
-                                    const Scenario& scenario, const collectives::NcclFiles& files,
-                                    Diagnostics& foreign) {
-  ConfigMap map = root.map("comm", "how NCCL runs collectives, for `collectives.model: chunks`");
-  if (chooser.rung == collectives::Rung::kChunks || chooser.kernel_overhead || map.documenting()) {
-    const collectives::CostClass of = cost_class_of(scenario.cluster, scenario.nccl);
-    const ChannelCosts defaults = collectives::class_costs(map, of, scenario.nccl.knobs, files, foreign);
-    return collectives::read_comm_settings(map, defaults);
-  }
-  return collectives::read_wires_only(map);
-}
-
 // Folders and files of results have this name.
 void check_name(ConfigMap& root, const std::string& name) {
   constexpr std::size_t kLongest = 200;
@@ -210,71 +193,6 @@ void read_header(ConfigMap root, std::string* name) {
                  .fallback = std::string()}));
   *name = root.text({.name = "name", .doc = "name of the scenario in reports", .fallback = std::string("scenario")});
   check_name(root, *name);
-}
-
-collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collectives::Rung rung,
-                                 const collectives::NcclFiles& files, Diagnostics& foreign, bool nvidia) {
-  ConfigMap comm = root.map("comm", "the library that runs collectives");
-  collectives::NcclSetup nccl = collectives::read_nccl_settings(comm, files, nvidia, foreign);
-  if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
-    comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
-  }
-  const bool merged = nccl.tables.channels.merges_ports && nccl.knobs.merge_ports;
-  nccl.host = make_nccl_host(cluster, merged ? NicPorts::kMerged : NicPorts::kApart);
-  check_graph_nets(comm, nccl);
-  return nccl;
-}
-
-// Without GPUDirect RDMA: affects the wires with every collective model.
-void pass_through_host_memory(ConfigMap root, ChannelCosts& comm, Cluster& cluster) {
-  cluster.topology->pass_through_host_memory(comm.host_copy);
-  comm.gpudirect = cluster.fabric == "graph";
-  ConfigMap costs = root.map("comm", "how NCCL runs collectives, for `collectives.model: chunks`")
-                        .map("costs", "what NCCL's kernels cost in addition to the paths of their bytes");
-  if (cluster.fabric != "graph" || !costs.has("gpudirect")) return;
-  costs.warn("gpudirect", "W131",
-             fmt::format("{} has no effect: a fabric of type graph does not describe host memory",
-                         costs.path_of("gpudirect")));
-}
-
-// The library of one vendor does not span GPUs of another's.
-void check_vendors(ConfigMap& map, const collectives::ChooserSettings& chooser, const Cluster& cluster) {
-  if (!cluster.mixes_vendors() || !chooser.heeds_kernels()) return;
-  map.error("", "E591",
-            "the groups of the cluster have GPUs of different vendors, and the library of one does not span them",
-            "collectives: {model: steps, overhead: none, tuner: nccl}: each vendor's library chooses inside its "
-            "groups, and messages pass between them without the kernels of either");
-}
-
-// What a collective needs from the file, once cluster and job are read.
-void read_collectives(ConfigMap root, const collectives::ChooserSettings& chooser,
-                      const collectives::NcclFiles& files, Diagnostics& foreign, Scenario& scenario) {
-  scenario.collectives = chooser;
-  ConfigMap choices = root.map("collectives", "which algorithms carry out collectives");
-  check_vendors(choices, chooser, scenario.cluster);
-  const bool nvidia = scenario.cluster.gpu.nvidia;
-  scenario.nccl = read_nccl(root, scenario.cluster, chooser.rung, files, foreign, nvidia);
-  if (scenario.cluster.mixes_vendors() && chooser.tuner == collectives::Tuner::kNccl) {
-    scenario.second_library = read_nccl(root, scenario.cluster, chooser.rung, files, foreign, !nvidia);
-  }
-  const bool asked = chooser.heeds_kernels() || chooser.tuner == collectives::Tuner::kNccl;
-  if (!asked && !scenario.interference.counts && !root.documenting()) {
-    const collectives::NcclKnobs untouched;
-    scenario.nccl.knobs.ib_timeout = untouched.ib_timeout;
-    scenario.nccl.knobs.ib_retries = untouched.ib_retries;
-  }
-  scenario.comm = read_comm(root, chooser, scenario, files, foreign);
-  // What one group lacks is part of its hosts; what all lack is a setting of the library.
-  const bool some = std::ranges::any_of(all_kinds(scenario.nccl.host), &collectives::NcclHost::gpudirect);
-  scenario.comm.costs.gpudirect = scenario.comm.costs.gpudirect && scenario.nccl.knobs.gpudirect && some;
-  for (collectives::NcclHost* host : all_kinds(scenario.nccl.host)) {
-    host->gpudirect = host->gpudirect && scenario.comm.costs.gpudirect;
-  }
-  if (!(scenario.comm.costs.host_copy > Bandwidth(0.0))) {
-    scenario.comm.costs.host_copy = scenario.cluster.host.pcie.gpu_bandwidth * kCopyShare;
-  }
-  if (!scenario.comm.costs.gpudirect) pass_through_host_memory(root, scenario.comm.costs, scenario.cluster);
-  apply_network_sums(root, scenario.cluster.switch_sums, scenario.nccl, scenario.comm);
 }
 
 // From the start and for good: they lie on no path, and no search of the library finds them.
@@ -329,7 +247,10 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                                       : read_job(root, cluster, foreign, reading.share);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   const auto dimensions = dimension_names_of(scenario.job);
-  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions), files, foreign, scenario);
+  const collectives::LibrarySettings library = read_library_of(root, cluster);
+  read_collectives(root, read_chooser_settings(collective_map, dimensions, collectives::Rung::kSteps, library), files,
+                   foreign, scenario);
+  fuse_tensors(root, library, scenario.job);
   scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
                                            : read_simulate_of(root, scenario.job);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
@@ -361,8 +282,9 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
   scenario.job.compute = read_compute(root, scenario.cluster);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
   const std::vector<std::string> dimensions = {std::string(kWorld)};
-  read_collectives(root, collectives::read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks),
-                   files, foreign, scenario);
+  const collectives::LibrarySettings library = read_library_of(root, scenario.cluster);
+  read_collectives(root, read_chooser_settings(collective_map, dimensions, collectives::Rung::kChunks, library), files,
+                   foreign, scenario);
   scenario.simulate = read_simulate(root);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
   return scenario;

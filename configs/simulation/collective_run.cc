@@ -154,6 +154,12 @@ bool cuts_buffer_over_ranks(CollectiveOperation operation) {
          operation == CollectiveOperation::kAllToAll;
 }
 
+int usual_gpus_per_process(const Cluster& cluster, int gpus_per_host) {
+  // A rack that is one node has servers of its own.
+  constexpr int kLargestServer = 16;
+  return cluster.hosts == 1 && cluster.gpu.nvidia && gpus_per_host <= kLargestServer ? gpus_per_host : 1;
+}
+
 Bytes rounded_size(CollectiveOperation operation, Bytes size, int ranks, int element_bytes) {
   const std::int64_t unit = cuts_buffer_over_ranks(operation) ? std::int64_t{element_bytes} * ranks : element_bytes;
   return Bytes(size.count() / unit * unit);

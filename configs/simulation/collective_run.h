@@ -44,6 +44,10 @@ struct OperationName {
 // shares for operations that divide the buffer among the ranks.
 [[nodiscard]] Bytes rounded_size(CollectiveOperation operation, Bytes size, int ranks, int element_bytes);
 
+// GPUs whose calls one thread issues where nothing else is said: all of one host, as nccl-tests' README starts it, and
+// one on several hosts.
+[[nodiscard]] int usual_gpus_per_process(const Cluster& cluster, int gpus_per_host);
+
 struct CollectiveRequest {
   CollectiveOperation operation = CollectiveOperation::kAllReduce;
   Bytes bytes;           // above 0; as nccl-tests counts: the larger of a rank's two buffers

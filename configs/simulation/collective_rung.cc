@@ -12,9 +12,9 @@ CollectiveRung::CollectiveRung(const Inputs& inputs) {
     closed_form_ = std::make_unique<collectives::ClosedForm>(inputs.choices.steps(),
                                                              GroupWires(inputs.graph, *inputs.network.router));
   }
-  if (!scenario.collectives.heeds_kernels()) return;
   if (scenario.collectives.rung != collectives::Rung::kChunks) {
-    wire_overheads(inputs);
+    if (scenario.collectives.kernel_overhead) wire_overheads(inputs);
+    wire_library(inputs);
     return;
   }
   // Algorithms from files come before all others.
@@ -41,7 +41,20 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
       .step_costs = scenario.collectives.step_costs,
       .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
       .known = inputs.known != nullptr ? *inputs.known : own_overheads_});
-  if (closed_form_) with_overhead_.emplace(*closed_form_, *overheads_);
+}
+
+void CollectiveRung::wire_library(const Inputs& inputs) {
+  const Scenario& scenario = inputs.scenario;
+  if (collectives::LibraryCalls::counts(scenario.collectives.library)) {
+    library_.emplace(
+        collectives::LibraryCalls::Inputs{.library = scenario.collectives.library,
+                                          .chooser = inputs.choices.steps(),
+                                          .costs = scenario.collectives.step_costs,
+                                          .host_copy = scenario.comm.costs.host_copy,
+                                          .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
+                                          .kernels = overheads_.get()});
+  }
+  if (closed_form_ && overhead() != nullptr) with_overhead_.emplace(*closed_form_, *overhead());
 }
 
 }  // namespace ringwright::configs

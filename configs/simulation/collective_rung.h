@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "collectives/closed_form.h"
+#include "collectives/library_calls.h"
 #include "collectives/msccl/file_chooser.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/call_overheads.h"
@@ -37,17 +38,23 @@ class CollectiveRung {
   }
   // Null unless collectives are simulated as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
-  // Null unless the cost of kernels is added to collectives in steps or as formulas.
-  [[nodiscard]] const CallOverhead* overhead() const { return overheads_.get(); }
+  // Null unless the cost of kernels, or of another library, is added to collectives in steps or as formulas.
+  [[nodiscard]] const CallOverhead* overhead() const {
+    return library_ ? &*library_ : static_cast<const CallOverhead*>(overheads_.get());
+  }
+  // Whether it holds the cost of kernels.
+  [[nodiscard]] bool adds_kernels() const { return overheads_ != nullptr; }
 
  private:
   void wire_overheads(const Inputs& inputs);
+  void wire_library(const Inputs& inputs);
 
   std::unique_ptr<collectives::ClosedForm> closed_form_;
   std::unique_ptr<collectives::FileChooser> files_;
   std::optional<ChannelInputs> channels_;
   KnownOverheads own_overheads_;
   std::unique_ptr<CallOverheads> overheads_;
+  std::optional<collectives::LibraryCalls> library_;
   std::optional<TimeWithOverhead> with_overhead_;  // formulas
 };
 

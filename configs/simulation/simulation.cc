@@ -118,7 +118,7 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
 }
 
 std::optional<CollectivePlan> Simulation::kernels_of(const CollectiveCall& call) const {
-  if (channels() == nullptr && call_overhead() == nullptr) return std::nullopt;
+  if (channels() == nullptr && overhead_kernels() == nullptr) return std::nullopt;
   ChannelChoice choice = channels() != nullptr ? channels()->chooser.choose(call) : choices_->kernels().choose(call);
   if (choice.algorithm == nullptr) return std::nullopt;
   return std::move(choice.plan);

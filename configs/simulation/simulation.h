@@ -80,11 +80,11 @@ class Simulation {
   [[nodiscard]] const CollectiveTime* collective_time() const { return rung_->time(); }
   // Null unless collectives are simulated as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return rung_->channels(); }
-  // Null unless the cost of kernels is added to collectives in steps or as formulas.
+  // Null unless the cost of kernels, or of another library, is added to collectives in steps or as formulas.
   [[nodiscard]] const CallOverhead* call_overhead() const { return rung_->overhead(); }
   // The chooser of those kernels; null with the above.
   [[nodiscard]] const ChannelChooser* overhead_kernels() const {
-    return call_overhead() != nullptr ? &choices_->kernels() : nullptr;
+    return rung_->adds_kernels() ? &choices_->kernels() : nullptr;
   }
   // How the library's kernels carry out a call: as simulated, or as added to steps and formulas. Nothing where kernels
   // do not count, or none implements the algorithm that the user named.

@@ -4,6 +4,8 @@
 #include <array>
 #include <optional>
 
+#include "configs/scenario/named_machine.h"
+#include "configs/simulation/collective_run.h"
 #include "configs/simulation/simulate.h"
 #include "core/base/shared_folder.h"
 #include "core/base/text.h"
@@ -21,6 +23,8 @@ constexpr std::array<std::string_view, 10> kStepFigures{
 constexpr std::array<std::string_view, 4> kJobFigures{"ettr", "faults", "wall_hours", "expected_mtbf_hours"};
 constexpr std::string_view kItemOf = "memory_gb ";
 constexpr std::string_view kBytesOf = "bytes_gb ";
+constexpr std::string_view kTimeOf = "time_us ";
+constexpr std::string_view kBusbwOf = "busbw ";
 
 std::optional<double> item_of(const Report& report, std::string_view item) {
   if (report.facts.memory.empty()) return std::nullopt;
@@ -99,15 +103,53 @@ Result<double> job_figure(const SystemRow& row, const std::vector<std::string>& 
   return *figure;
 }
 
+// With as many iterations and processes as `ringwright collective` has without options.
+Result<double> collective_figure(const SystemRow& row, const std::vector<std::string>& settings) {
+  const SystemCall call = system_call(row.figure).value_or(SystemCall());
+  // The row was refused before if it named no operation.
+  const auto operation = configs::parse_operation(call.operation).value_or(configs::CollectiveOperation::kAllReduce);
+  const auto scenario = configs::load_named_machine(row.scenario, {.overrides = settings});
+  if (!scenario) return tl::unexpected(scenario.error());
+  configs::CollectiveBench bench(*scenario);
+  const int ranks = bench.ranks(0);
+  if (ranks < 2) {
+    return tl::unexpected(failure("E561", "'" + row.id + "' needs a collective of two ranks or more", row.place));
+  }
+  constexpr int kElementBytes = 4;
+  const Bytes bytes = configs::rounded_size(operation, call.bytes, ranks, kElementBytes);
+  const int driven = configs::usual_gpus_per_process(scenario->cluster, scenario->cluster.host.gpus);
+  const auto result = bench.run({.operation = operation, .bytes = bytes, .gpus_per_process = driven});
+  if (!result) return tl::unexpected(result.error());
+  const double seconds = to_seconds(result->time);
+  if (row.figure.starts_with(kTimeOf)) return seconds * 1e6;
+  return static_cast<double>(bytes.count()) / seconds * configs::bus_factor(operation, ranks) / kGigabyte;
+}
+
 Result<double> figure_with(const SystemRow& row, std::vector<std::string> settings,
                            const std::vector<std::string>& overrides) {
   settings.insert(settings.end(), overrides.begin(), overrides.end());
+  if (row.run == SystemRun::kCollective) return collective_figure(row, settings);
   return row.run == SystemRun::kStep ? step_figure(row, settings) : job_figure(row, settings);
 }
 
 }  // namespace
 
+std::optional<SystemCall> system_call(std::string_view figure) {
+  for (const std::string_view kind : {kTimeOf, kBusbwOf}) {
+    if (!figure.starts_with(kind)) continue;
+    figure.remove_prefix(kind.size());
+    const std::size_t space = figure.find(' ');
+    if (space == std::string_view::npos) return std::nullopt;
+    const auto bytes = parse_bytes(figure.substr(space + 1));
+    const std::string operation(figure.substr(0, space));
+    if (!bytes || *bytes <= Bytes(0) || !configs::parse_operation(operation)) return std::nullopt;
+    return SystemCall{.operation = operation, .bytes = *bytes};
+  }
+  return std::nullopt;
+}
+
 bool is_system_figure(SystemRun run, std::string_view name) {
+  if (run == SystemRun::kCollective) return system_call(name).has_value();
   if (run == SystemRun::kGoodput) return std::ranges::find(kJobFigures, name) != kJobFigures.end();
   if (name.starts_with(kItemOf)) return name.size() > kItemOf.size();
   if (name.starts_with(kBytesOf)) return name.size() > kBytesOf.size();
@@ -117,6 +159,7 @@ bool is_system_figure(SystemRun run, std::string_view name) {
 std::string system_figure_names(SystemRun run) {
   std::vector<std::string> names;
   if (run == SystemRun::kGoodput) names.assign(kJobFigures.begin(), kJobFigures.end());
+  if (run == SystemRun::kCollective) names = {"time_us OPERATION SIZE", "busbw OPERATION SIZE"};
   if (run == SystemRun::kStep) names.assign(kStepFigures.begin(), kStepFigures.end());
   return "one of " + join(names, ", ");
 }

@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 12> kSystemColumns{"id",     "name",  "ru
 constexpr std::array<std::string_view, 3> kSystemCells{"id", "name", "run"};
 constexpr std::array kSystemRuns{TableWord<SystemRun>{"none", SystemRun::kNone},
                                  TableWord<SystemRun>{"step", SystemRun::kStep},
-                                 TableWord<SystemRun>{"goodput", SystemRun::kGoodput}};
+                                 TableWord<SystemRun>{"goodput", SystemRun::kGoodput},
+                                 TableWord<SystemRun>{"collective", SystemRun::kCollective}};
 constexpr std::array kSystemChecks{
     TableWord<SystemCheck>{"exact", SystemCheck::kExact}, TableWord<SystemCheck>{"within", SystemCheck::kWithin},
     TableWord<SystemCheck>{"at least", SystemCheck::kAtLeast}, TableWord<SystemCheck>{"at most", SystemCheck::kAtMost},
@@ -69,6 +70,15 @@ void check_system_row(TableCells& cells, const CsvRow& line, const SystemRow& ro
   }
 }
 
+std::string command_begin(const SystemRow& row) {
+  if (row.run == SystemRun::kStep) return "ringwright run " + row.scenario;
+  if (row.run == SystemRun::kGoodput) return "ringwright goodput " + row.scenario;
+  const auto call = system_call(row.figure);
+  if (!call) return {};
+  const std::string bytes = std::to_string(call->bytes.count());
+  return "ringwright collective " + row.scenario + " " + call->operation + " -b " + bytes + " -e " + bytes;
+}
+
 }  // namespace
 
 Result<std::vector<SystemRow>> read_system_rows(const std::string& path) {
@@ -105,7 +115,7 @@ Result<std::vector<SystemRow>> read_system_rows(const std::string& path) {
 std::vector<std::string> commands_of(const SystemRow& row) {
   if (row.run == SystemRun::kNone) return {};
   const auto command = [&row](const std::vector<std::string>& settings) {
-    std::string text = (row.run == SystemRun::kStep ? "ringwright run " : "ringwright goodput ") + row.scenario;
+    std::string text = command_begin(row);
     for (const std::string& setting : settings) text += " --set '" + setting + "'";
     return text;
   };

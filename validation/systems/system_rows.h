@@ -8,8 +8,8 @@
 
 namespace ringwright::validation {
 
-// What a row runs: nothing, a training step, or a job with failures.
-enum class SystemRun { kNone, kStep, kGoodput };
+// What a row runs: nothing, a training step, a job with failures, or one collective on a machine.
+enum class SystemRun { kNone, kStep, kGoodput, kCollective };
 
 // kExact: to 0.1 %. kWithin: to a tolerance. kAtLeast and kAtMost: bounds. kDirection: a ratio is above or below 1 as
 // the published one is; only the sign is compared.
@@ -19,7 +19,7 @@ struct SystemRow {
   std::string id;    // "P4"
   std::string name;  // "ZeRO stage 2: memory"
   SystemRun run = SystemRun::kNone;
-  std::string scenario;               // shipped name
+  std::string scenario;               // shipped name; of a collective: of a node
   std::vector<std::string> settings;  // as --set takes them
   std::vector<std::string> base;      // settings of the run in the numerator of a ratio; empty: no ratio
   std::string figure;                 // a name that system_figures.h knows

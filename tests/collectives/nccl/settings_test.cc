@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "collectives/libraries/settings.h"
 #include "core/config/config_document.h"
 #include "tests/collectives/msccl/example_programs.h"
 #include "tests/paths.h"
@@ -29,7 +30,9 @@ Read read(const std::string& comm, bool nvidia = true) {
   if (!document) return {};
   Diagnostics foreign;
   const NcclFiles files{.share_folders = {share_dir()}};
-  Read result{.setup = read_nccl_settings(document->root(), files, nvidia, foreign), .problems = {}, .assumptions = {}};
+  const LibrarySettings library = read_library(document->root(), nvidia);
+  Read result{
+      .setup = read_nccl_settings(document->root(), files, library, foreign), .problems = {}, .assumptions = {}};
   document->check_all_read();
   for (const Diagnostic& problem : foreign.all()) document->log().add(problem);
   result.problems = document->log().diagnostics();

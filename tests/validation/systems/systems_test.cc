@@ -79,6 +79,29 @@ TEST(Systems, RowsThatContradictThemselvesAreRefused) {
   EXPECT_EQ(rows.error().all().front().place.line, 2);
 }
 
+// The figure of a collective is that of its command: 2 (n - 1) / n of the bytes over the time.
+TEST(Systems, CollectivesHaveTimesAndBusBandwidths) {
+  const TableFile table(
+      "A1,time,collective,dgx-a100,comm.library=gloo,comm.library=gloo,time_us all_reduce 1MiB,exact,1,,me,\n"
+      "A2,bandwidth,collective,dgx-a100,comm.library=gloo,,busbw all_reduce 1MiB,at most,25,,me,\n");
+  const auto outcome = validate_systems({.files = {table.path()}});
+  ASSERT_TRUE(outcome.has_value()) << render(outcome.error());
+  EXPECT_TRUE(outcome->passed) << outcome->text;
+  EXPECT_NE(outcome->markdown.find("ringwright collective dgx-a100 all_reduce -b 1048576 -e 1048576"),
+            std::string::npos);
+}
+
+TEST(Systems, FiguresOfCollectivesNameACallAndASize) {
+  const TableFile table(
+      "A1,no size,collective,dgx-a100,,,busbw all_reduce,at most,1,,me,\n"
+      "A2,no call,collective,dgx-a100,,,busbw all 1MiB,at most,1,,me,\n"
+      "A3,empty,collective,dgx-a100,,,time_us all_reduce 0B,at most,1,,me,\n"
+      "A4,of a step,collective,dgx-a100,,,step_s,at most,1,,me,\n");
+  const auto rows = read_system_rows(table.path());
+  ASSERT_FALSE(rows.has_value());
+  EXPECT_EQ(rows.error().error_count(), 4U) << render(rows.error());
+}
+
 TEST(Systems, AFigureThatARunDoesNotHaveIsAMistake) {
   const TableFile table("A1,no pipeline,step,llama3-8b-8-h100,,,bubble_of_step,exact,1,,me,\n");
   const auto outcome = validate_systems({.files = {table.path()}});
