@@ -73,15 +73,20 @@ void add_permutation(KernelMaker& make, const KernelContext& context, Permutatio
 }
 
 // Tokens arrive rank by rank and are needed expert by expert: no sort for one expert, or without other ranks. The
-// flexible dispatcher brings a token once to each rank; with HybridEP it writes all copies in place.
+// flexible dispatcher brings a token once to each rank. HybridEP brings it into a buffer that other ranks can write,
+// and a kernel copies it out in any case: in the order of experts, or as it came for a sort of its own (DeepEP, branch
+// hybrid-ep, executor.cu: dispatch_postprocess, combine_preprocess).
 void add_sort(KernelMaker& make, const KernelContext& context, const char* name) {
   const ExpertSizes sizes = sizes_of(context);
   const ExpertOptions& options = context.experts;
-  if (sizes.local == 1 || options.ep == 1) return;
-  if (options.is_flex() && options.backend == FlexBackend::kHybridEp && make.fused().permute) return;
+  if (options.ep == 1) return;
   const auto copies = static_cast<double>(make.shape.experts->per_token);
-  const double read = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
-  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 1.0 + read});
+  const double arrived = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
+  const std::int64_t values = std::llround(sizes.rows * static_cast<double>(make.shape.hidden));
+  const bool buffered = options.is_flex() && options.backend == FlexBackend::kHybridEp;
+  if (buffered && !make.fused().permute) make.stream(kCopy, "dispatch buffer", values, {.values = 2.0 * arrived});
+  if (sizes.local == 1 && !(buffered && make.fused().permute)) return;
+  make.stream(kCopy, name, values, {.values = 1.0 + arrived});
 }
 
 void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
