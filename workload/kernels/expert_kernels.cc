@@ -93,6 +93,39 @@ void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const ch
   make.stream(kElementwise, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), {.values = values});
 }
 
+// Gate and input of a clamped activation are clamped by PyTorch's operators and joined before the fused activation
+// (Megatron-LM, fused_bias_geglu.py: weighted_bias_quick_geglu_impl): both are read and written by the clamps, and
+// again by the join. In reverse masks of a byte for the gate's one limit and the input's two, the choice by each, and the
+// join. A fused grouped MLP clamps in its GEMM.
+constexpr double kClampMask = 1.0;
+
+bool clamps_activation(const KernelMaker& make) {
+  return make.shape.experts->clamped && !make.fused().grouped_mlp;
+}
+
+void add_expert_clamp(KernelMaker& make, const ExpertSizes& sizes) {
+  if (!clamps_activation(make)) return;
+  const auto values = std::llround(sizes.rows * static_cast<double>(sizes.width));
+  for (const char* name : {"experts clamp gate", "experts clamp input"}) {
+    make.stream(kElementwise, name, values, {.values = 2});
+  }
+  make.stream(kCopy, "experts clamp join", 2 * values, {.values = 2});
+}
+
+void add_expert_clamp_backward(KernelMaker& make, const ExpertSizes& sizes) {
+  if (!clamps_activation(make)) return;
+  const auto values = std::llround(sizes.rows * static_cast<double>(sizes.width));
+  for (const char* name : {"experts clamp backward: gate below", "experts clamp backward: input above",
+                           "experts clamp backward: input below"}) {
+    make.stream(kElementwise, name, values, {.values = 1, .other_bytes = kClampMask});
+  }
+  make.stream(kElementwise, "experts clamp backward: input inside", values, {.other_bytes = 3.0 * kClampMask});
+  for (const char* name : {"experts clamp backward: gate", "experts clamp backward: input"}) {
+    make.stream(kElementwise, name, values, {.values = 2, .other_bytes = kClampMask});
+  }
+  make.stream(kCopy, "experts clamp backward: joined", 2 * values, {.values = 2});
+}
+
 // The second bias counts with the weight of its expert: PyTorch's operators add it in fp32, the weights' type, and cast
 // the sum (Megatron-LM, experts.py: TEGroupedMLP._apply_bias). Forward for each expert the bias times the weights (one
 // value written) and its sum with the rows (read in both types, written), then all rows joined and cast.
@@ -141,6 +174,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
                               .inputs = h,
                               .outputs = sizes.gated,
                               .fused_bytes = fused ? narrow : 0.0});
+  add_expert_clamp(make, sizes);
   if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   make.grouped("experts down",
                {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
@@ -153,6 +187,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
+    add_expert_clamp(make, sizes);
     add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   }
   if (adds_weighted_bias(make)) add_weighted_bias_backward(make, sizes);
@@ -168,6 +203,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   if (!fused) {
     add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
   }
+  add_expert_clamp_backward(make, sizes);
   make.grouped("experts up dgrad", {.experts = sizes.local,
                                     .rows = sizes.rows,
                                     .inputs = h,

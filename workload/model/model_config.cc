@@ -199,7 +199,19 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
                                      .fallback = sizes.groups,
                                      .min = 1,
                                      .max = 10'000});
+  sizes.clamped = model.number({.name = "activation_func_clamp_value",
+                                .doc = "gate and input of the experts' activation are clamped to this by operators of "
+                                       "their own, as GPT-OSS's; 0: none. Only zero or non-zero matters",
+                                .fallback = 0.0,
+                                .min = 0.0,
+                                .max = 1e6}) > 0.0;
   if (experts == 0) return;
+  if (sizes.clamped && shape.activation != Activation::kSwiGlu) {
+    model.warn(
+        "activation_func_clamp_value", "W131",
+        fmt::format("{} has no effect: the activation is not gated", model.path_of("activation_func_clamp_value")));
+    sizes.clamped = false;
+  }
   check_experts(model, shape, sizes);
   shape.experts = sizes;
 }

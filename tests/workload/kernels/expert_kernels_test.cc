@@ -142,6 +142,23 @@ TEST(ExpertKernels, AFusedGroupedMlpAddsTheBiasInItsGemms) {
   EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "expert bias"), 0.0);
 }
 
+// 4096 tokens, four experts each of 2880 values in bf16: clamps and join 16 bytes of each forward. Backward three masks
+// of 2 + 1 bytes, one of both limits 3 x 1, two choices 2 + 2 + 1, and the join 8.
+TEST(ExpertKernels, AClampedActivationIsClampedByOperatorsOfItsOwn) {
+  KernelContext context = context_of("gpt-oss-120b", "ep: 8", 8);
+  const double values = 4096.0 * 4.0 * 2880.0;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "experts clamp"), 16.0 * values);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "experts clamp"), (9.0 + 3.0 + 10.0 + 8.0) * values);
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context_of("qwen3-30b-a3b", "ep: 8", 8), "experts clamp"), 0.0);
+  const Bytes stored = layer_activations(context, {.mlp = MlpKind::kExperts});
+  context.shape.experts->clamped = false;
+  EXPECT_EQ(stored - layer_activations(context, {.mlp = MlpKind::kExperts}), Bytes(4096 * 4 * 2880 * 2 * 2));
+  context.shape.experts->clamped = true;
+  context.training.fused.grouped_mlp = true;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "experts clamp"), 0.0);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "experts clamp"), 0.0);
+}
+
 // bf16: eight h for norms and inputs, four ad + 4 kd + 4a for the attention, then for K rows of each token the input,
 // gate, up, activation and the expert's output, and 4 E for the router's scores.
 TEST(ExpertKernels, ALayerStoresItsRowsForTheBackwardPass) {
