@@ -95,8 +95,8 @@ void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const ch
 
 // Gate and input of a clamped activation are clamped by PyTorch's operators and joined before the fused activation
 // (Megatron-LM, fused_bias_geglu.py: weighted_bias_quick_geglu_impl): both are read and written by the clamps, and
-// again by the join. In reverse masks of a byte for the gate's one limit and the input's two, the choice by each, and the
-// join. A fused grouped MLP clamps in its GEMM.
+// again by the join. In reverse masks of a byte for the gate's one limit and the input's two, the choice by each, and
+// the join. A fused grouped MLP clamps in its GEMM.
 constexpr double kClampMask = 1.0;
 
 bool clamps_activation(const KernelMaker& make) {
