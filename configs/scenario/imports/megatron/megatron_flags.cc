@@ -26,7 +26,7 @@ constexpr std::array kFlags{
     FlagEntry{"no-position-embedding", kRule, "model.position_embedding"},
     FlagEntry{"normalization", kRule, "model.normalization"},
     FlagEntry{"swiglu", kRule, "model.activation"},
-    FlagEntry{"activation-func-clamp-value", kNumber, "model.activation_func_clamp_value"},
+    FlagEntry{"activation-func-clamp-value", kText, "model.activation_func_clamp_value"},
     FlagEntry{"untie-embeddings-and-output-weights", kRule, "model.untie_embeddings_and_output_weights"},
     FlagEntry{"disable-bias-linear", kRule, "model.bias"},
     FlagEntry{"add-bias-linear", kRule, "model.bias"},
