@@ -178,6 +178,7 @@ def page(rows, by_source, by_model, constants, kinds, titles):
     total("dense", lambda row: row.row["strategy"] != "experts")
     total("dense, without CCL-Bench*", lambda row: row.row["strategy"] != "experts" and row.source != UNSTEADY)
     total("experts", lambda row: row.row["strategy"] == "experts")
+    total("experts, without CCL-Bench*", lambda row: row.row["strategy"] == "experts" and row.source != UNSTEADY)
     lines += ["", "\\* Its authors changed software between runs of one configuration, whose times differ by a factor of up to six, and",
               "profiled most of them: its rows give shares and volumes, and are counted all the same."]
     lines += memory_lines(rows, titles)

@@ -73,19 +73,57 @@ void add_permutation(KernelMaker& make, const KernelContext& context, Permutatio
 }
 
 // Tokens arrive rank by rank and are needed expert by expert: no sort for one expert, or without other ranks. The
-// flexible dispatcher brings a token once to each rank; with HybridEP it writes all copies in place.
+// flexible dispatcher brings a token once to each rank. HybridEP brings it into a buffer that other ranks can write,
+// and a kernel copies it out in any case: in the order of experts, or as it came for a sort of its own (DeepEP, branch
+// hybrid-ep, executor.cu: dispatch_postprocess, combine_preprocess).
 void add_sort(KernelMaker& make, const KernelContext& context, const char* name) {
   const ExpertSizes sizes = sizes_of(context);
   const ExpertOptions& options = context.experts;
-  if (sizes.local == 1 || options.ep == 1) return;
-  if (options.is_flex() && options.backend == FlexBackend::kHybridEp && make.fused().permute) return;
+  if (options.ep == 1) return;
   const auto copies = static_cast<double>(make.shape.experts->per_token);
-  const double read = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
-  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 1.0 + read});
+  const double arrived = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
+  const std::int64_t values = std::llround(sizes.rows * static_cast<double>(make.shape.hidden));
+  const bool buffered = options.is_flex() && options.backend == FlexBackend::kHybridEp;
+  if (buffered && !make.fused().permute) make.stream(kCopy, "dispatch buffer", values, {.values = 2.0 * arrived});
+  if (sizes.local == 1 && !(buffered && make.fused().permute)) return;
+  make.stream(kCopy, name, values, {.values = 1.0 + arrived});
 }
 
 void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
   make.stream(kElementwise, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), {.values = values});
+}
+
+// Gate and input of a clamped activation are clamped by PyTorch's operators and joined before the fused activation
+// (Megatron-LM, fused_bias_geglu.py: weighted_bias_quick_geglu_impl): both are read and written by the clamps, and
+// again by the join. In reverse masks of a byte for the gate's one limit and the input's two, the choice by each, and
+// the join. A fused grouped MLP clamps in its GEMM.
+constexpr double kClampMask = 1.0;
+
+bool clamps_activation(const KernelMaker& make) {
+  return make.shape.experts->clamped && !make.fused().grouped_mlp;
+}
+
+void add_expert_clamp(KernelMaker& make, const ExpertSizes& sizes) {
+  if (!clamps_activation(make)) return;
+  const auto values = std::llround(sizes.rows * static_cast<double>(sizes.width));
+  for (const char* name : {"experts clamp gate", "experts clamp input"}) {
+    make.stream(kElementwise, name, values, {.values = 2});
+  }
+  make.stream(kCopy, "experts clamp join", 2 * values, {.values = 2});
+}
+
+void add_expert_clamp_backward(KernelMaker& make, const ExpertSizes& sizes) {
+  if (!clamps_activation(make)) return;
+  const auto values = std::llround(sizes.rows * static_cast<double>(sizes.width));
+  for (const char* name : {"experts clamp backward: gate below", "experts clamp backward: input above",
+                           "experts clamp backward: input below"}) {
+    make.stream(kElementwise, name, values, {.values = 1, .other_bytes = kClampMask});
+  }
+  make.stream(kElementwise, "experts clamp backward: input inside", values, {.other_bytes = 3.0 * kClampMask});
+  for (const char* name : {"experts clamp backward: gate", "experts clamp backward: input"}) {
+    make.stream(kElementwise, name, values, {.values = 2, .other_bytes = kClampMask});
+  }
+  make.stream(kCopy, "experts clamp backward: joined", 2 * values, {.values = 2});
 }
 
 // The second bias counts with the weight of its expert: PyTorch's operators add it in fp32, the weights' type, and cast
@@ -136,6 +174,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
                               .inputs = h,
                               .outputs = sizes.gated,
                               .fused_bytes = fused ? narrow : 0.0});
+  add_expert_clamp(make, sizes);
   if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   make.grouped("experts down",
                {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
@@ -148,6 +187,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
+    add_expert_clamp(make, sizes);
     add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   }
   if (adds_weighted_bias(make)) add_weighted_bias_backward(make, sizes);
@@ -163,6 +203,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   if (!fused) {
     add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
   }
+  add_expert_clamp_backward(make, sizes);
   make.grouped("experts up dgrad", {.experts = sizes.local,
                                     .rows = sizes.rows,
                                     .inputs = h,

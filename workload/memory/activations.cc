@@ -79,7 +79,11 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   const auto h = static_cast<double>(context.shape.hidden);
   const double low = input_bytes(context);
   const double activation = context.training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
-  const double rows = expert_rows(context) * ((low + e) * h + (e * static_cast<double>(inputs) + activation) * width);
+  // A clamped activation stores what its clamps read and what they write.
+  const bool copied = experts.clamped && !context.training.fused.grouped_mlp && activation > 0.0;
+  const double clamped = copied ? e * static_cast<double>(inputs) : 0.0;
+  const double stored = e * static_cast<double>(inputs) + clamped + activation;
+  const double rows = expert_rows(context) * ((low + e) * h + stored * width);
   const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
   const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
   return rows + router + e * static_cast<double>(sizes.tokens * shared);

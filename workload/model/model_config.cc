@@ -171,9 +171,28 @@ void check_experts(ConfigMap& model, const ModelShape& shape, ExpertShape& exper
   }
 }
 
+constexpr std::string_view kClampKey = "activation_func_clamp_value";
+
+// `without_effect`: why the clamps do not count, if so.
+bool read_clamp(ConfigMap& model, std::string_view without_effect) {
+  const bool clamped = model.number({.name = kClampKey,
+                                     .doc = "gate and input of the experts' activation are clamped to this by "
+                                            "operators of their own, as GPT-OSS's; 0: none. Only zero or non-zero "
+                                            "matters",
+                                     .fallback = 0.0,
+                                     .min = 0.0,
+                                     .max = 1e6}) > 0.0;
+  if (!clamped || without_effect.empty() || model.documenting()) return clamped;
+  model.warn(kClampKey, "W131", fmt::format("{} has no effect: {}", model.path_of(kClampKey), without_effect));
+  return false;
+}
+
 void read_experts(ConfigMap& model, ModelShape& shape) {
   const std::int64_t experts = count(model, "num_experts", "experts of an expert layer; 0: a dense model", 0);
-  if (experts == 0 && !model.documenting()) return;
+  if (experts == 0 && !model.documenting()) {
+    if (model.has(kClampKey)) static_cast<void>(read_clamp(model, "only the clamps of experts are modelled"));
+    return;
+  }
   ExpertShape sizes{.count = experts};
   sizes.per_token = size(model, "moe_router_topk", "experts per token");
   sizes.ffn = model.integer({.name = "moe_ffn_hidden_size",
@@ -199,6 +218,7 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
                                      .fallback = sizes.groups,
                                      .min = 1,
                                      .max = 10'000});
+  sizes.clamped = read_clamp(model, shape.activation == Activation::kSwiGlu ? "" : "the activation is not gated");
   if (experts == 0) return;
   check_experts(model, shape, sizes);
   shape.experts = sizes;

@@ -42,6 +42,7 @@ struct ExpertShape {
   std::int64_t every = 1;         // of the others, every n-th has experts
   std::int64_t groups = 1;        // experts are in groups, and a token uses experts of `group_limit` of them
   std::int64_t group_limit = 1;
+  bool clamped = false;           // gate and input of the activation are clamped by operators of their own (GPT-OSS)
 };
 
 // Low-rank adapters (Hu et al., LoRA, arXiv 2106.09685): the model's weights are frozen, and in addition to the chosen

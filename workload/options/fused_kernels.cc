@@ -19,8 +19,8 @@ bool needs_narrow(ConfigMap& training, std::string_view key, bool set, NarrowTyp
 FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
   FusedKernels fused;
   fused.permute = training.boolean({.name = "moe_permute_fusion",
-                                    .doc = "one kernel moves tokens into the order of their experts, with hybridep the "
-                                           "dispatch itself; without: gather, scale and scatter-add of PyTorch",
+                                    .doc = "one kernel moves tokens into the order of their experts, with hybridep as "
+                                           "part of the dispatch; without: gather, scale and scatter-add of PyTorch",
                                     .fallback = true});
   fused.router = training.boolean({.name = "moe_router_fusion",
                                    .doc = "one kernel scores and chooses experts; without: one per PyTorch operator",

@@ -52,6 +52,24 @@ TEST(ExpertKernels, LayersHaveExactlyTheFormulasFlops) {
   }
 }
 
+// Of eight experts on eight ranks a token visits the two of its experts: two vectors of h 4096 in bf16 are read and two
+// written for each of 4096 tokens (mixtral-8x7b), 4096 x 4 x 8192 bytes. Without fusion HybridEP copies what arrived,
+// and a single expert needs no order; DeepEP delivers outside of its buffers.
+TEST(ExpertKernels, HybridEpCopiesTokensOutOfItsBufferAlsoForASingleExpert) {
+  const std::string flex = "ep: 8, etp: 1, moe_token_dispatcher_type: flex, moe_flex_dispatcher_backend: ";
+  KernelContext hybrid = context_of("mixtral-8x7b", flex + "hybridep", 8);
+  ASSERT_EQ(hybrid.tokens(), 4096);
+  for (const auto& [section, name] : {std::pair{LayerSection::kExpertSort, "sort by expert"},
+                                      std::pair{LayerSection::kExpertUnsort, "sort by rank"}}) {
+    EXPECT_EQ(find(section, hybrid, name).bytes, Bytes(4096 * 4 * 8192)) << name;
+    EXPECT_THAT(kernels_of(section, context_of("mixtral-8x7b", flex + "deepep", 8)), testing::IsEmpty()) << name;
+    EXPECT_THAT(kernels_of(section, context_of("mixtral-8x7b", "ep: 8, etp: 1", 8)), testing::IsEmpty()) << name;
+  }
+  hybrid.training.fused.permute = false;
+  EXPECT_EQ(find(LayerSection::kExpertSort, hybrid, "dispatch buffer").bytes, Bytes(4096 * 4 * 8192));
+  EXPECT_THAT(kernels_of(LayerSection::kExpertSort, hybrid), testing::SizeIs(1));
+}
+
 TEST(ExpertKernels, TensorParallelRanksShareALayersFlops) {
   for (const char* preset : {"mixtral-8x7b", "deepseek-v3"}) {
     const KernelContext context = context_of(preset, "tp: 4, sequence_parallel: true, ep: 2, etp: 4", 8);
@@ -122,6 +140,23 @@ TEST(ExpertKernels, AFusedGroupedMlpAddsTheBiasInItsGemms) {
   context.training.fused.grouped_mlp = true;
   EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "expert bias"), 0.0);
   EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "expert bias"), 0.0);
+}
+
+// 4096 tokens, four experts each of 2880 values in bf16: clamps and join 16 bytes of each forward. Backward three masks
+// of 2 + 1 bytes, one of both limits 3 x 1, two choices 2 + 2 + 1, and the join 8.
+TEST(ExpertKernels, AClampedActivationIsClampedByOperatorsOfItsOwn) {
+  KernelContext context = context_of("gpt-oss-120b", "ep: 8", 8);
+  const double values = 4096.0 * 4.0 * 2880.0;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "experts clamp"), 16.0 * values);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "experts clamp"), (9.0 + 3.0 + 10.0 + 8.0) * values);
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context_of("qwen3-30b-a3b", "ep: 8", 8), "experts clamp"), 0.0);
+  const Bytes stored = layer_activations(context, {.mlp = MlpKind::kExperts});
+  context.shape.experts->clamped = false;
+  EXPECT_EQ(stored - layer_activations(context, {.mlp = MlpKind::kExperts}), Bytes(4096 * 4 * 2880 * 2 * 2));
+  context.shape.experts->clamped = true;
+  context.training.fused.grouped_mlp = true;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "experts clamp"), 0.0);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "experts clamp"), 0.0);
 }
 
 // bf16: eight h for norms and inputs, four ad + 4 kd + 4a for the attention, then for K rows of each token the input,

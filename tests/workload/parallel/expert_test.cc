@@ -95,12 +95,15 @@ std::vector<std::string> kernels_of_plan(const StepPlan& plan) {
   return names;
 }
 
-TEST(ExpertParallel, HybridEpWritesTokensInTheOrderOfExpertsAndDeepEpDoesNot) {
+TEST(ExpertParallel, FlexibleDispatchersCopyTokensIntoTheOrderOfExperts) {
   const std::string flex = "ep: 4, moe_token_dispatcher_type: flex, moe_flex_dispatcher_backend: ";
   EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4)), Contains("sort by expert"));
-  EXPECT_THAT(kernels_of_plan(plan_of(flex + "hybridep", 4)), Not(Contains("sort by expert")));
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "hybridep", 4)), Contains("sort by expert"));
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "hybridep", 4)), Not(Contains("dispatch buffer")));
   EXPECT_THAT(kernels_of_plan(plan_of(flex + "hybridep", 4, "", ", moe_permute_fusion: false")),
-              Contains("sort by expert"));
+              testing::IsSupersetOf({"dispatch buffer", "sort by expert"}));
+  EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4, "", ", moe_permute_fusion: false")),
+              Not(Contains("dispatch buffer")));
   EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4)), Not(Contains("token permutation")));
 }
 

@@ -114,6 +114,7 @@ void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
       .count = hf_size(config, "num_local_experts", "experts of a layer"),
       .per_token = hf_size(config, spelled ? "num_experts_per_tok" : "experts_per_token", "experts per token")};
   experts.ffn = shape.ffn;
+  experts.clamped = true;
   shape.experts = experts;
   shape.window = hf_size_or(config, "sliding_window", "tokens that a token attends to in a windowed layer", 128);
   read_layer_types(config, shape);
