@@ -111,9 +111,9 @@ Duration direct_time(const Formula& f) {
 Duration parameter_server_time(const Formula& f) {
   const ParameterServers& servers = f.call.layout->servers;
   const int workers = servers.dedicated ? f.n - servers.count : f.n;
-  const bool alone = !servers.dedicated && servers.count == f.n;  // every worker serves a part of its own
+  const bool all_serve = !servers.dedicated && servers.count == f.n;
   const int at_server = servers.dedicated ? workers : workers - 1;
-  const int at_worker = alone ? servers.count - 1 : servers.count;
+  const int at_worker = all_serve ? servers.count - 1 : servers.count;
   return f.between(f.part(servers.count, std::max(at_server, at_worker)));
 }
 

@@ -29,7 +29,9 @@ Number little_endian(std::string_view bytes, std::size_t at) {
 
 template <class Number>
 void append_little_endian(std::string& to, Number value) {
-  for (std::size_t i = 0; i < sizeof(Number); ++i) to += static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+  for (std::size_t i = 0; i < sizeof(Number); ++i) {
+    to += static_cast<char>(static_cast<unsigned char>(value >> (8 * i)));
+  }
 }
 
 // Lists of successors within a part, of one operation.
