@@ -1,16 +1,13 @@
 #!/usr/bin/env bash
 # Checks that take longer than a test run: AddressSanitizer and UndefinedBehaviorSanitizer on core, the network models and
-# every reader of a user's file; clang-tidy on core. ./tools/checks.sh [sanitizers | clang-tidy]
+# the readers of traces (`sanitizers`, which CI runs), and on the corpora of every reader of a user's file (`corpora`);
+# clang-tidy on core. ./tools/checks.sh [sanitizers | corpora | clang-tidy]
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
-sanitized=(
-  core_base_test core_config_test core_engine_test core_fabric_test core_plan_test core_report_test core_run_test
-  core_symmetry_test network_models_test traces_test fuzz_test
-)
-
-sanitizers() {
-  local target
+# sanitize TEST...: builds and runs these with sanitizers.
+sanitize() {
+  local target sanitized=("$@")
   cd "$top" && quietly configure-sanitize cmake --preset sanitize || fail "cmake could not configure the preset sanitize"
   preset=sanitize
   for target in "${sanitized[@]}"; do
@@ -20,6 +17,11 @@ sanitizers() {
     say "sanitizers: $target"
     quietly "sanitize-$target" "$top/build/sanitize/tests/$target" --gtest_brief=1 || fail "$target found an error"
   done
+}
+
+sanitizers() {
+  sanitize core_base_test core_config_test core_engine_test core_fabric_test core_plan_test core_record_test \
+    core_report_test core_run_test core_symmetry_test network_models_test traces_test
 }
 
 clang_tidy() {
@@ -35,6 +37,7 @@ install_packages
 case ${1:-all} in
   sanitizers) sanitizers ;;
   clang-tidy) clang_tidy ;;
-  all) sanitizers && clang_tidy ;;
-  *) fail "usage: tools/checks.sh [sanitizers | clang-tidy]" ;;
+  corpora) sanitize fuzz_test ;;
+  all) sanitizers && sanitize fuzz_test && clang_tidy ;;
+  *) fail "usage: tools/checks.sh [sanitizers | corpora | clang-tidy]" ;;
 esac
