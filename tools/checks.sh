@@ -10,9 +10,7 @@ sanitize() {
   local target sanitized=("$@")
   cd "$top" && quietly configure-sanitize cmake --preset sanitize || fail "cmake could not configure the preset sanitize"
   preset=sanitize
-  for target in "${sanitized[@]}"; do
-    build_and_log "$target" || fail "the build with sanitizers failed"
-  done
+  build_and_log "${sanitized[@]}" || fail "the build with sanitizers failed"
   for target in "${sanitized[@]}"; do
     say "sanitizers: $target"
     quietly "sanitize-$target" "$top/build/sanitize/tests/$target" --gtest_brief=1 || fail "$target found an error"

@@ -92,9 +92,10 @@ show_progress() {
   done
 }
 
+# build_and_log TARGET...
 build_and_log() {
   local log=$log_folder/build.log
-  local command=(cmake --build "$top/build/$preset" --parallel "$(build_jobs)" --target "$1")
+  local command=(cmake --build "$top/build/$preset" --parallel "$(build_jobs)" --target "$@")
   if [ -n "$verbose" ]; then
     "${command[@]}" >&2
     return

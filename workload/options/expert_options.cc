@@ -19,7 +19,7 @@ constexpr std::array kDispatchers{
     Option{"flex", "as DeepEP: a token crosses to another host once and is forwarded inside, to each rank once"}};
 constexpr std::array kBackends{
     Option{"deepep", "DeepEP: tokens arrive rank by rank, and a kernel copies them into the order of experts"},
-    Option{"hybridep", "HybridEP: tokens arrive in a buffer, and a kernel copies them out: with moe_permute_fusion into "
+    Option{"hybridep", "HybridEP: tokens arrive in a buffer, and a kernel copies them out: with moe_permute_fusion in "
                        "the order of experts, which moves the bytes of deepep; without as they came"}};
 
 // Each expert's popularity is log-normal with the given coefficient of variation; a rank's load is the mean of its
