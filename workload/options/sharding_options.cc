@@ -70,14 +70,10 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
   options.sharding.reduce_bucket = reduce;
   options.flat_gradients =
       zero.boolean({.name = "flat_gradients",
-                    .doc = "as DeepSpeed up to stage 2: gradients are reduced in a buffer of reduce_bucket_size, and "
-                           "a rank updates from one flat tensor of its partition",
+                    .doc = "as DeepSpeed: gradients are reduced in a buffer of reduce_bucket_size, and a rank updates "
+                           "from one flat tensor of its partition; both take memory",
                     .fallback = false});
   options.flat_bucket = reduce;
-  if (options.flat_gradients && options.zero_stage == 3) {
-    sharding_without_effect(zero, "flat_gradients", "in stage 3 they are separate");
-    options.flat_gradients = false;
-  }
   const bool of_deepspeed = zero.has("reduce_bucket_size") || (options.zero_stage == 2 && !zero.has("bucket"));
   if (of_deepspeed && options.zero_stage < 3) {
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
