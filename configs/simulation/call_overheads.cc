@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -117,6 +119,24 @@ SizeBracket bracket_of(Bytes bytes) {
           .above = Bytes(static_cast<std::int64_t>(low ? middle : 2 * power))};
 }
 
+struct SizeAndTime {
+  Bytes size;
+  Duration time;
+};
+Duration on_line(SizeAndTime first, SizeAndTime second, Bytes bytes) {
+  return first.time + scale(second.time - first.time, ratio(bytes - first.size, second.size - first.size));
+}
+
+// Slopes that differ by less are of one line.
+constexpr double kStraight = 0.002;
+// Of one rank on one channel; a few loops of kernels over their chunks.
+constexpr Bytes kShareOfLine = literals::operator""_KiB(128);
+
+Bytes first_size_of_line(const CollectiveCall& call, const CollectivePlan& plan) {
+  const Bytes shares = kShareOfLine * call.size() * std::max(1, plan.channels);
+  return Bytes(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(shares.count()))));
+}
+
 }  // namespace
 
 Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* kernels) const {
@@ -154,11 +174,26 @@ Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverh
     const Chosen own(inputs_.channels.chooser.choose(call));
     return alone(call, &own);
   }
+  if (const auto line = kernel_time_on_line(call, key)) return *line;
   const SizeBracket sizes = bracket_of(call.bytes);
   const Duration below = kernel_time_at(call, key, sizes.below);
   if (sizes.below == call.bytes) return below;
-  const Duration above = kernel_time_at(call, key, sizes.above);
-  return below + scale(above - below, ratio(call.bytes - sizes.below, sizes.above - sizes.below));
+  return on_line({sizes.below, below}, {sizes.above, kernel_time_at(call, key, sizes.above)}, call.bytes);
+}
+
+// Sizes are doubled until two doublings show a straight line, which the call's size then lies on.
+std::optional<Duration> CallOverheads::kernel_time_on_line(const CollectiveCall& call,
+                                                           const KnownOverheads::Key& key) const {
+  for (Bytes size = first_size_of_line(call, key.plan); size * 2 <= call.bytes; size = size * 2) {
+    const Duration at = kernel_time_at(call, key, size);
+    const Duration at_double = kernel_time_at(call, key, size * 2);
+    const Duration at_fourfold = kernel_time_at(call, key, size * 4);
+    const Duration first = at_double - at;
+    const Duration second = at_fourfold - at_double;
+    if (std::abs(ratio(second, first * 2) - 1.0) > kStraight) continue;
+    return on_line({size * 2, at_double}, {size * 4, at_fourfold}, call.bytes);
+  }
+  return std::nullopt;
 }
 
 // Of a call of another size with the plan of this one.
@@ -204,6 +239,27 @@ int CallOverheads::first_rail_like(int gpu) const {
   return like;
 }
 
+// The same GPUs of every host are simulated as the first ones of a host, so many in the same distances, between which
+// all paths are equal, in a host and from one to the next. Zero: they are these.
+int CallOverheads::first_gpus_like(const GroupLayout& layout) const {
+  const std::set<int> gpus(layout.gpu_of.begin(), layout.gpu_of.end());
+  const int shift = *gpus.begin();
+  const bool same_on_all = gpus.size() * static_cast<std::size_t>(layout.host_count()) == layout.gpu_of.size();
+  if (shift == 0 || !same_on_all || layout.host_count() < 2) return 0;
+  const auto paths = [&](int gpu, int other) {
+    return inputs_.known.paths_between(*inputs_.network.router, RankId(static_cast<std::size_t>(gpu)),
+                                       RankId(static_cast<std::size_t>(other)));
+  };
+  for (const int gpu : gpus) {
+    for (const int other : gpus) {
+      const int next = other + inputs_.per_host;
+      if (paths(gpu, next) != paths(gpu - shift, next - shift)) return 0;
+      if (gpu != other && paths(gpu, other) != paths(gpu - shift, other - shift)) return 0;
+    }
+  }
+  return shift;
+}
+
 // A group with one member per host is simulated on the first rail equivalent to its own.
 const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) const {
   const auto [entry, is_new] = layout_to_play_.try_emplace(&layout, &layout);
@@ -212,6 +268,9 @@ const GroupLayout& CallOverheads::layout_to_play(const GroupLayout& layout) cons
   const bool one_rail = std::ranges::all_of(layout.gpu_of, [&](int gpu) { return gpu == layout.gpu_of.front(); });
   if (layout.host_count() > 1 && layout.largest_host == 1 && one_rail && inputs_.nic_set_of_host.empty()) {
     std::ranges::fill(played.gpu_of, first_rail_like(layout.gpu_of.front()));
+  } else if (inputs_.known.accuracy() == OverheadAccuracy::kInterpolated && inputs_.nic_set_of_host.empty()) {
+    const int shift = first_gpus_like(layout);
+    for (int& gpu : played.gpu_of) gpu -= shift;
   }
   const auto known = std::ranges::find(layouts_, played);
   entry->second = known != layouts_.end() ? &*known : &layouts_.emplace_back(std::move(played));
@@ -280,76 +339,20 @@ Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, cons
 
 Duration CallOverheads::of(const MessageBetween& message) const {
   const MessageCall& call = message.call;
+  const std::uint32_t paths =
+      inputs_.known.paths_between(*inputs_.network.router, message.sender, message.receiver);
+  const auto [entry, is_new] = asked_messages_.try_emplace({call.layout, call.from, call.to, call.bytes, paths});
+  if (!is_new) return entry->second;
   const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
-  const PairRouter router(*inputs_.network.router, message.sender, message.receiver);
   const KnownOverheads::MessageKey key{
-      .bytes = call.bytes, .plan = choice.plan, .paths = router.signature(), .model = inputs_.model.name};
-  if (const auto known = inputs_.known.find(key)) return *known;
+      .bytes = call.bytes, .plan = choice.plan, .paths = paths, .model = inputs_.model.name};
+  if (const auto known = inputs_.known.find(key)) return entry->second = *known;
+  const PairRouter router(*inputs_.network.router, message.sender, message.receiver);
   const TaskGraph graph = graph_of(call);
   const Chosen kernels(choice);
-  const Duration overhead = std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));
-  inputs_.known.add(key, overhead);
-  return overhead;
-}
-
-namespace {
-
-template <class Table, class Key>
-std::optional<Duration> find_in(const Table& table, const Key& key) {
-  const auto of_size = table.find(key.bytes);
-  if (of_size == table.end()) return std::nullopt;
-  const auto known = std::ranges::find(of_size->second, key, &std::pair<Key, Duration>::first);
-  return known == of_size->second.end() ? std::nullopt : std::optional(known->second);
-}
-
-// Another thread may have found it in the meantime.
-template <class Table, class Key>
-void add_to(Table& table, const Key& key, Duration overhead) {
-  if (!find_in(table, key)) table[key.bytes].emplace_back(key, overhead);
-}
-
-template <class Table>
-std::size_t size_of(const Table& table) {
-  std::size_t size = 0;
-  for (const auto& [bytes, known] : table) size += known.size();
-  return size;
-}
-
-}  // namespace
-
-std::optional<Duration> KnownOverheads::find(const Key& key) const {
-  const std::scoped_lock lock(mutex_);
-  return find_in(known_, key);
-}
-
-std::optional<Duration> KnownOverheads::find(const MessageKey& key) const {
-  const std::scoped_lock lock(mutex_);
-  return find_in(known_messages_, key);
-}
-
-std::optional<Duration> KnownOverheads::find_kernels(const Key& key) const {
-  const std::scoped_lock lock(mutex_);
-  return find_in(known_kernels_, key);
-}
-
-void KnownOverheads::add_kernels(const Key& key, Duration time) {
-  const std::scoped_lock lock(mutex_);
-  add_to(known_kernels_, key, time);
-}
-
-void KnownOverheads::add(const Key& key, Duration overhead) {
-  const std::scoped_lock lock(mutex_);
-  add_to(known_, key, overhead);
-}
-
-void KnownOverheads::add(const MessageKey& key, Duration overhead) {
-  const std::scoped_lock lock(mutex_);
-  add_to(known_messages_, key, overhead);
-}
-
-std::size_t KnownOverheads::size() const {
-  const std::scoped_lock lock(mutex_);
-  return size_of(known_) + size_of(known_messages_);
+  entry->second = std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));
+  inputs_.known.add(key, entry->second);
+  return entry->second;
 }
 
 }  // namespace ringwright::configs

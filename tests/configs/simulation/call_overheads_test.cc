@@ -153,6 +153,23 @@ TEST(CallOverheads, InterpolatedOnesGiveNearlyTheSameStep) {
   }
 }
 
+// Groups of two GPUs of a host, 0 and 4, 1 and 5 and so on: the first of them stands for all. Gradients of 200 MB.
+TEST(CallOverheads, InterpolatedOnesOfSeveralGpusOfAHostGiveNearlyTheSameStep) {
+  const Scenario scenario = load(
+      "model: {num_layers: 2, hidden_size: 4096, num_attention_heads: 32, ffn_hidden_size: 16384, vocab_size: 32000, "
+      "seq_length: 128}\ntraining: {global_batch: 64}\nparallel: {tp: 4, dp: auto}\n"
+      "cluster: {nodes: 16, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 4, "
+      "leaf: {ports: 8}, spine: {ports: 64}}}\nsimulate: {network: alpha_beta}\n"
+      "collectives: {model: closed_form, overhead: kernels}\n");
+  KnownOverheads exact;
+  KnownOverheads interpolated(OverheadAccuracy::kInterpolated);
+  const auto expected = Planner(scenario, &exact).predict(scenario);
+  const auto estimate = Planner(scenario, &interpolated).predict(scenario);
+  ASSERT_TRUE(expected && *expected && estimate && *estimate);
+  const double step = to_seconds((*expected)->step_time.mean);
+  EXPECT_NEAR(to_seconds((*estimate)->step_time.mean), step, 0.003 * step);
+}
+
 // Few ranks and small calls cost little, and are simulated as they are.
 TEST(CallOverheads, OfFewRanksAreExactInBothCases) {
   const Scenario scenario = load(job("model: closed_form, overhead: kernels"));
