@@ -1,5 +1,6 @@
 #include "configs/scenario/layered_job.h"
 
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,9 +19,11 @@ Job read_layered_job(ConfigMap root, const Cluster& cluster, const workload::Lay
                            "a network as a table of layers (ResNet, VGG) to train with data parallelism, instead of "
                            "model, training and parallel; `preset` names a shipped one");
   Job job;
-  const workload::LayeredLayout layout = workload::read_layered_layout(map, all);
-  job.layered = LayeredJob{.model = workload::read_layered(map, {.gpu = cluster.gpu, .ranks = layout.workers()}),
-                           .layout = layout};
+  const std::optional<workload::LayeredLayout> read = workload::read_layered_layout(map, all);
+  const workload::LayeredLayout& layout = read ? *read : all;
+  const workload::LayeredMachine machine{
+      .gpu = cluster.gpu, .ranks = layout.workers(), .ranks_known = read.has_value()};
+  job.layered = LayeredJob{.model = workload::read_layered(map, machine), .layout = layout};
   read_sole_hardware(root, cluster, job);
   return job;
 }

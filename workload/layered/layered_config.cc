@@ -69,15 +69,18 @@ void read_layers(ConfigMap& map, LayeredModel& model) {
   if (model.layers.empty()) model.layers.push_back({.name = "none"});
 }
 
-void read_batch(ConfigMap& map, std::int64_t ranks, LayeredModel& model) {
+void read_batch(ConfigMap& map, const LayeredMachine& machine, LayeredModel& model) {
+  const std::int64_t ranks = machine.ranks;
   model.global_batch =
       map.integer({.name = "global_batch", .doc = "samples of a training step", .min = 1, .max = 1'000'000'000});
   if (map.documenting() || model.global_batch % ranks == 0) return;
   const std::int64_t rounded = std::max<std::int64_t>(1, model.global_batch / ranks) * ranks;
-  map.error("global_batch", "E541",
-            fmt::format("{} is {} and must be divisible by the {} ranks", map.path_of("global_batch"),
-                        model.global_batch, ranks),
-            fmt::format("set {}: {}", map.path_of("global_batch"), rounded));
+  if (machine.ranks_known) {
+    map.error("global_batch", "E541",
+              fmt::format("{} is {} and must be divisible by the {} ranks", map.path_of("global_batch"),
+                          model.global_batch, ranks),
+              fmt::format("set {}: {}", map.path_of("global_batch"), rounded));
+  }
   model.global_batch = rounded;
 }
 
@@ -110,7 +113,7 @@ LayeredModel read_layered(ConfigMap& map, const LayeredMachine& machine) {
   LayeredModel model;
   model.name = map.text({.name = "name", .doc = "of the network", .fallback = std::string("layer table")});
   read_layers(map, model);
-  read_batch(map, machine.ranks, model);
+  read_batch(map, machine, model);
   check_sizes(map, machine.ranks, model);
   model.precision = choice_of(
       map, {.name = "precision", .doc = "type of GEMMs and activations", .fallback = std::string("fp32")},

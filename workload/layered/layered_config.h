@@ -15,6 +15,7 @@ namespace ringwright::workload {
 struct LayeredMachine {
   const GpuSpec& gpu;
   std::int64_t ranks = 1;
+  bool ranks_known = true;  // false: a mistake about them is reported already
 };
 
 // Mistakes (E540 to E542, E135) are recorded in the map; the step can be built in any case.

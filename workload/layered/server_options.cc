@@ -16,7 +16,7 @@ void refuse(ConfigMap& map, std::string_view key, const std::string& why, const 
 
 }  // namespace
 
-LayeredLayout read_layered_layout(ConfigMap& map, const LayeredLayout& all) {
+std::optional<LayeredLayout> read_layered_layout(ConfigMap& map, const LayeredLayout& all) {
   LayeredLayout layout = all;
   if (!map.has("parameter_server") && !map.documenting()) return layout;
   ConfigMap own = map.map("parameter_server",
@@ -33,7 +33,7 @@ LayeredLayout read_layered_layout(ConfigMap& map, const LayeredLayout& all) {
            fmt::format("the {} GPUs of the job do not fill hosts of {}, and servers are whole hosts", all.ranks,
                        all.host_ranks),
            fmt::format("give the job a multiple of {} GPUs", all.host_ranks));
-    return layout;
+    return std::nullopt;
   }
   const std::int64_t hosts = all.ranks / all.host_ranks;
   const std::int64_t most = dedicated ? hosts - 1 : hosts;
@@ -43,7 +43,7 @@ LayeredLayout read_layered_layout(ConfigMap& map, const LayeredLayout& all) {
                        dedicated ? "dedicated" : "colocated", most == 1 ? "" : "s"),
            most > 0 ? fmt::format("set {}: {}", own.path_of("servers"), most)
                     : "set cluster.nodes to at least 2, or dedicated: false");
-    return layout;
+    return std::nullopt;
   }
   layout.servers = {.count = static_cast<int>(servers), .dedicated = dedicated};
   return layout;
