@@ -34,6 +34,10 @@ constexpr std::string_view kNothingStands =
     "NICs give up where a link stays down: this needs 'faults' with 'state: down' that the network model simulates, "
     "and collectives as messages, not 'collectives.model: closed_form'";
 
+constexpr std::string_view kNobodyShares =
+    "messages share no links with 'simulate.network: alpha_beta', so that the NIC by which a ring leaves a host "
+    "matters only where it changes how many channels NCCL finds";
+
 constexpr std::string_view kKernelsCount = "collectives.model=chunks | collectives.overhead=kernels";
 constexpr std::string_view kKernelsDoNotCount =
     "what messages cost beyond their wires counts with 'collectives.model: chunks' and 'overhead: kernels'";
@@ -59,6 +63,8 @@ constexpr std::array kEffects = {
     KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"comm.env.NCCL_IB_RETRY_CNT", kMeetsLinksDown, kNothingStands},
     KeyEffect{.keys = "background[]", .needs = kNotClosed, .why = kNoSharing, .partly = true},
+    KeyEffect{.keys = "comm.env.NCCL_CROSS_NIC", .needs = "simulate.network!=alpha_beta", .why = kNobodyShares,
+              .partly = true},
     KeyEffect{"cluster.node.nic.transport", kKernelsCount, kKernelsDoNotCount},
     KeyEffect{"comm.env.FI_CXI_RX_MATCH_MODE", kKernelsCount, kKernelsDoNotCount},
     KeyEffect{"comm.env.FI_HMEM_CUDA_USE_GDRCOPY", kKernelsCount, kKernelsDoNotCount},

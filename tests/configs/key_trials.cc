@@ -6,10 +6,31 @@
 
 namespace ringwright::configs {
 
-std::string_view trial_base() {
+namespace {
+
+std::string_view job_of(std::string_view key) {
+  if (key.starts_with("workload.")) return "";
+  if (key.starts_with("layer_table.")) {
+    return "layer_table:\n  global_batch: 48\n  bucket: 4MiB\n  layers:\n"
+           "  - {name: conv, positions: 196, k: 2304, n: 256, inputs: 50176, epilogue: batch_norm, count: 3}\n"
+           "  - {name: fc, k: 50176, n: 100, inputs: 50176, relu: false}\n";
+  }
+  if (key.starts_with("recommendation.")) {
+    return "recommendation:\n  dense_features: 16\n  bottom_mlp: [64, 32]\n  top_mlp: [64, 1]\n"
+           "  global_batch: 4096\n  tables:\n"
+           "  - {count: 9, rows: 100000, dim: 32, pooling: 4, sharding: table_wise}\n"
+           "  - {count: 2, rows: 900000, dim: 32, pooling: 7, sharding: row_wise}\n"
+           "  - {count: 3, rows: 100, dim: 32, sharding: data_parallel}\n";
+  }
   return "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"
          " vocab_size: 1000, seq_length: 128}\n"
-         "training: {global_batch: 8}\nparallel: {tp: 2, pp: 2, dp: auto}\n"
+         "training: {global_batch: 8}\nparallel: {tp: 2, pp: 2, dp: auto}\n";
+}
+
+}  // namespace
+
+std::string trial_base(std::string_view key) {
+  return std::string(job_of(key)) +
          "cluster: {nodes: 4, node: {preset: dgx-h100, gpus: 2, nic: {count: 2}, pcie: {switches: 1}},"
          " fabric: {type: rail_optimized}}\n";
 }

@@ -18,8 +18,9 @@ struct KeyTrial {
 
 [[nodiscard]] std::vector<KeyTrial> read_key_trials();
 
-// Four hosts of two GPUs: pipeline, tensor and data parallelism, NVLink and network.
-[[nodiscard]] std::string_view trial_base();
+// The job that a key is tried on: four hosts of two GPUs, NVLink and network. A transformer with pipeline, tensor and
+// data parallelism; for the keys of another kind of job, one of this kind. `workload.` has none but what its rows give.
+[[nodiscard]] std::string trial_base(std::string_view key);
 
 // The parts between the separators; empty ones are left out.
 [[nodiscard]] Settings split_settings(const std::string& text, const std::string& separator = ";");
