@@ -108,7 +108,7 @@ T harmless(const Key<T>& key) {
 bool is_list(KeyType type) { return type == KeyType::kIntegers || type == KeyType::kTexts; }
 
 template <class T>
-void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, std::vector<OptionDoc> options = {}) {
+void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, std::vector<OptionDoc>&& options = {}) {
   KeyDoc doc{.path = reading.path,
              .type = grammar.type,
              .doc = std::string(key.doc),
@@ -293,7 +293,7 @@ std::vector<InputFile> ConfigMap::files(const Key<std::string>& key) {
 std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Option> options) {
   Reading reading{*node_, *log_, path_of(key.name)};
   const std::string first = options.empty() ? std::string() : std::string(options.front().name);
-  const std::string safe = key.fallback.value_or(first);
+  std::string safe = key.fallback.value_or(first);
   if (documenting()) {
     std::vector<OptionDoc> docs;
     for (const Option& option : options) docs.push_back({std::string(option.name), std::string(option.doc)});
@@ -302,13 +302,13 @@ std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Optio
   }
   const Grammar<std::string> grammar{KeyType::kChoice, kText.read, kText.write};
   const bool given = has(key.name);
-  const std::string word = read_scalar(reading, key, grammar);
+  std::string word = read_scalar(reading, key, grammar);
   ConfigEntry* entry = given ? find_entry(*node_, key.name) : nullptr;
   if (entry == nullptr || entry->value.settled) return safe;
   std::vector<std::string> names;
   for (const Option& option : options) names.emplace_back(option.name);
   if (std::find(names.begin(), names.end(), word) != names.end()) return word;
-  const std::string near = nearest_name(word, names);
+  std::string near = nearest_name(word, names);
   report(reading, entry->value, bare_value(entry->value),
          {.code = "E107",
           .says = fmt::format("is '{}'{}", word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),

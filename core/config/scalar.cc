@@ -292,7 +292,7 @@ Scalar<double> read_percent(std::string_view text) {
   const bool percent = !number.empty() && number.back() == '%';
   if (percent) number.remove_suffix(1);
   if (percent && !number.empty() && number.back() == ' ') number.remove_suffix(1);
-  const auto value = read_number(number);
+  auto value = read_number(number);
   if (!value && value.error().code != "E105") return value;
   if (!value) return tl::unexpected(wrong_type("a share", text, "write 10% or 0.1"));
   return percent ? *value / 100.0 : *value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,8 +39,8 @@ Branch& branch_at(Branch& root, std::string_view path) {
   return *branch;
 }
 
-Json text_of(std::string pattern) {
-  return {{"type", "string"}, {"pattern", "^" + pattern + "$"}};
+Json text_of(std::string_view pattern) {
+  return {{"type", "string"}, {"pattern", fmt::format("^{}$", pattern)}};
 }
 
 Json any_of(Json choices) {
@@ -159,7 +160,7 @@ Json key(const Branch& branch, const std::string& path, std::span<const PresetRu
 Json object(const Branch& branch, const std::string& path, std::span<const PresetRule> presets) {
   Json properties = Json::object();
   for (const std::string& name : branch.order) {
-    properties[name] = key(branch.below.at(name), path.empty() ? name : path + "." + name, presets);
+    properties[name] = key(branch.below.at(name), path.empty() ? name : fmt::format("{}.{}", path, name), presets);
   }
   for (const PresetRule& rule : presets) {
     if (rule.path != path || properties.contains("preset")) continue;

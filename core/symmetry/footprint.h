@@ -55,8 +55,8 @@ struct Footprint {
 // must not be of one class. First the form of collectives: steps, or thread blocks on channels when those are
 // simulated. A pointer that is null is not queried by the run either.
 struct Choosers {
-  Choosers(const CollectiveChooser& in_steps,
-           const ChannelChooser* on_channels = nullptr,  // NOLINT: implicit, steps alone
+  // NOLINTNEXTLINE(google-explicit-constructor): steps alone
+  Choosers(const CollectiveChooser& in_steps, const ChannelChooser* on_channels = nullptr,
            const CollectiveTime* as_formulas = nullptr, const CallOverhead* beside = nullptr,
            const CommunicationFootprint* taken = nullptr)
       : steps(in_steps), channels(on_channels), times(as_formulas), overhead(beside), contention(taken) {}

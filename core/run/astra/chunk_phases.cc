@@ -32,9 +32,9 @@ Tick SharedBus::delay(const Packet& packet) const {
   Tick total = later(pass, memory);
   if (packet.role == PacketRole::kOut) return total;
   if (packet.reduced) {
-    const auto hundreds = static_cast<double>(packet.bytes / 100);
+    const auto hundreds = packet.bytes / 100;  // begun ones do not count
     total = later(later(total, memory), later(memory, kReductionStart));
-    total = later(total, whole_ticks(hundreds * static_cast<double>(reduction_per_100_bytes)));
+    total = later(total, whole_ticks(static_cast<double>(hundreds) * static_cast<double>(reduction_per_100_bytes)));
   }
   if (packet.role == PacketRole::kThrough) total = later(total, later(pass, memory));
   return total;

@@ -165,11 +165,11 @@ std::optional<MessagePlayer::Request> MessagePlayer::PendingReceives::take(std::
   const auto found = std::ranges::lower_bound(left(), sequence, {}, &Request::sequence);
   if (found == left().end() || found->sequence != sequence) return std::nullopt;
   const Request receive = *found;
-  const auto place = found - left().begin();
-  if (place == 0) {
+  const auto position = found - left().begin();
+  if (position == 0) {
     ++taken;
   } else {
-    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + place);
+    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(taken) + position);
   }
   return receive;
 }

@@ -46,7 +46,10 @@ HostClock::HostClock(const Inputs& inputs)
       began_(inputs.classes.count()),
       first_began_(inputs.classes.count()),
       resume_(inputs.compute.resume_time()) {
-  const auto& [graph, programs, classes, compute, awaits_receives] = inputs;
+  const TaskGraph& graph = inputs.graph;
+  const std::vector<Program>& programs = inputs.programs;
+  const RankClasses& classes = inputs.classes;
+  const ComputeModel& compute = inputs.compute;
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
   const auto issue_time_of = [&](const Task& task) {
@@ -71,7 +74,7 @@ HostClock::HostClock(const Inputs& inputs)
     counts_ = counts_ || sum > Duration(0);
   }
   const auto awaits = [&](const Program& program) {
-    return graph.jobs.empty() ? awaits_receives
+    return graph.jobs.empty() ? inputs.awaits_receives
                               : program.job != kNoJob && graph.jobs[program.job].host_awaits_receives;
   };
   if (std::ranges::any_of(programs, awaits)) {
