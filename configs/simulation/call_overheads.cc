@@ -181,7 +181,8 @@ Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverh
   return on_line({sizes.below, below}, {sizes.above, kernel_time_at(call, key, sizes.above)}, call.bytes);
 }
 
-// Sizes are doubled until two doublings show a straight line, which the call's size then lies on.
+// Sizes are doubled until two doublings show a straight line, which the call's size then lies on. They are the same for
+// all calls with this plan and simulated before any size on the line, so that no result depends on the order of calls.
 std::optional<Duration> CallOverheads::kernel_time_on_line(const CollectiveCall& call,
                                                            const KnownOverheads::Key& key) const {
   for (Bytes size = first_size_of_line(call, key.plan); size * 2 <= call.bytes; size = size * 2) {
