@@ -25,7 +25,8 @@ class Capacity final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "file", .value = "", .doc = "a capacity file (YAML)", .target = &file_, .required = true},
             threads_option(&threads_),
-            {.names = "--csv", .value = "FILE", .doc = "write every machine and size as a table", .target = &csv_}};
+            {.names = "--csv", .value = "FILE", .doc = "write every machine and size as a table", .target = &csv_},
+            page_option(&html_)};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
@@ -43,11 +44,12 @@ class Capacity final : public Command {
     if (!csv_.empty()) {
       if (const ExitCode code = write_to(csv_, render_capacity_csv(*plan, *result)); code != ExitCode::kOk) return code;
     }
+    if (const ExitCode code = write_page(html_, render_capacity_json(*plan, *result)); code != ExitCode::kOk) return code;
     return result->ranking.empty() ? ExitCode::kInfeasible : ExitCode::kOk;
   }
 
  private:
-  std::string file_, csv_;
+  std::string file_, csv_, html_;
   std::optional<std::uint64_t> threads_;
 };
 

@@ -20,6 +20,7 @@ class ClusterOverDays final : public Command {
     return {{.names = "config", .value = "", .doc = "a YAML file", .target = &study_.config, .required = true},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated",
              .target = &study_.settings},
+            page_option(&html_),
             threads_option(&study_.threads)};
   }
 
@@ -30,11 +31,12 @@ class ClusterOverDays final : public Command {
     study_.clear_progress();
     if (!study) return refuse(study.error());
     print(common.json ? render_cluster_json(*study) : render_cluster_text(*study));
-    return ExitCode::kOk;
+    return write_page(html_, render_cluster_json(*study));
   }
 
  private:
   StudyOptions study_;
+  std::string html_;
 };
 
 }  // namespace

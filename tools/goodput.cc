@@ -42,6 +42,7 @@ class Goodput final : public Command {
              .doc = "do not simulate other intervals of checkpoints",
              .target = &no_intervals_},
             {.names = "--no-compare", .value = "", .doc = "only the chosen policy", .target = &no_compare_},
+            page_option(&html_),
             threads_option(&threads_)};
   }
 
@@ -53,11 +54,11 @@ class Goodput final : public Command {
     if (!result) return refuse(result.error());
     if (!result->warnings.all().empty() && !common.quiet) std::fputs(render(result->warnings).c_str(), stderr);
     print(common.json ? render_goodput_json(*result) : render_goodput_text(*result));
-    return ExitCode::kOk;
+    return write_page(html_, render_goodput_json(*result));
   }
 
  private:
-  std::string file_;
+  std::string file_, html_;
   std::vector<std::string> settings_;
   std::optional<std::uint64_t> threads_;
   bool no_intervals_ = false;

@@ -23,6 +23,7 @@ class Jobs final : public Command {
                        .value = "given|all",
                        .doc = "also compare packed, spread, rail_aligned and random placement of all jobs",
                        .target = &placements_});
+    options.push_back(page_option(&html_));
     options.push_back({.names = "--no-fold", .value = "", .doc = "simulate every rank", .target = &unfolded_});
     return options;
   }
@@ -41,12 +42,13 @@ class Jobs final : public Command {
                   .workers = study_.workers(common)});
     study_.clear_progress();
     print(common.json ? render_sharing_json(result) : render_sharing_text(result));
+    if (const ExitCode code = write_page(html_, render_sharing_json(result)); code != ExitCode::kOk) return code;
     return result.arrangements.front().was_simulated() ? ExitCode::kOk : ExitCode::kInfeasible;
   }
 
  private:
   StudyOptions study_;
-  std::string placements_ = "given";
+  std::string placements_ = "given", html_;
   bool unfolded_ = false;
 };
 

@@ -177,7 +177,7 @@ class Search final : public Command {
     return settings;
   }
 
-  // The layout is read back before it is written: a scenario that names files beside it cannot move to another folder.
+  // The layout is read back before it is written: a scenario that names files in its folder cannot move to another one.
   [[nodiscard]] ExitCode write_best(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                                     const planning::SearchResult& result) const {
     const planning::SearchSpace space(scenario, settings);

@@ -73,7 +73,7 @@ build_jobs() {
   echo $((cores < by_memory ? cores : by_memory))
 }
 
-# Reads Ninja's "[12/130] ..." lines: one line that moves on a terminal, else a line each tenth of the way.
+# Reads Ninja's "[12/130] ..." lines: one line that moves on a terminal, else a line at each tenth of the steps.
 show_progress() {
   local line last=0 tenth
   while IFS= read -r line; do

@@ -45,6 +45,7 @@ class Tune final : public Command {
             {.names = "-f,--stepfactor", .value = "F", .doc = "from size to size (4)", .target = &factor_, .least = 2},
             {.names = "-o,--output", .value = "FILE", .doc = "write the tuner file", .target = &output_},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings_},
+            page_option(&html_),
             threads_option(&threads_)};
   }
 
@@ -58,8 +59,9 @@ class Tune final : public Command {
     if (progress) progress->clear();
     if (!result) return refuse(result.error());
     print(common.json ? render_tune_json(cluster_, *result) : render_tune_text(*result));
-    if (output_.empty()) return ExitCode::kOk;
-    const ExitCode code = write_to(output_, render_tuner_csv(*result));
+    ExitCode code = write_page(html_, render_tune_json(cluster_, *result));
+    if (code != ExitCode::kOk || output_.empty()) return code;
+    code = write_to(output_, render_tuner_csv(*result));
     if (code == ExitCode::kOk && !common.quiet) tell(fmt::format("tuner file in {}\n", output_));
     return code;
   }
@@ -92,7 +94,7 @@ class Tune final : public Command {
     return "";
   }
 
-  std::string cluster_, from_ = "1K", to_ = "1G", output_;
+  std::string cluster_, from_ = "1K", to_ = "1G", output_, html_;
   std::vector<std::string> operations_, settings_;
   std::optional<std::uint64_t> nodes_, factor_, threads_;
 };

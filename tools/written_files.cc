@@ -52,7 +52,7 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// A new file beside its target, removed unless it replaces the target.
+// A new file in the folder of its target, removed unless it replaces the target.
 class StagedFile {
  public:
   // `target` is no symbolic link, and is a regular file if it exists.

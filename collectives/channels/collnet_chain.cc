@@ -37,7 +37,7 @@ struct ChainPlay {
         chains(layout, plan, cells.kinds()) {}
 
   [[nodiscard]] int host(int member) const { return layout.host_of[at(member)]; }
-  [[nodiscard]] int beside(int kind, int member, int place) const {
+  [[nodiscard]] int neighbor(int kind, int member, int place) const {
     return chains.member_at(kind, {.host = host(member), .place = place});
   }
   [[nodiscard]] int head_of(int kind, int of_host) const { return chains.member_at(kind, {.host = of_host}); }
@@ -102,20 +102,20 @@ void CollnetChain::block(const CollectiveCall& call, const CollectivePlan& plan,
   out.primitives = play.loops.slices_in_all();
   const int host = play.host(member);
   if (block == up) {
-    if (!tail) out.receives.push_back({.peer = play.beside(kind, member, place + 1), .block = up, .port = 0});
-    if (!head) out.sends.push_back({.peer = play.beside(kind, member, place - 1)});
+    if (!tail) out.receives.push_back({.peer = play.neighbor(kind, member, place + 1), .block = up, .port = 0});
+    if (!head) out.sends.push_back({.peer = play.neighbor(kind, member, place - 1)});
     if (head) {
       const int next = play.head_of(kind, next_host(play.layout, host));
       out.sends.push_back({.peer = next, .sum = kind, .nics = nics_between(play.layout, plan, kind, member, next)});
     }
     return;
   }
-  if (!head) out.receives.push_back({.peer = play.beside(kind, member, place - 1), .block = down, .port = 0});
+  if (!head) out.receives.push_back({.peer = play.neighbor(kind, member, place - 1), .block = down, .port = 0});
   if (head) {
     const int before = play.head_of(kind, host_before(play.layout, host));
     out.receives.push_back({.peer = before, .block = up, .port = 0, .sum = kind});
   }
-  if (!tail) out.sends.push_back({.peer = play.beside(kind, member, place + 1)});
+  if (!tail) out.sends.push_back({.peer = play.neighbor(kind, member, place + 1)});
 }
 
 void CollnetChain::primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,

@@ -35,7 +35,7 @@ struct DirectPlay {
                                                            .most = 512_KiB})}) {}
 
   [[nodiscard]] int place(int member) const { return layout.place_in_host[at(member)]; }
-  [[nodiscard]] int beside(int member, int at_place) const {
+  [[nodiscard]] int neighbor(int member, int at_place) const {
     return layout.hosts[at(layout.host_of[at(member)])][at((at_place + members) % members)];
   }
   [[nodiscard]] int across(int member, int host) const { return layout.hosts[at(host)][at(place(member))]; }
@@ -130,10 +130,10 @@ void CollnetDirect::add_ports_to_heads(const DirectPlay& play, int member, Direc
   const int place = play.place(member);
   for (int i = 0; i < play.others_of(place); ++i) {
     if (role == kDirectScatter)
-      out.sends.push_back({.peer = play.beside(member, place + play.distance_to(place, i, 1))});
+      out.sends.push_back({.peer = play.neighbor(member, place + play.distance_to(place, i, 1))});
     if (role != kDirectGather) continue;
     const int back = play.distance_to(place, i, play.members - 1);
-    out.receives.push_back({.peer = play.beside(member, place - back), .block = kDirectHandOut, .port = back - 1});
+    out.receives.push_back({.peer = play.neighbor(member, place - back), .block = kDirectHandOut, .port = back - 1});
   }
 }
 
@@ -146,10 +146,10 @@ void CollnetDirect::add_ports_of_head(const DirectPlay& play, int member, Direct
     out.receives.push_back({.peer = before, .block = kDirectReduce, .port = 0, .sum = head});
   }
   for (int d = 1; d < play.members; ++d) {
-    if (role == kDirectHandOut) out.sends.push_back({.peer = play.beside(member, place + d)});
+    if (role == kDirectHandOut) out.sends.push_back({.peer = play.neighbor(member, place + d)});
     if (role != kDirectReduce) continue;
     const int port = play.heads_within((place - d + play.members) % play.members, d, 1) - 1;
-    out.receives.push_back({.peer = play.beside(member, place - d), .block = kDirectScatter, .port = port});
+    out.receives.push_back({.peer = play.neighbor(member, place - d), .block = kDirectScatter, .port = port});
   }
   if (role == kDirectReduce)
     out.sends.push_back({.peer = play.across(member, next_host(play.layout, host)), .sum = head});

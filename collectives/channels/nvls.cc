@@ -44,7 +44,7 @@ struct NvlsPlay {
   }
   // The part whose head a member is.
   [[nodiscard]] int head(int member) const { return over_hosts ? call.layout->place_in_host[at(member)] : member; }
-  [[nodiscard]] int beside(int member, int distance) const {
+  [[nodiscard]] int neighbor(int member, int distance) const {
     const int there = (head(member) + distance) % size;
     return over_hosts ? call.layout->hosts[at(call.layout->host_of[at(member)])][at(there)] : there;
   }
@@ -119,8 +119,8 @@ double share_of(const NvlsPlay& play, NvlsRole role) {
 // positions before when it reads, after when it multicasts; so both ends number a queue by the distance from writer to
 // reader.
 void Nvls::add_ports(const NvlsPlay& play, int member, NvlsRole role, int d, ThreadBlock& out) {
-  const int on = play.beside(member, d);
-  const int back = play.beside(member, play.size - d);
+  const int on = play.neighbor(member, d);
+  const int back = play.neighbor(member, play.size - d);
   const bool multicasts = play.works(kNvlsGather) && role == (play.over_hosts ? kNvlsHandOut : kNvlsReduce);
   if (role == kNvlsScatter || multicasts) out.sends.push_back({.peer = on, .route_kind = RouteKind::kUpToSwitch});
   if (role == kNvlsReduce && play.works(kNvlsScatter)) {

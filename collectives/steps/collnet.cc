@@ -43,7 +43,7 @@ struct CollnetShape {
   [[nodiscard]] int steps() const { return chunks + 2 * hops + 1; }
   [[nodiscard]] bool in_range(int chunk) const { return chunk >= 0 && chunk < chunks; }
   [[nodiscard]] int place(int member) const { return layout.place_in_host[at(member)]; }
-  [[nodiscard]] int beside(int member, int at_place) const {
+  [[nodiscard]] int neighbor(int member, int at_place) const {
     return layout.hosts[at(layout.host_of[at(member)])][at(wrap(at_place, heads))];
   }
   // On another host: the shared switch is in the network.
@@ -66,7 +66,7 @@ void add_direct(const CollnetShape& shape, int member, int index, std::vector<Co
     for (int away = 1; away < shape.heads; ++away) {
       const int other = wrap(own + away, shape.heads);
       out.push_back(
-          {.peer = shape.beside(member, other), .reduce = reduce, .head = reduce ? other : own, .chunk = chunk});
+          {.peer = shape.neighbor(member, other), .reduce = reduce, .head = reduce ? other : own, .chunk = chunk});
     }
   }
 }
@@ -76,13 +76,13 @@ void add_chain(const CollnetShape& shape, int member, int index, std::vector<Col
   const int own = shape.place(member);
   for (int hop = 0; hop < shape.hops; ++hop) {
     if (const int chunk = index - hop; shape.in_range(chunk)) {
-      out.push_back({.peer = shape.beside(member, own + 1),
+      out.push_back({.peer = shape.neighbor(member, own + 1),
                      .reduce = true,
                      .head = wrap(own - 1 - hop, shape.heads),
                      .chunk = chunk});
     }
     if (const int chunk = index - shape.hops - 2 - hop; shape.in_range(chunk)) {
-      out.push_back({.peer = shape.beside(member, own - 1), .head = wrap(own + hop, shape.heads), .chunk = chunk});
+      out.push_back({.peer = shape.neighbor(member, own - 1), .head = wrap(own + hop, shape.heads), .chunk = chunk});
     }
   }
 }

@@ -99,10 +99,10 @@ class View {
     if (goes_down(call_) && down >= 0 && down < shape_.chunks) pieces.down = first + down;
     return pieces;
   }
-  [[nodiscard]] int chain_parent(int channel) const { return in_chain(channel) > 0 ? beside(-1) : -1; }
-  [[nodiscard]] int chain_child(int channel) const { return in_chain(channel) < size_ - 1 ? beside(1) : -1; }
+  [[nodiscard]] int chain_parent(int channel) const { return in_chain(channel) > 0 ? neighbor(-1) : -1; }
+  [[nodiscard]] int chain_child(int channel) const { return in_chain(channel) < size_ - 1 ? neighbor(1) : -1; }
   // The member at the other end of a chain's link, possibly around the host.
-  [[nodiscard]] int beside(int distance) const { return member_on(call_, host_, wrap(place_ + distance, size_)); }
+  [[nodiscard]] int neighbor(int distance) const { return member_on(call_, host_, wrap(place_ + distance, size_)); }
   [[nodiscard]] int host_members() const { return size_; }
 
   // The channel in which this member talks to other hosts; -1 for none.
@@ -269,8 +269,8 @@ class DoubleTree final : public CollectiveAlgorithm {
     for (int i = 0; i < own.count(); ++i) out.sends.push_back({.peer = own.at(i).peer, .size = own.at(i).size});
     await_network(view, index, out);
     if (view.host_members() == 1) return;
-    const int before = view.beside(-1);
-    const int after = view.beside(1);
+    const int before = view.neighbor(-1);
+    const int after = view.neighbor(1);
     await_from(view.of(before), index, Extent::kNetworkAndChains, member, out);
     if (after != before) await_from(view.of(after), index, Extent::kNetworkAndChains, member, out);
   }

@@ -16,11 +16,11 @@ class MixedCompute final : public ComputeModel {
   explicit MixedCompute(std::vector<std::unique_ptr<ComputeModel>> kinds) : kinds_(std::move(kinds)) {}
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override { return first().duration(kernel); }
-  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
-    return first().duration_beside(kernel, contention);
+  [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
+    return first().duration_under(kernel, contention);
   }
-  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const override {
-    return first().memory_beside(kernel, contention);
+  [[nodiscard]] Bandwidth memory_under(const Kernel& kernel, const Contention& contention) const override {
+    return first().memory_under(kernel, contention);
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override { return first().issue_time(kernel); }
   [[nodiscard]] Duration call_issue_time() const override { return first().call_issue_time(); }

@@ -18,7 +18,7 @@ namespace ringwright::configs {
 // Members refer to each other: not movable.
 class CollectiveChoices {
  public:
-  // `found`: graphs of NCCL's search that are known already, and kept; null: its own. The scenario outlives this.
+  // `found`: graphs of NCCL's search that are known already, and reused; null: its own. The scenario outlives this.
   CollectiveChoices(const Scenario& scenario, const TaskGraph& graph, collectives::NcclGraphCache* found);
   CollectiveChoices(const CollectiveChoices&) = delete;
   CollectiveChoices& operator=(const CollectiveChoices&) = delete;

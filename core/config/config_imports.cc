@@ -43,7 +43,7 @@ void ConfigLoader::apply_import(ConfigNode& node, const ImportRule& rule) {
   if (wanted.kind != ConfigKind::kScalar || wanted.text.empty()) {
     return tell(Severity::kError, fmt::format("'{}.{}' must be the path of one file", rule.path, rule.key));
   }
-  const std::string path = path_beside(wanted, wanted.text);
+  const std::string path = path_relative_to(wanted, wanted.text);
   const InputFile file = read_input_file(path);
   if (!file.problem.empty()) {
     problems_.add(

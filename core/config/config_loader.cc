@@ -306,7 +306,7 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     return std::nullopt;
   };
   if (wanted.kind == ConfigKind::kScalar && wanted.text.ends_with(".yaml")) {
-    const std::string path = path_beside(wanted, wanted.text);
+    const std::string path = path_relative_to(wanted, wanted.text);
     const InputFile file = read_input_file(path, kMaxConfigBytes);
     if (!file.problem.empty()) {
       return refuse(fmt::format("cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));

@@ -167,7 +167,7 @@ std::optional<InputFile> read_named_file(Reading& reading, ConfigNode& value, co
     report(reading, value, bare, {.code = "E113", .says = "names no file", .hint = "give one, or remove the key"});
     return std::nullopt;
   }
-  InputFile file = read_input_file(path_beside(bare, name));
+  InputFile file = read_input_file(path_relative_to(bare, name));
   if (file.problem.empty()) return file;
   report(reading, value, bare,
          {.code = "E100",

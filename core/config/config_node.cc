@@ -60,7 +60,7 @@ Place place_in(const ConfigSource* source, int line, int column) {
 
 }  // namespace
 
-std::string path_beside(const ConfigNode& value, std::string_view name) {
+std::string path_relative_to(const ConfigNode& value, std::string_view name) {
   std::string here;
   if (value.source != nullptr && value.source->kind != SourceKind::kOverride) {
     here = value.source->path.empty() ? value.source->name : value.source->path;

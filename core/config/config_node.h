@@ -75,7 +75,7 @@ struct ConfigEntry {
 
 // The path of a file that the value names: relative to the file that holds the value; in an override, to the working
 // directory.
-[[nodiscard]] std::string path_beside(const ConfigNode& value, std::string_view name);
+[[nodiscard]] std::string path_relative_to(const ConfigNode& value, std::string_view name);
 
 // The line of the input, for a caret below `column`; empty where there is none or the caret would not be visible.
 [[nodiscard]] std::string excerpt_of(const ConfigSource* source, int line, int column);

@@ -35,7 +35,7 @@ class TickQueue {
   [[nodiscard]] bool has_more_now() const { return lists_[static_cast<std::size_t>(now_) & kMask].first != kNone; }
   // Whether next() returned nothing although events at or after kLastTick are left.
   [[nodiscard]] bool is_out_of_clock() const { return !later_.empty(); }
-  // Back to tick 0, with nothing scheduled; memory is kept.
+  // Back to tick 0, with nothing scheduled; memory is retained.
   void reset();
   [[nodiscard]] std::uint64_t events_run() const { return events_run_; }
 

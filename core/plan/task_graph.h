@@ -96,7 +96,7 @@ struct MessageSpec {
   Bytes bytes;
   std::uint8_t channel = 0;  // separates independent sequences (activations, gradients); below kChannels
   // Of a receive: it matches a send this many earlier than the n-th; the first ones match sends from before the run.
-  // Steps of a pipeline that never drains pass work to each other this way.
+  // Steps of a pipeline that never drains pass work to each other like this.
   std::uint8_t lag = 0;
   // Not to a peer but to memory or storage of the rank's own host, or back: the peer is the rank itself, and no receive
   // matches.

@@ -2,10 +2,10 @@
 
 namespace ringwright {
 
-Duration ComputeModel::duration_beside(const Kernel& kernel, const Contention& /*contention*/) const {
+Duration ComputeModel::duration_under(const Kernel& kernel, const Contention& /*contention*/) const {
   return duration(kernel);
 }
-Bandwidth ComputeModel::memory_beside(const Kernel& /*kernel*/, const Contention& contention) const {
+Bandwidth ComputeModel::memory_under(const Kernel& /*kernel*/, const Contention& contention) const {
   return contention.memory;
 }
 Duration ComputeModel::launch_overhead(const Kernel& /*kernel*/) const { return Duration(0); }
@@ -23,21 +23,21 @@ Duration duration(const ComputeModel& model, const Work& work) {
   return total;
 }
 
-Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
+Duration duration_under(const ComputeModel& model, const Work& work, const Contention& contention) {
   if (work.recorded) return *work.recorded;
   const ComputeModel& own = model.of_gpu(work.gpu);
   Duration total;
-  for (const Kernel& kernel : work.kernels) total += own.duration_beside(kernel, contention) * kernel.launches;
+  for (const Kernel& kernel : work.kernels) total += own.duration_under(kernel, contention) * kernel.launches;
   return total;
 }
 
-Bandwidth memory_beside(const ComputeModel& model, const Work& work, const Contention& contention) {
+Bandwidth memory_under(const ComputeModel& model, const Work& work, const Contention& contention) {
   const ComputeModel& own = model.of_gpu(work.gpu);
   double bytes = 0.0;
   double seconds = 0.0;
   for (const Kernel& kernel : work.kernels) {
-    const double busy = to_seconds(own.duration_beside(kernel, contention) * kernel.launches);
-    bytes += own.memory_beside(kernel, contention).count() * busy;
+    const double busy = to_seconds(own.duration_under(kernel, contention) * kernel.launches);
+    bytes += own.memory_under(kernel, contention).count() * busy;
     seconds += busy;
   }
   return seconds > 0.0 ? Bandwidth(bytes / seconds) : contention.memory;

@@ -26,10 +26,10 @@ class ComputeModel {
   [[nodiscard]] virtual Duration launch_overhead(const Kernel& kernel) const;
   // The same as duration() on the rest of the GPU that communication leaves; not shorter than duration(). A model
   // without contention returns duration().
-  [[nodiscard]] virtual Duration duration_beside(const Kernel& kernel, const Contention& contention) const;
+  [[nodiscard]] virtual Duration duration_under(const Kernel& kernel, const Contention& contention) const;
   // The device-memory bandwidth that the thread blocks get, of what they ask for, while the kernel runs concurrently. A
   // model without contention returns contention.memory.
-  [[nodiscard]] virtual Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const;
+  [[nodiscard]] virtual Bandwidth memory_under(const Kernel& kernel, const Contention& contention) const;
   // Time that the host needs to issue one launch; 0 where the model ignores the host.
   [[nodiscard]] virtual Duration issue_time(const Kernel& kernel) const;
   // The same for a collective or a message.
@@ -45,9 +45,9 @@ class ComputeModel {
 
 // All kernels of the work one after another, on the GPU of the work; of recorded work its time.
 [[nodiscard]] Duration duration(const ComputeModel& model, const Work& work);
-[[nodiscard]] Duration duration_beside(const ComputeModel& model, const Work& work, const Contention& contention);
+[[nodiscard]] Duration duration_under(const ComputeModel& model, const Work& work, const Contention& contention);
 // The mean over their time.
-[[nodiscard]] Bandwidth memory_beside(const ComputeModel& model, const Work& work, const Contention& contention);
+[[nodiscard]] Bandwidth memory_under(const ComputeModel& model, const Work& work, const Contention& contention);
 // The host's time to issue all of them.
 [[nodiscard]] Duration issue_time(const ComputeModel& model, const Work& work);
 

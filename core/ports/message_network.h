@@ -56,7 +56,7 @@ class MessageNetworks {
   [[nodiscard]] virtual std::unique_ptr<MessageNetwork> make(TickQueue& queue, NetworkEvents events,
                                                              std::span<const std::uint32_t> members) const = 0;
   // A network on which rank 0 stands for all: what it sends goes over links that stand for the same links of every
-  // rank. Only where all_look_alike().
+  // rank. Only where all_equivalent().
   [[nodiscard]] virtual std::unique_ptr<MessageNetwork> make_folded(TickQueue& queue, NetworkEvents events) const = 0;
   // False: messages never delay each other.
   [[nodiscard]] virtual bool shares_links() const = 0;
@@ -64,7 +64,7 @@ class MessageNetworks {
   [[nodiscard]] virtual Tick delay(std::span<const std::uint32_t> members, const NetworkMessage& message) const = 0;
   // Whether a collective's messages take the same time for every member, and, where links are shared, load each link
   // equally, when all start at once. Empty: the whole job.
-  [[nodiscard]] virtual bool all_look_alike(std::span<const std::uint32_t> members,
+  [[nodiscard]] virtual bool all_equivalent(std::span<const std::uint32_t> members,
                                             const ChunkedCollective& collective) const = 0;
 };
 

@@ -227,9 +227,9 @@ void append_time_and_links(std::string& text, const Report& report, const TextOp
   constexpr std::size_t kGap = 5;
   const Lines times = breakdown_table(report, pen);
   const Lines links = report.facts.links.empty() ? Lines() : links_table(report, pen, 32);
-  const bool side_by_side = widest(times) + kGap + widest(links) + 2 <= options.width;
-  if (side_by_side) {
-    append(text, beside(times, links, kGap));
+  const bool fits = widest(times) + kGap + widest(links) + 2 <= options.width;
+  if (fits) {
+    append(text, side_by_side(times, links, kGap));
     return;
   }
   append(text, times);

@@ -51,7 +51,7 @@ std::size_t widest(const std::vector<std::string>& lines) {
   return width;
 }
 
-std::vector<std::string> beside(const std::vector<std::string>& left, const std::vector<std::string>& right,
+std::vector<std::string> side_by_side(const std::vector<std::string>& left, const std::vector<std::string>& right,
                                 std::size_t gap) {
   const std::size_t column = widest(left) + gap;
   std::vector<std::string> lines;

@@ -28,7 +28,7 @@ class TextTable {
 [[nodiscard]] std::size_t visible_width(std::string_view text);
 
 // Two blocks side by side, the right one starting `gap` columns behind the longest line of the left one.
-[[nodiscard]] std::vector<std::string> beside(const std::vector<std::string>& left,
+[[nodiscard]] std::vector<std::string> side_by_side(const std::vector<std::string>& left,
                                               const std::vector<std::string>& right, std::size_t gap);
 [[nodiscard]] std::size_t widest(const std::vector<std::string>& lines);
 

@@ -57,9 +57,9 @@ struct Footprint {
 struct Choosers {
   // NOLINTNEXTLINE(google-explicit-constructor): steps alone
   Choosers(const CollectiveChooser& in_steps, const ChannelChooser* on_channels = nullptr,
-           const CollectiveTime* as_formulas = nullptr, const CallOverhead* beside = nullptr,
+           const CollectiveTime* as_formulas = nullptr, const CallOverhead* per_call = nullptr,
            const CommunicationFootprint* taken = nullptr)
-      : steps(in_steps), channels(on_channels), times(as_formulas), overhead(beside), contention(taken) {}
+      : steps(in_steps), channels(on_channels), times(as_formulas), overhead(per_call), contention(taken) {}
   const CollectiveChooser& steps;
   const ChannelChooser* channels;
   const CollectiveTime* times;  // of collectives that are only barriers

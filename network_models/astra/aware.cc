@@ -2,7 +2,7 @@
 //
 // A link that starts a message at T is free at T + size / bandwidth, and the message is at the next device at T +
 // latency + size / bandwidth, both rounded down. Links: to and from the switch for every rank; both directions between
-// neighbours of a ring, the shorter way (clockwise where both are equal); one per ordered pair of a full mesh.
+// neighbours of a ring, the shorter direction (clockwise where both are equal); one per ordered pair of a full mesh.
 #include <algorithm>
 #include <utility>
 
@@ -38,7 +38,7 @@ struct MessageLink {
   Tick busy_ticks = 0;
 };
 
-// Of one hop. The times of the size that was used last are kept, since messages that follow each other are often equal.
+// Of one hop. The times of the last size are cached, since messages that follow each other are often equal.
 struct MessageTimes {
   std::int64_t bytes = -1;
   Tick delay = 0;
@@ -239,7 +239,7 @@ class AstraAware final : public MessageNetworks {
     return 0;
   }
   // Groups share links with each other. Pairs whose indices differ in a bit use the links of a ring unevenly.
-  [[nodiscard]] bool all_look_alike(std::span<const std::uint32_t> members,
+  [[nodiscard]] bool all_equivalent(std::span<const std::uint32_t> members,
                                     const ChunkedCollective& collective) const override {
     if (!members.empty()) return false;
     for (const ChunkPhase& phase : collective.phases) {

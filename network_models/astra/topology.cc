@@ -70,12 +70,12 @@ AstraTopology::Hop AstraTopology::hop(std::uint32_t from, std::uint32_t to) cons
 }
 
 Tick AstraTopology::delay(std::uint32_t from, std::uint32_t to, std::int64_t bytes) const {
-  const Hop way = hop(from, to);
-  const AstraDimension& dimension = dimensions[way.dimension];
-  return dimension.delay(dimension.hops(way.from, way.to), bytes);
+  const Hop crossed = hop(from, to);
+  const AstraDimension& dimension = dimensions[crossed.dimension];
+  return dimension.delay(dimension.hops(crossed.from, crossed.to), bytes);
 }
 
-bool AstraTopology::all_look_alike(std::span<const std::uint32_t> members) const {
+bool AstraTopology::all_equivalent(std::span<const std::uint32_t> members) const {
   if (members.empty()) return true;
   if (dimensions.size() == 1 && dimensions.front().block != AstraBlock::kRing) return true;
   // Equal steps along one dimension, in order: a group as a trace of tensor or data parallelism has it. A step along a
@@ -83,10 +83,10 @@ bool AstraTopology::all_look_alike(std::span<const std::uint32_t> members) const
   const Hop first = hop(members.front(), members[1 % members.size()]);
   const AstraDimension& dimension = dimensions[first.dimension];
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const Hop way = hop(members[i], members[(i + 1) % members.size()]);
-    if (way.dimension != first.dimension) return false;
+    const Hop crossed = hop(members[i], members[(i + 1) % members.size()]);
+    if (crossed.dimension != first.dimension) return false;
     if (dimension.block != AstraBlock::kRing) continue;
-    const std::uint32_t step = (way.to + dimension.nodes - way.from) % dimension.nodes;
+    const std::uint32_t step = (crossed.to + dimension.nodes - crossed.from) % dimension.nodes;
     if (step != (first.to + dimension.nodes - first.from) % dimension.nodes) return false;
   }
   if (dimension.block == AstraBlock::kRing) return true;

@@ -29,7 +29,7 @@ struct AstraDimension {
   [[nodiscard]] double bytes_per_ns() const { return gigabytes_per_second * 1073741824.0 / 1e9; }
   // Links that a message passes.
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
-  // On its way over so many links, when each link passes it on as it comes (congestion unaware).
+  // While it crosses so many links, when each link passes it on as it comes (congestion unaware).
   [[nodiscard]] Tick delay(std::uint32_t hop_count, std::int64_t bytes) const;
   // Until a link that began to send a message can send the next one.
   [[nodiscard]] Tick occupancy(std::int64_t bytes) const;
@@ -49,7 +49,7 @@ struct AstraTopology {
   [[nodiscard]] Hop hop(std::uint32_t from, std::uint32_t to) const;
   [[nodiscard]] Tick delay(std::uint32_t from, std::uint32_t to, std::int64_t bytes) const;
   // Whether members see each other at the same distances: those of the whole job (empty list) do.
-  [[nodiscard]] bool all_look_alike(std::span<const std::uint32_t> members) const;
+  [[nodiscard]] bool all_equivalent(std::span<const std::uint32_t> members) const;
 };
 
 }  // namespace ringwright::network_models

@@ -1,5 +1,5 @@
 // ASTRA-sim's congestion-unaware network: a message takes hops * latency + size / bandwidth, rounded down to a
-// nanosecond, whatever else is on its way.
+// nanosecond, whatever else is on its crossed.
 #include <algorithm>
 #include <utility>
 
@@ -20,10 +20,10 @@ class AstraUnawareNetwork final : public MessageNetwork {
   void send(const NetworkMessage& message) override {
     const std::uint32_t from = members_.empty() ? message.from : members_[message.from];
     const std::uint32_t to = members_.empty() ? message.to : members_[message.to];
-    const AstraTopology::Hop way = topology_.hop(from, to);
-    const AstraDimension& dimension = topology_.dimensions[way.dimension];
-    bytes_[way.dimension] += message.bytes;
-    queue_.after(dimension.delay(dimension.hops(way.from, way.to), message.bytes),
+    const AstraTopology::Hop crossed = topology_.hop(from, to);
+    const AstraDimension& dimension = topology_.dimensions[crossed.dimension];
+    bytes_[crossed.dimension] += message.bytes;
+    queue_.after(dimension.delay(dimension.hops(crossed.from, crossed.to), message.bytes),
                  {.kind = events_.arrival, .index = message.token});
   }
   void on_event(std::uint32_t /*index*/) override {}
@@ -62,12 +62,12 @@ class AstraUnaware final : public MessageNetworks {
     return topology_.delay(members.empty() ? message.from : members[message.from],
                            members.empty() ? message.to : members[message.to], message.bytes);
   }
-  [[nodiscard]] bool all_look_alike(std::span<const std::uint32_t> members,
+  [[nodiscard]] bool all_equivalent(std::span<const std::uint32_t> members,
                                     const ChunkedCollective& collective) const override {
     for (const ChunkPhase& phase : collective.phases) {
       if (phase.shape != PhaseShape::kWindow) return false;
     }
-    return topology_.all_look_alike(members);
+    return topology_.all_equivalent(members);
   }
 
  private:

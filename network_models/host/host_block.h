@@ -60,8 +60,8 @@ class HostBlock {
     const Kind& to = kind_at(ends.to_host);
     return HostNics::ends(query, ends, {from.nics, from.paths}, {to.nics, to.paths});
   }
-  [[nodiscard]] std::uint32_t gpu_beside(std::uint32_t host, const BesideNic& which) const {
-    return kind_at(host).nics.gpu_beside(which);
+  [[nodiscard]] std::uint32_t gpu_next_to(std::uint32_t host, const NicNeighbor& which) const {
+    return kind_at(host).nics.gpu_next_to(which);
   }
   // Between the sender and its outgoing NIC, and between the receiver's incoming NIC and the receiver.
   void leave(const HostEnds& ends, const NicEnds& nics, PathBuilder& builder) const;
@@ -96,7 +96,7 @@ inline HostEnds HostBlock::begin(const RouteQuery& query, PathBuilder& builder) 
   ends.inside = true;
   if (stays_in_host(query.route_kind)) {
     const HostPaths& paths = kind_at(ends.from_host).paths;
-    paths.append_beside(ends.from_gpu, query.route_kind, first_link(ends.from_host), builder);
+    paths.append_memory_path(ends.from_gpu, query.route_kind, first_link(ends.from_host), builder);
   } else if (ends.from_host == ends.to_host) {
     within(ends.from_host, ends.from_gpu, ends.to_gpu, builder);
   } else {

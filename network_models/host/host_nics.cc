@@ -7,12 +7,12 @@
 namespace ringwright::network_models {
 
 HostNics::HostNics(const Host& host, const HostGraph& graph, const HostPaths& paths)
-    : gpus_(graph.numbers().gpus), nics_(graph.numbers().nics), beside_(nics_, kNowhere) {
+    : gpus_(graph.numbers().gpus), nics_(graph.numbers().nics), owner_of_(nics_, kNowhere) {
   for (std::uint32_t gpu = 0; gpu < gpus_ && nics_ > 0; ++gpu) {
     const auto nic = static_cast<std::uint32_t>(host.nic_of(static_cast<int>(gpu)));
     CHECK(paths.up(gpu, nic).count > 0, "the reader of hosts accepts no GPU without a NIC");
     nic_of_.push_back(nic);
-    if (beside_[nic] == kNowhere) beside_[nic] = gpu;
+    if (owner_of_[nic] == kNowhere) owner_of_[nic] = gpu;
   }
   add_sets({.host = host, .graph = graph, .paths = paths});
 }
@@ -53,10 +53,10 @@ void HostNics::take_nearest(const Layout& layout, std::uint32_t gpu, NicSet& set
   if (nearest.empty()) return;  // the reader of faults accepts no such host among several
   const std::uint32_t nic = nearest[gpu % nearest.size()];
   set.nic_of[gpu] = nic;
-  const std::uint32_t beside = beside_[nic];
-  if (!host.gpudirect || beside == kNowhere || !paths.passes_socket(graph, paths.up(gpu, nic))) return;
-  const bool by_nvlink = paths.begins_with_nvlink(graph, paths.between(gpu, beside));
-  if (by_nvlink && !paths.passes_socket(graph, paths.up(beside, nic))) set.relay_of[gpu] = beside;
+  const std::uint32_t owner = owner_of_[nic];
+  if (!host.gpudirect || owner == kNowhere || !paths.passes_socket(graph, paths.up(gpu, nic))) return;
+  const bool by_nvlink = paths.begins_with_nvlink(graph, paths.between(gpu, owner));
+  if (by_nvlink && !paths.passes_socket(graph, paths.up(owner, nic))) set.relay_of[gpu] = owner;
 }
 
 NicEnds HostNics::ends(const RouteQuery& query, const HostEnds& gpus, const OfKind& from, const OfKind& to) {
@@ -74,15 +74,15 @@ NicEnds HostNics::ends(const RouteQuery& query, const HostEnds& gpus, const OfKi
     nics.relay = relay;
     nics.out = out;
   } else if (query.route_kind == RouteKind::kPxn && nics.out != nics.in && from.nics.has(gpus.from_host, nics.in)) {
-    nics.relay = from.nics.gpu_beside({.nic = nics.in, .wanted = gpus.to_gpu, .from = gpus.from_gpu});
+    nics.relay = from.nics.gpu_next_to({.nic = nics.in, .wanted = gpus.to_gpu, .from = gpus.from_gpu});
     nics.out = nics.in;
   }
   return nics;
 }
 
-std::uint32_t HostNics::gpu_beside(const BesideNic& which) const {
+std::uint32_t HostNics::gpu_next_to(const NicNeighbor& which) const {
   if (nic_of_[which.wanted] == which.nic) return which.wanted;
-  return beside_[which.nic] == kNowhere ? which.from : beside_[which.nic];
+  return owner_of_[which.nic] == kNowhere ? which.from : owner_of_[which.nic];
 }
 
 }  // namespace ringwright::network_models

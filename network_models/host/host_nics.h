@@ -29,7 +29,7 @@ struct NicEnds {
 };
 
 // The GPU that hands bytes to a NIC: `wanted` if it owns the NIC, else the first owner, else the sender `from`.
-struct BesideNic {
+struct NicNeighbor {
   std::uint32_t nic = 0;
   std::uint32_t wanted = 0;
   std::uint32_t from = 0;
@@ -58,7 +58,7 @@ class HostNics {
   // The NICs that the query names where PCIe has a path to them, else those of the ends.
   [[nodiscard]] static NicEnds ends(const RouteQuery& query, const HostEnds& gpus, const OfKind& from,
                                     const OfKind& to);
-  [[nodiscard]] std::uint32_t gpu_beside(const BesideNic& which) const;
+  [[nodiscard]] std::uint32_t gpu_next_to(const NicNeighbor& which) const;
 
  private:
   static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
@@ -83,7 +83,7 @@ class HostNics {
   std::uint32_t gpus_;
   std::uint32_t nics_;
   std::vector<std::uint32_t> nic_of_;       // by GPU
-  std::vector<std::uint32_t> beside_;       // by NIC: the first GPU that owns it; kNowhere: none
+  std::vector<std::uint32_t> owner_of_;       // by NIC: the first GPU that owns it; kNowhere: none
   std::vector<NicSet> sets_;
   std::vector<std::uint32_t> set_of_host_;  // empty: all hosts have all NICs
 };

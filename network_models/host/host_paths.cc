@@ -22,23 +22,23 @@ HostPaths::HostPaths(const Host& host, const HostGraph& graph)
       of_gpus_.push_back(from == to ? LocalPath() : add(graph, graph.path(from, to)));
     }
   }
-  find_beside(host, graph);
+  find_memory_paths(host, graph);
   find_nics(host, graph);
 }
 
-void HostPaths::find_beside(const Host& host, const HostGraph& graph) {
+void HostPaths::find_memory_paths(const Host& host, const HostGraph& graph) {
   const HostGraph::Numbers& nodes = graph.numbers();
   for (std::uint32_t gpu = 0; gpu < gpus_; ++gpu) {
     const std::uint32_t socket = socket_of_gpu(host, gpu);
     const std::uint32_t memory = nodes.first_memory + socket;
-    Beside& beside = beside_.emplace_back();
-    beside.to_memory = add(graph, graph.path(gpu, memory));
-    beside.from_memory = add(graph, graph.path(memory, gpu));
-    beside.within_memory = add(graph, graph.path(memory, nodes.first_socket + socket));
+    MemoryPaths& paths = memory_paths_.emplace_back();
+    paths.to_memory = add(graph, graph.path(gpu, memory));
+    paths.from_memory = add(graph, graph.path(memory, gpu));
+    paths.within_memory = add(graph, graph.path(memory, nodes.first_socket + socket));
     if (nodes.storages == 0) continue;
     const std::uint32_t storage = nodes.first_storage + socket;
-    beside.to_storage = add(graph, graph.path(memory, storage));
-    beside.from_storage = add(graph, graph.path(storage, memory));
+    paths.to_storage = add(graph, graph.path(memory, storage));
+    paths.from_storage = add(graph, graph.path(storage, memory));
   }
 }
 
@@ -66,11 +66,11 @@ void HostPaths::find_nics(const Host& host, const HostGraph& graph) {
 void HostPaths::pass_through_memory(const HostGraph& graph, const Staged& ends,
                                     const std::vector<std::uint32_t>& from_nic) {
   const LocalPath out = add(graph, graph.pcie_path(graph.pcie_tree(ends.memory), ends.memory, ends.nic));
-  LocalPath up = join(beside_[ends.gpu].to_memory, out);
+  LocalPath up = join(memory_paths_[ends.gpu].to_memory, out);
   up.up = std::max(latency_of(out), latency_of(up_.back()));
   up_.back() = up;
   const LocalPath in = add(graph, graph.pcie_path(from_nic, ends.nic, ends.memory));
-  LocalPath down = join(in, beside_[ends.gpu].from_memory);
+  LocalPath down = join(in, memory_paths_[ends.gpu].from_memory);
   down.up = std::max(latency_of(in), latency_of(down_.back()));
   down_.back() = down;
 }
@@ -116,15 +116,15 @@ bool HostPaths::passes_socket(const HostGraph& graph, const LocalPath& path) con
   return false;
 }
 
-void HostPaths::append_beside(std::uint32_t gpu, RouteKind route_kind, std::uint32_t first_link,
+void HostPaths::append_memory_path(std::uint32_t gpu, RouteKind route_kind, std::uint32_t first_link,
                               PathBuilder& builder) const {
-  const Beside& beside = beside_[gpu];
+  const MemoryPaths& paths = memory_paths_[gpu];
   const auto take = [&](const LocalPath& path) { append(path, first_link, builder); };
-  if (route_kind == RouteKind::kFromStorage) take(beside.from_storage);
-  if (route_kind == RouteKind::kToMemory || route_kind == RouteKind::kToStorage) take(beside.to_memory);
-  if (route_kind == RouteKind::kFromMemory || route_kind == RouteKind::kFromStorage) take(beside.from_memory);
-  if (route_kind == RouteKind::kToStorage) take(beside.to_storage);
-  if (route_kind == RouteKind::kWithinMemory) take(beside.within_memory);
+  if (route_kind == RouteKind::kFromStorage) take(paths.from_storage);
+  if (route_kind == RouteKind::kToMemory || route_kind == RouteKind::kToStorage) take(paths.to_memory);
+  if (route_kind == RouteKind::kFromMemory || route_kind == RouteKind::kFromStorage) take(paths.from_memory);
+  if (route_kind == RouteKind::kToStorage) take(paths.to_storage);
+  if (route_kind == RouteKind::kWithinMemory) take(paths.within_memory);
 }
 
 }  // namespace ringwright::network_models

@@ -42,11 +42,12 @@ class HostPaths {
     builder.wait(path.up + path.down);
   }
   // Between a GPU and the memory or the drives of its socket, or within that memory: route kinds within a host.
-  void append_beside(std::uint32_t gpu, RouteKind route_kind, std::uint32_t first_link, PathBuilder& builder) const;
+  void append_memory_path(std::uint32_t gpu, RouteKind route_kind, std::uint32_t first_link,
+                          PathBuilder& builder) const;
 
  private:
-  // What lies beside a GPU. Storage: between memory and drives, the second half of a path.
-  struct Beside {
+  // Paths between a GPU and the memory of its socket. Storage: between memory and drives, the second half of a path.
+  struct MemoryPaths {
     LocalPath to_memory;
     LocalPath from_memory;
     LocalPath within_memory;
@@ -54,7 +55,7 @@ class HostPaths {
     LocalPath from_storage;
   };
 
-  void find_beside(const Host& host, const HostGraph& graph);
+  void find_memory_paths(const Host& host, const HostGraph& graph);
   // Call after the paths to host memory, which they use without GPUDirect.
   void find_nics(const Host& host, const HostGraph& graph);
   [[nodiscard]] LocalPath add(const HostGraph& graph, const std::vector<std::uint32_t>& path);
@@ -70,7 +71,7 @@ class HostPaths {
   std::uint32_t nics_;
   std::vector<std::uint32_t> links_;  // of all paths, concatenated
   std::vector<LocalPath> of_gpus_;    // by from * gpus + to
-  std::vector<Beside> beside_;        // by GPU
+  std::vector<MemoryPaths> memory_paths_;        // by GPU
   std::vector<LocalPath> up_;         // by gpu * nics + nic
   std::vector<LocalPath> down_;
 };

@@ -58,7 +58,7 @@ class SearchSpace {
   // Not tried by default, since it takes most of the time: parameters that are gathered anew for every microbatch of a
   // pipeline. They are tried where values of `sharding` are given, or where the scenario itself does so.
   [[nodiscard]] std::optional<Refusal> left_out(const Layout& layout) const;
-  // Whether an earlier way to distribute layers gives the same model chunks.
+  // Whether an earlier distribution of layers gives the same model chunks.
   [[nodiscard]] bool repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const;
 
  private:

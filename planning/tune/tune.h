@@ -4,7 +4,7 @@
 // For every size each algorithm is tried with each protocol, first with the number of channels that NCCL takes. From
 // there channels are halved and doubled as long as that is faster: the descent along one coordinate of AutoCCL (NSDI
 // 2025), whose premise, time with one minimum over the number of channels, holds here by construction. NCCL's own
-// choice is kept where nothing is faster by more than `least_gain`.
+// choice stays where nothing is faster by more than `least_gain`.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,7 @@ void predict(benchmark::State& state, const std::string& model, int microbatches
   report(state, figures);
 }
 
-// A thousand configurations, no two alike: layouts, sizes of microbatches, recomputation, schedules, ways of sharding.
+// A thousand configurations, no two equal: layouts, sizes of microbatches, recomputation, schedules, kinds of sharding.
 std::vector<ConfigChanges> thousand_changes() {
   std::vector<ConfigChanges> changes;
   for (const char* tp : {"1", "2", "4", "8"}) {

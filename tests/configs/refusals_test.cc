@@ -35,7 +35,7 @@ std::string scenario_text(const std::string& from = "", const std::string& to = 
 }
 
 // "line:column: CODE message | hint"
-std::vector<std::string> told(const Diagnostics& diagnostics) {
+std::vector<std::string> messages_of(const Diagnostics& diagnostics) {
   std::vector<std::string> result;
   for (const Diagnostic& d : diagnostics.all()) {
     std::string text = d.place.file;
@@ -49,9 +49,9 @@ std::vector<std::string> told(const Diagnostics& diagnostics) {
 
 std::vector<std::string> refusals(const std::string& text) {
   const auto scenario = load_scenario_text("job.yaml", text);
-  if (!scenario) return told(scenario.error());
+  if (!scenario) return messages_of(scenario.error());
   const auto simulation = Simulation::assemble(*scenario, FoldMode::kFold);
-  return simulation ? std::vector<std::string>{} : told(simulation.error());
+  return simulation ? std::vector<std::string>{} : messages_of(simulation.error());
 }
 
 TEST(Refusals, ASoundScenarioHasNone) {
@@ -104,18 +104,18 @@ TEST(Refusals, MicrobatchesThatAScheduleCannotRunAreCounted) {
 }
 
 TEST(Refusals, APresetThatIsNotShippedIsToldWithTheNearest) {
-  const auto told = refusals(scenario_text("preset: dgx-h100", "preset: dgx-h10"));
-  ASSERT_FALSE(told.empty());
-  EXPECT_THAT(told.front(), HasSubstr("job.yaml:6:18 "));
-  EXPECT_THAT(told.front(), HasSubstr("'dgx-h10'"));
-  EXPECT_THAT(told.front(), HasSubstr("'dgx-h100'"));
+  const auto refused = refusals(scenario_text("preset: dgx-h100", "preset: dgx-h10"));
+  ASSERT_FALSE(refused.empty());
+  EXPECT_THAT(refused.front(), HasSubstr("job.yaml:6:18 "));
+  EXPECT_THAT(refused.front(), HasSubstr("'dgx-h10'"));
+  EXPECT_THAT(refused.front(), HasSubstr("'dgx-h100'"));
 }
 
 TEST(Refusals, AnUnknownAlgorithmIsToldWithTheNearest) {
-  const auto told = refusals(scenario_text("tuner: simple", "tuner: simple, dp: {algorithm: rng}"));
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_THAT(told[0], HasSubstr("job.yaml:8:46 E107 "));
-  EXPECT_THAT(told[0], HasSubstr("'collectives.dp.algorithm' is 'rng'; did you mean 'ring'?"));
+  const auto refused = refusals(scenario_text("tuner: simple", "tuner: simple, dp: {algorithm: rng}"));
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused[0], HasSubstr("job.yaml:8:46 E107 "));
+  EXPECT_THAT(refused[0], HasSubstr("'collectives.dp.algorithm' is 'rng'; did you mean 'ring'?"));
 }
 
 TEST(Refusals, AnAlgorithmThatCannotPlayACallIsToldBeforeTheRun) {
@@ -178,11 +178,11 @@ TEST(Memory, ThatDoesNotSufficeIsAFindingOfTheReport) {
 TEST(Refusals, AnUnknownFamilyOfHuggingFaceIsTheOnlyMistake) {
   const std::string file = test::own_folder() + "ringwright-unknown-family.json";
   std::ofstream(file) << "{\"model_type\": \"mamba\", \"hidden_size\": 64}";
-  const auto told = refusals(scenario_text(
+  const auto refused = refusals(scenario_text(
       "{num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128}",
       "{hf: " + file + "}"));
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_THAT(told.front(), HasSubstr("E107 'model_type' is 'mamba'"));
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused.front(), HasSubstr("E107 'model_type' is 'mamba'"));
 }
 
 }  // namespace

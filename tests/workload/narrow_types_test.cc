@@ -80,7 +80,7 @@ TEST(NarrowTypes, OneRecipeAtATime) {
                   "of GEMMs | remove one of them"));
 }
 
-std::vector<std::string> told_on(const std::string& training, DataType peak) {
+std::vector<std::string> messages_on(const std::string& training, DataType peak) {
   ConfigDocument document =
       ConfigDocument::load_text("job.yaml", "training: {global_batch: 1, " + training + "}\n").value();
   ConfigMap map = document.root().map("training", "the training");
@@ -89,14 +89,14 @@ std::vector<std::string> told_on(const std::string& training, DataType peak) {
   gpu.peak[static_cast<std::size_t>(DataType::kBf16)] = FlopRate(1e15);
   gpu.peak[static_cast<std::size_t>(peak)] = FlopRate(1e15);
   check_precision(map, read_training_options(map), gpu);
-  std::vector<std::string> told;
-  for (const Diagnostic& diagnostic : document.log().diagnostics().all()) told.push_back(diagnostic.message);
-  return told;
+  std::vector<std::string> messages;
+  for (const Diagnostic& diagnostic : document.log().diagnostics().all()) messages.push_back(diagnostic.message);
+  return messages;
 }
 
 TEST(NarrowTypes, AGpuWithoutFp4IsRefused) {
-  EXPECT_THAT(told_on("fp4_recipe: nvfp4", DataType::kFp4), IsEmpty());
-  EXPECT_THAT(told_on("fp4_recipe: nvfp4", DataType::kFp8),
+  EXPECT_THAT(messages_on("fp4_recipe: nvfp4", DataType::kFp4), IsEmpty());
+  EXPECT_THAT(messages_on("fp4_recipe: nvfp4", DataType::kFp8),
               ElementsAre("training.fp4_recipe needs fp4, which GPU does not have (cluster.node.gpu.peak)"));
 }
 

@@ -42,7 +42,7 @@ constexpr std::array kPolicies = {Option{"LIFO", "chunks of later collectives go
                                   Option{"EXPLICIT", "chunks of a higher comm_priority go first"}};
 constexpr std::array kOptimizations = {
     Option{"baseline", "an all-reduce in each dimension"},
-    Option{"localBWAware", "reduce-scatters up to the last dimension, all-gathers on the way back"}};
+    Option{"localBWAware", "reduce-scatters up to the last dimension, all-gathers in the opposite order"}};
 
 double positive_number(ConfigMap& root, std::string_view name, std::string_view doc, double fallback) {
   const double value = root.number({.name = name, .doc = doc, .fallback = fallback});

@@ -36,7 +36,7 @@ constexpr std::array kChakraCodes = {
               .explanation = "A file of groups is a JSON object that lists the ranks of each group by the name that "
                              "nodes have in pg_name; an empty list means all ranks. Traces of PyTorch define their "
                              "groups themselves, in nodes '## process_group:init ##', and all ranks must define a "
-                             "group alike.",
+                             "group in the same form.",
               .example = "{\"1\": [0, 1], \"2\": [2, 3]}"},
     ErrorCode{.code = "E249",
               .title = "the nodes of a trace are no graph without cycles",

@@ -62,14 +62,14 @@ tl::expected<std::size_t, std::string> EqualFiles::number_of(const std::string& 
     if (!bytes) return tl::unexpected(bytes.error());
     return tl::unexpected(error.message());
   }
-  std::vector<Known>& alike = by_size_[size];
+  std::vector<Known>& same_size = by_size_[size];
   std::optional<std::uint64_t> hash;
-  if (!alike.empty()) {
+  if (!same_size.empty()) {
     const auto own = hash_of(path);
     if (!own) return tl::unexpected(own.error());
     hash = *own;
   }
-  for (Known& known : alike) {
+  for (Known& known : same_size) {
     if (!known.hash) {
       const auto found = hash_of(known.path);
       if (!found) return tl::unexpected(found.error());
@@ -80,7 +80,7 @@ tl::expected<std::size_t, std::string> EqualFiles::number_of(const std::string& 
     if (!equal) return tl::unexpected(equal.error());
     if (*equal) return known.number;
   }
-  alike.push_back({.path = path, .number = known_, .hash = hash});
+  same_size.push_back({.path = path, .number = known_, .hash = hash});
   return known_++;
 }
 

@@ -1,7 +1,7 @@
 // Cuts a JSON file into its values while it is read: the elements of a long array one by one, each as text.
 //
 // It knows brackets, strings and separators and nothing else, so that a file larger than memory is read in one pass and
-// what precedes a cut-off end is kept. The texts of the values are for a parser.
+// what precedes a cut-off end is retained. The texts of the values are for a parser.
 #pragma once
 
 #include <cstddef>

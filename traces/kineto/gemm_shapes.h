@@ -12,7 +12,7 @@ namespace ringwright::traces {
 
 class GemmCollector final {
  public:
-  // aten::mm, addmm, bmm or baddbmm; without shapes it is not kept.
+  // aten::mm, addmm, bmm or baddbmm; without shapes it is dropped.
   void add_operation(const KinetoEvent& event);
   // Fills `trace.gemms` from the kernels whose External id is that of an operation.
   void resolve(KinetoTrace& trace) const;

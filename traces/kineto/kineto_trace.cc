@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kInvalidShown = 5;
 
-// Reads event by event, so that memory is that of the events that are kept.
+// Reads event by event, so that memory is that of the events that are stored.
 class KinetoReader final {
  public:
   KinetoReader(std::string file, JsonScanner scanner) : scanner_(std::move(scanner)) { trace_.file = std::move(file); }

@@ -45,14 +45,14 @@ void read_host_copies_row(TableCells& cells, const CsvRow& row, HostCopyTable& t
   copy.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
   for (const char* other : {"GB_per_s_each_way", "ci_low_us", "ci_high_us"})
     static_cast<void>(cells.number(row, other, 0.0, 0.0));
-  copy.kept_aside = hash_text(fmt::format("{}/{}", copy.path, copy.bytes.count())) % 4 == 0;
+  copy.held_out = hash_text(fmt::format("{}/{}", copy.path, copy.bytes.count())) % 4 == 0;
   table.rows.push_back(std::move(copy));
 }
 
 DmaPathCosts fit_path(const HostCopyTable& table, const std::string& path) {
   std::vector<SizedTime> points;
   for (const MeasuredCopy& row : table.rows) {
-    if (row.path == path && !row.kept_aside) points.push_back({.bytes = row.bytes, .seconds = row.seconds});
+    if (row.path == path && !row.held_out) points.push_back({.bytes = row.bytes, .seconds = row.seconds});
   }
   return {.path = path, .line = fit_latency_line(points)};
 }
@@ -73,7 +73,7 @@ std::vector<ScoredPath> score(const HostCopyTable& table) {
       if (row.path != costs.path) continue;
       const PredictedMeasured pair{.predicted = costs.line.seconds(row.bytes), .measured = row.seconds};
       all.push_back(pair);
-      if (row.bytes >= kJudgedFrom) (row.kept_aside ? unseen : fitted).push_back(pair);
+      if (row.bytes >= kJudgedFrom) (row.held_out ? unseen : fitted).push_back(pair);
     }
     PlotSeries points{.name = costs.path, .colour = kColours[paths.size() % kColours.size()], .points = std::move(all)};
     paths.push_back({.costs = std::move(costs), .fitted = error_statistics(fitted), .unseen = error_statistics(unseen),

@@ -16,7 +16,7 @@ struct MeasuredCopy {
   std::string path;  // "pinned, host to device"
   Bytes bytes;       // in each direction
   double seconds = 0.0;
-  bool kept_aside = false;  // never fitted
+  bool held_out = false;  // never fitted
   int line = 0;
 };
 

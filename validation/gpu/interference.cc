@@ -37,20 +37,20 @@ Result<Measured> read_measured(const std::string& file, const std::vector<std::s
 
 struct Scores {
   ErrorStatistics slowdown;  // of the kernel
-  ErrorStatistics mover;     // of the copy blocks, during the kernel
+  ErrorStatistics blocks;     // of the copy blocks, during the kernel
 };
 
-enum class Rows { kFitted, kKeptAside };
+enum class Rows { kFitted, kHeldOut };
 
 Scores score(const Measured& measured, const InterferenceConstants& constants, Rows rows) {
   std::vector<PredictedMeasured> kernels, copy_blocks;
   for (const MeasuredPair& pair : measured.table.rows) {
-    if (pair.kept_aside != (rows == Rows::kKeptAside)) continue;
+    if (pair.held_out != (rows == Rows::kHeldOut)) continue;
     const PairPrediction prediction = predict(pair, measured.gpu, constants);
     kernels.push_back({.predicted = prediction.together_seconds, .measured = pair.together_seconds});
-    copy_blocks.push_back({.predicted = prediction.mover_together.count(), .measured = pair.mover_together.count()});
+    copy_blocks.push_back({.predicted = prediction.blocks_together.count(), .measured = pair.blocks_together.count()});
   }
-  return {.slowdown = error_statistics(kernels), .mover = error_statistics(copy_blocks)};
+  return {.slowdown = error_statistics(kernels), .blocks = error_statistics(copy_blocks)};
 }
 
 std::string constants_text(const InterferenceFit& fit) {
@@ -69,8 +69,8 @@ std::string score_line(std::string_view what, const Scores& scores) {
   if (scores.slowdown.count == 0) return fmt::format("  {:<18}    0 pairs\n", what);
   return fmt::format("  {:<18}{:>5} pairs; kernel: mean error {}, largest {}; copy blocks: mean error {}, largest {}\n",
                      what, scores.slowdown.count, percent_text(scores.slowdown.mean_abs),
-                     percent_text(scores.slowdown.max_abs), percent_text(scores.mover.mean_abs),
-                     percent_text(scores.mover.max_abs));
+                     percent_text(scores.slowdown.max_abs), percent_text(scores.blocks.mean_abs),
+                     percent_text(scores.blocks.max_abs));
 }
 
 struct Worst {
@@ -97,7 +97,7 @@ NamedText plot_of(const Measured& measured, const InterferenceConstants& constan
   PlotSeries fitted{.name = "fitted", .colour = "#1f77b4", .points = {}};
   PlotSeries unseen{.name = "new pairs", .colour = "#d62728", .points = {}};
   for (const MeasuredPair& pair : measured.table.rows) {
-    (pair.kept_aside ? unseen : fitted)
+    (pair.held_out ? unseen : fitted)
         .points.push_back({.predicted = predict(pair, measured.gpu, constants).together_seconds,
                            .measured = pair.together_seconds});
   }
@@ -117,11 +117,10 @@ std::string interference_json(const Measured& measured, const InterferenceFit& f
     constants += fmt::format("{}\"{}\": {:.6g}", i == 0 ? "" : ", ", interference_constants()[i].name, values[i]);
   }
   return fmt::format(
-      "{{\"gpu\": {}, \"constants\": {{{}}}, \"fitted\": {{\"kernel\": {}, \"mover\": {}}}, \"unseen\": {{\"kernel\": "
-      "{}, "
-      "\"mover\": {}}}}}",
-      json_text(measured.table.gpu), constants, interference_json(fitted.slowdown), interference_json(fitted.mover),
-      interference_json(unseen.slowdown), interference_json(unseen.mover));
+      "{{\"gpu\": {}, \"constants\": {{{}}}, \"fitted\": {{\"kernel\": {}, \"copy_blocks\": {}}}, \"unseen\": "
+      "{{\"kernel\": {}, \"copy_blocks\": {}}}}}",
+      json_text(measured.table.gpu), constants, interference_json(fitted.slowdown), interference_json(fitted.blocks),
+      interference_json(unseen.slowdown), interference_json(unseen.blocks));
 }
 
 std::string profile_of(const Measured& measured, const InterferenceFit& fit) {
@@ -155,7 +154,7 @@ Result<ValidationOutcome> validate_interference(const ValidationRequest& request
     if (!measured) return tl::unexpected(measured.error());
     const InterferenceFit fit = fit_interference(measured->table.rows, measured->gpu);
     const Scores fitted = score(*measured, fit.constants, Rows::kFitted);
-    const Scores unseen = score(*measured, fit.constants, Rows::kKeptAside);
+    const Scores unseen = score(*measured, fit.constants, Rows::kHeldOut);
     return TableScore{.gpu = measured->table.gpu,
                       .text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
                               score_line("new", unseen) + worst_text(*measured, fit.constants),
@@ -172,7 +171,7 @@ Result<CalibrationOutcome> calibrate_interference(const CalibrationRequest& requ
   if (!measured) return tl::unexpected(measured.error());
   const InterferenceFit fit = fit_interference(measured->table.rows, measured->gpu);
   const Scores fitted = score(*measured, fit.constants, Rows::kFitted);
-  const Scores unseen = score(*measured, fit.constants, Rows::kKeptAside);
+  const Scores unseen = score(*measured, fit.constants, Rows::kHeldOut);
   return CalibrationOutcome{.text = measured->table.gpu + "\n" + constants_text(fit) + score_line("fitted", fitted) +
                                     score_line("new", unseen),
                             .json = interference_json(*measured, fit, fitted, unseen) + "\n",

@@ -30,8 +30,8 @@ double square(double x) { return x * x; }
 
 double squared_errors(const MeasuredPair& pair, const PairPrediction& prediction) {
   return square(std::log(prediction.together_seconds / pair.together_seconds)) +
-         square(std::log(prediction.mover_alone.count() / pair.mover_alone.count())) +
-         square(std::log(prediction.mover_together.count() / pair.mover_together.count()));
+         square(std::log(prediction.blocks_alone.count() / pair.blocks_alone.count())) +
+         square(std::log(prediction.blocks_together.count() / pair.blocks_together.count()));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given,
       workload::kernel_seconds(pair.kernel, share.of_kernel()) / workload::kernel_seconds(pair.kernel, gpu);
   const double together = pair.alone_seconds * std::max(slower, 1.0);
   const double kept = share.of_blocks(pair.kernel, from_seconds(together)).count() / bytes_per_byte;
-  return {.together_seconds = together, .mover_alone = Bandwidth(alone), .mover_together = Bandwidth(kept)};
+  return {.together_seconds = together, .blocks_alone = Bandwidth(alone), .blocks_together = Bandwidth(kept)};
 }
 
 InterferenceFit fit_interference(std::span<const MeasuredPair> rows, const workload::GpuSpec& gpu) {
@@ -66,7 +66,7 @@ InterferenceFit fit_interference(std::span<const MeasuredPair> rows, const workl
     double sum = 0.0;
     double count = 0.0;
     for (const MeasuredPair& pair : rows) {
-      if (pair.kept_aside) continue;
+      if (pair.held_out) continue;
       sum += squared_errors(pair, predict(pair, gpu, constants_of(values)));
       count += 3.0;
     }

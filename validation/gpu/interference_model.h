@@ -33,8 +33,8 @@ struct InterferenceConstantDoc {
 
 struct PairPrediction {
   double together_seconds = 0.0;
-  Bandwidth mover_alone;
-  Bandwidth mover_together;
+  Bandwidth blocks_alone;
+  Bandwidth blocks_together;
 };
 
 // The kernel's time alone is taken as measured: its slow-down is predicted. The copy blocks run at their rate on each

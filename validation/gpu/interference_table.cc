@@ -20,22 +20,22 @@ constexpr std::array<std::string_view, 13> kInterferenceTableColumns{"family",
                                                                      "k",
                                                                      "flops",
                                                                      "bytes",
-                                                                     "mover",
+                                                                     "blocks",
                                                                      "sms",
                                                                      "compute_alone_us",
                                                                      "compute_together_us",
-                                                                     "mover_alone_GB_per_s",
-                                                                     "mover_together_GB_per_s"};
+                                                                     "blocks_alone_GB_per_s",
+                                                                     "blocks_together_GB_per_s"};
 constexpr std::array<std::string_view, 10> kInterferenceTableNeeded{"family",
                                                                     "dtype",
                                                                     "flops",
                                                                     "bytes",
-                                                                    "mover",
+                                                                    "blocks",
                                                                     "sms",
                                                                     "compute_alone_us",
                                                                     "compute_together_us",
-                                                                    "mover_alone_GB_per_s",
-                                                                    "mover_together_GB_per_s"};
+                                                                    "blocks_alone_GB_per_s",
+                                                                    "blocks_together_GB_per_s"};
 constexpr std::array kCopyBlocks{TableWord<bool>{"copy", false}, TableWord<bool>{"reduce", true}};
 constexpr std::array kKernelFamilies{TableWord<KernelFamily>{"gemm", KernelFamily::kGemm},
                                TableWord<KernelFamily>{"copy", KernelFamily::kCopy}};
@@ -43,7 +43,7 @@ constexpr std::array kTypes{TableWord<DataType>{"bf16", DataType::kBf16}, TableW
                             TableWord<DataType>{"fp32", DataType::kFp32}};
 
 // One pair in four, by its kernel and its copy blocks.
-bool pair_is_kept_aside(const MeasuredPair& pair) {
+bool pair_is_held_out(const MeasuredPair& pair) {
   return hash_text(pair_label(pair)) % 4 == 0;
 }
 
@@ -63,15 +63,15 @@ void read_interference_row(TableCells& cells, const CsvRow& row, InterferenceTab
   if (product && (kernel.m < 1 || kernel.n < 1 || kernel.k < 1)) {
     cells.refuse_cell(row, "family", "a kernel of family gemm needs m, n and k");
   }
-  pair.adds = cells.word(row, "mover", false, kCopyBlocks);
+  pair.adds = cells.word(row, "blocks", false, kCopyBlocks);
   pair.sms = cells.whole(row, "sms", 1);
   if (pair.sms < 1) cells.refuse_cell(row, "sms", "copy blocks hold at least one multiprocessor");
   constexpr double kLeast = 1e-3;
   pair.alone_seconds = cells.number(row, "compute_alone_us", 1.0, kLeast) * 1e-6;
   pair.together_seconds = cells.number(row, "compute_together_us", 1.0, kLeast) * 1e-6;
-  pair.mover_alone = Bandwidth(cells.number(row, "mover_alone_GB_per_s", 1.0, kLeast) * 1e9);
-  pair.mover_together = Bandwidth(cells.number(row, "mover_together_GB_per_s", 1.0, kLeast) * 1e9);
-  pair.kept_aside = pair_is_kept_aside(pair);
+  pair.blocks_alone = Bandwidth(cells.number(row, "blocks_alone_GB_per_s", 1.0, kLeast) * 1e9);
+  pair.blocks_together = Bandwidth(cells.number(row, "blocks_together_GB_per_s", 1.0, kLeast) * 1e9);
+  pair.held_out = pair_is_held_out(pair);
   table.rows.push_back(std::move(pair));
 }
 
@@ -96,7 +96,7 @@ std::string pair_label(const MeasuredPair& pair) {
   const std::string what = kernel.m > 0
                                ? fmt::format("{} {} x {} x {}", to_string(kernel.type), kernel.m, kernel.n, kernel.k)
                                : to_string(kernel.bytes);
-  return fmt::format("{} {} beside {} on {} SM{}", to_string(kernel.family), what, pair.adds ? "reduce" : "copy",
+  return fmt::format("{} {} next to {} on {} SM{}", to_string(kernel.family), what, pair.adds ? "reduce" : "copy",
                      pair.sms, pair.sms == 1 ? "" : "s");
 }
 

@@ -20,9 +20,9 @@ struct MeasuredPair {
   std::int64_t sms = 0;        // that the copy blocks hold
   double alone_seconds = 0.0;  // of one launch of the kernel
   double together_seconds = 0.0;
-  Bandwidth mover_alone;
-  Bandwidth mover_together;
-  bool kept_aside = false;  // never fitted
+  Bandwidth blocks_alone;
+  Bandwidth blocks_together;
+  bool held_out = false;  // never fitted
   int line = 0;
 };
 
@@ -37,7 +37,7 @@ struct InterferenceTable {
 // The same for a text in memory; `name` is used in messages.
 [[nodiscard]] Result<InterferenceTable> parse_interference_table(const std::string& name, std::string_view text);
 
-// "gemm 4096 x 4096 x 4096 beside reduce on 16 SMs".
+// "gemm 4096 x 4096 x 4096 next to reduce on 16 SMs".
 [[nodiscard]] std::string pair_label(const MeasuredPair& pair);
 
 }  // namespace ringwright::validation

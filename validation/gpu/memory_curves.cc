@@ -47,7 +47,7 @@ struct MeasuredMove {
   Bytes moved;  // by all streams together
   int sms = 0;
   double seconds = 0.0;
-  bool kept_aside = false;  // never fitted
+  bool held_out = false;  // never fitted
 };
 
 struct MemoryTable {
@@ -89,7 +89,7 @@ void read_memory_curves_row(TableCells& cells, const CsvRow& row, MemoryTable& t
   move.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
   for (const char* other : {"GB_per_s", "ci_low_us", "ci_high_us"})
     static_cast<void>(cells.number(row, other, 0.0, 0.0));
-  move.kept_aside = hash_text(fmt::format("{}/{}/{}/{}", kPatterns[move.sweep.pattern].name,
+  move.held_out = hash_text(fmt::format("{}/{}/{}/{}", kPatterns[move.sweep.pattern].name,
                                           static_cast<int>(move.sweep.level), move.moved.count(), move.sms)) %
                         4 ==
                     0;
@@ -122,7 +122,7 @@ Rule fit_by_sms(std::span<const MeasuredMove> rows) {
     double sum = 0.0;
     std::size_t count = 0;
     for (const MeasuredMove& row : rows) {
-      if (row.kept_aside) continue;
+      if (row.held_out) continue;
       sum += std::abs(std::log(rule_of(values).seconds(row) / row.seconds));
       ++count;
     }
@@ -145,7 +145,7 @@ std::vector<Curve> fit_curves(const MemoryTable& table) {
     }
     std::vector<SizedTime> points;
     for (const MeasuredMove& row : curve.rows) {
-      if (!row.kept_aside) points.push_back({.bytes = row.moved, .seconds = row.seconds});
+      if (!row.held_out) points.push_back({.bytes = row.moved, .seconds = row.seconds});
     }
     curve.rule.line = fit_latency_line(points);
   }
@@ -173,7 +173,7 @@ TableScore score(const MemoryTable& table) {
     PlotSeries points{.name = curve_name(curve), .colour = kPatterns[curve.sweep.pattern].colour, .points = {}};
     for (const MeasuredMove& row : curve.rows) {
       points.points.push_back({.predicted = curve.rule.seconds(row), .measured = row.seconds});
-      (row.kept_aside ? unseen : fitted).push_back(points.points.back());
+      (row.held_out ? unseen : fitted).push_back(points.points.back());
     }
     const JudgedPart part{.name = points.name, .fitted = error_statistics(fitted), .unseen = error_statistics(unseen)};
     answer.text += fmt::format("  {:<36}{:<44}fitted: {}; new: {}\n", part.name, rule_of(curve),

@@ -40,7 +40,7 @@ Scored score(const PrimitivesTable& table, Protocol protocol, Bandwidth memory) 
   scored.played = play_rings(scored.rows, scored.fit.costs, memory);
   std::vector<PredictedMeasured> fitted, unseen;
   for (std::size_t i = 0; i < scored.rows.size(); ++i) {
-    (scored.rows[i].kept_aside ? unseen : fitted)
+    (scored.rows[i].held_out ? unseen : fitted)
         .push_back({.predicted = scored.played[i], .measured = scored.rows[i].seconds});
   }
   scored.fitted = error_statistics(fitted);

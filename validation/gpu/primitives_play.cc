@@ -66,7 +66,7 @@ std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const Pri
 PrimitivesFit fit_primitives(std::span<const MeasuredExchange> all, Protocol protocol, Bandwidth memory) {
   std::vector<MeasuredExchange> rows;
   std::ranges::copy_if(all, std::back_inserter(rows),
-                       [&](const MeasuredExchange& row) { return row.protocol == protocol && !row.kept_aside; });
+                       [&](const MeasuredExchange& row) { return row.protocol == protocol && !row.held_out; });
   const FitAnswer answer = fit(kBounds, [&](std::span<const double> values) {
     const std::vector<double> played = play_rings(rows, costs_of(values), memory);
     double sum = 0.0;

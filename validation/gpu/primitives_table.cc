@@ -50,7 +50,7 @@ void read_primitives_row(TableCells& cells, const CsvRow& row, PrimitivesTable& 
     ++table.left_out;
     return;
   }
-  measured.kept_aside = hash_text(exchange_label(measured)) % 4 == 0;
+  measured.held_out = hash_text(exchange_label(measured)) % 4 == 0;
   table.rows.push_back(measured);
 }
 

@@ -20,7 +20,7 @@ struct MeasuredExchange {
   Bytes slot;   // of memory, flags included
   Bytes bytes;  // of a rank's buffer
   double seconds = 0.0;
-  bool kept_aside = false;  // never fitted
+  bool held_out = false;  // never fitted
   int line = 0;
 
   // Useful data in one slot.

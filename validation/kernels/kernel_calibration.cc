@@ -48,10 +48,10 @@ Result<Tables> read_tables(const std::vector<std::string>& files) {
   return tables;
 }
 
-ErrorStatistics errors_of(const Tables& tables, const workload::GpuSpec& gpu, bool kept_aside) {
+ErrorStatistics errors_of(const Tables& tables, const workload::GpuSpec& gpu, bool held_out) {
   std::vector<PredictedMeasured> pairs;
   for (const MeasuredKernel& row : tables.rows) {
-    if (row.kept_aside == kept_aside)
+    if (row.held_out == held_out)
       pairs.push_back({.predicted = predicted_seconds(row, gpu), .measured = row.seconds});
   }
   return error_statistics(pairs);

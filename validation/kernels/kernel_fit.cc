@@ -248,7 +248,7 @@ class Fitter {
   KernelRows rows_where(Predicate&& predicate) const {
     KernelRows rows;
     for (const MeasuredKernel& row : all_) {
-      if (!row.kept_aside && predicate(row.kernel)) rows.push_back(&row);
+      if (!row.held_out && predicate(row.kernel)) rows.push_back(&row);
     }
     return rows;
   }

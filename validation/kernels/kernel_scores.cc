@@ -30,11 +30,11 @@ void add_statistics(GpuScore& score) {
   }
   for (FamilyScore& family : score.families) {
     const auto belongs = [&](const MeasuredKernel& row) { return family_label(row.kernel) == family.family; };
-    family.fitted = statistics_where(score, [&](const MeasuredKernel& row) { return !row.kept_aside && belongs(row); });
-    family.unseen = statistics_where(score, [&](const MeasuredKernel& row) { return row.kept_aside && belongs(row); });
+    family.fitted = statistics_where(score, [&](const MeasuredKernel& row) { return !row.held_out && belongs(row); });
+    family.unseen = statistics_where(score, [&](const MeasuredKernel& row) { return row.held_out && belongs(row); });
   }
-  score.fitted = statistics_where(score, [](const MeasuredKernel& row) { return !row.kept_aside; });
-  score.unseen = statistics_where(score, [](const MeasuredKernel& row) { return row.kept_aside; });
+  score.fitted = statistics_where(score, [](const MeasuredKernel& row) { return !row.held_out; });
+  score.unseen = statistics_where(score, [](const MeasuredKernel& row) { return row.held_out; });
 }
 
 GpuScore& score_of(std::vector<GpuScore>& scores, const std::string& gpu) {

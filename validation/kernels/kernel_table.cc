@@ -63,7 +63,7 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   }
   static_cast<void>(cells.number(row, "ci_low_us", 0.0, 0.0));
   static_cast<void>(cells.number(row, "ci_high_us", 0.0, 0.0));
-  measured.kept_aside = is_kept_aside(kernel);
+  measured.held_out = is_held_out(kernel);
   table.rows.push_back(std::move(measured));
 }
 
@@ -93,7 +93,7 @@ std::string shape_key(const Kernel& kernel) {
                      sizes[1], sizes[2]);
 }
 
-bool is_kept_aside(const Kernel& kernel) {
+bool is_held_out(const Kernel& kernel) {
   return hash_text(shape_key(kernel)) % 4 == 0;
 }
 

@@ -18,7 +18,7 @@ struct MeasuredKernel {
   Kernel kernel;
   LaunchMode mode = LaunchMode::kEager;
   double seconds = 0.0;
-  bool kept_aside = false;  // never fitted
+  bool held_out = false;  // never fitted
   int line = 0;
   int time_column = 1;  // column of the time in the line
 };
@@ -36,7 +36,7 @@ struct KernelTable {
 
 // "gemm/bf16/1/1536/4096/5120": rows of one shape are fitted together or held out together.
 [[nodiscard]] std::string shape_key(const Kernel& kernel);
-[[nodiscard]] bool is_kept_aside(const Kernel& kernel);
+[[nodiscard]] bool is_held_out(const Kernel& kernel);
 
 // Rows whose arithmetic the GPU does not have are errors of the table, or of the GPU's description.
 [[nodiscard]] Diagnostics check_arithmetic(const KernelTable& table, const workload::GpuSpec& gpu);

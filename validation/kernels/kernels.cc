@@ -59,7 +59,7 @@ std::string as_text(const std::vector<GpuScore>& scores) {
     text += "  worst:\n";
     for (const ScoredKernel* worst : worst_kernels(score, kWorstRows)) {
       text += fmt::format("    {:+6.1f} %  {:.1f} us  {}{}\n", 100.0 * error_of(*worst), worst->row.seconds * 1e6,
-                          kernel_label(worst->row.kernel), worst->row.kept_aside ? "  (new)" : "");
+                          kernel_label(worst->row.kernel), worst->row.held_out ? "  (new)" : "");
     }
     text += '\n';
   }
@@ -116,7 +116,7 @@ std::string as_markdown(const std::vector<GpuScore>& scores, double threshold) {
     for (const ScoredKernel* worst : worst_kernels(score, kWorstRows)) {
       text +=
           fmt::format("* {:+.1f} %: {}, measured {:.1f} us{}\n", 100.0 * error_of(*worst),
-                      kernel_label(worst->row.kernel), worst->row.seconds * 1e6, worst->row.kept_aside ? " (new)" : "");
+                      kernel_label(worst->row.kernel), worst->row.seconds * 1e6, worst->row.held_out ? " (new)" : "");
     }
     text += fmt::format("\n![{0}](kernels/{0}.svg)\n", score.gpu);
   }
@@ -127,7 +127,7 @@ NamedText plot_of(const GpuScore& score) {
   PlotSeries fitted{.name = "fitted", .colour = "#1f77b4", .points = {}};
   PlotSeries unseen{.name = "new shapes", .colour = "#d62728", .points = {}};
   for (const ScoredKernel& scored : score.rows) {
-    (scored.row.kept_aside ? unseen : fitted)
+    (scored.row.held_out ? unseen : fitted)
         .points.push_back({.predicted = scored.predicted, .measured = scored.row.seconds});
   }
   return {.name = score.gpu + ".svg", .text = scatter_svg(score.gpu, std::array{fitted, unseen})};

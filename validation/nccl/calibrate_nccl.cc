@@ -75,7 +75,7 @@ class NcclCalibration {
       : logs_(std::move(logs)), request_(request) {}
 
   Result<CalibrationOutcome> run() {
-    if (auto told = choose_constants(); !told) return tl::unexpected(told.error());
+    if (auto chosen = choose_constants(); !chosen) return tl::unexpected(chosen.error());
     const ClassFitAnswer answer =
         fit_to_class(bounds_, [&](std::span<const double> values) { return residuals(values); });
     const auto after = replay_all(logs_, options(answer.values));

@@ -72,9 +72,9 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
       }
     }
     if (const std::string& timing = row.cells[at[4]].text; !timing.empty()) {
-      const auto told = parse_timing(timing);
-      machine.timing = told.value_or(CallTiming::kInARow);
-      if (!told) {
+      const auto parsed = parse_timing(timing);
+      machine.timing = parsed.value_or(CallTiming::kInARow);
+      if (!parsed) {
         problems.add({.code = "E242",
                       .place = {.file = table.file, .line = row.line, .column = 1},
                       .message = fmt::format("'{}' is no valid timing of calls", timing),

@@ -190,10 +190,10 @@ void take_listed(MeasuredMachine& machine, const traces::CollectiveLog& log, con
 constexpr Duration kPyTorchCall = 21_us;
 
 Result<CallTiming> timing_of(const traces::CollectiveLog& log, const ListedMachine* listed) {
-  const std::string told = log.fact("timing");
-  if (told.empty()) return listed != nullptr ? listed->timing : CallTiming::kInARow;
-  if (const auto timing = parse_timing(told)) return *timing;
-  return tl::unexpected(failure("E243", fmt::format("'{}' is no valid timing of calls", told), {.file = log.file},
+  const std::string stated = log.fact("timing");
+  if (stated.empty()) return listed != nullptr ? listed->timing : CallTiming::kInARow;
+  if (const auto timing = parse_timing(stated)) return *timing;
+  return tl::unexpected(failure("E243", fmt::format("'{}' is no valid timing of calls", stated), {.file = log.file},
                                 "write '# timing: in a row' or '# timing: alone PyTorch', or leave the line out"));
 }
 
@@ -275,7 +275,7 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (family->name == "a100-pcie") {
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
   }
-  if (const auto told = parse_number_of(log.fact("gpus_per_process"))) machine.gpus_per_process = std::max(*told, 1);
+  if (const auto gpus = parse_number_of(log.fact("gpus_per_process"))) machine.gpus_per_process = std::max(*gpus, 1);
   take_library(machine, log);
   const auto machines = read_machines();
   if (!machines) return tl::unexpected(machines.error());

@@ -15,7 +15,7 @@
 namespace ringwright::validation {
 namespace {
 
-std::string told_by(const TrainingRow& r) {
+std::string stated_version(const TrainingRow& r) {
   return fmt::format("{} {} {} {} {} {}", r.where, r.notes, r.schedule, r.gpu, r.precision,
                      r.experts.value_or(0) > 0 ? "MoE" : "dense");
 }
@@ -27,7 +27,7 @@ class ScenarioMaker {
         conventions_(conventions),
         source_(conventions.find_source(row.source(), row.model)),
         words_(conventions.vocabulary),
-        version_(source_ != nullptr ? source_->version_of(told_by(row)) : nullptr),
+        version_(source_ != nullptr ? source_->version_of(stated_version(row)) : nullptr),
         overlap_(read_overlap(words_, row.overlap)),
         sharding_(read_sharding(words_, row.sharding)) {}
 

@@ -28,9 +28,9 @@ GpuSpec GpuShare::of_kernel() const {
   return left;
 }
 
-Bandwidth GpuShare::of_blocks(const Kernel& kernel, Duration beside) const {
-  if (beside <= Duration(0)) return contention_.memory;
-  const double drawn = static_cast<double>(kernel.bytes.count()) / to_seconds(beside);
+Bandwidth GpuShare::of_blocks(const Kernel& kernel, Duration busy) const {
+  if (busy <= Duration(0)) return contention_.memory;
+  const double drawn = static_cast<double>(kernel.bytes.count()) / to_seconds(busy);
   return Bandwidth(std::min(contention_.memory.count(), std::max(left_ - drawn, left_ * blocks_part_)));
 }
 

@@ -27,7 +27,7 @@ class GpuShare {
   // of it. At least one multiprocessor remains.
   [[nodiscard]] GpuSpec of_kernel() const;
   // The share of their memory demand that thread blocks get, concurrently with a kernel of this duration.
-  [[nodiscard]] Bandwidth of_blocks(const Kernel& kernel, Duration beside) const;
+  [[nodiscard]] Bandwidth of_blocks(const Kernel& kernel, Duration busy) const;
 
  private:
   const GpuSpec& gpu_;

@@ -88,11 +88,11 @@ class Calibrated final : public ComputeModel {
   [[nodiscard]] Duration launch_overhead(const Kernel& kernel) const override {
     return from_seconds(start_seconds(kernel, gpu_));
   }
-  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
+  [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
     return Calibrated(share(contention).of_kernel(), pace_).duration(kernel);
   }
-  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const override {
-    return share(contention).of_blocks(kernel, duration_beside(kernel, contention));
+  [[nodiscard]] Bandwidth memory_under(const Kernel& kernel, const Contention& contention) const override {
+    return share(contention).of_blocks(kernel, duration_under(kernel, contention));
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
     if (pace_.host != HostPace::kIssues) return Duration(0);

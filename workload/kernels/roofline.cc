@@ -50,11 +50,11 @@ class Roofline final : public ComputeModel {
  public:
   Roofline(const GpuSpec& gpu, const Efficiencies& efficiencies) : gpu_(gpu), efficiencies_(efficiencies) {}
 
-  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& contention) const override {
+  [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
     return Roofline(GpuShare(gpu_, contention, efficiencies_.memory).of_kernel(), efficiencies_).duration(kernel);
   }
-  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& contention) const override {
-    return GpuShare(gpu_, contention, efficiencies_.memory).of_blocks(kernel, duration_beside(kernel, contention));
+  [[nodiscard]] Bandwidth memory_under(const Kernel& kernel, const Contention& contention) const override {
+    return GpuShare(gpu_, contention, efficiencies_.memory).of_blocks(kernel, duration_under(kernel, contention));
   }
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);

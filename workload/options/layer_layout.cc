@@ -93,9 +93,9 @@ LayerLayout read_layer_layout(std::string_view text) {
 }
 
 std::vector<std::int64_t> spread_with_ends(std::int64_t layers, const EndLayers& ends, int stages, int chunks) {
-  const int told = (ends.first > 0 ? 1 : 0) + (ends.last > 0 ? 1 : 0);
+  const int stated = (ends.first > 0 ? 1 : 0) + (ends.last > 0 ? 1 : 0);
   const std::int64_t rest = layers - ends.first - ends.last;
-  const std::int64_t others = stages - told;
+  const std::int64_t others = stages - stated;
   if (rest < 0 || (others == 0 && rest > 0)) return {};
   const std::int64_t each = others == 0 ? 0 : rest / others;
   const bool even =

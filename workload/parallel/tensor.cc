@@ -57,13 +57,13 @@ void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
 void TensorParallel::column_backward(ProgramWriter& writer, LayerSection dgrad, LayerSection wgrad, Bytes gathered) {
   std::optional<TaskIndex> input;
   const KernelContext& context = sections_.context();
-  const bool beside = context.async_reduce;
+  const bool asynchronous = context.async_reduce;
   // Recomputation of every second GEMM has already gathered the input.
   const bool there = context.keep_gathered && context.training.recompute != Recompute::kOperators;
   if (channel_ && sequence_parallel() && !there) {
     input = gather(writer, cast_input(dgrad, gathered));
   }
-  if (input && !beside && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
+  if (input && !asynchronous && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
   std::vector<TaskIndex> reduced;
   // The output layer is not a Transformer Engine layer.
   const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != LayerSection::kLogitsDgrad;
@@ -74,7 +74,7 @@ void TensorParallel::column_backward(ProgramWriter& writer, LayerSection dgrad, 
     writer.compute(sections_[dgrad]);
     if (channel_) reduced.push_back(sum(writer, gathered));
   }
-  if (!beside) wait_for(writer, std::exchange(reduced, {}));
+  if (!asynchronous) wait_for(writer, std::exchange(reduced, {}));
   if (input) writer.wait(*input);
   writer.compute(sections_[wgrad]);
   wait_for(writer, reduced);

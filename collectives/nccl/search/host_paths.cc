@@ -130,8 +130,8 @@ HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorit
                      const GroupLayout& layout, int channels) {
   HostPaths found = paths_of_channels(host, graphs, algorithm, layout, channels);
   if (found.paths.empty()) return found;
-  const NcclAlgorithm beside = algorithm == NcclAlgorithm::kRing ? NcclAlgorithm::kTree : NcclAlgorithm::kRing;
-  const HostPaths others = paths_of_channels(host, graphs, beside, layout, channels);
+  const NcclAlgorithm other_algorithm = algorithm == NcclAlgorithm::kRing ? NcclAlgorithm::kTree : NcclAlgorithm::kRing;
+  const HostPaths others = paths_of_channels(host, graphs, other_algorithm, layout, channels);
   const auto all = static_cast<std::size_t>(channels);
   std::size_t period = 1;
   while (all % period != 0 || !repeats(found.paths, period) || !repeats(others.paths, period)) ++period;

@@ -144,7 +144,7 @@ void NcclTopology::find_c2c_routes() {
 
 // PXN: to a NIC through the GPU next to it, where that is faster or avoids the CPU. Only towards the network.
 void NcclTopology::find_routes_by_peers() {
-  const NcclPath beside = c2c_paths_ ? NcclPath::kP2c : NcclPath::kPxb;
+  const NcclPath longest = c2c_paths_ ? NcclPath::kP2c : NcclPath::kPxb;
   const NcclPath direct = c2c_paths_ ? NcclPath::kPxn : NcclPath::kPxb;
   for (int index = 0; index < nets(); ++index) {
     for (int gpu = 0; gpu < gpus(); ++gpu) {
@@ -152,7 +152,7 @@ void NcclTopology::find_routes_by_peers() {
       if (peer < 0 || peer == gpu) continue;
       const Route& own = route(gpu, net(index));
       const Route& theirs = route(peer, net(index));
-      if (theirs.path > beside || route(peer, gpu).path > NcclPath::kNvlink) continue;
+      if (theirs.path > longest || route(peer, gpu).path > NcclPath::kNvlink) continue;
       if (theirs.rate > own.rate || own.path > direct) lead_through(gpu, peer, net(index));
     }
   }
@@ -222,9 +222,9 @@ int NcclTopology::net_of(int gpu, int channel) const {
 }
 
 int NcclTopology::gpu_of_net(int index) const {
-  const std::vector<int> beside = nearest(net(index), 0, gpus());
+  const std::vector<int> candidates = nearest(net(index), 0, gpus());
   for (int channel = 0; channel < nets(); ++channel) {
-    for (const int gpu : beside) {
+    for (const int gpu : candidates) {
       if (net_of(gpu, channel) == index) return gpu;
     }
   }

@@ -54,8 +54,8 @@ std::optional<InputFile> named_by_flags(Imports& imports, const std::string& sce
   imports.diagnostics.add({.severity = Severity::kWarning,
                            .code = "W136",
                            .place = {.file = origin},
-                           .message = fmt::format("--tp-comm-overlap-cfg names '{}', which is not beside the scenario: "
-                                                  "methods and chunks are Transformer Engine's defaults",
+                           .message = fmt::format("--tp-comm-overlap-cfg names '{}', which is not in the folder of the "
+                                                  "scenario: methods and chunks are Transformer Engine's defaults",
                                                   name)});
   return std::nullopt;
 }

@@ -56,7 +56,7 @@ GroupCalls::Simulated GroupCalls::simulated_as(const GraphCall& use) const {
   if (covered != size_of(use.group)) return Simulated::kMessages;
   if (!parts_.networks.shares_links()) return Simulated::kIsolated;
   const bool is_whole = parts_.job.groups[use.group].members.empty();
-  return is_whole && parts_.networks.all_look_alike({}, plan) ? Simulated::kTogether : Simulated::kMessages;
+  return is_whole && parts_.networks.all_equivalent({}, plan) ? Simulated::kTogether : Simulated::kMessages;
 }
 
 void GroupCalls::call(const Caller& caller, std::uint32_t call) {
@@ -191,7 +191,7 @@ void GroupCalls::finish_isolated(std::uint32_t index) {
   const bool at_once =
       execution.times.back() == first &&
       std::ranges::adjacent_find(execution.times, std::ranges::not_equal_to()) == execution.times.end();
-  if (at_once && parts_.networks.all_look_alike(members, plan) && finish_folded(index)) return;
+  if (at_once && parts_.networks.all_equivalent(members, plan) && finish_folded(index)) return;
   for (Tick& time : execution.times) time -= first;
   const auto done = isolated_.run(plan, members, execution.times);
   CHECK(done.has_value(), "a collective on a network without shared links does not end");

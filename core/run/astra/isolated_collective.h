@@ -23,8 +23,8 @@ class IsolatedCollective final : ChunkListener {
   [[nodiscard]] std::optional<std::vector<Tick>> run(const ChunkedCollective& plan,
                                                      std::span<const std::uint32_t> members,
                                                      std::span<const Tick> entered);
-  // The same for `size` members that enter at once and look alike, from one of them. Empty: the order in which messages
-  // of the same tick are handled would matter.
+  // The same for `size` members that enter at once and are equivalent, from one of them. Empty: the order in which
+  // messages of the same tick are handled would matter.
   [[nodiscard]] std::optional<Tick> run_folded(const ChunkedCollective& plan, std::span<const std::uint32_t> members,
                                                std::uint32_t size);
   [[nodiscard]] std::uint64_t events() const { return queue_.events_run(); }

@@ -10,11 +10,11 @@ namespace ringwright {
 
 class MessageCounts {
  public:
-  // True: one was waited for, and the wait is over. False: the message is kept.
+  // True: one was waited for, and the wait is over. False: the message is stored.
   [[nodiscard]] bool arrive(std::uint32_t receiver, std::uint32_t sender) { return change(receiver, sender, 1); }
-  // True: one has arrived, and is taken. False: the wait is kept.
+  // True: one has arrived, and is taken. False: the wait is stored.
   [[nodiscard]] bool wait(std::uint32_t receiver, std::uint32_t sender) { return change(receiver, sender, -1); }
-  // True: one has arrived, and is taken. False: nothing is kept.
+  // True: one has arrived, and is taken. False: nothing is stored.
   [[nodiscard]] bool take(std::uint32_t receiver, std::uint32_t sender);
   [[nodiscard]] bool empty() const { return used_ == 0; }
   void clear();
@@ -22,7 +22,7 @@ class MessageCounts {
  private:
   struct Cell {
     std::uint64_t key = kFree;
-    std::int32_t surplus = 0;  // messages kept, or waits (negative)
+    std::int32_t surplus = 0;  // messages stored, or waits (negative)
   };
   static constexpr std::uint64_t kFree = UINT64_MAX;
 

@@ -173,11 +173,11 @@ ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Conte
   const auto alone = static_cast<double>(duration(inputs_.compute, asked_work).count());
   if (alone <= 0.0) return entry->second;
   const auto share = [&](const Contention& c) {
-    return std::min(1.0, alone / static_cast<double>(duration_beside(inputs_.compute, asked_work, c).count()));
+    return std::min(1.0, alone / static_cast<double>(duration_under(inputs_.compute, asked_work, c).count()));
   };
   const double all = share(contention);
   const double asked = contention.memory.count();
-  const double copy_blocks = asked > 0.0 ? memory_beside(inputs_.compute, asked_work, contention).count() / asked : 1.0;
+  const double copy_blocks = asked > 0.0 ? memory_under(inputs_.compute, asked_work, contention).count() / asked : 1.0;
   entry->second = {
       .all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .copy_blocks = std::min(copy_blocks, 1.0)};
   return entry->second;

@@ -61,7 +61,7 @@ NicEnds ClosRouter::nics_of(const RouteQuery& query, const HostEnds& ends) const
   for (std::uint32_t nic = 0; nic < block_.nics() && !block_.has_nic(ends.from_host, nics.in); ++nic) {
     if (block_.has_nic(ends.from_host, nic) && block_.has_nic(ends.to_host, nic)) nics.in = nic;
   }
-  nics.relay = block_.gpu_beside(ends.from_host, {.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
+  nics.relay = block_.gpu_next_to(ends.from_host, {.nic = nics.in, .wanted = ends.to_gpu, .from = ends.from_gpu});
   nics.out = nics.in;
   return nics;
 }

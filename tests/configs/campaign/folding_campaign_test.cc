@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint64_t kBlocks = 10;  // tests, so that several processes can share the work
 
 // Of a run that did not stall: of every rank and every link of the cluster, and of the report.
-struct Seen {
+struct Observed {
   RunOutcome outcome = RunOutcome::kFinished;
   RunRecord record;
   Folding folding;
@@ -38,27 +38,27 @@ struct Seen {
   std::string report;
 };
 
-std::string told(const Report& report) {
+std::string text_of(const Report& report) {
   const std::string json = render_json(report);
   return json_part(json, "metrics") + json_part(json, "breakdown") + json_part(json, "memory");
 }
 
-Seen see(const Scenario& scenario, FoldMode fold) {
-  Seen seen;
+Observed see(const Scenario& scenario, FoldMode fold) {
+  Observed observed;
   const auto simulation = assemble(scenario, fold);
   PlayedPlan played = play_plan(scenario, *simulation);
-  seen.outcome = played.run.outcome;
-  seen.record = std::move(played.run.record);
-  seen.usage = std::move(played.run.usage);
-  seen.folding = simulation->folding();
-  if (seen.outcome != RunOutcome::kFinished) return seen;
+  observed.outcome = played.run.outcome;
+  observed.record = std::move(played.run.record);
+  observed.usage = std::move(played.run.usage);
+  observed.folding = simulation->folding();
+  if (observed.outcome != RunOutcome::kFinished) return observed;
   const auto outcome = simulate(scenario, fold);
-  if (!outcome) return seen;
-  if (outcome->report) seen.report = told(*outcome->report);
-  return seen;
+  if (!outcome) return observed;
+  if (outcome->report) observed.report = text_of(*outcome->report);
+  return observed;
 }
 
-std::string difference_of_ranks(const Seen& folded, const Seen& whole) {
+std::string difference_of_ranks(const Observed& folded, const Observed& whole) {
   for (std::size_t rank = 0; rank < whole.folding.ranks.class_of.size(); ++rank) {
     const std::size_t stand_in = folded.folding.ranks.class_of[rank].index();
     const auto differs = [&](const auto& a, const auto& b) { return !(a[stand_in] == b[rank]); };
@@ -74,7 +74,7 @@ std::string difference_of_ranks(const Seen& folded, const Seen& whole) {
   return {};
 }
 
-std::string difference_of_links(const Seen& folded, const Seen& whole) {
+std::string difference_of_links(const Observed& folded, const Observed& whole) {
   for (std::size_t link = 0; link < whole.usage.size(); ++link) {
     const LinkUsage& a = folded.usage[folded.folding.links.class_of[link]];
     const LinkUsage& b = whole.usage[link];
@@ -88,7 +88,7 @@ std::string difference_of_links(const Seen& folded, const Seen& whole) {
 }
 
 // Where links are not shared, a search folds by the narrowest links alone: times are still the same.
-std::string difference_of_times(const Scenario& scenario, const Seen& whole) {
+std::string difference_of_times(const Scenario& scenario, const Observed& whole) {
   if (scenario.simulate.network->shares_links) return {};
   const auto simulation = assemble(scenario, FoldMode::kTimesOnly);
   const PlayedPlan times = play_plan(scenario, *simulation);
@@ -100,8 +100,8 @@ std::string difference_of_times(const Scenario& scenario, const Seen& whole) {
 
 // Empty: they agree.
 std::string difference(const Scenario& scenario) {
-  const Seen folded = see(scenario, FoldMode::kFold);
-  const Seen whole = see(scenario, FoldMode::kNoFold);
+  const Observed folded = see(scenario, FoldMode::kFold);
+  const Observed whole = see(scenario, FoldMode::kNoFold);
   if (folded.outcome != whole.outcome) return "one run ends and the other does not";
   if (whole.outcome != RunOutcome::kFinished) return {};
   if (folded.record.iteration_end != whole.record.iteration_end) {

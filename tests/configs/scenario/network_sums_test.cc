@@ -62,10 +62,10 @@ TEST(NetworkSums, TakeHardlyLongerOverMoreHosts) {
 
 TEST(NetworkSums, NcclGoesWithoutThemWhereSwitchesAddNothing) {
   const Scenario scenario = machine({"cluster.fabric.reduction.enabled=false"});
-  const Diagnostics& told = scenario.document.log().diagnostics();
-  ASSERT_EQ(told.all().size(), 1U);
-  EXPECT_EQ(told.all()[0].code, "E186");
-  EXPECT_THAT(told.all()[0].hint, HasSubstr("cluster.fabric.reduction"));
+  const Diagnostics& diagnostics = scenario.document.log().diagnostics();
+  ASSERT_EQ(diagnostics.all().size(), 1U);
+  EXPECT_EQ(diagnostics.all()[0].code, "E186");
+  EXPECT_THAT(diagnostics.all()[0].hint, HasSubstr("cluster.fabric.reduction"));
   EXPECT_EQ(all_reduce(scenario, 256_MiB).algorithm, "nvls_tree");
 }
 

@@ -140,8 +140,8 @@ std::vector<ByChannels> sweep_channels() {
     const std::string plan = "comm.plan.channels=" + std::to_string(channels);
     const Played apart =
         play(load(text, {plan, "parallel.zero.overlap_grad_reduce=false", "parallel.zero.overlap_param_gather=false"}));
-    const Played beside = play(load(text, {plan, kShare.front()}));
-    rows.push_back({channels, to_seconds(apart.in_flight(0, "dp")), to_seconds(beside.time())});
+    const Played shared = play(load(text, {plan, kShare.front()}));
+    rows.push_back({channels, to_seconds(apart.in_flight(0, "dp")), to_seconds(shared.time())});
   }
   return rows;
 }

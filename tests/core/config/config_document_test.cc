@@ -218,14 +218,14 @@ TEST_F(ConfigFiles, InsteadOfPresetsAreRefusedWithTheirName) {
   const std::string top =
       write("top.yaml", "cluster:\n  node: { preset: chop.yaml }\nnodes:\n  - { preset: chip.yaml }\n");
   ConfigDocument document = loaded(ConfigDocument::load(top, with_presets()));
-  const auto& told = document.log().diagnostics().all();
-  ASSERT_EQ(told.size(), 2U) << render(document.log().diagnostics());
-  EXPECT_EQ(without_folder(render(told[0])),
+  const auto& reported = document.log().diagnostics().all();
+  ASSERT_EQ(reported.size(), 2U) << render(document.log().diagnostics());
+  EXPECT_EQ(without_folder(render(reported[0])),
             "top.yaml:2:19: error[E109]: 'cluster.node.preset' cannot read 'chop.yaml': no such file\n"
             "    2 |   node: { preset: chop.yaml }\n"
             "      |                   ^^^^^^^^^\n"
             "      did you mean 'chip.yaml'?\n");
-  EXPECT_THAT(told[1].message, HasSubstr("forms a cycle: chip.yaml -> chip.yaml"));
+  EXPECT_THAT(reported[1].message, HasSubstr("forms a cycle: chip.yaml -> chip.yaml"));
 }
 
 TEST_F(ConfigFiles, MissingAreAnsweredWithTheNearestName) {

@@ -37,9 +37,9 @@ TEST(VisibleWidth, CountsCharactersNotBytes) {
 
 TEST(VisibleWidth, SurvivesAnEscapeThatDoesNotEnd) { EXPECT_EQ(visible_width("ab\x1b[1"), 2u); }
 
-TEST(Beside, StartsTheRightBlockBehindTheLongestLeftLine) {
-  EXPECT_EQ(beside({"ab", "abcd"}, {"1", "2", "3"}, 2), (Lines{"ab    1", "abcd  2", "      3"}));
-  EXPECT_EQ(beside({"ab", "c"}, {}, 2), (Lines{"ab", "c"}));
+TEST(SideBySide, StartsTheRightBlockBehindTheLongestLeftLine) {
+  EXPECT_EQ(side_by_side({"ab", "abcd"}, {"1", "2", "3"}, 2), (Lines{"ab    1", "abcd  2", "      3"}));
+  EXPECT_EQ(side_by_side({"ab", "c"}, {}, 2), (Lines{"ab", "c"}));
 }
 
 TEST(Shorten, KeepsBothEnds) {

@@ -16,7 +16,7 @@
 namespace ringwright::planning::comparison_test {
 namespace {
 
-// A scenario with random sizes, on one or two hosts, computing at its own speed or beside slow hosts.
+// A scenario with random sizes, on one or two hosts, computing at its own speed or next to slow hosts.
 std::string random_scenario(std::uint64_t number) {
   RandomStream random(number, "comparison_test");
   const auto one_of = [&random](const auto& choices) { return choices[random.next_below(choices.size())]; };

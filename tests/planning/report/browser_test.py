@@ -115,7 +115,7 @@ class BrowserTest(unittest.TestCase):
         for words in (['goodput', 'llama3-h100', '--set', 'recovery.compare=[all]'], ['jobs', 'jobs.yaml', '--placements', 'all'],
                       ['cluster', 'week.yaml'], ['tune', 'dgx-h100', '--nodes', '2', '-b', '1M', '-e', '16M'], ['capacity', 'machines.yaml']):
             files.append(f'{words[0]}.json')
-            (cls.path / files[-1]).write_text(cls.call(*words, '--json', '-q'))
+            (cls.path / files[-1]).write_text(cls.call(*words, '--json', '-q', '--html', f'{words[0]}.html'))
         cls.call('report', *files, '-o', 'operation.html')
 
     @classmethod
@@ -155,6 +155,14 @@ class BrowserTest(unittest.TestCase):
             self.assertEqual(len(saved), len(shown))
             self.assertGreater(min(saved), 0)
             self.assertEqual(sorted(min(count, 1000) for count in saved), sorted(shown))
+
+    def test_a_command_writes_the_page_of_its_result(self):
+        for command in ('goodput', 'jobs', 'cluster', 'tune', 'capacity'):
+            self.call('report', f'{command}.json', '-o', 'reported.html')
+            written, reported = (re.findall(r'"id":"([^"]*)"', (self.path / name).read_text(encoding='utf-8'))
+                                 for name in (f'{command}.html', 'reported.html'))
+            self.assertGreaterEqual(len(written), 3, command)
+            self.assertEqual(written, reported)
 
     def test_names_are_text(self):
         page = self.opened('all.html')

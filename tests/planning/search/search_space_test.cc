@@ -141,7 +141,7 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
   const SearchSpace space(scenario, scenario.search);
   Scenario mine = *changed_scenario(scenario, {});
   Planner planner(mine);
-  const auto told = [&](const Layout& layout) -> std::string {
+  const auto text_of = [&](const Layout& layout) -> std::string {
     auto job = changed_job(scenario, space.changes(layout));
     if (!job) return "illegal";
     mine.job = std::move(job->job);
@@ -157,7 +157,7 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
     if (essence == layout || refuse_early(layout, scenario)) continue;
     ++same;
     EXPECT_EQ(space.essence(essence), essence);
-    EXPECT_EQ(told(layout), told(essence)) << i;
+    EXPECT_EQ(text_of(layout), text_of(essence)) << i;
   }
   EXPECT_GT(same, 0U);
 }

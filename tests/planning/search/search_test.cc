@@ -86,12 +86,12 @@ TEST(Search, FindsWhatBruteForceFinds) {
 
 TEST(Search, DoesNotDependOnThreads) {
   const Scenario scenario = load(text_of("max_memory: 5GiB, micro_batch: [1, 2]"));
-  const auto told = [&](int threads) {
+  const auto ranked_by = [&](int threads) {
     const SearchResult result = found(scenario, threads);
     const SearchReport report{.scenario = scenario, .settings = scenario.search, .result = result};
     return render_search_text(report) + render_search_json(report) + render_search_csv(report);
   };
-  EXPECT_EQ(told(1), told(4));
+  EXPECT_EQ(ranked_by(1), ranked_by(4));
 }
 
 TEST(Search, PlaysTheBestAgainOnTheScenariosOwnRungs) {

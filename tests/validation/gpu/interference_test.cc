@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kHead =
     "# gpu: h200-sxm-141gb\n# source: a test\n"
-    "family,dtype,m,n,k,flops,bytes,mover,sms,compute_alone_us,compute_together_us,mover_alone_GB_per_s,"
-    "mover_together_GB_per_s\n";
+    "family,dtype,m,n,k,flops,bytes,blocks,sms,compute_alone_us,compute_together_us,blocks_alone_GB_per_s,"
+    "blocks_together_GB_per_s\n";
 
 workload::GpuSpec h200() { return configs::load_gpu("h200-sxm-141gb")->gpu; }
 
@@ -37,7 +37,7 @@ std::string made_table() {
   for (const int size : {2048, 4096, 8192, 0}) {
     for (const bool adds : {false, true}) {
       for (const int sms : {1, 2, 4, 8, 16, 24, 32, 64}) {
-        MeasuredPair pair{.adds = adds, .sms = sms, .alone_seconds = 1e-3, .mover_alone = {}, .mover_together = {}};
+        MeasuredPair pair{.adds = adds, .sms = sms, .alone_seconds = 1e-3, .blocks_alone = {}, .blocks_together = {}};
         pair.kernel = size > 0
                           ? Kernel{.m = size,
                                    .n = size,
@@ -49,7 +49,7 @@ std::string made_table() {
         text += fmt::format("{},{},{},{},{},{},{},{},{},1000,{:.6f},{:.6f},{:.6f}\n", size > 0 ? "gemm" : "copy",
                             size > 0 ? "bf16" : "fp32", size, size, size, pair.kernel.flops.count(),
                             pair.kernel.bytes.count(), adds ? "reduce" : "copy", sms, made.together_seconds * 1e6,
-                            made.mover_alone.count() * 1e-9, made.mover_together.count() * 1e-9);
+                            made.blocks_alone.count() * 1e-9, made.blocks_together.count() * 1e-9);
       }
     }
   }
@@ -64,8 +64,8 @@ TEST(InterferenceTable, ReadsPairs) {
   EXPECT_TRUE(pair.adds);
   EXPECT_EQ(pair.sms, 16);
   EXPECT_DOUBLE_EQ(pair.together_seconds, 230e-6);
-  EXPECT_DOUBLE_EQ(pair.mover_together.count(), 400e9);
-  EXPECT_EQ(pair_label(pair), "gemm bf16 4096 x 4096 x 4096 beside reduce on 16 SMs");
+  EXPECT_DOUBLE_EQ(pair.blocks_together.count(), 400e9);
+  EXPECT_EQ(pair_label(pair), "gemm bf16 4096 x 4096 x 4096 next to reduce on 16 SMs");
 }
 
 TEST(InterferenceTable, MistakesAreReportedWithTheirPlace) {
@@ -76,7 +76,7 @@ TEST(InterferenceTable, MistakesAreReportedWithTheirPlace) {
   const std::string problems = render(table.error());
   EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:1: error[E163]: a kernel of family gemm needs m, n and k"));
   EXPECT_THAT(problems, testing::HasSubstr("t.csv:4:25: error[E163]: copy blocks hold at least one multiprocessor"));
-  EXPECT_THAT(problems, testing::HasSubstr("mover 'push' is unknown"));
+  EXPECT_THAT(problems, testing::HasSubstr("blocks 'push' is unknown"));
   EXPECT_THAT(problems, testing::HasSubstr("compute_together_us is 'x'"));
   EXPECT_FALSE(parse_interference_table("t.csv", kHead));
 }
@@ -85,7 +85,7 @@ TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
   workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.m = 8192, .n = 8192, .k = 8192, .flops = Flops(2.0 * 8192.0 * 8192.0 * 8192.0),
                                      .bytes = Bytes(6LL * 8192 * 8192)},
-                          .sms = 33, .alone_seconds = 1e-3, .mover_alone = {}, .mover_together = {}};
+                          .sms = 33, .alone_seconds = 1e-3, .blocks_alone = {}, .blocks_together = {}};
   // A quarter of 132: a third longer, up to what a wave that is not full takes.
   EXPECT_NEAR(predict(pair, gpu, {}).together_seconds, 1e-3 * 4.0 / 3.0, 0.06e-3);
 }
@@ -93,10 +93,10 @@ TEST(InterferenceModel, AGemmSlowsByTheMultiprocessorsThatItLoses) {
 TEST(InterferenceModel, CopyBlocksAndAStreamShareMemory) {
   const workload::GpuSpec gpu = h200();
   const MeasuredPair pair{.kernel = {.family = KernelFamily::kCopy, .type = DataType::kFp32, .bytes = Bytes(1 << 30)},
-                          .sms = 32, .alone_seconds = 0.25e-3, .mover_alone = {}, .mover_together = {}};
+                          .sms = 32, .alone_seconds = 0.25e-3, .blocks_alone = {}, .blocks_together = {}};
   const PairPrediction prediction = predict(pair, gpu, kTruth);
   EXPECT_GT(prediction.together_seconds, 1.2 * pair.alone_seconds);
-  EXPECT_LT(prediction.mover_together, prediction.mover_alone);
+  EXPECT_LT(prediction.blocks_together, prediction.blocks_alone);
 }
 
 TEST(InterferenceModel, TheFitFindsTheConstantsThatMadeTheRows) {

@@ -44,7 +44,7 @@ std::vector<MeasuredKernel> measured_on(const workload::GpuSpec& truth,
       for (const std::int64_t k : depths) {
         for (const GemmRole role : {GemmRole::kForward, GemmRole::kDgrad, GemmRole::kWgrad}) {
           MeasuredKernel row{.kernel = gemm(m, n, k, role), .mode = LaunchMode::kGraph};
-          row.kept_aside = is_kept_aside(row.kernel);
+          row.held_out = is_held_out(row.kernel);
           row.seconds = predicted_seconds(row, truth);
           rows.push_back(row);
         }
@@ -115,8 +115,8 @@ TEST(KernelFit, DoesNotUseRowsThatAreHeldOut) {
   std::vector<MeasuredKernel> rows = measured_on(truth);
   rows.resize(30);
   std::vector<MeasuredKernel> spoilt = rows;
-  ASSERT_TRUE(std::ranges::any_of(rows, &MeasuredKernel::kept_aside));
-  for (MeasuredKernel& row : spoilt) row.seconds *= row.kept_aside ? 10.0 : 1.0;
+  ASSERT_TRUE(std::ranges::any_of(rows, &MeasuredKernel::held_out));
+  for (MeasuredKernel& row : spoilt) row.seconds *= row.held_out ? 10.0 : 1.0;
   EXPECT_EQ(fit_kernels(machine(), rows).profile.values, fit_kernels(machine(), spoilt).profile.values);
 }
 

@@ -101,7 +101,7 @@ TEST(KernelTable, TheThreeGemmsOfALayerAreOneShape) {
 
 TEST(KernelTable, AboutOneShapeInFourIsHeldOut) {
   int kept = 0;
-  for (std::int64_t m = 1; m <= 1000; ++m) kept += is_kept_aside(gemm(64 * m, 1024, 512)) ? 1 : 0;
+  for (std::int64_t m = 1; m <= 1000; ++m) kept += is_held_out(gemm(64 * m, 1024, 512)) ? 1 : 0;
   EXPECT_NEAR(kept, 250, 3 * 14);  // three standard deviations of a binomial of 1000 and a quarter
 }
 

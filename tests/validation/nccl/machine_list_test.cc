@@ -67,10 +67,10 @@ TEST(MachineList, MayStateHowManyGpusAThreadDrives) {
   EXPECT_EQ(machines->front().gpus_per_process, 8);
   EXPECT_EQ((*machines)[1].gpus_per_process, std::nullopt);
   for (const std::string wrong : {"0", "all", "8x"}) {
-    const auto told = parse_machines("machines.csv",
+    const auto parsed = parse_machines("machines.csv",
                                      "machine,sources,gpu,gpus_per_process,timing,fitted\nn,s,h100," + wrong + ",,x\n");
-    ASSERT_FALSE(told.has_value()) << wrong;
-    EXPECT_THAT(render(told.error()), HasSubstr("'" + wrong + "' is no number of GPUs"));
+    ASSERT_FALSE(parsed.has_value()) << wrong;
+    EXPECT_THAT(render(parsed.error()), HasSubstr("'" + wrong + "' is no number of GPUs"));
   }
 }
 

@@ -35,7 +35,7 @@ TEST(NcclRegression, OneHostOfA100StaysAsNearAsItWas) {
 }
 
 // The profile was fitted on one and two hosts; for four and eight it is 7.8 and 15.3 %. (With LL128, which is not for
-// NICs behind a processor, 29; and 19 where messages did not lie in host memory as a whole on their way.)
+// NICs behind a processor, 29; and 19 where messages did not lie in host memory as a whole in transit.)
 TEST(NcclRegression, AProfileOfTwoHostsPredictsFourAndEight) {
   const PlatformScore score = played(logs({"abci_v100_n4_all_reduce.csv", "abci_v100_n8_all_reduce.csv"}));
   EXPECT_TRUE(within(score.simulation, {0.09, 0.17, 0.1}));

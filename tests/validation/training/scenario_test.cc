@@ -118,12 +118,12 @@ TEST(TrainingScenario, LayersThatDoNotDivideLeaveRoomForEmbeddingAndLogits) {
 }
 
 TEST(TrainingScenario, ASourceMayStateHowUnevenLayersAreSpread) {
-  TrainingConventions told = conventions();
-  told.sources[0].uneven_layers = "filled";
+  TrainingConventions changed = conventions();
+  changed.sources[0].uneven_layers = "filled";
   TrainingRow row = full_row();
   row.virtual_stages = 1;
   row.layers = 75;
-  const auto scenario = make_scenario(row, told);
+  const auto scenario = make_scenario(row, changed);
   ASSERT_TRUE(scenario.has_value());
   EXPECT_THAT(scenario->yaml, HasSubstr("stage_layers: filled"));
   EXPECT_THAT(scenario->yaml, testing::Not(HasSubstr("layers_per_part")));
@@ -297,11 +297,11 @@ TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
 }
 
 TEST(TrainingScenario, ASourceMayStateHowManyHeadsAllOfItsRowsHave) {
-  TrainingConventions told = conventions();
-  told.sources[0].heads = 64;
+  TrainingConventions changed = conventions();
+  changed.sources[0].heads = 64;
   TrainingRow row = full_row();
   row.heads.reset();
-  EXPECT_THAT(make_scenario(row, told)->yaml, HasSubstr("num_attention_heads: 64"));
+  EXPECT_THAT(make_scenario(row, changed)->yaml, HasSubstr("num_attention_heads: 64"));
   EXPECT_THAT(yaml_of(row), HasSubstr("num_attention_heads: 96"));  // 12288 / 128
 }
 

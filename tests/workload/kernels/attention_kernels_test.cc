@@ -91,7 +91,7 @@ TEST(AttentionKernels, BlocksOfARingAddUpToTheRanksScores) {
 // of keys and values are joined before they are added.
 TEST(AttentionKernels, StepsOfARingAreMerged) {
   KernelContext ring = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4", 4);
-  const auto beside_attention = [&](LayerSection section) {
+  const auto outside_attention = [&](LayerSection section) {
     double total = 0.0;
     for (const Kernel& kernel : kernels_of(section, ring)) {
       if (kernel.flops.count() <= 0.0) total += static_cast<double>(kernel.bytes.count());
@@ -99,11 +99,11 @@ TEST(AttentionKernels, StepsOfARingAreMerged) {
     return total / (2.0 * 2048.0);
   };
   const double halves = 2.0 * 3.0 / 16.0;
-  EXPECT_EQ(beside_attention(LayerSection::kCoreBlock), halves * (4096 + 2048) + 3.0 * 13.0 / 16.0 * 4096);
-  EXPECT_EQ(beside_attention(LayerSection::kCoreBlockBackward),
+  EXPECT_EQ(outside_attention(LayerSection::kCoreBlock), halves * (4096 + 2048) + 3.0 * 13.0 / 16.0 * 4096);
+  EXPECT_EQ(outside_attention(LayerSection::kCoreBlockBackward),
             halves * (3 * 4096 + 2048) + 13.0 / 16.0 * (3.0 * 4096 + 5.0 * 2048));
   ring = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4, cp_balanced: false", 4);
-  EXPECT_EQ(beside_attention(LayerSection::kCoreFullBlock), 3.0 * 4096);  // whole
+  EXPECT_EQ(outside_attention(LayerSection::kCoreFullBlock), 3.0 * 4096);  // whole
 }
 
 TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {

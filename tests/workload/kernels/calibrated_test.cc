@@ -96,12 +96,12 @@ TEST(Calibrated, TheProfileSetsHowMuchSlowerStepsAreUnlessTheJobDoes) {
   const std::string profile = std::string(kStream).substr(0, std::string(kStream).rfind('}')) + ", step: {speed: 50%}}";
   const Machine machine(profile, "{model: calibrated, host_issue: 5us}");
   EXPECT_EQ(duration(*machine.model, small_copies(10)), 40_us);  // 20 us / 0.5
-  const Machine told(profile, "{model: calibrated, host_issue: 5us, step_speed: 100%}");
-  EXPECT_EQ(duration(*told.model, small_copies(10)), 20_us);
+  const Machine configured(profile, "{model: calibrated, host_issue: 5us, step_speed: 100%}");
+  EXPECT_EQ(duration(*configured.model, small_copies(10)), 20_us);
 }
 
 TEST(Calibrated, FusedAttentionHasItsOwnSpeed) {
-  const std::string told = "{model: calibrated, host_issue: 0us, step_speed: 50%}";
+  const std::string given = "{model: calibrated, host_issue: 0us, step_speed: 50%}";
   const std::string profile = std::string(kStream).substr(0, std::string(kStream).rfind('}'));
   const Kernel attention{.family = KernelFamily::kAttentionForward,
                          .name = "attention",
@@ -111,8 +111,8 @@ TEST(Calibrated, FusedAttentionHasItsOwnSpeed) {
                          .batch = 64,
                          .flops = Flops(1e12)};
   const auto alone = Machine(profile + "}", "{model: calibrated, host_issue: 0us}").model->duration(attention);
-  EXPECT_EQ(Machine(profile + "}", told).model->duration(attention), alone);
-  const Machine slower(profile + ", step: {attention_speed: 50%}}", told);
+  EXPECT_EQ(Machine(profile + "}", given).model->duration(attention), alone);
+  const Machine slower(profile + ", step: {attention_speed: 50%}}", given);
   EXPECT_NEAR(to_seconds(slower.model->duration(attention)), 2.0 * to_seconds(alone), 1e-12);
 }
 

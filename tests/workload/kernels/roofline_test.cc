@@ -95,7 +95,7 @@ TEST(Roofline, RecordedWorkTakesItsTimeAlsoBesideCommunication) {
   const Machine machine("{memory_efficiency: 1}");
   const Work recorded{.name = "recorded", .kernels = {}, .recorded = 7_us};
   EXPECT_EQ(duration(*machine.model, recorded), 7_us);
-  EXPECT_EQ(duration_beside(*machine.model, recorded, {.sms = 20}), 7_us);
+  EXPECT_EQ(duration_under(*machine.model, recorded, {.sms = 20}), 7_us);
 }
 
 TEST(Roofline, DefaultEfficienciesAreListedAsAssumed) {

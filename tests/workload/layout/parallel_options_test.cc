@@ -106,13 +106,13 @@ TEST(ParallelOptions, ChunksNeedAScheduleAndStages) {
 TEST(ParallelOptions, InterleavingTakesAnyNumberOfMicrobatchesThatCanRun) {
   EXPECT_THAT(problems("pp: 2, schedule: interleaved-1f1b, virtual_stages: 2", 2, 4, "7"), IsEmpty());
   // Groups of fewer microbatches than stages: the next chunk would start before the first microbatch returns.
-  const auto told = problems(
+  const auto messages = problems(
       "pp: 4, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 3", 4, 8, "5");
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_THAT(told[0], testing::StartsWith(
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_THAT(messages[0], testing::StartsWith(
                            "E137: 'interleaved-1f1b' with 5 microbatches in groups of 3 cannot run on pp = 4 stages; "
                            "stage 0: F4.1 waits forever: stage 0 in F4.1 for stage 3"));
-  EXPECT_THAT(told[0], testing::EndsWith(" | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = "
+  EXPECT_THAT(messages[0], testing::EndsWith(" | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = "
                                          "training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
 }
 

@@ -220,11 +220,11 @@ TEST(Sharded, ZeroPlusPlusMovesAQuarterBetweenNodes) {
 TEST(Sharded, QuantisingIsSeparateWorkConcurrentWithTheComputation) {
   const StepPlan plan = job_of("zero: {stage: 3, zero_quantized_weights: true, zero_quantized_gradients: true}", 4, 4)
                             .plan();
-  int beside = 0;
+  int on_other_streams = 0;
   for (const Task& task : plan.graph.programs[0].tasks) {
-    if (task.kind == TaskKind::kCompute && task.stream != kComputeStream) ++beside;
+    if (task.kind == TaskKind::kCompute && task.stream != kComputeStream) ++on_other_streams;
   }
-  EXPECT_GT(beside, 0);
+  EXPECT_GT(on_other_streams, 0);
 }
 
 // --- order ---

@@ -21,7 +21,7 @@ struct Listed {
     ConfigMap root = document.root();
     return read_listed_schedule(root);
   }
-  std::vector<std::string> told(int stages, int microbatches) {
+  std::vector<std::string> messages(int stages, int microbatches) {
     ConfigMap root = document.root();
     if (!document.log().diagnostics().has_errors()) check_listed_schedule(root, schedule, stages, microbatches);
     document.check_all_read();
@@ -35,7 +35,7 @@ struct Listed {
 
 TEST(ScheduleFile, ALegalListIsTakenAsItIs) {
   Listed listed("stages:\n  0: F0 F1, B0 B1\n  1: F0 B0 F1 W0 B1 W1\n");
-  EXPECT_THAT(listed.told(2, 2), IsEmpty());
+  EXPECT_THAT(listed.messages(2, 2), IsEmpty());
   EXPECT_THAT(listed.schedule.order[1],
               ElementsAre(Slot{Pass::kForward, 0, 0}, Slot{Pass::kInputGradient, 0, 0}, Slot{Pass::kForward, 1, 0},
                           Slot{Pass::kWeightGradient, 0, 0}, Slot{Pass::kInputGradient, 1, 0},
@@ -45,26 +45,26 @@ TEST(ScheduleFile, ALegalListIsTakenAsItIs) {
 
 TEST(ScheduleFile, ChunksHaveAPlacement) {
   Listed listed("placement: vee\nstages:\n  0: F0.0 F0.1 B0.1 B0.0\n  1: F0.0 F0.1 B0.1 B0.0\n");
-  EXPECT_THAT(listed.told(2, 1), IsEmpty());
+  EXPECT_THAT(listed.messages(2, 1), IsEmpty());
   EXPECT_EQ(listed.schedule.chunks, 2);
 }
 
 TEST(ScheduleFile, InvalidListsAreReportedWithReasonAndLocation) {
-  EXPECT_THAT(Listed("stages:\n  0: F0 B0 F1 B1\n  1: F0 F1 B0 B1\n").told(2, 2),
+  EXPECT_THAT(Listed("stages:\n  0: F0 B0 F1 B1\n  1: F0 F1 B0 B1\n").messages(2, 2),
               ElementsAre("2: stage 0: B0 waits forever: stage 0 in B0 for stage 1, stage 1 in F1 for stage 0 (pass 2 "
                           "of its line)"));
-  EXPECT_THAT(Listed("stages:\n  0: F0 F1 B0 B1\n  1: F0 B0 F1\n").told(2, 2),
+  EXPECT_THAT(Listed("stages:\n  0: F0 F1 B0 B1\n  1: F0 B0 F1\n").messages(2, 2),
               ElementsAre("3: stage 1: B1 is missing (pass 4 of its line)"));
-  EXPECT_THAT(Listed("stages:\n  0: F0 W0 B0\n").told(1, 1),
+  EXPECT_THAT(Listed("stages:\n  0: F0 W0 B0\n").messages(1, 1),
               ElementsAre("2: stage 0: W0 comes before B0 (pass 2 of its line)"));
-  EXPECT_THAT(Listed("stages:\n  0: F0 X0\n").told(1, 1), ElementsAre("2: 'X0' is not a pass"));
+  EXPECT_THAT(Listed("stages:\n  0: F0 X0\n").messages(1, 1), ElementsAre("2: 'X0' is not a pass"));
 }
 
 TEST(ScheduleFile, ItMustFitThePipeline) {
-  EXPECT_THAT(Listed("stages:\n  0: F0 B0\n").told(2, 1), ElementsAre("2: it lists stages 0 to 0, but pp is 2"));
-  EXPECT_THAT(Listed("stages:\n  0: F0 B0\n").told(1, 2),
+  EXPECT_THAT(Listed("stages:\n  0: F0 B0\n").messages(2, 1), ElementsAre("2: it lists stages 0 to 0, but pp is 2"));
+  EXPECT_THAT(Listed("stages:\n  0: F0 B0\n").messages(1, 2),
               ElementsAre("2: it lists 1 microbatches, but a training step has 2"));
-  EXPECT_THAT(Listed("stages:\n  0: F0 B0\n  2: F0 B0\n").told(1, 1), testing::SizeIs(1));  // stage 1 is missing
+  EXPECT_THAT(Listed("stages:\n  0: F0 B0\n  2: F0 B0\n").messages(1, 1), testing::SizeIs(1));  // stage 1 is missing
 }
 
 }  // namespace

@@ -168,11 +168,11 @@ TEST(ProgramWriter, WhatRunsAheadOfASegmentKeepsItWrittenOut) {
     writer.compute(a);
   });
   EXPECT_FALSE(ahead.is_call);
-  const Called beside = as_segment([](ProgramWriter& writer, SectionId a) {
+  const Called concurrent = as_segment([](ProgramWriter& writer, SectionId a) {
     writer.wait(writer.collective_after(kTensor, kGather, "gather", {0}));  // but not after the awaited gather
     writer.compute(a);
   });
-  EXPECT_FALSE(beside.is_call);
+  EXPECT_FALSE(concurrent.is_call);
 }
 
 TEST(ProgramWriter, AWaitForTheNextComputationKeepsASegmentWrittenOut) {

@@ -42,7 +42,7 @@ struct CopyBlockStreams {
 
 // Copies (one stream in) or reduces (two), and checks the board after each MiB: a check crosses the host link and
 // takes microseconds, so that one thread checks for all, and seldom. No copy block runs for longer than a minute.
-__global__ void __launch_bounds__(kCopyThreads) mover(CopyBlockStreams at, int streams_in, Board* board) {
+__global__ void __launch_bounds__(kCopyThreads) copy_blocks(CopyBlockStreams at, int streams_in, Board* board) {
   constexpr std::size_t kStep = 65536;                // float4s
   constexpr std::uint64_t kLongest = 60'000'000'000;  // nanoseconds
   __shared__ int stop;
@@ -77,9 +77,9 @@ __global__ void stream_copy(const float4* in, float4* out, std::size_t count) {
     out[i] = in[i];
 }
 
-class Mover {
+class CopyBlocks {
  public:
-  explicit Mover(int most_blocks)
+  explicit CopyBlocks(int most_blocks)
       : most_blocks_(most_blocks),
         a_(kPartBytes * static_cast<std::size_t>(most_blocks)),
         b_(kPartBytes * static_cast<std::size_t>(most_blocks)),
@@ -92,21 +92,21 @@ class Mover {
     check(cudaGetDevice(&device), "cudaGetDevice");
     check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           "cudaDeviceGetAttribute");
-    check(cudaFuncSetAttribute(mover, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
+    check(cudaFuncSetAttribute(copy_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
           "cudaFuncSetAttribute");
   }
-  ~Mover() {
+  ~CopyBlocks() {
     cudaStreamDestroy(stream_);
     cudaFreeHost(board_);
   }
-  Mover(const Mover&) = delete;
-  Mover& operator=(const Mover&) = delete;
+  CopyBlocks(const CopyBlocks&) = delete;
+  CopyBlocks& operator=(const CopyBlocks&) = delete;
 
   void start(int blocks, int streams_in) {
     blocks_ = blocks;
     board_->stop = 0;
     for (int i = 0; i < most_blocks_; ++i) board_->moved[i] = 0;
-    enqueue(mover, {static_cast<unsigned>(blocks), kCopyThreads, static_cast<std::size_t>(shared_bytes_)}, stream_,
+    enqueue(copy_blocks, {static_cast<unsigned>(blocks), kCopyThreads, static_cast<std::size_t>(shared_bytes_)}, stream_,
             CopyBlockStreams{{a_.as<float4>(), b_.as<float4>()}, c_.as<float4>()}, streams_in, board_);
     while (!has_begun()) {
       const cudaError_t state = cudaStreamQuery(stream_);
@@ -153,8 +153,8 @@ struct Together {
   double moved_GBps = 0.0;  // of each stream of the copy blocks; 0 without them
 };
 
-// At most 40 ms of launches between two reads of the clock. `mover` may be null.
-Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, int launches) {
+// At most 40 ms of launches between two reads of the clock. `blocks` may be null.
+Together run(const Compute& compute, const CopyBlocks* blocks, cudaStream_t stream, int launches) {
   using Clock = std::chrono::steady_clock;
   cudaEvent_t begin{}, end{};
   check(cudaEventCreate(&begin), "cudaEventCreate");
@@ -165,10 +165,10 @@ Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, in
   check(cudaEventRecord(end, stream), "cudaEventRecord");
   check(cudaEventSynchronize(begin), "a compute kernel");
   const auto started = Clock::now();
-  const double before = mover != nullptr ? mover->moved() : 0.0;
+  const double before = blocks != nullptr ? blocks->moved() : 0.0;
   check(cudaEventSynchronize(end), "a compute kernel");
   const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
-  const double after = mover != nullptr ? mover->moved() : 0.0;
+  const double after = blocks != nullptr ? blocks->moved() : 0.0;
   float milliseconds = 0.0F;
   check(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
   check(cudaEventDestroy(begin), "cudaEventDestroy");
@@ -177,13 +177,13 @@ Together run(const Compute& compute, const Mover* mover, cudaStream_t stream, in
           .moved_GBps = (after - before) / seconds * 1e-9};
 }
 
-double mover_alone(const Mover& mover) {
+double blocks_alone(const CopyBlocks& blocks) {
   using Clock = std::chrono::steady_clock;
   const auto started = Clock::now();
-  const double before = mover.moved();
+  const double before = blocks.moved();
   double seconds = 0.0;
   while (seconds < 0.02) seconds = std::chrono::duration<double>(Clock::now() - started).count();
-  return (mover.moved() - before) / seconds * 1e-9;
+  return (blocks.moved() - before) / seconds * 1e-9;
 }
 
 Timing of_three(std::vector<double> values) {
@@ -196,10 +196,10 @@ struct Case {
   int streams_in;  // 1 copies, 2 reduces
 };
 
-bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t stream, const Case& c) {
+bool measure_case(const Suite& suite, Table& table, CopyBlocks& blocks, cudaStream_t stream, const Case& c) {
   if (suite.time_is_up()) return false;
   Row row = c.compute.kernel;
-  row["mover"] = c.streams_in == 1 ? "copy" : "reduce";
+  row["blocks"] = c.streams_in == 1 ? "copy" : "reduce";
   row["sms"] = text(static_cast<long long>(c.sms));
   if (table.has(row)) return true;
   const double once = run(c.compute, nullptr, stream, 4).compute_us;
@@ -208,20 +208,20 @@ bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t s
   std::vector<double> alone, together, moved, moved_alone;
   for (int repeat = 0; repeat < 3; ++repeat) {
     alone.push_back(run(c.compute, nullptr, stream, launches).compute_us);
-    mover.start(c.sms, c.streams_in);
-    moved_alone.push_back(mover_alone(mover));
-    const Together both = run(c.compute, &mover, stream, launches);
-    mover.stop();
+    blocks.start(c.sms, c.streams_in);
+    moved_alone.push_back(blocks_alone(blocks));
+    const Together both = run(c.compute, &blocks, stream, launches);
+    blocks.stop();
     together.push_back(both.compute_us);
     moved.push_back(both.moved_GBps);
   }
   const double slowdown = of_three(together).median_us / of_three(alone).median_us;
   row["compute_alone_us"] = text(of_three(alone).median_us);
   row["compute_together_us"] = text(of_three(together).median_us);
-  row["mover_alone_GB_per_s"] = text(of_three(moved_alone).median_us);
-  row["mover_together_GB_per_s"] = text(of_three(moved).median_us);
+  row["blocks_alone_GB_per_s"] = text(of_three(moved_alone).median_us);
+  row["blocks_together_GB_per_s"] = text(of_three(moved).median_us);
   table.add(row);
-  suite.progress(c.compute.name + " with " + row["mover"] + " on " + row["sms"] + " SMs: " + text(slowdown) + " x");
+  suite.progress(c.compute.name + " with " + row["blocks"] + " on " + row["sms"] + " SMs: " + text(slowdown) + " x");
   return true;
 }
 
@@ -229,8 +229,8 @@ bool measure_case(const Suite& suite, Table& table, Mover& mover, cudaStream_t s
 
 void measure_interference(const Suite& suite) {
   Table table =
-      suite.table("interference", {"family", "dtype", "m", "n", "k", "flops", "bytes", "mover", "sms"},
-                  {"compute_alone_us", "compute_together_us", "mover_alone_GB_per_s", "mover_together_GB_per_s"});
+      suite.table("interference", {"family", "dtype", "m", "n", "k", "flops", "bytes", "blocks", "sms"},
+                  {"compute_alone_us", "compute_together_us", "blocks_alone_GB_per_s", "blocks_together_GB_per_s"});
   if (suite.time_is_up()) return;
   const bool quick = suite.extent == Extent::kQuick;
   std::vector<std::unique_ptr<CublasGemm>> products;
@@ -266,7 +266,7 @@ void measure_interference(const Suite& suite) {
            enqueue(stream_copy, {blocks, 512}, s, in->at<float4>(turn), out->at<float4>(turn), bytes / 16);
          }});
   }
-  Mover mover(32);
+  CopyBlocks blocks(32);
   cudaStream_t stream{};
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
   bool time_left = true;
@@ -274,7 +274,7 @@ void measure_interference(const Suite& suite) {
     for (const int sms : {1, 2, 4, 8, 16, 24, 32}) {
       if (quick && sms != 16) continue;
       for (const int streams_in : {1, 2}) {
-        time_left = time_left && measure_case(suite, table, mover, stream, {compute, sms, streams_in});
+        time_left = time_left && measure_case(suite, table, blocks, stream, {compute, sms, streams_in});
       }
     }
   }

@@ -77,11 +77,11 @@ TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
   EXPECT_EQ(scenario->job.parallel.sharding.reduce_bucket, 50'000'000);
   EXPECT_EQ(scenario->job.parallel.sharding.secondary, 4);
   EXPECT_EQ(scenario->job.parallel.offload.optimizer, workload::Tier::kCpu);
-  bool told = false;
+  bool listed = false;
   for (const ValueRead& value : scenario->document.log().values()) {
-    told = told || (value.path == "parallel.zero.stage" && value.origin.find("named:4") != std::string::npos);
+    listed = listed || (value.path == "parallel.zero.stage" && value.origin.find("named:4") != std::string::npos);
   }
-  EXPECT_TRUE(told);  // the report states the origin of the stage
+  EXPECT_TRUE(listed);  // the report states the origin of the stage
 }
 
 TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
@@ -262,9 +262,10 @@ TEST_F(NamedFile, UserBuffersThatDifferByGemmAreTold) {
   EXPECT_FALSE(scenario->job.parallel.tensor_overlap.gather);
   EXPECT_FALSE(scenario->job.parallel.tensor_overlap.scatter_gradients);
   EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 2);
-  for (const char* told : {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is simulated as pipeline",
-                           "bulk is not modelled: the input is gathered before its GEMM"}) {
-    EXPECT_THAT(problems(scenario), HasSubstr(told));
+  for (const char* expected :
+       {"tp_comm_overlap_num_splits=2", "ring_exchange is not modelled: it is simulated as pipeline",
+        "bulk is not modelled: the input is gathered before its GEMM"}) {
+    EXPECT_THAT(problems(scenario), HasSubstr(expected));
   }
 }
 
@@ -285,7 +286,7 @@ TEST_F(NamedFile, UserBuffersOfMegatronThatAreElsewhereAreDefaults) {
   const auto scenario = megatron("");
   ASSERT_TRUE(scenario.has_value()) << problems(scenario);
   EXPECT_EQ(scenario->job.parallel.tensor_overlap.chunks, 4);
-  EXPECT_THAT(problems(scenario), HasSubstr("names 'ub.yaml', which is not beside the scenario"));
+  EXPECT_THAT(problems(scenario), HasSubstr("names 'ub.yaml', which is not in the folder of the scenario"));
 }
 
 TEST_F(NamedFile, AMissingFileIsAMistake) {

@@ -20,12 +20,12 @@ class TenSms final : public ComputeModel {
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     return Duration(static_cast<std::int64_t>(kernel.flops.count()));
   }
-  [[nodiscard]] Duration duration_beside(const Kernel& kernel, const Contention& taken) const override {
+  [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& taken) const override {
     const double sms = 10.0 / (10.0 - taken.sms);
     const double memory = 100e9 / (100e9 - taken.memory.count());
     return scale(duration(kernel), kernel.bytes > Bytes(0) ? std::max(sms, memory) : sms);
   }
-  [[nodiscard]] Bandwidth memory_beside(const Kernel& kernel, const Contention& taken) const override {
+  [[nodiscard]] Bandwidth memory_under(const Kernel& kernel, const Contention& taken) const override {
     return kernel.bytes > Bytes(0) ? taken.memory * 0.5 : taken.memory;
   }
 };

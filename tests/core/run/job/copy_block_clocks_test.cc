@@ -11,7 +11,7 @@ using namespace ringwright::literals;
 
 constexpr ClassId kRank{0};
 
-struct Told {
+struct CaughtUp {
   std::uint64_t token = 0;
   TimePoint when;
 };
@@ -19,9 +19,9 @@ struct Told {
 class Listener final : public CopyBlockListener {
  public:
   explicit Listener(const Engine& engine) : engine_(engine) {}
-  void on_caught_up(std::uint64_t token) override { told.push_back({token, engine_.now()}); }
+  void on_caught_up(std::uint64_t token) override { caught_up.push_back({token, engine_.now()}); }
 
-  std::vector<Told> told;
+  std::vector<CaughtUp> caught_up;
 
  private:
   const Engine& engine_;
@@ -39,7 +39,7 @@ TEST(CopyBlockClocks, WithoutKernelsDataAreThroughAtOnce) {
   Scene scene;
   scene.at(3_us, [&scene] { EXPECT_TRUE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
   scene.engine.run();
-  EXPECT_TRUE(scene.listener.told.empty());
+  EXPECT_TRUE(scene.listener.caught_up.empty());
 }
 
 TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
@@ -50,9 +50,9 @@ TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
   scene.at(8_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
   scene.engine.run();
   // At 5 us it lags by 4 / 2 = 2 us. It catches up 0.5 us until 6 us, 0.5 us until 8 us, and the rest in 1 us.
-  ASSERT_EQ(scene.listener.told.size(), 1U);
-  EXPECT_EQ(scene.listener.told.front().token, 7U);
-  EXPECT_EQ(scene.listener.told.front().when, TimePoint(9_us));
+  ASSERT_EQ(scene.listener.caught_up.size(), 1U);
+  EXPECT_EQ(scene.listener.caught_up.front().token, 7U);
+  EXPECT_EQ(scene.listener.caught_up.front().when, TimePoint(9_us));
 }
 
 TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
@@ -75,10 +75,10 @@ TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   scene.at(4_us,
            [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 1.5e6, scene.listener, 2)); });  // 0.5 us behind
   scene.engine.run();
-  ASSERT_EQ(scene.listener.told.size(), 2U);
-  EXPECT_EQ(scene.listener.told[0].token, 2U);
-  EXPECT_EQ(scene.listener.told[0].when, TimePoint(5_us));
-  EXPECT_EQ(scene.listener.told[1].when, TimePoint(8_us));
+  ASSERT_EQ(scene.listener.caught_up.size(), 2U);
+  EXPECT_EQ(scene.listener.caught_up[0].token, 2U);
+  EXPECT_EQ(scene.listener.caught_up[0].when, TimePoint(5_us));
+  EXPECT_EQ(scene.listener.caught_up[1].when, TimePoint(8_us));
 }
 
 // At a speed of 0.7 for 5 ps data lag by 1.5 ps, which takes 2.14 ps: the end is at 7 ps, with 0.1 ps left by rounding.
@@ -90,8 +90,8 @@ TEST(CopyBlockClocks, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
     scene.at(Duration(5), [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
     scene.at(decided, [&scene] { scene.at(Duration(7), [&scene] { scene.clocks.set_speed(kRank, 0.1); }); });
     scene.engine.run();
-    ASSERT_EQ(scene.listener.told.size(), 1U);
-    EXPECT_EQ(scene.listener.told[0].when, TimePoint(Duration(7))) << decided.count();
+    ASSERT_EQ(scene.listener.caught_up.size(), 1U);
+    EXPECT_EQ(scene.listener.caught_up[0].when, TimePoint(Duration(7))) << decided.count();
   }
 }
 

@@ -58,17 +58,17 @@ int missed_stores(bool with_barrier, bool with_release) {
   int missed = 0;
   for (unsigned seed = 1; seed <= kSeeds; ++seed) {
     std::vector<float4> data(64);
-    std::uint64_t told = 0;
+    std::uint64_t flag = 0;
     bool is_missed = false;
     const auto outcome = emulation::play({.blocks = 2, .threads = 64, .only = {}, .seed = seed}, [&] {
       if (blockIdx.x == 0) {
         store_for_others(&data[threadIdx.x], {1, 2, 3, 4});
         if (with_barrier) __syncthreads();
-        if (threadIdx.x == 0 && with_release) store_release(&told, 1);
-        if (threadIdx.x == 0 && !with_release) store_relaxed(&told, 1);
+        if (threadIdx.x == 0 && with_release) store_release(&flag, 1);
+        if (threadIdx.x == 0 && !with_release) store_relaxed(&flag, 1);
         return;
       }
-      while (load_acquire(&told) == 0) {
+      while (load_acquire(&flag) == 0) {
       }
       if (load_others(&data[threadIdx.x]).w < 3) is_missed = true;
     });

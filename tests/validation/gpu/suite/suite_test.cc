@@ -186,15 +186,15 @@ TEST(Offload, TimesCopiesByThemselvesDuringLongComputation) {
   device.launch_us = 1000.0;
   const std::string folder = empty_folder("offload");
   measure("offload", {.folder = folder});
-  int beside = 0;
+  int side_files = 0;
   for (const auto& row : rows_of(folder + "/offload.csv").rows) {
     EXPECT_NEAR(std::stod(row.at("compute_us")), row.at("compute") == "none" ? 0.0 : 48e3, 1.0);
     if (row.at("traffic") != "both") continue;
-    ++beside;
+    ++side_files;
     EXPECT_NEAR(std::stod(row.at("down_us")), 5368.7, 1.0);
     EXPECT_NEAR(std::stod(row.at("up_us")), 5368.7, 1.0);
   }
-  EXPECT_EQ(beside, 4);
+  EXPECT_EQ(side_files, 4);
 }
 
 TEST(Gemm, LeavesOutWhatFp8CannotDo) {

@@ -35,7 +35,7 @@ struct Import {
       origins[name] = origin_of(entry.value);
     }
   }
-  [[nodiscard]] std::vector<std::string> told() const {
+  [[nodiscard]] std::vector<std::string> messages() const {
     std::vector<std::string> result;
     for (const Diagnostic& diagnostic : problems.all()) {
       result.push_back(diagnostic.code + ": " + diagnostic.message +
@@ -75,7 +75,7 @@ torchrun ${DISTRIBUTED_ARGS[@]} pretrain_gpt.py ${GPT_MODEL_ARGS[@]} \
 
 TEST(MegatronImport, AScriptFillsModelTrainingAndLayout) {
   const Import import(kScript);
-  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.messages(), IsEmpty());
   EXPECT_THAT(import.keys, testing::IsSupersetOf(std::map<std::string, std::string>{
                                {"model.num_layers", "32"},
                                {"model.num_query_groups", "8"},
@@ -141,7 +141,7 @@ TEST(MegatronImport, ALogTellsEveryArgument) {
       "  some_thing ...................................... 3\n  vocab_size ...................................... "
       "None\n"
       "  world_size ...................................... 32\n");
-  EXPECT_THAT(import.told(),
+  EXPECT_THAT(import.messages(),
               ElementsAre("W135: 2 arguments of the log are unknown and left out: moe-something-new, some-thing"));
   EXPECT_EQ(import.keys.at("model.bias"), "none");
   EXPECT_EQ(import.keys.at("parallel.dp"), "4");
@@ -155,7 +155,7 @@ TEST(MegatronImport, ATestCaseOfMegatronIsRead) {
       "2\n"
       "  --use-distributed-optimizer: true\n  --bf16: true\n  --recompute-granularity: full\n"
       "  --recompute-method: uniform\n  --recompute-num-layers: 1\n");
-  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.messages(), IsEmpty());
   EXPECT_EQ(import.keys.at("parallel.tp"), "2");
   EXPECT_EQ(import.keys.at("parallel.zero.stage"), "1");
   EXPECT_EQ(import.keys.at("training.recompute"), "full");
@@ -167,7 +167,7 @@ TEST(MegatronImport, ExpertsAndLatentAttention) {
       "'([0]*3+[1]*58)'"
       " --expert-model-parallel-size 64 --expert-tensor-parallel-size 1 --moe-token-dispatcher-type flex"
       " --multi-latent-attention --kv-lora-rank 512 --context-parallel-size 2 --cp-comm-type allgather\n");
-  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.messages(), IsEmpty());
   EXPECT_THAT(import.keys,
               testing::IsSupersetOf(std::map<std::string, std::string>{{"model.first_k_dense_replace", "3"},
                                                                        {"model.multi_latent_attention", "true"},
@@ -180,7 +180,7 @@ TEST(MegatronImport, ExpertsAndLatentAttention) {
 }
 
 TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
-  EXPECT_THAT(Import("--num-layers 2 --tensor-model-paralel-size 8\n").told(),
+  EXPECT_THAT(Import("--num-layers 2 --tensor-model-paralel-size 8\n").messages(),
               ElementsAre("W135: --tensor-model-paralel-size is unknown and left out | did you mean "
                           "--tensor-model-parallel-size?"));
 }
@@ -188,7 +188,7 @@ TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
 TEST(MegatronImport, WhatIsNotModelledIsTold) {
   EXPECT_THAT(Import("--num-layers 2 --fp8-param-gather --recompute-granularity selective "
                      "--recompute-modules core_attn mlp\n")
-                  .told(),
+                  .messages(),
               testing::UnorderedElementsAre(
                   "W136: --fp8-param-gather is not modelled: parameters are gathered in two bytes",
                   "W136: --recompute-modules mlp is not modelled: its activations are stored"));
@@ -196,19 +196,19 @@ TEST(MegatronImport, WhatIsNotModelledIsTold) {
 
 TEST(MegatronImport, FusedLossesAndLayersAreRead) {
   const Import native("--num-layers 2 --cross-entropy-loss-fusion --transformer-impl transformer_engine\n");
-  EXPECT_THAT(native.told(), IsEmpty());
+  EXPECT_THAT(native.messages(), IsEmpty());
   EXPECT_THAT(native.keys, Contains(Pair("training.cross_entropy", "split-fused")));
   EXPECT_THAT(native.keys, Contains(Pair("training.transformer_impl", "transformer_engine")));
   const Import engine("--num-layers 2 --cross-entropy-loss-fusion --cross-entropy-fusion-impl te\n");
   EXPECT_THAT(engine.keys, Contains(Pair("training.cross_entropy", "fused")));
   const Import without("--num-layers 2 --cross-entropy-fusion-impl te\n");
-  EXPECT_THAT(without.told(), IsEmpty());
+  EXPECT_THAT(without.messages(), IsEmpty());
   EXPECT_THAT(without.keys, Not(Contains(Pair("training.cross_entropy", "fused"))));
 }
 
 TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
   const Import fp8("--num-layers 2 --bf16 --fp8-format hybrid --fp8-recipe blockwise --fp8-amax-history-len 16\n");
-  EXPECT_THAT(fp8.told(), IsEmpty());
+  EXPECT_THAT(fp8.messages(), IsEmpty());
   EXPECT_THAT(fp8.keys, Contains(Pair("training.fp8_recipe", "blockwise")));
   EXPECT_THAT(Import("--num-layers 2 --fp8-format e4m3\n").keys, Contains(Pair("training.fp8_recipe", "delayed")));
   EXPECT_THAT(Import("--num-layers 2 --fp4-format e2m1\n").keys, Contains(Pair("training.fp4_recipe", "nvfp4")));
@@ -217,7 +217,7 @@ TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
       "................................ "
       "torch.float16\n  main_params_dtype ............................... torch.float32\n"
       "  use_precision_aware_optimizer ................... True\n");
-  EXPECT_THAT(states.told(), IsEmpty());
+  EXPECT_THAT(states.messages(), IsEmpty());
   EXPECT_THAT(states.keys,
               testing::IsSupersetOf(std::map<std::string, std::string>{{"training.exp_avg_dtype", "fp8"},
                                                                        {"training.exp_avg_sq_dtype", "fp16"},
@@ -228,7 +228,7 @@ TEST(MegatronImport, OffloadingIsRead) {
   const Import import(
       "--num-layers 2 --cpu-offloading --cpu-offloading-num-layers 1 --optimizer-cpu-offload "
       "--optimizer-offload-fraction 0.5 --overlap-cpu-optimizer-d2h-h2d\n");
-  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.messages(), IsEmpty());
   EXPECT_THAT(import.keys, testing::IsSupersetOf(
                                std::map<std::string, std::string>{{"parallel.cpu_offloading_num_layers", "1"},
                                                                   {"parallel.zero.offload_optimizer.device", "cpu"},
@@ -241,7 +241,7 @@ TEST(MegatronImport, ExchangesBesideGemmsAreRead) {
   const Import import(
       "--num-layers 2 --tp-comm-overlap --disable-tp-comm-overlap-ag --tp-comm-overlap-rs-dgrad "
       "--disable-tp-comm-bulk-wgrad\n");
-  EXPECT_THAT(import.told(), IsEmpty());
+  EXPECT_THAT(import.messages(), IsEmpty());
   EXPECT_THAT(import.keys,
               testing::IsSupersetOf(std::map<std::string, std::string>{{"parallel.tp_comm_overlap", "true"},
                                                                        {"parallel.tp_comm_overlap_ag", "false"},
@@ -252,7 +252,7 @@ TEST(MegatronImport, RecomputationIsReadWhole) {
   const Import full(
       "--num-layers 8 --recompute-granularity full --recompute-method block --recompute-num-layers 3 "
       "--distribute-saved-activations\n");
-  EXPECT_THAT(full.told(), IsEmpty());
+  EXPECT_THAT(full.messages(), IsEmpty());
   EXPECT_THAT(full.keys, testing::IsSupersetOf(
                              std::map<std::string, std::string>{{"training.recompute", "full"},
                                                                 {"training.recompute_method", "block"},
@@ -262,28 +262,28 @@ TEST(MegatronImport, RecomputationIsReadWhole) {
       "  recompute_granularity ........................... selective\n  recompute_modules "
       "............................... "
       "['core_attn', 'moe_act']\n  num_layers ...................................... 2\n");
-  EXPECT_THAT(logged.told(), IsEmpty());
+  EXPECT_THAT(logged.messages(), IsEmpty());
   EXPECT_THAT(logged.keys, Contains(Pair("training.recompute_modules", "[core_attn, moe_act]")));
 }
 
 TEST(MegatronImport, ValuesThatCannotBeReadAreErrors) {
-  EXPECT_THAT(Import("--num-layers many\n").told(),
+  EXPECT_THAT(Import("--num-layers many\n").messages(),
               ElementsAre("E144: --num-layers is 'many', which is not a whole number"));
   EXPECT_THAT(
-      Import("--tensor-model-parallel-size $TP\n").told(),
+      Import("--tensor-model-parallel-size $TP\n").messages(),
       ElementsAre("E144: the value of --tensor-model-parallel-size is $TP, which this file does not set | write "
                   "the value, or set the variable above"));
-  EXPECT_THAT(Import("--num-layers\n").told(), ElementsAre("E144: --num-layers has no value"));
-  EXPECT_THAT(Import("--num-layers 8 --num-experts 4 --moe-layer-freq '[1,0,1,0]'\n").told(), testing::SizeIs(1));
+  EXPECT_THAT(Import("--num-layers\n").messages(), ElementsAre("E144: --num-layers has no value"));
+  EXPECT_THAT(Import("--num-layers 8 --num-experts 4 --moe-layer-freq '[1,0,1,0]'\n").messages(), testing::SizeIs(1));
   EXPECT_THAT(
-      Import("--num-layers 10 --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2\n").told(),
+      Import("--num-layers 10 --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2\n").messages(),
       ElementsAre("E144: --num-layers-per-virtual-pipeline-stage 2 x 2 stages does not divide 10 layers"));
 }
 
 TEST(MegatronImport, TheLastOfTwoCounts) {
   const Import import("--num-layers 8 --num-layers 16\n");
   EXPECT_EQ(import.keys.at("model.num_layers"), "16");
-  EXPECT_THAT(import.told(),
+  EXPECT_THAT(import.messages(),
               ElementsAre("W135: --num-layers is given twice: '8' (line 1) and '16'; the last one counts"));
 }
 

@@ -58,9 +58,9 @@ TEST(MegatronText, TextWithoutFlagsIsRefused) {
 
 TEST(MegatronText, DiagnosticsShowTheLine) {
   const Read read("run --num-layers 24\n");
-  const Diagnostic told = at_word(read.source, read.text.flags[0].values[0], "E144", "no");
-  EXPECT_EQ(told.place.line, 1);
-  EXPECT_EQ(told.place.column, 18);
+  const Diagnostic diagnostic = at_word(read.source, read.text.flags[0].values[0], "E144", "no");
+  EXPECT_EQ(diagnostic.place.line, 1);
+  EXPECT_EQ(diagnostic.place.column, 18);
 }
 
 }  // namespace
