@@ -44,7 +44,8 @@ class Capacity final : public Command {
     if (!csv_.empty()) {
       if (const ExitCode code = write_to(csv_, render_capacity_csv(*plan, *result)); code != ExitCode::kOk) return code;
     }
-    if (const ExitCode code = write_page(html_, render_capacity_json(*plan, *result)); code != ExitCode::kOk) return code;
+    const ExitCode code = write_page(html_, render_capacity_json(*plan, *result));
+    if (code != ExitCode::kOk) return code;
     return result->ranking.empty() ? ExitCode::kInfeasible : ExitCode::kOk;
   }
 

@@ -11,6 +11,7 @@
 #include "core/config/input_file.h"
 #include "traces/chakra/groups.h"
 #include "traces/chakra/job.h"
+#include "traces/chakra/rank_files.h"
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
 #include "traces/goal/goal_file.h"
@@ -39,8 +40,11 @@ DataType precision_of(std::string_view word) {
 // Identifies what a replay uses of the traces.
 std::string digest(const traces::ChakraJob& job) {
   std::string all;
-  std::vector<std::string> of_trace;
-  for (const traces::ChakraTrace& trace : job.traces) of_trace.push_back(sha256(traces::chakra_records(trace)));
+  std::vector<std::string> of_trace(job.traces.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t trace = 0; trace < of_trace.size(); ++trace) {
+    of_trace[trace] = sha256(traces::chakra_records(job.traces[trace]));
+  }
   for (const std::uint32_t trace : job.trace_of) all += of_trace[trace];
   return sha256(all);
 }
@@ -117,9 +121,44 @@ void read_recording(ConfigMap& map, Settings& settings, TraceJob& job) {
                               .fallback = std::string()});
 }
 
-Settings read_settings(ConfigMap& map, const workload::GpuSpec& gpu, TraceJob& job) {
+// The recorded job as one of several data-parallel replicas. False after a mistake.
+bool read_replicas(ConfigMap& map, const Settings& settings, std::int64_t gpus, traces::ReplicaOptions& replicas) {
+  const std::int64_t count =
+      map.integer({.name = "replicas",
+                   .doc = "data-parallel replicas of the recorded job: the cluster has `replicas` times as many GPUs "
+                          "as there are recorded ranks, and data-parallel groups have the members of all",
+                   .fallback = std::int64_t{1},
+                   .min = 1,
+                   .max = std::int64_t{traces::kMostTraceRanks}});
+  const bool groups = map.has("data_parallel_groups");
+  if (count > 1 || map.documenting()) {
+    replicas.data_parallel =
+        map.texts({.name = "data_parallel_groups",
+                   .doc = "names of the recorded process groups that get the ranks of all replicas; default: those of "
+                          "all recorded ranks",
+                   .fallback = std::string()});
+  } else if (groups) {
+    map.ignore("data_parallel_groups", "'workload.replicas' is 1");
+  }
+  if (count == 1 || map.documenting()) return true;
+  if (settings.prefix.empty()) {
+    map.error("replicas", "E626", "only Chakra traces can be replicated: other recordings have no process groups",
+              "workload: { chakra: PREFIX, groups: PREFIX.groups.json }");
+  } else if (gpus % count != 0) {
+    map.error("replicas", "E626", fmt::format("{} GPUs are not a multiple of {} replicas", gpus, count),
+              "change cluster.nodes or cluster.node.gpus");
+  } else {
+    replicas.count = static_cast<std::uint32_t>(count);
+    return true;
+  }
+  return false;
+}
+
+Settings read_settings(ConfigMap& map, const TraceMachine& machine, TraceJob& job) {
+  const workload::GpuSpec& gpu = machine.gpu;
   Settings settings;
   read_recording(map, settings, job);
+  if (!read_replicas(map, settings, machine.ranks, settings.options.replicas)) job.name.clear();
   job.compute = map.choice({.name = "compute", .doc = "the time of computing", .fallback = std::string("recorded")},
                            kComputeOptions);
   const bool roofline = job.compute == "roofline";
@@ -219,13 +258,14 @@ void replay_text(const Settings& settings, const TraceMachine& machine, ConfigMa
 
 TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics& foreign) {
   TraceJob job;
-  const Settings settings = read_settings(map, machine.gpu, job);
+  const Settings settings = read_settings(map, machine, job);
   if (map.documenting() || job.name.empty()) return job;
   if (!settings.text.empty()) {
     replay_text(settings, machine, map, foreign, job);
     return job;
   }
-  const std::optional<Recording> recording = read_files(settings, machine.ranks, foreign);
+  const std::int64_t recorded_ranks = machine.ranks / settings.options.replicas.count;
+  const std::optional<Recording> recording = read_files(settings, recorded_ranks, foreign);
   if (!recording) return job;
   auto replay = traces::replay_chakra(recording->job, recording->groups, settings.options);
   if (!replay) {
@@ -235,6 +275,7 @@ TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics
   const bool schedule = !settings.goal.empty();
   // A calc of no length is how a schedule joins its branches.
   if (schedule) replay->without_time = 0;
+  add_to(foreign, replay->warnings);
   warn_about(*replay, job.compute == "roofline", map);
   map.note_content(schedule ? "goal" : "chakra", job.name, digest(recording->job));
   job.operations = Flops(replay->operations);

@@ -177,7 +177,8 @@ class WorkerPool {
   void each(std::size_t count, const Work& work) const {
     const int usual = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     const int asked = options_.threads > 0 ? options_.threads : usual;
-    [[maybe_unused]] const int threads = static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(asked)));
+    [[maybe_unused]] const int threads =
+        static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(asked)));
     std::size_t done = 0;
 #pragma omp parallel if (count > 1) num_threads(threads)
     {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/step_traces.h"
@@ -129,7 +130,7 @@ TEST_F(ReplayedTraces, TheResultDependsOnTheContentOfTheTraces) {
   EXPECT_NE(report_of(load(job())).facts.config_sha256, before);
 }
 
-TEST_F(ReplayedTraces, AModelBesideThemIsAnError) {
+TEST_F(ReplayedTraces, AModelNextToThemIsAnError) {
   write_step();
   const std::string found = errors(job() + std::string(kTinyModel) + "parallel: {tp: 2}\n");
   EXPECT_THAT(found, HasSubstr("'model' cannot be given together with 'workload'"));
@@ -196,6 +197,64 @@ TEST_F(ReplayedTraces, AStepWrittenAsTracesTakesTheSameTime) {
     const std::string replay = exported(scenario, std::string(kTwoHosts));
     EXPECT_EQ(play(load(replay)).time(), original) << parallel << "\n" << replay;
   }
+}
+
+// A file of groups, of which those with so many ranks.
+std::string names_of_groups(const std::string& file, std::size_t ranks) {
+  std::ifstream stream(file);
+  const nlohmann::json groups = nlohmann::json::parse(stream);
+  std::string names;
+  for (const auto& [name, members] : groups.items()) {
+    if (members.size() == ranks) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+  }
+  return names;
+}
+
+// Twice the replicas with twice the batch: weak scaling, in which each rank does the same. Not with eight replicas of
+// two ranks: Megatron pads the buffer of gradients to a multiple of the replicas, which is 1 KiB more than for four.
+TEST_F(ReplayedTraces, ReplicasTakeTheTimeOfTheLargerJob) {
+  for (const char* const parallel : {"dp: 8", "tp: 4, dp: 2", "tp: 4, dp: 2, sequence_parallel: true"}) {
+    const std::string recorded = trained(fmt::format("{{{}}}", parallel));
+    std::string larger = recorded;
+    const auto change = [&larger](const std::string& from, const std::string& to) {
+      ASSERT_NE(larger.find(from), std::string::npos);
+      larger.replace(larger.find(from), from.size(), to);
+    };
+    change("nodes: 2", "nodes: 4");
+    change("global_batch: 16", "global_batch: 32");
+    const std::string_view two_hosts = kTwoHosts;
+    std::string four_hosts(two_hosts);
+    four_hosts.replace(four_hosts.find("nodes: 2"), 8, "nodes: 4");
+    const bool alone = std::string_view(parallel).starts_with("dp");
+    change(alone ? "dp: 8" : "dp: 2", alone ? "dp: 16" : "dp: 4");
+    std::string replay = exported(load(recorded), four_hosts);
+    const std::string names = names_of_groups(groups(), alone ? 8 : 2);
+    replay.replace(replay.rfind("}\n"), 2, fmt::format(", replicas: 2, data_parallel_groups: [{}]}}\n", names));
+    EXPECT_EQ(play(load(replay)).time(), play(load(larger)).time()) << larger << "\n" << replay;
+    EXPECT_EQ(play(load(replay), FoldMode::kNoFold).time(), play(load(replay)).time());
+  }
+}
+
+TEST_F(ReplayedTraces, GroupsOfAllRanksAreTheDataParallelOnes) {
+  write_step();
+  const std::string four = job();
+  std::string eight = job(", replicas: 2");
+  eight.replace(eight.find("gpus: 4"), 7, "gpus: 8");
+  // The same bytes over eight GPUs instead of four: 2 (n - 1) / n of them pass each, 7 / 4 instead of 6 / 4.
+  const double ratio = to_seconds(play(load(eight)).time() - 150_us) / to_seconds(play(load(four)).time() - 150_us);
+  EXPECT_GT(ratio, 1.0);
+  EXPECT_LT(ratio, 1.3);
+}
+
+TEST_F(ReplayedTraces, ReplicasThatCannotBeAreRefused) {
+  write_step();
+  EXPECT_THAT(errors(job(", replicas: 3")),
+              testing::AllOf(HasSubstr("4 GPUs are not a multiple of 3 replicas"), HasSubstr("1 error,")));
+  EXPECT_THAT(errors(job(", replicas: 2")), HasSubstr("the job has 2 ranks, but there are traces up to rank 3"));
+  EXPECT_THAT(errors(job(", replicas: 4, data_parallel_groups: [dp]")), HasSubstr("E2"));
+  EXPECT_THAT(errors(std::string(kFourGpus) + "workload: {goal: step.goal, replicas: 2}\n"),
+              HasSubstr("only Chakra traces can be replicated"));
+  EXPECT_THAT(errors(job(", data_parallel_groups: [dp], replicas: 0")), HasSubstr("workload.replicas"));
 }
 
 TEST_F(ReplayedTraces, WhatTheFormatCannotExpressIsRefused) {

@@ -57,6 +57,22 @@ constexpr std::array kChakraCodes = {
                   "send, comm_src of a receive). GATHER and SCATTER are not simulated. Traces of PyTorch "
                   "do not name the peers of sends and receives.",
               .example = "node 12 ('send'): COMM_SEND comm_dst: 3, comm_size: 1048576, comm_tag: 0"},
+    ErrorCode{.code = "E626",
+              .title = "a recorded job cannot be replicated",
+              .explanation = "workload.replicas simulates a recorded job as one of several data-parallel replicas. "
+                             "Data-parallel process groups get the ranks of all replicas: those named in "
+                             "workload.data_parallel_groups, else the groups that have all recorded ranks. There must "
+                             "be one, of two ranks or more, and the number of GPUs must be `replicas` times the "
+                             "number of recorded ranks.",
+              .example = "workload: { chakra: step, groups: step.groups.json, replicas: 8, data_parallel_groups: "
+                         "[\"1\", \"2\"] }"},
+    ErrorCode{.code = "W626",
+              .title = "recorded ranks own larger shards than those of the replicated job",
+              .explanation = "With sharded data parallelism (ZeRO, FSDP) a rank of a larger job updates fewer "
+                             "parameters. The recorded times of the optimizer are those of the recorded number of "
+                             "ranks: the replicated step is too slow by what the optimizer would save. Collectives "
+                             "keep the size of the whole buffer.",
+              .example = "workload: { chakra: zero1-step, replicas: 4 }"},
     ErrorCode{.code = "W251",
               .title = "times of a trace are incomplete",
               .explanation = "Nodes that compute take the time that the trace records; where there is none, none. With "

@@ -1,5 +1,6 @@
 #include "traces/chakra/job.h"
 
+#include <optional>
 #include <utility>
 
 #include "traces/chakra/rank_files.h"
@@ -16,6 +17,7 @@ Result<ChakraJobReading> read_chakra_job(const std::string& prefix, std::size_t 
   Diagnostics problems;
   EqualFiles equal;
   std::vector<std::uint32_t> trace_of_file;
+  std::vector<std::string> distinct;
   for (const std::string& path : files->files) {
     const std::size_t known = equal.count();
     const auto number = equal.number_of(path);
@@ -25,12 +27,15 @@ Result<ChakraJobReading> read_chakra_job(const std::string& prefix, std::size_t 
       continue;
     }
     trace_of_file.push_back(static_cast<std::uint32_t>(*number));
-    if (*number < known) continue;
-    auto trace = read_chakra(path, options);
-    reading.job.traces.emplace_back();
-    const Diagnostics& found = trace ? trace->warnings : trace.error();
-    for (const Diagnostic& problem : found.all()) (trace ? reading.warnings : problems).add(problem);
-    if (trace) reading.job.traces.back() = std::move(trace->trace);
+    if (*number == known) distinct.push_back(path);
+  }
+  std::vector<std::optional<Result<ChakraReading>>> readings(distinct.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t i = 0; i < distinct.size(); ++i) readings[i] = read_chakra(distinct[i], options);
+  for (auto& trace : readings) {
+    const Diagnostics& found = *trace ? (*trace)->warnings : trace->error();
+    for (const Diagnostic& problem : found.all()) (*trace ? reading.warnings : problems).add(problem);
+    reading.job.traces.push_back(*trace ? std::move((*trace)->trace) : ChakraTrace());
     if (problems.error_count() > 100) break;  // as many as anyone reads
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));

@@ -363,8 +363,13 @@ Result<ChakraReplay> replay_chakra(const ChakraJob& job, const ChakraGroups& gro
   ReplayWriter writer(inputs, replay);
   for (std::uint32_t trace = 0; trace < job.traces.size(); ++trace) {
     writer.write(trace, checked->orders[trace], ranks_of[trace]);
-    count_times(job.traces[trace], static_cast<std::int64_t>(ranks_of[trace].size()), options, replay);
+    const std::size_t replicas = options.replicas.count;
+    count_times(job.traces[trace], static_cast<std::int64_t>(ranks_of[trace].size() * replicas), options, replay);
   }
+  auto warnings = add_replicas({.job = job, .groups = *dimensions, .calls = checked->calls}, options.replicas,
+                               replay.graph);
+  if (!warnings) return tl::unexpected(std::move(warnings.error()));
+  replay.warnings = std::move(*warnings);
   return replay;
 }
 

@@ -13,6 +13,7 @@
 #include "core/plan/task_graph.h"
 #include "traces/chakra/groups.h"
 #include "traces/chakra/job.h"
+#include "traces/chakra/replicas.h"
 
 namespace ringwright::traces {
 
@@ -26,6 +27,7 @@ struct ReplayOptions {
   double scale = 1.0;  // of all computing
   FlopRate peak;
   Bandwidth memory;
+  ReplicaOptions replicas;
 };
 
 struct ChakraReplay {
@@ -35,6 +37,7 @@ struct ChakraReplay {
   std::int64_t computed = 0;
   std::int64_t without_time = 0;
   double operations = 0.0;  // num_ops of all ranks
+  Diagnostics warnings;
 };
 
 // All mistakes at once: of the graphs, the groups, and messages without partners.

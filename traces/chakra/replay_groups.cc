@@ -81,12 +81,14 @@ class DimensionPlan {
     return std::ranges::none_of(group.ranks, [&](std::uint32_t rank) { return taken_[dimension][rank]; });
   }
   bool put(std::uint32_t dimension, const ChakraGroup& group, ReplayGroups& to) {
+    const auto index = static_cast<std::uint32_t>(to.dimensions[dimension].groups.size());
     std::vector<RankId>& members = to.dimensions[dimension].groups.emplace_back();
     for (const std::uint32_t rank : group.ranks) {
       taken_[dimension][rank] = true;
       members.emplace_back(rank);
     }
-    to.by_name[group.name] = {.dimension = dimension, .ranks = static_cast<std::uint32_t>(group.ranks.size())};
+    to.by_name[group.name] = {
+        .dimension = dimension, .index = index, .ranks = static_cast<std::uint32_t>(group.ranks.size())};
     return true;
   }
 

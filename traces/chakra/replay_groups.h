@@ -21,6 +21,7 @@ namespace ringwright::traces {
 
 struct ReplayGroup {
   std::uint32_t dimension = 0;
+  std::uint32_t index = 0;  // in the dimension
   std::uint32_t ranks = 1;  // with a single rank its collectives take no time, and it is in no dimension
 };
 

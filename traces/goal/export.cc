@@ -12,9 +12,8 @@ namespace {
 
 constexpr std::size_t kMostGoalOperations = 20'000'000;  // some GiB of text
 constexpr std::size_t kMostGoalCpus = 255;
-constexpr std::int64_t kPicosPerNano = 1'000;
 
-std::int64_t whole_nanos(Duration time) { return (time.count() + kPicosPerNano / 2) / kPicosPerNano; }
+std::int64_t whole_nanos(Duration time) { return (time.count() + kPicosOfGoalTick / 2) / kPicosOfGoalTick; }
 
 // A cpu in the making.
 struct GoalCpu {

@@ -18,7 +18,6 @@ namespace ringwright::traces {
 namespace {
 
 constexpr std::size_t kLargestGoalFile = std::size_t{1} << 30U;
-constexpr std::int64_t kPicosPerNano = 1'000;
 
 // By operation: those of `list` that it waits for.
 std::vector<std::vector<std::uint32_t>> awaited(std::size_t operations, const std::vector<GoalDependency>& list) {
@@ -76,7 +75,7 @@ class GoalRankTrace {
     ChakraKind kind = ChakraKind::kCompute;
     if (operation.kind == GoalKind::kCalc) {
       given.stream = operation.cpu;
-      given.duration_picos = Duration(static_cast<std::int64_t>(operation.size)) * kPicosPerNano;
+      given.duration_picos = Duration(static_cast<std::int64_t>(operation.size)) * kPicosOfGoalTick;
     } else {
       kind = operation.kind == GoalKind::kSend ? ChakraKind::kSend : ChakraKind::kReceive;
       given.comm_size = Bytes(static_cast<std::int64_t>(operation.size));
@@ -194,7 +193,7 @@ FileSummary summarise_goal_file(const std::string& path) {
   SummaryTable table{.title = "operations of all ranks", .columns = {"operation", "count", "total"}, .rows = {}};
   for (const GoalKind kind : {GoalKind::kCalc, GoalKind::kSend, GoalKind::kReceive}) {
     SummaryValue total = Bytes(of(totals.sizes, kind));
-    if (kind == GoalKind::kCalc) total = Duration(of(totals.sizes, kind)) * kPicosPerNano;
+    if (kind == GoalKind::kCalc) total = Duration(of(totals.sizes, kind)) * kPicosOfGoalTick;
     table.rows.push_back({std::string(to_string(kind)), of(totals.operations, kind), total});
   }
   summary.tables.push_back(std::move(table));

@@ -11,6 +11,8 @@
 
 namespace ringwright::traces {
 
+inline constexpr std::int64_t kPicosOfGoalTick = 1'000;  // a nanosecond
+
 enum class GoalKind : std::uint8_t { kSend = 1, kReceive = 2, kCalc = 3 };  // the numbers of the binary form
 [[nodiscard]] std::string_view to_string(GoalKind kind);  // "send"
 
