@@ -15,6 +15,8 @@
 #include "traces/chakra/replay.h"
 #include "traces/chakra/writer.h"
 #include "traces/goal/goal_file.h"
+#include "traces/kineto/kineto_trace.h"
+#include "traces/kineto/replay.h"
 #include "traces/text_workload/layer_loop.h"
 #include "traces/text_workload/text_workload.h"
 
@@ -66,6 +68,7 @@ struct Settings {
   std::string prefix;  // of Chakra traces; empty: one of the next two
   std::string goal;
   std::string text;
+  std::vector<std::string> kineto;
   std::optional<InputFile> groups;
   traces::ReplayOptions options;
 };
@@ -73,7 +76,7 @@ struct Settings {
 // Which of the kinds of recordings the scenario names; "chakra" where it names none.
 std::string_view recording_kind(ConfigMap& map) {
   std::string_view named;
-  for (const std::string_view kind : {"chakra", "goal", "text"}) {
+  for (const std::string_view kind : {"chakra", "goal", "text", "kineto"}) {
     if (!map.has(kind)) continue;
     if (!named.empty()) {
       map.error(kind, "E391",
@@ -94,7 +97,20 @@ std::string read_one_file(ConfigMap& map, std::string_view key, std::string_view
   return next_to_document(map, key, name);
 }
 
-// The files of the recorded step: `chakra` and `groups`, `goal`, or `text`.
+// Traces of PyTorch's profiler.
+void read_profiles(ConfigMap& map, Settings& settings, TraceJob& job) {
+  const std::vector<std::string> names =
+      map.texts({.name = "kineto",
+                 .doc = "traces of PyTorch's profiler (JSON, also gzip) whose last marked step is replayed: of all "
+                        "ranks, or of one that stands for all; relative to this file",
+                 .fallback = std::string()});
+  if (map.documenting()) return;
+  if (map.has("groups")) map.ignore("groups", "'workload.kineto' names its process groups");
+  for (const std::string& name : names) settings.kineto.push_back(next_to_document(map, "kineto", name));
+  if (!names.empty()) job.name = std::filesystem::path(names.front()).filename().string();
+}
+
+// The files of the recorded step: `chakra` and `groups`, `goal`, `text`, or `kineto`.
 void read_recording(ConfigMap& map, Settings& settings, TraceJob& job) {
   const std::string_view kind = recording_kind(map);
   if (kind == "goal" || map.documenting()) {
@@ -109,6 +125,7 @@ void read_recording(ConfigMap& map, Settings& settings, TraceJob& job) {
                                   "relative to this file",
                                   job);
   }
+  if (kind == "kineto" || map.documenting()) read_profiles(map, settings, job);
   if (kind != "chakra") return;
   const std::string name = map.text({.name = "chakra",
                                      .doc = "Chakra execution traces PREFIX.RANK.et of a recorded step, one per rank, "
@@ -141,8 +158,9 @@ bool read_replicas(ConfigMap& map, const Settings& settings, std::int64_t gpus, 
     map.ignore("data_parallel_groups", "'workload.replicas' is 1");
   }
   if (count == 1 || map.documenting()) return true;
-  if (settings.prefix.empty()) {
-    map.error("replicas", "E626", "only Chakra traces can be replicated: other recordings have no process groups",
+  if (settings.prefix.empty() && settings.kineto.empty()) {
+    map.error("replicas", "E626",
+              "only Chakra and Kineto traces can be replicated: other recordings have no process groups",
               "workload: { chakra: PREFIX, groups: PREFIX.groups.json }");
   } else if (gpus % count != 0) {
     map.error("replicas", "E626", fmt::format("{} GPUs are not a multiple of {} replicas", gpus, count),
@@ -187,7 +205,7 @@ Settings read_settings(ConfigMap& map, const TraceMachine& machine, TraceJob& jo
 void warn_about(const traces::ChakraReplay& replay, bool roofline, ConfigMap& map) {
   const std::int64_t all = replay.recorded + replay.computed + replay.without_time;
   if (replay.without_time > 0) {
-    map.warn("chakra", "W251",
+    map.warn(recording_kind(map), "W251",
              fmt::format("{} of {} nodes that compute have no duration and take no time", replay.without_time, all));
   }
   if (roofline && replay.recorded > 0) {
@@ -201,6 +219,7 @@ void warn_about(const traces::ChakraReplay& replay, bool roofline, ConfigMap& ma
 struct Recording {
   traces::ChakraJob job;
   traces::ChakraGroups groups;
+  Duration time;  // of the step, where it is recorded
 };
 
 Result<Recording> read_schedule(const std::string& path, std::int64_t ranks) {
@@ -225,10 +244,25 @@ Result<Recording> read_traces(const Settings& settings, std::int64_t ranks, Diag
   return Recording{.job = std::move(reading->job), .groups = std::move(*groups)};
 }
 
+Result<Recording> read_profiled_step(const Settings& settings, std::int64_t ranks, Diagnostics& foreign) {
+  std::vector<traces::KinetoTrace> read;
+  for (const std::string& path : settings.kineto) {
+    auto reading = traces::read_kineto(path);
+    if (!reading) return tl::unexpected(std::move(reading.error()));
+    add_to(foreign, reading->warnings);
+    read.push_back(std::move(reading->trace));
+  }
+  auto made = traces::kineto_as_job(read, static_cast<std::size_t>(ranks));
+  if (!made) return tl::unexpected(std::move(made.error()));
+  add_to(foreign, made->warnings);
+  return Recording{.job = std::move(made->job), .groups = std::move(made->groups), .time = made->recorded};
+}
+
 // Mistakes go into `foreign`; empty then.
 std::optional<Recording> read_files(const Settings& settings, std::int64_t ranks, Diagnostics& foreign) {
-  auto recording =
-      settings.goal.empty() ? read_traces(settings, ranks, foreign) : read_schedule(settings.goal, ranks);
+  auto recording = !settings.goal.empty()     ? read_schedule(settings.goal, ranks)
+                   : !settings.kineto.empty() ? read_profiled_step(settings, ranks, foreign)
+                                              : read_traces(settings, ranks, foreign);
   if (recording) return std::move(*recording);
   add_to(foreign, recording.error());
   return std::nullopt;
@@ -277,7 +311,8 @@ TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics
   if (schedule) replay->without_time = 0;
   add_to(foreign, replay->warnings);
   warn_about(*replay, job.compute == "roofline", map);
-  map.note_content(schedule ? "goal" : "chakra", job.name, digest(recording->job));
+  map.note_content(recording_kind(map), job.name, digest(recording->job));
+  job.recorded = recording->time;
   job.operations = Flops(replay->operations);
   job.graph = std::move(replay->graph);
   return job;

@@ -21,6 +21,7 @@ struct TraceJob {
   DataType precision = DataType::kBf16;  // whose peak counts
   TaskGraph graph;                       // without layouts
   Flops operations;                      // of a step, where the nodes state them
+  Duration recorded;                     // the time of the recorded step, where the recording states it
 };
 
 // The cluster that replays the step.

@@ -133,7 +133,10 @@ void add_groups(const Cluster& cluster, std::size_t ranks, StepFacts& facts) {
 }  // namespace
 
 std::string name_of(const Job& job) {
-  if (job.trace) return "traces " + job.trace->name;
+  if (job.trace) {
+    const Duration recorded = job.trace->recorded;
+    return "traces " + job.trace->name + (recorded > Duration() ? ", recorded step " + to_string(recorded) : "");
+  }
   if (job.layered) return job.layered->model.name;
   return job.recommendation ? job.recommendation->model.name : job.model.name;
 }

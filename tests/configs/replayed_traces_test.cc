@@ -253,7 +253,7 @@ TEST_F(ReplayedTraces, ReplicasThatCannotBeAreRefused) {
   EXPECT_THAT(errors(job(", replicas: 2")), HasSubstr("the job has 2 ranks, but there are traces up to rank 3"));
   EXPECT_THAT(errors(job(", replicas: 4, data_parallel_groups: [dp]")), HasSubstr("E2"));
   EXPECT_THAT(errors(std::string(kFourGpus) + "workload: {goal: step.goal, replicas: 2}\n"),
-              HasSubstr("only Chakra traces can be replicated"));
+              HasSubstr("only Chakra and Kineto traces can be replicated"));
   EXPECT_THAT(errors(job(", data_parallel_groups: [dp], replicas: 0")), HasSubstr("workload.replicas"));
 }
 

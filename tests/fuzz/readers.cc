@@ -43,6 +43,7 @@
 #include "traces/text_workload/text_workload.h"
 #include "traces/inspector/communication_log.h"
 #include "traces/kineto/kineto_trace.h"
+#include "traces/kineto/replay.h"
 #include "traces/nccl_tests/collective_log.h"
 #include "validation/gpu/interference_table.h"
 #include "validation/gpu/primitives_table.h"
@@ -177,6 +178,17 @@ void training_rows(std::string_view text) {
 
 void scenario(std::string_view text) { check_result(configs::load_scenario_text("fuzz.yaml", text)); }
 
+// What can be read can be replayed.
+void kineto(std::string_view text) {
+  const auto reading = traces::read_kineto_text("file", text);
+  check_result(reading);
+  if (!reading) return;
+  const auto ranks = static_cast<std::size_t>(std::clamp(reading->trace.world_size, 1, 64));
+  const auto made = traces::kineto_as_job({reading->trace}, ranks);
+  check_result(made);
+  if (made) check_result(traces::replay_chakra(made->job, made->groups));
+}
+
 // For readers of streams, which open files by name.
 template <typename Use>
 void with_file(std::string_view text, const Use& use) {
@@ -258,7 +270,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"interference_table", name_first<validation::parse_interference_table>},
     {"job_log", job_log},
     {"kernel_table", name_first<validation::parse_kernel_table>},
-    {"kineto", name_first<traces::read_kineto_text>},
+    {"kineto", kineto},
     {"left_out", name_first<validation::parse_left_out>},
     {"left_out_steps", name_first<validation::parse_left_out_steps>},
     {"log", name_first<traces::read_collective_log_text>},

@@ -37,6 +37,18 @@ constexpr std::array kKinetoCodes = {
               .explanation = "Several traces are joined by rank. Two are of the same rank, of jobs of different size, "
                              "or one states no rank.",
               .example = "ringwright inspect rank0.json.gz rank1.json.gz"},
+    ErrorCode{.code = "E627",
+              .title = "a profiler's traces cannot be replayed",
+              .explanation = "workload.kineto takes the traces of all ranks, or that of one rank, which then stands "
+                             "for all. The ranks of each process group must be recorded; of one trace they must be "
+                             "evenly spaced, so that the groups of the other ranks follow. All members of a group make "
+                             "the same calls in the step.",
+              .example = "workload: { kineto: [rank0.json.gz, rank1.json.gz] }"},
+    ErrorCode{.code = "W627",
+              .title = "communication of a profiler's trace takes its recorded time",
+              .explanation = "Collectives are simulated where their size is recorded. Others, and messages, whose "
+                             "peers are not recorded, take as long as on the recorded machine, on any machine.",
+              .example = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)"},
 };
 
 }  // namespace

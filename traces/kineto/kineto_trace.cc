@@ -105,7 +105,9 @@ class KinetoReader final {
       case EventKind::kOperation:
         if (event_.name == "record_param_comms") return calls_.add_record(event_);
         return gemms_.add_operation(event_);
-      case EventKind::kLaunch: return calls_.add_launch(event_);
+      case EventKind::kLaunch:
+        index_.launched_ns[event_.correlation] = event_.start_ns;
+        return calls_.add_launch(event_);
       case EventKind::kAnnotation:
         if (event_.name.starts_with("nccl:")) return calls_.add_record(event_);
         host_steps_.push_back(step());
@@ -120,7 +122,7 @@ class KinetoReader final {
 
   void keep_activity(GpuWork work) {
     const auto [name, is_new] =
-        names_.try_emplace(std::string(event_.name), static_cast<std::uint32_t>(trace_.names.size()));
+        index_.names.try_emplace(std::string(event_.name), static_cast<std::uint32_t>(trace_.names.size()));
     if (is_new) trace_.names.push_back(name->first);
     trace_.activities.push_back({.name = name->second,
                                  .work = work,
@@ -205,6 +207,10 @@ class KinetoReader final {
     trace_.world_size = distributed_.world_size;
     trace_.calls.file = trace_.file;
     trace_.calls.rank = distributed_.rank >= 0 ? distributed_.rank : rank_in_name();
+    for (GpuActivity& activity : trace_.activities) {
+      const auto launch = index_.launched_ns.find(activity.correlation);
+      if (launch != index_.launched_ns.end()) activity.launched_ns = launch->second;
+    }
     std::ranges::stable_sort(trace_.activities, {}, &GpuActivity::start_ns);
     if (trace_.steps.empty()) trace_.steps = std::move(host_steps_);
     std::ranges::stable_sort(trace_.steps, {}, &ProfilerStep::start_ns);
@@ -231,7 +237,11 @@ class KinetoReader final {
   CallCollector calls_;
   GemmCollector gemms_;
   std::vector<ProfilerStep> host_steps_;
-  std::unordered_map<std::string, std::uint32_t> names_;  // looked up, never walked through
+  struct Index {  // looked up, never walked through
+    std::unordered_map<std::string, std::uint32_t> names;
+    std::unordered_map<std::uint64_t, std::int64_t> launched_ns;  // by correlation
+  };
+  Index index_;
   Diagnostics warnings_;
   std::size_t invalid_ = 0;
   bool found_events_ = false, complete_ = false;

@@ -23,6 +23,7 @@ struct GpuActivity {
   std::int32_t device = 0;
   std::int64_t start_ns = 0;  // of the trace's clock
   Duration time;
+  std::int64_t launched_ns = 0;   // by the host, of the trace's clock; 0: not recorded
   std::uint64_t correlation = 0;  // the launch; 0: none
   std::uint64_t operation = 0;    // External id of the CPU operation; 0: none
 };

@@ -1,0 +1,175 @@
+#include "traces/kineto/replay.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/plan/task_graph.h"
+#include "traces/chakra/replay.h"
+
+namespace ringwright::traces::kineto::replay_test {
+namespace {
+
+using namespace literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A trace in the making: times in microseconds.
+class Profile {
+ public:
+  Profile(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+
+  // Work on a stream; launched at `launch`.
+  Profile& work(const std::string& name, int stream, int start, int time, int launch, const std::string& more = "") {
+    ++correlation_;
+    add("kernel", name, start, time,
+        fmt::format(R"("device": 0, "stream": {}, "correlation": {}{})", stream, correlation_, more));
+    add("cuda_runtime", "cudaLaunchKernel", launch, 2, fmt::format(R"("correlation": {})", correlation_));
+    return *this;
+  }
+  // Of 4-byte elements.
+  Profile& all_reduce(int elements, int start, int time, int launch, const std::string& group) {
+    return work("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, start, time, launch,
+                fmt::format(R"(, "Collective name": "allreduce", "In msg nelems": {0}, "Out msg nelems": {0}, )"
+                            R"("Group size": 2, "dtype": "Float", "Process Group Name": "1", )"
+                            R"("Process Group Ranks": "{1}")",
+                            elements, group));
+  }
+  Profile& step(int start, int time) {
+    add("gpu_user_annotation", fmt::format("ProfilerStep#{}", ++steps_), start, time, "");
+    return *this;
+  }
+  [[nodiscard]] KinetoTrace trace() const {
+    const std::string text =
+        fmt::format(R"({{"distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": {}}}, )"
+                    R"("traceEvents": [{}]}})",
+                    rank_, ranks_, events_);
+    auto reading = read_kineto_text(fmt::format("rank{}.json", rank_), text);
+    EXPECT_TRUE(reading.has_value()) << (reading ? "" : render(reading.error()));
+    return reading ? std::move(reading->trace) : KinetoTrace();
+  }
+
+ private:
+  void add(const std::string& category, const std::string& name, int start, int time, const std::string& arguments) {
+    events_ += fmt::format(
+        R"({}{{"ph": "X", "cat": "{}", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": {}, "args": {{{}}}}})",
+        events_.empty() ? "" : ",\n", category, name, start, time, arguments);
+  }
+
+  int rank_, ranks_;
+  int correlation_ = 0, steps_ = 0;
+  std::string events_;
+};
+
+// Ends of tasks, in microseconds, where every collective takes `collective` and streams are in order.
+std::vector<std::int64_t> ends_of(const TaskGraph& graph, Duration collective) {
+  const Program& program = graph.programs[graph.program_of[0].index()];
+  std::vector<Duration> end(program.tasks.size());
+  std::map<StreamIndex, Duration> free;
+  std::vector<std::int64_t> micros;
+  for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+    const Task& task = program.tasks[i];
+    Duration start = task.stream == kNoStream ? Duration() : free[task.stream];
+    for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
+      start = std::max(start, end[program.dependencies[task.first_dependency + d]]);
+    }
+    end[i] = start + (task.kind == TaskKind::kCollective ? collective : *graph.works[task.detail].recorded);
+    if (task.stream != kNoStream) free[task.stream] = end[i];
+    micros.push_back(end[i].count() / 1'000'000);
+  }
+  return micros;
+}
+
+// From 100 us: forward until 150, backward until 250; its gradients are summed from 160 (launched after the first half)
+// until 300, and the optimizer waits for that. 10 us remain.
+Profile step_of(int rank, int ranks, const std::string& group = "[0, 1]") {
+  Profile profile(rank, ranks);
+  profile.step(100, 210).work("forward", 7, 100, 50, 10).work("half", 7, 150, 10, 11);
+  profile.all_reduce(1000, 160, 140, 12, group).work("backward", 7, 160, 90, 13).work("optimizer", 7, 300, 5, 14);
+  return profile;
+}
+
+std::int64_t last_of(const std::vector<std::int64_t>& ends) { return *std::ranges::max_element(ends); }
+
+TEST(KinetoReplay, TakesTheRecordedStepWithTheRecordedCollective) {
+  const auto made = kineto_as_job({step_of(0, 2).trace()}, 2);
+  ASSERT_TRUE(made) << render(made.error());
+  EXPECT_EQ(made->recorded, 210_us);
+  EXPECT_EQ(made->job.traces.size(), 1U);  // both ranks do the same
+  const auto replay = replay_chakra(made->job, made->groups);
+  ASSERT_TRUE(replay) << render(replay.error());
+  EXPECT_EQ(last_of(ends_of(replay->graph, 140_us)), 210);
+}
+
+TEST(KinetoReplay, WhatWaitedForACollectiveWaitsForAFasterOne) {
+  const auto made = kineto_as_job({step_of(0, 2).trace()}, 2);
+  const auto replay = replay_chakra(made->job, made->groups);
+  // The optimizer follows the end of backward, 150 us after the beginning, or that of the collective.
+  EXPECT_EQ(last_of(ends_of(replay->graph, 100_us)), 60 + 100 + 5 + 5);
+  EXPECT_EQ(last_of(ends_of(replay->graph, 10_us)), 150 + 5 + 5);
+  EXPECT_EQ(last_of(ends_of(replay->graph, 400_us)), 60 + 400 + 5 + 5);
+}
+
+TEST(KinetoReplay, TimeOfTheHostStays) {
+  Profile profile(0, 1);
+  profile.work("first", 7, 10, 20, 5).work("late", 7, 50, 10, 45);  // launched 15 us after the first had ended
+  const auto made = kineto_as_job({profile.trace()}, 1);
+  ASSERT_TRUE(made) << render(made.error());
+  EXPECT_EQ(made->recorded, 50_us);
+  const auto replay = replay_chakra(made->job, made->groups);
+  EXPECT_THAT(ends_of(replay->graph, {}), ElementsAre(20, 40, 50));
+}
+
+TEST(KinetoReplay, GroupsOfOneRankAreRepeatedOverTheJob) {
+  const auto made = kineto_as_job({step_of(0, 8, "[0, 4]").trace()}, 8);
+  ASSERT_TRUE(made) << render(made.error());
+  ASSERT_EQ(made->groups.groups.size(), 4U);
+  EXPECT_THAT(made->groups.groups[1].ranks, ElementsAre(1, 5));
+  EXPECT_THAT(made->groups.groups[3].ranks, ElementsAre(3, 7));
+  EXPECT_TRUE(replay_chakra(made->job, made->groups));
+}
+
+TEST(KinetoReplay, TracesOfAllRanksHaveTheLargestSizeOfACall) {
+  Profile other(1, 2);
+  other.step(500, 100).work("forward", 7, 500, 30, 10).all_reduce(3000, 540, 20, 12, "[0, 1]");
+  const auto made = kineto_as_job({other.trace(), step_of(0, 2).trace()}, 2);
+  ASSERT_TRUE(made) << render(made.error());
+  const auto replay = replay_chakra(made->job, made->groups);
+  ASSERT_TRUE(replay) << render(replay.error());
+  ASSERT_EQ(replay->graph.collectives.size(), 1U);
+  EXPECT_EQ(replay->graph.collectives[0].bytes, Bytes(12'000));
+}
+
+TEST(KinetoReplay, CommunicationWithoutASizeTakesItsTimeAndIsNamed) {
+  Profile profile(0, 2);
+  profile.work("ncclDevKernel_SendRecv(x)", 20, 10, 30, 5).work("next", 7, 40, 5, 6);
+  const auto made = kineto_as_job({profile.trace()}, 2);
+  ASSERT_TRUE(made) << render(made.error());
+  ASSERT_EQ(made->warnings.all().size(), 1U);
+  EXPECT_THAT(made->warnings.all()[0].message, HasSubstr("1 of 1 communication kernels of the step take their"));
+  EXPECT_EQ(made->recorded, 35_us);
+}
+
+TEST(KinetoReplay, MistakesHaveTheirTrace) {
+  const auto mistake = [](const std::vector<KinetoTrace>& traces, std::size_t ranks) {
+    const auto made = kineto_as_job(traces, ranks);
+    return made ? "no error" : render(made.error());
+  };
+  EXPECT_THAT(mistake({step_of(0, 2).trace()}, 4), HasSubstr("the job has 2 ranks and the cluster 4 GPUs"));
+  EXPECT_THAT(mistake({step_of(0, 8, "[0, 3]").trace()}, 8), HasSubstr("is not evenly spaced over 8 ranks"));
+  EXPECT_THAT(mistake({step_of(0, 3).trace(), step_of(1, 3).trace()}, 3), HasSubstr("there are 2 traces and 3 GPUs"));
+  EXPECT_THAT(mistake({step_of(1, 2).trace(), step_of(1, 2).trace()}, 2), HasSubstr("it is of rank 1, which"));
+  Profile silent(1, 2);
+  silent.step(100, 50).work("forward", 7, 100, 10, 1);
+  EXPECT_THAT(mistake({step_of(0, 2).trace(), silent.trace()}, 2), HasSubstr("ranks 0 and 1 of process group '1'"));
+  EXPECT_THAT(mistake({silent.step(1000, 10).trace()}, 2), HasSubstr("does nothing in the last step"));
+}
+
+}  // namespace
+}  // namespace ringwright::traces::kineto::replay_test
