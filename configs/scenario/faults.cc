@@ -27,6 +27,9 @@ constexpr std::array kFailovers = {
 constexpr std::array kDirections = {Option{"both", "the named link and its reverse"},
                                     Option{"one", "only the named direction"}};
 
+// What a fault is of.
+constexpr std::array<std::string_view, 5> kSubjects = {"link", "nic", "nic_port", "switch", "node"};
+
 struct Period {
   TimePoint at;
   TimePoint until = network_models::kForGood;
@@ -54,10 +57,11 @@ class FaultReader {
       read_host(map);
       return;
     }
-    const int subjects = (map.has("link") ? 1 : 0) + (map.has("nic") ? 1 : 0) + (map.has("node") ? 1 : 0);
+    const auto subjects = std::ranges::count_if(kSubjects, [&](std::string_view key) { return map.has(key); });
     if (subjects != 1) {
       map.error("", std::string(kFaultCode),
-                fmt::format("a fault is of one 'link', 'nic' or 'node', but {} are given", subjects));
+                fmt::format("a fault is of one 'link', 'nic', 'nic_port', 'switch' or 'node', but {} are given",
+                            subjects));
       map.ignore_rest("the fault is not valid");
       return;
     }
@@ -161,13 +165,27 @@ class FaultReader {
                                       .doc = "a NIC: the cable between it and the network, both directions; if it is "
                                              "down from 0 s without an end, the library starts without it",
                                       .fallback = std::string()});
+    const std::string port = map.text({.name = "nic_port",
+                                       .doc = "a port of a NIC, NIC.NUMBER: its cable, both directions; with "
+                                              "'dual_tor' a NIC has ports 0 and 1",
+                                       .fallback = std::string()});
+    const std::string device = map.text({.name = "switch",
+                                         .doc = "a switch of the network: all of its links, both directions",
+                                         .fallback = std::string()});
     const Period period = read_period(map);
     const double factor = read_factor(map);
     const Reaction reaction = read_reaction(map, period, factor <= 0.0);
     std::vector<LinkId> links;
-    if (map.documenting() || !map.has("nic")) links = read_named_links(map, link);
+    if (map.documenting() || map.has("link")) links = read_named_links(map, link);
     if (map.documenting()) return;
     if (map.has("nic")) add_found(map, "nic", names().cables_of_nic(nic), links);
+    if (map.has("nic_port")) {
+      add_found(map, "nic_port", names().cable_of_port(port), links);
+      refuse_only_port(map, port);
+    }
+    if (map.has("switch")) add_found(map, "switch", names().links_of_switch(device), links);
+    const std::string_view key = *std::ranges::find_if(kSubjects, [&](std::string_view each) { return map.has(each); });
+    const std::string& name = key == "link" ? link : key == "nic" ? nic : key == "nic_port" ? port : device;
     for (const LinkId each : links) {
       faults_.links.push_back({.link = each,
                                .at = period.at,
@@ -178,13 +196,13 @@ class FaultReader {
     }
     const std::string what =
         (factor > 0.0 ? fmt::format("at {:.4g} of its bandwidth", factor) : "down") + describe(reaction);
-    faults_.ordered.push_back({.text = fmt::format("{} {} {}", nic.empty() ? link : nic, what, when(period)),
+    faults_.ordered.push_back({.text = fmt::format("{} {} {}", name, what, when(period)),
                                .at = period.at,
                                .until = period.until,
                                .is_down = factor <= 0.0,
                                .of_link = true,
-                               .path = map.path_of(nic.empty() ? "link" : "nic"),
-                               .place = map.place(nic.empty() ? "link" : "nic")});
+                               .path = map.path_of(key),
+                               .place = map.place(key)});
     note(std::move(links));
   }
 
@@ -207,6 +225,15 @@ class FaultReader {
       if (!both || links.empty()) break;
     }
     return links;
+  }
+
+  // Where there is no other port, no path is left to take.
+  void refuse_only_port(ConfigMap& map, std::string_view port) {
+    if (!map.has("reroute_after")) return;
+    if (names().cables_of_nic(port.substr(0, port.rfind('.'))).links.size() != 2) return;
+    map.error("reroute_after", std::string(kFaultCode),
+              fmt::format("'{}' has no effect on the only port of a NIC", map.path_of("reroute_after")),
+              "'cluster.fabric.dual_tor: true' gives NICs two ports");
   }
 
   static void add_found(ConfigMap& map, std::string_view key, const FoundLinks& found, std::vector<LinkId>& links) {

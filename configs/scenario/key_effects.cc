@@ -52,6 +52,8 @@ constexpr std::array kEffects = {
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
     in_closed_form("faults[].link"),
     in_closed_form("faults[].nic"),
+    in_closed_form("faults[].nic_port"),
+    in_closed_form("faults[].switch"),
     in_closed_form("faults[].at"),
     in_closed_form("faults[].for"),
     in_closed_form("faults[].state"),
