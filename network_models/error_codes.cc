@@ -34,9 +34,9 @@ constexpr std::array kCodes = {
     ErrorCode{.code = "E124",
               .title = "a fault cannot be simulated as configured",
               .explanation =
-                  "A fault affects one link, one NIC or one node. Links and NICs have the names that "
-                  "'ringwright topo' prints. A link is down, or degraded to a fraction of its bandwidth; a node "
-                  "computes slowly for the whole run.",
+                  "A fault affects one link, NIC, port of a NIC, switch or node. Links and NICs have the names that "
+                  "'ringwright topo' prints. A link is down, degraded to a fraction of its bandwidth, or loses a share "
+                  "of its packets; a node computes slowly for the whole run.",
               .example = "faults: [{link: \"leaf0.0->spine\", at: 2s}]\n"
                          "faults: [{link: \"leaf0.0->spine0\", at: 2s, for: 30s, state: degraded, factor: 0.5}]"},
     ErrorCode{.code = "E125",
@@ -60,6 +60,18 @@ constexpr std::array kCodes = {
                   "'nvidia-smi topo -m': a row and a column for each GPU and NIC, and X on the diagonal.",
               .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
                          "cluster: {node: {nccl_topo: topo.xml}}"},
+    ErrorCode{.code = "E640",
+              .title = "a fabric that cannot be probed",
+              .explanation =
+                  "NetBouncer sends probes from NICs to the switches of the highest tier and back over the same "
+                  "cables.\nOnly fabrics of leaves, spines and cores have tiers.",
+              .example = "ringwright probe FILE --set cluster.fabric.type=torus\n"
+                         "ringwright probe FILE --set cluster.fabric.type=rail_optimized"},
+    ErrorCode{.code = "E641",
+              .title = "a fault that probes cannot meet",
+              .explanation =
+                  "The library starts without a NIC that is down from 0 s for good: it is not part of the job.",
+              .example = "faults: [{nic: host0/nic0}]\nfaults: [{nic: host0/nic0, at: 1ns}]"},
 };
 
 }  // namespace

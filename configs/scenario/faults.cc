@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/fabric_names.h"
+#include "configs/scenario/fault_effect.h"
 #include "configs/scenario/nics_down.h"
 
 namespace ringwright::configs {
@@ -18,8 +19,6 @@ namespace {
 
 constexpr std::string_view kFaultCode = "E124";
 
-constexpr std::array kStates = {Option{"down", "the link carries nothing; flows take another equal-cost path, or wait"},
-                                Option{"degraded", "the link carries `factor` of its bandwidth"}};
 constexpr std::array kFailovers = {
     Option{"none", "its traffic waits, and NCCL ends the job when its NICs give up"},
     Option{"migrate", "its connections move to the next NIC of the host that is up"},
@@ -117,8 +116,8 @@ class FaultReader {
       if (map.has(key)) map.error(key, std::string(kFaultCode), fmt::format("'{}' {}", map.path_of(key), why));
     };
     if (!down) {
-      refuse("failover", "is for a NIC that is down; this one is degraded");
-      refuse("reroute_after", "is for a link that is down; this one is degraded");
+      refuse("failover", "is for a NIC that is down; this one is not");
+      refuse("reroute_after", "is for a link that is down; this one is not");
     }
     const bool stays = map.has("nic") && reaction.failover == network_models::FailoverMode::kNone;
     if (down && stays) refuse("reroute_after", "has no effect on a NIC without 'failover': it has one cable");
@@ -129,32 +128,6 @@ class FaultReader {
       reaction.reroute_after = Duration();
     }
     return reaction;
-  }
-
-  // The remaining capacity.
-  [[nodiscard]] static double read_factor(ConfigMap& map) {
-    const std::string state =
-        map.choice({.name = "state", .doc = "the kind of fault", .fallback = std::string("down")}, kStates);
-    const Key<double> key{.name = "factor",
-                          .doc = "fraction of the bandwidth that is left; with state: degraded",
-                          .fallback = 0.5,
-                          .min = 0.0,
-                          .max = 1.0};
-    const bool degraded = state == "degraded";
-    if (map.documenting() || degraded) {
-      const double factor = map.number(key);
-      if (!map.documenting() && (!map.has("factor") || factor <= 0.0)) {
-        map.error("factor", std::string(kFaultCode),
-                  fmt::format("'{}' must state the fraction of the bandwidth that is left", map.path_of("factor")),
-                  "factor: 0.5");
-      }
-      return degraded ? factor : 0.0;
-    }
-    if (map.has("factor")) {
-      map.error("factor", std::string(kFaultCode), "a link that is down has no factor", "state: degraded");
-      static_cast<void>(map.number(key));
-    }
-    return 0.0;
   }
 
   void read_links(ConfigMap& map) {
@@ -173,8 +146,8 @@ class FaultReader {
                                          .doc = "a switch of the network: all of its links, both directions",
                                          .fallback = std::string()});
     const Period period = read_period(map);
-    const double factor = read_factor(map);
-    const Reaction reaction = read_reaction(map, period, factor <= 0.0);
+    const FaultEffect effect = read_fault_effect(map);
+    const Reaction reaction = read_reaction(map, period, effect.is_down());
     std::vector<LinkId> links;
     if (map.documenting() || map.has("link")) links = read_named_links(map, link);
     if (map.documenting()) return;
@@ -190,16 +163,15 @@ class FaultReader {
       faults_.links.push_back({.link = each,
                                .at = period.at,
                                .until = period.until,
-                               .factor = factor,
+                               .factor = effect.factor,
                                .reroute_after = reaction.reroute_after,
-                               .failover = reaction.failover});
+                               .failover = reaction.failover,
+                               .loss = effect.loss});
     }
-    const std::string what =
-        (factor > 0.0 ? fmt::format("at {:.4g} of its bandwidth", factor) : "down") + describe(reaction);
-    faults_.ordered.push_back({.text = fmt::format("{} {} {}", name, what, when(period)),
+    faults_.ordered.push_back({.text = fmt::format("{} {}{} {}", name, effect.text(), describe(reaction), when(period)),
                                .at = period.at,
                                .until = period.until,
-                               .is_down = factor <= 0.0,
+                               .is_down = effect.is_down(),
                                .of_link = true,
                                .path = map.path_of(key),
                                .place = map.place(key)});

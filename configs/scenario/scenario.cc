@@ -269,6 +269,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
   scenario.search = read_search(root);
+  scenario.probing = read_probing(root);
   scenario.cost = read_cost(root, cluster.hosts);
   scenario.what_ifs = read_what_ifs(root);
   return scenario;

@@ -103,14 +103,17 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
-  if (!fault_schedule_.failover().empty()) failover_.emplace(network_.fabric, router, fault_schedule_.failover());
+  if (!fault_schedule_.failover().empty()) {
+    fault_paths_.failover.emplace(network_.fabric, router, fault_schedule_.failover());
+  }
+  if (fault_schedule_.any_losses()) fault_paths_.lossy.emplace(network_.fabric, scenario.cluster.host);
   if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
                   .choosers = asked_by_run(*this),
                   .router = router,
                   .faults = fault_schedule_,
-                  .failover = nic_failover(),
+                  .fault_paths = fault_paths_,
                   .times_only = alone},
                  std::move(known));
   }
