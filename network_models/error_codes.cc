@@ -67,6 +67,13 @@ constexpr std::array kCodes = {
                   "cables.\nOnly fabrics of leaves, spines and cores have tiers.",
               .example = "ringwright probe FILE --set cluster.fabric.type=torus\n"
                          "ringwright probe FILE --set cluster.fabric.type=rail_optimized"},
+    ErrorCode{.code = "E642",
+              .title = "a fault at a share of a step",
+              .explanation =
+                  "'at_step' counts steps of the run without the fault, warm-up included: 1.4 is 40 % of the second. "
+                  "The run\nmust have that step, and only runs and studies of runs simulate one.",
+              .example = "faults: [{nic: host0/nic0, at_step: 70}] in a run of two steps\n"
+                         "faults: [{nic: host0/nic0, at_step: 140%}]"},
     ErrorCode{.code = "E641",
               .title = "a fault that probes cannot meet",
               .explanation =

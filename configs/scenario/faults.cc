@@ -32,13 +32,8 @@ constexpr std::array<std::string_view, 5> kSubjects = {"link", "nic", "nic_port"
 struct Period {
   TimePoint at;
   TimePoint until = network_models::kForGood;
+  std::optional<double> at_step;
 };
-
-std::string when(const Period& period) {
-  const std::string from = fmt::format("from {}", to_string(period.at.since_start()));
-  if (period.until == network_models::kForGood) return from + " on";
-  return fmt::format("{} to {}", from, to_string(period.until.since_start()));
-}
 
 std::string reversed(const std::string& link) {
   const std::size_t arrow = link.find("->");
@@ -87,6 +82,17 @@ class FaultReader {
     const Key<Duration> length{.name = "for", .doc = "how long it lasts; to the end of the run when not given",
                                .fallback = Duration(0), .min = Duration(0)};
     if (map.documenting() || map.has("for")) period.until = period.at + map.duration(length);
+    if (!map.documenting() && !map.has("at_step")) return period;
+    period.at_step = map.percent({.name = "at_step",
+                                  .doc = "instead of 'at', in steps of a run without this fault: 1.4 or 140% is 40 % "
+                                         "of the second step, warm-up included",
+                                  .fallback = 0.0,
+                                  .min = 0.0,
+                                  .max = 1e9});
+    if (!map.documenting() && map.has("at")) {
+      map.error("at_step", std::string(kFaultCode), fmt::format("'{}' and 'at' are two times of one fault",
+                                                                map.path_of("at_step")));
+    }
     return period;
   }
 
@@ -159,8 +165,9 @@ class FaultReader {
     if (map.has("switch")) add_found(map, "switch", names().links_of_switch(device), links);
     const std::string_view key = *std::ranges::find_if(kSubjects, [&](std::string_view each) { return map.has(each); });
     const std::string& name = key == "link" ? link : key == "nic" ? nic : key == "nic_port" ? port : device;
+    std::vector<network_models::LinkFault> later;
     for (const LinkId each : links) {
-      faults_.links.push_back({.link = each,
+      (period.at_step ? later : faults_.links).push_back({.link = each,
                                .at = period.at,
                                .until = period.until,
                                .factor = effect.factor,
@@ -168,7 +175,12 @@ class FaultReader {
                                .failover = reaction.failover,
                                .loss = effect.loss});
     }
-    faults_.ordered.push_back({.text = fmt::format("{} {}{} {}", name, effect.text(), describe(reaction), when(period)),
+    if (period.at_step) {
+      faults_.at_steps.push_back(
+          {.at_step = *period.at_step, .ordered = faults_.ordered.size(), .links = std::move(later)});
+    }
+    const std::string time = period.at_step ? "" : " " + when_text(period.at, period.until);
+    faults_.ordered.push_back({.text = fmt::format("{} {}{}{}", name, effect.text(), describe(reaction), time),
                                .at = period.at,
                                .until = period.until,
                                .is_down = effect.is_down(),
@@ -225,8 +237,8 @@ class FaultReader {
                                      .min = 0.001, .max = 1000.0});
     const Period period = read_period(map);
     if (map.documenting()) return;
-    if (period.at > TimePoint() || period.until != network_models::kForGood) {
-      map.error(map.has("for") ? "for" : "at", std::string(kFaultCode),
+    if (period.at > TimePoint() || period.at_step || period.until != network_models::kForGood) {
+      map.error(map.has("for") ? "for" : period.at_step ? "at_step" : "at", std::string(kFaultCode),
                 "a host is slow for the whole run: only 'at: 0s' is supported");
       return;
     }
@@ -273,7 +285,8 @@ class FaultReader {
     const auto is_lost = [&](LinkId link) { return down.cables.contains(link); };
     for (std::size_t i = 0; i < faults_.ordered.size(); ++i) {
       OrderedFault& fault = faults_.ordered[i];
-      fault.of_lost_nic = fault.of_link && std::ranges::all_of(links_of_[i], is_lost);
+      const bool later = std::ranges::count(faults_.at_steps, i, &StepFault::ordered) > 0;
+      fault.of_lost_nic = fault.of_link && !later && std::ranges::all_of(links_of_[i], is_lost);
       if (!fault.of_lost_nic) continue;
       fault.text += ": the library starts without it";
       last_lost = i;
@@ -305,6 +318,12 @@ class FaultReader {
 };
 
 }  // namespace
+
+std::string when_text(TimePoint at, TimePoint until) {
+  const std::string from = fmt::format("from {}", to_string(at.since_start()));
+  if (until == network_models::kForGood) return from + " on";
+  return fmt::format("{} to {}", from, to_string(until.since_start()));
+}
 
 Faults read_faults(ConfigMap& root, const FaultContext& context) {
   FaultReader reader(context);

@@ -61,6 +61,7 @@ constexpr std::array kEffects = {
     in_closed_form("faults[].nic_port"),
     in_closed_form("faults[].switch"),
     in_closed_form("faults[].at"),
+    in_closed_form("faults[].at_step"),
     in_closed_form("faults[].for"),
     in_closed_form("faults[].state"),
     in_closed_form("faults[].factor"),
@@ -107,8 +108,13 @@ void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   const bool fsdp = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
     return value.path.starts_with("parallel.fsdp.");
   });
-  const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
-  const bool lossy = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.loss > 0.0; });
+  const auto any_fault = [&](const auto& holds) {
+    return std::ranges::any_of(scenario.faults.links, holds) ||
+           std::ranges::any_of(scenario.faults.at_steps,
+                               [&](const StepFault& fault) { return std::ranges::any_of(fault.links, holds); });
+  };
+  const bool down = any_fault([](const network_models::LinkFault& fault) { return fault.factor <= 0.0; });
+  const bool lossy = any_fault([](const network_models::LinkFault& fault) { return fault.loss > 0.0; });
   const bool gpudirect = std::ranges::all_of(all_kinds(scenario.nccl.host), &collectives::NcclHost::gpudirect);
   values.add("run.of", run == RunOf::kStep ? "a step" : "one collective");
   // Where groups list the hosts.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "configs/simulation/fault_times.h"
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/rank_positions.h"
 #include "configs/simulation/run_cost.h"
@@ -73,6 +74,9 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, workload::StepPlan plan,
                                                          network_models::Network network, FoldMode fold_mode,
                                                          Kept kept) {
+  if (Diagnostics unsettled = unsettled_faults(scenario.faults); unsettled.has_errors()) {
+    return tl::unexpected(std::move(unsettled));
+  }
   std::unique_ptr<Simulation> simulation(new Simulation);
   simulation->folded_ = FoldedNetwork(std::move(kept.bottlenecks), std::move(kept.folds));
   simulation->known_overheads_ = kept.overheads;
