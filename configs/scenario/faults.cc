@@ -60,6 +60,7 @@ class FaultReader {
       return;
     }
     if (map.has("node")) return read_host(map);
+    if (context_.fabric_is_wrong) return map.ignore_rest("the fabric is not valid");
     if (!context_.model.plays_faults) {
       map.ignore_rest(fmt::format("the network model '{}' does not simulate link faults", context_.model.name));
       return;

@@ -50,6 +50,7 @@ struct FaultContext {
   int nics = 0;                // of a host
   std::string_view fabric = {};  // name of the topology
   const network_models::Host* host = nullptr;  // with its kinds; null: all hosts have `nics`
+  bool fabric_is_wrong = false;  // and reported, so that it cannot be built
 };
 
 // "from 2 s to 32 s"

@@ -51,7 +51,7 @@ ProbingSettings read_probing(ConfigMap root) {
   settings.loss = map.percent({.name = "loss",
                                .doc = "of packets, of the link that is tried where 'faults' has none; 100 %: down",
                                .fallback = settings.loss,
-                               .min = 0.0,
+                               .min = 1e-9,
                                .max = 1.0});
   settings.cables = count(map, {.name = "cables",
                                 .doc = "links that are tried one by one then, at most",

@@ -60,8 +60,10 @@ void add_stall(const Report& without, Report& report) {
     const Duration steps = without.step_time.mean * facts.every;
     const std::array levels = {facts.mode == "blocking" ? Duration() : facts.takes};
     const Duration period = workload::checkpoint_period({.steps = steps, .stall = *facts.stall, .levels = levels});
-    facts.mean_step = period / facts.every;
     facts.waits = period - (steps + *facts.stall);
+    // Of very many steps the clock does not hold the period, and none waits.
+    facts.mean_step =
+        facts.waits > Duration() ? period / facts.every : without.step_time.mean + *facts.stall / facts.every;
   }
   if (facts.host_memory <= Bytes() || facts.in_host_memory <= facts.host_memory) return;
   report.facts.warnings.push_back(

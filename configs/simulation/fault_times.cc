@@ -36,8 +36,8 @@ Diagnostics refuse_beyond(const StepFault& fault, const Faults& faults, std::siz
   Diagnostics problems;
   problems.add({.code = "E642",
                 .place = ordered.place,
-                .message = fmt::format("'at_step' is {:g}, but the run has {} steps, warm-up included", fault.at_step,
-                                       steps),
+                .message = fmt::format("'at_step' is {:g}, but the run has {} {}, warm-up included", fault.at_step,
+                                       steps, steps == 1 ? "step" : "steps"),
                 .hint = "at_step: 40%, of the first step"});
   return problems;
 }

@@ -23,8 +23,8 @@ std::string render_text(const ProbeStudy& study, const ProbingSettings& probing)
   table.add_row({"Round", fmt::format("{} paths, {} probes of each, {}", study.paths, probing.probes_per_path,
                                       seconds_text(study.round_seconds))});
   const std::size_t sets = study.tried / static_cast<std::size_t>(probing.repetitions);
-  const std::string one_by_one = fmt::format("{} cables one by one, each {} times, loss {:.4g} %", sets,
-                                             probing.repetitions, 100.0 * probing.loss);
+  const std::string one_by_one = fmt::format("{} {} one by one, each {} times, loss {:.4g} %", sets,
+                                             sets == 1 ? "cable" : "cables", probing.repetitions, 100.0 * probing.loss);
   const std::string listed = fmt::format("{}, {} times", join(study.faults, "; "), probing.repetitions);
   table.add_row({"Faults", study.faults.empty() ? one_by_one : listed});
   table.add_row({"Localised", fmt::format("{} of {}", study.localised, study.tried)});

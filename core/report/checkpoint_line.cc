@@ -31,8 +31,8 @@ std::string checkpoint_line(const Report& report) {
   text += fmt::format("; stall {} ({:+.2f} %)", to_string(*facts.stall), share);
   if (facts.every == 0) return text;
   const double mean = without > Duration() ? 100.0 * (ratio(facts.mean_step, without) - 1.0) : 0.0;
-  text += fmt::format("; one every {} steps: {} a step in the mean ({:+.2f} %)", facts.every,
-                      to_string(facts.mean_step), mean);
+  const std::string every = facts.every == 1 ? "step" : fmt::format("{} steps", facts.every);
+  text += fmt::format("; one every {}: {} a step in the mean ({:+.2f} %)", every, to_string(facts.mean_step), mean);
   if (facts.waits > Duration()) text += fmt::format(", each waits {} for the one before", to_string(facts.waits));
   return text;
 }

@@ -72,6 +72,7 @@ TEST(DualTor, FoldsExactly) {
 }
 
 TEST(DualTor, NamesThePortsAndSwitchesThatThereAre) {
+  EXPECT_THAT(refusal_of(scenario_text("{nic: host1/nic3}"), {"cluster.fabric.leaf.ports=2"}), HasSubstr("E120"));
   EXPECT_THAT(refusal_of(scenario_text("{nic_port: host1/nic3.2}")), HasSubstr("'host1/nic3' has 2 ports"));
   EXPECT_THAT(refusal_of(scenario_text("{nic_port: host1/nic3}")), HasSubstr("a port is NIC.NUMBER"));
   EXPECT_THAT(refusal_of(scenario_text("{nic_port: host1/gpu3.0}")), HasSubstr("'host1/gpu3' is no NIC"));
