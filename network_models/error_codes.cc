@@ -60,25 +60,6 @@ constexpr std::array kCodes = {
                   "'nvidia-smi topo -m': a row and a column for each GPU and NIC, and X on the diagonal.",
               .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
                          "cluster: {node: {nccl_topo: topo.xml}}"},
-    ErrorCode{.code = "E640",
-              .title = "a fabric that cannot be probed",
-              .explanation =
-                  "NetBouncer sends probes from NICs to the switches of the highest tier and back over the same "
-                  "cables.\nOnly fabrics of leaves, spines and cores have tiers.",
-              .example = "ringwright probe FILE --set cluster.fabric.type=torus\n"
-                         "ringwright probe FILE --set cluster.fabric.type=rail_optimized"},
-    ErrorCode{.code = "E642",
-              .title = "a fault at a share of a step",
-              .explanation =
-                  "'at_step' counts steps of the run without the fault, warm-up included: 1.4 is 40 % of the second. "
-                  "The run\nmust have that step, and only runs and studies of runs simulate one.",
-              .example = "faults: [{nic: host0/nic0, at_step: 70}] in a run of two steps\n"
-                         "faults: [{nic: host0/nic0, at_step: 140%}]"},
-    ErrorCode{.code = "E641",
-              .title = "a fault that probes cannot meet",
-              .explanation =
-                  "The library starts without a NIC that is down from 0 s for good: it is not part of the job.",
-              .example = "faults: [{nic: host0/nic0}]\nfaults: [{nic: host0/nic0, at: 1ns}]"},
 };
 
 }  // namespace

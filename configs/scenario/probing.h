@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
+#include "core/base/error_code.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
 
@@ -23,5 +25,8 @@ struct ProbingSettings {
 };
 
 [[nodiscard]] ProbingSettings read_probing(ConfigMap root);
+
+// Of probes, and of faults whose time follows from a simulated step.
+[[nodiscard]] std::span<const ErrorCode> probing_error_codes();
 
 }  // namespace ringwright::configs
