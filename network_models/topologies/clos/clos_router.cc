@@ -74,9 +74,10 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   const End from = locate(ends.from_host, nics.relay, nics.out);
   const End to = locate(ends.to_host, ends.to_gpu, nics.in);
   const PortPairs ports = port_pairs(query, from, to);
+  const double share = ports.share();
   if (builder.up_wanted()) {
     block_.leave(ends, nics, builder);
-    for (const PortPair& pair : ports.all()) builder.add(links_.cable(from.host, from.nic, pair.out), ports.share());
+    for (const PortPair& pair : ports.all()) builder.add(links_.cable(from.host, from.nic, pair.out), share);
     builder.wait(into_leaf_ + block_.more_nic_latency(from.host));
   }
   const Crossings crossings = find_crossings(ports, from, to);
@@ -84,7 +85,7 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   if (builder.down_wanted()) {
     const std::size_t since = builder.size();
     for (const PortPair& pair : ports.all()) {
-      builder.add_share(since, links_.cable(to.host, to.nic, pair.in) + 1, ports.share());
+      builder.add_share(since, links_.cable(to.host, to.nic, pair.in) + 1, share);
     }
     builder.wait(out_of_leaf_ + block_.more_nic_latency(to.host));
     block_.enter(ends, nics, builder);

@@ -61,7 +61,7 @@ class ClosRouter final : public Router {
 
     void add(const PortPair& pair) { pairs[count++] = pair; }
     [[nodiscard]] std::span<const PortPair> all() const { return std::span(pairs).first(count); }
-    [[nodiscard]] double share() const { return 1.0 / static_cast<double>(count); }
+    [[nodiscard]] double share() const { return count == 1 ? 1.0 : 1.0 / static_cast<double>(count); }
   };
   // A part that crosses the spines, between the leaves of its ports.
   struct Crossing {
