@@ -34,9 +34,9 @@ constexpr std::array kCodes = {
     ErrorCode{.code = "E124",
               .title = "a fault cannot be simulated as configured",
               .explanation =
-                  "A fault affects one link, one NIC or one node. Links and NICs have the names that "
-                  "'ringwright topo' prints. A link is down, or degraded to a fraction of its bandwidth; a node "
-                  "computes slowly for the whole run.",
+                  "A fault affects one link, NIC, port of a NIC, switch or node. Links and NICs have the names that "
+                  "'ringwright topo' prints. A link is down, degraded to a fraction of its bandwidth, or loses a share "
+                  "of its packets; a node computes slowly for the whole run.",
               .example = "faults: [{link: \"leaf0.0->spine\", at: 2s}]\n"
                          "faults: [{link: \"leaf0.0->spine0\", at: 2s, for: 30s, state: degraded, factor: 0.5}]"},
     ErrorCode{.code = "E125",

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/fault_times.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_traces.h"
@@ -206,8 +207,9 @@ class Run final : public Command {
     if (seed_) overrides.push_back(fmt::format("simulate.seed={}", *seed_));
     const auto path = find_scenario(config_);
     if (!path) return refuse(path.error());
-    const auto scenario = configs::load_scenario(*path, {.overrides = overrides, .share_folders = {}});
+    auto scenario = configs::load_scenario(*path, {.overrides = overrides, .share_folders = {}});
     if (!scenario) return refuse(scenario.error());
+    if (const auto wrong = configs::settle_fault_times(*scenario); wrong.has_errors()) return refuse(wrong);
     const auto fold = no_fold_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold;
     if (show_origin_ && !common.json) print(resolved_text(scenario->document.log()) + "\n");
     if (dry_run_) {

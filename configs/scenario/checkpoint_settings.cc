@@ -96,11 +96,13 @@ workload::SavePath read_storage(ConfigMap& map) {
                ? storage.bandwidth({.name = name, .doc = doc, .min = Bandwidth(1.0), .optional = true})
                : Bandwidth();
   };
-  const workload::SavePath path{.per_rank = {},
+  const workload::SavePath path{.serialise = rate("serialise", "serialised by the process of one GPU"),
+                                .per_rank = rate("per_gpu", "written by the process of one GPU"),
                                 .per_host = rate("per_host", "written by one host"),
                                 .store = rate("total", "written by the whole job")};
-  if (!map.documenting() && path.per_host <= Bandwidth() && path.store <= Bandwidth()) {
-    storage.error("", kNoRate, "a store needs the bandwidth of one host, or that of the whole job",
+  const bool any = std::max({path.serialise, path.per_rank, path.per_host, path.store}) > Bandwidth();
+  if (!map.documenting() && !any) {
+    storage.error("", kNoRate, "a store needs the bandwidth of one GPU, of one host, or of the whole job",
                   "checkpoint: {to: storage, storage: {per_host: 5GB/s, total: 500GB/s}}");
   }
   return path;
@@ -125,6 +127,17 @@ CheckpointSettings read_settings(ConfigMap& map, const Scenario& scenario) {
   traffic.mode = mode_of(map.choice(
       {.name = "mode", .doc = "what training waits for", .fallback = std::string("blocking")}, kModes));
   settings.size = read_size(map, scenario);
+  settings.share = map.percent({.name = "incremental",
+                                .doc = "share of the state that a version saves; 100 %: all",
+                                .fallback = 1.0,
+                                .min = 1e-6,
+                                .max = 1.0});
+  settings.every = map.integer({.name = "every",
+                                .doc = "training steps from one checkpoint to the next; the report states their mean "
+                                       "step; 0: no mean, of the simulated step alone",
+                                .fallback = 0,
+                                .min = 0,
+                                .max = 1'000'000'000});
   if (map.documenting() || traffic.to == CheckpointPlace::kPeerHost) read_peers(map, scenario, traffic);
   if (map.documenting() || traffic.to == CheckpointPlace::kStorage) settings.store = read_storage(map);
   ignore_others(map, traffic.to);
@@ -192,12 +205,15 @@ workload::SaveSize checkpoint_size(const Scenario& scenario) {
   const CheckpointSettings& settings = *scenario.checkpoint;
   const std::int64_t host_ranks = settings.traffic.host_ranks;
   if (settings.size) {
-    return {.total = *settings.size * ranks_of(scenario), .rank = *settings.size, .ranks_per_host = host_ranks};
+    const Bytes rank = workload::incremental(*settings.size, settings.share);
+    return {.total = rank * ranks_of(scenario), .rank = rank, .ranks_per_host = host_ranks};
   }
   const Job& job = scenario.job;
   const workload::SavedState state =
       workload::saved_state({.shape = job.model, .training = job.training, .parallel = job.parallel});
-  return {.total = state.total, .rank = state.of_largest_rank, .ranks_per_host = host_ranks};
+  return {.total = workload::incremental(state.total, settings.share),
+          .rank = workload::incremental(state.of_largest_rank, settings.share),
+          .ranks_per_host = host_ranks};
 }
 
 CheckpointTraffic checkpoint_traffic(const Scenario& scenario) {

@@ -19,6 +19,8 @@ struct CheckpointSettings {
   workload::CheckpointTraffic traffic;  // without sizes and times that follow from the job
   std::optional<Bytes> size;            // of one rank; empty: follows from the model
   workload::SavePath store;             // to: storage
+  std::int64_t every = 0;               // steps; 0: not stated, one in every simulated step
+  double share = 1.0;                   // of the state that a version saves; less: incremental
 };
 
 // Of the document's root, for a scenario whose cluster, job, collectives and network model are read. Empty: none is

@@ -11,6 +11,7 @@
 #include "configs/scenario/job_error_codes.h"
 #include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/key_effects.h"
+#include "configs/scenario/probing.h"
 #include "configs/scenario/nccl_tables_page.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/error_code.h"
@@ -85,6 +86,7 @@ std::string explain_code(std::string_view code) {
                              job_error_codes(),
                              mixed_error_codes(),
                              checkpoint_error_codes(),
+                             probing_error_codes(),
                              data_pipeline_error_codes(),
                              network_models::network_error_codes(),
                              workload::workload_error_codes(),

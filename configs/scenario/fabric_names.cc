@@ -1,6 +1,10 @@
 // Looks up names of nodes and links, and suggests the nearest when there is no such name.
 #include "configs/scenario/fabric_names.h"
 
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
 #include <fmt/format.h>
 
 #include "core/base/text.h"
@@ -71,13 +75,58 @@ FoundLinks FabricNames::cables_of_nic(std::string_view name) const {
     return {.links = {}, .problem = fmt::format("'{}' is no NIC", name), .nearest = ""};
   }
   FoundLinks found;
+  const Cables ports = cables(*nic);
+  found.links = ports.out;
+  found.links.insert(found.links.end(), ports.in.begin(), ports.in.end());
+  std::ranges::sort(found.links);
+  if (found.links.empty()) found.problem = fmt::format("'{}' has no cable to a switch of the network", name);
+  return found;
+}
+
+FabricNames::Cables FabricNames::cables(NodeId nic) const {
+  Cables cables;
   for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
     const LinkSpec& link = fabric_.link(LinkId(i));
-    const bool leaves = link.from == *nic && is_network_switch(fabric_.node(link.to).kind);
-    const bool enters = link.to == *nic && is_network_switch(fabric_.node(link.from).kind);
-    if (leaves || enters) found.links.emplace_back(i);
+    if (link.from == nic && is_network_switch(fabric_.node(link.to).kind)) cables.out.emplace_back(i);
+    if (link.to == nic && is_network_switch(fabric_.node(link.from).kind)) cables.in.emplace_back(i);
   }
-  if (found.links.empty()) found.problem = fmt::format("'{}' has no cable to a switch of the network", name);
+  return cables;
+}
+
+FoundLinks FabricNames::cable_of_port(std::string_view name) const {
+  const std::size_t dot = name.rfind('.');
+  std::size_t number = 0;
+  const std::string_view digits = dot == std::string_view::npos ? "" : name.substr(dot + 1);
+  const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (digits.empty() || failure != std::errc() || end != digits.data() + digits.size()) {
+    return {.links = {}, .problem = fmt::format("'{}' is no port: a port is NIC.NUMBER", name), .nearest = ""};
+  }
+  FoundLinks found = cables_of_nic(name.substr(0, dot));
+  if (found.links.empty()) return found;
+  const Cables ports = cables(*node(std::string(name.substr(0, dot))));
+  const auto count = std::min(ports.out.size(), ports.in.size());
+  found.links.clear();
+  if (number >= count) {
+    found.problem = fmt::format("'{}' has {} {}, numbered from 0", name.substr(0, dot), count,
+                                count == 1 ? "port" : "ports");
+    return found;
+  }
+  found.links = {ports.out[number], ports.in[number]};
+  return found;
+}
+
+FoundLinks FabricNames::links_of_switch(std::string_view name) const {
+  const auto found_node = node(std::string(name));
+  if (!found_node) return no_node(std::string(name));
+  if (!is_network_switch(fabric_.node(*found_node).kind)) {
+    return {.links = {}, .problem = fmt::format("'{}' is no switch of the network", name), .nearest = ""};
+  }
+  FoundLinks found;
+  for (std::size_t i = 0; i < fabric_.link_count(); ++i) {
+    const LinkSpec& link = fabric_.link(LinkId(i));
+    if (link.from == *found_node || link.to == *found_node) found.links.emplace_back(i);
+  }
+  if (found.links.empty()) found.problem = fmt::format("'{}' has no links", name);
   return found;
 }
 

@@ -30,9 +30,18 @@ class FabricNames {
   [[nodiscard]] FoundLinks links(std::string_view name) const;
   // The cables between a NIC and the network, both directions.
   [[nodiscard]] FoundLinks cables_of_nic(std::string_view name) const;
+  // The cable of one port, "host1/nic3.0", both directions; ports are numbered from 0.
+  [[nodiscard]] FoundLinks cable_of_port(std::string_view name) const;
+  // All links of a switch of the network.
+  [[nodiscard]] FoundLinks links_of_switch(std::string_view name) const;
 
  private:
   [[nodiscard]] std::optional<NodeId> node(const std::string& name) const;
+  struct Cables {
+    std::vector<LinkId> out;  // by port
+    std::vector<LinkId> in;
+  };
+  [[nodiscard]] Cables cables(NodeId nic) const;
   [[nodiscard]] FoundLinks no_node(const std::string& name) const;
   [[nodiscard]] std::vector<std::string> neighbours(NodeId node) const;
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/fabric_names.h"
+#include "configs/scenario/fault_effect.h"
 #include "configs/scenario/nics_down.h"
 
 namespace ringwright::configs {
@@ -18,8 +19,6 @@ namespace {
 
 constexpr std::string_view kFaultCode = "E124";
 
-constexpr std::array kStates = {Option{"down", "the link carries nothing; flows take another equal-cost path, or wait"},
-                                Option{"degraded", "the link carries `factor` of its bandwidth"}};
 constexpr std::array kFailovers = {
     Option{"none", "its traffic waits, and NCCL ends the job when its NICs give up"},
     Option{"migrate", "its connections move to the next NIC of the host that is up"},
@@ -27,16 +26,14 @@ constexpr std::array kFailovers = {
 constexpr std::array kDirections = {Option{"both", "the named link and its reverse"},
                                     Option{"one", "only the named direction"}};
 
+// What a fault is of.
+constexpr std::array<std::string_view, 5> kSubjects = {"link", "nic", "nic_port", "switch", "node"};
+
 struct Period {
   TimePoint at;
   TimePoint until = network_models::kForGood;
+  std::optional<double> at_step;
 };
-
-std::string when(const Period& period) {
-  const std::string from = fmt::format("from {}", to_string(period.at.since_start()));
-  if (period.until == network_models::kForGood) return from + " on";
-  return fmt::format("{} to {}", from, to_string(period.until.since_start()));
-}
 
 std::string reversed(const std::string& link) {
   const std::size_t arrow = link.find("->");
@@ -54,14 +51,16 @@ class FaultReader {
       read_host(map);
       return;
     }
-    const int subjects = (map.has("link") ? 1 : 0) + (map.has("nic") ? 1 : 0) + (map.has("node") ? 1 : 0);
+    const auto subjects = std::ranges::count_if(kSubjects, [&](std::string_view key) { return map.has(key); });
     if (subjects != 1) {
       map.error("", std::string(kFaultCode),
-                fmt::format("a fault is of one 'link', 'nic' or 'node', but {} are given", subjects));
+                fmt::format("a fault is of one 'link', 'nic', 'nic_port', 'switch' or 'node', but {} are given",
+                            subjects));
       map.ignore_rest("the fault is not valid");
       return;
     }
     if (map.has("node")) return read_host(map);
+    if (context_.fabric_is_wrong) return map.ignore_rest("the fabric is not valid");
     if (!context_.model.plays_faults) {
       map.ignore_rest(fmt::format("the network model '{}' does not simulate link faults", context_.model.name));
       return;
@@ -84,6 +83,17 @@ class FaultReader {
     const Key<Duration> length{.name = "for", .doc = "how long it lasts; to the end of the run when not given",
                                .fallback = Duration(0), .min = Duration(0)};
     if (map.documenting() || map.has("for")) period.until = period.at + map.duration(length);
+    if (!map.documenting() && !map.has("at_step")) return period;
+    period.at_step = map.percent({.name = "at_step",
+                                  .doc = "instead of 'at', in steps of a run without this fault: 1.4 or 140% is 40 % "
+                                         "of the second step, warm-up included",
+                                  .fallback = 0.0,
+                                  .min = 0.0,
+                                  .max = 1e9});
+    if (!map.documenting() && map.has("at")) {
+      map.error("at_step", std::string(kFaultCode), fmt::format("'{}' and 'at' are two times of one fault",
+                                                                map.path_of("at_step")));
+    }
     return period;
   }
 
@@ -113,8 +123,8 @@ class FaultReader {
       if (map.has(key)) map.error(key, std::string(kFaultCode), fmt::format("'{}' {}", map.path_of(key), why));
     };
     if (!down) {
-      refuse("failover", "is for a NIC that is down; this one is degraded");
-      refuse("reroute_after", "is for a link that is down; this one is degraded");
+      refuse("failover", "is for a NIC that is down; this one is not");
+      refuse("reroute_after", "is for a link that is down; this one is not");
     }
     const bool stays = map.has("nic") && reaction.failover == network_models::FailoverMode::kNone;
     if (down && stays) refuse("reroute_after", "has no effect on a NIC without 'failover': it has one cable");
@@ -127,32 +137,6 @@ class FaultReader {
     return reaction;
   }
 
-  // The remaining capacity.
-  [[nodiscard]] static double read_factor(ConfigMap& map) {
-    const std::string state =
-        map.choice({.name = "state", .doc = "the kind of fault", .fallback = std::string("down")}, kStates);
-    const Key<double> key{.name = "factor",
-                          .doc = "fraction of the bandwidth that is left; with state: degraded",
-                          .fallback = 0.5,
-                          .min = 0.0,
-                          .max = 1.0};
-    const bool degraded = state == "degraded";
-    if (map.documenting() || degraded) {
-      const double factor = map.number(key);
-      if (!map.documenting() && (!map.has("factor") || factor <= 0.0)) {
-        map.error("factor", std::string(kFaultCode),
-                  fmt::format("'{}' must state the fraction of the bandwidth that is left", map.path_of("factor")),
-                  "factor: 0.5");
-      }
-      return degraded ? factor : 0.0;
-    }
-    if (map.has("factor")) {
-      map.error("factor", std::string(kFaultCode), "a link that is down has no factor", "state: degraded");
-      static_cast<void>(map.number(key));
-    }
-    return 0.0;
-  }
-
   void read_links(ConfigMap& map) {
     const std::string link = map.text({.name = "link",
                                        .doc = "a link by its name, FROM->TO as printed by `topo --names`",
@@ -161,30 +145,49 @@ class FaultReader {
                                       .doc = "a NIC: the cable between it and the network, both directions; if it is "
                                              "down from 0 s without an end, the library starts without it",
                                       .fallback = std::string()});
+    const std::string port = map.text({.name = "nic_port",
+                                       .doc = "a port of a NIC, NIC.NUMBER: its cable, both directions; with "
+                                              "'dual_tor' a NIC has ports 0 and 1",
+                                       .fallback = std::string()});
+    const std::string device = map.text({.name = "switch",
+                                         .doc = "a switch of the network: all of its links, both directions",
+                                         .fallback = std::string()});
     const Period period = read_period(map);
-    const double factor = read_factor(map);
-    const Reaction reaction = read_reaction(map, period, factor <= 0.0);
+    const FaultEffect effect = read_fault_effect(map);
+    const Reaction reaction = read_reaction(map, period, effect.is_down());
     std::vector<LinkId> links;
-    if (map.documenting() || !map.has("nic")) links = read_named_links(map, link);
+    if (map.documenting() || map.has("link")) links = read_named_links(map, link);
     if (map.documenting()) return;
     if (map.has("nic")) add_found(map, "nic", names().cables_of_nic(nic), links);
-    for (const LinkId each : links) {
-      faults_.links.push_back({.link = each,
-                               .at = period.at,
-                               .until = period.until,
-                               .factor = factor,
-                               .reroute_after = reaction.reroute_after,
-                               .failover = reaction.failover});
+    if (map.has("nic_port")) {
+      add_found(map, "nic_port", names().cable_of_port(port), links);
+      refuse_only_port(map, port);
     }
-    const std::string what =
-        (factor > 0.0 ? fmt::format("at {:.4g} of its bandwidth", factor) : "down") + describe(reaction);
-    faults_.ordered.push_back({.text = fmt::format("{} {} {}", nic.empty() ? link : nic, what, when(period)),
+    if (map.has("switch")) add_found(map, "switch", names().links_of_switch(device), links);
+    const std::string_view key = *std::ranges::find_if(kSubjects, [&](std::string_view each) { return map.has(each); });
+    const std::string& name = key == "link" ? link : key == "nic" ? nic : key == "nic_port" ? port : device;
+    std::vector<network_models::LinkFault> later;
+    for (const LinkId each : links) {
+      (period.at_step ? later : faults_.links).push_back({.link = each,
                                .at = period.at,
                                .until = period.until,
-                               .is_down = factor <= 0.0,
+                               .factor = effect.factor,
+                               .reroute_after = reaction.reroute_after,
+                               .failover = reaction.failover,
+                               .loss = effect.loss});
+    }
+    if (period.at_step) {
+      faults_.at_steps.push_back(
+          {.at_step = *period.at_step, .ordered = faults_.ordered.size(), .links = std::move(later)});
+    }
+    const std::string time = period.at_step ? "" : " " + when_text(period.at, period.until);
+    faults_.ordered.push_back({.text = fmt::format("{} {}{}{}", name, effect.text(), describe(reaction), time),
+                               .at = period.at,
+                               .until = period.until,
+                               .is_down = effect.is_down(),
                                .of_link = true,
-                               .path = map.path_of(nic.empty() ? "link" : "nic"),
-                               .place = map.place(nic.empty() ? "link" : "nic")});
+                               .path = map.path_of(key),
+                               .place = map.place(key)});
     note(std::move(links));
   }
 
@@ -209,6 +212,15 @@ class FaultReader {
     return links;
   }
 
+  // Where there is no other port, no path is left to take.
+  void refuse_only_port(ConfigMap& map, std::string_view port) {
+    if (!map.has("reroute_after")) return;
+    if (names().cables_of_nic(port.substr(0, port.rfind('.'))).links.size() != 2) return;
+    map.error("reroute_after", std::string(kFaultCode),
+              fmt::format("'{}' has no effect on the only port of a NIC", map.path_of("reroute_after")),
+              "'cluster.fabric.dual_tor: true' gives NICs two ports");
+  }
+
   static void add_found(ConfigMap& map, std::string_view key, const FoundLinks& found, std::vector<LinkId>& links) {
     links.insert(links.end(), found.links.begin(), found.links.end());
     if (found.problem.empty()) return;
@@ -226,8 +238,8 @@ class FaultReader {
                                      .min = 0.001, .max = 1000.0});
     const Period period = read_period(map);
     if (map.documenting()) return;
-    if (period.at > TimePoint() || period.until != network_models::kForGood) {
-      map.error(map.has("for") ? "for" : "at", std::string(kFaultCode),
+    if (period.at > TimePoint() || period.at_step || period.until != network_models::kForGood) {
+      map.error(map.has("for") ? "for" : period.at_step ? "at_step" : "at", std::string(kFaultCode),
                 "a host is slow for the whole run: only 'at: 0s' is supported");
       return;
     }
@@ -274,7 +286,8 @@ class FaultReader {
     const auto is_lost = [&](LinkId link) { return down.cables.contains(link); };
     for (std::size_t i = 0; i < faults_.ordered.size(); ++i) {
       OrderedFault& fault = faults_.ordered[i];
-      fault.of_lost_nic = fault.of_link && std::ranges::all_of(links_of_[i], is_lost);
+      const bool later = std::ranges::count(faults_.at_steps, i, &StepFault::ordered) > 0;
+      fault.of_lost_nic = fault.of_link && !later && std::ranges::all_of(links_of_[i], is_lost);
       if (!fault.of_lost_nic) continue;
       fault.text += ": the library starts without it";
       last_lost = i;
@@ -306,6 +319,12 @@ class FaultReader {
 };
 
 }  // namespace
+
+std::string when_text(TimePoint at, TimePoint until) {
+  const std::string from = fmt::format("from {}", to_string(at.since_start()));
+  if (until == network_models::kForGood) return from + " on";
+  return fmt::format("{} to {}", from, to_string(until.since_start()));
+}
 
 Faults read_faults(ConfigMap& root, const FaultContext& context) {
   FaultReader reader(context);

@@ -17,7 +17,7 @@ namespace ringwright::configs {
 
 // A fault as it was ordered, for reports.
 struct OrderedFault {
-  std::string text;  // "leaf3.2->spine5 down from 2 s to 32 s"
+  std::string text;  // "leaf3.2->spine5 down from 2 s to 32 s"; before its time is known, without it
   TimePoint at;
   TimePoint until = network_models::kForGood;
   bool is_down = false;
@@ -27,11 +27,20 @@ struct OrderedFault {
   Place place;
 };
 
+// A fault that begins within a step, whose time is not known before the step is simulated. Times of its links count
+// from its beginning.
+struct StepFault {
+  double at_step = 0.0;  // 1.4: after 40 % of the second step, warm-up included
+  std::size_t ordered = 0;  // its number in Faults::ordered
+  std::vector<network_models::LinkFault> links;
+};
+
 struct Faults {
   std::vector<network_models::LinkFault> links;  // without those of lost NICs
   network_models::NicSets lost_nics;             // down from the start and for good: the library does not use them
   std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
   std::vector<OrderedFault> ordered;
+  std::vector<StepFault> at_steps;  // not in `links` (configs/simulation/fault_times.h)
 };
 
 struct FaultContext {
@@ -41,7 +50,11 @@ struct FaultContext {
   int nics = 0;                // of a host
   std::string_view fabric = {};  // name of the topology
   const network_models::Host* host = nullptr;  // with its kinds; null: all hosts have `nics`
+  bool fabric_is_wrong = false;  // and reported, so that it cannot be built
 };
+
+// "from 2 s to 32 s"
+[[nodiscard]] std::string when_text(TimePoint at, TimePoint until);
 
 // The list `faults` of the document's root.
 [[nodiscard]] Faults read_faults(ConfigMap& root, const FaultContext& context);

@@ -34,6 +34,10 @@ constexpr std::string_view kNothingStands =
     "NICs give up where a link stays down: this needs 'faults' with 'state: down' that the network model simulates, "
     "and collectives as messages, not 'collectives.model: closed_form'";
 
+constexpr std::string_view kNothingLost =
+    "NICs send again where a link loses packets: this needs 'faults' with 'state: lossy' that the network model "
+    "simulates";
+
 constexpr std::string_view kNobodyShares =
     "messages share no links with 'simulate.network: alpha_beta', so that the NIC by which a ring leaves a host "
     "matters only where it changes how many channels NCCL finds";
@@ -50,12 +54,21 @@ constexpr std::array kEffects = {
     KeyEffect{"report.attention_flops", "job.transformer=yes",
               "only a transformer that is described by its sizes has attention"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
+    KeyEffect{"probing", "", "only 'ringwright probe' uses it"},
     in_closed_form("faults[].link"),
     in_closed_form("faults[].nic"),
+    in_closed_form("faults[].nic_port"),
+    in_closed_form("faults[].switch"),
     in_closed_form("faults[].at"),
+    in_closed_form("faults[].at_step"),
     in_closed_form("faults[].for"),
     in_closed_form("faults[].state"),
     in_closed_form("faults[].factor"),
+    in_closed_form("faults[].loss"),
+    KeyEffect{"cluster.node.nic.mtu", "faults.lossy=yes", kNothingLost},
+    KeyEffect{"cluster.node.nic.retransmission", "faults.lossy=yes", kNothingLost},
+    in_closed_form("cluster.node.nic.mtu"),
+    in_closed_form("cluster.node.nic.retransmission"),
     in_closed_form("faults[].failover"),
     in_closed_form("faults[].reroute_after"),
     in_closed_form("faults[].direction"),
@@ -96,13 +109,20 @@ void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   const bool fsdp = std::ranges::any_of(scenario.document.log().values(), [](const ValueRead& value) {
     return value.path.starts_with("parallel.fsdp.");
   });
-  const bool down = std::ranges::any_of(scenario.faults.links, [](const auto& fault) { return fault.factor <= 0.0; });
+  const auto any_fault = [&](const auto& holds) {
+    return std::ranges::any_of(scenario.faults.links, holds) ||
+           std::ranges::any_of(scenario.faults.at_steps,
+                               [&](const StepFault& fault) { return std::ranges::any_of(fault.links, holds); });
+  };
+  const bool down = any_fault([](const network_models::LinkFault& fault) { return fault.factor <= 0.0; });
+  const bool lossy = any_fault([](const network_models::LinkFault& fault) { return fault.loss > 0.0; });
   const bool gpudirect = std::ranges::all_of(all_kinds(scenario.nccl.host), &collectives::NcclHost::gpudirect);
   values.add("run.of", run == RunOf::kStep ? "a step" : "one collective");
   // Where groups list the hosts.
   if (!scenario.cluster.groups.empty()) values.add("cluster.nodes", std::to_string(scenario.cluster.hosts));
   values.add("cluster.gpudirect", yes_or_no(gpudirect));
   values.add("faults.down", yes_or_no(down));
+  values.add("faults.lossy", yes_or_no(lossy));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
   values.add("job.transformer", yes_or_no(scenario.job.trains_transformer()));
   values.add("job.replicas", std::to_string(parallel.replicas()));

@@ -195,6 +195,12 @@ void read_header(ConfigMap root, std::string* name) {
   check_name(root, *name);
 }
 
+// Its shape could not be derived (E120).
+bool fabric_is_wrong(const ConfigDocument& document) {
+  return std::ranges::any_of(document.log().diagnostics().all(),
+                             [](const Diagnostic& problem) { return problem.code == "E120"; });
+}
+
 // From the start and for good: they lie on no path, and no search of the library finds them.
 void go_without_nics(Scenario& scenario) {
   const network_models::NicSets& sets = scenario.faults.lost_nics;
@@ -261,7 +267,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                                        .hosts = cluster.hosts,
                                        .nics = cluster.host.nic.count,
                                        .fabric = cluster.fabric,
-                                       .host = &cluster.host});
+                                       .host = &cluster.host,
+                                       .fabric_is_wrong = fabric_is_wrong(scenario.document)});
   if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
   scenario.checkpoint = read_checkpoint(root, scenario, reading);
@@ -269,6 +276,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.attention_flops = read_attention_flops(root);
   scenario.published = read_published(root);
   scenario.search = read_search(root);
+  scenario.probing = read_probing(root);
   scenario.cost = read_cost(root, cluster.hosts);
   scenario.what_ifs = read_what_ifs(root);
   return scenario;

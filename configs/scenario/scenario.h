@@ -20,6 +20,7 @@
 #include "configs/scenario/job_entries.h"
 #include "configs/scenario/layered_job.h"
 #include "configs/scenario/recommendation_job.h"
+#include "configs/scenario/probing.h"
 #include "configs/scenario/search_settings.h"
 #include "configs/scenario/trace_job.h"
 #include "configs/scenario/what_if.h"
@@ -108,6 +109,7 @@ struct Scenario {
   std::optional<CheckpointSettings> checkpoint;  // in every training step
   std::optional<workload::DataPipeline> data_pipeline;  // empty: data are always ready
   SearchSettings search;
+  ProbingSettings probing;
   std::optional<CostRates> cost;
   std::vector<WhatIf> what_ifs;
   std::vector<JobEntry> jobs;  // of a machine with several (load_shared_machine); `job` then has only its `compute`

@@ -1,9 +1,12 @@
 #include "configs/simulation/checkpoint_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include <fmt/format.h>
+
+#include "workload/checkpoint/save_time.h"
 
 namespace ringwright::configs {
 namespace {
@@ -46,12 +49,22 @@ std::optional<CheckpointFacts> checkpoint_facts(const Scenario& scenario, const 
                          .host_memory = host_memory(scenario),
                          .copying = copying,
                          .takes = std::max(copying, traffic.write),
-                         .stall = {}};
+                         .stall = {},
+                         .every = scenario.checkpoint->every};
 }
 
 void add_stall(const Report& without, Report& report) {
   CheckpointFacts& facts = *report.facts.checkpoint;
   facts.stall = report.step_time.mean - without.step_time.mean;
+  if (facts.every > 0) {
+    const Duration steps = without.step_time.mean * facts.every;
+    const std::array levels = {facts.mode == "blocking" ? Duration() : facts.takes};
+    const Duration period = workload::checkpoint_period({.steps = steps, .stall = *facts.stall, .levels = levels});
+    facts.waits = period - (steps + *facts.stall);
+    // Of very many steps the clock does not hold the period, and none waits.
+    facts.mean_step =
+        facts.waits > Duration() ? period / facts.every : without.step_time.mean + *facts.stall / facts.every;
+  }
   if (facts.host_memory <= Bytes() || facts.in_host_memory <= facts.host_memory) return;
   report.facts.warnings.push_back(
       {.code = "W536",

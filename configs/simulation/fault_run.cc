@@ -7,7 +7,7 @@ namespace ringwright::configs {
 
 FaultRun::FaultRun(const Simulation& simulation)
     : simulation_(simulation),
-      faulty_(*simulation.network().router, simulation.fault_schedule(), 0, simulation.nic_failover()) {
+      faulty_(*simulation.network().router, simulation.fault_schedule(), 0, &simulation.fault_paths()) {
   if (simulation.fault_schedule().empty()) return;
   if (simulation.is_folded()) folded_ = make_folded_router(faulty_, simulation.folding());
 }

@@ -17,7 +17,7 @@ Folding fold_over_faults(const FoldedNetwork::Inputs& inputs, const Router& rout
   }
   std::vector<network_models::FaultyRouter> routers;
   for (std::uint32_t epoch = 1; epoch < schedule.epoch_count(); ++epoch) {
-    routers.emplace_back(router, schedule, epoch, inputs.failover);
+    routers.emplace_back(router, schedule, epoch, &inputs.fault_paths);
   }
   NetworkChanges changes{.epochs = {}, .link_colours = schedule.link_colours()};
   for (const network_models::FaultyRouter& epoch : routers) changes.epochs.push_back(&epoch);

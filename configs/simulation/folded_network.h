@@ -10,7 +10,7 @@
 #include "core/symmetry/fold_memory.h"
 #include "core/symmetry/folding.h"
 #include "network_models/topologies/fault_schedule.h"
-#include "network_models/topologies/nic_failover.h"
+#include "network_models/topologies/faulty_router.h"
 
 namespace ringwright::configs {
 
@@ -28,7 +28,7 @@ class FoldedNetwork {
     const Choosers& choosers;
     const Router& router;
     const network_models::FaultSchedule& faults;
-    const network_models::NicFailover* failover = nullptr;
+    const network_models::FaultPaths& fault_paths;
     bool times_only = false;  // the traffic of links may be lost, and no transfer shares one
   };
   // `known`: of a step with the same classes, but other cycles left out.

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "configs/simulation/fault_times.h"
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/rank_positions.h"
 #include "configs/simulation/run_cost.h"
@@ -73,6 +74,9 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, workload::StepPlan plan,
                                                          network_models::Network network, FoldMode fold_mode,
                                                          Kept kept) {
+  if (Diagnostics unsettled = unsettled_faults(scenario.faults); unsettled.has_errors()) {
+    return tl::unexpected(std::move(unsettled));
+  }
   std::unique_ptr<Simulation> simulation(new Simulation);
   simulation->folded_ = FoldedNetwork(std::move(kept.bottlenecks), std::move(kept.folds));
   simulation->known_overheads_ = kept.overheads;
@@ -103,14 +107,17 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
-  if (!fault_schedule_.failover().empty()) failover_.emplace(network_.fabric, router, fault_schedule_.failover());
+  if (!fault_schedule_.failover().empty()) {
+    fault_paths_.failover.emplace(network_.fabric, router, fault_schedule_.failover());
+  }
+  if (fault_schedule_.any_losses()) fault_paths_.lossy.emplace(network_.fabric, scenario.cluster.host);
   if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
                   .choosers = asked_by_run(*this),
                   .router = router,
                   .faults = fault_schedule_,
-                  .failover = nic_failover(),
+                  .fault_paths = fault_paths_,
                   .times_only = alone},
                  std::move(known));
   }

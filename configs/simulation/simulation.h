@@ -25,7 +25,7 @@
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
 #include "network_models/topologies/fault_schedule.h"
-#include "network_models/topologies/nic_failover.h"
+#include "network_models/topologies/faulty_router.h"
 #include "workload/step/step_builder.h"
 
 namespace ringwright::configs {
@@ -97,8 +97,7 @@ class Simulation {
   // By link of the network, not of the classes. Paths of epochs other than 0:
   // network_models/topologies/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
-  // Null where no NIC has any.
-  [[nodiscard]] const network_models::NicFailover* nic_failover() const { return failover_ ? &*failover_ : nullptr; }
+  [[nodiscard]] const network_models::FaultPaths& fault_paths() const { return fault_paths_; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
   [[nodiscard]] const Folding& folding() const { return folded_.folding(); }
 
@@ -109,7 +108,7 @@ class Simulation {
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
-  std::optional<network_models::NicFailover> failover_;
+  network_models::FaultPaths fault_paths_;
   workload::StepPlan plan_;
   std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own

@@ -28,7 +28,13 @@ std::string checkpoint_line(const Report& report) {
   if (!facts.stall) return text;
   const Duration without = report.step_time.mean - *facts.stall;
   const double share = without > Duration() ? 100.0 * ratio(*facts.stall, without) : 0.0;
-  return text + fmt::format("; stall {} ({:+.2f} %)", to_string(*facts.stall), share);
+  text += fmt::format("; stall {} ({:+.2f} %)", to_string(*facts.stall), share);
+  if (facts.every == 0) return text;
+  const double mean = without > Duration() ? 100.0 * (ratio(facts.mean_step, without) - 1.0) : 0.0;
+  const std::string every = facts.every == 1 ? "step" : fmt::format("{} steps", facts.every);
+  text += fmt::format("; one every {}: {} a step in the mean ({:+.2f} %)", every, to_string(facts.mean_step), mean);
+  if (facts.waits > Duration()) text += fmt::format(", each waits {} for the one before", to_string(facts.waits));
+  return text;
 }
 
 }  // namespace ringwright

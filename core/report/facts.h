@@ -102,6 +102,9 @@ struct CheckpointFacts {
   Duration copying;  // of the rank that takes longest, from its first transfer to its last
   Duration takes;    // the same until all is stored
   std::optional<Duration> stall;  // mean step time with it minus that without; empty: not simulated without
+  std::int64_t every = 0;         // steps from one to the next; 0: not stated, and neither are these:
+  Duration mean_step;             // over the steps from one to the next
+  Duration waits;                 // of each, for the one before to be stored
 };
 
 // Workers that prepare the samples of every step, one step ahead.

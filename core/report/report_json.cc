@@ -133,7 +133,7 @@ Json data_json(const DataFacts& data) {
 Json checkpoint_json(const Report& report) {
   const CheckpointFacts& facts = *report.facts.checkpoint;
   const Json stall = facts.stall ? Json(to_seconds(*facts.stall)) : Json();
-  return {{"to", facts.to},
+  Json json = {{"to", facts.to},
           {"mode", facts.mode},
           {"bytes_per_gpu", facts.of_gpu.count()},
           {"bytes", facts.total.count()},
@@ -144,6 +144,11 @@ Json checkpoint_json(const Report& report) {
           {"within_step", ends_within_step(report)},
           {"steps", steps_until_stored(report)},
           {"stall_s", stall}};
+  if (facts.every == 0) return json;
+  json["every_steps"] = facts.every;
+  json["mean_step_s"] = to_seconds(facts.mean_step);
+  json["waits_s"] = to_seconds(facts.waits);
+  return json;
 }
 
 Json cost_json(const Report& report, const CostRates& rates) {

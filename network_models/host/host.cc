@@ -107,6 +107,10 @@ constexpr std::array kTransports = {
     Option{"fastrak", "Google's GPUDirect-TCPXO (FasTrak)"},
     Option{"gib", "Google's plug-in for RoCE (NCCL_NET=gIB)"}};
 
+constexpr std::array kRetransmissions = {
+    Option{"go_back_n", "the packet and all that were sent after it, as NICs for InfiniBand and RoCE"},
+    Option{"selective", "the packet alone"}};
+
 void read_nic(ConfigMap& nic, Host::Nic& result) {
   result.bandwidth = nic.bandwidth({.name = "bandwidth", .doc = "of one NIC with all of its ports, one direction"});
   result.ports = static_cast<int>(nic.integer({.name = "ports",
@@ -117,6 +121,17 @@ void read_nic(ConfigMap& nic, Host::Nic& result) {
   result.efficiency = read_efficiency(nic, "fraction of the bandwidth for data");
   result.latency = duration_or_assumed(
       nic, {.name = "latency", .doc = "through one NIC; paid at the sender and at the receiver", .fallback = 600_ns});
+  result.mtu = nic.bytes({.name = "mtu",
+                          .doc = "the most payload of a packet; counts on links that lose packets ('faults')",
+                          .fallback = Bytes(4096),
+                          .min = Bytes(64),
+                          .max = Bytes(65536)});
+  const std::string retransmission =
+      nic.choice({.name = "retransmission",
+                  .doc = "what is sent again after a lost packet; counts on links that lose packets ('faults')",
+                  .fallback = std::string("go_back_n")},
+                 kRetransmissions);
+  result.retransmission = retransmission == "selective" ? Retransmission::kSelective : Retransmission::kGoBackN;
   result.transport = nic.choice({.name = "transport",
                                  .doc = "what moves messages between hosts; the constants of collectives follow it",
                                  .fallback = std::string("infiniband")},

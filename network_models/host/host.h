@@ -25,6 +25,9 @@ struct MeshLink {
   int lanes = 1;
 };
 
+// What a NIC sends again after the loss of a packet: all that followed it, or it alone.
+enum class Retransmission : std::uint8_t { kGoBackN, kSelective };
+
 struct Host {
   struct NvLink {
     ScaleUp kind = ScaleUp::kNone;
@@ -56,6 +59,8 @@ struct Host {
     double efficiency = 1.0;  // fraction of it for data
     Duration latency;  // through one NIC, paid at the sender's and again at the receiver's
     int ports = 1;     // of a NIC, which share its bandwidth evenly; libraries may treat each as a separate NIC
+    Bytes mtu{4096};   // the most payload of a packet
+    Retransmission retransmission = Retransmission::kGoBackN;
     std::string transport = "infiniband";  // what moves messages: "roce", "slingshot", "efa", ...
 
     [[nodiscard]] Bandwidth data_rate() const { return bandwidth * efficiency; }

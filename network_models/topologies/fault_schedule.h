@@ -1,12 +1,13 @@
 // Which links fail, degrade and recover, and when: a list of faults as moments of change and epochs of routing.
 //
 // While several faults affect a link their factors multiply; 0 is down. An *epoch* is a set of links that paths know to
-// be down: paths depend on the epoch alone, so folding (core/symmetry) has to consider one network per epoch. Epoch 0
-// has none down.
+// be down, and of losses: paths depend on the epoch alone, so folding (core/symmetry) has to consider one network per
+// epoch. Epoch 0 has neither.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,10 @@ struct LinkFault {
   // Until paths avoid a link that is down: convergence of routing; of a NIC, detection and migration. Then flows wait.
   Duration reroute_after = {};
   FailoverMode failover = FailoverMode::kNone;  // only of cables of NICs
+  double loss = 0.0;  // of packets, 0 to less than 1; with a factor of 1
 };
+
+using LinkLosses = std::map<LinkId, double>;  // share of packets that a link loses;
 
 struct LinkChange {
   LinkId link;
@@ -51,19 +55,29 @@ class FaultSchedule {
   [[nodiscard]] bool empty() const { return moments_.empty(); }
   [[nodiscard]] const std::vector<FaultMoment>& moments() const { return moments_; }
   [[nodiscard]] std::size_t epoch_count() const { return epochs_.size(); }
-  // By link; null in epoch 0.
-  [[nodiscard]] const LinksDown* down(std::uint32_t epoch) const { return epoch == 0 ? nullptr : &epochs_[epoch]; }
+  // By link; null while none is down, as in epoch 0.
+  [[nodiscard]] const LinksDown* down(std::uint32_t epoch) const {
+    return epochs_[epoch].any_down ? &epochs_[epoch].down : nullptr;
+  }
+  [[nodiscard]] const LinkLosses& losses(std::uint32_t epoch) const { return epochs_[epoch].losses; }
+  [[nodiscard]] bool any_losses() const;
   // By link: equal exactly for links with the same faults at the same times.
   [[nodiscard]] std::vector<std::uint64_t> link_colours() const;
   // By link; empty: none has any.
   [[nodiscard]] std::span<const FailoverMode> failover() const { return failover_; }
 
  private:
-  std::uint32_t number_epoch(const LinksDown& down);
+  struct Epoch {
+    LinksDown down;
+    LinkLosses losses;
+    bool any_down = false;
+    friend bool operator==(const Epoch&, const Epoch&) = default;
+  };
+  std::uint32_t number_epoch(const Epoch& epoch);
 
   std::size_t link_count_;
   std::vector<FaultMoment> moments_;  // by time
-  std::vector<LinksDown> epochs_;     // distinct
+  std::vector<Epoch> epochs_;         // distinct
   std::vector<FailoverMode> failover_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "core/config/scalar.h"
 #include "planning/operation/operation_reader.h"
+#include "planning/study/known_keys.h"
 #include "workload/checkpoint/save_time.h"
 
 namespace ringwright::planning {
@@ -22,8 +23,10 @@ constexpr std::array kModes{Option{"blocking", "training waits until all is writ
                             Option{"two_phase", "training waits for the snapshot; the rest is written meanwhile"}};
 
 struct TierSizes {
-  Bytes total;
+  Bytes total;  // saved
   Bytes rank;
+  Bytes loaded;  // after a fault: all of the state
+  Bytes loaded_by_rank;
   std::int64_t ranks_per_host = 8;
 };
 
@@ -71,14 +74,17 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   const bool two_phase =
       map.choice({.name = "mode", .doc = "what training waits for", .fallback = std::string("blocking")}, kModes) ==
       "two_phase";
-  const workload::SavePath path{.per_rank = read_rate(map, "per_gpu", "written by one GPU's process"),
+  const workload::SavePath path{.serialise = read_rate(map, "serialise", "serialised by one GPU's process"),
+                                .per_rank = read_rate(map, "per_gpu", "written by one GPU's process"),
                                 .per_host = read_rate(map, "per_host", "written by one host"),
                                 .store = read_rate(map, "total", "written by the whole job")};
   const workload::SavePath back{.per_rank = read_rate(map, "read_per_gpu", "read by one GPU's process"),
                                 .per_host = read_rate(map, "read_per_host", "read by one host"),
                                 .store = read_rate(map, "read_total", "read by the whole job")};
   const workload::SaveSize size{.total = sizes.total, .rank = sizes.rank, .ranks_per_host = sizes.ranks_per_host};
-  const bool rates = path.per_rank > Bandwidth() || path.per_host > Bandwidth() || path.store > Bandwidth();
+  const workload::SaveSize loaded{
+      .total = sizes.loaded, .rank = sizes.loaded_by_rank, .ranks_per_host = sizes.ranks_per_host};
+  const bool rates = std::max({path.serialise, path.per_rank, path.per_host, path.store}) > Bandwidth();
   if (rates) need_size(map, sizes);
   const JobTime written = job_time(workload::write_time(size, path));
   tier.write = map.has("write") ? read_given(map, "write", "until a version counts, after the stall") : written;
@@ -96,7 +102,7 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   const bool reads = back.per_rank > Bandwidth() || back.per_host > Bandwidth() || back.store > Bandwidth();
   if (reads) need_size(map, sizes);
   tier.load = map.has("load") ? read_given(map, "load", "until all ranks hold a version again")
-                              : job_time(workload::write_time(size, back));
+                              : job_time(workload::write_time(loaded, back));
 }
 
 void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& tier) {
@@ -110,20 +116,53 @@ void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& t
     tier.stall =
         job_time(workload::peer_copy_stall({.rank = sizes.rank, .copies = tier.copies, .nic = nic, .idle = idle}));
     // A lost host fetches its own state; the others have theirs.
-    tier.load = job_time(transfer_time(sizes.rank, nic));
+    tier.load = job_time(transfer_time(sizes.loaded_by_rank, nic));
   }
   if (map.has("stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
   if (map.has("write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
   if (map.has("load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
 }
 
-CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes& sizes) {
+// Settings of the scenario with which its step has one checkpoint.
+std::vector<std::string> read_simulated(ConfigMap& map, const ScenarioFacts& facts) {
+  std::vector<std::string> settings;
+  if (!map.has("simulate") && !map.documenting()) return settings;
+  ConfigMap simulate = map.map("simulate", "`checkpoint` of the scenario, whose simulated step gives stall and write");
+  if (facts.saves) {
+    simulate.error("", "E405", "the scenario has a checkpoint in every step, so that no step is without one",
+                   "leave 'checkpoint' out of the scenario");
+  }
+  for (const std::string_view given : {"stall", "write"}) {
+    if (map.has(given)) simulate.error("", "E405", fmt::format("'{}' is given, too", map.path_of(given)));
+  }
+  const KnownKeys known;
+  for (const std::string& key : simulate.keys()) {
+    const std::string full = "checkpoint." + key;
+    if (!known.has(full)) simulate.error(key, "E301", known.why_unknown(full));
+    if (key == "every") simulate.error(key, "E405", "the interval of a tier is its own 'every'");
+    settings.push_back(full + "=" + simulate.setting(key));
+  }
+  if (settings.empty()) settings.emplace_back("checkpoint.to=host_memory");
+  return settings;
+}
+
+CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes& all) {
   CheckpointTier tier{.name = name};
   const std::string place =
       map.choice({.name = "place", .doc = "where versions are", .fallback = std::string("storage")}, kPlaces);
   if (place == "peers") tier.place = CheckpointPlace::kPeers;
   if (place == "host") tier.place = CheckpointPlace::kHost;
   read_every(map, tier);
+  const double share = map.percent({.name = "incremental",
+                                    .doc = "share of the state that a version saves; 100 %: all",
+                                    .fallback = 1.0,
+                                    .min = 1e-6,
+                                    .max = 1.0});
+  const TierSizes sizes{.total = workload::incremental(all.total, share),
+                        .rank = workload::incremental(all.rank, share),
+                        .loaded = all.total,
+                        .loaded_by_rank = all.rank,
+                        .ranks_per_host = all.ranks_per_host};
   if (tier.place == CheckpointPlace::kPeers) {
     tier.copies = map.integer(
         {.name = "copies", .doc = "of each host's state, the own one included", .fallback = 2, .min = 2, .max = 1000});
@@ -143,7 +182,10 @@ CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes
 
 }  // namespace
 
-std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts& facts, const JobShape& job) {
+std::string regime_of(const CheckpointTier& tier) { return "checkpoint.tiers." + tier.name; }
+
+std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts& facts, const JobShape& job,
+                                            RegimeSettings& regimes) {
   ConfigMap checkpoint = root.map("checkpoint", "what is saved, and where");
   TierSizes sizes{.total = facts.state, .rank = facts.rank_state, .ranks_per_host = job.gpus_per_host};
   if (checkpoint.has("state")) {
@@ -156,7 +198,12 @@ std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts&
   std::vector<CheckpointTier> tiers;
   ConfigMap by_name = checkpoint.map("tiers", "kinds of checkpoints, by name; memory first, storage last");
   for (const std::string& name : by_name.keys()) {
-    tiers.push_back(read_tier(by_name.map(name, "a kind of checkpoint"), name, sizes));
+    ConfigMap tier = by_name.map(name, "a kind of checkpoint");
+    tiers.push_back(read_tier(tier, name, sizes));
+    if (auto settings = read_simulated(tier, facts); !settings.empty()) {
+      if (tier.has("incremental")) settings.push_back("checkpoint.incremental=" + tier.setting("incremental"));
+      regimes[regime_of(tiers.back())] = std::move(settings);
+    }
   }
   const auto best = [](const CheckpointTier& tier) { return tier.rule != IntervalRule::kGiven; };
   if (std::ranges::count_if(tiers, best) > 1) {

@@ -115,6 +115,7 @@ class GoodputReader {
     const configs::Job& job = scenario.job;
     ScenarioFacts facts;
     facts.shape = {.gpus = scenario.cluster.gpus(), .gpus_per_host = scenario.cluster.host.gpus};
+    facts.saves = scenario.checkpoint.has_value();
     if (scenario.cost) facts.usd_per_gpu_hour = scenario.cost->usd_per_gpu_hour;
     scenario_fingerprint_ = fingerprint_of(scenario);
     if (!job.trains_transformer() || job.compute == nullptr) return facts;
@@ -161,6 +162,25 @@ class GoodputReader {
         part.slowdown = std::max(1.0, ratio(points[found->second].figures.step, healthy.step));
       }
     }
+    for (CheckpointTier& tier : operation.tiers) {
+      const auto found = variant_of.find(regime_of(tier));
+      if (found != variant_of.end()) save_as_simulated(points[found->second].figures, healthy, tier);
+    }
+  }
+
+  void save_as_simulated(const StepFigures& saving, const StepFigures& healthy, CheckpointTier& tier) {
+    if (!saving.checkpoint_takes) {
+      foreign_.add({.code = "E405",
+                    .place = {.file = document_.file() != nullptr ? document_.file()->path : ""},
+                    .message = fmt::format(
+                        "no checkpoint is simulated for '{}': the scenario's network model shares no links",
+                        regime_of(tier)),
+                    .hint = "simulate.network: flow"});
+      return;
+    }
+    const Duration stall = std::max(Duration(), saving.step - healthy.step);
+    tier.stall = job_time(stall);
+    tier.write = job_time(std::max(Duration(), *saving.checkpoint_takes - stall));
   }
 
   void read_policies(GoodputPlan& plan) {

@@ -210,7 +210,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
   operation.spares = read_spares(root);
   operation.repair = read_repair(root);
   read_lemons(root, operation);
-  operation.tiers = read_checkpoint(root, facts, operation.job);
+  operation.tiers = read_checkpoint(root, facts, operation.job, read.regimes);
   if (root.has("planned")) {
     ConfigMap planned = root.map("planned", "planned stops");
     operation.planned.every = read_spread(planned, {.name = "every", .doc = "from one to the next"});

@@ -17,9 +17,10 @@ struct ScenarioFacts {
   Bytes state;       // of a checkpoint, all ranks together
   Bytes rank_state;  // of the rank with most
   double usd_per_gpu_hour = 0.0;
+  bool saves = false;  // has a checkpoint in every step
 };
 
-// Regimes that the scenario must be simulated in: settings by name of the component class.
+// Regimes that the scenario must be simulated in: settings by name of the component class, or of the checkpoint.
 using RegimeSettings = std::map<std::string, std::vector<std::string>>;
 
 struct OperationRead {
@@ -31,7 +32,9 @@ struct OperationRead {
 // In files of their own: components_reader.cc, checkpoint_reader.cc.
 [[nodiscard]] std::vector<ComponentClass> read_components(ConfigMap root, RegimeSettings& regimes);
 [[nodiscard]] std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts& facts,
-                                                          const JobShape& job);
+                                                          const JobShape& job, RegimeSettings& regimes);
+// The name of the regime in which a tier's checkpoint is simulated.
+[[nodiscard]] std::string regime_of(const CheckpointTier& tier);
 
 // Once the step's time is known: intervals in steps, at least as long as writing takes (W400 where that changes one).
 void set_intervals(Operation& operation, ConfigMap root);

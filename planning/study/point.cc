@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/fault_times.h"
 #include "configs/simulation/simulate.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
@@ -76,7 +77,13 @@ LoadedPoint load_point(const std::string& path, std::span<const std::string> set
     point.fingerprint = sha256("refused\n" + join(overrides, "\n") + "\n" + point.code + point.reason);
     return {.point = std::move(point), .scenario = {}};
   }
-  LoadedPoint loaded{.point = {.fingerprint = fingerprint_of(*scenario)}, .scenario = {}};
+  const std::string fingerprint = fingerprint_of(*scenario);
+  if (const Diagnostics wrong = configs::settle_fault_times(*scenario); wrong.has_errors()) {
+    Point point = refused_point(wrong);
+    point.fingerprint = fingerprint;
+    return {.point = std::move(point), .scenario = {}};
+  }
+  LoadedPoint loaded{.point = {.fingerprint = fingerprint}, .scenario = {}};
   loaded.scenario.emplace(std::move(*scenario));
   return loaded;
 }
@@ -106,6 +113,7 @@ StepFigures figures_of(const Report& report) {
                       .gpus = static_cast<std::int64_t>(report.gpus),
                       .tokens_per_step = report.facts.tokens_per_step,
                       .cost = cost_of(report)};
+  if (report.facts.checkpoint) figures.checkpoint_takes = report.facts.checkpoint->takes;
   if (report.fullest_memory) {
     const MemoryRow& row = report.facts.memory[*report.fullest_memory];
     figures.memory = row.total;

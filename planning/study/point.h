@@ -33,6 +33,7 @@ struct StepFigures {
   Bytes memory;  // of the fullest GPU
   Bytes memory_capacity;
   StepCost cost;
+  std::optional<Duration> checkpoint_takes;  // of a step with a checkpoint, until it is stored
 
   [[nodiscard]] double tokens_per_second() const { return tokens_per_second_per_gpu * static_cast<double>(gpus); }
 };

@@ -241,7 +241,7 @@ TEST(CheckpointStall, RefusesWhatDoesNotFit) {
   for (const Case& c :
        {Case{"{to: peer_host, copies: 3}", "3 copies, 1 host from each other, need more than 2 hosts, and there are 2"},
         Case{"{to: peer_host, jump: 2}", "2 copies, 2 hosts from each other, need more than 2 hosts"},
-        Case{"{to: storage}", "a store needs the bandwidth of one host"},
+        Case{"{to: storage}", "a store needs the bandwidth of one GPU, of one host"},
         Case{"{to: the_moon}", "host_memory"},
         Case{"{size: 0B}", "size"}}) {
     const auto scenario = load_scenario_text("test.yaml", two_hosts(fmt::format("checkpoint: {}", c.settings)));

@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "configs/simulation/fault_times.h"
 #include "configs/simulation/simulate.h"
 #include "core/base/text.h"
 #include "core/report/report.h"
@@ -43,7 +44,8 @@ Value value_or_refuse(Result<Value> result) {
 
 std::string run(const std::string& name, const Settings& settings, bool fold) {
   const std::string path = value_or_refuse(find_scenario(name));
-  const auto scenario = value_or_refuse(configs::load_scenario(path, {.overrides = settings, .share_folders = {}}));
+  auto scenario = value_or_refuse(configs::load_scenario(path, {.overrides = settings, .share_folders = {}}));
+  if (const Diagnostics wrong = configs::settle_fault_times(scenario); wrong.has_errors()) throw Refused(render(wrong));
   const auto outcome =
       value_or_refuse(configs::simulate(scenario, fold ? configs::FoldMode::kFold : configs::FoldMode::kNoFold));
   if (outcome.report) return render_json(*outcome.report);

@@ -13,7 +13,8 @@ Duration time_at(Bytes size, Bandwidth rate) {
 }  // namespace
 
 Duration write_time(const SaveSize& size, const SavePath& path) {
-  return std::max({time_at(size.rank, path.per_rank), time_at(size.rank * size.ranks_per_host, path.per_host),
+  return std::max({time_at(size.rank, path.snapshot), time_at(size.rank, path.serialise),
+                   time_at(size.rank, path.per_rank), time_at(size.rank * size.ranks_per_host, path.per_host),
                    time_at(size.total, path.store)});
 }
 
@@ -23,6 +24,16 @@ Duration snapshot_stall(Bytes rank, Bandwidth rate, Duration hidden) {
 
 Duration peer_copy_stall(const PeerCopies& copies) {
   return std::max(Duration(), time_at(copies.rank * (copies.copies - 1), copies.nic) - copies.idle);
+}
+
+Bytes incremental(Bytes state, double share) {
+  return Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(state.count()) * share)));
+}
+
+Duration checkpoint_period(const Flushes& flushes) {
+  Duration period = flushes.steps + flushes.stall;
+  for (const Duration level : flushes.levels) period = std::max(period, level);
+  return period;
 }
 
 std::int64_t checkfreq_interval(Duration stall, Duration step, double budget) {

@@ -17,12 +17,14 @@ std::int32_t signed_of(std::uint32_t number) {
   return static_cast<std::int32_t>(number);
 }
 
-// Tier coordinates for names: "leaf3.2" is group 3, rail 2; a coordinate that is always 0 is left out.
+// Tier coordinates for names: "leaf3.2" is group 3, rail 2 (with dual ToR rail 1, port 0); a coordinate that is always
+// 0 is left out.
 void add_switches(Fabric& fabric, const ClosShape& shape) {
+  const std::uint32_t of_group = shape.rails * shape.nic_ports;
   for (std::uint32_t group = 0; group < shape.groups; ++group) {
-    for (std::uint32_t rail = 0; rail < shape.rails; ++rail) {
+    for (std::uint32_t leaf = 0; leaf < of_group; ++leaf) {
       fabric.add_node(
-          {.kind = NodeKind::kLeaf, .first = signed_of(group), .second = shape.rails > 1 ? signed_of(rail) : -1});
+          {.kind = NodeKind::kLeaf, .first = signed_of(group), .second = of_group > 1 ? signed_of(leaf) : -1});
     }
   }
   for (std::uint32_t pod = 0; pod < shape.pods; ++pod) {
@@ -61,14 +63,17 @@ void add_nic_cables(Fabric& fabric, const ClosPlan& plan, const HostBlock& block
   for (std::uint32_t host = 0; host < shape.hosts; ++host) {
     const Host::Nic& own = plan.host.kind_at(host).nic;
     const Duration through = latency.nic + block.more_nic_latency(host);
-    for (std::uint32_t nic = 0; nic < block.nics_at(host); ++nic) {
-      const std::uint32_t leaf = links.leaf(host / shape.group, links.rail_of(nic));
+    const Bandwidth port_speed = std::min(own.bandwidth / shape.nic_ports, shape.leaf_port) * own.efficiency;
+    for (std::uint32_t i = 0; i < block.nics_at(host) * shape.nic_ports; ++i) {
+      const std::uint32_t nic = i / shape.nic_ports;
+      const std::uint32_t port = i % shape.nic_ports;
+      const std::uint32_t leaf = links.leaf(host / shape.group, links.rail_of(nic)) + port;
       const LinkId added = add_cable(fabric, {.low = block.nic_node(host, nic),
                                               .high = NodeId(links.leaf_node(leaf)),
-                                              .bandwidth = std::min(own.bandwidth, shape.leaf_port) * own.efficiency,
+                                              .bandwidth = port_speed,
                                               .up = through + latency.cable,
                                               .down = latency.hop + latency.cable + through});
-      DCHECK(added.value == links.cable(host, nic), "cables are numbered as in ClosLinks");
+      DCHECK(added.value == links.cable(host, nic, port), "cables are numbered as in ClosLinks");
     }
   }
 }
@@ -76,7 +81,8 @@ void add_nic_cables(Fabric& fabric, const ClosPlan& plan, const HostBlock& block
 void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& links) {
   const Duration switched = shape.latency.hop + shape.latency.cable;
   for (std::uint32_t leaf = 0; leaf < shape.leaves(); ++leaf) {
-    const std::uint32_t pod = links.pod(leaf / shape.rails, leaf % shape.rails);
+    const std::uint32_t track = leaf / shape.nic_ports;
+    const std::uint32_t pod = links.pod(track / shape.rails, track % shape.rails);
     for (std::uint32_t lane = 0; lane < shape.uplinks; ++lane) {
       const LinkId added = add_cable(fabric, {.low = NodeId(links.leaf_node(leaf)),
                                               .high = NodeId(links.spine_node(pod, lane % shape.spines)),

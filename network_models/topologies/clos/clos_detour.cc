@@ -67,44 +67,56 @@ std::optional<ClosRouter::ParallelLinks> ClosRouter::healthy_core_links(const Pa
 // (downlinks that are up), and a link carries its share of them.
 class ClosRouter::HealthyPaths {
  public:
-  HealthyPaths(const ClosRouter& router, const End& from, const End& to, const LinksDown& down)
+  HealthyPaths(const ClosRouter& router, const Crossing& crossing, const LinksDown& down)
       : shape_(router.shape_),
         links_(router.links_),
-        from_(from),
-        to_(to),
+        from_(crossing.from),
+        to_(crossing.to),
         down_(down),
-        over_core_(from.pod != to.pod) {
+        over_core_(crossing.from.pod != crossing.to.pod) {
     count_uplinks();
     count_core_links();
     for (std::uint32_t spine = 0; spine < shape_.spines; ++spine) total_ += ups_[spine] * cores_[spine] * downs_[spine];
   }
 
   [[nodiscard]] double total() const { return total_; }
-  void add_up(PathBuilder& builder) const {
+  // Of a part of the traffic; to links that an earlier part takes, at `since` or later, its share is added.
+  struct Part {
+    double share = 1.0;
+    bool is_first = true;
+    std::size_t since = 0;
+  };
+  void add_up(const Part& part, PathBuilder& builder) const {
     for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
       const std::uint32_t spine = lane % shape_.spines;
-      add(links_.uplink(from_.leaf, lane), cores_[spine] * downs_[spine], builder);
+      add(part, links_.uplink(from_.leaf, lane), cores_[spine] * downs_[spine], builder);
     }
-    add_core(from_, 0, out_, builder);
+    add_core(part, from_, 0, out_, builder);
   }
-  void add_down(PathBuilder& builder) const {
-    add_core(to_, 1, into_, builder);
+  void add_down(const Part& part, PathBuilder& builder) const {
+    add_core(part, to_, 1, into_, builder);
     for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
       const std::uint32_t spine = lane % shape_.spines;
-      add(links_.uplink(to_.leaf, lane) + 1, cores_[spine] * ups_[spine], builder);
+      add(part, links_.uplink(to_.leaf, lane) + 1, cores_[spine] * ups_[spine], builder);
     }
   }
 
  private:
   [[nodiscard]] double up(std::uint32_t link) const { return down_[link] ? 0.0 : 1.0; }
-  void add(std::uint32_t link, double paths, PathBuilder& builder) const {
-    if (!down_[link] && paths > 0.0) builder.add(link, paths / total_);
+  void add(const Part& part, std::uint32_t link, double paths, PathBuilder& builder) const {
+    if (down_[link] || paths <= 0.0) return;
+    const double share = part.share * (paths / total_);
+    if (part.is_first) {
+      builder.add(link, share);
+    } else {
+      builder.add_share(part.since, link, share);
+    }
   }
-  void add_core(const End& end, std::uint32_t direction, const std::vector<double>& beyond,
+  void add_core(const Part& part, const End& end, std::uint32_t direction, const std::vector<double>& beyond,
                 PathBuilder& builder) const {
     for (std::uint32_t spine = 0; over_core_ && spine < shape_.spines; ++spine) {
       for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
-        add(links_.core_link(end.pod, spine, lane) + direction,
+        add(part, links_.core_link(end.pod, spine, lane) + direction,
             ups_[spine] * downs_[spine] * beyond[spine * shape_.cores + lane % shape_.cores], builder);
       }
     }
@@ -148,12 +160,29 @@ class ClosRouter::HealthyPaths {
   double total_ = 0.0;
 };
 
+bool ClosRouter::has_path(const Crossing& crossing, const LinksDown& down) const {
+  return HealthyPaths(*this, crossing, down).total() > 0.0;
+}
+
 // False when no path is left.
-bool ClosRouter::add_healthy_paths(const End& from, const End& to, const LinksDown& down, PathBuilder& builder) const {
-  const HealthyPaths paths(*this, from, to, down);
-  if (paths.total() <= 0.0) return false;
-  if (builder.up_wanted()) paths.add_up(builder);
-  if (builder.down_wanted()) paths.add_down(builder);
+bool ClosRouter::add_healthy_paths(const Crossings& crossings, const LinksDown& down, PathBuilder& builder) const {
+  std::vector<HealthyPaths> parts;
+  for (const Crossing& crossing : crossings.all()) {
+    parts.emplace_back(*this, crossing, down);
+    if (parts.back().total() <= 0.0) return false;
+  }
+  const auto add_tiers = [&](const auto& add) {
+    const std::size_t since = builder.size();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      add(parts[i], HealthyPaths::Part{.share = crossings.share, .is_first = i == 0, .since = since});
+    }
+  };
+  if (builder.up_wanted()) {
+    add_tiers([&](const HealthyPaths& paths, const HealthyPaths::Part& part) { paths.add_up(part, builder); });
+  }
+  if (builder.down_wanted()) {
+    add_tiers([&](const HealthyPaths& paths, const HealthyPaths::Part& part) { paths.add_down(part, builder); });
+  }
   return true;
 }
 

@@ -18,7 +18,7 @@ class ClosLinks {
         first_spine_(first_leaf_ + shape.leaves()),
         first_core_(first_spine_ + shape.all_spines()),
         first_cable_(block.first_link(shape.hosts)),
-        first_uplink_(first_cable_ + 2 * first_nic_(shape.hosts)),
+        first_uplink_(first_cable_ + 2 * shape.nic_ports * first_nic_(shape.hosts)),
         first_core_link_(first_uplink_ + 2 * shape.leaves() * shape.uplinks) {}
 
   [[nodiscard]] std::uint32_t leaf_node(std::uint32_t leaf) const { return first_leaf_ + leaf; }
@@ -29,8 +29,8 @@ class ClosLinks {
     return first_core_ + plane * shape_.cores + core;
   }
 
-  [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic) const {
-    return first_cable_ + 2 * (first_nic_(host) + nic);
+  [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic, std::uint32_t port) const {
+    return first_cable_ + 2 * ((first_nic_(host) + nic) * shape_.nic_ports + port);
   }
   [[nodiscard]] std::uint32_t uplink(std::uint32_t leaf, std::uint32_t lane) const {
     return first_uplink_ + 2 * (leaf * shape_.uplinks + lane);
@@ -39,9 +39,10 @@ class ClosLinks {
     return first_core_link_ + 2 * ((pod * shape_.spines + spine) * shape_.spine_uplinks + lane);
   }
 
-  // Leaf number from the group and the rail, and the pod that the leaf is in.
+  // Number of the leaf of a rail's NICs, of their first ports, and the pod that it is in; the next port's leaf is the
+  // next one.
   [[nodiscard]] std::uint32_t leaf(std::uint32_t group, std::uint32_t rail) const {
-    return group * shape_.rails + rail;
+    return (group * shape_.rails + rail) * shape_.nic_ports;
   }
   [[nodiscard]] std::uint32_t pod(std::uint32_t group, std::uint32_t rail) const {
     return shape_.pod_kind == PodKind::kRail ? rail : group / shape_.groups_per_pod;

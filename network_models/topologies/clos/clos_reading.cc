@@ -162,11 +162,14 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
                                         .min = 1,
                                         .max = 1'000'000});
   }
+  order.dual_tor = fabric.boolean({.name = "dual_tor",
+                                   .doc = "each NIC has two ports of half its bandwidth, on two leaves (Alibaba HPN)",
+                                   .fallback = false});
   order.leaf = read_tier(fabric,
                          {.key = "leaf",
                           .doc = "switches of the first tier",
                           .ratio_doc = "bandwidth of a leaf's downlinks to that of its uplinks"},
-                         {.ports = 64, .speed = request.host.fastest_nic()});
+                         {.ports = 64, .speed = request.host.fastest_nic() / (order.dual_tor ? 2 : 1)});
   order.spine = read_tier(
       fabric, {.key = "spine", .doc = "switches of the second tier", .ratio_doc = "", .has_ratio = HasRatio::kNo},
       order.leaf);

@@ -73,18 +73,64 @@ Duration ClosRouter::route(const RouteQuery& query, std::vector<Hop>& hops) cons
   const NicEnds nics = nics_of(query, ends);
   const End from = locate(ends.from_host, nics.relay, nics.out);
   const End to = locate(ends.to_host, ends.to_gpu, nics.in);
+  const PortPairs ports = port_pairs(query, from, to);
+  const double share = ports.share();
   if (builder.up_wanted()) {
     block_.leave(ends, nics, builder);
-    builder.add(links_.cable(from.host, from.nic));
+    for (const PortPair& pair : ports.all()) builder.add(links_.cable(from.host, from.nic, pair.out), share);
     builder.wait(into_leaf_ + block_.more_nic_latency(from.host));
   }
-  if (from.leaf != to.leaf) between_leaves(query, from, to, builder);
+  const Crossings crossings = find_crossings(ports, from, to);
+  if (crossings.count > 0) between_leaves(query, crossings, builder);
   if (builder.down_wanted()) {
-    builder.add(links_.cable(to.host, to.nic) + 1);
+    const std::size_t since = builder.size();
+    for (const PortPair& pair : ports.all()) {
+      builder.add_share(since, links_.cable(to.host, to.nic, pair.in) + 1, share);
+    }
     builder.wait(out_of_leaf_ + block_.more_nic_latency(to.host));
     block_.enter(ends, nics, builder);
   }
   return builder.latency();
+}
+
+// Traffic stays on its side of a pair of leaves, as in the two planes of HPN. Around links that are down it leaves by
+// the ports that have a path, and crosses over where the receiver's port on that side has none.
+ClosRouter::PortPairs ClosRouter::port_pairs(const RouteQuery& query, const End& from, const End& to) const {
+  PortPairs healthy;
+  for (std::uint32_t port = 0; port < shape_.nic_ports; ++port) healthy.add({.out = port, .in = port});
+  if (query.down == nullptr || shape_.nic_ports == 1) return healthy;
+  PortPairs left;
+  for (std::uint32_t out = 0; out < shape_.nic_ports; ++out) {
+    for (std::uint32_t i = 0; i < shape_.nic_ports; ++i) {
+      const PortPair pair{.out = out, .in = (out + i) % shape_.nic_ports};
+      if (!is_usable(pair, crossing_of(pair, from, to), *query.down)) continue;
+      left.add(pair);
+      break;
+    }
+  }
+  return left.count > 0 ? left : healthy;
+}
+
+ClosRouter::Crossing ClosRouter::crossing_of(const PortPair& pair, const End& from, const End& to) {
+  Crossing crossing{.from = from, .to = to};
+  crossing.from.leaf += pair.out;
+  crossing.to.leaf += pair.in;
+  return crossing;
+}
+
+bool ClosRouter::is_usable(const PortPair& pair, const Crossing& ends, const LinksDown& down) const {
+  if (down[links_.cable(ends.from.host, ends.from.nic, pair.out)]) return false;
+  if (down[links_.cable(ends.to.host, ends.to.nic, pair.in) + 1]) return false;
+  return ends.from.leaf == ends.to.leaf || has_path(ends, down);
+}
+
+ClosRouter::Crossings ClosRouter::find_crossings(const PortPairs& ports, const End& from, const End& to) {
+  Crossings crossings{.parts = {}, .count = 0, .share = ports.share()};
+  for (const PortPair& pair : ports.all()) {
+    const Crossing crossing = crossing_of(pair, from, to);
+    if (crossing.from.leaf != crossing.to.leaf) crossings.parts[crossings.count++] = crossing;
+  }
+  return crossings;
 }
 
 ClosRouter::ParallelLinks ClosRouter::static_links(const End& to) const {
@@ -119,72 +165,98 @@ ClosRouter::ParallelLinks ClosRouter::hashed_links(std::uint64_t hash) const {
   return links_taken;
 }
 
-void ClosRouter::between_leaves(const RouteQuery& query, const End& from, const End& to, PathBuilder& builder) const {
-  const std::int64_t tiers = from.pod == to.pod ? 1 : 2;
+ClosRouter::ParallelLinks ClosRouter::links_for(ParallelLinks wanted, const Crossing& crossing,
+                                                const LinksDown* down) const {
+  wanted.from_leaf = crossing.from.leaf;
+  wanted.to_leaf = crossing.to.leaf;
+  return down == nullptr ? wanted : healthy_links(wanted, crossing.from, crossing.to, *down);
+}
+
+void ClosRouter::between_leaves(const RouteQuery& query, const Crossings& crossings, PathBuilder& builder) const {
+  const End& to = crossings.parts.front().to;
+  const std::int64_t tiers = crossings.parts.front().from.pod == to.pod ? 1 : 2;
   if (builder.up_wanted()) builder.wait(switched_ * tiers);
   if (builder.down_wanted()) builder.wait(switched_ * tiers);
   switch (routing_.policy) {
     case RoutingPolicy::kStatic:
     case RoutingPolicy::kDModK: {
-      const ParallelLinks links_taken = static_links(to);
-      const std::array path = {query.down == nullptr ? links_taken : healthy_links(links_taken, from, to, *query.down)};
-      return add_paths(path, from, to, builder);
+      const ParallelLinks wanted = static_links(to);
+      std::array<ParallelLinks, kMaxPorts> paths;
+      for (std::uint32_t i = 0; i < crossings.count; ++i) {
+        paths[i] = links_for(wanted, crossings.parts[i], query.down);
+      }
+      return add_paths(std::span(paths).first(crossings.count), crossings, builder);
     }
     case RoutingPolicy::kEcmp: {
-      std::array<ParallelLinks, kMaxQueuePairs> paths;
-      const auto count = static_cast<std::uint32_t>(routing_.queue_pairs);
-      for (std::uint32_t pair = 0; pair < count; ++pair) {
-        paths[pair] = hashed_links(flow_hash(query, routing_.hash_seed, pair));
-        if (query.down != nullptr) paths[pair] = healthy_links(paths[pair], from, to, *query.down);
+      std::array<ParallelLinks, std::size_t{kMaxPorts} * kMaxQueuePairs> paths;
+      const auto pairs = static_cast<std::uint32_t>(routing_.queue_pairs);
+      const std::uint32_t count = pairs * crossings.count;
+      for (std::uint32_t i = 0; i < count; ++i) {
+        const ParallelLinks wanted = hashed_links(flow_hash(query, routing_.hash_seed, i));
+        paths[i] = links_for(wanted, crossings.parts[i / pairs], query.down);
       }
-      return add_paths(std::span(paths).first(count), from, to, builder);
+      return add_paths(std::span(paths).first(count), crossings, builder);
     }
     case RoutingPolicy::kSpray:
-      if (query.down != nullptr && add_healthy_paths(from, to, *query.down, builder)) return;
-      return add_all_paths(from, to, query.first_of_twins, builder);
+      if (query.down != nullptr && add_healthy_paths(crossings, *query.down, builder)) return;
+      return add_all_paths(crossings, query.first_of_twins, builder);
   }
 }
 
 // Tier by tier, so that hops stay in order; paths that share a link add their shares on it.
-void ClosRouter::add_paths(std::span<const ParallelLinks> paths, const End& from, const End& to,
+void ClosRouter::add_paths(std::span<const ParallelLinks> paths, const Crossings& crossings,
                            PathBuilder& builder) const {
-  const double share = 1.0 / static_cast<double>(paths.size());
+  const double whole = crossings.share * static_cast<double>(crossings.count);
+  const double share = whole / static_cast<double>(paths.size());
   const auto add_tier = [&](const auto& link_of) {
     const std::size_t since = builder.size();
     for (const ParallelLinks& links_taken : paths) builder.add_share(since, link_of(links_taken), share);
   };
-  const bool over_core = from.pod != to.pod;
+  const std::uint32_t from_pod = crossings.parts.front().from.pod;
+  const std::uint32_t to_pod = crossings.parts.front().to.pod;
+  const bool over_core = from_pod != to_pod;
   if (builder.up_wanted()) {
-    add_tier([&](const ParallelLinks& links_taken) { return links_.uplink(from.leaf, links_taken.up); });
+    add_tier([&](const ParallelLinks& links_taken) { return links_.uplink(links_taken.from_leaf, links_taken.up); });
     if (over_core) {
       add_tier([&](const ParallelLinks& links_taken) {
-        return links_.core_link(from.pod, links_taken.up % shape_.spines, links_taken.core_up);
+        return links_.core_link(from_pod, links_taken.up % shape_.spines, links_taken.core_up);
       });
     }
   }
   if (builder.down_wanted()) {
     if (over_core) {
       add_tier([&](const ParallelLinks& links_taken) {
-        return links_.core_link(to.pod, links_taken.up % shape_.spines, links_taken.core_down) + 1;
+        return links_.core_link(to_pod, links_taken.up % shape_.spines, links_taken.core_down) + 1;
       });
     }
-    add_tier([&](const ParallelLinks& links_taken) { return links_.uplink(to.leaf, links_taken.down) + 1; });
+    add_tier([&](const ParallelLinks& links_taken) {
+      return links_.uplink(links_taken.to_leaf, links_taken.down) + 1;
+    });
   }
 }
 
-void ClosRouter::add_all_paths(const End& from, const End& to, bool first_of_twins, PathBuilder& builder) const {
-  const std::uint32_t core_links = from.pod == to.pod ? 0 : shape_.spines * shape_.spine_uplinks;
-  const auto add_tier = [&builder, first_of_twins](std::uint32_t first, std::uint32_t count) {
+void ClosRouter::add_all_paths(const Crossings& crossings, bool first_of_twins, PathBuilder& builder) const {
+  const std::uint32_t from_pod = crossings.parts.front().from.pod;
+  const std::uint32_t to_pod = crossings.parts.front().to.pod;
+  const std::uint32_t core_links = from_pod == to_pod ? 0 : shape_.spines * shape_.spine_uplinks;
+  const double parts = static_cast<double>(crossings.count);
+  const auto add_tier = [&builder, first_of_twins](std::uint32_t first, std::uint32_t count, double traffic) {
     const std::uint32_t lanes = first_of_twins ? std::min(count, 1U) : count;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) builder.add(first + 2 * lane, 1.0 / static_cast<double>(count));
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      builder.add(first + 2 * lane, traffic / static_cast<double>(count));
+    }
   };
   if (builder.up_wanted()) {
-    add_tier(links_.uplink(from.leaf, 0), shape_.uplinks);
-    add_tier(links_.core_link(from.pod, 0, 0), core_links);
+    for (const Crossing& each : crossings.all()) {
+      add_tier(links_.uplink(each.from.leaf, 0), shape_.uplinks, crossings.share);
+    }
+    add_tier(links_.core_link(from_pod, 0, 0), core_links, crossings.share * parts);
   }
   if (builder.down_wanted()) {
-    add_tier(links_.core_link(to.pod, 0, 0) + 1, core_links);
-    add_tier(links_.uplink(to.leaf, 0) + 1, shape_.uplinks);
+    add_tier(links_.core_link(to_pod, 0, 0) + 1, core_links, crossings.share * parts);
+    for (const Crossing& each : crossings.all()) {
+      add_tier(links_.uplink(each.to.leaf, 0) + 1, shape_.uplinks, crossings.share);
+    }
   }
 }
 

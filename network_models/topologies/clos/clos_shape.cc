@@ -43,7 +43,8 @@ class Derivation {
     shape_.pod_kind = order.pod_kind;
     shape_.hosts = static_cast<std::uint32_t>(hosts);
     shape_.nics = static_cast<std::uint32_t>(std::max(host.most_nics(), 1));
-    shape_.cable = std::min(host.fastest_nic(), order.leaf.speed);
+    shape_.nic_ports = order.dual_tor ? 2 : 1;
+    shape_.cable = std::min(host.fastest_nic() / shape_.nic_ports, order.leaf.speed);
     shape_.leaf_port = order.leaf.speed;
     shape_.uplink = order.spine.speed;
     shape_.core_link = order.core.speed;
@@ -90,7 +91,7 @@ class Derivation {
   void choose_uplinks() {
     const double nics = static_cast<double>(shape_.group * shape_.nics_per_rail());
     const std::uint32_t down = whole_up(down_ports(nics));
-    const bool alone = order_.pod_kind == PodKind::kRail ? shape_.groups == 1 : shape_.leaves() == 1;
+    const bool alone = order_.pod_kind == PodKind::kRail ? shape_.groups == 1 : shape_.leaves() == shape_.nic_ports;
     const std::uint32_t up = alone ? 0 : std::max(whole_up(up_ports(nics)), 1U);
     if (up > 0 && std::abs(static_cast<double>(up) - up_ports(nics)) > kNoise * static_cast<double>(up)) {
       const double real = static_cast<double>(down) * times(order_.leaf.speed, shape_.uplink) / static_cast<double>(up);
@@ -139,7 +140,7 @@ class Derivation {
     const auto ports = static_cast<double>(order_.spine.ports);
     const double up_per_down = times(shape_.uplink, shape_.core_link) / order_.core.oversubscription;
     const std::uint32_t down = whole_down(ports / (1.0 + up_per_down));
-    const std::uint32_t most = down / shape_.rails;  // groups, with one cable from each leaf to each spine
+    const std::uint32_t most = down / (shape_.rails * shape_.nic_ports);  // groups, each leaf with one cable a spine
     if (most == 0) {
       return problem("spine.ports",
                      fmt::format("'spine.ports' is {}: {} of them down are too few for the 'rails' {} of one group",

@@ -2,6 +2,7 @@
 //
 // A group of hosts connects to `rails` leaf switches; a pod is a set of leaves that share their spines; cores connect
 // pods. Fat tree: one leaf a group. Rail-optimised: a leaf per rail and group. Rail-only: a pod per rail and no cores.
+// Dual ToR (Alibaba HPN, SIGCOMM 2024): two leaves in place of each, one for each port of a NIC, below the same spines.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@ struct ClosOrder {
   std::optional<int> group;  // hosts on one set of leaves; empty: as many as the ports allow
   std::optional<int> tiers;  // empty: as few as the ports allow
   std::optional<int> pod;    // groups in one pod when there are cores; empty: as many as the spines' ports allow
+  bool dual_tor = false;     // each NIC has two ports, on two leaves
   SwitchOrder leaf;
   SwitchOrder spine;
   SwitchOrder core;
@@ -50,7 +52,8 @@ struct ClosShape {
   PodKind pod_kind = PodKind::kGroups;
   std::uint32_t hosts = 1;
   std::uint32_t nics = 1;   // of a host with the most
-  std::uint32_t rails = 1;  // leaves of a group
+  std::uint32_t rails = 1;  // of a group: leaves, or pairs of leaves
+  std::uint32_t nic_ports = 1;  // 2: each port of a NIC has half of its bandwidth and a leaf of its own
   std::uint32_t group = 1;  // hosts of a group
   std::uint32_t groups = 1;
   std::uint32_t uplinks = 0;  // of a leaf; 0: there are no spines
@@ -59,16 +62,16 @@ struct ClosShape {
   std::uint32_t pods = 1;
   std::uint32_t spine_uplinks = 0;  // of a spine; 0: there are no cores
   std::uint32_t cores = 0;          // of a plane, which the spines with one number in their pods share
-  Bandwidth cable;                  // NIC to leaf, nominal, of the fastest NIC
+  Bandwidth cable;                  // port of a NIC to leaf, nominal, of the fastest NIC
   Bandwidth leaf_port;              // the most that a cable to a leaf carries, nominal
   Bandwidth uplink;                 // leaf to spine
   Bandwidth core_link;              // spine to core
   FabricLatency latency;
 
-  [[nodiscard]] std::uint32_t leaves() const { return groups * rails; }
+  [[nodiscard]] std::uint32_t leaves() const { return groups * rails * nic_ports; }
   [[nodiscard]] std::uint32_t nics_per_rail() const { return nics / rails; }
   [[nodiscard]] std::uint32_t leaves_per_pod() const {
-    return pod_kind == PodKind::kRail ? groups : groups_per_pod * rails;
+    return (pod_kind == PodKind::kRail ? groups : groups_per_pod * rails) * nic_ports;
   }
   [[nodiscard]] std::uint32_t all_spines() const { return pods * spines; }
   [[nodiscard]] std::uint32_t all_cores() const { return spines * cores; }

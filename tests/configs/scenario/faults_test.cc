@@ -174,7 +174,7 @@ TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
       {"{link: host0/nic0->host1/nic0}", "there is no link from 'host0/nic0' to 'host1/nic0'"},
       {"{link: leaf0}", "a link is FROM->TO"},
       {"{link: leaf0->host1/nic0, lane: 1}", "there are 1 links 'leaf0->host1/nic0'"},
-      {"{at: 1s}", "a fault is of one 'link', 'nic' or 'node', but 0 are given"},
+      {"{at: 1s}", "a fault is of one 'link', 'nic', 'nic_port', 'switch' or 'node', but 0 are given"},
       {"{nic: host0/nic0, node: 1}", "but 2 are given"},
       {"{nic: host0/nic0, state: degraded}", "must state the fraction of the bandwidth that is left"},
       {"{nic: host0/nic0, factor: 0.5}", "a link that is down has no factor"},

@@ -1,5 +1,6 @@
 // Folded and unfolded runs of one training step agree to the picosecond when links fail, recover and degrade.
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -34,9 +35,11 @@ const CollectiveAlgorithm& ring() {
 }
 
 // 128 GPUs: 16 hosts of 8 GPUs and 8 rails, groups of 4 hosts, leaves of 4 cables and 4 uplinks.
-network_models::Network cluster(RoutingPolicy policy = RoutingPolicy::kStatic) {
+enum class Tor { kSingle, kDual };
+network_models::Network cluster(RoutingPolicy policy = RoutingPolicy::kStatic, Tor tor = Tor::kSingle) {
   const network_models::Host host = network_models::simple_host(8, 8);
-  const network_models::ClosOrder order = network_models::rail_order(64, 8, 4);
+  network_models::ClosOrder order = network_models::rail_order(64, 8, 4);
+  order.dual_tor = tor == Tor::kDual;
   const auto derived = network_models::derive_clos(order, host, 16);
   EXPECT_TRUE(derived.problems.empty());
   return network_models::build_clos({.host = host, .shape = derived.shape, .routing = {.policy = policy}});
@@ -174,6 +177,32 @@ TEST(FaultFolding, ACableThatStaysDownStallsTheRun) {
   const LinkId cable = links_from(network, NodeKind::kNic, NodeKind::kLeaf).front();
   for (const Mode mode : {Mode::kFolded, Mode::kUnfolded}) {
     EXPECT_EQ(play(graph, network, {{.link = cable, .at = TimePoint(1_ms)}}, mode).outcome, RunOutcome::kStalled);
+  }
+}
+
+// With dual ToR a leaf that dies and comes back, and a port that dies for good, halve NICs and stall nothing.
+TEST(FaultFolding, ALeafOfADualTorPairAndAPort) {
+  const TaskGraph graph = step();
+  for (const RoutingPolicy policy : {RoutingPolicy::kStatic, RoutingPolicy::kEcmp, RoutingPolicy::kSpray}) {
+    const network_models::Network network = cluster(policy, Tor::kDual);
+    const Duration whole = play(graph, network, {}, Mode::kFolded).end.since_start();
+    int slower = 0;
+    for (const std::string_view dead : {"leaf0.0", "leaf1.3", "host5/nic0"}) {
+      std::vector<LinkFault> faults;
+      for (std::size_t i = 0; i < network.fabric.link_count(); ++i) {
+        const LinkSpec& link = network.fabric.link(LinkId(i));
+        const bool is_cable = network.fabric.node(link.from).kind == NodeKind::kLeaf ||
+                              network.fabric.node(link.to).kind == NodeKind::kLeaf;
+        if (!is_cable || (network.fabric.name(link.from) != dead && network.fabric.name(link.to) != dead)) continue;
+        const bool one_of_two = dead == "host5/nic0" && faults.size() >= 2;
+        if (!one_of_two) faults.push_back({.link = LinkId(i), .at = TimePoint(whole / 9), .reroute_after = 100_us});
+      }
+      const Played folded = play(graph, network, faults, Mode::kFolded);
+      ASSERT_EQ(folded.outcome, RunOutcome::kFinished) << dead;
+      EXPECT_EQ(folded.finished, play(graph, network, faults, Mode::kUnfolded).finished) << dead;
+      if (folded.end > TimePoint(whole)) ++slower;
+    }
+    EXPECT_GT(slower, 0);
   }
 }
 

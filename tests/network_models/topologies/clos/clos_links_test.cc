@@ -40,7 +40,7 @@ TEST(ClosLinks, NumberCablesBetweenNicsAndTheirLeaves) {
   const Fabric& fabric = b.network.fabric;
   for (std::uint32_t host = 0; host < 24; ++host) {
     for (std::uint32_t nic = 0; nic < 4; ++nic) {
-      const LinkId up(b.links.cable(host, nic));
+      const LinkId up(b.links.cable(host, nic, 0));
       EXPECT_EQ(fabric.link(up).from, b.block.nic_node(host, nic));
       EXPECT_EQ(fabric.link(up).to, NodeId(b.links.leaf_node(b.links.leaf(host / 4, nic % 2))));
       EXPECT_EQ(fabric.link(LinkId(up.value + 1)).from, fabric.link(up).to);
