@@ -27,7 +27,8 @@ class ProgramProver {
     for (const MscclGpu& gpu : program.gpus) {
       State state;
       // In place, output and input are one buffer.
-      state.inputs = aliased() ? std::max({gpu.inputs, gpu.outputs, shift_end(gpu)}) : gpu.inputs;
+      const int rank = static_cast<int>(states_.size());
+      state.inputs = aliased() ? std::max({gpu.inputs, gpu.outputs, shift_end(gpu, rank)}) : gpu.inputs;
       state.outputs = gpu.outputs;
       state.memory.resize(at(state.inputs + state.outputs + gpu.scratch));
       state.blocks.resize(gpu.blocks.size());
@@ -64,8 +65,10 @@ class ProgramProver {
 
   [[nodiscard]] bool aliased() const { return program_.in_place; }
   [[nodiscard]] int per_rank() const { return std::max(1, program_.chunks / program_.ranks()); }
-  [[nodiscard]] int shift_end(const MscclGpu& gpu) const {
-    return program_.kind == CollectiveKind::kAllGather ? per_rank() * program_.ranks() : inputs_of(gpu);
+  // A rank may state more inputs than its part of an all-gather has.
+  [[nodiscard]] int shift_end(const MscclGpu& gpu, int rank) const {
+    if (program_.kind != CollectiveKind::kAllGather) return inputs_of(gpu);
+    return std::max(per_rank() * program_.ranks(), rank * per_rank() + inputs_of(gpu));
   }
 
   // In place, a file may state the size of only one of the two buffers, as msccl-tools does.

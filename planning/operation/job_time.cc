@@ -25,7 +25,8 @@ JobTime job_seconds(double seconds) {
 }
 
 JobTime job_time(Duration simulated) {
-  return JobTime((simulated.count() + (simulated.count() < 0 ? -500 : 500)) / 1000);
+  const std::int64_t rest = simulated.count() % 1000;
+  return JobTime(simulated.count() / 1000 + (rest >= 500 ? 1 : 0) - (rest <= -500 ? 1 : 0));
 }
 
 JobTime share_of(JobTime of, JobTime part, JobTime whole) {

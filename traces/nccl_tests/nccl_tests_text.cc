@@ -87,8 +87,8 @@ class PrintedReader {
     if (text.find("Collective test starting:") != std::string_view::npos) log_.operation = operation_in(text);
     if (text.find("rccl-tests") != std::string_view::npos) log_.facts["library"] = "RCCL";
     if (text.find("nccl-library=") != std::string_view::npos) {
-      const auto code = words_of(text.substr(text.find("nccl-library=") + 13)).front();
-      log_.version_of_library = library_version_in(code);
+      const auto code = words_of(text.substr(text.find("nccl-library=") + 13));
+      if (!code.empty()) log_.version_of_library = library_version_in(code.front());
     }
     if (words.size() > 1 && words[1] == "played") return take_played(text);
     if (text.find("Out of bounds values") != std::string_view::npos ||
