@@ -143,6 +143,9 @@ Result<CollectiveLogReading> read_json_log(const LogText& input) {
   } catch (const Json::parse_error& error) {
     return tl::unexpected(failure("E231", "the JSON of '" + input.name + "' is truncated or malformed",
                                   place_of_byte(input, error.byte), "a test that was stopped leaves half a file"));
+  } catch (const Json::out_of_range&) {
+    return tl::unexpected(
+        failure("E231", "a number in the JSON of '" + input.name + "' is too large", {.file = input.name}));
   }
   const auto version = parse_number<int>(text_of(document, "version"));
   CollectiveLogReading reading;

@@ -162,6 +162,7 @@ TEST(PrintedLog, WrongValuesAreTold) {
 TEST(PrintedLog, WithoutAHeadingItIsNone) {
   EXPECT_THAT(refusal("hello\n"), HasSubstr("E231"));
   EXPECT_THAT(refusal(""), HasSubstr("E231"));
+  EXPECT_THAT(refusal("{\"version\": 3, \"results\": [{\"size\": 1e308024}]}"), HasSubstr("is too large"));
 }
 
 constexpr std::string_view kTable =
