@@ -10,6 +10,7 @@
 
 #include "configs/simulation/simulate.h"
 #include "core/report/checkpoint_line.h"
+#include "tests/configs/checkpoint_hosts.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::checkpoint_period_test {
@@ -17,16 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// Two hosts with one GPU each, and PCIe slots of 63 GB/s.
-std::string two_hosts(std::string_view checkpoint) {
-  return std::string(kTinyModel) +
-         fmt::format(
-             "training: {{global_batch: 64}}\nparallel: {{dp: auto}}\ncollectives: {{dp: {{algorithm: ring}}}}\n"
-             "cluster: {{nodes: 2, node: {{preset: dgx-h100, gpus: 1, pcie: {{switches: 1}}, nvlink: {{kind: none}}, "
-             "nic: {{count: 1, bandwidth: 100Gbps, efficiency: 100%}}}}, fabric: {{type: fat_tree}}}}\n{}\n",
-             checkpoint);
-}
 
 Report report_of(std::string_view checkpoint) {
   Result<Outcome> outcome = simulate(load(two_hosts(checkpoint)), FoldMode::kFold);

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "traces/chakra/trace_builder.h"
-#include "traces/kineto/kernel_name.h"
 #include "traces/kineto/step_groups.h"
 #include "traces/kineto/step_work.h"
 
@@ -32,7 +31,7 @@ std::optional<ChakraCollective> type_of(std::string_view operation) {
   return found == kTypes.end() ? std::nullopt : std::optional(found->type);
 }
 
-// Writes the step of one trace; `groups`: the name of each of its groups, of the rank that it stands for.
+// Writes the step of one trace for the ranks that have the same groups: their names, by RankCalls::groups.
 class StepWriter {
  public:
   StepWriter(const KinetoTrace& trace, const StepWork& work) : trace_(trace), work_(work), builder_(trace.file) {}

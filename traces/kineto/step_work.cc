@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ Span last_step(const KinetoTrace& trace) {
 class StepReader {
  public:
   explicit StepReader(const KinetoTrace& trace) : trace_(trace), step_(last_step(trace)) {
+    for (const std::string& name : trace.names) communicates_.push_back(is_nccl_kernel(name));
     for (std::size_t i = 0; i < trace.calls.calls.size(); ++i) {
       const RecordedCall& call = trace.calls.calls[i];
       calls_[{call.start_ns, call.time}] = i;
@@ -90,7 +92,7 @@ class StepReader {
   }
 
   void find_call(const GpuActivity& activity, StepItem& item) {
-    if (!is_nccl_kernel(trace_.names[activity.name])) return;
+    if (!communicates_[activity.name]) return;
     const auto found = calls_.find({activity.start_ns, activity.time});
     if (found != calls_.end() && is_replayed(trace_.calls.calls[found->second])) {
       item.call = found->second;
@@ -109,8 +111,8 @@ class StepReader {
       if (number == activity.stream) continue;
       for (std::size_t i = stream.size(); i-- > 0;) {
         const GpuActivity& before = activity_of(stream[i]);
-        const bool communicates = is_nccl_kernel(trace_.names[before.name]);
-        if (communicates || end_of(stream[i]) > start || before.launched_ns > activity.launched_ns) continue;
+        const bool launched_before = before.launched_ns <= activity.launched_ns;
+        if (communicates_[before.name] || end_of(stream[i]) > start || !launched_before) continue;
         const auto launched_later = [&](std::size_t known) {
           const GpuActivity& other = activity_of(known);
           return std::pair(before.launched_ns, before.start_ns) > std::pair(other.launched_ns, other.start_ns);
@@ -141,6 +143,7 @@ class StepReader {
 
   const KinetoTrace& trace_;
   Span step_;
+  std::vector<bool> communicates_;                                  // by name
   std::map<std::pair<std::int64_t, Duration>, std::size_t> calls_;  // by start and time
   std::map<std::int32_t, std::vector<std::size_t>> streams_;        // items in order
   Duration last_end_;
