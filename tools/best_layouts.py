@@ -48,7 +48,7 @@ def limited(command, limit):
 
 
 def figures(layout):
-    return layout.get("played") or layout["formulas"]
+    return layout.get("simulated") or layout["formulas"]
 
 
 def words(layout):

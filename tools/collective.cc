@@ -251,17 +251,17 @@ class Collective final : public Command {
     const configs::Cluster& cluster = scenario.cluster;
     const CollectiveRequest calls = request(Bytes(1));
     std::string settings;
-    for (const std::string& setting : settings_played()) settings += fmt::format("# played set: {}\n", setting);
+    for (const std::string& setting : settings_played()) settings += fmt::format("# simulated set: {}\n", setting);
     return fmt::format(
         "# Collective test starting: {0}_perf\n"
         "# {0} on {1} ranks: {2} hosts x {3} {4}, fabric {5}, network {6}\n"
-        "# played cluster: {7}\n"
+        "# simulated cluster: {7}\n"
         "{8}"
-        "# played ranks: {1}\n"
-        "# played hosts: {2}\n"
-        "# played gpus_per_process: {9}\n"
-        "# played warmup: {10}\n"
-        "# played iterations: {11}\n"
+        "# simulated ranks: {1}\n"
+        "# simulated hosts: {2}\n"
+        "# simulated gpus_per_process: {9}\n"
+        "# simulated warmup: {10}\n"
+        "# simulated iterations: {11}\n"
         "#\n"
         "#       size         count      type   redop    root      time    algbw    busbw  algorithm   protocol  "
         "channels\n"
@@ -333,7 +333,7 @@ class Collective final : public Command {
     }
     return fmt::format(
         "{{\n  \"schema\": \"ringwright.collective/1\",\n  \"operation\": {},\n  \"ranks\": {},\n  \"hosts\": {},\n"
-        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"played\": {},\n  \"results\": [\n{}\n  ],\n"
+        "  \"gpu\": {},\n  \"fabric\": {},\n  \"network\": {},\n  \"simulated\": {},\n  \"results\": [\n{}\n  ],\n"
         "  \"ignored\": [{}],\n  \"error_on_machines_left_out\": {}\n}}\n",
         json_text(to_string(wanted_)), ranks_, scenario.cluster.hosts, json_text(scenario.cluster.gpu.name),
         json_text(scenario.cluster.fabric), json_text(scenario.simulate.network->name), played, join(rows, ",\n"),

@@ -186,7 +186,7 @@ class Search final : public Command {
     if (again) return write_to(write_, text);
     tell(
         fmt::format("error: the best layout cannot be read as '{}', and was not written; does the scenario name files "
-                    "beside it?\n",
+                    "in its own folder?\n",
                     write_));
     return refuse(again.error());
   }

@@ -112,12 +112,12 @@ void PlanAlgorithm::primitive(const CollectiveCall& call, const CollectivePlan&,
   out.notifies = own.notifies[at(index)];
   for (const PlanOpRef& after : op.after) out.after.push_back({.block = after.block, .primitive = after.op});
   out.continues = !moves_data(op);
-  out.tells = true;
+  out.signal_only = true;
   if (!moves_data(op)) return;
   out.size = Bytes(call.bytes.count() / plan_.units() * op.targets.front().size());
   out.adds = op.action->adds;
   const bool proxy_sends = op.port && out.sends.count > 0;
-  out.tells = !proxy_sends;
+  out.signal_only = !proxy_sends;
   out.operands = op.action->adds ? static_cast<int>(op.sources.size()) : 1;
   out.results = static_cast<int>(op.targets.size());
   for (const PlanRange& range : op.sources) {

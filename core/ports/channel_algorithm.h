@@ -96,11 +96,11 @@ struct Primitive {
   bool adds = false;
 
   // One-sided work, in addition to the ports: members of the host into whose memory the block stores `size` bytes, and
-  // from whose memory it loads them. `tells` (signal-only): messages through the ports carry no data, only a signal;
+  // from whose memory it loads them. `signal_only`: messages through the ports carry no data, only a signal;
   // then the block loads and stores `operands` and `results` times.
   std::vector<int> stores_to;
   std::vector<int> loads_from;
-  bool tells = false;
+  bool signal_only = false;
   int operands = 0;
   int results = 0;
 

@@ -44,7 +44,7 @@ std::uint64_t hash_of(const Primitive& primitive, const std::vector<int>& parts)
   hash = mix(hash, bits(primitive.sends.first) << 32U | bits(primitive.sends.count));
   hash = mix(hash, (primitive.reads ? 1U : 0U) | (primitive.stores ? 2U : 0U) | (primitive.adds ? 4U : 0U) |
                        (primitive.notifies ? 8U : 0U) | (primitive.continues ? 16U : 0U) |
-                       (primitive.tells ? 32U : 0U));
+                       (primitive.signal_only ? 32U : 0U));
   hash = mix(hash, bits(primitive.operands) << 32U | bits(primitive.results));
   // collect_one_sided() adds whom they reach.
   hash = mix(hash, bits(static_cast<std::int64_t>(primitive.stores_to.size())) << 32U |

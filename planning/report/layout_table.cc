@@ -10,7 +10,7 @@ namespace {
 ListedLayout listed(const JsonValue& layout, const std::vector<std::string>& axes) {
   ListedLayout entry{.memory_bytes = layout["memory_bytes"].number_or_unknown()};
   for (const std::string& axis : axes) entry.values.push_back(layout[axis].text());
-  const std::optional<double> played = layout["played"]["step_time_s"].number();
+  const std::optional<double> played = layout["simulated"]["step_time_s"].number();
   entry.played = played.has_value();
   entry.seconds = played ? *played : layout["formulas"]["step_time_s"].number_or_unknown();
   return entry;
@@ -49,7 +49,7 @@ std::vector<ListedLayout> listed_layouts(const JsonValue& search) {
   for (const std::string& axis : axes) columns.push_back(column_of(table, axis));
   const std::size_t memory = column_of(table, "memory_bytes");
   const std::size_t formulas = column_of(table, "formulas_step_time_s");
-  const std::size_t played = column_of(table, "played_step_time_s");
+  const std::size_t played = column_of(table, "simulated_step_time_s");
   for (const JsonValue& row : table["rows"].list()) {
     ListedLayout entry{.memory_bytes = cell_of(row, memory).number_or_unknown()};
     for (const std::size_t column : columns) entry.values.push_back(cell_of(row, column).text());

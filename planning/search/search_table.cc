@@ -41,7 +41,7 @@ std::string json_configuration(const Configuration& configuration, const std::ve
   text += fmt::format("\"dp\": {}, \"layers_per_part\": [{}], \"memory_bytes\": {}", configuration.dp,
                       fmt::join(configuration.layers_per_part, ", "), configuration.fullest.total.count());
   if (configuration.quick) text += ", \"formulas\": " + json_prediction(*configuration.quick);
-  if (configuration.played) text += ", \"played\": " + json_prediction(*configuration.played);
+  if (configuration.played) text += ", \"simulated\": " + json_prediction(*configuration.played);
   return text + "}";
 }
 
@@ -58,7 +58,7 @@ constexpr std::size_t kMostListed = 5'000;
 std::string json_layouts(const SearchResult& result) {
   std::vector<std::string> columns, rows;
   for (const configs::SearchAxis& axis : result.axes) columns.push_back(axis.name);
-  for (const char* const name : {"dp", "memory_bytes", "formulas_step_time_s", "played_step_time_s"}) {
+  for (const char* const name : {"dp", "memory_bytes", "formulas_step_time_s", "simulated_step_time_s"}) {
     columns.emplace_back(name);
   }
   for (std::size_t i = 0; i < std::min(result.ranked.size(), kMostListed); ++i) {
@@ -173,7 +173,7 @@ std::string render_search_csv(const SearchReport& report) {
   std::string text = "rank";
   for (const configs::SearchAxis& axis : report.result.axes) text += "," + csv_field(axis.name);
   text +=
-      ",dp,layers_per_part,memory_bytes,formulas_step_time_s,played_step_time_s,tokens_per_s_per_gpu,mfu,computing_s,"
+      ",dp,layers_per_part,memory_bytes,formulas_step_time_s,simulated_step_time_s,tokens_per_s_per_gpu,mfu,computing_s,"
       "bubble_s,"
       "exposed_s\n";
   for (std::size_t i = 0; i < report.result.ranked.size(); ++i) {

@@ -67,7 +67,7 @@ class CliTest(unittest.TestCase):
         self.assertEqual(found['axes']['tp'], ['1', '2'])
         self.assertEqual(len(ranked), found['predicted'])
         in_picoseconds = [round(seconds * 1e12) for seconds in (result['metrics']['step_time_s']['mean'],
-                                                                found['ranking'][0]['played']['step_time_s'])]
+                                                                found['ranking'][0]['simulated']['step_time_s'])]
         self.assertEqual(*in_picoseconds)
 
     def test_search_says_what_it_cannot_vary(self):

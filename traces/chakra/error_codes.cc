@@ -41,7 +41,7 @@ constexpr std::array kChakraCodes = {
     ErrorCode{.code = "E249",
               .title = "the nodes of a trace are no graph without cycles",
               .explanation = "Every id is that of one node, every dependency names a node of the same trace, and no "
-                             "node waits for itself through others. Such a trace could never be played to its end.",
+                             "node waits for itself through others. Such a trace could never be simulated to its end.",
               .example = "node 7 depends on node 9, which is not in the trace   # cut off, or filtered"},
     ErrorCode{.code = "E250",
               .title = "messages of traces have no partner",

@@ -83,7 +83,8 @@ void take_operation(const Json& document, CollectiveLog& log) {
 
 // What `ringwright collective --json` reports about its own run.
 void take_played(const Json& document, CollectiveLog& log) {
-  const auto played = document.find("played");
+  // "played" is the key of earlier versions.
+  const auto played = document.find(document.contains("simulated") ? "simulated" : "played");
   if (played == document.end() || !played->is_object()) return;
   const auto number = [&](const Json& object, const char* key, int fallback) {
     return parse_number<int>(text_of(object, key)).value_or(fallback);

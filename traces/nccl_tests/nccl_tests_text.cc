@@ -90,7 +90,8 @@ class PrintedReader {
       const auto code = words_of(text.substr(text.find("nccl-library=") + 13));
       if (!code.empty()) log_.version_of_library = library_version_in(code.front());
     }
-    if (words.size() > 1 && words[1] == "played") return take_played(text);
+    // "played" is the word of earlier versions.
+    if (words.size() > 1 && (words[1] == "simulated" || words[1] == "played")) return take_played(text);
     if (text.find("Out of bounds values") != std::string_view::npos ||
         text.find("Avg bus bandwidth") != std::string_view::npos) {
       ended_ = true;
@@ -104,7 +105,7 @@ class PrintedReader {
     if (const auto gpus = parse_number<int>(words[4])) log_.facts["gpus_per_process"] = fmt::format("{}", *gpus);
   }
 
-  // "# played cluster: dgx-h100", "# played set: cluster.nodes=2": what `ringwright collective` reports about its own
+  // "# simulated cluster: dgx-h100", "# simulated set: cluster.nodes=2": what `ringwright collective` reports about its own
   // run.
   void take_played(std::string_view text) {
     const std::size_t colon = text.find(':');

@@ -143,7 +143,7 @@ std::string training_json(const PlayedRow& row) {
                                  json_text(row.row.id), json_text(row.source), json_text(row.row.split),
                                  json_text(row.row.trust), json_text(row.row.model));
   text += fmt::format("\"layout\": {}, ", json_text(layout_text(row.row)));
-  if (!row.played()) return text + fmt::format("\"not_played\": {}}}", json_text(row.reason));
+  if (!row.played()) return text + fmt::format("\"not_simulated\": {}}}", json_text(row.reason));
   text += fmt::format("\"gpu\": {}, \"generation\": {}, \"strategy\": {}, \"precision\": {}, ", json_text(row.row.gpu),
                       json_text(row.kind.generation), json_text(row.kind.strategy), json_text(row.kind.precision));
   text +=
@@ -168,7 +168,7 @@ std::string training_json(const SourceScore& score) {
   }
   return fmt::format(
       "    {{\"name\": {}, \"title\": {}, \"rows\": {}, \"time\": {}, \"memory\": {}, \"tau\": {}, "
-      "\"sweeps\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, \"not_played\": {{{}}}}}",
+      "\"sweeps\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, \"not_simulated\": {{{}}}}}",
       json_text(score.name), json_text(score.title), score.rows, training_json(score.time), training_json(score.memory),
       score.tau ? fmt::format("{:.6f}", *score.tau) : "null", score.sweeps, score.target,
       score.threshold ? fmt::format("{}", *score.threshold) : "null", score.passed(), reasons);

@@ -36,10 +36,10 @@ constexpr std::array kHow = {"num_sm",
 
 // GEMMs whose exchange is configured together.
 struct Kind {
-  std::array<const char*, 2> products;
+  std::array<const char*, 2> gemms;
   std::string_view key;                     // our key that enables it; empty: there is no choice
   std::array<std::string_view, 2> methods;  // methods that enable it; the first is simulated
-  std::string_view else_played;             // what any other method means here
+  std::string_view otherwise;             // what any other method means here
 };
 constexpr std::array kKinds{
     Kind{{"qkv_fprop", "fc1_fprop"},
@@ -60,15 +60,15 @@ class Settings {
  public:
   explicit Settings(Imports& imports) : imports_(imports) {}
 
-  void say(ConfigMap& product, std::string_view name, std::string_view key, const std::string& value) {
+  void set(ConfigMap& gemm, std::string_view name, std::string_view key, const std::string& value) {
     const std::string start = fmt::format("parallel.{}=", key);
     const auto known = std::ranges::find_if(
         imports_.values, [&](const ImportedValue& earlier) { return earlier.setting.starts_with(start); });
     if (known == imports_.values.end())
-      return imports_.set(start.substr(0, start.size() - 1), value, product.origin(name));
+      return imports_.set(start.substr(0, start.size() - 1), value, gemm.origin(name));
     if (known->setting == start + value) return;
-    product.warn(name, "W136",
-                 fmt::format("{} is not modelled for one GEMM: {} from {} applies to all", product.path_of(name),
+    gemm.warn(name, "W136",
+                 fmt::format("{} is not modelled for one GEMM: {} from {} applies to all", gemm.path_of(name),
                              known->setting, known->origin));
   }
 
@@ -76,30 +76,30 @@ class Settings {
   Imports& imports_;
 };
 
-void read_gemm(ConfigMap product, const Kind& kind, Settings& settings) {
-  if (product.has("method")) {
+void read_gemm(ConfigMap gemm, const Kind& kind, Settings& settings) {
+  if (gemm.has("method")) {
     const std::string method =
-        product.choice({.name = "method", .doc = "how it is exchanged", .fallback = "bulk"}, kMethods);
+        gemm.choice({.name = "method", .doc = "how it is exchanged", .fallback = "bulk"}, kMethods);
     const bool listed = std::ranges::find(kind.methods, method) != kind.methods.end();
-    const bool bulk_gradients = method == "bulk" && kind.else_played.empty();
-    if (!kind.key.empty()) settings.say(product, "method", kind.key, listed ? "true" : "false");
+    const bool bulk_gradients = method == "bulk" && kind.otherwise.empty();
+    if (!kind.key.empty()) settings.set(gemm, "method", kind.key, listed ? "true" : "false");
     if (!listed && !bulk_gradients) {
-      product.warn("method", "W136",
-                   fmt::format("{}: {} is not modelled: {}", product.path_of("method"), method, kind.else_played));
+      gemm.warn("method", "W136",
+                   fmt::format("{}: {} is not modelled: {}", gemm.path_of("method"), method, kind.otherwise));
     }
     if (listed && method != kind.methods[0]) {
-      product.warn("method", "W136",
-                   fmt::format("{}: {} is not modelled: it is simulated as {}", product.path_of("method"), method,
+      gemm.warn("method", "W136",
+                   fmt::format("{}: {} is not modelled: it is simulated as {}", gemm.path_of("method"), method,
                                kind.methods[0]));
     }
   }
-  if (product.has("num_splits")) {
+  if (gemm.has("num_splits")) {
     const std::int64_t splits =
-        product.integer({.name = "num_splits", .doc = "parts of the GEMM", .fallback = 4, .min = 1, .max = 64});
-    settings.say(product, "num_splits", "tp_comm_overlap_num_splits", fmt::format("{}", splits));
+        gemm.integer({.name = "num_splits", .doc = "parts of the GEMM", .fallback = 4, .min = 1, .max = 64});
+    settings.set(gemm, "num_splits", "tp_comm_overlap_num_splits", fmt::format("{}", splits));
   }
   for (const char* key : kHow)
-    product.ignore(key, "how kernels of an exchange share the GPU is not modelled per GEMM");
+    gemm.ignore(key, "how kernels of an exchange share the GPU is not modelled per GEMM");
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ void read_gemm(ConfigMap product, const Kind& kind, Settings& settings) {
 void read_tensor_overlap(ConfigMap file, Imports& imports) {
   Settings settings(imports);
   for (const Kind& kind : kKinds) {
-    for (const char* name : kind.products) {
+    for (const char* name : kind.gemms) {
       if (file.has(name)) read_gemm(file.map(name, "one GEMM"), kind, settings);
     }
   }

@@ -118,7 +118,7 @@ void CollectivePlayer::start_batch(std::uint32_t slot, const UniformSteps& unifo
   job_.sent[request.rank_class.index()][request.dimension.index()] += uniform.size * call.steps;
   job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps);
   const auto& group = job_.group_of(request.rank_class, request.dimension);
-  job_.driven.start({.from = job_.rank_of(request.rank_class),
+  job_.paced.start({.from = job_.rank_of(request.rank_class),
                       .to = group[static_cast<std::size_t>(call.now.sends.front().peer)],
                       .size = uniform.size,
                       .label = collective_label(request.dimension),
@@ -148,7 +148,7 @@ void CollectivePlayer::start_send(std::uint32_t slot, std::size_t index) {
   const bool down = send.route_kind == RouteKind::kDownFromSwitch;
   if (!down) job_.sent[call.request.rank_class.index()][call.request.dimension.index()] += send.size;
   ++job_.messages[call.request.rank_class.index()];
-  job_.driven.start({.from = down ? peer : self,
+  job_.paced.start({.from = down ? peer : self,
                       .to = down ? self : peer,
                       .size = send.size,
                       .route_kind = send.route_kind,

@@ -116,7 +116,7 @@ void MessagePlayer::put_on_wire(std::uint32_t slot) {
   const auto& group = job_.group_of(request.rank_class, request.dimension);
   job_.sent[request.rank_class.index()][request.dimension.index()] += spec.bytes;
   ++job_.messages[request.rank_class.index()];
-  NetworkModel& network = spec.moved_by == MovedBy::kAgent ? job_.network : job_.driven;
+  NetworkModel& network = spec.moved_by == MovedBy::kAgent ? job_.network : job_.paced;
   network.start({.from = job_.rank_of(request.rank_class),
                  .to = group[static_cast<std::size_t>(peer_of(request))],
                  .size = spec.bytes,

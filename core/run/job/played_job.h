@@ -29,7 +29,7 @@ struct PlayedJob {
   const TaskGraph& graph;
   const RankClasses& classes;
   NetworkModel& network;
-  NetworkModel& driven;  // the same, paced by thread blocks: slower while kernels take memory bandwidth from them
+  NetworkModel& paced;  // the same, paced by thread blocks: slower while kernels take memory bandwidth from them
   CopyBlockClocks* clocks;   // null: nothing slows thread blocks
   ActivityLedger& ledger;
   CommunicationListener& listener;

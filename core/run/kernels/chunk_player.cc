@@ -115,7 +115,7 @@ void ChunkPlayer::begin(PlayItem part) {
   block.working = true;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
-    queue.size[queue.written % kSlots] = block.now.tells ? Bytes(0) : block.now.size;
+    queue.size[queue.written % kSlots] = block.now.signal_only ? Bytes(0) : block.now.size;
     ++queue.written;
   }
   const Duration fixed = fixed_time(inputs_.costs, play, block);
@@ -144,7 +144,7 @@ void ChunkPlayer::move(PlayItem part) {
 void ChunkPlayer::announce(PlayItem part) {
   const ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
-  const Duration first = block.now.tells ? Duration() : line_time(inputs_.costs, play, block);
+  const Duration first = block.now.signal_only ? Duration() : line_time(inputs_.costs, play, block);
   if (first == Duration()) return;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     const PlayItem to{.play = part.play, .index = block.first_queue + static_cast<std::uint32_t>(s)};
@@ -189,7 +189,7 @@ int ChunkPlayer::start_stores(PlayItem part, Bytes size, Arrival arrival) {
   const ChunkBlock& block = play.blocks[part.index];
   int flows = 0;
   bool in_switch = false;
-  if (block.now.tells) return 0;
+  if (block.now.signal_only) return 0;
   for (int s = block.now.sends.first; s < block.now.sends.first + block.now.sends.count; ++s) {
     const ChunkQueue& queue = play.queues[block.first_queue + static_cast<std::uint32_t>(s)];
     if (queue.network || (queue.route_kind == RouteKind::kUpToSwitch && in_switch)) continue;

@@ -39,7 +39,7 @@ bool gives_to_switch(const ChunkBlock& block) {
 
 // Every operand is loaded, every destination is stored to. A switch's sum is one operand, a multicast is sent once.
 int loads_of(const ChunkBlock& block) {
-  if (block.now.tells) return std::max(block.now.operands, 1);
+  if (block.now.signal_only) return std::max(block.now.operands, 1);
   const PortRange& from = block.now.receives;
   const bool summed =
       from.count > 1 && through_switch(block.block.receives[static_cast<std::size_t>(from.first)].route_kind);
@@ -49,7 +49,7 @@ int loads_of(const ChunkBlock& block) {
 }
 
 int stores_of(const ChunkBlock& block) {
-  if (block.now.tells) return std::max(block.now.results, 1);
+  if (block.now.signal_only) return std::max(block.now.results, 1);
   const PortRange& to = block.now.sends;
   const bool multicast =
       to.count > 1 && through_switch(block.block.sends[static_cast<std::size_t>(to.first)].route_kind);

@@ -11,7 +11,7 @@ StepCommunication::StepCommunication(const Parts& parts)
            .graph = parts.inputs.graph,
            .classes = parts.inputs.classes,
            .network = parts.inputs.network,
-           .driven = contention_ != nullptr ? contention_->network() : parts.inputs.network,
+           .paced = contention_ != nullptr ? contention_->network() : parts.inputs.network,
            .clocks = contention_ != nullptr ? &contention_->clocks() : nullptr,
            .ledger = parts.ledger,
            .listener = parts.listener,

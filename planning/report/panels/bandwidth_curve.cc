@@ -26,8 +26,8 @@ ReportSection collective_header(const ResultInput& input) {
                              .value = fmt::format("{:.4g} GB/s", best),
                              .remark = "at " + bytes_text(best_size)});
   section.figures.push_back({.name = "Shortest time", .value = seconds_text(least / 1e6), .remark = "of all sizes"});
-  section.command = {"ringwright", "collective", result["played"]["cluster"].text(), result["operation"].text()};
-  for (const JsonValue& setting : result["played"]["set"].list()) {
+  section.command = {"ringwright", "collective", result["simulated"]["cluster"].text(), result["operation"].text()};
+  for (const JsonValue& setting : result["simulated"]["set"].list()) {
     section.command.emplace_back("--set");
     section.command.push_back(setting.text());
   }

@@ -18,7 +18,7 @@ std::string layout_words(const JsonValue& search, const JsonValue& layout) {
 }
 
 const JsonValue& prediction_of(const JsonValue& layout) {
-  const JsonValue& played = layout["played"];
+  const JsonValue& played = layout["simulated"];
   return played.kind == JsonValue::Kind::kMap ? played : layout["formulas"];
 }
 

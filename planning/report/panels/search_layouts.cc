@@ -17,11 +17,11 @@ std::vector<Panel> search_layouts(const ResultInput& result) {
               tokens = number_column("tokens/s per GPU", ""), mfu = number_column("MFU", "%");
   for (std::size_t i = 0; i < ranking.size(); ++i) {
     const JsonValue& layout = ranking[i];
-    const JsonValue& best = layout["played"].keys.empty() ? layout["formulas"] : layout["played"];
+    const JsonValue& best = layout["simulated"].keys.empty() ? layout["formulas"] : layout["simulated"];
     numbers(rank).push_back(static_cast<double>(i + 1));
     numbers(dp).push_back(layout["dp"].number_or_unknown());
     numbers(memory).push_back(layout["memory_bytes"].number_or_unknown() / 1073741824.0);
-    numbers(played).push_back(layout["played"]["step_time_s"].number_or_unknown());
+    numbers(played).push_back(layout["simulated"]["step_time_s"].number_or_unknown());
     numbers(formulas).push_back(layout["formulas"]["step_time_s"].number_or_unknown());
     numbers(tokens).push_back(best["tokens_per_s_per_gpu"].number_or_unknown());
     numbers(mfu).push_back(best["mfu"].number_or_unknown() * 100.0);

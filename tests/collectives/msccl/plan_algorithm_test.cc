@@ -39,7 +39,7 @@ TEST(PlanAlgorithm, StoresAndLoadsMoveTheBytesAndSignalsSynchronise) {
   EXPECT_EQ(primitive.results, 3);
   EXPECT_EQ(primitive.sends.count, 0);
   algorithm.primitive(call, algorithm.plan(), 1, 0, 3, primitive);  // the second signal
-  EXPECT_TRUE(primitive.tells);
+  EXPECT_TRUE(primitive.signal_only);
   EXPECT_EQ(primitive.size, Bytes(0));
   EXPECT_EQ(primitive.sends.first, 2);
   EXPECT_EQ(primitive.sends.count, 2);
@@ -52,7 +52,7 @@ TEST(PlanAlgorithm, ProxiesSendDataAsMessages) {
   const CollectiveCall call = call_of(layout, CollectiveKind::kAllGather, Bytes(3 << 20));
   Primitive primitive;
   algorithm.primitive(call, algorithm.plan(), 0, 0, 0, primitive);
-  EXPECT_FALSE(primitive.tells);
+  EXPECT_FALSE(primitive.signal_only);
   EXPECT_EQ(primitive.size, 1_MiB);
   EXPECT_EQ(primitive.sends.count, 2);
   algorithm.primitive(call, algorithm.plan(), 0, 0, 2, primitive);  // waits for two signals and the data before them

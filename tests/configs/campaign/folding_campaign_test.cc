@@ -132,11 +132,11 @@ TEST_P(FoldingCampaign, IsExactInRandomScenarios) {
   std::uint64_t drawn = 0;
   std::uint64_t refused = 0;
   std::string refusals;
-  const std::string at_hand = test::own_folder() + "scenario.yaml";
+  const std::string scenario_file = test::own_folder() + "scenario.yaml";
   for (std::uint64_t seed = first + GetParam(); seed < first + count; seed += kBlocks) {
     ++drawn;
     const std::string text = random_scenario(seed);
-    std::ofstream(at_hand) << "# seed " << seed << "\n" << text;
+    std::ofstream(scenario_file) << "# seed " << seed << "\n" << text;
     if (const std::string why = refusal(text); !why.empty()) {
       ++refused;
       refusals += fmt::format("seed {}: {}", seed, why);
@@ -145,7 +145,7 @@ TEST_P(FoldingCampaign, IsExactInRandomScenarios) {
     const std::string problem = difference(load(text));
     EXPECT_EQ(problem, "") << "seed " << seed << "\n" << text;
   }
-  std::filesystem::remove_all(std::filesystem::path(at_hand).parent_path());
+  std::filesystem::remove_all(std::filesystem::path(scenario_file).parent_path());
   RecordProperty("drawn", static_cast<int>(drawn));
   RecordProperty("refused", static_cast<int>(refused));
   EXPECT_LE(refused * 5, drawn) << refused << " of " << drawn << " scenarios are refused\n" << refusals;

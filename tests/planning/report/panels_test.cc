@@ -134,7 +134,7 @@ TEST(ValidationErrors, AreThoseOfTheRows) {
   const ReportSection section = section_from(
       R"({"schema": "ringwright.validation.training/1", "rows": [
           {"id": "1", "source": "a", "measured_s": 1, "predicted_s": 2}, {"id": "2", "source": "b", "measured_s": 4, "predicted_s": 2},
-          {"id": "3", "source": "b", "not_played": "no GPU"}]})");
+          {"id": "3", "source": "b", "not_simulated": "no GPU"}]})");
   const Panel panel = panel_of(section, "validation-errors");
   EXPECT_THAT(texts_of(panel, 0), ElementsAre("a", "b", "all"));
   EXPECT_THAT(numbers_of(panel, 2), ElementsAre(DoubleNear(100, 1e-9), DoubleNear(50, 1e-9), DoubleNear(75, 1e-9)));

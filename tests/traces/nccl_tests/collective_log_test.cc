@@ -55,9 +55,9 @@ TEST(PrintedLog, TellsItsTestByTheCommandThatAScriptEchoed) {
 
 TEST(PrintedLog, OfOurOwnTellsTheMachineThatWasPlayed) {
   const std::string head =
-      "# Collective test starting: all_reduce_perf\n# played cluster: dgx-h100\n# played set: cluster.nodes=2\n"
-      "# played ranks: 16\n# played hosts: 2\n# played gpus_per_process: 1\n# played warmup: 0\n"
-      "# played iterations: 3\n#       size         count      type   redop    root      time    algbw    busbw\n"
+      "# Collective test starting: all_reduce_perf\n# simulated cluster: dgx-h100\n# simulated set: cluster.nodes=2\n"
+      "# simulated ranks: 16\n# simulated hosts: 2\n# simulated gpus_per_process: 1\n# simulated warmup: 0\n"
+      "# simulated iterations: 3\n#       size         count      type   redop    root      time    algbw    busbw\n"
       "           8             2     float     sum      -1     29.82    0.00    0.00\n# Avg bus bandwidth    : 0\n";
   const CollectiveLogReading result = reading("x.log", head);
   EXPECT_TRUE(result.warnings.all().empty());

@@ -50,7 +50,7 @@ TEST(TrainingReport, JsonNamesEveryRow) {
   EXPECT_THAT(json, HasSubstr("\"error\": 0.100000"));
   EXPECT_THAT(json, HasSubstr("\"terms_s\": {\"compute\": 8.8, \"tp\": 2.2}"));
   EXPECT_THAT(json, HasSubstr("\"assumed\": [\"one \\\"sequence\\\"\"]"));
-  EXPECT_THAT(json, HasSubstr("\"not_played\": \"there is no preset for the GPU 'TPU'\""));
+  EXPECT_THAT(json, HasSubstr("\"not_simulated\": \"there is no preset for the GPU 'TPU'\""));
 }
 
 TEST(TrainingReport, MarkdownIsATable) {
