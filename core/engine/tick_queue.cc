@@ -7,7 +7,7 @@
 
 namespace ringwright {
 
-TickQueue::TickQueue() : lists_(kReach) {}
+TickQueue::TickQueue() : lists_(kReach, kNone) {}
 
 void TickQueue::postpone(Tick when, TickEvent event) {
   CHECK(when >= now_, "an event cannot be scheduled in the past");
@@ -18,7 +18,7 @@ void TickQueue::postpone(Tick when, TickEvent event) {
 void TickQueue::bring_near() {
   while (!later_.empty() && later_.front().when - now_ < static_cast<Tick>(kReach)) {
     if (later_.front().when >= kLastTick) return;
-    append(static_cast<std::size_t>(later_.front().when) & kMask, later_.front().event);
+    append(later_.front().when, later_.front().event);
     std::ranges::pop_heap(later_, IsLater());
     later_.pop_back();
   }
@@ -50,28 +50,29 @@ std::size_t TickQueue::distance_to_next() const {
 }
 
 std::optional<TickEvent> TickQueue::next() {
-  std::size_t slot = static_cast<std::size_t>(now_) & kMask;
-  if (lists_[slot].first == kNone) {
-    const std::size_t distance = distance_to_next();
-    if (distance < kReach) {
-      now_ += static_cast<Tick>(distance);
+  if (last_of(now_) == kNone) {
+    if (next_tick_ < kLastTick) {
+      now_ = next_tick_;
     } else {
       if (later_.empty() || later_.front().when >= kLastTick) return std::nullopt;
       now_ = later_.front().when;
     }
     bring_near();
-    slot = static_cast<std::size_t>(now_) & kMask;
   }
-  List& list = lists_[slot];
-  Entry& entry = entries_[list.first];
+  const std::size_t slot = static_cast<std::size_t>(now_) & kMask;
+  const std::uint32_t last = lists_[slot];
+  const std::uint32_t taken = entries_[last].next;
+  Entry& entry = entries_[taken];
   const TickEvent event = entry.event;
-  const std::uint32_t taken = list.first;
-  list.first = entry.next;
+  entries_[last].next = entry.next;
   entry.next = free_;
   free_ = taken;
-  if (list.first == kNone) {
+  if (taken == last) {
+    lists_[slot] = kNone;
     const std::uint64_t word = words_[slot >> 6U] &= ~(std::uint64_t{1} << (slot & 63U));
     if (word == 0) groups_[slot >> 12U] &= ~(std::uint64_t{1} << ((slot >> 6U) & 63U));
+    const std::size_t distance = distance_to_next();
+    next_tick_ = distance < kReach ? now_ + static_cast<Tick>(distance) : kLastTick;
   }
   ++events_run_;
   return event;
@@ -79,7 +80,7 @@ std::optional<TickEvent> TickQueue::next() {
 
 void TickQueue::reset() {
   if (distance_to_next() < kReach) {
-    std::ranges::fill(lists_, List());
+    std::ranges::fill(lists_, kNone);
     words_.fill(0);
     groups_.fill(0);
     entries_.clear();
@@ -87,6 +88,7 @@ void TickQueue::reset() {
   }
   later_.clear();
   now_ = 0;
+  next_tick_ = kLastTick;
 }
 
 }  // namespace ringwright

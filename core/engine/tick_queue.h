@@ -24,7 +24,7 @@ class TickQueue {
   // `when` must not lie in the past.
   void at(Tick when, TickEvent event) {
     if (when - now_ < static_cast<Tick>(kReach)) {
-      append(static_cast<std::size_t>(when) & kMask, event);
+      append(when, event);
     } else {
       postpone(when, event);
     }
@@ -32,7 +32,14 @@ class TickQueue {
   void after(Tick delay, TickEvent event) { at(now_ + delay, event); }
   // The next event, after moving the clock to it; empty when none is left or the next one is at kLastTick or later.
   [[nodiscard]] std::optional<TickEvent> next();
-  [[nodiscard]] bool has_more_now() const { return lists_[static_cast<std::size_t>(now_) & kMask].first != kNone; }
+  // What next() will return unless something earlier is scheduled before; null where that is not known. To fetch what
+  // it is about into the cache meanwhile.
+  [[nodiscard]] const TickEvent* upcoming() const {
+    const std::uint32_t here = last_of(now_);
+    const std::uint32_t last = here != kNone || next_tick_ == kLastTick ? here : last_of(next_tick_);
+    return last == kNone ? nullptr : &entries_[entries_[last].next].event;
+  }
+  [[nodiscard]] bool has_more_now() const { return last_of(now_) != kNone; }
   // Whether next() returned nothing although events at or after kLastTick are left.
   [[nodiscard]] bool is_out_of_clock() const { return !later_.empty(); }
   // Back to tick 0, with nothing scheduled; memory is retained.
@@ -46,11 +53,7 @@ class TickQueue {
 
   struct Entry {
     TickEvent event;
-    std::uint32_t next = kNone;
-  };
-  struct List {
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
+    std::uint32_t next = kNone;  // in its list, from the last one to the first; or the next free one
   };
   struct Later {
     Tick when = 0;
@@ -63,7 +66,8 @@ class TickQueue {
     }
   };
 
-  void append(std::size_t slot, TickEvent event) {
+  [[nodiscard]] std::uint32_t last_of(Tick when) const { return lists_[static_cast<std::size_t>(when) & kMask]; }
+  void append(Tick when, TickEvent event) {
     std::uint32_t index = free_;
     if (index == kNone) {
       index = static_cast<std::uint32_t>(entries_.size());
@@ -71,16 +75,18 @@ class TickQueue {
     } else {
       free_ = entries_[index].next;
     }
-    entries_[index] = {.event = event, .next = kNone};
-    List& list = lists_[slot];
-    if (list.first == kNone) {
-      list.first = index;
+    const std::size_t slot = static_cast<std::size_t>(when) & kMask;
+    std::uint32_t& last = lists_[slot];
+    if (last == kNone) {
+      entries_[index] = {.event = event, .next = index};
       words_[slot >> 6U] |= std::uint64_t{1} << (slot & 63U);
       groups_[slot >> 12U] |= std::uint64_t{1} << ((slot >> 6U) & 63U);
+      if (when > now_ && when < next_tick_) next_tick_ = when;
     } else {
-      entries_[list.last].next = index;
+      entries_[index] = {.event = event, .next = entries_[last].next};
+      entries_[last].next = index;
     }
-    list.last = index;
+    last = index;
   }
   void postpone(Tick when, TickEvent event);
   void bring_near();
@@ -88,8 +94,9 @@ class TickQueue {
   [[nodiscard]] std::size_t distance_to_next() const;
 
   Tick now_ = 0;
+  Tick next_tick_ = kLastTick;  // while the list of this tick is empty: the next one with a list; kLastTick: none
   std::uint64_t events_run_ = 0;
-  std::vector<List> lists_;                            // by tick modulo kReach
+  std::vector<std::uint32_t> lists_;                   // by tick modulo kReach: the last entry, before the first
   std::array<std::uint64_t, kReach / 64> words_{};     // a bit per list
   std::array<std::uint64_t, kReach / 4096> groups_{};  // a bit per word
   std::vector<Entry> entries_;

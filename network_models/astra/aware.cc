@@ -99,6 +99,14 @@ class AstraAwareNetwork final : public MessageNetwork {
     if (link.first != kNoMessage) wake_when_free(index >> 1U);
   }
 
+  void prefetch(std::uint32_t index) const override {
+    if ((index & 1U) == 0) {
+      __builtin_prefetch(&messages_[index >> 1U]);
+    } else {
+      __builtin_prefetch(&links_[index >> 1U]);
+    }
+  }
+
   void reset() override {
     std::ranges::fill(links_, MessageLink());
     messages_.clear();

@@ -85,6 +85,8 @@ class ChunkStreams {
   void enter(std::uint32_t collective, std::uint32_t position, std::int64_t priority);
 
   void on_arrival(std::uint32_t token);
+  // Into the cache, since its arrival is near.
+  void prefetch(std::uint32_t token) const { __builtin_prefetch(messages_.data() + (token >> 1U)); }
   void on_late_message(std::uint32_t chunk) { on_message(chunk); }
   void on_packet(std::uint32_t chunk, Tick reduction);
   // The chunk's phase, a graph, is done.

@@ -2,10 +2,13 @@
 
 namespace ringwright {
 
-std::uint32_t RankEvents::find_or_add(std::uint32_t rank, Tick when) {
-  for (std::uint32_t batch = first_of_[rank]; batch != kNone; batch = batches_[batch].next_of_rank) {
-    if (batches_[batch].when == when) return batch;
-  }
+std::uint32_t RankEvents::find(std::uint32_t rank, Tick when) const {
+  std::uint32_t batch = first_of_[rank];
+  while (batch != kNone && batches_[batch].when != when) batch = batches_[batch].next_of_rank;
+  return batch;
+}
+
+void RankEvents::add(std::uint32_t rank, Tick when, const RankEvent& event) {
   std::uint32_t batch = free_batch_;
   if (batch == kNone) {
     batch = static_cast<std::uint32_t>(batches_.size());
@@ -13,14 +16,18 @@ std::uint32_t RankEvents::find_or_add(std::uint32_t rank, Tick when) {
   } else {
     free_batch_ = batches_[batch].next_of_rank;
   }
-  batches_[batch] = {.when = when, .rank = rank, .next_of_rank = first_of_[rank]};
+  batches_[batch] = {.when = when, .rank = rank, .next_of_rank = first_of_[rank], .first = event};
   first_of_[rank] = batch;
   queue_.at(when, job_event(JobEvent::kRankBatch, batch));
-  return batch;
 }
 
 void RankEvents::after(std::uint32_t rank, Tick delay, const RankEvent& event) {
-  const std::uint32_t batch_index = find_or_add(rank, queue_.now() + delay);
+  const Tick when = queue_.now() + delay;
+  const std::uint32_t batch_index = find(rank, when);
+  if (batch_index == kNone) {
+    add(rank, when, event);
+    return;
+  }
   std::uint32_t entry = free_entry_;
   if (entry == kNone) {
     entry = static_cast<std::uint32_t>(entries_.size());
@@ -30,8 +37,8 @@ void RankEvents::after(std::uint32_t rank, Tick delay, const RankEvent& event) {
   }
   entries_[entry] = {.event = event, .next = kNone};
   Batch& batch = batches_[batch_index];
-  if (batch.first == kNone) {
-    batch.first = entry;
+  if (batch.second == kNone) {
+    batch.second = entry;
   } else {
     entries_[batch.last].next = entry;
   }

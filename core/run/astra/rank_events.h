@@ -29,7 +29,9 @@ class RankEvents {
   template <class Handle>
   void run(std::uint32_t batch, Handle&& handle) {
     const std::uint32_t rank = batches_[batch].rank;
-    for (std::uint32_t at = batches_[batch].first; at != kNone;) {
+    const RankEvent first = batches_[batch].first;
+    handle(rank, first);
+    for (std::uint32_t at = batches_[batch].second; at != kNone;) {
       const RankEvent event = entries_[at].event;
       handle(rank, event);
       const std::uint32_t next = entries_[at].next;
@@ -39,6 +41,9 @@ class RankEvents {
     }
     remove(batch);
   }
+
+  // Into the cache, since its run is near.
+  void prefetch(std::uint32_t batch) const { __builtin_prefetch(&batches_[batch]); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -50,13 +55,15 @@ class RankEvents {
   struct Batch {
     Tick when = 0;
     std::uint32_t rank = 0;
-    std::uint32_t first = kNone;
+    std::uint32_t second = kNone;  // entries after the first event; most batches have none
     std::uint32_t last = kNone;
     std::uint32_t next_of_rank = kNone;  // or the next free one
+    RankEvent first;
   };
 
   void remove(std::uint32_t batch);
-  [[nodiscard]] std::uint32_t find_or_add(std::uint32_t rank, Tick when);
+  [[nodiscard]] std::uint32_t find(std::uint32_t rank, Tick when) const;
+  void add(std::uint32_t rank, Tick when, const RankEvent& event);
 
   TickQueue& queue_;
   std::vector<std::uint32_t> first_of_;  // by rank

@@ -1,8 +1,12 @@
 #include "core/engine/tick_queue.h"
 
+#include <array>
+#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "core/base/random.h"
 
 namespace ringwright::tick_queue_test {
 namespace {
@@ -51,6 +55,38 @@ TEST(TickQueue, NothingHappensAtTheEndOfTheClock) {
   queue.at(5, {.index = 1});
   EXPECT_EQ(drain(queue), std::vector<std::uint32_t>{1});
   EXPECT_TRUE(queue.is_out_of_clock());
+}
+
+// As a sorted list has them: events that schedule others, near and far. What is upcoming comes next.
+TEST(TickQueue, OrderIsThatOfASortedList) {
+  TickQueue queue;
+  std::multimap<Tick, std::uint32_t> sorted;  // equal ticks keep the order of insertion
+  std::uint64_t random = 1;
+  std::uint32_t scheduled = 0;
+  const auto schedule = [&](Tick when) {
+    queue.at(when, {.index = scheduled});
+    sorted.emplace(when, scheduled++);
+  };
+  schedule(3);
+  while (!sorted.empty()) {
+    const TickEvent* const upcoming = queue.upcoming();
+    if (upcoming != nullptr) {
+      EXPECT_EQ(upcoming->index, sorted.begin()->second);
+    }
+    const auto event = queue.next();
+    ASSERT_TRUE(event.has_value());
+    ASSERT_EQ(event->index, sorted.begin()->second);
+    ASSERT_EQ(queue.now(), sorted.begin()->first);
+    sorted.erase(sorted.begin());
+    for (std::uint64_t more = splitmix64(++random) % 4; more > 0 && scheduled < 20'000; --more) {
+      constexpr std::array<std::uint64_t, 4> kReaches = {2, 100, 70'000, 300'000};
+      const std::uint64_t reach = kReaches[splitmix64(++random) % kReaches.size()];
+      schedule(queue.now() + static_cast<Tick>(splitmix64(++random) % reach));
+    }
+  }
+  EXPECT_GT(scheduled, 1'000U);
+  EXPECT_EQ(queue.upcoming(), nullptr);
+  EXPECT_FALSE(queue.next().has_value());
 }
 
 TEST(TickQueue, ResetForgetsEverything) {
