@@ -13,7 +13,7 @@
 #include "traces/chakra/job.h"
 #include "traces/chakra/rank_files.h"
 #include "traces/chakra/replay.h"
-#include "traces/chakra/writer.h"
+#include "traces/chakra/trace_identity.h"
 #include "traces/goal/goal_file.h"
 #include "traces/kineto/kineto_trace.h"
 #include "traces/kineto/replay.h"
@@ -45,7 +45,7 @@ std::string digest(const traces::ChakraJob& job) {
   std::vector<std::string> of_trace(job.traces.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t trace = 0; trace < of_trace.size(); ++trace) {
-    of_trace[trace] = sha256(traces::chakra_records(job.traces[trace]));
+    of_trace[trace] = sha256(traces::trace_identity(job.traces[trace]));
   }
   for (const std::uint32_t trace : job.trace_of) all += of_trace[trace];
   return sha256(all);

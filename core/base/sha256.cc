@@ -1,76 +1,27 @@
 #include "core/base/sha256.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include <fmt/format.h>
 
+#include "core/base/sha256_blocks.h"
+
 namespace ringwright {
-namespace {
-
-constexpr std::size_t kBlock = 64;
-
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
-constexpr std::array<std::uint32_t, 64> kRound = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-using State = std::array<std::uint32_t, 8>;
-
-constexpr std::uint32_t rotate(std::uint32_t x, unsigned n) {
-  return (x >> n) | (x << (32U - n));
-}
-
-void absorb(State& state, std::string_view block) {
-  std::array<std::uint32_t, 64> w{};
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    w[i / 4] = (w[i / 4] << 8U) | static_cast<unsigned char>(block[i]);
-  }
-  for (std::size_t i = 16; i < 64; ++i) {
-    const std::uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ (w[i - 15] >> 3U);
-    const std::uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ (w[i - 2] >> 10U);
-    w[i] = w[i - 16] + s0 + w[i - 7] + s1;
-  }
-  auto [a, b, c, d, e, f, g, h] = state;
-  for (std::size_t i = 0; i < 64; ++i) {
-    const std::uint32_t s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
-    const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[i] + w[i];
-    const std::uint32_t s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
-    const std::uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + t1;
-    d = c;
-    c = b;
-    b = a;
-    a = t1 + t2;
-  }
-  const State after = {a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < state.size(); ++i) state[i] += after[i];
-}
-
-}  // namespace
 
 std::string sha256(std::string_view data) {
+  const auto absorb_blocks = has_sha_instructions() ? absorb_by_instructions : absorb_portably;
   // The first 32 bits of the fractional parts of the square roots of the first 8 primes (5.3.3).
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const std::size_t whole = data.size() / kBlock * kBlock;
-  for (std::size_t at = 0; at < whole; at += kBlock) absorb(state, data.substr(at, kBlock));
+  Sha256State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  const std::size_t whole = data.size() / kSha256Block * kSha256Block;
+  absorb_blocks(state, data.substr(0, whole));
   // Padding: a one bit, zeros, and the length in bits as 64 bits, big end first.
   std::string tail(data.substr(whole));
   tail += '\x80';
-  while (tail.size() % kBlock != kBlock - 8) tail += '\0';
+  while (tail.size() % kSha256Block != kSha256Block - 8) tail += '\0';
   const std::uint64_t bits = static_cast<std::uint64_t>(data.size()) * 8;
   for (unsigned shift = 64; shift > 0; shift -= 8) tail += static_cast<char>((bits >> (shift - 8)) & 0xFFU);
-  for (std::size_t at = 0; at < tail.size(); at += kBlock) absorb(state, std::string_view(tail).substr(at, kBlock));
+  absorb_blocks(state, tail);
   std::string text;
   for (const std::uint32_t word : state) text += fmt::format("{:08x}", word);
   return text;

@@ -23,6 +23,9 @@ class IdIndex {
 
   // Null: no node has it.
   [[nodiscard]] const std::uint32_t* find(std::uint64_t id) const {
+    // Most writers number nodes one by one.
+    const std::uint64_t place = id - (by_id_.empty() ? 0 : trace_.nodes[by_id_.front()].id);
+    if (place < by_id_.size() && trace_.nodes[by_id_[place]].id == id) return &by_id_[place];
     const auto found = std::ranges::lower_bound(by_id_, id, {}, [&](std::uint32_t at) { return trace_.nodes[at].id; });
     return found != by_id_.end() && trace_.nodes[*found].id == id ? &*found : nullptr;
   }

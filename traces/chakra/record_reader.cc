@@ -128,24 +128,24 @@ class RecordReader {
 
   void read_node(const RecordStream& records) {
     const std::string_view record = records.record();
-    const auto place = fmt::format("at byte {}: ", records.offset());
+    const std::uint64_t offset = records.offset();
     if (record.empty()) {
-      problems_.error("E245", place + "the record is empty");
+      problems_.error("E245", fmt::format("at byte {}: the record is empty", offset));
       return;
     }
     if (!node_.ParseFromArray(record.data(), static_cast<int>(record.size()))) {
-      problems_.error("E245", fmt::format("{}the record of {} bytes is no node of a trace", place, record.size()));
+      problems_.error("E245",
+                      fmt::format("at byte {}: the record of {} bytes is no node of a trace", offset, record.size()));
       broken_ = true;  // the rest is as foreign
       return;
     }
     if (!has_only(record, kNodeFields)) ++unknown_;
-    const std::string who = place + describe_node(node_.id(), node_.name());
     if (node_.type() < 0 || node_.type() >= static_cast<int>(kChakraKinds)) {
-      problems_.error("E245", fmt::format("{} has type {}; known are 0 to {}", who, static_cast<int>(node_.type()),
-                                          kChakraKinds - 1));
+      problems_.error("E245", fmt::format("{} has type {}; known are 0 to {}", node_at(offset),
+                                          static_cast<int>(node_.type()), kChakraKinds - 1));
       return;
     }
-    add_node(who);
+    add_node(offset);
     if (!is_too_large()) return;
     problems_.error("E245", "the trace has more than 2^31 nodes or dependencies");
     broken_ = true;
@@ -158,11 +158,16 @@ class RecordReader {
     return trace.nodes.size() >= kMost || trace.dependencies.size() >= kMost;
   }
 
-  void add_node(const std::string& who) {
+  // Of the record that starts there, for messages.
+  [[nodiscard]] std::string node_at(std::uint64_t offset) const {
+    return fmt::format("at byte {}: {}", offset, describe_node(node_.id(), node_.name()));
+  }
+
+  void add_node(std::uint64_t offset) {
     ChakraAttributes attributes;
     for (const chakra::Attribute& attribute : node_.attributes()) {
       const std::string wrong = set_attribute(attribute.name(), value_of(attribute), builder_, attributes);
-      if (!wrong.empty()) problems_.error("E246", who + ": " + wrong);
+      if (!wrong.empty()) problems_.error("E246", fmt::format("{}: {}", node_at(offset), wrong));
     }
     const auto kind = static_cast<ChakraKind>(node_.type());
     builder_.add({.id = node_.id(),
