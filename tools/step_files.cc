@@ -44,15 +44,15 @@ Result<std::string> write_step(const configs::StepTraces& step, const StepFiles&
                         files.chakra, files.chakra);
   }
   if (files.goal.empty()) return said;
-  const auto schedule = step.goal();
-  if (!schedule) return tl::unexpected(schedule.error());
+  const auto goal = step.goal();
+  if (!goal) return tl::unexpected(goal.error());
   const bool binary = files.goal.ends_with(".bin");
-  const std::string text = binary ? traces::goal_binary(*schedule) : traces::goal_text(*schedule);
+  const std::string text = binary ? traces::goal_binary(goal->schedule) : traces::goal_text(goal->schedule);
   if (Diagnostics problems = write_one(files.goal, text); problems.has_errors()) {
     return tl::unexpected(std::move(problems));
   }
-  if (!step.lost_in_goal().all().empty()) said += render(step.lost_in_goal());
-  return said + fmt::format("GOAL schedule of {} ranks in {}\n", schedule->ranks.size(), files.goal);
+  if (!goal->lost.all().empty()) said += render(goal->lost);
+  return said + fmt::format("GOAL schedule of {} ranks in {}\n", goal->schedule.ranks.size(), files.goal);
 }
 
 }  // namespace ringwright::tools

@@ -4,20 +4,29 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
 
 namespace ringwright::configs {
 
+bool SimulatedGoalCalls::leaves_own_path(const RouteQuery& query) {
+  const Router& router = *simulation_.network().router;
+  const Duration latency = router.route(query, named_);
+  if (router.route({.from = query.from, .to = query.to}, own_) != latency) return true;
+  return !std::ranges::equal(named_, own_, {}, &Hop::link, &Hop::link);
+}
+
 tl::expected<std::vector<traces::GoalStep>, std::string> SimulatedGoalCalls::steps(const CollectiveCall& call,
-                                                                                   int member) const {
+                                                                                   const std::vector<RankId>& group,
+                                                                                   std::size_t member) {
   if (call.size() < 2) return std::vector<traces::GoalStep>();
   const CollectiveAlgorithm& algorithm = simulation_.chooser().choose(call);
   std::vector<traces::GoalStep> result(static_cast<std::size_t>(algorithm.steps(call)));
   CollectiveStep own, theirs;
   for (int index = 0; index < static_cast<int>(result.size()); ++index) {
     traces::GoalStep& step = result[static_cast<std::size_t>(index)];
-    algorithm.step(call, member, index, own);
+    algorithm.step(call, static_cast<int>(member), index, own);
     const bool direct = std::ranges::all_of(
         own.sends, [](const CollectiveSend& send) { return send.route_kind == RouteKind::kWhole; });
     if (!direct || own.await_everyone) {
@@ -26,6 +35,10 @@ tl::expected<std::vector<traces::GoalStep>, std::string> SimulatedGoalCalls::ste
     }
     for (const CollectiveSend& send : own.sends) {
       step.sends.push_back({.peer = static_cast<std::uint32_t>(send.peer), .size = send.size});
+      if (send.nics == MessageNics() || with_other_nics_.contains(call.dimension)) continue;
+      const RankId to = group[static_cast<std::size_t>(send.peer)];
+      if (!leaves_own_path({.from = group[member], .to = to, .nics = send.nics})) continue;
+      with_other_nics_.insert(call.dimension);
     }
     // Messages of one peer match in the order in which they are sent.
     std::ranges::stable_sort(own.awaits, {}, &CollectiveAwait::send);
@@ -79,6 +92,22 @@ Diagnostics lost_in_goal(const Scenario& scenario, const Simulation& simulation)
        "the run chooses paths by a hash of what a message belongs to, which a schedule does not state; its messages "
        "may take other paths, and another time",
        "cluster.fabric.routing.policy: static");
+  return lost;
+}
+
+Diagnostics lost_in_goal(const SimulatedGoalCalls& calls, const Simulation& simulation) {
+  Diagnostics lost;
+  if (calls.with_other_nics().empty()) return lost;
+  std::vector<std::string> names;
+  for (const DimensionId dimension : calls.with_other_nics()) {
+    names.push_back(simulation.plan().graph.dimensions[dimension.index()].name);
+  }
+  lost.add({.severity = Severity::kWarning,
+            .code = "W624",
+            .message = fmt::format("algorithms of {} name the NICs of messages, which a schedule does not state; in a "
+                                   "replay each message takes the NIC of its GPU, and may take another time",
+                                   join(names, ", ")),
+            .hint = "collectives: {dp: {algorithm: ring}}"});
   return lost;
 }
 

@@ -52,8 +52,14 @@ Diagnostics StepTraces::refused_as_chakra() const {
                  "write a GOAL schedule with --goal, or remove layer_table.parameter_server");
 }
 
-Result<traces::GoalSchedule> StepTraces::goal() const {
-  return traces::export_goal(*export_, SimulatedGoalCalls(*simulation_));
+Result<LossyGoal> StepTraces::goal() const {
+  SimulatedGoalCalls calls(*simulation_);
+  auto schedule = traces::export_goal(*export_, calls);
+  if (!schedule) return tl::unexpected(std::move(schedule.error()));
+  LossyGoal goal{.schedule = std::move(*schedule), .lost = lost_in_goal_};
+  const Diagnostics by_calls = configs::lost_in_goal(calls, *simulation_);
+  for (const Diagnostic& lost : by_calls.all()) goal.lost.add(lost);
+  return goal;
 }
 
 }  // namespace ringwright::configs

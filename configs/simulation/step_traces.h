@@ -14,6 +14,11 @@
 
 namespace ringwright::configs {
 
+struct LossyGoal {
+  traces::GoalSchedule schedule;
+  Diagnostics lost;  // of the step: warnings W624
+};
+
 // Owned members that refer to each other: not movable.
 class StepTraces {
  public:
@@ -27,9 +32,8 @@ class StepTraces {
   [[nodiscard]] const traces::ChakraExport& traces() const { return *export_; }
   // Why Chakra traces cannot express the step; none where they can.
   [[nodiscard]] Diagnostics refused_as_chakra() const;
-  // The same step as a GOAL schedule, and what that lacks.
-  [[nodiscard]] Result<traces::GoalSchedule> goal() const;
-  [[nodiscard]] const Diagnostics& lost_in_goal() const { return lost_in_goal_; }
+  // The same step as a GOAL schedule.
+  [[nodiscard]] Result<LossyGoal> goal() const;
 
  private:
   StepTraces();

@@ -26,15 +26,16 @@ constexpr std::array kGoalCodes = {
               .example = "collectives: {dp: {algorithm: ring}}"},
     ErrorCode{.code = "E625",
               .title = "the files of a step cannot be written",
-              .explanation = "`ringwright run --chakra PREFIX` and `--goal FILE` write next to existing files, or into "
-                             "folders that exist and may be written to.",
+              .explanation = "`ringwright run` with --chakra PREFIX, --goal FILE or --timeline FILE writes next to "
+                             "existing files, or into folders that exist and may be written to.",
               .example = "mkdir traces\nringwright run llama.yaml --goal traces/step.goal"},
     ErrorCode{.code = "W624",
               .title = "a GOAL schedule lacks something of the step",
               .explanation = "The schedule has the messages of each algorithm in steps. A run that simulates kernels, "
                              "formulas, costs of a library's steps, or members that progress together has other times "
                              "for collectives, so the schedule replayed takes another time than the step. Paths that "
-                             "are chosen by hash (ECMP) may be others in the replay.",
+                             "are chosen by hash (ECMP), and NICs that an algorithm names, may be others in the "
+                             "replay.",
               .example = "collectives: {model: steps}"},
 };
 

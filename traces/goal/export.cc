@@ -23,7 +23,7 @@ struct GoalCpu {
 
 class GoalRankExport {
  public:
-  GoalRankExport(const ChakraExport& step, const GoalCalls& calls, RankId rank)
+  GoalRankExport(const ChakraExport& step, GoalCalls& calls, RankId rank)
       : step_(step),
         in_(step.inputs()),
         calls_(calls),
@@ -131,7 +131,7 @@ class GoalRankExport {
     const Duration overhead = calls_.before(call);
     if (overhead > Duration()) before = {calc_of(entry, task, overhead, before)};
     const auto tag = static_cast<std::uint32_t>(in_.graph.dimensions.size()) * kChannels + entry.dimension.value;
-    const auto steps = calls_.steps(call, static_cast<int>(dimension.index_in_group[rank_.index()]));
+    const auto steps = calls_.steps(call, group, dimension.index_in_group[rank_.index()]);
     if (!steps) {
       wrong_ = fmt::format("{} of dimension {}: {}", to_string(spec.kind), dimension.name, steps.error());
       return before;
@@ -182,7 +182,7 @@ class GoalRankExport {
 
   const ChakraExport& step_;
   const ExportInputs& in_;
-  const GoalCalls& calls_;
+  GoalCalls& calls_;
   RankId rank_;
   const Program& program_;
   GoalRank out_;
@@ -195,7 +195,7 @@ class GoalRankExport {
 
 }  // namespace
 
-Result<GoalSchedule> export_goal(const ChakraExport& step, const GoalCalls& calls) {
+Result<GoalSchedule> export_goal(const ChakraExport& step, GoalCalls& calls) {
   GoalSchedule schedule;
   std::size_t operations = 0;
   for (std::size_t rank = 0; rank < step.ranks(); ++rank) {

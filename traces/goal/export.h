@@ -6,6 +6,7 @@
 // waits for calcs of a cpu of the host that end then.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <tl/expected.hpp>
 
 #include "core/base/diagnostic.h"
+#include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/plan/collective_call.h"
 #include "traces/chakra/export.h"
@@ -36,9 +38,10 @@ struct GoalStep {
 class GoalCalls {
  public:
   virtual ~GoalCalls() = default;
-  // Or why these are not messages between ranks.
+  // Of a member of the group, by its index; or why these are not messages between ranks.
   [[nodiscard]] virtual tl::expected<std::vector<GoalStep>, std::string> steps(const CollectiveCall& call,
-                                                                               int member) const = 0;
+                                                                               const std::vector<RankId>& group,
+                                                                               std::size_t member) = 0;
   // From a member's call to its first step, and from the sender's call until the message leaves.
   [[nodiscard]] virtual Duration before(const CollectiveCall& call) const = 0;
   [[nodiscard]] virtual Duration before(const MessageCall& message, RankId sender, RankId receiver) const = 0;
@@ -46,6 +49,6 @@ class GoalCalls {
 
 // Times are rounded to nanoseconds such that the total of a cpu is. Errors (E624): more than 20 million operations,
 // more than 255 cpus in a rank, collectives that are no messages between ranks.
-[[nodiscard]] Result<GoalSchedule> export_goal(const ChakraExport& step, const GoalCalls& calls);
+[[nodiscard]] Result<GoalSchedule> export_goal(const ChakraExport& step, GoalCalls& calls);
 
 }  // namespace ringwright::traces

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "traces/chakra/check.h"
 #include "traces/chakra/trace_builder.h"
 #include "traces/goal/binary_form.h"
 #include "traces/goal/text_reader.h"
@@ -161,6 +162,19 @@ Diagnostics check_sizes(const GoalSchedule& schedule) {
   return problems;
 }
 
+// Of the first ranks that have one: operations that wait for each other.
+Diagnostics find_cycles(const GoalSchedule& schedule) {
+  constexpr std::size_t kMostErrors = 20;
+  Diagnostics problems;
+  for (std::size_t rank = 0; rank < schedule.ranks.size() && problems.error_count() < kMostErrors; ++rank) {
+    const std::string name = fmt::format("{}, rank {}", schedule.file, rank);
+    const auto order = order_nodes(GoalRankTrace(schedule.ranks[rank], name).write());
+    if (order) continue;
+    for (const Diagnostic& problem : order.error().all()) problems.add(problem);
+  }
+  return problems;
+}
+
 }  // namespace
 
 bool looks_like_goal(std::string_view beginning) {
@@ -197,6 +211,7 @@ FileSummary summarise_goal_file(const std::string& path) {
     table.rows.push_back({std::string(to_string(kind)), of(totals.operations, kind), total});
   }
   summary.tables.push_back(std::move(table));
+  summary.problems = find_cycles(*schedule);
   return summary;
 }
 

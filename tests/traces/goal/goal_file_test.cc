@@ -1,9 +1,13 @@
 #include "traces/goal/goal_file.h"
 
+#include <fstream>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/plan/task_graph.h"
+#include "tests/support/own_folder.h"
 #include "traces/chakra/replay.h"
 #include "traces/goal/text_reader.h"
 
@@ -64,6 +68,15 @@ TEST(GoalReplay, ACycleIsAnError) {
 }
 
 // The send waits for `a`; the calc may begin when the send has, which is when `a` has ended.
+TEST(GoalSummary, ShowsACycle) {
+  const std::string path = test::own_folder() + "s.goal";
+  std::ofstream(path) << "num_ranks 2\nrank 0 { calc 1 }\n"
+                         "rank 1 { a: calc 1 b: calc 2 a requires b b requires a }\n";
+  const FileSummary summary = summarise_goal_file(path);
+  EXPECT_THAT(render(summary.problems), testing::AllOf(testing::HasSubstr("rank 1: error[E249]"),
+                                                       testing::HasSubstr("2 nodes wait for each other")));
+}
+
 TEST(GoalReplay, WhatFollowsAStartWaitsForTheSameOperations) {
   const TaskGraph graph = graph_of(
       "num_ranks 2\nrank 0 { a: calc 5 s: send 8b to 1 c: calc 7 cpu 1 s requires a c irequires s }\n"
