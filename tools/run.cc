@@ -26,6 +26,7 @@
 #include "tools/scenario_file.h"
 #include "tools/step_files.h"
 #include "tools/terminal.h"
+#include "tools/timeline_file.h"
 #include "tools/written_files.h"
 #include "traces/timeline/critical_path.h"
 #include "validation/training/left_out_steps.h"
@@ -181,23 +182,22 @@ class Run final : public Command {
              .value = "",
              .doc = "run even if the estimate exceeds 2 minutes or 16 GiB (simulate.allow_slow)",
              .target = &allow_slow_},
-            {.names = "--timeline",
-             .value = "FILE",
-             .doc = "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
-             .target = &timeline_},
-            {.names = "--html",
-             .value = "FILE",
-             .doc = "also write the report as a page with charts, with the tasks of each pipeline stage",
-             .target = &html_},
-            {.names = "--trace-ranks",
-             .value = "RANKS",
-             .doc = "ranks of the timeline: 0,8-15; default: the first replica",
-             .target = &trace_ranks_},
+            step_option("--timeline", "FILE",
+                        "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
+                        &timeline_),
+            step_option("--html", "FILE",
+                        "also write the report as a page with charts, with the tasks of each pipeline stage", &html_),
+            step_option("--trace-ranks", "RANKS", "ranks of the timeline: 0,8-15; default: the first replica",
+                        &trace_ranks_),
+            step_option("--trace-steps", "STEPS", "training steps of the timeline: 0,2-3; default: all",
+                        &trace_steps_),
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    if (!trace_ranks_.empty() && timeline_.empty()) return Command::refuse("--trace-ranks is for --timeline");
+    if (!(trace_ranks_ + trace_steps_).empty() && timeline_.empty()) {
+      return Command::refuse("--trace-ranks and --trace-steps are for --timeline");
+    }
     if (!timeline_.empty() && dry_run_) return Command::refuse("--timeline needs the run that --dry-run leaves out");
     if (dry_run_ && !(chakra_ + goal_).empty()) return Command::refuse("--chakra and --goal need more than --dry-run");
     if (!html_.empty() && dry_run_) return Command::refuse("--html needs the run that --dry-run leaves out");
@@ -271,11 +271,13 @@ class Run final : public Command {
                                     ShownProgress& progress) {
     using Ranks = configs::TimelineRequest::Choice;
     configs::TimelineRequest timeline{.ranks = {},
+                                      .steps = {},
                                       .form = traces::form_of_timeline(timeline_),
                                       .choice = timeline_.empty() ? Ranks::kRoles : Ranks::kReplica,
-                                      .links = !html_.empty()};
+                                      .links = true};
     if (timeline_.empty()) timeline.form = traces::TimelineForm::kPage;
     if (!trace_ranks_.empty()) timeline.ranks = trace_ranks_;
+    if (!trace_steps_.empty()) timeline.steps = trace_steps_;
     configs::SimulateOptions options{
         .observer = &progress,
         .verify_fairness = verify_fairness_,
@@ -316,7 +318,11 @@ class Run final : public Command {
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
     if (outcome.timeline && !common.json && !common.quiet) print(traces::render_critical_path(*outcome.timeline));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
-    if (outcome.timeline && !timeline_.empty() && !write_timeline(*outcome.timeline, common)) return ExitCode::kUsage;
+    if (outcome.timeline && !timeline_.empty()) {
+      const auto said = write_timeline(*outcome.timeline, timeline_);
+      if (!said) return refuse(said.error());
+      if (!common.quiet) tell(*said);
+    }
     if (!html_.empty() && !write_run_page(outcome, common)) return ExitCode::kUsage;
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
@@ -351,21 +357,6 @@ class Run final : public Command {
     return true;
   }
 
-  [[nodiscard]] bool write_timeline(const traces::Timeline& timeline, const CommonOptions& common) const {
-    const bool chrome = traces::form_of_timeline(timeline_) == traces::TimelineForm::kChrome;
-    const std::string problem =
-        write_file(timeline_, chrome ? traces::chrome_trace(timeline) : traces::perfetto_trace(timeline));
-    if (!problem.empty()) {
-      tell(fmt::format("error: cannot write '{}': {}\n", timeline_, problem));
-      return false;
-    }
-    if (!common.quiet) {
-      tell(fmt::format("timeline of {} ranks, {} slices, in {}\n", timeline.ranks.size(), timeline.slices.size(),
-                       timeline_));
-    }
-    return true;
-  }
-
   // From the JSON of the result, as `ringwright report` does it.
   [[nodiscard]] bool write_run_page(const configs::Outcome& outcome, const CommonOptions& common) const {
     const traces::Timeline* const tasks = outcome.timeline ? &*outcome.timeline : nullptr;
@@ -377,7 +368,7 @@ class Run final : public Command {
     return problem.empty();
   }
 
-  std::string config_, out_, megatron_, chakra_, goal_, timeline_, trace_ranks_, html_;
+  std::string config_, out_, megatron_, chakra_, goal_, timeline_, trace_ranks_, trace_steps_, html_;
   std::string no_tasks_;  // why the page lacks them
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;

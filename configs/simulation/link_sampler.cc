@@ -21,11 +21,12 @@ std::vector<std::size_t> fullest_links(const Simulation& simulation, const std::
 
 }  // namespace
 
-LinkSampler::LinkSampler(const Simulation& simulation, const RunResult& untraced) : simulation_(simulation) {
+LinkSampler::LinkSampler(const Simulation& simulation, const RunResult& untraced, std::size_t step)
+    : simulation_(simulation) {
   const std::vector<TimePoint>& ends = untraced.record.iteration_end;
-  if (untraced.outcome != RunOutcome::kFinished || ends.empty()) return;
-  start_ = ends.size() > 1 ? ends[ends.size() - 2] : TimePoint();
-  end_ = ends.back();
+  if (untraced.outcome != RunOutcome::kFinished || step >= ends.size()) return;
+  start_ = step > 0 ? ends[step - 1] : TimePoint();
+  end_ = ends[step];
   interval_ = (end_ - start_) / kLinkIntervals;
   busiest_ = fullest_links(simulation, untraced.usage);
   for (const LinkTier& tier : link_tiers(simulation, untraced.usage, end_.since_start())) {

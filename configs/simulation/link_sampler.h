@@ -1,4 +1,4 @@
-// Reads the traffic of all links at equal intervals of a run's last step.
+// Reads the traffic of all links at equal intervals of one step of a run.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ inline constexpr std::size_t kMostLinkCurves = 12;
 
 class LinkSampler {
  public:
-  // `untraced`: the same run, which has ended: it says when the last step begins and ends, and which links carry most.
-  LinkSampler(const Simulation& simulation, const RunResult& untraced);
+  // `untraced`: the same run, which has ended: it says when the step begins and ends, and which links carry most.
+  LinkSampler(const Simulation& simulation, const RunResult& untraced, std::size_t step);
 
   // Before the run. The network must outlive it.
   void schedule(Engine& engine, const NetworkModel& network);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -112,6 +113,22 @@ std::vector<RankId> traced_ranks(const Simulation& simulation, const SimulateOpt
   return ranks ? std::move(*ranks) : std::vector<RankId>();
 }
 
+// All where none are named. The request has been checked.
+std::vector<std::uint32_t> traced_steps(const Simulation& simulation, const SimulateOptions& options) {
+  const auto count = static_cast<std::uint32_t>(std::max(simulation.plan().graph.iterations, 1));
+  if (options.timeline != nullptr && options.timeline->steps) {
+    auto steps = traces::parse_trace_steps(*options.timeline->steps, count);
+    return steps ? std::move(*steps) : std::vector<std::uint32_t>();
+  }
+  std::vector<std::uint32_t> steps(count);
+  std::iota(steps.begin(), steps.end(), 0U);
+  return steps;
+}
+
+traces::TraceSelection traced(const Simulation& simulation, const SimulateOptions& options) {
+  return {.ranks = traced_ranks(simulation, options), .steps = traced_steps(simulation, options)};
+}
+
 std::vector<ClassId> recorded_classes(const Simulation& simulation, const SimulateOptions& options) {
   std::set<ClassId> classes;
   for (const RankId rank : traced_ranks(simulation, options)) {
@@ -128,8 +145,13 @@ Diagnostics check_timeline(const Simulation& simulation, const SimulateOptions& 
     auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
     if (!ranks) return std::move(ranks.error());
   }
-  const std::vector<RankId> ranks = traced_ranks(simulation, options);
-  return traces::check_timeline_size(traces::count_slices(graph, ranks), ranks.size(), options.timeline->form);
+  if (options.timeline->steps) {
+    auto steps = traces::parse_trace_steps(*options.timeline->steps,
+                                           static_cast<std::size_t>(std::max(graph.iterations, 1)));
+    if (!steps) return std::move(steps.error());
+  }
+  const traces::TraceSelection shown = traced(simulation, options);
+  return traces::check_timeline_size(traces::count_slices(graph, shown), shown.ranks.size(), options.timeline->form);
 }
 
 // Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
@@ -198,8 +220,7 @@ PlayedPlan play_with_spans(const Scenario& scenario, const Simulation& simulatio
 
 namespace {
 
-// For a page, which shows links over time: when the step ends is known after a run without a timeline, which takes less
-// time than the one with it.
+// When the step ends is known after a run without a timeline, which takes less time than the one with it.
 std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulation& simulation,
                                         const SimulateOptions& options) {
   if (options.timeline == nullptr || !options.timeline->links) return std::nullopt;
@@ -208,14 +229,14 @@ std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulati
   untraced.observer = nullptr;
   const PlayedPlan played = play_plan(scenario, simulation, untraced);
   if (played.run.outcome != RunOutcome::kFinished) return std::nullopt;
-  return LinkSampler(simulation, played.run);
+  return LinkSampler(simulation, played.run, traced_steps(simulation, options).back());
 }
 
 traces::Timeline recorded_timeline(const Scenario& scenario, const Simulation& simulation,
                                    const SimulateOptions& options, const RunRecord& record,
                                    const std::optional<LinkSampler>& links) {
   traces::Timeline timeline = traces::timeline_of(record, simulation.plan().graph, simulation.folding().ranks,
-                                                  traced_ranks(simulation, options));
+                                                  traced(simulation, options));
   timeline.title = scenario.name;
   if (links) timeline.links = links->curves();
   return timeline;
@@ -279,6 +300,10 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.memory_bandwidth = scenario.cluster.gpu.memory_bandwidth;
   facts.collectives = collective_table(simulation, run.record);
   list_idle_choices(scenario, facts);
+  if (outcome.timeline) {
+    outcome.timeline->memory =
+        traces::memory_curves(*outcome.timeline, facts.memory, traces::most_memory_values(options.timeline->form));
+  }
   const LinksMeet met = links_meet(scenario, simulation);
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);

@@ -18,10 +18,11 @@ namespace ringwright::configs {
 // What chosen ranks did, task by task. Nothing is left out of the run then, and steps that repeat are simulated.
 struct TimelineRequest {
   std::optional<std::string> ranks;  // "0,8-15"; not given: those of one replica
+  std::optional<std::string> steps;  // "0,2-3"; not given: all
   traces::TimelineForm form = traces::TimelineForm::kPerfetto;
   // Of the ranks that are not named: a whole replica, or one rank of each role (a pipeline stage).
   enum class Choice : std::uint8_t { kReplica, kRoles } choice = Choice::kReplica;
-  bool links = false;  // also the use of the links over the last step; the run is simulated once more for that
+  bool links = false;  // also the use of the links over the last of the steps; the run is simulated once more for that
 };
 
 struct SimulateOptions {

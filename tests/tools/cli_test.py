@@ -98,10 +98,19 @@ class CliTest(unittest.TestCase):
                 self.assertEqual(code, 0)
                 self.assertEqual(json.loads(out)['metrics'], plain['metrics'])
                 self.assertRegex(err, r'timeline of 2 ranks, \d+ slices')
-            slices = [e for e in json.loads(chrome.read_text(encoding='utf-8'))['traceEvents'] if e['ph'] == 'X']
+            events = json.loads(chrome.read_text(encoding='utf-8'))['traceEvents']
+            slices = [e for e in events if e['ph'] == 'X']
+            values = [e for e in events if e['ph'] == 'C']
             self.assertEqual({e['pid'] for e in slices}, {0, 1})
             self.assertEqual(len(slices), int(re.search(r'(\d+) slices', err)[1]))
-            # A packet for names, one for each process and thread, two for each slice.
+            self.assertEqual(len(values), int(re.search(r'(\d+) values of counters', err)[1]))
+            # Both ranks have device memory; all other counters are of links.
+            memory = {e['pid'] for e in values if e['name'] == 'device memory'}
+            counters = {(e['pid'], e['name']) for e in values}
+            self.assertEqual(memory, {0, 1})
+            self.assertEqual({pid for pid, name in counters if name != 'device memory'}, {2})
+            # A packet for names, one for each process, thread and counter, for links, two for each slice, one for each
+            # value.
             data, at, packets = perfetto.read_bytes(), 0, 0
             while at < len(data):
                 self.assertEqual(data[at], 0x0A)
@@ -113,10 +122,12 @@ class CliTest(unittest.TestCase):
                         break
                 at, packets = at + length, packets + 1
             threads = {(e['pid'], e['tid']) for e in slices}
-            self.assertEqual(packets, 1 + 2 + len(threads) + 2 * len(slices))
+            self.assertEqual(packets, 1 + 2 + len(threads) + 1 + len(counters) + 2 * len(slices) + len(values))
         self.assertIn("'9-1' in --trace-ranks 9-1 is no rank or range",
                       self.refusal('run', SMALL, '--no-out', '--timeline', 'x.json', '--trace-ranks', '9-1'))
-        self.assertIn('--trace-ranks is for --timeline', self.refusal('run', SMALL, '--trace-ranks', '0'))
+        self.assertIn('--trace-ranks and --trace-steps are for', self.refusal('run', SMALL, '--trace-ranks', '0'))
+        self.assertIn('is no step or range of steps',
+                      self.refusal('run', SMALL, '--no-out', '--timeline', 'x.json', '--trace-steps', '7'))
 
     def test_a_report_into_a_file_has_no_colours(self):
         self.assertNotIn('\x1b', self.answer('run', SMALL))

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json_text.h"
+#include "traces/timeline/counters.h"
 #include "traces/timeline/timeline.h"
 
 namespace ringwright::traces {
@@ -51,6 +52,19 @@ std::string chrome_trace(const Timeline& timeline) {
         "\"ts\": {}}}",
         flow_begun[slice.flow] ? 't' : 's', slice.flow, process, slice.track + 1, start));
     flow_begun[slice.flow] = true;
+  }
+  // Links belong to no rank: the process after the last one.
+  const std::uint32_t fabric = timeline.ranks.empty() ? 0 : timeline.ranks.back().rank.value + 1;
+  if (timeline.links) add(metadata_text("process_name", fabric, 0, "links"));
+  for (const TimelineCounter& counter : counters_of(timeline)) {
+    const std::uint32_t process = counter.rank ? timeline.ranks[*counter.rank].rank.value : fabric;
+    const std::string head =
+        fmt::format("{{\"ph\": \"C\", \"name\": {}, \"pid\": {}", json_text(counter.name), process);
+    const char* const unit = counter.unit == CounterUnit::kBytes ? "bytes" : "percent";
+    for (const CounterValue& value : counter.values) {
+      const std::string at = microseconds_text(value.at.since_start());
+      add(fmt::format("{}, \"ts\": {}, \"args\": {{\"{}\": {}}}}}", head, at, unit, value.value));
+    }
   }
   return text + "\n]}\n";
 }

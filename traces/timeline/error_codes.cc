@@ -13,8 +13,8 @@ constexpr std::array kTimelineCodes = {
                              "is a slice.",
               .example = "ringwright run llama.yaml --timeline llama.pftrace --trace-ranks 0-7"},
     ErrorCode{.code = "E267",
-              .title = "the ranks of a timeline are not understood",
-              .explanation = "Ranks and ranges of ranks, separated by commas; ranks count from 0.",
+              .title = "the ranks or steps of a timeline are not understood",
+              .explanation = "Numbers and ranges of numbers, separated by commas; ranks and steps count from 0.",
               .example = "ringwright run llama.yaml --timeline llama.pftrace --trace-ranks 0,8-15"},
 };
 

@@ -1,4 +1,4 @@
-// How much of their capacity links carried over the last step of a run, as means over equal intervals.
+// How much of their capacity links carried over one step of a run, as means over equal intervals.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,14 @@
-// Writes a timeline in Perfetto's protobuf: a process for each rank, a thread for each of its streams.
+// Writes a timeline in Perfetto's protobuf: a process for each rank, a thread for each of its streams, a counter track
+// for its memory; counter tracks for the links.
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <schemas/traces/timeline/perfetto.pb.h>
 
+#include "traces/timeline/counters.h"
 #include "traces/timeline/timeline.h"
 
 namespace ringwright::traces {
@@ -26,6 +30,7 @@ class PerfettoWriter final {
       write_begin(slice);
       write_end(slice);
     }
+    write_counters();
     return std::move(bytes_);
   }
 
@@ -33,6 +38,10 @@ class PerfettoWriter final {
   // Identities of ranks come before those of tracks.
   [[nodiscard]] static std::uint64_t identity_of_rank(std::size_t rank) { return rank + 1; }
   [[nodiscard]] std::uint64_t identity_of_track(std::size_t track) const { return timeline_.ranks.size() + track + 1; }
+
+  [[nodiscard]] static std::uint64_t nanoseconds(TimePoint at) {
+    return static_cast<std::uint64_t>((at.since_start().count() + 500) / 1000);
+  }
 
   [[nodiscard]] std::int32_t process_of(std::size_t rank) const {
     // Process 0 is the idle process for viewers.
@@ -74,7 +83,7 @@ class PerfettoWriter final {
 
   perfetto::TrackEvent& begin_event(TimePoint at, std::uint32_t track, perfetto::TrackEvent::Type type) {
     packet_.Clear();
-    packet_.set_timestamp(static_cast<std::uint64_t>((at.since_start().count() + 500) / 1000));
+    packet_.set_timestamp(nanoseconds(at));
     packet_.set_sequence_flags(2);
     perfetto::TrackEvent& event = *packet_.mutable_track_event();
     event.set_type(type);
@@ -99,6 +108,48 @@ class PerfettoWriter final {
 
   void write_end(const TimelineSlice& slice) {
     begin_event(slice.end, slice.track, perfetto::TrackEvent::SLICE_END);
+    append();
+  }
+
+  // All counters of the fabric are tracks below one, "links".
+  void write_counters() {
+    const std::vector<TimelineCounter> counters = counters_of(timeline_);
+    const std::uint64_t links = timeline_.ranks.size() + timeline_.tracks.size() + 1;
+    if (timeline_.links) {
+      packet_.Clear();
+      packet_.mutable_track_descriptor()->set_uuid(links);
+      packet_.mutable_track_descriptor()->set_name("links");
+      append();
+    }
+    for (std::size_t i = 0; i < counters.size(); ++i) {
+      const TimelineCounter& counter = counters[i];
+      const std::uint64_t uuid = links + 1 + i;
+      packet_.Clear();
+      perfetto::TrackDescriptor& track = *packet_.mutable_track_descriptor();
+      track.set_uuid(uuid);
+      track.set_name(counter.name);
+      track.set_parent_uuid(counter.rank ? identity_of_rank(*counter.rank) : links);
+      if (counter.unit == CounterUnit::kBytes) {
+        track.mutable_counter()->set_unit(perfetto::CounterDescriptor::UNIT_SIZE_BYTES);
+      } else {
+        track.mutable_counter()->set_unit_name("%");
+      }
+      append();
+      for (const CounterValue& value : counter.values) write_value(uuid, counter.unit, value);
+    }
+  }
+
+  void write_value(std::uint64_t track, CounterUnit unit, const CounterValue& value) {
+    packet_.Clear();
+    packet_.set_timestamp(nanoseconds(value.at));
+    packet_.set_sequence_flags(2);
+    perfetto::TrackEvent& event = *packet_.mutable_track_event();
+    event.set_type(perfetto::TrackEvent::COUNTER);
+    event.set_track_uuid(track);
+    switch (unit) {
+      case CounterUnit::kBytes: event.set_counter_value(std::llround(value.value)); break;
+      case CounterUnit::kPercent: event.set_double_counter_value(value.value); break;
+    }
     append();
   }
 

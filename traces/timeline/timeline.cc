@@ -209,30 +209,33 @@ std::string_view to_string(SliceKind kind) {
 }
 
 Timeline timeline_of(const RunRecord& record, const TaskGraph& graph, const RankClasses& classes,
-                     const std::vector<RankId>& ranks) {
+                     const TraceSelection& shown) {
   Timeline timeline;
   std::vector<std::vector<const Span*>> spans(classes.count());
-  for (const Span& span : record.spans) spans[span.rank_class.index()].push_back(&span);
+  for (const Span& span : record.spans) {
+    if (std::ranges::binary_search(shown.steps, span.iteration)) spans[span.rank_class.index()].push_back(&span);
+  }
   for (auto& of_class : spans) std::ranges::stable_sort(of_class, {}, [](const Span* span) { return span->start; });
   TimelineBuilder builder(graph, timeline);
-  for (const RankId rank : ranks) builder.add_rank(rank, spans[classes.class_of[rank.index()].index()]);
+  for (const RankId rank : shown.ranks) builder.add_rank(rank, spans[classes.class_of[rank.index()].index()]);
   std::ranges::stable_sort(timeline.slices, {},
                            [](const TimelineSlice& slice) { return std::pair(slice.track, slice.start); });
   drop_single_flows(timeline);
   const std::vector<TimePoint>& ends = record.iteration_end;
-  if (!ends.empty()) timeline.step_end = ends.back();
-  if (ends.size() > 1) timeline.step_start = ends[ends.size() - 2];
+  const std::size_t last = shown.steps.empty() ? 0 : shown.steps.back();
+  if (last < ends.size()) timeline.step_end = ends[last];
+  if (last > 0 && last < ends.size()) timeline.step_start = ends[last - 1];
   return timeline;
 }
 
-std::uint64_t count_slices(const TaskGraph& graph, const std::vector<RankId>& ranks) {
+std::uint64_t count_slices(const TaskGraph& graph, const TraceSelection& shown) {
   std::map<std::uint32_t, std::uint64_t> tasks;
   std::uint64_t slices = 0;
-  for (const RankId rank : ranks) {
+  for (const RankId rank : shown.ranks) {
     const ProgramId program = graph.program_of[rank.index()];
     const auto [found, is_new] = tasks.try_emplace(program.value, 0);
     if (is_new) found->second = count_tasks(graph, graph.programs[program.index()]);
-    slices += found->second * static_cast<std::uint64_t>(std::max(graph.iterations, 1));
+    slices += found->second * shown.steps.size();
   }
   return slices;
 }

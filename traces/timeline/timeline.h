@@ -14,6 +14,7 @@
 #include "core/plan/task_graph.h"
 #include "core/record/run_record.h"
 #include "traces/timeline/link_curves.h"
+#include "traces/timeline/memory_curves.h"
 
 namespace ringwright::traces {
 
@@ -49,20 +50,28 @@ struct Timeline {
   std::vector<TimelineTrack> tracks;
   std::vector<std::string> names;
   std::vector<TimelineSlice> slices;  // by track, then by start; those of one track do not overlap
-  TimePoint step_start;               // of the last step of the job: the end of the one before
+  TimePoint step_start;               // of the last step that is shown: the end of the one before
   TimePoint step_end;
   std::optional<LinkCurves> links;  // where they were recorded
+  MemoryCurves memory;
+};
+
+// What a timeline shows: ranks, and training steps by their numbers, both ascending.
+struct TraceSelection {
+  std::vector<RankId> ranks;
+  std::vector<std::uint32_t> steps;
 };
 
 // Of a record that holds the spans of these ranks' classes. `graph` is the one that was run, no cycles left out.
 [[nodiscard]] Timeline timeline_of(const RunRecord& record, const TaskGraph& graph, const RankClasses& classes,
-                                   const std::vector<RankId>& ranks);
+                                   const TraceSelection& shown);
 
-// How many slices the ranks have.
-[[nodiscard]] std::uint64_t count_slices(const TaskGraph& graph, const std::vector<RankId>& ranks);
+// How many slices the ranks have in these steps.
+[[nodiscard]] std::uint64_t count_slices(const TaskGraph& graph, const TraceSelection& shown);
 
-// "0,8-15" as ranks, ascending; an error names the place and the `rank_count` of the job.
+// "0,8-15" as ranks or steps, ascending; an error names the place and what the job has.
 [[nodiscard]] Result<std::vector<RankId>> parse_trace_ranks(std::string_view text, std::size_t rank_count);
+[[nodiscard]] Result<std::vector<std::uint32_t>> parse_trace_steps(std::string_view text, std::size_t step_count);
 // Where none are named: the ranks of one replica, those of index 0 in the dimension "dp", the first `most` of them.
 [[nodiscard]] std::vector<RankId> usual_trace_ranks(const TaskGraph& graph, std::size_t most);
 
@@ -74,6 +83,8 @@ struct Timeline {
 enum class TimelineForm : std::uint8_t { kPerfetto, kChrome, kPage };  // kPage: blocks of the HTML report
 [[nodiscard]] TimelineForm form_of_timeline(std::string_view file);
 [[nodiscard]] Diagnostics check_timeline_size(std::uint64_t slices, std::size_t ranks, TimelineForm form);
+// How many values the counters of such a file may have; those of links are few.
+[[nodiscard]] std::size_t most_memory_values(TimelineForm form);
 [[nodiscard]] std::string perfetto_trace(const Timeline& timeline);
 [[nodiscard]] std::string chrome_trace(const Timeline& timeline);
 

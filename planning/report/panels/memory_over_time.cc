@@ -1,14 +1,9 @@
-// The memory of a GPU of each stage over a step: what stays, and the activations of microbatches in flight.
-//
-// A microbatch holds its activations from the start of its forward pass to the end of its last backward pass. The most
-// that are held at once are those of the memory table, so that the peak of a line is the table's total; activations are
-// the same for each microbatch and model chunk.
+// The memory of a GPU of each stage over a step, as in timelines (memory_curves.h).
 #include <algorithm>
-#include <map>
 
 #include "planning/report/builtin_panels.h"
 #include "planning/report/scales.h"
-#include "traces/timeline/slice_names.h"
+#include "traces/timeline/memory_curves.h"
 
 namespace ringwright::planning {
 namespace {
@@ -17,44 +12,12 @@ using traces::Timeline;
 
 constexpr std::size_t kMostMemoryPoints = 20'000;
 
-struct HeldFrom {
-  TimePoint start;
-  TimePoint end;
-};
-
-// Changes of the number of microbatches in flight, by time; several at one time are one.
-struct InFlight {
-  std::map<TimePoint, int> changes;
-  int most = 0;
-};
-
-InFlight in_flight(const Timeline& timeline, std::uint32_t rank) {
-  std::map<std::pair<std::string, std::string>, HeldFrom> held;
-  for (const traces::TimelineSlice& slice : timeline.slices) {
-    if (slice.kind != traces::SliceKind::kCompute || timeline.tracks[slice.track].rank != rank) continue;
-    if (slice.end <= timeline.step_start) continue;
-    const auto pass = traces::pass_of(timeline.names[slice.name]);
-    if (!pass) continue;
-    const auto [known, is_new] = held.try_emplace({pass->microbatch, pass->chunk}, slice.start, slice.end);
-    known->second.start = std::min(known->second.start, slice.start);
-    known->second.end = std::max(known->second.end, slice.end);
-  }
-  InFlight result;
-  for (const auto& [microbatch, span] : held) {
-    ++result.changes[span.start];
-    --result.changes[span.end];
-  }
-  int now = 0;
-  for (const auto& [time, change] : result.changes) result.most = std::max(result.most, now += change);
-  return result;
-}
-
 // What grows with the microbatches in flight.
 double activation_bytes(const JsonValue& stage) {
   double bytes = 0.0;
   const JsonValue& items = stage["items_bytes"];
   for (const std::string& item : items.keys) {
-    if (item.ends_with("activations") || item == "logits") bytes += items[item].number().value_or(0.0);
+    if (traces::grows_in_flight(item)) bytes += items[item].number().value_or(0.0);
   }
   return bytes;
 }
@@ -95,7 +58,7 @@ std::vector<Panel> memory_over_time(const ResultInput& result) {
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const auto rank = rank_of_stage(timeline, stage, stages.size());
     if (!rank) continue;
-    const InFlight flight = in_flight(timeline, *rank);
+    const traces::InFlight flight = traces::microbatches_in_flight(timeline, *rank, timeline.step_start);
     if (flight.most == 0 || series.size() + 2 * flight.changes.size() > kMostMemoryPoints) continue;
     const double moving = activation_bytes(stages[stage]);
     const double fixed = stages[stage]["total_bytes"].number().value_or(0.0) - moving;

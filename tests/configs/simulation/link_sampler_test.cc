@@ -20,6 +20,7 @@ std::string text_of(const std::string& parallel, int steps) {
 
 Outcome outcome_of(const std::string& parallel, int steps, traces::TimelineForm form) {
   const TimelineRequest request{.ranks = {},
+                                .steps = {},
                                 .form = form,
                                 .choice = TimelineRequest::Choice::kRoles,
                                 .links = form == traces::TimelineForm::kPage};
