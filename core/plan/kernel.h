@@ -49,7 +49,8 @@ struct Kernel {
   std::int64_t m = 0, n = 0, k = 0, batch = 1;
   GemmRole role = GemmRole::kForward;
   AttentionMask mask = AttentionMask::kNone;
-  Flops flops;                   // of one launch; of causal attention only what the mask leaves
+  std::int64_t window = 0;       // of causal attention, the tokens that a query attends to, itself included; 0: all
+  Flops flops;                   // of one launch; of causal attention only what mask and window leave
   Bytes bytes;                   // read and written from device memory by one launch, lower bound
   std::int64_t launches = 1;     // launches in this work
   bool host_reads = false;       // the host waits for its result before it issues the next kernel

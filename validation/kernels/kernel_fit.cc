@@ -78,6 +78,13 @@ bool is_short_attention(const MeasuredKernel& row) {
   constexpr std::int64_t kShort = 2048;
   return row.kernel.n <= kShort;
 }
+// Heads of 64 and of 128 differ in the GEMMs of a score, not in the rest of its work.
+bool is_narrow_headed_backward(const MeasuredKernel& row) {
+  return is_backward_attention(row) && row.kernel.k <= 64;
+}
+bool is_fp8_backward(const MeasuredKernel& row) {
+  return is_backward_attention(row) && is_fp8(row);
+}
 bool is_wide_backward(const MeasuredKernel& row) {
   return is_backward_attention(row) && row.kernel.k > 128;
 }
@@ -107,6 +114,8 @@ const std::array kAttentionQuestions{Question{kAttentionForwardShare, 1, is_forw
                                      Question{kAttentionBackwardShare, 1, is_backward_attention},
                                      Question{kAttentionWideBackward, 2, is_wide_backward},
                                      Question{kAttentionScoreCost, kSome, any},
+                                     Question{kAttentionBackwardScores, kSome, is_narrow_headed_backward},
+                                     Question{kAttentionNarrowScores, kSome, is_fp8_backward},
                                      Question{kAttentionTail, kSome, any},
                                      Question{kAttentionExposed, kSome, is_short_attention},
                                      Question{kAttentionStart, kSome, is_short_attention},

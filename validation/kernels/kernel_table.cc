@@ -14,9 +14,9 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 15> kKernelTableColumns{"family", "op",   "dtype",   "layout",    "m",
-                                                               "n",      "k",    "batch",   "mask",      "flops",
-                                                               "bytes",  "mode", "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 16> kKernelTableColumns{
+    "family", "op",     "dtype", "layout", "m",    "n",       "k",         "batch",
+    "mask",   "window", "flops", "bytes",  "mode", "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 5> kKernelTableNeeded{"family", "dtype", "flops", "bytes", "time_us"};
 
 template <class Value>
@@ -48,6 +48,7 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   kernel.type = cells.word(row, "dtype", DataType::kBf16, printed_words(DataType::kFp4));
   kernel.role = cells.word(row, "layout", GemmRole::kForward, kLayouts);
   kernel.mask = cells.word(row, "mask", AttentionMask::kNone, kMasks);
+  kernel.window = cells.whole(row, "window", 0);
   kernel.m = cells.whole(row, "m", 0);
   kernel.n = cells.whole(row, "n", 0);
   kernel.k = cells.whole(row, "k", 0);
@@ -60,6 +61,9 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
   if (kernel.family <= KernelFamily::kAttentionBackward && !has_sizes) {
     cells.refuse_cell(row, "family", fmt::format("a kernel of family {} needs m, n and k", to_string(kernel.family)));
+  }
+  if (kernel.window > 0 && kernel.mask != AttentionMask::kCausal) {
+    cells.refuse_cell(row, "window", "a window needs `causal` in column mask");
   }
   static_cast<void>(cells.number(row, "ci_low_us", 0.0, 0.0));
   static_cast<void>(cells.number(row, "ci_high_us", 0.0, 0.0));

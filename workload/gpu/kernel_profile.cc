@@ -57,6 +57,13 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
      kShare, 0.85, 0.2, 1.2},
     {kAttentionScoreCost, "attention", "score_cost", "time of each score's exponential, in FLOPs of the GEMMs", kNumber,
      100.0, 0.0, 400.0},
+    {kAttentionBackwardScores, "attention", "backward_scores",
+     "time of each score in the backward pass besides its GEMMs, relative to the forward pass", kNumber, 1.0, 0.0,
+     20.0},
+    {kAttentionNarrowScores, "attention", "narrow_scores",
+     "what each score of the backward pass costs more in fp8 than in bf16, in FLOPs of the GEMMs; 640: fp8 saves "
+     "nothing with heads of 128",
+     kNumber, 640.0, 0.0, 2000.0},
     {kAttentionTail, "attention", "tail", "blocks of mean length for which the last wave leaves the GPU half idle",
      kNumber, 1.2, 0.0, 8.0},
     {kAttentionExposed, "attention", "exposed",

@@ -39,6 +39,8 @@ enum class KernelConstant {
   kAttentionBackwardShare,
   kAttentionWideBackward,
   kAttentionScoreCost,
+  kAttentionBackwardScores,
+  kAttentionNarrowScores,
   kAttentionTail,
   kAttentionExposed,
   kAttentionStart,

@@ -4,11 +4,17 @@
 //                                  + exposed * (start + own bytes / (bandwidth/sms))),   at least bytes / bandwidth
 //
 // A block holds `rows` query rows of one head and iterates over the keys (FlashAttention-2, arXiv 2307.08691); under a
-// causal mask the longest block is twice the mean, and the discarded work of the diagonal blocks counts. Every score
-// costs an exponential on units that do not scale with the tensor cores, which makes short heads slow. (H100: 16
-// exponentials per cycle and multiprocessor, 3.9 of 989 TFLOP/s: 256 FLOPs each; arXiv 2407.08608, section 3.1.)
+// causal mask the longest block is twice the mean, and the discarded work of the diagonal blocks counts. A window
+// leaves each block the keys of its rows and of the window before them. Every score costs an exponential on units that
+// do not scale with the tensor cores, which makes short heads slow. (H100: 16 exponentials per cycle and
+// multiprocessor, 3.9 of 989 TFLOP/s: 256 FLOPs each; arXiv 2407.08608, section 3.1.) The backward pass computes more
+// for each score: the exponential again, its gradient, and two conversions.
 //
-// In fp8 the GEMMs take half of the tensor cores' time at peak rate less; exponentials, loads and ramps stay.
+// In fp8 the GEMMs take half of the tensor cores' time at peak rate less; exponentials, loads and ramps stay. In the
+// backward pass the scores' work grows, since probabilities and their gradients are scaled and cast in the loop, and
+// cuDNN computes all keys under the causal mask, whatever the window: of 2 x 128 heads of 64 with a window of 128, the
+// backward pass on a GB200 takes 0.6, 1.8, 6.3, 24 and 91 ms for 2 to 32 thousand tokens, twice as many each, in bf16
+// 0.2 to 3.6 ms (NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training; validation/kernels/gb200.cudnn.csv).
 //
 // A kernel with one block per multiprocessor hides neither the block's first loads nor its last stores: the forward
 // pass reads its queries and writes its result; the backward pass reads keys and values and writes their gradients, and
@@ -36,10 +42,45 @@ double own_bytes(const Kernel& kernel) {
   return kBackward * static_cast<double>(kernel.n) * width + kPasses * queries;
 }
 
+// Scores under mask and window, and those of whole blocks of query rows, which is what a kernel computes.
+struct ScoreCount {
+  double asked = 0.0;
+  double computed = 0.0;
+};
+
+ScoreCount scores_of(const Kernel& kernel, double rows, bool skips_keys_before_window) {
+  const auto m = static_cast<double>(std::max<std::int64_t>(kernel.m, 1));
+  const auto n = static_cast<double>(std::max<std::int64_t>(kernel.n, 1));
+  const auto batch = static_cast<double>(kernel.batch);
+  if (kernel.mask == AttentionMask::kNone) return {.asked = m * n * batch, .computed = m * n * batch};
+  const double causal = m * n * batch * 0.5;
+  const double blocks = causal * (1.0 + rows / n);
+  if (kernel.window == 0) return {.asked = causal, .computed = blocks};
+  const auto window = static_cast<double>(kernel.window);
+  const double keys = window * (1.0 - 0.5 * window / n);
+  const double seen = m * batch * (keys + rows);
+  return {.asked = m * batch * keys, .computed = skips_keys_before_window ? std::min(blocks, seen) : blocks};
+}
+
+// FLOPs of GEMMs at the speed of bf16 that take as long as the work of all scores.
+double score_work(const Kernel& kernel, const KernelProfile& profile, const GpuSpec& gpu) {
+  const bool backward = kernel.family == KernelFamily::kAttentionBackward;
+  const bool narrow = backward && kernel.type == DataType::kFp8;
+  const ScoreCount scores = scores_of(kernel, profile[kAttentionRows], !narrow);
+  double cost = profile[kAttentionScoreCost] * (backward ? profile[kAttentionBackwardScores] : 1.0);
+  double gemms = kernel.flops.count() * scores.computed / scores.asked;
+  if (narrow) {
+    gemms *= gpu.peak_of(DataType::kBf16).count() / gpu.peak_of(kernel.type).count();
+    cost += profile[kAttentionNarrowScores];
+  }
+  return gemms + scores.computed * cost;
+}
+
 }  // namespace
 
 double attention_seconds(const Kernel& kernel, const GpuSpec& gpu) {
-  if (kernel.type == DataType::kFp8) {
+  const bool backward = kernel.family == KernelFamily::kAttentionBackward;
+  if (kernel.type == DataType::kFp8 && !backward) {
     Kernel half = kernel;
     half.type = DataType::kBf16;
     const double flops = kernel.flops.count();
@@ -47,24 +88,18 @@ double attention_seconds(const Kernel& kernel, const GpuSpec& gpu) {
     return attention_seconds(half, gpu) - saved;
   }
   const KernelProfile& profile = gpu.kernels;
-  const bool backward = kernel.family == KernelFamily::kAttentionBackward;
-  const bool causal = kernel.mask == AttentionMask::kCausal;
   const auto m = static_cast<double>(std::max<std::int64_t>(kernel.m, 1));
-  const auto n = static_cast<double>(std::max<std::int64_t>(kernel.n, 1));
-  const auto batch = static_cast<double>(kernel.batch);
-  const double rows = profile[kAttentionRows];
-  const double blocks = std::ceil(m / rows) * batch;
-  const double scores = m * n * batch * (causal ? 0.5 : 1.0);
-  const double diagonal = causal ? 1.0 + rows / n : 1.0;
-  const double work = (kernel.flops.count() + scores * profile[kAttentionScoreCost]) * diagonal;
+  const double blocks = std::ceil(m / profile[kAttentionRows]) * static_cast<double>(kernel.batch);
   constexpr std::int64_t kWide = 128;
   double share = profile[backward ? kAttentionBackwardShare : kAttentionForwardShare];
   if (backward && kernel.k > kWide) share *= profile[kAttentionWideBackward];
-  const double rate = gpu.peak_of(kernel.type).count() * share;
+  const DataType clocked = kernel.type == DataType::kFp8 ? DataType::kBf16 : kernel.type;
+  const double rate = gpu.peak_of(clocked).count() * share;
   const auto sms = static_cast<double>(gpu.sms);
   const double waves = blocks / sms + profile[kAttentionTail];
   const double bandwidth = gpu.memory_bandwidth.count() * profile[kStreamShare];
   const double own = profile[kAttentionStart] + own_bytes(kernel) / blocks / (bandwidth / sms);
+  const double work = score_work(kernel, profile, gpu);
   const double busy = waves * (work / blocks) / (rate / sms) + waves * profile[kAttentionExposed] * own;
   return std::max(busy, static_cast<double>(kernel.bytes.count()) / bandwidth);
 }

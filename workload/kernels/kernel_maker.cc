@@ -251,6 +251,7 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
       static_cast<double>((scores.queries * scores.heads + keys) * (key_size(shape) + value_size(shape)));
   const auto statistics = static_cast<double>(scores.queries * scores.heads);
   const bool narrow = context_.training.fused.fp8_attention;
+  const bool causal = scores.masked && shape.masking == Masking::kCausal;
   if (narrow) {
     // Queries, keys and values; backward the gradient of the result.
     const double cast = backward ? static_cast<double>(scores.queries * scores.heads * value_size(shape)) : values;
@@ -267,7 +268,8 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
        .n = scores.keys,
        .k = key_size(shape),
        .batch = batch * scores.documents,
-       .mask = scores.masked && shape.masking == Masking::kCausal ? AttentionMask::kCausal : AttentionMask::kNone,
+       .mask = causal ? AttentionMask::kCausal : AttentionMask::kNone,
+       .window = causal && context_.windowed && shape.window < scores.keys ? shape.window : 0,
        .flops = Flops(backward ? 2.5 * forward : forward),
        .bytes = whole(moved)});
 }

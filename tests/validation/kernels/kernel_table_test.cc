@@ -61,6 +61,15 @@ TEST(KernelTable, ReadsWhatAKernelIsAndHowItWasMeasured) {
   EXPECT_EQ(table->rows[2].kernel.bytes, Bytes(1'000'000));
 }
 
+TEST(KernelTable, AWindowNeedsACausalMask) {
+  const std::string head = std::string(kHead) + "family,dtype,m,n,k,mask,window,flops,bytes,time_us\n";
+  const auto table = parse_kernel_table("t.csv", head + "attention forward,bf16,4096,4096,64,causal,128,1e9,1e6,100\n");
+  ASSERT_TRUE(table) << render(table.error());
+  EXPECT_EQ(table->rows[0].kernel.window, 128);
+  EXPECT_THAT(problems_of(head + "attention forward,bf16,4096,4096,64,none,128,1e9,1e6,100\n"),
+              testing::HasSubstr("a window needs `causal` in column mask"));
+}
+
 TEST(KernelTable, EveryMistakeIsReportedWithItsPlace) {
   const std::string text = problems_of(std::string(kHead) +
                                        "family,dtype,m,n,k,flops,bytes,time_us\n"

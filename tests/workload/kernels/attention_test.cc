@@ -83,6 +83,55 @@ TEST(Attention, ACausalMaskComputesBlocksOnTheDiagonalWhole) {
   EXPECT_NEAR(attention_seconds(causal, gpu), 0.55 * attention_seconds(attention(), gpu), 1e-12);
 }
 
+// A window of 128 of 1280 tokens: 128 (1 - 0.5 * 0.1) = 121.6 scores of a row, and the block's 128 rows more.
+TEST(Attention, AWindowLeavesEachBlockTheKeysOfItsRowsAndOfTheWindow) {
+  const GpuSpec gpu = plain_gpu();
+  Kernel windowed = attention();
+  windowed.mask = AttentionMask::kCausal;
+  windowed.window = 128;
+  windowed.flops = Flops(4.0 * 1280 * 121.6 * 64 * 100);
+  EXPECT_NEAR(attention_seconds(windowed, gpu), 4.0 * 1280 * 249.6 * 64 * 100 / 100e12, 1e-12);
+}
+
+TEST(Attention, ScoresOfTheBackwardPassHaveACostOfTheirOwn) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kAttentionScoreCost] = 64.0;
+  const double before = attention_seconds(attention(), gpu);
+  gpu.kernels[kAttentionBackwardScores] = 4.0;
+  EXPECT_DOUBLE_EQ(attention_seconds(attention(), gpu), before);
+  // 1280 x 1280 x 100 scores of 256 FLOPs.
+  const Kernel backward = attention(KernelFamily::kAttentionBackward);
+  EXPECT_NEAR(attention_seconds(backward, gpu), (backward.flops.count() + 1280.0 * 1280 * 100 * 256) / 100e12, 1e-12);
+}
+
+GpuSpec gpu_with_fp8() {
+  GpuSpec gpu = plain_gpu();
+  gpu.peak[static_cast<std::size_t>(DataType::kFp8)] = FlopRate(200e12);
+  gpu.kernels[kAttentionNarrowScores] = 100.0;
+  return gpu;
+}
+
+TEST(Attention, BackwardFp8HalvesItsGemmsAndScalesEveryScore) {
+  Kernel backward = attention(KernelFamily::kAttentionBackward);
+  backward.type = DataType::kFp8;
+  EXPECT_NEAR(attention_seconds(backward, gpu_with_fp8()),
+              (0.5 * backward.flops.count() + 1280.0 * 1280 * 100 * 100) / 100e12, 1e-12);
+}
+
+TEST(Attention, BackwardFp8ComputesTheKeysBeforeAWindow) {
+  Kernel causal = attention(KernelFamily::kAttentionBackward);
+  causal.type = DataType::kFp8;
+  causal.mask = AttentionMask::kCausal;
+  causal.flops = causal.flops / 2.0;
+  Kernel windowed = causal;
+  windowed.window = 128;
+  windowed.flops = causal.flops * (121.6 / 640.0);
+  EXPECT_NEAR(attention_seconds(windowed, gpu_with_fp8()), attention_seconds(causal, gpu_with_fp8()), 1e-12);
+  windowed.type = DataType::kBf16;
+  causal.type = DataType::kBf16;
+  EXPECT_LT(attention_seconds(windowed, gpu_with_fp8()), 0.5 * attention_seconds(causal, gpu_with_fp8()));
+}
+
 TEST(Attention, WideHeadsSlowTheBackwardPassOnly) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kAttentionWideBackward] = 0.5;
