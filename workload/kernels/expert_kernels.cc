@@ -161,6 +161,33 @@ void add_weighted_bias_backward(KernelMaker& make, const ExpertSizes& sizes) {
   make.stream(kCopy, "expert outputs backward: joined", expert * sizes.local, {.values = 2});
 }
 
+// GEMMs in fp8 and fp4 need a multiple of 16 to 128 tokens of each expert: Megatron-LM pads them and takes the padding
+// away from their results (experts.py: TEGroupedMLP, quantization_padding), a copy of all tokens each, and in reverse
+// two more. HybridEP pads as it dispatches, and capacities are such multiples. (moe_router_padding_for_quantization,
+// off by default, would pad the routing instead.)
+void add_padding(KernelMaker& make, const KernelContext& context, const char* name) {
+  const ExpertOptions& options = context.experts;
+  const bool narrow = context.training.gemm_type() != context.training.precision;
+  const bool padded = options.pad_to_capacity || (options.is_flex() && options.backend == FlexBackend::kHybridEp);
+  if (!narrow || padded || make.fused().grouped_mlp) return;
+  const std::int64_t values = std::llround(sizes_of(context).rows * static_cast<double>(make.shape.hidden));
+  make.stream(kCopy, name, values, {.values = 2});
+}
+
+// What the experts store for the backward pass lies in buffers of a fixed size; a paged stash copies the tokens in them
+// into pages, and back before the backward pass (Megatron-LM, paged_stash.py, from TEGroupedMLP): the inputs of both
+// GEMMs and the activation's input. The copies have a stream of their own, on which they take memory bandwidth from
+// other kernels; here they take their own time.
+void add_stash_copy(KernelMaker& make, const KernelContext& context, const char* name) {
+  if (!context.experts.paged_stash) return;
+  const ExpertSizes sizes = sizes_of(context);
+  const double narrow = bytes_per_element(context.training.gemm_type());
+  const bool again = context.training.recomputes(&RecomputedModules::expert_activation);
+  const double inputs = narrow * static_cast<double>(make.shape.hidden + (again ? 0 : sizes.width));
+  const double between = bytes_per_element(context.training.precision) * static_cast<double>(sizes.gated);
+  make.bytes_only(kCopy, name, 2.0 * sizes.rows * (inputs + between), context.training.precision);
+}
+
 // A fused grouped MLP writes the activation's narrow values and their transpose in the epilogue of the GEMM, and stores
 // the activation's input, which its backward pass reads.
 void add_experts(KernelMaker& make, const KernelContext& context) {
@@ -169,6 +196,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   const double narrow = 2.0 * bytes_per_element(context.training.gemm_type()) * static_cast<double>(sizes.width);
+  add_padding(make, context, "experts padding");
   make.grouped("experts up", {.experts = sizes.local,
                               .rows = sizes.rows,
                               .inputs = h,
@@ -179,6 +207,8 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
   make.grouped("experts down",
                {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
   if (adds_weighted_bias(make)) add_weighted_bias(make, sizes);
+  add_padding(make, context, "experts padding removed");
+  add_stash_copy(make, context, "experts to stash");
 }
 
 void add_experts_backward(KernelMaker& make, const KernelContext& context) {
@@ -186,6 +216,8 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const std::int64_t h = make.shape.hidden;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
+  add_stash_copy(make, context, "experts from stash");
+  add_padding(make, context, "experts padding removed backward");
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
     add_expert_clamp(make, sizes);
     add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
@@ -210,6 +242,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
                                     .outputs = sizes.gated,
                                     .role = GemmRole::kDgrad,
                                     .casts = !fused});
+  add_padding(make, context, "experts padding backward");
 }
 
 void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {

@@ -135,6 +135,37 @@ TEST(ExpertKernels, AWeightedBiasIsAddedInFp32) {
   EXPECT_EQ(bytes_of(LayerSection::kExperts, context_of("qwen3-30b-a3b", "ep: 8", 8), "expert bias"), 0.0);
 }
 
+// 4096 tokens, eight experts each, hidden size 2048, width 768, in bf16: inputs of both GEMMs and of the activation,
+// (2048 + 768 + 2 * 768) values of a row, read and written in each pass.
+TEST(ExpertKernels, APagedStashCopiesWhatTheExpertsStore) {
+  const KernelContext context = context_of("qwen3-30b-a3b", "ep: 8, moe_paged_stash: true", 8);
+  const double bytes = 2.0 * 2.0 * (2048.0 + 768.0 + 2.0 * 768.0) * 4096.0 * 8.0;
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context, "experts to stash"), bytes);
+  EXPECT_EQ(bytes_of(LayerSection::kExpertsBackward, context, "experts from stash"), bytes);
+  EXPECT_EQ(bytes_of(LayerSection::kExperts, context_of("qwen3-30b-a3b", "ep: 8", 8), "stash"), 0.0);
+}
+
+// Tokens and results of the experts are read and written in bf16 by a copy each, forward and backward.
+TEST(ExpertKernels, TokensOfNarrowGemmsArePaddedUnlessTheirDispatchDoes) {
+  KernelContext context = context_of("qwen3-30b-a3b", "ep: 8", 8);
+  const auto padding = [&] {
+    return bytes_of(LayerSection::kExperts, context, "padding") +
+           bytes_of(LayerSection::kExpertsBackward, context, "padding");
+  };
+  EXPECT_EQ(padding(), 0.0);
+  context.training.narrow = NarrowRecipe::kDelayed;
+  EXPECT_EQ(padding(), 16.0 * 4096.0 * 8.0 * 2048.0);
+  context.training.fused.grouped_mlp = true;
+  EXPECT_EQ(padding(), 0.0);
+  context.training.fused.grouped_mlp = false;
+  context.experts.pad_to_capacity = true;
+  EXPECT_EQ(padding(), 0.0);
+  const std::string hybrid = "ep: 8, moe_token_dispatcher_type: flex, moe_flex_dispatcher_backend: hybridep";
+  context = context_of("qwen3-30b-a3b", hybrid, 8);
+  context.training.narrow = NarrowRecipe::kDelayed;
+  EXPECT_EQ(padding(), 0.0);
+}
+
 TEST(ExpertKernels, AFusedGroupedMlpAddsTheBiasInItsGemms) {
   KernelContext context = context_of("gpt-oss-120b", "ep: 8", 8);
   context.training.fused.grouped_mlp = true;
