@@ -97,13 +97,23 @@ Result<std::vector<LeftOutSteps>> parse_left_out_steps(const std::string& name, 
 std::string left_out_steps_text(const std::vector<LeftOutSteps>& errors, const StepKind& kind) {
   const std::array<StepKind, 4> wanted = {kind, StepKind{.generation = kind.generation, .precision = kind.precision},
                                           StepKind{.generation = kind.generation}, StepKind{}};
+  const LeftOutSteps* chosen = nullptr;
+  const LeftOutSteps* alone = nullptr;  // the narrowest kind, of one source
   for (const StepKind& one : wanted) {
     const auto found = std::ranges::find(errors, one, &LeftOutSteps::kind);
-    if (found == errors.end() || found->sources < 2) continue;
-    return fmt::format("{:.0f} % (mean {:+.0f}) for {}; {} runs of {} sources, each left out of the fit",
-                       100.0 * found->error, 100.0 * found->bias, name_of(one), found->rows, found->sources);
+    if (found == errors.end()) continue;
+    if (found->sources >= 2) {
+      chosen = &*found;
+      break;
+    }
+    if (alone == nullptr) alone = &*found;
   }
-  return {};
+  // One source says little, but an error bar that leaves it out would be too narrow.
+  if (alone != nullptr && (chosen == nullptr || alone->error > chosen->error)) chosen = alone;
+  if (chosen == nullptr) return {};
+  return fmt::format("{:.0f} % (mean {:+.0f}) for {}; {} runs of {} source{}, each left out of the fit",
+                     100.0 * chosen->error, 100.0 * chosen->bias, name_of(chosen->kind), chosen->rows, chosen->sources,
+                     chosen->sources == 1 ? "" : "s");
 }
 
 }  // namespace ringwright::validation
