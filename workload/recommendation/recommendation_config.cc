@@ -46,6 +46,28 @@ constexpr std::array kDenseTypeValues = {DataType::kFp32, DataType::kTf32, DataT
 constexpr std::array kTableTypes = {Option{"fp32", ""}, Option{"bf16", ""}, Option{"fp16", ""}, Option{"fp8", ""}};
 constexpr std::array kTableTypeValues = {DataType::kFp32, DataType::kBf16, DataType::kFp16, DataType::kFp8};
 
+constexpr std::array kQuantisedTypes = {
+    Option{"fp32", ""}, Option{"bf16", ""}, Option{"fp16", ""}, Option{"fp8", ""},
+    Option{"int8", "one byte for each value, and a scale and an offset of two bytes for each row"},
+    Option{"int4", "half a byte for each value, and a scale and an offset of two bytes for each row"}};
+constexpr double kRowScale = 4.0;  // an fp16 scale and an fp16 offset (arXiv 1911.02079)
+
+// Integers take the bytes of the narrow type of their width.
+void read_table_type(ConfigMap& map, RecommendationModel& model) {
+  const std::string name = map.choice({.name = "embedding_precision",
+                                       .doc = "type of embedding tables; integers are for tables that are quantised "
+                                              "after training",
+                                       .fallback = std::string("fp32")},
+                                      kQuantisedTypes);
+  const auto known = std::ranges::find(kTableTypes, name, &Option::name);
+  if (known != kTableTypes.end()) {
+    model.embedding_precision = kTableTypeValues[static_cast<std::size_t>(known - kTableTypes.begin())];
+    return;
+  }
+  model.embedding_precision = name == "int8" ? DataType::kFp8 : DataType::kFp4;
+  model.row_scale = kRowScale;
+}
+
 // The largest power of two that leaves parts of at least kNarrowestPart columns, at most one for each rank.
 std::int64_t default_shards(std::int64_t dim, std::int64_t ranks) {
   std::int64_t shards = 1;
@@ -176,9 +198,7 @@ void read_types(ConfigMap& map, const GpuSpec& gpu, RecommendationModel& model) 
   model.precision =
       choice_of(map, {.name = "precision", .doc = "type of the dense layers' GEMMs", .fallback = std::string("fp32")},
                   kDenseTypes, kDenseTypeValues);
-  model.embedding_precision = choice_of(
-      map, {.name = "embedding_precision", .doc = "type of embedding tables", .fallback = std::string("fp32")},
-      kTableTypes, kTableTypeValues);
+  read_table_type(map, model);
   model.comm_precision = choice_of(map,
                                      {.name = "comm_precision",
                                       .doc = "type in which pooled rows and their gradients pass between ranks",

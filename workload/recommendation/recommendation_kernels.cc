@@ -35,7 +35,7 @@ double in_sectors(double bytes) {
 }
 
 double weight_bytes(const RecommendationModel& model, const TableShare& share) {
-  return static_cast<double>(share.columns) * bytes_per_element(model.embedding_precision);
+  return row_weight_bytes(model, share.columns);
 }
 
 // Random rows cannot be cached if all tables together do not fit the cache.

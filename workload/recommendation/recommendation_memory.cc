@@ -42,7 +42,7 @@ class RoleLedger {
   void tables(const std::string& name, const std::vector<TableShare>& shares) {
     double bytes = 0.0;
     for (const TableShare& share : shares) {
-      const double weights = static_cast<double>(share.columns) * bytes_per_element(model_.embedding_precision);
+      const double weights = row_weight_bytes(model_, share.columns);
       bytes += static_cast<double>(share.tables) * share.rows * (weights + row_state_bytes(model_, share.columns));
     }
     add(name, bytes);

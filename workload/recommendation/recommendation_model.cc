@@ -40,9 +40,12 @@ double row_state_bytes(const RecommendationModel& model, std::int64_t columns) {
   return 0.0;
 }
 
+double row_weight_bytes(const RecommendationModel& model, std::int64_t columns) {
+  return static_cast<double>(columns) * bytes_per_element(model.embedding_precision) + model.row_scale;
+}
+
 double table_bytes(const RecommendationModel& model, const TableGroup& group, std::int64_t columns) {
-  const double weights = static_cast<double>(columns) * bytes_per_element(model.embedding_precision);
-  return static_cast<double>(group.rows) * (weights + row_state_bytes(model, columns));
+  return static_cast<double>(group.rows) * (row_weight_bytes(model, columns) + row_state_bytes(model, columns));
 }
 
 std::int64_t interaction_width(const RecommendationModel& model) {

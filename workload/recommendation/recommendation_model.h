@@ -47,6 +47,7 @@ struct RecommendationModel {
   std::int64_t global_batch = 1;
   DataType precision = DataType::kFp32;  // of dense layers' GEMMs
   DataType embedding_precision = DataType::kFp32;
+  double row_scale = 0.0;  // bytes of each row that state what its quantised values mean
   DataType comm_precision = DataType::kFp32;  // of pooled embeddings and their gradients between ranks
   SparseOptimizer optimizer = SparseOptimizer::kRowwiseAdagrad;
   double gather_efficiency = 1.0;  // speed of rows at random, relative to a stream of the same bytes
@@ -62,6 +63,8 @@ inline constexpr double kDenseBytes = 4.0;
 [[nodiscard]] std::int64_t table_count(const RecommendationModel& model);
 // Columns of all tables together.
 [[nodiscard]] std::int64_t embedding_columns(const RecommendationModel& model);
+// Weights of `columns` columns of one row, with its scale.
+[[nodiscard]] double row_weight_bytes(const RecommendationModel& model, std::int64_t columns);
 // Optimizer state of `columns` columns of one row.
 [[nodiscard]] double row_state_bytes(const RecommendationModel& model, std::int64_t columns);
 // Weights and optimizer state of one table of the group, or of that many of its columns.
