@@ -127,6 +127,17 @@ constexpr std::array kCodes = {
     ErrorCode{"E571", "compressed gradients of mirrored stages",
               "DualPipe's two copies of a stage sum their gradients as well, and that sum is not compressed.",
               "training: { compression: { codec: int8 } }, parallel: { schedule: dualpipe }"},
+    ErrorCode{"E572", "workers that cannot meet",
+              "Workers of local SGD divide the data-parallel replicas evenly, and their fragments the steps between\n"
+              "two exchanges.",
+              "training: { local_sgd: { workers: 3, sync_every: 100 } } with dp = 8   # write 2, 4 or 8"},
+    ErrorCode{"E573", "workers whose replicas also meet otherwise",
+              "Workers of local SGD exchange the weights of a dense model, on the GPU, at the end of a step. Experts\n"
+              "over replicas, mirrored stages, older versions of weights and offloaded state are refused.",
+              "training: { local_sgd: { workers: 2, sync_every: 100 } }, parallel: { schedule: dualpipe }"},
+    ErrorCode{"E574", "groups whose collectives cannot be divided",
+              "parallel.partition divides the collectives of groups of ranks, by the names that a report gives them.",
+              "parallel: { partition: { dimensions: [pp], chunks: 4 } }   # stages exchange messages; write dp"},
     ErrorCode{"W570", "a codec that does not shrink gradients", "The encoded gradients have as many bytes as before.",
               "training: { grad_reduce_dtype: bf16, compression: { codec: fp16 } }"},
 };

@@ -40,6 +40,8 @@ std::span<const KeyEffect> workload_key_effects() {
       KeyEffect{"parallel.tp_comm_overlap_ag", "parallel.tp>1", kOneTensorRank},
       KeyEffect{"parallel.tp_comm_overlap_rs", "parallel.tp>1", kOneTensorRank},
       KeyEffect{"parallel.tp_comm_overlap_rs_dgrad", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_method", "parallel.tp>1", kOneTensorRank},
+      KeyEffect{"parallel.tp_comm_overlap_tiles", "parallel.tp>1", kOneTensorRank},
       KeyEffect{"parallel.tp_comm_overlap_num_splits", "parallel.tp>1", kOneTensorRank},
       KeyEffect{"parallel.tp_comm_overlap_user_buffers", "parallel.tp>1", kOneTensorRank},
       not_of_fsdp("parallel.zero.overlap_grad_reduce"),

@@ -1,6 +1,11 @@
 // Reads the job of a scenario: its model, training options, layout and memory, or a recorded step, or a
 // recommendation model, or a layer table.
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,6 +20,8 @@
 #include "core/config/input_file.h"
 #include "workload/layout/layout_checks.h"
 #include "workload/model/model_config.h"
+#include "workload/parallel/step_streams.h"
+#include "workload/step/partitioned_step.h"
 
 namespace ringwright::configs {
 namespace {
@@ -51,16 +58,56 @@ void check_offload(ConfigMap& parallel, const workload::OffloadOptions& offload,
   }
 }
 
+// Divisions that divide nothing in this layout.
+void check_partition(ConfigMap& parallel, const Job& job, std::int64_t ranks_per_host) {
+  const workload::Partition& partition = job.partition;
+  if (!parallel.has("partition") || parallel.documenting()) return;
+  ConfigMap map = parallel.map("partition", "collectives divided into smaller ones, one after another (Centauri)");
+  const auto ignore = [&map](std::initializer_list<std::string_view> keys, std::string_view why) {
+    for (const std::string_view key : keys) {
+      if (map.has(key)) map.ignore(key, std::string(why));
+    }
+  };
+  if (!partition.on()) {
+    return ignore({"dimensions", "substitute", "hierarchical", "chunks"},
+                  partition.dimensions.empty() ? "partition.dimensions names no group" : "nothing is to be divided");
+  }
+  std::vector<Dimension> chosen;
+  for (Dimension& dimension : workload::make_streams(job.model, job.parallel).dimensions) {
+    const auto named = std::ranges::find(partition.dimensions, dimension.name);
+    if (named != partition.dimensions.end()) chosen.push_back(std::move(dimension));
+  }
+  if (chosen.empty()) {
+    return ignore({"dimensions", "substitute", "hierarchical", "chunks"}, "this layout has no such groups");
+  }
+  const bool divides = std::ranges::any_of(chosen, [ranks_per_host](const Dimension& dimension) {
+    return workload::divides_by_hosts(dimension, ranks_per_host);
+  });
+  if (divides) return;
+  ignore({"hierarchical"}, "no such group has several ranks on each of several hosts");
+  if (!partition.substitute && partition.chunks == 1) ignore({"dimensions"}, "nothing is to be divided");
+}
+
+int fewest_sms(const Cluster& cluster) {
+  std::int64_t fewest = cluster.gpu.sms;
+  for (const HostGroup& group : cluster.groups) fewest = std::min(fewest, group.gpu.sms);
+  return static_cast<int>(std::max<std::int64_t>(fewest, 1));
+}
+
 workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare* share) {
   if (share != nullptr) {
-    return {.ranks = share->gpus, .described = share->described, .host_ranks = share->gpus_per_host};
+    return {.ranks = share->gpus,
+            .described = share->described,
+            .host_ranks = share->gpus_per_host,
+            .sms = fewest_sms(cluster)};
   }
   const ConfigMap map = root.map("cluster", "the machine: hosts, their components, and the fabric between them");
   const std::string_view key = cluster.groups.empty() ? "nodes" : "groups";
   return {.ranks = cluster.gpus(),
           .described = fmt::format("cluster.{} = {} x {} GPUs ({})", key, cluster.hosts, cluster.host.gpus,
                                    map.origin(key)),
-          .host_ranks = cluster.host.gpus};
+          .host_ranks = cluster.host.gpus,
+          .sms = fewest_sms(cluster)};
 }
 
 }  // namespace
@@ -104,6 +151,8 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
     job.training.global_batch = job.training.micro_batch * job.parallel.dp;
   check_schedule_file(schedule, job.parallel, job.parallel.microbatches(job.training), foreign);
   check_offload(parallel, job.parallel.offload, cluster);
+  job.partition = workload::read_partition(parallel);
+  check_partition(parallel, job, cluster.host.gpus);
   job.compute = read_compute(root, cluster);
   ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
   job.memory = workload::read_memory_assumptions(memory);

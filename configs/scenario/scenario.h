@@ -34,6 +34,7 @@
 #include "workload/gpu/gpu_spec.h"
 #include "workload/memory/memory.h"
 #include "workload/model/model_shape.h"
+#include "workload/options/partition_options.h"
 #include "workload/options/training_options.h"
 
 namespace ringwright::configs {
@@ -78,6 +79,7 @@ struct Job {
   workload::ModelShape model;
   workload::TrainingOptions training;
   workload::ParallelOptions parallel;
+  workload::Partition partition;
   std::unique_ptr<ComputeModel> compute;
   workload::MemoryAssumptions memory;
   std::optional<TraceJob> trace;

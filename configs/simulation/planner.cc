@@ -1,8 +1,10 @@
 #include "configs/simulation/planner.h"
 
+#include <optional>
 #include <utility>
 
 #include "configs/simulation/data_wait.h"
+#include "configs/simulation/meetings.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_facts.h"
@@ -11,7 +13,8 @@
 namespace ringwright::configs {
 namespace {
 
-Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecord& record) {
+Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecord& record,
+                std::optional<Duration> with_exchange) {
   const workload::StepPlan& plan = simulation.plan();
   StepFacts facts;
   facts.tokens_per_step = plan.tokens;
@@ -20,6 +23,7 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecor
   facts.peak_flop_rate = mean_peak(scenario.cluster, precision_of(scenario.job));
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.data = wait_for_data(scenario, record.iteration_end);
+  if (with_exchange) facts.outer = add_meetings(scenario, *with_exchange, record.iteration_end);
   Report report =
       summarise({.record = record, .graph = plan.graph, .classes = simulation.folding().ranks}, std::move(facts));
   return {.step_time = report.step_time,
@@ -30,33 +34,42 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecor
 
 }  // namespace
 
-Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes passes) {
+Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes passes,
+                                      const Exchange& exchange) {
   const bool is_new = !network_.has_value();
   network_models::Network network =
       is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
   if (is_new) kept_ = {};
   kept_.overheads = overheads_;
-  auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes), std::move(network),
+  workload::StepPlan plan = plan_step(scenario, passes, Checkpointing::kAsGiven, exchange.meeting);
+  auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network),
                                          FoldMode::kTimesOnly, std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   PlayedPlan played_plan = play_plan(scenario, **simulation);
   Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};
   if (played.outcome == RunOutcome::kFinished) {
-    played.prediction = tell(scenario, **simulation, played_plan.run.record);
+    played.prediction = tell(scenario, **simulation, played_plan.run.record, exchange.with);
   }
   network_ = std::move(**simulation).take_network();
   kept_ = std::move(**simulation).take_kept();
   return played;
 }
 
-Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
+Result<std::optional<Prediction>> Planner::step_of(const Scenario& scenario, const Exchange& exchange) {
   Result<Played> played;
   for (const workload::Passes passes : passes_to_try(scenario)) {
-    played = play(scenario, passes);
+    played = play(scenario, passes, exchange);
     if (!played) return tl::unexpected(std::move(played.error()));
     if (played->outcome != RunOutcome::kUnproven) break;
   }
   return std::move(played->prediction);
+}
+
+Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
+  if (!scenario.job.trains_transformer() || !scenario.job.training.local_sgd.on()) return step_of(scenario, {});
+  auto meeting = step_of(scenario, {.meeting = Meeting::kInEveryStep});
+  if (!meeting || !*meeting) return meeting;
+  return step_of(scenario, {.with = (*meeting)->step_time.mean});
 }
 
 }  // namespace ringwright::configs

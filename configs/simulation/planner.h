@@ -10,6 +10,7 @@
 
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/simulation.h"
+#include "configs/simulation/step_plan.h"
 #include "core/base/diagnostic.h"
 #include "core/report/report.h"
 #include "core/run/step/executor.h"
@@ -43,7 +44,13 @@ class Planner {
     std::uint64_t events = 0;
     std::optional<Prediction> prediction;  // when it finished
   };
-  [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes);
+  // Of workers that train on their own: whether they meet in the step, or how long a step in which they do takes.
+  struct Exchange {
+    Meeting meeting = Meeting::kLeftOut;
+    std::optional<Duration> with = {};
+  };
+  [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes, const Exchange& exchange);
+  [[nodiscard]] Result<std::optional<Prediction>> step_of(const Scenario& scenario, const Exchange& exchange);
 
   const Scenario& machine_;
   KnownOverheads own_overheads_;

@@ -19,6 +19,7 @@
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
+#include "configs/simulation/meetings.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/run_cost.h"
@@ -293,6 +294,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   // Not the engine's time: faults that end after the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
   facts.data = wait_for_data(scenario, run.record.iteration_end);
+  if (options.with_exchange) facts.outer = add_meetings(scenario, *options.with_exchange, run.record.iteration_end);
   const Duration whole = run.record.iteration_end.back().since_start();
   facts.links = busiest_links(simulation, run.usage, whole);
   facts.link_tiers = link_tiers(simulation, run.usage, whole);
@@ -331,7 +333,7 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
 namespace {
 
 Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& options,
-                               Checkpointing checkpointing) {
+                               Checkpointing checkpointing, Meeting meeting = Meeting::kLeftOut) {
   std::vector<workload::Passes> paths = passes_to_try(scenario, checkpointing);
   if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || options.timeline != nullptr) {
     paths = {workload::Passes::kAsSegments};
@@ -342,8 +344,8 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   Outcome outcome;
   for (const workload::Passes passes : paths) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
-    auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes, checkpointing), std::move(network),
-                                           fold, std::move(kept));
+    auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes, checkpointing, meeting),
+                                           std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
       return tl::unexpected(std::move(costly));
@@ -360,14 +362,28 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   return outcome;
 }
 
+// Steps without an exchange of workers that train on their own, with the mean share of one with it.
+Result<Outcome> simulate_mean(const Scenario& scenario, FoldMode fold, const SimulateOptions& given,
+                              Checkpointing checkpointing) {
+  SimulateOptions options = given;
+  if (scenario.job.trains_transformer() && scenario.job.training.local_sgd.on()) {
+    options.timeline = nullptr;
+    const Result<Outcome> meeting = simulate_steps(scenario, fold, options, checkpointing, Meeting::kInEveryStep);
+    if (!meeting || !meeting->report) return meeting;
+    options = given;
+    options.with_exchange = meeting->report->step_time.mean;
+  }
+  return simulate_steps(scenario, fold, options, checkpointing);
+}
+
 }  // namespace
 
 Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
-  Result<Outcome> outcome = simulate_steps(scenario, fold, options, options.checkpointing);
+  Result<Outcome> outcome = simulate_mean(scenario, fold, options, options.checkpointing);
   if (!outcome || !outcome->report || !outcome->report->facts.checkpoint) return outcome;
   SimulateOptions plain = options;
   plain.timeline = nullptr;
-  const Result<Outcome> without = simulate_steps(scenario, fold, plain, Checkpointing::kLeftOut);
+  const Result<Outcome> without = simulate_mean(scenario, fold, plain, Checkpointing::kLeftOut);
   if (!without || !without->report) return without;
   add_stall(*without->report, *outcome->report);
   return outcome;

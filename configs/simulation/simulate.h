@@ -34,6 +34,7 @@ struct SimulateOptions {
   const TimelineRequest* timeline = nullptr;  // null: none
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
   Checkpointing checkpointing = Checkpointing::kAsGiven;
+  std::optional<Duration> with_exchange = {};  // of workers that train on their own: the step in which they meet
 };
 
 // A finished simulation, without a report of it.
@@ -58,6 +59,7 @@ struct Outcome {
 
 // From the scenario alone: cycles of its pipeline are left out where the run proves that they repeat, and counted in
 // all results. A scenario with a checkpoint is simulated with and without it, and the report is about the step with it.
+// Where workers meet every few steps, the report is about a step without, whose time has the mean share of one with.
 // Mistakes when its choices are incompatible.
 [[nodiscard]] Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options = {});
 

@@ -5,10 +5,12 @@
 #include "workload/checkpoint/checkpoint_traffic.h"
 #include "workload/layered/layered_step.h"
 #include "workload/recommendation/recommendation_step.h"
+#include "workload/step/partitioned_step.h"
 
 namespace ringwright::configs {
 
-workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, Checkpointing checkpointing) {
+workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, Checkpointing checkpointing,
+                             Meeting meeting) {
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   if (saves) passes = workload::Passes::kAsSegments;
   workload::StepPlan plan;
@@ -21,8 +23,11 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, 
   } else if (scenario.job.layered) {
     plan = workload::build_layered_step(scenario.job.layered->model, scenario.job.layered->layout);
   } else {
+    workload::TrainingOptions training = scenario.job.training;
+    training.local_sgd.meets = training.local_sgd.on() && meeting == Meeting::kInEveryStep;
     plan = workload::build_step(
-        {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel}, passes);
+        {.shape = scenario.job.model, .training = training, .parallel = scenario.job.parallel}, passes);
+    workload::partition_step(plan, scenario.job.partition, scenario.cluster.host.gpus);
   }
   if (saves) {
     const workload::CheckpointTraffic traffic = checkpoint_traffic(scenario);

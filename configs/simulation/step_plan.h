@@ -9,10 +9,14 @@ namespace ringwright::configs {
 // Whether the scenario's checkpoint, if it has one, is part of its steps.
 enum class Checkpointing { kAsGiven, kLeftOut };
 
+// Whether workers that train on their own meet in its steps.
+enum class Meeting { kLeftOut, kInEveryStep };
+
 // With as many iterations as the scenario simulates. Traces are the same for all `passes`; a step with a checkpoint
 // leaves no cycles out.
 [[nodiscard]] workload::StepPlan plan_step(const Scenario& scenario,
                                            workload::Passes passes = workload::Passes::kAsSegments,
-                                           Checkpointing checkpointing = Checkpointing::kAsGiven);
+                                           Checkpointing checkpointing = Checkpointing::kAsGiven,
+                                           Meeting meeting = Meeting::kLeftOut);
 
 }  // namespace ringwright::configs

@@ -52,6 +52,14 @@ std::string_view to_string(GemmRole role) {
   return "";
 }
 
+Kernel whole_kernel(const Kernel& share) {
+  Kernel whole = share;
+  whole.flops = share.flops * static_cast<double>(share.share_of);
+  whole.bytes = share.bytes * std::int64_t{share.share_of};
+  whole.share_of = 1;
+  return whole;
+}
+
 Flops total_flops(const Work& work) {
   Flops total;
   for (const Kernel& kernel : work.kernels) total += kernel.flops * static_cast<double>(kernel.launches);

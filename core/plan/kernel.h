@@ -53,8 +53,14 @@ struct Kernel {
   Flops flops;                   // of one launch; of causal attention only what mask and window leave
   Bytes bytes;                   // read and written from device memory by one launch, lower bound
   std::int64_t launches = 1;     // launches in this work
+  // Tiles of a larger kernel that communicates as its tiles are computed: flops and bytes are one of so many equal
+  // shares, sizes and launch are those of the whole kernel, and so is the time, of which this is a share.
+  int share_of = 1;
   bool host_reads = false;       // the host waits for its result before it issues the next kernel
 };
+
+// The kernel of which this one is a share.
+[[nodiscard]] Kernel whole_kernel(const Kernel& share);
 
 // The work of one compute task: kernels that run one after another on the compute stream.
 struct Work {

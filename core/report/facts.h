@@ -116,6 +116,17 @@ struct DataFacts {
   Duration stall;                   // of a step, which waits for its samples; a mean
 };
 
+// Workers that train on their own and exchange their parameters, one fragment after another.
+struct OuterFacts {
+  std::int64_t every = 1;  // steps between two exchanges of a parameter
+  int workers = 2;
+  int fragments = 1;
+  Bytes exchanged;   // by the collective of a rank with most parameters, in one exchange
+  Duration without;  // a step without an exchange
+  Duration with;     // one with an exchange
+  Duration added;    // to a step, as a mean
+};
+
 // A link, or one that represents `multiplicity` links with the same load.
 struct LinkLoad {
   std::string name;
@@ -230,6 +241,7 @@ struct StepFacts {
   std::optional<CostRates> cost_rates;
   std::optional<CheckpointFacts> checkpoint;
   std::optional<DataFacts> data;  // empty: data are always ready
+  std::optional<OuterFacts> outer;  // empty: all replicas meet in every step
   EngineFacts engine;
 };
 

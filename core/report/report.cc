@@ -90,6 +90,7 @@ Report summarise(const ReportInputs& inputs, StepFacts facts) {
   const BreakdownInputs breakdown{.record = inputs.record, .graph = inputs.graph, .classes = inputs.classes,
                                   .step_time = report.step_time.mean,
                                   .data = report.facts.data ? report.facts.data->stall : Duration(),
+                                  .outer = report.facts.outer ? report.facts.outer->added : Duration(),
                                   .counted_iterations = report.step_time.count};
   report.everywhere = break_down(breakdown);
   if (several_programs(inputs.graph)) report.slowest_stage = break_down_slowest(breakdown);

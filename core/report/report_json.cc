@@ -101,6 +101,7 @@ Json breakdown_json(const TimeBreakdown& breakdown) {
   }
   rows.push_back(row("idle", breakdown.idle, breakdown.idle));
   if (breakdown.data > Duration()) rows.push_back(row("data", breakdown.data, breakdown.data));
+  if (breakdown.outer > Duration()) rows.push_back(row("outer_step", breakdown.outer, breakdown.outer));
   return rows;
 }
 
@@ -128,6 +129,16 @@ Json data_json(const DataFacts& data) {
           {"samples", data.samples},
           {"batch_s", to_seconds(data.batch)},
           {"stall_s", to_seconds(data.stall)}};
+}
+
+Json outer_json(const OuterFacts& outer) {
+  return {{"sync_every", outer.every},
+          {"workers", outer.workers},
+          {"fragments", outer.fragments},
+          {"exchanged_bytes", outer.exchanged.count()},
+          {"step_s", to_seconds(outer.without)},
+          {"step_with_exchange_s", to_seconds(outer.with)},
+          {"added_s", to_seconds(outer.added)}};
 }
 
 Json checkpoint_json(const Report& report) {
@@ -317,6 +328,7 @@ std::string render_json(const Report& report) {
                    {"parts_ps", parts_json(report)}};
   if (facts.checkpoint) document["checkpoint"] = checkpoint_json(report);
   if (facts.data) document["data_pipeline"] = data_json(*facts.data);
+  if (facts.outer) document["local_sgd"] = outer_json(*facts.outer);
   if (facts.cost_rates) document["cost"] = cost_json(report, *facts.cost_rates);
   if (report.slowest_stage) {
     document["slowest_stage"] = {{"name", report.slowest_stage->of},

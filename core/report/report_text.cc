@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/report/checkpoint_line.h"
 #include "core/report/data_line.h"
+#include "core/report/outer_line.h"
 #include "core/report/host_lines.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
@@ -137,6 +138,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
   if (report.facts.cost_rates) lines.push_back("Cost         " + to_string(cost_of(report)));
   if (report.facts.data) lines.push_back("Data         " + wrap(data_line(report), width - 15, 15));
+  if (report.facts.outer) lines.push_back("Local SGD    " + wrap(outer_line(*report.facts.outer), width - 15, 15));
   if (report.facts.checkpoint) lines.push_back("Checkpoint   " + wrap(checkpoint_line(report), width - 15, 15));
   for (const Comparison& comparison : report.comparisons) {
     const std::string line = fmt::format("{}; ours is {:+.1f} % [{}]",
@@ -190,6 +192,7 @@ std::vector<BreakdownRow> breakdown_rows(const Report& report) {
   }
   rows.push_back({has_pipeline(all) ? "pipeline bubble, waiting" : "waiting", all.idle, slowest.idle});
   if (all.data > Duration()) rows.push_back({"waiting for data", all.data, slowest.data});
+  if (all.outer > Duration()) rows.push_back({"outer step, as a mean", all.outer, slowest.outer});
   return rows;
 }
 

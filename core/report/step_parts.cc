@@ -26,6 +26,7 @@ std::vector<StepPart> parts_of(const TimeBreakdown& breakdown, std::span<const K
   for (const DimensionTime& dimension : breakdown.dimensions) add("exposed " + dimension.name, dimension.exposed);
   add("bubble and waiting", breakdown.idle);
   if (breakdown.data != Duration()) add("waiting for data", breakdown.data);
+  if (breakdown.outer != Duration()) add("outer step", breakdown.outer);
   if (sum != step) add("unattributed", step - sum);
   return parts;
 }

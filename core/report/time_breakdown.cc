@@ -71,6 +71,7 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
                        .dimensions = {},
                        .idle = {},
                        .data = {},
+                       .outer = {},
                        .total = {},
                        .contended = !inputs.record.interference.empty()};
   Duration busy = result.computing;
@@ -88,9 +89,10 @@ TimeBreakdown average(const BreakdownInputs& inputs, const Sums& sums, std::stri
     busy += result.dimensions.back().exposed;
   }
   // A rank's own counted time may differ slightly from the job's step time where steps are not yet identical.
-  result.idle = std::max(inputs.step_time - inputs.data - busy, Duration());
+  result.idle = std::max(inputs.step_time - inputs.data - inputs.outer - busy, Duration());
   result.data = inputs.data;
-  result.total = busy + result.idle + result.data;
+  result.outer = inputs.outer;
+  result.total = busy + result.idle + result.data + result.outer;
   return result;
 }
 

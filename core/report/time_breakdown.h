@@ -8,12 +8,14 @@
 //                      delays the next kernel; so every moment is counted once.
 //   idle               neither: pipeline bubble, waiting for other ranks
 //   data               the step is over but for the samples of the next one, which are not prepared yet
+//   outer              what an exchange of workers that train on their own adds, per step
 //   hidden(d)          d is in flight while the rank computes
 //   in flight(d)       d is in flight at all: exposed, hidden, or behind another exposed dimension
 //   lost to (d)        the extra computing time because d held multiprocessors or memory bandwidth
 //   lost by (d)        the delay of data of d because kernels used memory bandwidth; included in d's time in flight
 //
-// computing + exposed of all dimensions + idle + data = the step time; idle is the remainder of the rank's own record.
+// computing + exposed of all dimensions + idle + data + outer = the step time; idle is the remainder of the rank's own
+// record.
 #pragma once
 
 #include <cstddef>
@@ -47,10 +49,11 @@ struct TimeBreakdown {
   std::vector<DimensionTime> dimensions;  // those that communicated at all
   Duration idle;
   Duration data;
+  Duration outer;
   Duration total;
   bool contended = false;  // computing and communication slow each other, where they do
 
-  // In [0, 1]; those of computing, exposed, idle and data add up to 1.
+  // In [0, 1]; those of computing, exposed, idle, data and outer add up to 1.
   [[nodiscard]] double share(Duration part) const;
 };
 
@@ -59,7 +62,8 @@ struct BreakdownInputs {
   const TaskGraph& graph;
   const RankClasses& classes;
   Duration step_time;
-  Duration data;  // of it, in which all ranks wait for data
+  Duration data;   // of it, in which all ranks wait for data
+  Duration outer;  // of it, added by steps in which workers meet
   int counted_iterations = 1;
 };
 

@@ -11,6 +11,7 @@ std::string BreakdownRow::name() const {
   if (dimension == "compute") return "computing";
   if (dimension == "idle") return "waiting for other ranks";
   if (dimension == "data") return "waiting for data";
+  if (dimension == "outer_step") return "outer step";
   std::string upper = dimension;
   if (upper.size() <= 3) {
     std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });

@@ -73,6 +73,7 @@ class Calibrated final : public ComputeModel {
   Calibrated(const GpuSpec& gpu, const Pace& pace) : gpu_(gpu), pace_(pace) {}
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
+    if (kernel.share_of > 1) return duration(whole_kernel(kernel)) / kernel.share_of;
     CHECK(kernel.flops <= Flops(0.0) || gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision was called");
     const bool read = kernel.host_reads && pace_.host != HostPace::kReplays;
     const Duration busy =
@@ -86,7 +87,7 @@ class Calibrated final : public ComputeModel {
     return busy;
   }
   [[nodiscard]] Duration launch_overhead(const Kernel& kernel) const override {
-    return from_seconds(start_seconds(kernel, gpu_));
+    return from_seconds(start_seconds(kernel, gpu_)) / kernel.share_of;
   }
   [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
     return Calibrated(share(contention).of_kernel(), pace_).duration(kernel);
@@ -96,14 +97,16 @@ class Calibrated final : public ComputeModel {
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
     if (pace_.host != HostPace::kIssues) return Duration(0);
-    return pace_.issue + from_seconds(library_issue_seconds(kernel, gpu_));
+    return (pace_.issue + from_seconds(library_issue_seconds(kernel, gpu_))) / kernel.share_of;
   }
   // A collective's kernel is issued like any other.
   [[nodiscard]] Duration call_issue_time() const override {
     return pace_.host == HostPace::kIssues ? pace_.issue : Duration(0);
   }
   [[nodiscard]] Duration resume_time() const override { return pace_.resume; }
-  [[nodiscard]] bool extrapolates(const Kernel& kernel) const override { return !within_fit(kernel, gpu_.kernels); }
+  [[nodiscard]] bool extrapolates(const Kernel& kernel) const override {
+    return !within_fit(whole_kernel(kernel), gpu_.kernels);
+  }
 
  private:
   // GPUs of one model differ where they are power-bound. Fused attention is bound by exponentials: sequences of 64

@@ -22,6 +22,13 @@ std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t e
   return make.take();
 }
 
+std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.bytes_only(kElementwise, "add gradients", static_cast<double>(elements) * 3.0 * make.gradient_bytes,
+                  DataType::kFp32);
+  return make.take();
+}
+
 std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements) {
   KernelMaker make(context);
   make.stream(kCopy, "copy gradients", elements, {.values = 1, .other_bytes = make.gradient_bytes});
@@ -74,6 +81,27 @@ std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t 
   // The state is read and written, a gradient read and a weight written in two bytes each.
   make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)), n * (2.0 * optimizer.state() + 4.0),
                   DataType::kFp32);
+  return make.take();
+}
+
+std::vector<Kernel> outer_gradient(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  const LocalSgd& local = context.training.local_sgd;
+  const double outer_weights = local.outer == OuterOptimizer::kNesterov ? 4.0 : 0.0;
+  const double each = bytes_per_element(context.training.optimizer.master) + outer_weights;
+  make.bytes_only(kOptimizer, "outer gradient",
+                  static_cast<double>(elements) * (each + bytes_per_element(local.exchanged)), DataType::kFp32);
+  return make.take();
+}
+
+std::vector<Kernel> outer_update(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  const LocalSgd& local = context.training.local_sgd;
+  // Outer weights and momentum are read and written; master weights and weights are written.
+  const double written =
+      bytes_per_element(context.training.optimizer.master) + bytes_per_element(context.training.precision);
+  const double each = bytes_per_element(local.exchanged) + 2.0 * local.state() + written;
+  make.bytes_only(kOptimizer, "outer update", static_cast<double>(elements) * each, DataType::kFp32);
   return make.take();
 }
 

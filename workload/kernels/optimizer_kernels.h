@@ -12,6 +12,8 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements);
 // Megatron divides a bucket by the data-parallel size before it reduces it.
 [[nodiscard]] std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements);
+// To those of earlier microbatches.
+[[nodiscard]] std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t elements);
 // The copy of sharded parameters' gradients into the reduction buffer, in the reduction's type.
 [[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements);
 // ZeRO++: weights to int8 and back, gradients to int4 and, after the sum over ranks, back.
@@ -24,6 +26,10 @@ namespace ringwright::workload {
 // Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's
 // moments and update come first, then the norms of weights and update, summed over ranks that hold parts of a tensor.
 [[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
+// Workers that train on their own: the type that they exchange is written from the weights, less the outer ones where
+// there is an outer optimizer; and what they receive is taken over, by that optimizer where there is one.
+[[nodiscard]] std::vector<Kernel> outer_gradient(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> outer_update(const KernelContext& context, std::int64_t elements);
 // LAMB: weights take their updates; empty for others.
 [[nodiscard]] std::vector<Kernel> optimizer_apply(const KernelContext& context, std::int64_t elements);
 

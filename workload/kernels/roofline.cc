@@ -57,6 +57,7 @@ class Roofline final : public ComputeModel {
     return GpuShare(gpu_, contention, efficiencies_.memory).of_blocks(kernel, duration_under(kernel, contention));
   }
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
+    if (kernel.share_of > 1) return duration(whole_kernel(kernel)) / kernel.share_of;
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);
     if (kernel.flops > Flops(0.0)) {
       CHECK(gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision was called");
@@ -64,7 +65,9 @@ class Roofline final : public ComputeModel {
     }
     return gpu_.kernel_launch + busy;
   }
-  [[nodiscard]] Duration launch_overhead(const Kernel& /*kernel*/) const override { return gpu_.kernel_launch; }
+  [[nodiscard]] Duration launch_overhead(const Kernel& kernel) const override {
+    return gpu_.kernel_launch / kernel.share_of;
+  }
 
  private:
   [[nodiscard]] double efficiency(const Kernel& kernel) const {

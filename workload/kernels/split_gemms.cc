@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "workload/kernels/kernel_maker.h"
 
 namespace ringwright::workload {
 namespace {
@@ -35,17 +38,53 @@ Kernel share_of(Kernel kernel, int shares) {
   return kernel;
 }
 
+// A share of the tiles: the kernel is launched once, and the last tile ends it.
+Kernel tiles_of(Kernel kernel, int shares) {
+  kernel.flops = kernel.flops / static_cast<double>(shares);
+  kernel.bytes = kernel.bytes / shares;
+  kernel.share_of = shares;
+  kernel.name += " tiles";
+  return kernel;
+}
+
 std::vector<Kernel> part(const std::vector<Kernel>& kernels, std::size_t begin, std::size_t end) {
   return {kernels.begin() + static_cast<std::ptrdiff_t>(begin), kernels.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
-std::vector<Kernel> shares_of(const std::vector<Kernel>& kernels, const RowRange& range, int shares) {
-  std::vector<Kernel> made;
-  for (std::size_t i = range.begin; i < range.end; ++i) made.push_back(share_of(kernels[i], shares));
+// The kernels of one share, and how many shares there are; at most `wanted`.
+struct MadeShares {
+  std::vector<Kernel> kernels;
+  int count = 0;
+};
+
+MadeShares shares_of(const std::vector<Kernel>& kernels, const RowRange& range, int wanted, int sms) {
+  MadeShares made{.kernels = {}, .count = wanted};
+  const bool one_kernel = sms > 0;
+  if (one_kernel) {
+    made.count = static_cast<int>(std::clamp<std::int64_t>(gemm_waves(kernels[range.end - 1], sms), 1, wanted));
+  }
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    made.kernels.push_back(one_kernel ? tiles_of(kernels[i], made.count) : share_of(kernels[i], made.count));
+  }
   return made;
 }
 
 }  // namespace
+
+std::int64_t gemm_waves(const Kernel& gemm, std::int64_t sms) {
+  constexpr std::int64_t kRows = 128;
+  constexpr std::int64_t kColumns = 256;
+  const std::int64_t tiles = (gemm.m + kRows - 1) / kRows * ((gemm.n + kColumns - 1) / kColumns) * gemm.batch;
+  return (tiles + sms - 1) / sms;
+}
+
+std::vector<Kernel> sum_of_tiles(const KernelContext& context, Bytes results, std::int64_t ranks) {
+  KernelMaker make(context);
+  const auto read = static_cast<double>(results.count());
+  make.bytes_only(KernelFamily::kElementwise, "sum tiles", read + read / static_cast<double>(ranks),
+                  context.training.precision);
+  return make.take();
+}
 
 CutKernels split_gemms(const std::vector<Kernel>& kernels, const GemmShares& shares) {
   const auto wanted = [&shares](const Kernel& kernel) { return is_gemm(kernel, shares.role); };
@@ -56,11 +95,15 @@ CutKernels split_gemms(const std::vector<Kernel>& kernels, const GemmShares& sha
   const auto back = std::find_if(kernels.rbegin(), kernels.rend(), wanted);
   if (shares.first > 0 && front != kernels.end()) {
     first = with_cast(kernels, static_cast<std::size_t>(front - kernels.begin()));
-    cut.first = shares_of(kernels, first, shares.first);
+    MadeShares made = shares_of(kernels, first, shares.first, shares.sms);
+    cut.first = std::move(made.kernels);
+    cut.first_shares = made.count;
   }
   if (shares.last > 0 && back != kernels.rend()) {
     last = with_cast(kernels, static_cast<std::size_t>(kernels.rend() - back) - 1);
-    cut.last = shares_of(kernels, last, shares.last);
+    MadeShares made = shares_of(kernels, last, shares.last, shares.sms);
+    cut.last = std::move(made.kernels);
+    cut.last_shares = made.count;
   }
   cut.head = part(kernels, 0, first.begin);
   cut.middle = part(kernels, first.end, last.begin);

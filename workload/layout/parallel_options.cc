@@ -99,6 +99,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
       {.name = "dp", .doc = "data-parallel size; auto: what remains of the cluster", .min = 1, .max = 1'000'000},
       "auto");
   derive_data_parallel(parallel, dp, context.world, options);
+  read_workers(context, options);
   options.experts = read_expert_options(parallel, {.shape = context.shape,
                                                    .model_map = context.model_map,
                                                    .tp = options.tp,
@@ -113,6 +114,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   check_compression(context, options);
   read_offload(parallel, options);
   if (context.training.full.on_host) options.offload.activation_layers = kAllLayers;
+  check_local_sgd(context, options);
   check_layout(parallel, context, options);
   return options;
 }

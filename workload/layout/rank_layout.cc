@@ -9,7 +9,8 @@ RankLayout::RankLayout(const ParallelOptions& options)
     : sizes_{.tp = options.tp, .cp = options.cp, .dp = options.dp, .pp = options.pp},
       expert_sizes_{.etp = options.experts.etp, .ep = options.experts.ep, .edp = options.expert_replicas()},
       inner_(options.experts.inner()),
-      ulysses_(options.ulysses) {
+      ulysses_(options.ulysses),
+      per_worker_(options.dp / options.workers) {
   for (const int size : {options.tp, options.cp, options.dp, options.pp}) count_ *= static_cast<std::size_t>(size);
 }
 
@@ -90,7 +91,13 @@ Dimension RankLayout::context_dimension() const {
 
 Dimension RankLayout::data_dimension() const {
   return grouped("dp", [this](RankId, const RankCoordinates& at) {
-    return at.pp * sizes_.tp + at.tp;
+    return (at.pp * (sizes_.dp / per_worker_) + at.dp / per_worker_) * sizes_.tp + at.tp;
+  });
+}
+
+Dimension RankLayout::worker_dimension() const {
+  return grouped("outer", [this](RankId, const RankCoordinates& at) {
+    return ((at.pp * per_worker_ + at.dp % per_worker_) * sizes_.cp + at.cp) * sizes_.tp + at.tp;
   });
 }
 

@@ -44,8 +44,10 @@ class RankLayout {
   // Groups of ranks that differ in one coordinate only.
   [[nodiscard]] Dimension tensor_dimension() const;
   [[nodiscard]] Dimension context_dimension() const;
-  // Copies of the dense parameters, including context-parallel ranks.
+  // Copies of the dense parameters, including context-parallel ranks; of one worker.
   [[nodiscard]] Dimension data_dimension() const;
+  // The same rank of all workers that train on their own.
+  [[nodiscard]] Dimension worker_dimension() const;
   [[nodiscard]] Dimension pipeline_dimension() const;
   // Ranks that exchange heads for tokens, and those of one ring, if both are used.
   [[nodiscard]] Dimension ulysses_dimension() const;
@@ -74,6 +76,7 @@ class RankLayout {
   ExpertCoordinates expert_sizes_;
   int inner_ = 1;    // expert-parallel ranks of one host
   int ulysses_ = 1;  // neighbouring context-parallel ranks that exchange heads for tokens
+  int per_worker_ = 1;  // data-parallel ranks of one worker
   std::size_t count_ = 1;
 };
 

@@ -110,7 +110,8 @@ void add_largest_gradient(StageMemory& memory, const std::vector<ModelChunk>& pa
 std::int64_t reduction_buffer(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const ParallelOptions& parallel = inputs.parallel;
   const bool every_pass = parallel.gradient_reduction == GradientReduction::kMicrobatch;
-  if (parallel.replicas() == 1 || (!parallel.flat_gradients && !every_pass)) return 0;
+  const bool alone = parallel.replicas() == 1 && parallel.offload.optimizer == Tier::kGpu;
+  if (alone || (!parallel.flat_gradients && !every_pass)) return 0;
   const std::int64_t trainable = count_trainable(parts);
   const bool copied = inputs.training.gradient_sum == GradientSum::kCopied;
   if (parallel.flat_gradients && copied) return std::min(parallel.flat_bucket, trainable);
@@ -151,6 +152,15 @@ void add_compression(StageMemory& memory, const std::vector<ModelChunk>& parts, 
   }
   if (compression.error_feedback) add(memory, "error feedback", of_elements(count_trainable(parts), 4.0));
   add(memory, "compressed gradients", largest);
+}
+
+// Of workers that train on their own: the outer optimizer's state, and the fragment that they exchange.
+void add_outer_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+  const LocalSgd& local = inputs.training.local_sgd;
+  if (!local.on()) return;
+  const std::int64_t owned = owned_parameters(parts, inputs);
+  add(memory, "outer optimizer", of_elements(owned, local.state()));
+  add(memory, "outer gradients", of_elements(local.fragment_of(owned), bytes_per_element(local.exchanged)));
 }
 
 // Of the weights that in-flight microbatches began with.
@@ -272,6 +282,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     add_largest_gradient(memory, parts, inputs);
     add_flat_gradients(memory, parts, inputs);
     add_compression(memory, parts, inputs);
+    add_outer_state(memory, parts, inputs);
     add_weight_versions(memory, parts, inputs);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);

@@ -122,6 +122,9 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
                fmt::format("{} needs a sharded optimizer state", zero.path_of("offload_optimizer")),
                "set zero.stage: 1, 2 or 3");
   }
+  if (options.replicas() == 1 && offload.optimizer == Tier::kGpu) {
+    options.gradient_reduction = GradientReduction::kLastMicrobatch;
+  }
   read_efficiency(zero, offload);
   offload.activation_layers = static_cast<int>(
       parallel.integer({.name = "cpu_offloading_num_layers",

@@ -114,7 +114,9 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
     if (zero.has(key) && !partitions) sharding_without_effect(zero, key, "only stages 1 and 2 use it");
   }
   options.allreduce_buckets = partitions && (!scatter || together);
-  if (options.zero_stage != 2 || options.replicas() == 1) return;
+  // On one GPU stage 2 moves the gradients of every microbatch to the host, where the optimizer is.
+  const bool offloads = zero.has("offload_optimizer");
+  if (options.zero_stage != 2 || (options.replicas() == 1 && !offloads)) return;
   options.gradient_reduction =
       every == "microbatch_group" ? GradientReduction::kMicrobatchGroup : GradientReduction::kMicrobatch;
 }
@@ -214,8 +216,9 @@ void warn_zero(ConfigMap& zero, ParallelOptions& options) {
     const std::string_view key = zero.has("bucket") ? "bucket" : "reduce_bucket_size";
     sharding_without_effect(zero, key, "without overlap_grad_reduce all gradients are one bucket");
   }
-  // On one GPU stage 3 sets how parameters are fetched from the host.
-  const bool offloads = options.zero_stage == 3 && zero.has("offload_param");
+  // On one GPU stage 3 sets how parameters are fetched from the host, stage 2 how gradients are stored there.
+  const bool offloads = (options.zero_stage == 3 && zero.has("offload_param")) ||
+                        (options.zero_stage == 2 && zero.has("offload_optimizer"));
   if (options.replicas() == 1 && options.zero_stage >= 1 && !offloads)
     sharding_without_effect(zero, "stage", "dp is 1");
 }

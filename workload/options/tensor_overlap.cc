@@ -1,5 +1,6 @@
 #include "workload/options/tensor_overlap.h"
 
+#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -9,12 +10,41 @@
 namespace ringwright::workload {
 namespace {
 
-constexpr std::string_view kDetails[] = {"tp_comm_overlap_ag", "tp_comm_overlap_rs", "tp_comm_overlap_rs_dgrad",
-                                         "tp_comm_overlap_num_splits",
+constexpr std::array kOverlapMethods{
+    Option{"transformer_engine", "GEMMs in chunks: inputs travel around a ring, results are scattered chunk by chunk"},
+    Option{"flux", "one kernel whose tiles wait for their part of the input, or store results into the memory of the "
+                   "rank that sums them (Flux, arXiv 2406.06858)"}};
+
+constexpr std::string_view kDetails[] = {"tp_comm_overlap_method",     "tp_comm_overlap_tiles",
+                                         "tp_comm_overlap_ag",         "tp_comm_overlap_rs",
+                                         "tp_comm_overlap_rs_dgrad",   "tp_comm_overlap_num_splits",
                                          "tp_comm_overlap_user_buffers"};
 
 void refuse(ConfigMap& parallel, const std::string& why, const std::string& remedy) {
   parallel.error("tp_comm_overlap", "E147", fmt::format("{} {}", parallel.path_of("tp_comm_overlap"), why), remedy);
+}
+
+void read_method(ConfigMap& parallel, const ParallelContext& context, TensorOverlap& overlap) {
+  const bool flux = parallel.choice({.name = "tp_comm_overlap_method",
+                                     .doc = "tp_comm_overlap: how a GEMM and its exchange are interleaved",
+                                     .fallback = "transformer_engine"},
+                                    kOverlapMethods) == "flux";
+  overlap.tiles = static_cast<int>(
+      parallel.integer({.name = "tp_comm_overlap_tiles",
+                        .doc = "tp_comm_overlap_method flux: parts of each rank's share of an activation that have a "
+                               "signal of their own; a GEMM of few waves waits for several of them",
+                        .fallback = 2,
+                        .min = 1,
+                        .max = 64}));
+  if (flux) {
+    overlap.method = OverlapMethod::kFlux;
+    overlap.sms = context.world.sms;
+  }
+  const std::string_view other = flux ? "tp_comm_overlap_num_splits" : "tp_comm_overlap_tiles";
+  if (!overlap.on || !parallel.has(other)) return;
+  parallel.warn(other, "W131",
+                fmt::format("{} has no effect: it is a setting of tp_comm_overlap_method {}", parallel.path_of(other),
+                            flux ? "transformer_engine" : "flux"));
 }
 
 }  // namespace
@@ -25,6 +55,7 @@ void read_tensor_overlap(ConfigMap& parallel, const ParallelContext& context, Pa
                                  .doc = "tensor-parallel communication overlaps its GEMMs in pieces, as in "
                                         "Transformer Engine with user buffers",
                                  .fallback = false});
+  read_method(parallel, context, overlap);
   overlap.gather =
       parallel.boolean({.name = "tp_comm_overlap_ag",
                         .doc = "tp_comm_overlap: inputs travel around a ring while GEMMs run on the parts that have "

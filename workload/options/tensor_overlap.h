@@ -1,5 +1,5 @@
 // Tensor-parallel communication that overlaps the GEMM that produces or consumes its data, as in Transformer Engine
-// with user buffers; keys as in Megatron-LM.
+// with user buffers, or inside fused kernels, as in Flux; keys as in Megatron-LM.
 #pragma once
 
 #include "core/config/config_map.h"
@@ -10,12 +10,21 @@ namespace ringwright::workload {
 // the projection and of fc2, travel around a ring while GEMMs run on the parts that have arrived; outputs of the
 // projection and of fc2 are scattered in four chunks. "Bulk" overlap with another whole GEMM also works without user
 // buffers.
+enum class OverlapMethod { kTransformerEngine, kFlux };
+
+// Flux (arXiv 2406.06858): a GEMM stays one kernel. Its tiles wait for a signal of the part of the input that they
+// read, which copy engines bring from each rank in turn, the next one first; and a finished tile of a result is stored
+// into the memory of the rank that sums it, the next rank's first. No multiprocessor is taken for communication, and
+// every rank adds up what it got in a kernel of its own.
 struct TensorOverlap {
   bool on = false;
+  OverlapMethod method = OverlapMethod::kTransformerEngine;
   bool gather = true;              // ring exchange
   bool scatter = true;             // in chunks
   bool scatter_gradients = false;  // of inputs, in chunks, instead of concurrently with the wgrad GEMM
   int chunks = 4;
+  int tiles = 4;  // of Flux: parts with a signal of each rank's share
+  int sms = 0;    // of Flux: of the GPU
   bool user_buffers = true;  // else parts are read from small buffers in the neighbours' memory
 
   // Buffers as large as an activation, one for each GEMM with communication.

@@ -329,6 +329,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
           ? DataType::kBf16
           : DataType::kFp32;
   options.compression = read_compression(training);
+  options.local_sgd = read_local_sgd(training);
   read_optimizer_types(training, options.optimizer);
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "activation recomputation, to save memory", .fallback = "none"}, kRecomputes));

@@ -16,6 +16,7 @@
 #include "workload/options/expert_options.h"
 #include "workload/options/fused_kernels.h"
 #include "workload/options/layer_layout.h"
+#include "workload/options/local_sgd_options.h"
 #include "workload/options/offload_options.h"
 #include "workload/options/sharding_options.h"
 #include "workload/options/tensor_overlap.h"
@@ -103,6 +104,7 @@ struct TrainingOptions {
   bool narrow_gather = false;  // tensor-parallel ranks cast their part of the sequence and gather the narrow type
   DataType grad_reduce = DataType::kFp32;
   GradientCompression compression;
+  LocalSgd local_sgd;
   OptimizerTypes optimizer;
   Recompute recompute = Recompute::kNone;
   RecomputedModules modules;  // of selective recomputation
@@ -153,6 +155,7 @@ struct ParallelOptions {
   int pp = 1;
   int cp = 1;
   int dp = 1;
+  int workers = 1;  // groups of replicas that train on their own (training.local_sgd)
   ContextExchange context_exchange = ContextExchange::kRing;
   int ulysses = 1;               // ranks among which heads are exchanged for tokens
   bool context_balanced = true;  // zig-zag: each rank has a chunk from the front and its counterpart from the back
@@ -192,7 +195,7 @@ struct ParallelOptions {
   OffloadOptions offload;
 
   // Ranks that hold copies of the same dense parameters, and of the same experts.
-  [[nodiscard]] int replicas() const { return dp * cp; }
+  [[nodiscard]] int replicas() const { return dp / workers * cp; }
   [[nodiscard]] int expert_replicas() const { return tp * cp * dp / (experts.etp * experts.ep); }
   // Sharded parameters: experts have other copies than the rest, with separate shards among those (DeepSpeed-MoE).
   [[nodiscard]] bool shards_experts_apart() const { return sharding.parameters && sharding.experts_apart; }
@@ -215,6 +218,7 @@ struct World {
   std::int64_t ranks = 1;
   std::string described;
   int host_ranks = 8;  // GPUs of a host
+  int sms = 132;       // multiprocessors of a GPU; of several kinds the fewest
 };
 
 [[nodiscard]] TrainingOptions read_training_options(ConfigMap& training);

@@ -39,6 +39,9 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
     for (const Bucket& bucket : buckets) {
       BucketState& state = states.emplace_back();
       state.bucket = bucket;
+      if (host.updates() && every_pass()) {
+        state.sum = sections.add(add_gradients(sections.context(), bucket.padded / copies(parallel, holding)));
+      }
       if (!channel_) continue;
       if (sections.context().training.compression.on()) {
         state.compressed.emplace(sections, bucket.elements, copies(parallel, holding));
@@ -60,6 +63,7 @@ void DataParallel::await_reduction(ProgramWriter& writer) {
 
 void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
   await_reduction(writer);
+  const bool again = state.reduced && every_pass();  // in an earlier microbatch
   if (state.compressed) {
     state.reduced = state.compressed->write(writer, *channel_, label(""));
   } else if (channel_) {
@@ -72,11 +76,13 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
     state.reduced = writer.last_computation().front();
   }
   const bool shares = channel_ && sharded();
-  host_.store_gradients(writer, shares ? state.bucket.padded / copies(parallel_, holding_) : state.bucket.elements,
-                        {*state.reduced});
+  const std::int64_t kept = shares ? state.bucket.padded / copies(parallel_, holding_) : state.bucket.elements;
+  const std::optional<TaskIndex> stored =
+      again ? host_.add_to_stored(writer, kept, state.sum, {*state.reduced})
+            : host_.store_gradients(writer, kept, {*state.reduced});
   const bool at_once =
       !parallel_.overlap_grad_reduce && parallel_.gradient_reduction != GradientReduction::kLastMicrobatch;
-  if (every_pass() || at_once) reducing_ = state.reduced;
+  if (every_pass() || at_once) reducing_ = stored && every_pass() ? stored : state.reduced;
   if (at_once) await_reduction(writer);
 }
 

@@ -64,6 +64,7 @@ class DataParallel {
   struct BucketState {
     Bucket bucket;
     SectionId scale = 0;
+    SectionId sum = 0;  // to gradients of earlier microbatches, which are on the host
     std::optional<CompressedSum> compressed;
     std::optional<TaskIndex> reduced;
     std::optional<TaskIndex> gathered;  // until a task has waited for it

@@ -44,10 +44,21 @@ std::vector<TaskIndex> HostTraffic::fetch_parameters(ProgramWriter& writer, std:
   return {move(writer, channels_->in, path, Bytes(elements * value_bytes_), "host fetch parameters", after)};
 }
 
-void HostTraffic::store_gradients(ProgramWriter& writer, std::int64_t elements, const std::vector<TaskIndex>& after) {
-  if (!updates()) return;
+std::optional<TaskIndex> HostTraffic::store_gradients(ProgramWriter& writer, std::int64_t elements,
+                                                      const std::vector<TaskIndex>& after) {
+  if (!updates()) return std::nullopt;
   const Bytes bytes(offloaded(elements) * value_bytes_);
   stored_.push_back(move(writer, channels_->out, DmaPath::kToMemory, bytes, "host store gradients", after));
+  return stored_.back();
+}
+
+std::optional<TaskIndex> HostTraffic::add_to_stored(ProgramWriter& writer, std::int64_t elements, SectionId sum,
+                                                    const std::vector<TaskIndex>& after) {
+  if (!updates()) return std::nullopt;
+  const Bytes bytes(offloaded(elements) * value_bytes_);
+  const TaskIndex fetched = move(writer, channels_->in, DmaPath::kFromMemory, bytes, "host fetch gradients", after);
+  const TaskIndex added = writer.compute_on(channels_->out.stream, sum, "add gradients", {fetched});
+  return store_gradients(writer, elements, {added});
 }
 
 // Sub-group by sub-group. Streams keep the order of each kind; without a pipeline each piece waits for the previous

@@ -6,9 +6,11 @@
 // itself 28 (gradient, weight and two moments in fp32 read, the last three written: Step_AVX in DeepSpeed's
 // cpu_adam.h), and in DeepSpeed 14 more: a pass that unscales and clips gradients (8), and one that casts the weights
 // (4 + 2: stage3.py, unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters), 42 in all. PyTorch's
-// FSDP runs only Adam. ZeRO-Infinity (arXiv 2104.07857): states are on drives, and sub-groups of them are read, updated
-// and written (12 bytes per parameter in each direction); parameters are fetched shard by shard over every rank's own
-// PCIe and then gathered.
+// FSDP runs only Adam. DeepSpeed's stage 2 stores every microbatch's gradients, and adds them on the GPU to those of
+// earlier ones, which it fetches for that (async_accumulate_grad_in_cpu_via_gpu in stage_1_and_2.py): 2 bytes down, and
+// after the first microbatch 2 bytes up, per parameter of the shard and microbatch. ZeRO-Infinity (arXiv 2104.07857):
+// states are on drives, and sub-groups of them are read, updated and written (12 bytes per parameter in each
+// direction); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
 //
 // In the task graph these are messages that do not leave the host (core/plan/dma_path.h), in a dimension "host" where
 // every rank is alone: they share links with other PCIe traffic.
@@ -42,7 +44,12 @@ class HostTraffic {
   // The shard of a unit, before it is gathered; returns the task that the gather waits for.
   [[nodiscard]] std::vector<TaskIndex> fetch_parameters(ProgramWriter& writer, std::int64_t elements,
                                                         std::vector<TaskIndex> after);
-  void store_gradients(ProgramWriter& writer, std::int64_t elements, const std::vector<TaskIndex>& after);
+  // Returns the task after which they are stored; none where nothing is offloaded.
+  std::optional<TaskIndex> store_gradients(ProgramWriter& writer, std::int64_t elements,
+                                           const std::vector<TaskIndex>& after);
+  // The sums of earlier microbatches are fetched, and added on the GPU with that section, before they are stored.
+  std::optional<TaskIndex> add_to_stored(ProgramWriter& writer, std::int64_t elements, SectionId sum,
+                                         const std::vector<TaskIndex>& after);
   // Update and new parameters; everything issued after it waits.
   void update(ProgramWriter& writer, std::int64_t owned);
 

@@ -28,7 +28,7 @@ SectionId SectionTable::of(LayerSection section, AttentionSpan span) {
 }
 
 SplitSection SectionTable::cut(LayerSection section, AttentionSpan span, const GemmShares& shares) {
-  const std::tuple key(section, span, share_, shares.first, shares.last);
+  const std::tuple key(section, span, share_, shares);
   const auto known = cut_.find(key);
   if (known != cut_.end()) return known->second;
   CutKernels kernels = split_gemms(make(section, span), shares);
@@ -36,7 +36,9 @@ SplitSection SectionTable::cut(LayerSection section, AttentionSpan span, const G
                       .first = tables_.add_section(std::move(kernels.first)),
                       .middle = tables_.add_section(std::move(kernels.middle)),
                       .last = tables_.add_section(std::move(kernels.last)),
-                      .tail = tables_.add_section(std::move(kernels.tail))};
+                      .tail = tables_.add_section(std::move(kernels.tail)),
+                      .first_shares = kernels.first_shares,
+                      .last_shares = kernels.last_shares};
   cut_.emplace(key, made);
   return made;
 }

@@ -25,6 +25,8 @@ struct SplitSection {
   SectionId middle = 0;
   SectionId last = 0;  // one share
   SectionId tail = 0;
+  int first_shares = 0;
+  int last_shares = 0;
 };
 
 class SectionTable {
@@ -47,7 +49,7 @@ class SectionTable {
   KernelContext windowed_;
   GradientShare share_ = GradientShare::kWhole;
   std::map<std::tuple<LayerSection, AttentionSpan, GradientShare>, SectionId> made_;
-  std::map<std::tuple<LayerSection, AttentionSpan, GradientShare, int, int>, SplitSection> cut_;
+  std::map<std::tuple<LayerSection, AttentionSpan, GradientShare, GemmShares>, SplitSection> cut_;
 };
 
 }  // namespace ringwright::workload

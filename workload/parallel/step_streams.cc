@@ -109,6 +109,8 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   const RankLayout layout(parallel);
   StepStreams streams;
   if (parallel.tp > 1) streams.tensor = add_dimension(streams, layout.tensor_dimension());
+  const bool fused = parallel.tensor_overlap.on && parallel.tensor_overlap.method == OverlapMethod::kFlux;
+  if (streams.tensor && fused) streams.tensor_tiles = second_stream(streams, *streams.tensor);
   add_context(layout, parallel, streams);
   if (shape.experts) add_experts(layout, parallel, streams);
   if (parallel.sharding.parameters) {
@@ -129,6 +131,7 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   if (parallel.placement == Placement::kBidirectional) {
     streams.mirror = add_dimension(streams, layout.mirror_dimension());
   }
+  if (parallel.workers > 1) streams.workers = add_dimension(streams, layout.worker_dimension());
   if (parallel.offload.any()) streams.host = add_host(streams, layout.rank_count());
   return streams;
 }

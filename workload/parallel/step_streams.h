@@ -13,6 +13,7 @@ namespace ringwright::workload {
 
 struct StepStreams {
   std::optional<CommStream> tensor;
+  std::optional<CommStream> tensor_tiles;  // of kernels that are fused with their exchange
   DataStreams data;
   std::optional<HostStreams> host;         // host memory and drives of each GPU
   std::optional<CommStream> context;       // of collectives among context-parallel ranks
@@ -26,6 +27,7 @@ struct StepStreams {
   std::optional<CommStream> model;              // tp x pp
   std::optional<CommStream> embedding;          // first and last stage, if they share weights
   std::optional<CommStream> mirror;             // two stages with the same two model chunks (DualPipe)
+  std::optional<CommStream> workers;            // the same rank of workers that train on their own
   int stream_count = 1;
   std::vector<Dimension> dimensions;
 };

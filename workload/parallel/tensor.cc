@@ -13,9 +13,9 @@ std::string label_of(CollectiveKind kind) {
 
 }  // namespace
 
-TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attention, std::optional<CommStream> channel,
+TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attention, const Streams& streams,
                                const TensorOverlap& overlap)
-    : sections_(sections), context_(attention), channel_(channel), overlap_(overlap) {
+    : sections_(sections), context_(attention), channel_(streams.calls), overlap_(overlap) {
   const KernelContext& context = sections.context();
   const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
@@ -25,8 +25,8 @@ TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attentio
   if (context.training.narrow_gather && sequence_parallel()) {
     cast_ratio_ = bytes_per_element(context.training.gemm_type()) / static_cast<double>(value_bytes);
   }
-  if (!overlap.on || !channel || !sequence_parallel()) return;
-  overlapped_.emplace(sections, *channel, overlap,
+  if (!overlap.on || !channel_ || !sequence_parallel()) return;
+  overlapped_.emplace(sections, streams.tiles.value_or(*channel_), overlap,
                       OverlappedGemms::Sizes{.gathered = as_cast(activation_), .scattered = activation_});
 }
 

@@ -20,8 +20,13 @@ namespace ringwright::workload {
 
 class TensorParallel {
  public:
-  // No stream: tp is 1, no communication.
-  TensorParallel(SectionTable& sections, ContextParallel& context, std::optional<CommStream> channel,
+  // No stream of calls: tp is 1, no communication. Tiles: of kernels that are fused with their exchange, which does not
+  // wait for other calls.
+  struct Streams {
+    std::optional<CommStream> calls;
+    std::optional<CommStream> tiles;
+  };
+  TensorParallel(SectionTable& sections, ContextParallel& context, const Streams& streams,
                  const TensorOverlap& overlap = {});
 
   void embedding_forward(ProgramWriter& writer);

@@ -9,7 +9,7 @@ namespace {
 
 bool same_launch(const Kernel& a, const Kernel& b) {
   const auto sizes = [](const Kernel& k) {
-    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.flops, k.bytes, k.name);
+    return std::tie(k.family, k.type, k.m, k.n, k.k, k.batch, k.role, k.mask, k.flops, k.bytes, k.name, k.share_of);
   };
   return sizes(a) == sizes(b);
 }

@@ -14,7 +14,7 @@ PointWriter::PointWriter(SectionTable& sections, const ParallelOptions& parallel
                          int context_place)
     : sections_(sections),
       context_(sections, parallel, {.collective = streams.context, .ring = streams.ring}, context_place),
-      tensor_(sections, context_, streams.tensor, parallel.tensor_overlap),
+      tensor_(sections, context_, {.calls = streams.tensor, .tiles = streams.tensor_tiles}, parallel.tensor_overlap),
       expert_(sections, tensor_,
               {.all = streams.expert,
                .inner = streams.inner_expert,

@@ -16,9 +16,11 @@ StageReplicas::StageReplicas(SectionTable& sections, const ParallelOptions& para
                              const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
                              const StepStreams& streams, HostTraffic& host)
     : dense_(sections, parallel, parts, slots, streams.data, host),
-      experts_(sections, parallel, parts, slots, expert_streams(parallel, streams), host, Holding::kExpert) {}
+      experts_(sections, parallel, parts, slots, expert_streams(parallel, streams), host, Holding::kExpert),
+      outer_(sections, owned_elements(), streams.workers) {}
 
 void StageReplicas::begin_step(ProgramWriter& writer) {
+  outer_.begin_step(writer);
   dense_.begin_step(writer);
   experts_.begin_step(writer);
 }
@@ -54,6 +56,7 @@ void StageReplicas::reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_
 }
 
 void StageReplicas::end_step(ProgramWriter& writer) {
+  outer_.end_step(writer);
   dense_.end_step(writer);
   experts_.end_step(writer);
 }

@@ -1,4 +1,6 @@
 // The replicas of a stage's parameters: those of dense tensors, and those of experts, which do the same in turn.
+//
+// Workers that train on their own have replicas each, and meet in an outer step.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +8,7 @@
 #include <vector>
 
 #include "workload/parallel/data.h"
+#include "workload/parallel/outer_step.h"
 #include "workload/parallel/step_streams.h"
 
 namespace ringwright::workload {
@@ -37,6 +40,7 @@ class StageReplicas {
  private:
   DataParallel dense_;
   DataParallel experts_;
+  OuterStep outer_;
 };
 
 }  // namespace ringwright::workload

@@ -88,5 +88,21 @@ TEST(SplitGemms, WithoutSuchAGemmAllIsInTheMiddle) {
   EXPECT_THAT(cut.first, IsEmpty());
 }
 
+// 8192 x 6144 x 12288 (an MLP of GPT-3 on eight ranks): 64 x 24 tiles of 128 x 256 in 11.6 waves on 132 SMs.
+TEST(SplitGemms, AFusedKernelHasNoMoreSharesThanWaves) {
+  Kernel gemm{.family = KernelFamily::kGemm, .name = "mlp up", .m = 8192, .n = 6144, .k = 12288,
+              .flops = Flops(2.0 * 8192 * 6144 * 12288), .bytes = Bytes(1200)};
+  EXPECT_EQ(gemm_waves(gemm, 132), 12);
+  const CutKernels fine = split_gemms({gemm}, {.first = 32, .sms = 132});
+  EXPECT_EQ(fine.first_shares, 12);
+  const CutKernels coarse = split_gemms({gemm}, {.last = 8, .sms = 132});
+  EXPECT_EQ(coarse.last_shares, 8);
+  const Kernel& share = coarse.last.front();
+  EXPECT_EQ(share.share_of, 8);
+  EXPECT_EQ(share.m, 8192);  // of the whole kernel
+  EXPECT_DOUBLE_EQ(8.0 * share.flops.count(), gemm.flops.count());
+  EXPECT_EQ(whole_kernel(share).bytes, gemm.bytes);
+}
+
 }  // namespace
 }  // namespace ringwright::workload::cut_products_test

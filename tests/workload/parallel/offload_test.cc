@@ -44,6 +44,36 @@ TEST(Offload, GradientsGoOutAndParametersComeBack) {
   EXPECT_EQ(check_task_graph(plan.graph), "");
 }
 
+// DeepSpeed's stage 2 (async_accumulate_grad_in_cpu_via_gpu): after the first microbatch the sums of earlier ones come
+// up, are added to, and go down again. Also on one GPU, where nothing is reduced.
+TEST(Offload, StageTwoAddsEveryMicrobatchToTheSumsOnTheHost) {
+  for (const std::int64_t ranks : {1, 4}) {
+    const auto job = [ranks](int batch) {
+      return JobText(
+          small_model(2) + fmt::format("training: {{global_batch: {}, grad_reduce_dtype: bf16}}\n"
+                                       "parallel: {{zero: {{stage: 2, offload_optimizer: {{device: cpu}}}}}}\n",
+                                       batch * ranks),
+          ranks);
+    };
+    const auto once = traffic(job(1).plan());
+    const auto thrice = traffic(job(3).plan());
+    EXPECT_EQ(once.count("host fetch gradients"), 0U);
+    EXPECT_EQ(thrice.at("host store gradients"), 3 * once.at("host store gradients"));
+    EXPECT_EQ(thrice.at("host fetch gradients"), 2 * once.at("host store gradients"));
+    EXPECT_EQ(thrice.at("host fetch parameters"), once.at("host fetch parameters"));
+  }
+}
+
+// ZeRO-Offload: a GPU holds the weights, and of the gradients a bucket.
+TEST(Offload, StageTwoKeepsNoGradientsOnOneGpu) {
+  const auto gradients = [](const std::string& zero) {
+    const JobText job(small_model(2) + "training: {global_batch: 2}\nparallel: {zero: {" + zero + "}}\n", 1);
+    return memory_ledger(job.inputs(), {}).front().of("gradients");
+  };
+  EXPECT_GT(gradients("stage: 0"), Bytes(0));
+  EXPECT_EQ(gradients("stage: 2, offload_optimizer: {device: cpu}"), Bytes(0));
+}
+
 TEST(Offload, OneGpuAloneMayOffload) {
   const StepPlan plan = job_of("zero: {stage: 0, offload_optimizer: {device: cpu}}", 1).plan();
   EXPECT_EQ(traffic(plan).at("host store gradients"), 2 * plan.stage_parameters[0]);

@@ -149,5 +149,32 @@ TEST(OverlappedGemms, InvalidSettingsAreReported) {
               ElementsAre("W131: parallel.tp_comm_overlap_ag has no effect: tp_comm_overlap is off"));
 }
 
+const std::string kFused = kOverlapped + ", tp_comm_overlap_method: flux";
+
+// Small GEMMs have one wave: nothing arrives or leaves before the kernel, which waits for all parts or stores all.
+TEST(OverlappedGemms, AFusedKernelOfOneWaveIsNotDivided) {
+  const StepPlan plan = job(kFused + ", tp_comm_overlap_tiles: 1").plan();
+  const std::vector<std::string> names = names_of(plan);
+  const auto begin = std::ranges::find(names, "tp send tiles");
+  ASSERT_NE(begin, names.end());
+  EXPECT_THAT(std::vector<std::string>(begin, begin + 9),
+              ElementsAre("tp send tiles", "tp receive tiles", "tp send tiles", "tp receive tiles", "tp send tiles",
+                          "tp receive tiles", "F0", "F0", "tp store tiles"));  // qkv; the core and the projection
+  EXPECT_DOUBLE_EQ(plan.hardware_flops.count(), job(kPlain).plan().hardware_flops.count());
+  EXPECT_EQ(check_task_graph(plan.graph), "");
+}
+
+// Of n ranks each sends n - 1 of n parts of an activation, in t pieces each: four gathers and two scatters a layer.
+TEST(OverlappedGemms, TilesAddUpToTheExchanges) {
+  const std::int64_t layers = 2;
+  const StepPlan plan = job(kFused + ", tp_comm_overlap_tiles: 2").plan();
+  EXPECT_EQ(count(plan, "tp send tiles"), layers * 4 * 3 * 2);
+  EXPECT_EQ(count(plan, "tp store tiles"), layers * 2 * 3 * 2);
+  EXPECT_EQ(count(plan, "tp receive tiles"), layers * 6 * 3 * 2);
+  EXPECT_EQ(count(plan, "tp sum tiles"), layers * 2);
+  const StepPlan gradients = job(kFused + ", tp_comm_overlap_tiles: 2, tp_comm_overlap_rs_dgrad: true").plan();
+  EXPECT_EQ(count(gradients, "tp store tiles"), layers * 4 * 3 * 2);
+}
+
 }  // namespace
 }  // namespace ringwright::workload::overlapped_products_test

@@ -28,7 +28,8 @@ Played play_job(const std::string& text, Emit emit) {
   GraphTables tables;
   SectionTable sections(tables, make_kernel_context(job.shape, job.training, job.parallel));
   ContextParallel context(sections, job.parallel, {}, 0);
-  TensorParallel tensor(sections, context, CommStream{.dimension = DimensionId(0), .stream = 1});
+  const CommStream calls{.dimension = DimensionId(0), .stream = 1};
+  TensorParallel tensor(sections, context, {.calls = calls, .tiles = {}});
   ProgramWriter writer(tables, "stage 0");
   writer.name_work({.label = "work", .work = "work"});
   emit(tensor, writer);
@@ -158,7 +159,7 @@ TEST(TensorParallel, OneRankDoesNotTalk) {
   GraphTables tables;
   SectionTable sections(tables, make_kernel_context(job.shape, job.training, job.parallel));
   ContextParallel context(sections, job.parallel, {}, 0);
-  TensorParallel tensor(sections, context, std::nullopt);
+  TensorParallel tensor(sections, context, {});
   ProgramWriter writer(tables, "stage 0");
   tensor.attention_forward(writer);
   tensor.mlp_forward(writer);
