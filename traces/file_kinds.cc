@@ -14,6 +14,7 @@
 #include "traces/goal/goal_file.h"
 #include "traces/input/byte_stream.h"
 #include "traces/inspector/log_file.h"
+#include "traces/kineto/host_link.h"
 #include "traces/kineto/kineto_file.h"
 #include "traces/nccl_tests/collective_log.h"
 #include "traces/text_workload/summary.h"
@@ -112,11 +113,12 @@ Result<InspectedFile> inspect_file(const std::string& path) {
 }
 
 std::vector<InspectedFile> inspect_together(const std::vector<InspectedFile>& files) {
-  std::vector<std::string> kineto, logs;
+  std::vector<std::string> kineto, logs, hosts;
   for (const InspectedFile& file : files) {
     if (file.summary.problems.has_errors()) continue;
     if (file.kind == "kineto") kineto.push_back(file.path);
     if (file.kind == "communication-log") logs.push_back(file.path);
+    if (file.kind == "pytorch-et") hosts.push_back(file.path);
   }
   std::vector<InspectedFile> together;
   const auto add = [&](const std::vector<std::string>& paths, std::string_view kind, std::string_view doc,
@@ -130,6 +132,15 @@ std::vector<InspectedFile> inspect_together(const std::vector<InspectedFile>& fi
   };
   add(kineto, "kineto-job", "traces of PyTorch's profiler of a job", summarise_kineto_job);
   add(logs, "communication-log-job", "communication logs of a job", summarise_communication_log_job);
+  const std::vector<std::size_t> profiles = profiles_of_hosts(hosts, kineto);
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    if (profiles[i] == kNoProfile) continue;
+    const std::string& profile = kineto[profiles[i]];
+    together.push_back({.path = fmt::format("{} with {}", hosts[i], profile),
+                        .kind = "pytorch-et-kineto",
+                        .doc = "operators of the host, and the work of the GPU that they launched",
+                        .summary = summarise_host_link(hosts[i], profile)});
+  }
   return together;
 }
 

@@ -37,8 +37,8 @@ struct InspectedFile {
 // known kind.
 [[nodiscard]] Result<InspectedFile> inspect_file(const std::string& path);
 
-// Files of one job, joined: profilers' traces of several ranks, several communication logs. Empty where there are fewer
-// than two of a kind.
+// Files of one job, joined: profilers' traces of several ranks, several communication logs, execution traces of the
+// host with the profiler's traces of their processes. Empty where there is nothing to join.
 [[nodiscard]] std::vector<InspectedFile> inspect_together(const std::vector<InspectedFile>& files);
 
 }  // namespace ringwright::traces

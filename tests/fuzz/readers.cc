@@ -42,6 +42,7 @@
 #include "traces/text_workload/layer_loop.h"
 #include "traces/text_workload/text_workload.h"
 #include "traces/inspector/communication_log.h"
+#include "traces/kineto/host_link.h"
 #include "traces/kineto/kineto_trace.h"
 #include "traces/kineto/replay.h"
 #include "traces/nccl_tests/collective_log.h"
@@ -215,6 +216,11 @@ void chakra(std::string_view text) {
   });
 }
 
+// The execution trace of a host and the profiler's trace of its process in one file: each reader takes its members.
+void host_link(std::string_view text) {
+  with_file(text, [](const std::string& path) { static_cast<void>(traces::summarise_host_link(path, path)); });
+}
+
 void trace_file(std::string_view text) {
   with_file(text, [](const std::string& path) {
     const auto inspected = traces::inspect_file(path);
@@ -266,6 +272,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"graph", text_first<network_models::parse_graph>},
     {"graph_document", graph_document},
     {"hf", hugging_face},
+    {"host_link", host_link},
     {"inspector", name_first<traces::read_communication_log_text>},
     {"interference_table", name_first<validation::parse_interference_table>},
     {"job_log", job_log},

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
@@ -144,6 +145,66 @@ TEST_F(FileKinds, CollectivesOfPyTorchAreCounted) {
                                   .summary;
   EXPECT_EQ(fact(summary, "communications"), SummaryValue(std::int64_t{2}));
   EXPECT_EQ(summary.tables.at(0).rows.size(), 2U);
+}
+
+// An operator of 5 us that calls another one, which launches a kernel; then the outer one launches a second kernel, and
+// another thread a third. `numbered`: as newer profilers write it.
+std::string profile_of_host(bool numbered) {
+  const auto operation = [&](const char* name, int thread, int start, int time, int record) {
+    return fmt::format(R"({{"ph": "X", "cat": "cpu_op", "name": "{}", "pid": 7, "tid": {}, "ts": {}, )"
+                       R"("dur": {}, "args": {{{}}}}},)",
+                       name, thread, start, time, numbered ? fmt::format(R"("Record function id": {})", record) : "");
+  };
+  const auto launched = [](int correlation, int thread, int start, int time) {
+    return fmt::format(
+        R"({{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": {}, "ts": {}, "dur": 1,
+             "args": {{"correlation": {}}}}},
+           {{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": {}, "dur": {},
+             "args": {{"correlation": {}, "stream": 7}}}},)",
+        thread, start, correlation, start + 100, time, correlation);
+  };
+  return R"({"traceEvents": [)" + operation("aten::linear", 1, 10, 10, 3) + operation("aten::mm", 1, 11, 4, 4) +
+         operation("aten::mm", 2, 30, 4, 5) + launched(1, 1, 12, 20) + launched(2, 1, 17, 3) + launched(3, 2, 31, 40) +
+         R"({"ph": "M", "name": "end"}]})";
+}
+
+constexpr std::string_view kHostOperators = R"({"schema": "1.0.1", "pid": 7, "nodes": [
+    {"name": "[pytorch|profiler|execution_graph|thread]", "id": 1, "rf_id": 0},
+    {"name": "aten::mm", "id": 4, "rf_id": 5, "inputs": [[9, 8, 0, 16, 4, "cuda:0"]]},
+    {"name": "aten::linear", "id": 2, "rf_id": 3, "inputs": [1]},
+    {"name": "aten::mm", "id": 3, "rf_id": 4, "inputs": [[[9, 8, 0, 16, 4, "cuda:0"]]]}]})";
+
+TEST_F(FileKinds, ATraceOfTheHostIsLinkedToTheProfileOfItsProcess) {
+  for (const bool numbered : {false, true}) {
+    const std::vector<InspectedFile> files = {
+        inspect_file(file("host.json", std::string(kHostOperators))).value(),
+        inspect_file(file("rank0.json", profile_of_host(numbered))).value()};
+    const std::vector<InspectedFile> together = inspect_together(files);
+    ASSERT_EQ(together.size(), 1U);
+    EXPECT_EQ(together[0].kind, "pytorch-et-kineto");
+    const FileSummary& summary = together[0].summary;
+    EXPECT_EQ(fact(summary, "operators of the host"), SummaryValue(std::int64_t{3}));
+    EXPECT_EQ(fact(summary, "of these in the profile"), SummaryValue(std::int64_t{3}));
+    EXPECT_EQ(fact(summary, "of this by an operator"), SummaryValue(std::int64_t{3}));
+    // The multiplications take 20 and 40 us, and what the outer operator launches itself 3.
+    const std::vector<SummaryValue> mm = {std::string("aten::mm"), Bytes(64), std::int64_t{2}, std::int64_t{2},
+                                          Duration(60'000'000)};
+    const std::vector<SummaryValue> linear = {std::string("aten::linear"), Bytes(0), std::int64_t{1}, std::int64_t{1},
+                                              Duration(3'000'000)};
+    EXPECT_EQ(summary.tables.at(0).rows, (std::vector<std::vector<SummaryValue>>{mm, linear}));
+  }
+}
+
+TEST_F(FileKinds, OneOfSeveralProfilesIsThatOfTheProcess) {
+  std::string other = profile_of_host(false);
+  for (std::size_t at = other.find("\"pid\": 7"); at != std::string::npos; at = other.find("\"pid\": 7")) {
+    other.replace(at, 8, "\"pid\": 9");
+  }
+  const std::vector<InspectedFile> files = {inspect_file(file("host.json", std::string(kHostOperators))).value(),
+                                            inspect_file(file("rank0.json", other)).value(),
+                                            inspect_file(file("rank1.json", profile_of_host(false))).value()};
+  const std::vector<InspectedFile> together = inspect_together(files);
+  EXPECT_THAT(together.back().path, testing::EndsWith("rank1.json"));
 }
 
 TEST_F(FileKinds, ATruncatedTraceOfPyTorchIsAnError) {

@@ -41,17 +41,18 @@ EventKind kind_of_category(std::string_view name) {
   return EventKind::kOther;
 }
 
-bool is_needed(EventKind kind, std::string_view name) {
+bool is_needed(EventKind kind, std::string_view name, HostEvents host) {
   switch (kind) {
     case EventKind::kOther: return false;
     case EventKind::kKernel:
     case EventKind::kCopy:
     case EventKind::kMemset: return true;
     case EventKind::kOperation:
-      return name == "record_param_comms" || name == "aten::mm" || name == "aten::addmm" || name == "aten::bmm" ||
-             name == "aten::baddbmm";
-    case EventKind::kLaunch: return name.find("Launch") != std::string_view::npos;
-    case EventKind::kAnnotation: return name.starts_with("nccl:") || name.starts_with("ProfilerStep");
+      return host == HostEvents::kAll || name == "record_param_comms" || name == "aten::mm" || name == "aten::addmm" ||
+             name == "aten::bmm" || name == "aten::baddbmm";
+    case EventKind::kLaunch: return host == HostEvents::kAll || name.find("Launch") != std::string_view::npos;
+    case EventKind::kAnnotation:
+      return host == HostEvents::kAll || name.starts_with("nccl:") || name.starts_with("ProfilerStep");
     case EventKind::kGpuAnnotation: return name.starts_with("ProfilerStep");
   }
   return false;
@@ -115,6 +116,8 @@ void read_argument(std::string_view key, on_demand::value& value, KinetoEvent& e
     event.correlation = whole_number<std::uint64_t>(value, 0);
   else if (key == "External id" || key == "external id")
     event.operation = whole_number<std::uint64_t>(value, 0);
+  else if (key == "Record function id")
+    event.record = whole_number<std::uint64_t>(value, 0);
   else if (key == "stream")
     event.stream = whole_number<std::int32_t>(value, 0);
   else if (key == "device")
@@ -144,6 +147,7 @@ bool read_arguments(on_demand::value& value, KinetoEvent& event) {
 }
 
 struct EventHead {
+  HostEvents host = HostEvents::kNeeded;
   std::string_view start, time;
   bool category_known = false, name_known = false, complete = true;
 };
@@ -162,12 +166,13 @@ FieldResult read_field(std::string_view key, on_demand::value& value, KinetoEven
       head.name_known = true;
     }
     const bool decided = head.category_known && (head.name_known || event.kind == EventKind::kOther);
-    return decided && !is_needed(event.kind, event.name) ? FieldResult::kNotNeeded : FieldResult::kRead;
+    return decided && !is_needed(event.kind, event.name, head.host) ? FieldResult::kNotNeeded : FieldResult::kRead;
   }
   if (key == "ph") return token_of(value) == "X" ? FieldResult::kRead : FieldResult::kNotNeeded;
   if (key == "ts") head.start = token_of(value);
   if (key == "dur") head.time = token_of(value);
   if (key == "tid") event.thread = whole_number<std::int64_t>(value, -1);
+  if (key == "pid") event.process = whole_number<std::int64_t>(value, -1);
   if (key == "args" && !read_arguments(value, event)) return FieldResult::kInvalid;
   return FieldResult::kRead;
 }
@@ -198,16 +203,18 @@ ProcessGroupConfig read_group(on_demand::object object) {
 
 }  // namespace
 
-struct KinetoParser::State : JsonDocument {};
+struct KinetoParser::State : JsonDocument {
+  HostEvents host = HostEvents::kNeeded;
+};
 
-KinetoParser::KinetoParser() : state_(std::make_unique<State>()) {}
+KinetoParser::KinetoParser(HostEvents host) : state_(std::make_unique<State>()) { state_->host = host; }
 KinetoParser::~KinetoParser() = default;
 
 bool KinetoParser::event(const JsonPiece& piece, KinetoEvent& event) {
   event = {};
   on_demand::object object;
   if (!state_->open(piece) || state_->document.get_object().get(object) != simdjson::SUCCESS) return false;
-  EventHead head;
+  EventHead head{.host = state_->host};
   for (auto field : object) {
     std::string_view key;
     on_demand::value value;
@@ -220,7 +227,7 @@ bool KinetoParser::event(const JsonPiece& piece, KinetoEvent& event) {
     event.kind = EventKind::kOther;
     return true;
   }
-  if (!head.category_known || !is_needed(event.kind, event.name)) {
+  if (!head.category_known || !is_needed(event.kind, event.name, state_->host)) {
     event.kind = EventKind::kOther;
     return true;
   }

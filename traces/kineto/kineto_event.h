@@ -41,6 +41,8 @@ struct KinetoEvent {
   std::int64_t time_ps = 0;
   std::uint64_t correlation = 0;
   std::uint64_t operation = 0;  // External id
+  std::int64_t process = -1;
+  std::optional<std::uint64_t> record;  // Record function id
   std::int32_t stream = 0;
   std::int32_t device = 0;
   CommArguments comm;
@@ -62,10 +64,14 @@ struct DistributedInfo {
   std::vector<ProcessGroupConfig> groups;
 };
 
+// Which events of the host are parsed: those that name a collective or a matrix multiplication, launches of kernels and
+// marks of steps, or all of its operations, annotations and launches.
+enum class HostEvents : std::uint8_t { kNeeded, kAll };
+
 // Parses the texts that the scanner cuts; keeps its memory between them.
 class KinetoParser final {
  public:
-  KinetoParser();
+  explicit KinetoParser(HostEvents host = HostEvents::kNeeded);
   ~KinetoParser();
   KinetoParser(const KinetoParser&) = delete;
   KinetoParser& operator=(const KinetoParser&) = delete;

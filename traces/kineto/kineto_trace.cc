@@ -11,11 +11,12 @@
 #include "traces/input/byte_stream.h"
 #include "traces/input/decimal.h"
 #include "traces/input/json_scanner.h"
+#include "traces/input/log_text.h"
 #include "traces/kineto/gemm_shapes.h"
 #include "traces/kineto/kernel_name.h"
 #include "traces/kineto/kineto_calls.h"
 #include "traces/kineto/kineto_event.h"
-#include "traces/input/log_text.h"
+#include "traces/kineto/trace_walk.h"
 
 namespace ringwright::traces {
 namespace {
@@ -28,42 +29,23 @@ class KinetoReader final {
   KinetoReader(std::string file, JsonScanner scanner) : scanner_(std::move(scanner)) { trace_.file = std::move(file); }
 
   [[nodiscard]] Result<KinetoReading> read() {
-    const char first = scanner_.peek();
-    if (first == '[') {
-      complete_ = read_events();  // the older form: events without a head
-    } else if (scanner_.take('{')) {
-      read_members();
-    } else {
+    const TraceWalk walk =
+        walk_profiler_trace(scanner_, {.event = [this](const JsonPiece& piece) { read_event(piece); },
+                                       .member = [this](const std::string& name, const JsonPiece& value) {
+                                         read_member(name, value);
+                                       }});
+    if (!walk.begins) {
       return tl::unexpected(
           failure("E255", fmt::format("'{}' is no trace of a profiler: it begins with no JSON object", trace_.file),
                   {.file = trace_.file}));
     }
+    found_events_ = walk.has_events;
+    complete_ = walk.complete;
     if (auto stopped = why_stopped(); stopped.has_errors()) return tl::unexpected(std::move(stopped));
     return finish();
   }
 
  private:
-  void read_members() {
-    while (true) {
-      if (scanner_.take('}')) {
-        complete_ = true;
-        return;
-      }
-      const auto key = scanner_.value();
-      if (!key) return;
-      const std::string name(key->text);
-      if (!scanner_.take(':')) return;
-      if (name == "\"traceEvents\"" && scanner_.peek() == '[') {
-        if (!read_events()) return;
-      } else {
-        const auto value = scanner_.value();
-        if (!value) return;
-        read_member(name, *value);
-      }
-      static_cast<void>(scanner_.take(','));
-    }
-  }
-
   void read_member(const std::string& name, const JsonPiece& value) {
     if (name == "\"baseTimeNanoseconds\"") trace_.base_ns = scaled_decimal(trimmed(value.text), 0).value_or(0);
     if (name == "\"deviceProperties\"") trace_.gpu = parser_.device_name(value);
@@ -72,25 +54,17 @@ class KinetoReader final {
     }
   }
 
-  bool read_events() {
-    found_events_ = true;
-    if (!scanner_.take('[')) return false;
-    while (!scanner_.take(']')) {
-      const auto piece = scanner_.value();
-      if (!piece) return false;
-      ++trace_.events;
-      if (parser_.event(*piece, event_)) {
-        keep();
-      } else if (++invalid_ <= kInvalidShown) {
-        warnings_.add({.severity = Severity::kWarning,
-                       .code = "W256",
-                       .place = {.file = trace_.file},
-                       .message = fmt::format("the event at byte {} is left out: it is no valid JSON, or has no time",
-                                              piece->offset)});
-      }
-      static_cast<void>(scanner_.take(','));
+  void read_event(const JsonPiece& piece) {
+    ++trace_.events;
+    if (parser_.event(piece, event_)) {
+      keep();
+    } else if (++invalid_ <= kInvalidShown) {
+      warnings_.add({.severity = Severity::kWarning,
+                     .code = "W256",
+                     .place = {.file = trace_.file},
+                     .message = fmt::format("the event at byte {} is left out: it is no valid JSON, or has no time",
+                                            piece.offset)});
     }
-    return true;
   }
 
   void keep() {
