@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +21,7 @@
 #include "planning/report/page.h"
 #include "tools/command.h"
 #include "tools/command_words.h"
+#include "tools/misfit.h"
 #include "tools/plan_text.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
@@ -28,7 +29,6 @@
 #include "tools/terminal.h"
 #include "tools/timeline_file.h"
 #include "tools/written_files.h"
-#include "traces/timeline/critical_path.h"
 #include "validation/training/left_out_steps.h"
 
 namespace ringwright::tools {
@@ -52,65 +52,6 @@ TextOptions text_options(const CommonOptions& common) {
   Detail detail = common.quiet ? Detail::kQuiet : Detail::kNormal;
   if (common.verbose) detail = Detail::kVerbose;
   return {.width = terminal_width(), .colour = colour ? Colour::kAnsi : Colour::kNever, .detail = detail};
-}
-
-// The setting that reduces an item of the memory table.
-struct Remedy {
-  std::string_view item;
-  std::string_view setting;
-};
-constexpr std::array kRemedies = {
-    Remedy{"layer activations", "training.recompute: full, a smaller micro_batch, or more tp with sequence_parallel"},
-    Remedy{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer"},
-    Remedy{"gradients", "parallel.zero.stage: 2 or more"},
-    Remedy{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
-    Remedy{"weights", "more tp or pp, or parallel.fsdp"},
-    Remedy{"logits", "more tp, or training.cross_entropy: chunked"},
-    Remedy{"gathered parameters", "a smaller stage3_max_live_parameters and stage3_max_reuse_distance"},
-    Remedy{"unreduced gradients", "a smaller reduce_bucket_size"},
-    Remedy{"recomputed layer", "a smaller micro_batch"},
-    Remedy{"activation gradients", "a smaller micro_batch"}};
-
-std::string_view remedy(std::string_view item) {
-  const auto* found = std::ranges::find(kRemedies, item, &Remedy::item);
-  return found == kRemedies.end() ? std::string_view() : found->setting;
-}
-
-// The fullest stage where memory does not suffice; empty when everything fits.
-std::string misfit(const Report& report) {
-  const std::vector<MemoryRow>& memory = report.facts.memory;
-  const auto too_large = std::ranges::count_if(memory, [](const MemoryRow& row) { return row.total > row.capacity; });
-  if (too_large == 0) return "";
-  const MemoryRow& row = memory[*report.fullest_memory];
-  std::string text =
-      fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, capacity {}",
-                  too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
-  std::vector<MemoryItem> largest = row.items;
-  std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::size);
-  if (largest.size() > 3) largest.resize(3);
-  std::vector<std::string> items;
-  for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
-  text += "; most of it is " + join(items, ", ") + "\n";
-  std::vector<std::string> remedies;
-  for (const MemoryItem& item : largest) {
-    const std::string setting(remedy(item.name));
-    if (!setting.empty() && std::ranges::find(remedies, setting) == remedies.end()) remedies.push_back(setting);
-  }
-  return remedies.empty() ? text : text + "  remedies: " + join(remedies, "; ") + "\n";
-}
-
-// The same for memory and drives of the hosts.
-std::string misfit_of_hosts(const Report& report) {
-  std::string text;
-  for (const HostRow& row : report.facts.hosts) {
-    if (row.fits()) continue;
-    text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, capacity {}\n",
-                        row.what, row.host, to_string(row.total), to_string(row.capacity));
-    text += row.what == "memory" ? "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
-                                   "offload_param\n"
-                                 : "  remedies: more hosts or drives (cluster.node.storage)\n";
-  }
-  return text;
 }
 
 // As in the text report.
@@ -142,10 +83,8 @@ class Run final : public Command {
              .doc = "a YAML file, or the name of a shipped scenario",
              .target = &config_,
              .required = true},
-            {.names = "--megatron",
-             .value = "FILE",
-             .doc = "a Megatron-LM run to take model, training and parallel from",
-             .target = &megatron_},
+            step_option("--megatron", "FILE", "a Megatron-LM run to take model, training and parallel from",
+                        &megatron_),
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
             {.names = "--out",
              .value = "DIR",
@@ -184,23 +123,31 @@ class Run final : public Command {
              .target = &allow_slow_},
             step_option("--timeline", "FILE",
                         "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
-                        &timeline_),
+                        &record_.timeline),
             step_option("--html", "FILE",
-                        "also write the report as a page with charts, with the tasks of each pipeline stage", &html_),
+                        "also write the report as a page with charts, with the tasks of each pipeline stage",
+                        &record_.html),
+            {.names = "--critical-path",
+             .value = "",
+             .doc = "also report the chain of tasks that bounds the step; --timeline and --html do, too",
+             .target = &record_.critical_path},
             step_option("--trace-ranks", "RANKS", "ranks of the timeline: 0,8-15; default: the first replica",
-                        &trace_ranks_),
+                        &record_.trace_ranks),
             step_option("--trace-steps", "STEPS", "training steps of the timeline: 0,2-3; default: all",
-                        &trace_steps_),
+                        &record_.trace_steps),
             {.names = "--no-progress", .value = "", .doc = "no progress line", .target = &no_progress_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    if (!(trace_ranks_ + trace_steps_).empty() && timeline_.empty()) {
+    if (!(record_.trace_ranks + record_.trace_steps).empty() && record_.timeline.empty()) {
       return Command::refuse("--trace-ranks and --trace-steps are for --timeline");
     }
-    if (!timeline_.empty() && dry_run_) return Command::refuse("--timeline needs the run that --dry-run leaves out");
     if (dry_run_ && !(chakra_ + goal_).empty()) return Command::refuse("--chakra and --goal need more than --dry-run");
-    if (!html_.empty() && dry_run_) return Command::refuse("--html needs the run that --dry-run leaves out");
+    for (const auto& [given, option] : {std::pair(!record_.timeline.empty(), "--timeline"),
+                                        std::pair(record_.critical_path, "--critical-path"),
+                                        std::pair(!record_.html.empty(), "--html")}) {
+      if (given && dry_run_) return Command::refuse(std::string(option) + " needs the run that --dry-run leaves out");
+    }
     std::vector<std::string> overrides = overrides_;
     if (!megatron_.empty()) overrides.push_back("megatron=" + json_text(megatron_));
     if (allow_slow_) overrides.emplace_back("simulate.allow_slow=true");
@@ -272,24 +219,30 @@ class Run final : public Command {
     using Ranks = configs::TimelineRequest::Choice;
     configs::TimelineRequest timeline{.ranks = {},
                                       .steps = {},
-                                      .form = traces::form_of_timeline(timeline_),
-                                      .choice = timeline_.empty() ? Ranks::kRoles : Ranks::kReplica,
+                                      .form = traces::form_of_timeline(record_.timeline),
+                                      .choice = record_.timeline.empty() ? Ranks::kRoles : Ranks::kReplica,
                                       .links = true};
-    if (timeline_.empty()) timeline.form = traces::TimelineForm::kPage;
-    if (!trace_ranks_.empty()) timeline.ranks = trace_ranks_;
-    if (!trace_steps_.empty()) timeline.steps = trace_steps_;
+    if (record_.timeline.empty()) timeline.form = traces::TimelineForm::kPage;
+    if (!record_.trace_ranks.empty()) timeline.ranks = record_.trace_ranks;
+    if (!record_.trace_steps.empty()) timeline.steps = record_.trace_steps;
     configs::SimulateOptions options{
         .observer = &progress,
         .verify_fairness = verify_fairness_,
         .fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn,
-        .timeline = timeline_.empty() && html_.empty() ? nullptr : &timeline};
+        .timeline = record_.timeline.empty() && record_.html.empty() ? nullptr : &timeline,
+        .critical_path = path_wish()};
     auto outcome = configs::simulate(scenario, fold, options);
-    if (outcome || html_.empty() || !timeline_.empty()) return outcome;
+    if (outcome || record_.html.empty() || !record_.timeline.empty()) return outcome;
     const std::string why = outcome.error().all().front().message;
     options.timeline = nullptr;
     outcome = configs::simulate(scenario, fold, options);
-    if (outcome) no_tasks_ = "The tasks of this run are not shown: " + why + ".";
+    if (outcome) record_.no_tasks = "The tasks of this run are not shown: " + why + ".";
     return outcome;
+  }
+
+  [[nodiscard]] configs::PathWish path_wish() const {
+    if (record_.critical_path) return configs::PathWish::kAlways;
+    return record_.timeline.empty() && record_.html.empty() ? configs::PathWish::kNone : configs::PathWish::kIfSmall;
   }
 
   [[nodiscard]] ProgressStyle progress_style(const CommonOptions& common) const {
@@ -316,14 +269,13 @@ class Run final : public Command {
     }
     const Report& report = *outcome.report;
     print(common.json ? render_json(report) : render_text(report, text_options(common)));
-    if (outcome.timeline && !common.json && !common.quiet) print(traces::render_critical_path(*outcome.timeline));
     if (!out_.empty() && !no_out_ && !write_results(report, common)) return ExitCode::kUsage;
-    if (outcome.timeline && !timeline_.empty()) {
-      const auto said = write_timeline(*outcome.timeline, timeline_);
+    if (outcome.timeline && !record_.timeline.empty()) {
+      const auto said = write_timeline(*outcome.timeline, record_.timeline);
       if (!said) return refuse(said.error());
       if (!common.quiet) tell(*said);
     }
-    if (!html_.empty() && !write_run_page(outcome, common)) return ExitCode::kUsage;
+    if (!record_.html.empty() && !write_run_page(outcome, common)) return ExitCode::kUsage;
     const std::string too_large = misfit(report) + misfit_of_hosts(report);
     tell(too_large);
     return too_large.empty() ? ExitCode::kOk : ExitCode::kInfeasible;
@@ -360,16 +312,23 @@ class Run final : public Command {
   // From the JSON of the result, as `ringwright report` does it.
   [[nodiscard]] bool write_run_page(const configs::Outcome& outcome, const CommonOptions& common) const {
     const traces::Timeline* const tasks = outcome.timeline ? &*outcome.timeline : nullptr;
-    const auto page = planning::page_of_result(render_json(*outcome.report), tasks, no_tasks_);
+    const auto page = planning::page_of_result(render_json(*outcome.report), tasks, record_.no_tasks);
     if (!page) return refuse(page.error()) == ExitCode::kOk;
-    const std::string problem = write_file(html_, *page);
-    if (!problem.empty()) tell(fmt::format("error: cannot write '{}': {}\n", html_, problem));
-    if (problem.empty() && !common.quiet) tell(fmt::format("report in {}\n", html_));
+    const std::string problem = write_file(record_.html, *page);
+    if (!problem.empty()) tell(fmt::format("error: cannot write '{}': {}\n", record_.html, problem));
+    if (problem.empty() && !common.quiet) tell(fmt::format("report in {}\n", record_.html));
     return problem.empty();
   }
 
-  std::string config_, out_, megatron_, chakra_, goal_, timeline_, trace_ranks_, trace_steps_, html_;
-  std::string no_tasks_;  // why the page lacks them
+  // What is shown of the tasks of a step.
+  struct Recording {
+    std::string timeline, trace_ranks, trace_steps, html;
+    bool critical_path = false;
+    std::string no_tasks;  // why the page lacks them
+  };
+
+  std::string config_, out_, megatron_, chakra_, goal_;
+  Recording record_;
   std::vector<std::string> overrides_;
   std::optional<std::uint64_t> seed_;
   bool allow_slow_ = false;

@@ -14,6 +14,7 @@
 #include "configs/simulation/checkpoint_facts.h"
 #include "configs/simulation/clock_range.h"
 #include "configs/simulation/collective_table.h"
+#include "configs/simulation/critical_path.h"
 #include "configs/simulation/data_wait.h"
 #include "configs/simulation/fault_run.h"
 #include "configs/simulation/kernel_table.h"
@@ -155,6 +156,11 @@ Diagnostics check_timeline(const Simulation& simulation, const SimulateOptions& 
   return traces::check_timeline_size(traces::count_slices(graph, shown), shown.ranks.size(), options.timeline->form);
 }
 
+// Whether tasks are recorded, so that nothing is left out.
+bool is_traced(const SimulateOptions& options) {
+  return options.timeline != nullptr || options.critical_path != PathWish::kNone;
+}
+
 // Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
 // `recorded`: classes whose tasks are recorded; empty: those of the timeline.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
@@ -173,7 +179,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
   faults.schedule(engine, *network);
   if (links != nullptr) links->schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;
-  const bool may_skip = fast_forward && scenario.faults.links.empty() && options.timeline == nullptr;
+  const bool may_skip = fast_forward && scenario.faults.links.empty() && !is_traced(options);
   PlayedPlan played;
   played.run = execute({.engine = engine,
                         .graph = graph,
@@ -190,6 +196,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .rehearsed = rehearsed},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .recorded = recorded.empty() ? recorded_classes(simulation, options) : recorded,
+                        .record_waits = records_path(simulation, options.critical_path),
                         .observer = options.observer,
                         .skip_repeated_iterations = may_skip,
                         .pass_segments_at_once = fast_forward,
@@ -227,6 +234,7 @@ std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulati
   if (options.timeline == nullptr || !options.timeline->links) return std::nullopt;
   SimulateOptions untraced = options;
   untraced.timeline = nullptr;
+  untraced.critical_path = PathWish::kNone;
   untraced.observer = nullptr;
   const PlayedPlan played = play_plan(scenario, simulation, untraced);
   if (played.run.outcome != RunOutcome::kFinished) return std::nullopt;
@@ -293,6 +301,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   for (const IgnoredKey& key : simulation.ignored()) facts.ignored.push_back({.path = key.path, .why = key.why});
   // Not the engine's time: faults that end after the run are still among its events.
   const TimePoint end = run.record.iteration_end.back();
+  std::optional<CriticalPath> path = recorded_path(simulation, run.record);
   facts.data = wait_for_data(scenario, run.record.iteration_end);
   if (options.with_exchange) facts.outer = add_meetings(scenario, *options.with_exchange, run.record.iteration_end);
   const Duration whole = run.record.iteration_end.back().since_start();
@@ -309,6 +318,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const LinksMeet met = links_meet(scenario, simulation);
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);
+  note_no_path(simulation, options.critical_path, facts);
   facts.checkpoint = checkpoint_facts(scenario, simulation, run.record);
   add_engine_facts(scenario, simulation, played, facts);
   facts.engine.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
@@ -316,6 +326,8 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   outcome.report =
       summarise({.record = run.record, .graph = simulation.plan().graph, .classes = simulation.folding().ranks},
                 std::move(facts));
+  if (path) add_data_wait(run.record.iteration_end, *path);
+  outcome.report->critical_path = std::move(path);
   return outcome;
 }
 
@@ -335,7 +347,7 @@ namespace {
 Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& options,
                                Checkpointing checkpointing, Meeting meeting = Meeting::kLeftOut) {
   std::vector<workload::Passes> paths = passes_to_try(scenario, checkpointing);
-  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || options.timeline != nullptr) {
+  if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || is_traced(options)) {
     paths = {workload::Passes::kAsSegments};
   }
   network_models::Network network = scenario.cluster.topology->build();
@@ -351,6 +363,9 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
       return tl::unexpected(std::move(costly));
     }
     if (Diagnostics wrong = check_timeline(**simulation, options); wrong.has_errors()) {
+      return tl::unexpected(std::move(wrong));
+    }
+    if (Diagnostics wrong = check_path(**simulation, options.critical_path); wrong.has_errors()) {
       return tl::unexpected(std::move(wrong));
     }
     outcome = simulate(scenario, **simulation, options);
@@ -383,6 +398,7 @@ Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const Simulate
   if (!outcome || !outcome->report || !outcome->report->facts.checkpoint) return outcome;
   SimulateOptions plain = options;
   plain.timeline = nullptr;
+  plain.critical_path = PathWish::kNone;
   const Result<Outcome> without = simulate_mean(scenario, fold, plain, Checkpointing::kLeftOut);
   if (!without || !without->report) return without;
   add_stall(*without->report, *outcome->report);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/critical_path.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_plan.h"
 #include "core/report/report.h"
@@ -32,6 +33,7 @@ struct SimulateOptions {
   const ComputeModel* compute = nullptr;  // instead of the job's
   KnownOverheads* overheads = nullptr;  // of this machine, shared with other steps on it; null: its own
   const TimelineRequest* timeline = nullptr;  // null: none
+  PathWish critical_path = PathWish::kNone;   // not of several jobs
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
   Checkpointing checkpointing = Checkpointing::kAsGiven;
   std::optional<Duration> with_exchange = {};  // of workers that train on their own: the step in which they meet

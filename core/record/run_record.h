@@ -19,6 +19,26 @@ struct Span {
   TimePoint end;
 };
 
+inline constexpr std::uint32_t kNoTask = ~std::uint32_t{0};
+
+// Why a task began when it did: with its iteration, when another task of its rank had ended, when its host issued it.
+enum class ReleasedBy : std::uint8_t { kIteration, kTask, kHost };
+
+// What a task of a class waited for.
+struct TaskWait {
+  TimePoint start;
+  TimePoint end;
+  // kTask: of the tasks of its own rank that had to end before, the one that ended last. kHost: the task that the host
+  // last waited for, before it issued this one among others; kNoTask: none since the iteration began.
+  std::uint32_t after = kNoTask;
+  // Of a communication: the task whose start its end waited for. Of a receive the send; of a collective the call of the
+  // member that joined last; else itself.
+  ClassId origin;
+  std::uint32_t origin_task = kNoTask;
+  TimePoint origin_start;
+  ReleasedBy by = ReleasedBy::kIteration;
+};
+
 // What computing and communication of one dimension cost each other.
 struct Interference {
   // Extra computing time because communication held multiprocessors, or memory bandwidth.
@@ -54,6 +74,7 @@ struct RunRecord {
   std::vector<TimePoint> iteration_end;            // by iteration: when the last rank finished it
   std::vector<std::vector<Bytes>> sent;  // by class, by dimension: bytes handed to the network, all iterations
   std::vector<Span> spans;                         // only of the requested classes
+  std::vector<std::vector<TaskWait>> waits;        // by class, by task; of the last iteration, where asked for
   std::vector<CallTime> calls;                     // of collectives
   // Where there are several jobs: time_in is over the steps of each that count, and iteration_end says when the run
   // ended.

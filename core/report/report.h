@@ -18,6 +18,7 @@
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
 #include "core/record/run_record.h"
+#include "core/report/critical_path.h"
 #include "core/report/facts.h"
 #include "core/report/pipeline_bubble.h"
 #include "core/report/time_breakdown.h"
@@ -56,6 +57,7 @@ struct Report {
   std::vector<StageBubble> bubbles;                 // by stage, when there are several
   std::optional<std::size_t> fullest_memory;        // index into facts.memory
   std::vector<Comparison> comparisons;
+  std::optional<CriticalPath> critical_path;        // of the last step, where it was asked for
 
   // The weakest level among the inputs; "assumed" when none is given.
   [[nodiscard]] Evidence evidence() const;

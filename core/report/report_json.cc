@@ -300,6 +300,39 @@ void add_remarks(const StepFacts& facts, Json& document) {
   }
 }
 
+// The legs of a step with many exchanges between ranks: the first of them.
+constexpr std::size_t kMostLegs = 5'000;
+
+Json critical_path_json(const CriticalPath& path) {
+  Json kinds = Json::array(), legs = Json::array(), waits = Json::array();
+  for (const CriticalPath::Kind& kind : path.kinds) {
+    kinds.push_back({{"kind", kind.name}, {"time_ps", kind.time.count()}, {"tasks", kind.tasks}});
+  }
+  for (const CriticalPath::Leg& leg : path.legs) {
+    if (legs.size() == kMostLegs) break;
+    legs.push_back({{"rank", leg.rank.value},
+                    {"role", leg.role},
+                    {"what", leg.what},
+                    {"start_ps", leg.start.count()},
+                    {"end_ps", leg.end.count()},
+                    {"computing_ps", leg.computing.count()},
+                    {"communication_ps", leg.communication.count()},
+                    {"tasks", leg.tasks}});
+  }
+  for (const CriticalPath::Wait& wait : path.waits) {
+    waits.push_back({{"role", wait.role},
+                     {"cause", wait.cause},
+                     {"words", wait_text(wait)},
+                     {"total_s", seconds(wait.total)},
+                     {"longest_s", seconds(wait.longest)},
+                     {"count", wait.count},
+                     {"first_s", seconds(wait.first)}});
+  }
+  return {{"time_ps", path.time.count()}, {"tasks", path.tasks}, {"rank_changes", path.changes},
+          {"kinds", kinds},               {"waits", waits},      {"legs", legs},
+          {"legs_left_out", path.legs.size() - legs.size()}};
+}
+
 Json engine_json(const Report& report) {
   const EngineFacts& engine = report.facts.engine;
   Json counters = Json::object();
@@ -344,6 +377,7 @@ std::string render_json(const Report& report) {
   document["kernels"] = kernels_json(facts.kernels);
   document["collectives"] = collectives_json(facts.collectives);
   document["faults"] = facts.faults;
+  if (report.critical_path) document["critical_path"] = critical_path_json(*report.critical_path);
   document["published"] = published_json(report.comparisons);
   add_remarks(facts, document);
   document["engine"] = engine_json(report);

@@ -385,6 +385,7 @@ std::string render_text(const Report& report, const TextOptions& options) {
   if (options.detail == Detail::kVerbose)
     append_remarks(text, {"Pipeline bubble", bubble_lines(report.bubbles)}, options, pen);
   append_collectives(text, report, options, pen);
+  if (report.critical_path) text += render_critical_path(*report.critical_path);
   append_grounds(text, report, options, pen);
   return text + "\n  " + pen.dim(wrap(footer(report), options.width - 2, 2)) + "\n";
 }

@@ -1,220 +1,203 @@
 #include "traces/timeline/critical_path.h"
 
 #include <algorithm>
-#include <compare>
+#include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
+
+#include "traces/timeline/role_waits.h"
 
 namespace ringwright::traces {
 namespace {
 
-// The slices of each rank by their end, and the members of each flow.
-class SliceIndex {
- public:
-  explicit SliceIndex(const Timeline& timeline) : timeline_(timeline), of_rank_(timeline.ranks.size()) {
-    std::uint64_t flows = 0;
-    for (std::uint32_t i = 0; i < timeline.slices.size(); ++i) {
-      const TimelineSlice& slice = timeline.slices[i];
-      of_rank_[rank_of(i)].push_back(i);
-      flows = std::max(flows, slice.flow);
-      if (slice.flow != 0) members_.push_back(i);
-    }
-    for (std::vector<std::uint32_t>& slices : of_rank_) std::ranges::sort(slices, {}, [&](auto i) { return order(i); });
-    std::ranges::stable_sort(members_, {}, [&](auto i) { return timeline.slices[i].flow; });
-  }
-
-  [[nodiscard]] std::uint32_t rank_of(std::uint32_t slice) const {
-    return timeline_.tracks[timeline_.slices[slice].track].rank;
-  }
-  // What ended latest on a rank until then and began before it; of several the kernel.
-  [[nodiscard]] std::optional<std::uint32_t> last_before(std::uint32_t rank, TimePoint time) const {
-    const std::vector<std::uint32_t>& slices = of_rank_[rank];
-    auto at = std::ranges::upper_bound(slices, time, {}, [&](auto i) { return timeline_.slices[i].end; });
-    while (at != slices.begin()) {
-      --at;
-      if (timeline_.slices[*at].start < time && timeline_.slices[*at].start < timeline_.slices[*at].end) return *at;
-    }
-    return std::nullopt;
-  }
-  // Of a communication: the member among the timeline's ranks that joined last; itself where none joined later.
-  [[nodiscard]] std::uint32_t last_to_join(std::uint32_t slice) const {
-    std::uint32_t last = slice;
-    const std::uint64_t flow = timeline_.slices[slice].flow;
-    if (flow == 0) return last;
-    const auto members = std::ranges::equal_range(members_, flow, {}, [&](auto i) { return timeline_.slices[i].flow; });
-    for (const std::uint32_t member : members) {
-      if (timeline_.slices[member].start > timeline_.slices[last].start) last = member;
-    }
-    return last;
-  }
-  // The other end of a message; itself where it is not among the timeline's ranks.
-  [[nodiscard]] std::uint32_t other_end(std::uint32_t slice) const {
-    const std::uint64_t flow = timeline_.slices[slice].flow;
-    if (flow == 0) return slice;
-    for (const std::uint32_t member :
-         std::ranges::equal_range(members_, flow, {}, [&](auto i) { return timeline_.slices[i].flow; })) {
-      if (rank_of(member) != rank_of(slice)) return member;
-    }
-    return slice;
-  }
-
- private:
-  // Kernels behind other slices that end at the same time, so that they are found first.
-  [[nodiscard]] std::tuple<TimePoint, bool, std::uint32_t> order(std::uint32_t i) const {
-    return {timeline_.slices[i].end, timeline_.slices[i].kind == SliceKind::kCompute, i};
-  }
-
-  const Timeline& timeline_;
-  std::vector<std::vector<std::uint32_t>> of_rank_;  // by rank
-  std::vector<std::uint32_t> members_;               // slices by flow
-};
-
-PathKind path_kind(SliceKind kind) {
-  switch (kind) {
-    case SliceKind::kCompute: return PathKind::kCompute;
-    case SliceKind::kCollective: return PathKind::kCollective;
-    case SliceKind::kSend:
-    case SliceKind::kReceive: return PathKind::kMessage;
+PathKind kind_of(const Task& task) {
+  switch (task.kind) {
+    case TaskKind::kCompute:
+    case TaskKind::kSegment: return PathKind::kCompute;
+    case TaskKind::kCollective: return PathKind::kCollective;
+    case TaskKind::kSend:
+    case TaskKind::kReceive: return PathKind::kMessage;
   }
   return PathKind::kOther;
 }
 
-// Follows the path backwards; every part begins before it ends, so that it ends.
+// Follows the path backwards, part by part.
 class PathWalk {
  public:
-  explicit PathWalk(const Timeline& timeline) : timeline_(timeline), index_(timeline) {}
+  explicit PathWalk(const StepDependencies& step) : step_(step), now_(step.end()) {
+    for (std::size_t c = 0; c < step.classes(); ++c) tasks_ += step.waits_of(ClassId(c)).size();
+  }
 
   std::vector<PathPart> parts() {
-    const std::optional<std::uint32_t> last = last_of_all();
-    if (!last) return {};
-    rank_ = index_.rank_of(*last);
-    now_ = timeline_.step_end;
-    while (now_ > timeline_.step_start) step_back();
+    std::optional<ClassTask> at = last_of_all();
+    if (!at) return {};
+    fill_up_to(*at, step_.wait(*at).end, PathKind::kOther);
+    // Causes come before their effects, so that no task is visited twice.
+    for (std::size_t visits = 0; at && now_ > step_.start() && visits <= tasks_; ++visits) {
+      at = begin_of(*at);
+      if (at) at = before(*at);
+    }
+    if (now_ > step_.start()) add({.rank_class = here_, .from = here_, .start = step_.start()});
     std::ranges::reverse(parts_);
     return std::move(parts_);
   }
 
  private:
-  [[nodiscard]] std::optional<std::uint32_t> last_of_all() const {
-    std::optional<std::uint32_t> last;
-    for (std::uint32_t rank = 0; rank < timeline_.ranks.size(); ++rank) {
-      const auto own = index_.last_before(rank, timeline_.step_end);
-      if (own && (!last || timeline_.slices[*own].end > timeline_.slices[*last].end)) last = own;
+  [[nodiscard]] std::optional<ClassTask> last_of_all() const {
+    std::optional<ClassTask> last;
+    for (std::size_t i = 0; i < step_.classes(); ++i) {
+      const ClassId c(i);
+      for (std::uint32_t task = 0; task < step_.waits_of(c).size(); ++task) {
+        const ClassTask at{.rank_class = c, .task = task};
+        if (!last || step_.wait(at).end > step_.wait(*last).end) last = at;
+      }
     }
     return last;
   }
 
-  void step_back() {
-    const auto found = index_.last_before(rank_, now_);
-    if (!found || timeline_.slices[*found].end <= timeline_.step_start) {
-      add({.rank = rank_, .from = rank_, .kind = PathKind::kOther, .name = kNoName, .start = timeline_.step_start});
-      return;
+  // The task itself, up to now, when it ends; returns the one whose start bounded it.
+  std::optional<ClassTask> begin_of(const ClassTask& at) {
+    const TaskWait& wait = step_.wait(at);
+    const bool own = wait.origin == at.rank_class && wait.origin_task == at.task;
+    add({.rank_class = at.rank_class,
+         .from = wait.origin,
+         .kind = kind_of(step_.task(at)),
+         .task = at.task,
+         .start = own ? wait.start : wait.origin_start});
+    here_ = wait.origin;
+    if (wait.origin_task == kNoTask) return std::nullopt;
+    return ClassTask{.rank_class = wait.origin, .task = wait.origin_task};
+  }
+
+  // What ended before the task could begin now.
+  std::optional<ClassTask> before(const ClassTask& at) {
+    const TaskWait& wait = step_.wait(at);
+    const PathKind meanwhile = wait.by == ReleasedBy::kHost ? PathKind::kHost : PathKind::kOther;
+    if (wait.after == kNoTask) {
+      fill_up_to(at, step_.start(), meanwhile);
+      return std::nullopt;
     }
-    const TimelineSlice& slice = timeline_.slices[*found];
-    if (slice.end < now_) {
-      add({.rank = rank_, .from = rank_, .kind = PathKind::kOther, .name = kNoName, .start = slice.end});
-    }
-    PathPart part{
-        .rank = rank_, .from = rank_, .kind = path_kind(slice.kind), .name = slice.name, .start = slice.start};
-    std::uint32_t next = rank_;
-    if (slice.kind != SliceKind::kCompute) {
-      const std::uint32_t later = index_.last_to_join(*found);
-      if (timeline_.slices[later].start < now_) {
-        part.start = timeline_.slices[later].start;
-        next = index_.rank_of(later);
-      }
-      if (part.kind == PathKind::kMessage) part.from = index_.rank_of(index_.other_end(*found));
-    }
-    add(part);
-    rank_ = next;
+    const ClassTask earlier{.rank_class = at.rank_class, .task = wait.after};
+    fill_up_to(at, step_.wait(earlier).end, meanwhile);
+    return earlier;
+  }
+
+  void fill_up_to(const ClassTask& at, TimePoint time, PathKind kind) {
+    add({.rank_class = at.rank_class, .from = at.rank_class, .kind = kind, .start = time});
   }
 
   // Up to now; what began before the step counts from its start.
   void add(PathPart part) {
-    part.start = std::max(part.start, timeline_.step_start);
+    part.start = std::max(part.start, step_.start());
+    here_ = part.rank_class;
+    if (part.start >= now_) return;
     part.end = now_;
     now_ = part.start;
     parts_.push_back(part);
   }
 
-  const Timeline& timeline_;
-  SliceIndex index_;
-  std::uint32_t rank_ = 0;
+  const StepDependencies& step_;
   TimePoint now_;
+  ClassId here_;
+  std::size_t tasks_ = 0;
   std::vector<PathPart> parts_;
 };
 
-// The communication that takes most of a time in which a rank computes nothing, among those that follow each other up
-// to its end; none where the time ends with nothing that is known.
-std::optional<std::uint32_t> cause_of(const Timeline& timeline, const SliceIndex& index, const StageWait& wait) {
-  std::optional<std::uint32_t> cause;
-  Duration most;
-  TimePoint until = wait.end;
-  while (until > wait.start) {
-    const auto found = index.last_before(wait.rank, until);
-    if (!found) break;
-    const TimelineSlice& slice = timeline.slices[*found];
-    if (slice.kind == SliceKind::kCompute || slice.end <= wait.start) break;
-    if (slice.end < until && wait.next == kNoName && !cause) break;
-    const TimePoint from = std::max(slice.start, wait.start);
-    if (slice.end - from > most) {
-      most = slice.end - from;
-      cause = found;
-    }
-    until = from;
+std::string kind_text(const std::string& name, PathKind kind) {
+  switch (kind) {
+    case PathKind::kCompute: return "computing";
+    case PathKind::kCollective:
+    case PathKind::kMessage: return communication_kind(name);
+    case PathKind::kHost: return "host";
+    case PathKind::kOther: break;
   }
-  return cause;
+  return "other";
 }
 
-StageWait wait_of(const Timeline& timeline, const SliceIndex& index, StageWait wait) {
-  wait.from = wait.rank;
-  const auto cause = cause_of(timeline, index, wait);
-  if (!cause) return wait;
-  const TimelineSlice& slice = timeline.slices[*cause];
-  wait.kind = path_kind(slice.kind);
-  wait.name = slice.name;
-  wait.from = index.rank_of(wait.kind == PathKind::kMessage ? index.other_end(*cause) : index.last_to_join(*cause));
-  return wait;
+std::string pass_word(const std::string& name) {
+  return pass_of(name) ? name.substr(0, name.find(' ')) : name;
 }
+
+// Collects the parts in the order of time.
+class PathText {
+ public:
+  PathText(const StepDependencies& step, CriticalPath& path) : step_(step), path_(path) {}
+
+  void add(const PathPart& part) {
+    const std::string name =
+        part.task == kNoTask ? "" : step_.name({.rank_class = part.rank_class, .task = part.task});
+    const bool crosses = part.from != part.rank_class;
+    const Duration time = part.end - part.start;
+    add_to_kind(kind_text(name, part.kind), time);
+    if (path_.tasks > 0 && part.rank_class != last_) ++path_.changes;
+    if (path_.legs.empty() || crosses || crossed_ || part.rank_class != last_) start_leg(part, name, crosses);
+    crossed_ = crosses;
+    last_ = part.rank_class;
+    ++path_.tasks;
+    CriticalPath::Leg& leg = path_.legs.back();
+    leg.end = part.end - step_.start();
+    ++leg.tasks;
+    if (part.kind == PathKind::kCompute) leg.computing += time;
+    if (part.kind == PathKind::kCollective || part.kind == PathKind::kMessage) leg.communication += time;
+    if (!crosses && !name.empty()) note(pass_word(name));
+  }
+  void end() { std::ranges::stable_sort(path_.kinds, std::ranges::greater(), &CriticalPath::Kind::time); }
+
+ private:
+  void add_to_kind(const std::string& name, Duration time) {
+    auto kind = std::ranges::find(path_.kinds, name, &CriticalPath::Kind::name);
+    if (kind == path_.kinds.end()) kind = path_.kinds.insert(kind, {.name = name});
+    kind->time += time;
+    ++kind->tasks;
+  }
+  void start_leg(const PathPart& part, const std::string& name, bool crosses) {
+    path_.legs.push_back({.rank = step_.rank_of(part.rank_class),
+                          .role = step_.role(part.rank_class),
+                          .what = {},
+                          .start = part.start - step_.start(),
+                          .end = part.end - step_.start()});
+    if (crosses) {
+      path_.legs.back().what = communication_kind(name) + " with " + step_.other(part.from, part.rank_class);
+    }
+    first_.clear();
+  }
+  void note(const std::string& word) {
+    if (first_.empty()) first_ = word;
+    path_.legs.back().what = word == first_ ? word : first_ + " to " + word;
+  }
+
+  const StepDependencies& step_;
+  CriticalPath& path_;
+  std::string first_;
+  ClassId last_;
+  bool crossed_ = false;
+};
 
 }  // namespace
 
-std::vector<PathPart> critical_path(const Timeline& timeline) {
-  return PathWalk(timeline).parts();
+std::vector<PathPart> path_parts(const StepDependencies& step) {
+  return PathWalk(step).parts();
 }
 
-std::vector<StageWait> stage_waits(const Timeline& timeline) {
-  struct Kernel {
-    TimePoint start;
-    TimePoint end;
-    std::uint32_t name = kNoName;
-    auto operator<=>(const Kernel&) const = default;
-  };
-  const SliceIndex index(timeline);
-  std::vector<std::vector<Kernel>> kernels(timeline.ranks.size());
-  for (const TimelineSlice& slice : timeline.slices) {
-    if (slice.kind != SliceKind::kCompute || slice.end <= timeline.step_start) continue;
-    kernels[timeline.tracks[slice.track].rank].push_back(
-        {.start = std::max(slice.start, timeline.step_start), .end = slice.end, .name = slice.name});
+std::uint64_t count_path_tasks(const TaskGraph& graph, const RankClasses& classes) {
+  std::map<ProgramId, std::uint64_t> known;
+  std::uint64_t tasks = 0;
+  for (const RankId rank : classes.representative) {
+    const ProgramId program = graph.program_of[rank.index()];
+    const auto [of_program, is_new] = known.try_emplace(program, 0);
+    if (is_new) of_program->second = count_tasks(graph, graph.programs[program.index()]);
+    tasks += of_program->second;
   }
-  std::vector<StageWait> waits;
-  std::vector<std::string_view> roles;
-  for (std::uint32_t rank = 0; rank < timeline.ranks.size(); ++rank) {
-    if (std::ranges::find(roles, timeline.ranks[rank].role) != roles.end()) continue;
-    roles.push_back(timeline.ranks[rank].role);
-    std::ranges::sort(kernels[rank]);
-    kernels[rank].push_back({.start = timeline.step_end, .end = timeline.step_end});
-    TimePoint computed = timeline.step_start;
-    for (const Kernel& kernel : kernels[rank]) {
-      if (kernel.start > computed) {
-        waits.push_back(
-            wait_of(timeline, index, {.rank = rank, .next = kernel.name, .start = computed, .end = kernel.start}));
-      }
-      computed = std::max(computed, kernel.end);
-    }
-  }
-  std::ranges::stable_sort(waits, std::ranges::greater(), &StageWait::time);
-  return waits;
+  return tasks;
+}
+
+CriticalPath critical_path(const StepDependencies& step) {
+  CriticalPath path{.time = step.end() - step.start()};
+  PathText text(step, path);
+  for (const PathPart& part : path_parts(step)) text.add(part);
+  text.end();
+  path.waits = waits_of_roles(step);
+  return path;
 }
 
 }  // namespace ringwright::traces

@@ -1,71 +1,39 @@
-// The critical path of the last step: the chain of tasks that bounds its time, among the ranks of a timeline.
+// The critical path of the last step of a run, over all simulated ranks, from what its tasks waited for.
 //
-// It is followed backwards from the task that ends last. What ended latest before a task began is what the task waited
-// for: a kernel or a communication of its own rank. A collective is bounded by the member that joined last, a message
-// by its later end, sender or receiver; the path goes on with that rank. The parts follow each other without gaps, so
-// that they add up to the step time exactly.
+// It is followed backwards from the task that ends last. Before a task of a rank comes the task that released it: the
+// last one to end of those that its stream or its dependencies put before it, or the one that its host had waited for
+// before it issued the task late. A message is bounded by its sender, a collective by the member that joined last; the
+// path goes on with that rank, from the start of its call. Ranks that folding found equal have one path.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "traces/timeline/timeline.h"
+#include "core/report/critical_path.h"
+#include "traces/timeline/step_dependencies.h"
 
 namespace ringwright::traces {
 
-// kOther: nothing of the timeline's ranks explains the time: the issue of a task by its host, ranks that are not shown.
-enum class PathKind : std::uint8_t { kCompute, kCollective, kMessage, kOther };
+// kHost: the task is ready, and its host has not issued it. kOther: nothing recorded explains the time.
+enum class PathKind : std::uint8_t { kCompute, kCollective, kMessage, kHost, kOther };
 
 struct PathPart {
-  std::uint32_t rank = 0;  // into Timeline::ranks: where the part ends
-  std::uint32_t from = 0;  // of a message the other end; else the same rank
+  ClassId rank_class;  // where the part ends
+  ClassId from;        // of a communication that another rank bounds: that one; else the same
   PathKind kind = PathKind::kOther;
-  std::uint32_t name = 0;  // into Timeline::names; kNoName of kOther
+  std::uint32_t task = kNoTask;  // of the class; kNoTask of kHost and kOther
   TimePoint start;
   TimePoint end;
 };
-inline constexpr std::uint32_t kNoName = ~0U;
 
-// In the order of time, from Timeline::step_start to step_end. Empty where the last step has no tasks.
-[[nodiscard]] std::vector<PathPart> critical_path(const Timeline& timeline);
+// In the order of time, without gaps from the start of the step to its end. Empty where it has no tasks.
+[[nodiscard]] std::vector<PathPart> path_parts(const StepDependencies& step);
 
-// Time in which a rank of the timeline does not compute, and what it waits for.
-struct StageWait {
-  std::uint32_t rank = 0;  // into Timeline::ranks
-  std::uint32_t from = 0;  // of a message the other end, of a collective the member that joined last
-  PathKind kind = PathKind::kOther;
-  std::uint32_t name = kNoName;
-  std::uint32_t next = kNoName;  // the kernel that follows, into Timeline::names; kNoName at the end of the step
-  TimePoint start;
-  TimePoint end;
+// How many tasks are recorded for it; more than this are refused: 1 GB.
+inline constexpr std::uint64_t kMostPathTasks = 25'000'000;
+[[nodiscard]] std::uint64_t count_path_tasks(const TaskGraph& graph, const RankClasses& classes);
 
-  [[nodiscard]] Duration time() const { return end - start; }
-};
-
-// Of the first rank of each role in the last step, the longest first.
-[[nodiscard]] std::vector<StageWait> stage_waits(const Timeline& timeline);
-
-// Waits of one stage for the same thing.
-struct WaitSum {
-  std::uint32_t rank = 0;  // into Timeline::ranks
-  std::string cause;       // "the activations of stage 2, microbatch 5"
-  Duration total;
-  Duration longest;
-  std::size_t count = 0;
-  TimePoint first;  // start of the earliest one
-};
-
-// Of stage_waits, those with the longest single wait first.
-[[nodiscard]] std::vector<WaitSum> wait_sums(const Timeline& timeline);
-
-// "stage 3 waits 212 ms for the activations of stage 2, microbatch 5"
-[[nodiscard]] std::string wait_text(const Timeline& timeline, const WaitSum& wait);
-
-// What the path consists of: "computing", "TP communication", "PP communication", "other".
-[[nodiscard]] std::string path_kind_text(const Timeline& timeline, const PathPart& part);
-
-// The path by kind, and the longest waits, for people.
-[[nodiscard]] std::string render_critical_path(const Timeline& timeline);
+// The path in words, with what each role waits for.
+[[nodiscard]] CriticalPath critical_path(const StepDependencies& step);
 
 }  // namespace ringwright::traces

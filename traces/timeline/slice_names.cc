@@ -3,7 +3,33 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
 namespace ringwright::traces {
+
+std::string task_name(const TaskGraph& graph, const Task& task) {
+  std::string name = task.label < graph.labels.size() ? graph.labels[task.label] : "";
+  const auto append = [&name](std::string_view text) {
+    if (!name.empty()) name += ' ';
+    name += text;
+  };
+  const auto dimension = [&] { return graph.dimensions[task.dimension.index()].name; };
+  switch (task.kind) {
+    case TaskKind::kCompute:
+      if (task.detail < graph.works.size()) {
+        const std::string& work = graph.works[task.detail].name;
+        if (name != work && !work.empty()) append(work);
+      }
+      break;
+    case TaskKind::kCollective:
+      append(fmt::format("{} {}", dimension(), to_string(graph.collectives[task.detail].kind)));
+      break;
+    case TaskKind::kSend: append(dimension() + " send"); break;
+    case TaskKind::kReceive: append(dimension() + " receive"); break;
+    case TaskKind::kSegment: break;
+  }
+  return name;
+}
 
 std::optional<PassLabel> pass_of(std::string_view name) {
   const std::string_view label = name.substr(0, name.find(' '));

@@ -1,6 +1,6 @@
 // The words of a slice's name: the pass that it belongs to, and the dimension of a communication.
 //
-// Names are written by timeline_of: "F3.0 forward", "F3.0 tp all_gather", "dp reduce_scatter". A pass is a letter with
+// Names are those of task_name: "F3.0 forward", "F3.0 tp all_gather", "dp reduce_scatter". A pass is a letter with
 // the microbatch, and behind a point the model chunk.
 #pragma once
 
@@ -8,7 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/plan/task_graph.h"
+
 namespace ringwright::traces {
+
+// Of a task that is not a segment.
+[[nodiscard]] std::string task_name(const TaskGraph& graph, const Task& task);
 
 struct PassLabel {
   char direction = 'F';  // F forward, B backward, as schedules name their passes

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/plan/segments.h"
+#include "traces/timeline/slice_names.h"
 
 namespace ringwright::traces {
 namespace {
@@ -100,22 +101,7 @@ class TimelineBuilder final {
   }
 
   std::uint32_t name_of(const Task& task) {
-    std::string name = task.label < graph_.labels.size() ? graph_.labels[task.label] : "";
-    switch (task.kind) {
-      case TaskKind::kCompute:
-        if (task.detail < graph_.works.size()) {
-          const std::string& work = graph_.works[task.detail].name;
-          if (name != work && !work.empty()) name += (name.empty() ? "" : " ") + work;
-        }
-        break;
-      case TaskKind::kCollective:
-        name += fmt::format("{}{} {}", name.empty() ? "" : " ", dimension_name(task),
-                            to_string(graph_.collectives[task.detail].kind));
-        break;
-      case TaskKind::kSend: name += (name.empty() ? "" : " ") + dimension_name(task) + " send"; break;
-      case TaskKind::kReceive: name += (name.empty() ? "" : " ") + dimension_name(task) + " receive"; break;
-      case TaskKind::kSegment: break;
-    }
+    std::string name = task_name(graph_, task);
     const auto [found, is_new] = names_.try_emplace(name, static_cast<std::uint32_t>(timeline_.names.size()));
     if (is_new) timeline_.names.push_back(std::move(name));
     return found->second;

@@ -228,6 +228,9 @@ void MessagePlayer::on_received(std::uint64_t token) {
   // Ending a receive may start others, so each round searches again.
   while (const auto receive = take_waiting(receiver, sent)) {
     if (receive->not_before <= job_.engine.now()) {
+      job_.listener.on_delivered(
+          receiver,
+          {.task = receive->task, .sender = sent.rank_class, .sent = sent.task, .iteration = sent.iteration});
       job_.listener.on_communication_ended(receiver, receive->task);
       continue;
     }

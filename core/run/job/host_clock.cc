@@ -87,10 +87,13 @@ HostClock::HostClock(const Inputs& inputs)
   for (const RankId rank : classes.representative) program_of_.push_back(graph.program_of[rank.index()].index());
 }
 
-void HostClock::ended(ClassId c, std::uint32_t task, TimePoint now) {
+bool HostClock::ended(ClassId c, std::uint32_t task, TimePoint now) {
   const std::size_t program = program_of_[c.index()];
-  if (receives_.empty() || !receives_[program][task]) return;
-  began_[c.index()] = std::max(began_[c.index()], now - issue_ends_[program][task]);
+  if (receives_.empty() || !receives_[program][task]) return false;
+  const TimePoint behind = now - issue_ends_[program][task];
+  if (behind <= began_[c.index()]) return false;
+  began_[c.index()] = behind;
+  return true;
 }
 
 Duration HostClock::take_pause(ClassId c, std::uint32_t task, TimePoint now) {

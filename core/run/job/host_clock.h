@@ -48,8 +48,8 @@ class HostClock {
   [[nodiscard]] TimePoint issuing_unhindered(ClassId c, std::uint32_t task) const {
     return issuing(c, task) - (began_[c.index()] - first_began_[c.index()]);
   }
-  // A task has ended: a host that waits for it issues the next one now.
-  void ended(ClassId c, std::uint32_t task, TimePoint now);
+  // A task has ended: a host that waits for it issues the next one now. True: it had waited.
+  bool ended(ClassId c, std::uint32_t task, TimePoint now);
   // The time the device waits for the host before the task, for which everything else is ready now.
   [[nodiscard]] Duration take_pause(ClassId c, std::uint32_t task, TimePoint now);
   // Whether issuing takes any time at all.

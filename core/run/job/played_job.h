@@ -20,6 +20,14 @@ class CommunicationListener {
  public:
   virtual ~CommunicationListener() = default;
   virtual void on_communication_ended(ClassId rank_class, std::uint32_t task) = 0;
+  // A receive of the class is about to end because the peer's send has arrived.
+  struct Delivery {
+    std::uint32_t task = 0;
+    ClassId sender;
+    std::uint32_t sent = 0;  // task of the sender
+    int iteration = 0;       // of the sender
+  };
+  virtual void on_delivered(ClassId /*rank_class*/, const Delivery& /*delivery*/) {}
   // A message has arrived before the host of the class has issued its receive.
   virtual void on_late_receive(ClassId /*rank_class*/, std::uint32_t /*task*/, TimePoint /*issued*/) {}
 };

@@ -56,12 +56,13 @@ struct ExecutorInputs {
 struct ExecutorOptions {
   int warmup_iterations = 0;      // not counted in RunRecord::time_in
   std::vector<ClassId> recorded;  // classes whose spans are recorded
+  bool record_waits = false;      // RunRecord::waits; not of several jobs
   std::uint64_t max_events_per_instant = 2'000'000'000;
   RunObserver* observer = nullptr;
   // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time, and
   // without effect where communication slows computing.
   bool skip_repeated_iterations = false;
-  // Independent segments pass as one event. Exact; spans of their tasks are not recorded then.
+  // Independent segments pass as one event. Exact; not where spans or waits are recorded.
   bool pass_segments_at_once = false;
   // The host waits until each receive has ended before it issues what follows, as in frameworks that synchronise after
   // messages of a pipeline. Matters only where issuing takes time.

@@ -8,7 +8,8 @@ namespace {
 
 // Whether segments need not be simulated task by task.
 bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) {
-  const bool may = options.pass_segments_at_once && options.recorded.empty() && inputs.footprint == nullptr;
+  const bool recorded = !options.recorded.empty() || options.record_waits;
+  const bool may = options.pass_segments_at_once && !recorded && inputs.footprint == nullptr;
   const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;
   return may && known && !inputs.graph.segments.empty() &&
          segments_stand_alone(inputs.graph, inputs.classes);

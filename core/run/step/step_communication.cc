@@ -22,12 +22,17 @@ StepCommunication::StepCommunication(const Parts& parts)
       messages_(job_, collectives_->carrier(), parts.inputs.call_overhead),
       calls_(parts.inputs.classes.count()) {}
 
+std::uint64_t StepCommunication::number_of(ClassId c, std::uint32_t task) const {
+  const ProgramIndex& index = streams_.index_of(c);
+  const auto iteration = static_cast<std::uint64_t>(streams_.of(c).iteration);
+  return iteration * index.period[task] + index.occurrence[task];
+}
+
 bool StepCommunication::start(ClassId c, std::uint32_t task, Duration late) {
   const Task& entry = streams_.task(c, task);
   if (contention_ != nullptr) contention_->hold(job_, c, task, entry);
-  const ProgramIndex& index = streams_.index_of(c);
   const int iteration = streams_.of(c).iteration;
-  const std::uint64_t sequence = static_cast<std::uint64_t>(iteration) * index.period[task] + index.occurrence[task];
+  const std::uint64_t sequence = number_of(c, task);
   const TimePoint now = job_.engine.now();
   switch (entry.kind) {
     case TaskKind::kCompute:

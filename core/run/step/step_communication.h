@@ -31,6 +31,8 @@ class StepCommunication {
   // Starts the task's call or message; the listener is notified when it has ended, perhaps before this returns. A
   // receive ends no earlier than `late` from now. True: its message is there already; the listener does not hear of it.
   [[nodiscard]] bool start(ClassId c, std::uint32_t task, Duration late);
+  // Of the task in its sequence of calls or messages, over all iterations.
+  [[nodiscard]] std::uint64_t number_of(ClassId c, std::uint32_t task) const;
   // The task has ended, as the listener was notified.
   void end(ClassId c, std::uint32_t task) {
     if (contention_ != nullptr) contention_->compute().release(c, task);

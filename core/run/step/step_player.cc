@@ -19,6 +19,9 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
       repeats_(run_, inputs.graph.cycles_left_out),
       progress_(inputs.classes.count(), inputs.graph.iterations),
       spans_(inputs.classes.count(), options.recorded),
+      waits_(options.record_waits && inputs.graph.jobs.empty()
+                 ? std::make_unique<WaitRecorder>(run_.communication.job())
+                 : nullptr),
       jobs_({.graph = inputs.graph,
              .classes = inputs.classes,
              .warmup = options.warmup_iterations,
@@ -51,16 +54,22 @@ void StepPlayer::begin_iteration(ClassId c) {
   repeats_.begin_iteration(c);
   const std::size_t tasks = run_.streams.program_of(c).tasks.size();
   spans_.begin_iteration(c, tasks);
+  if (waits_ != nullptr) waits_->begin_iteration(c, tasks);
   if (tasks == 0) return end_iteration(c);
-  run_.streams.for_each_first(c, [this, c](std::uint32_t task) { try_start(c, task); });
+  run_.streams.for_each_first(c, [this, c](std::uint32_t task) { try_start(c, task, kNoTask); });
 }
 
-void StepPlayer::try_start(ClassId c, std::uint32_t task) {
+void StepPlayer::try_start(ClassId c, std::uint32_t task, std::uint32_t after) {
   if (!run_.streams.take(c, task)) return;
+  if (waits_ != nullptr) waits_->release(c, task, after);
   if (run_.streams.task(c, task).stream == kComputeStream) repeats_.note_task(c, task);
   const TimePoint now = run_.engine.now();
   const Duration pause = run_.host.take_pause(c, task, now);
   if (pause <= Duration(0)) return start(c, task);
+  if (waits_ != nullptr) {
+    waits_->note_host(c, after);
+    waits_->await_host(c, task);
+  }
   run_.streams.of(c).delayed.emplace(task, now + pause);
   run_.engine.after(pause, [this, c, task] {
     run_.streams.of(c).begun(task);
@@ -77,12 +86,14 @@ void StepPlayer::start(ClassId c, std::uint32_t task) {
   if (kind == TaskKind::kCompute) late -= compute_time(c, task);
   if (late <= Duration(0)) return begin_task(c, task);
   // No event for each of the hundreds of receives that begin with a step and take nothing until their message arrives.
-  if (kind == TaskKind::kReceive && !run_.contention && !spans_.records(c)) return start_communication(c, task, late);
+  const bool recorded = spans_.records(c) || waits_ != nullptr;
+  if (kind == TaskKind::kReceive && !run_.contention && !recorded) return start_communication(c, task, late);
   start_late(c, task, late);
 }
 
 void StepPlayer::start_late(ClassId c, std::uint32_t task, Duration late) {
   const TimePoint now = run_.engine.now();
+  if (waits_ != nullptr) waits_->await_host(c, task);
   run_.host.note_late(c, now);
   run_.streams.of(c).delayed.emplace(task, now + late);
   run_.engine.after(late, [this, c, task] {
@@ -92,8 +103,22 @@ void StepPlayer::start_late(ClassId c, std::uint32_t task, Duration late) {
 }
 
 void StepPlayer::begin_task(ClassId c, std::uint32_t task) {
-  spans_.begin(c, task, run_.engine.now());
-  run_.streams.task(c, task).kind == TaskKind::kCompute ? start_compute(c, task) : start_communication(c, task);
+  const TimePoint now = run_.engine.now();
+  const Task& entry = run_.streams.task(c, task);
+  spans_.begin(c, task, now);
+  if (waits_ != nullptr) {
+    waits_->begin(c, task, now);
+    if (entry.kind == TaskKind::kCollective) {
+      waits_->join(c, task, {.dimension = entry.dimension, .number = run_.communication.number_of(c, task)});
+    }
+  }
+  entry.kind == TaskKind::kCompute ? start_compute(c, task) : start_communication(c, task);
+}
+
+void StepPlayer::note_end_of_call(ClassId c, std::uint32_t task) {
+  const Task& entry = run_.streams.task(c, task);
+  if (entry.kind != TaskKind::kCollective) return;
+  waits_->leave(c, task, {.dimension = entry.dimension, .number = run_.communication.number_of(c, task)});
 }
 
 Duration StepPlayer::compute_time(ClassId c, std::uint32_t task) const {
@@ -156,9 +181,11 @@ void StepPlayer::settle(const EndedTasks::Ended& ended) {
   const TimePoint now = run_.engine.now();
   progress_.end_task();
   spans_.end(c, {.task = ended.task, .iteration = run_.streams.of(c).iteration, .at = now});
-  run_.host.ended(c, ended.task, now);
+  if (waits_ != nullptr) waits_->end(c, ended.task, now);
+  if (run_.host.ended(c, ended.task, now) && waits_ != nullptr) waits_->note_host(c, ended.task);
   if (run_.streams.end(c, ended.task)) return end_iteration(c);
-  run_.streams.for_each_next(c, ended.task, [this, c](std::uint32_t task) { try_start(c, task); });
+  run_.streams.for_each_next(c, ended.task,
+                             [this, c, ended](std::uint32_t task) { try_start(c, task, ended.task); });
 }
 
 void StepPlayer::forget_warmup(ClassId c) {
@@ -231,6 +258,7 @@ RunRecord StepPlayer::take_record() {
   progress_.move_into(record);
   record.sent = std::move(job.sent);
   record.spans = spans_.take();
+  if (waits_ != nullptr) record.waits = waits_->take();
   record.calls = run_.calls();
   record.messages = job.messages_in_all();
   if (jobs_.on()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "core/run/contention/contended_compute.h"
 #include "core/run/job/played_job.h"
@@ -12,6 +13,7 @@
 #include "core/run/step/run_progress.h"
 #include "core/run/step/run_state.h"
 #include "core/run/step/span_recorder.h"
+#include "core/run/step/wait_recorder.h"
 
 namespace ringwright {
 
@@ -21,7 +23,11 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   RunResult run();
   void on_communication_ended(ClassId rank_class, std::uint32_t task) override {
     run_.communication.end(rank_class, task);
+    if (waits_ != nullptr) note_end_of_call(rank_class, task);
     end_task(rank_class, task);
+  }
+  void on_delivered(ClassId rank_class, const Delivery& delivery) override {
+    if (waits_ != nullptr) waits_->deliver(rank_class, delivery);
   }
   void on_late_receive(ClassId rank_class, std::uint32_t task, TimePoint issued) override;
   void on_computed(ClassId rank_class, std::uint32_t task) override;
@@ -30,10 +36,12 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   void begin_all();
   void begin_iteration(ClassId c);
   void forget_warmup(ClassId c);
-  void try_start(ClassId c, std::uint32_t task);
+  // `after`: the task that has ended just now; kNoTask: the iteration begins.
+  void try_start(ClassId c, std::uint32_t task, std::uint32_t after);
   void start(ClassId c, std::uint32_t task);
   void start_late(ClassId c, std::uint32_t task, Duration late);
   void begin_task(ClassId c, std::uint32_t task);
+  void note_end_of_call(ClassId c, std::uint32_t task);
   void start_communication(ClassId c, std::uint32_t task, Duration late = {});
   void start_compute(ClassId c, std::uint32_t task);
   void start_segment(ClassId c, std::uint32_t task);
@@ -47,7 +55,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] bool all_ended() const { return jobs_.on() ? jobs_.is_done() : progress_.all_ended(); }
   // Not where something changes with time outside the cycles, nor where the tasks of each cycle are recorded.
   [[nodiscard]] bool may_leave_out_cycles() const {
-    return !run_.contention && inputs_.graph.background.empty() && options_.recorded.empty();
+    return !run_.contention && inputs_.graph.background.empty() && options_.recorded.empty() && !options_.record_waits;
   }
   [[nodiscard]] RunEnd run_engine();
   [[nodiscard]] RunRecord take_record();
@@ -59,6 +67,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   EndedTasks ended_;
   RunProgress progress_;
   SpanRecorder spans_;
+  std::unique_ptr<WaitRecorder> waits_;  // null: not asked for
   JobSteps jobs_;
   bool too_many_steps_ = false;
 };

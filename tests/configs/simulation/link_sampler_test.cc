@@ -6,7 +6,6 @@
 
 #include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
-#include "traces/timeline/critical_path.h"
 
 namespace ringwright::configs::link_sampler_test {
 namespace {
@@ -61,21 +60,6 @@ TEST(LinkSampler, LeavesTheRunAsItIs) {
     EXPECT_EQ(sampled.timeline->slices[i].end, plain.timeline->slices[i].end);
   }
   EXPECT_EQ(sampled.timeline->links->start, sampled.timeline->step_start);
-}
-
-// The path of a simulated step, kernel by kernel, adds up to its time.
-TEST(CriticalPathOfRun, AddsUpToTheStepTime) {
-  for (const char* const parallel : {"{dp: 16}", "{tp: 4, pp: 2, dp: 2}", "{pp: 4, dp: 4}"}) {
-    for (const int steps : {1, 2}) {
-      const Outcome outcome = outcome_of(parallel, steps, traces::TimelineForm::kPerfetto);
-      Duration sum;
-      for (const traces::PathPart& part : traces::critical_path(*outcome.timeline)) sum += part.end - part.start;
-      EXPECT_EQ(sum, outcome.timeline->step_end - outcome.timeline->step_start) << parallel;
-      if (steps == 1) {
-        EXPECT_EQ(sum, outcome.report->step_time.mean) << parallel;
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -3,7 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "traces/timeline/slice_names.h"
+#include "traces/timeline/role_waits.h"
+
 
 namespace ringwright::traces::critical_path_test {
 namespace {
@@ -13,193 +14,233 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Slice {
-  std::uint32_t rank;
-  std::string name;
-  SliceKind kind;
+// A task of a rank, and what it waited for.
+struct Done {
+  int rank;
+  TaskKind kind;
+  std::string label;
   Duration start;
   Duration end;
-  std::uint64_t flow = 0;
+  std::uint32_t after = kNoTask;  // of the same rank, in the order given
+  int origin = -1;                // another rank, whose task bounds the end
+  std::uint32_t origin_task = 0;
+  ReleasedBy by = ReleasedBy::kTask;
 };
 
-// Each rank has a track for kernels and one for communication; the step ends with the last slice.
-Timeline timeline_of_slices(std::uint32_t ranks, const std::vector<Slice>& slices) {
-  Timeline timeline{.title = "test"};
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    timeline.ranks.push_back({.rank = RankId(rank), .role = "stage " + std::to_string(rank)});
-    timeline.tracks.push_back({.rank = rank, .name = "compute"});
-    timeline.tracks.push_back({.rank = rank, .name = "stream 1"});
+// Every rank a stage and a class of its own; messages and collectives are of the dimension "pp".
+class Step {
+ public:
+  Step(int ranks, const std::vector<Done>& tasks) : classes_(identity_classes(static_cast<std::size_t>(ranks))) {
+    Dimension all{.name = "pp"};
+    all.groups.emplace_back();
+    for (int rank = 0; rank < ranks; ++rank) {
+      all.groups.back().emplace_back(rank);
+      graph_.programs.push_back({.name = "stage " + std::to_string(rank)});
+      graph_.program_of.emplace_back(rank);
+    }
+    index_groups(all, static_cast<std::size_t>(ranks));
+    graph_.dimensions.push_back(std::move(all));
+    graph_.collectives.push_back({.kind = CollectiveKind::kAllReduce});
+    graph_.messages.emplace_back();
+    record_.waits.resize(static_cast<std::size_t>(ranks));
+    record_.iteration_end.emplace_back();
+    for (const Done& task : tasks) add(task);
+    for (std::size_t rank = 0; rank < record_.waits.size(); ++rank) fill_origins(rank);
   }
-  for (const Slice& slice : slices) {
-    timeline.names.push_back(slice.name);
-    timeline.slices.push_back({.track = 2 * slice.rank + (slice.kind == SliceKind::kCompute ? 0U : 1U),
-                               .name = static_cast<std::uint32_t>(timeline.names.size() - 1),
-                               .kind = slice.kind,
-                               .start = TimePoint(slice.start),
-                               .end = TimePoint(slice.end),
-                               .flow = slice.flow});
-    timeline.step_end = std::max(timeline.step_end, TimePoint(slice.end));
-  }
-  return timeline;
-}
 
-std::vector<std::string> words_of(const Timeline& timeline, const std::vector<PathPart>& path) {
+  RunRecord& record() { return record_; }
+  [[nodiscard]] StepDependencies dependencies() const { return {record_, graph_, classes_}; }
+
+ private:
+  void add(const Done& done) {
+    Program& program = graph_.programs[static_cast<std::size_t>(done.rank)];
+    std::vector<TaskWait>& waits = record_.waits[static_cast<std::size_t>(done.rank)];
+    program.tasks.push_back({.kind = done.kind,
+                             .stream = done.kind == TaskKind::kCompute ? kComputeStream : kNoStream,
+                             .dimension = DimensionId(0),
+                             .label = static_cast<std::uint32_t>(graph_.labels.size())});
+    graph_.labels.push_back(done.label);
+    waits.push_back({.start = TimePoint(done.start),
+                     .end = TimePoint(done.end),
+                     .after = done.after,
+                     .origin = ClassId(done.origin < 0 ? done.rank : done.origin),
+                     .origin_task = done.origin < 0 ? static_cast<std::uint32_t>(waits.size()) : done.origin_task,
+                     .by = done.after == kNoTask && done.by == ReleasedBy::kTask ? ReleasedBy::kIteration : done.by});
+    record_.iteration_end.back() = std::max(record_.iteration_end.back(), TimePoint(done.end));
+  }
+  void fill_origins(std::size_t rank) {
+    for (TaskWait& wait : record_.waits[rank]) {
+      wait.origin_start = record_.waits[wait.origin.index()][wait.origin_task].start;
+    }
+  }
+
+  TaskGraph graph_;
+  RunRecord record_;
+  RankClasses classes_;
+};
+
+std::vector<std::string> words_of(const StepDependencies& step) {
   std::vector<std::string> words;
-  for (const PathPart& part : path) {
-    words.push_back(timeline.ranks[part.rank].role + ": " +
-                    (part.name == kNoName ? "nothing" : timeline.names[part.name]) + " " +
-                    to_string(part.end - part.start));
-  }
-  return words;
-}
-
-// Parts without gaps from the start of the step to its end.
-void expect_whole(const Timeline& timeline, const std::vector<PathPart>& path) {
-  TimePoint at = timeline.step_start;
-  for (const PathPart& part : path) {
+  TimePoint at = step.start();
+  for (const PathPart& part : path_parts(step)) {
     EXPECT_EQ(part.start, at);
     EXPECT_LT(part.start, part.end);
     at = part.end;
+    const std::string name = part.task != kNoTask ? step.name({.rank_class = part.rank_class, .task = part.task})
+                             : part.kind == PathKind::kHost ? "host"
+                                                            : "nothing";
+    words.push_back(step.role(part.rank_class) + ": " + name + " " + to_string(part.end - part.start));
   }
-  EXPECT_EQ(at, timeline.step_end);
+  EXPECT_EQ(at, step.end());
+  return words;
 }
 
 // Stage 1 posts its receive at once and waits 12 ms: 10 for stage 0's forward pass, 2 for the message.
-Timeline two_stages() {
-  return timeline_of_slices(2, {{0, "F0.0 forward", SliceKind::kCompute, 0_ms, 10_ms},
-                                {0, "F0.0 pp send", SliceKind::kSend, 10_ms, 12_ms, 1},
-                                {1, "F0.0 pp receive", SliceKind::kReceive, 0_ms, 12_ms, 1},
-                                {1, "F0.0 forward", SliceKind::kCompute, 12_ms, 20_ms},
-                                {1, "B0.0 backward", SliceKind::kCompute, 20_ms, 36_ms}});
+Step two_stages() {
+  return {2,
+          {{0, TaskKind::kCompute, "F0.0 forward", 0_ms, 10_ms},
+           {0, TaskKind::kSend, "F0.0", 10_ms, 12_ms, 0},
+           {1, TaskKind::kReceive, "F0.0", 0_ms, 12_ms, kNoTask, 0, 1},
+           {1, TaskKind::kCompute, "F0.0 forward", 12_ms, 20_ms, 0},
+           {1, TaskKind::kCompute, "B0.0 backward", 20_ms, 36_ms, 1}}};
 }
 
-TEST(CriticalPath, GoesFromAReceiveToItsSender) {
-  const Timeline timeline = two_stages();
-  const std::vector<PathPart> path = critical_path(timeline);
-  expect_whole(timeline, path);
-  EXPECT_THAT(words_of(timeline, path), ElementsAre("stage 0: F0.0 forward 10 ms", "stage 1: F0.0 pp receive 2 ms",
-                                                    "stage 1: F0.0 forward 8 ms", "stage 1: B0.0 backward 16 ms"));
-  EXPECT_EQ(path[1].from, 0U);
+TEST(CriticalPath, GoesFromAReceiveToItsSend) {
+  const Step step = two_stages();
+  EXPECT_THAT(words_of(step.dependencies()),
+              ElementsAre("stage 0: F0.0 forward 10 ms", "stage 1: F0.0 pp receive 2 ms", "stage 1: F0.0 forward 8 ms",
+                          "stage 1: B0.0 backward 16 ms"));
 }
 
-// The receive is posted at 15 ms, when the data have waited for 5: its own stage bounds it.
-TEST(CriticalPath, StaysWhereTheReceiverIsLate) {
-  const Timeline timeline = timeline_of_slices(2, {{0, "F0 forward", SliceKind::kCompute, 0_ms, 10_ms},
-                                                   {0, "F0 pp send", SliceKind::kSend, 10_ms, 17_ms, 1},
-                                                   {1, "optimizer", SliceKind::kCompute, 0_ms, 15_ms},
-                                                   {1, "F0 pp receive", SliceKind::kReceive, 15_ms, 17_ms, 1},
-                                                   {1, "F0 forward", SliceKind::kCompute, 17_ms, 20_ms}});
-  const std::vector<PathPart> path = critical_path(timeline);
-  expect_whole(timeline, path);
-  EXPECT_THAT(words_of(timeline, path),
-              ElementsAre("stage 1: optimizer 15 ms", "stage 1: F0 pp receive 2 ms", "stage 1: F0 forward 3 ms"));
+// The data were under way when the receive was posted at 15 ms: what matters is when they left, at 10.
+TEST(CriticalPath, GoesToTheSendAlthoughTheReceiveIsLate) {
+  const Step step(2, {{0, TaskKind::kCompute, "F0 forward", 0_ms, 10_ms},
+                      {0, TaskKind::kSend, "F0", 10_ms, 17_ms, 0},
+                      {1, TaskKind::kCompute, "optimizer", 0_ms, 15_ms},
+                      {1, TaskKind::kReceive, "F0", 15_ms, 17_ms, 0, 0, 1},
+                      {1, TaskKind::kCompute, "F0 forward", 17_ms, 20_ms, 1}});
+  EXPECT_THAT(words_of(step.dependencies()),
+              ElementsAre("stage 0: F0 forward 10 ms", "stage 1: F0 pp receive 7 ms", "stage 1: F0 forward 3 ms"));
 }
 
-// Rank 1 joins the all-reduce at 8 ms; rank 0 waits for it from 3 ms on.
+// Stage 1 joins the all-reduce at 8 ms; stage 0 waits for it from 3 ms on.
+Step late_member() {
+  return {2,
+          {{0, TaskKind::kCompute, "backward", 0_ms, 3_ms},
+           {0, TaskKind::kCollective, "gradient norm", 3_ms, 10_ms, 0, 1, 1},
+           {0, TaskKind::kCompute, "optimizer", 10_ms, 12_ms, 1},
+           {1, TaskKind::kCompute, "backward", 0_ms, 8_ms},
+           {1, TaskKind::kCollective, "gradient norm", 8_ms, 10_ms, 0},
+           {1, TaskKind::kCompute, "optimizer", 10_ms, 11_ms, 1}}};
+}
+
 TEST(CriticalPath, GoesToTheMemberThatJoinsACollectiveLast) {
-  const Timeline timeline = timeline_of_slices(2, {{0, "backward", SliceKind::kCompute, 0_ms, 3_ms},
-                                                   {0, "dp all_reduce", SliceKind::kCollective, 3_ms, 10_ms, 1},
-                                                   {0, "optimizer", SliceKind::kCompute, 10_ms, 12_ms},
-                                                   {1, "backward", SliceKind::kCompute, 0_ms, 8_ms},
-                                                   {1, "dp all_reduce", SliceKind::kCollective, 8_ms, 10_ms, 1},
-                                                   {1, "optimizer", SliceKind::kCompute, 10_ms, 11_ms}});
-  const std::vector<PathPart> path = critical_path(timeline);
-  expect_whole(timeline, path);
-  EXPECT_THAT(words_of(timeline, path),
-              ElementsAre("stage 1: backward 8 ms", "stage 0: dp all_reduce 2 ms", "stage 0: optimizer 2 ms"));
-  EXPECT_EQ(path_kind_text(timeline, path[1]), "DP communication");
+  const Step step = late_member();
+  EXPECT_THAT(words_of(step.dependencies()),
+              ElementsAre("stage 1: backward 8 ms", "stage 0: gradient norm pp all_reduce 2 ms",
+                          "stage 0: optimizer 2 ms"));
 }
 
-// 1 ms before the kernel that nothing explains, and 2 at the end, until ranks that are not shown are done.
-TEST(CriticalPath, ShowsWhatNothingExplains) {
-  Timeline timeline =
-      timeline_of_slices(1, {{0, "a", SliceKind::kCompute, 0_ms, 4_ms}, {0, "b", SliceKind::kCompute, 5_ms, 8_ms}});
-  timeline.step_end = TimePoint(10_ms);
-  const std::vector<PathPart> path = critical_path(timeline);
-  expect_whole(timeline, path);
-  EXPECT_THAT(words_of(timeline, path),
-              ElementsAre("stage 0: a 4 ms", "stage 0: nothing 1 ms", "stage 0: b 3 ms", "stage 0: nothing 2 ms"));
+// Of two tasks that end at 4 ms the recorded one was waited for.
+TEST(CriticalPath, FollowsWhatWasRecordedWhereTimesAreEqual) {
+  for (const std::uint32_t after : {0U, 1U}) {
+    const Step step(1, {{0, TaskKind::kCompute, "a", 0_ms, 4_ms},
+                        {0, TaskKind::kSend, "b", 0_ms, 4_ms},
+                        {0, TaskKind::kCompute, "c", 4_ms, 5_ms, after}});
+    EXPECT_EQ(words_of(step.dependencies()).front(), after == 0 ? "stage 0: a 4 ms" : "stage 0: b pp send 4 ms");
+  }
+}
+
+// The kernel is issued at 5 ms by a host that waited for the receive until 2 ms.
+TEST(CriticalPath, GoesToWhatTheHostWaitedFor) {
+  const Step step(1, {{0, TaskKind::kReceive, "F0", 0_ms, 2_ms},
+                      {0, TaskKind::kCompute, "a", 2_ms, 4_ms, 0},
+                      {0, TaskKind::kCompute, "b", 5_ms, 8_ms, 0, -1, 0, ReleasedBy::kHost}});
+  EXPECT_THAT(words_of(step.dependencies()),
+              ElementsAre("stage 0: F0 pp receive 2 ms", "stage 0: host 3 ms", "stage 0: b 3 ms"));
 }
 
 // The second step begins at 4 ms, when a kernel of it runs already.
 TEST(CriticalPath, BeginsWithTheStep) {
-  Timeline timeline =
-      timeline_of_slices(1, {{0, "a", SliceKind::kCompute, 0_ms, 3_ms}, {0, "b", SliceKind::kCompute, 3_ms, 8_ms}});
-  timeline.step_start = TimePoint(4_ms);
-  const std::vector<PathPart> path = critical_path(timeline);
-  expect_whole(timeline, path);
-  EXPECT_THAT(words_of(timeline, path), ElementsAre("stage 0: b 4 ms"));
+  Step step(1, {{0, TaskKind::kCompute, "a", 0_ms, 3_ms}, {0, TaskKind::kCompute, "b", 3_ms, 8_ms, 0}});
+  step.record().iteration_end = {TimePoint(4_ms), TimePoint(8_ms)};
+  EXPECT_THAT(words_of(step.dependencies()), ElementsAre("stage 0: b 4 ms"));
 }
 
-// Tasks without a duration, and a collective in which all join at its end, do not stop the walk.
-TEST(CriticalPath, EndsWithTasksOfNoTime) {
-  const Timeline timeline = timeline_of_slices(2, {{0, "a", SliceKind::kCompute, 0_ms, 4_ms},
-                                                   {0, "x", SliceKind::kCollective, 4_ms, 4_ms, 1},
-                                                   {1, "x", SliceKind::kCollective, 1_ms, 4_ms, 1},
-                                                   {1, "b", SliceKind::kCompute, 4_ms, 6_ms}});
-  expect_whole(timeline, critical_path(timeline));
-  EXPECT_THAT(critical_path(timeline_of_slices(1, {})), IsEmpty());
-  EXPECT_THAT(stage_waits(timeline_of_slices(0, {})), IsEmpty());
-  EXPECT_EQ(render_critical_path(timeline_of_slices(1, {})), "");
+TEST(CriticalPath, ShowsWhatNothingExplains) {
+  Step step(1, {{0, TaskKind::kCompute, "a", 0_ms, 4_ms}});
+  step.record().iteration_end.back() = TimePoint(10_ms);
+  EXPECT_THAT(words_of(step.dependencies()), ElementsAre("stage 0: a 4 ms", "stage 0: nothing 6 ms"));
 }
 
-TEST(StageWaits, NameTheMessageAndTheStageItComesFrom) {
-  const Timeline timeline = two_stages();
-  const std::vector<WaitSum> waits = wait_sums(timeline);
-  ASSERT_EQ(waits.size(), 2U);
-  EXPECT_EQ(wait_text(timeline, waits[0]), "stage 0 waits 26 ms for the end of the step on other ranks");
-  EXPECT_EQ(wait_text(timeline, waits[1]), "stage 1 waits 12 ms for the activations of stage 0, microbatch 0");
+// Two tasks of no time that name each other do not stop the walk.
+TEST(CriticalPath, EndsWithWaitsInACircle) {
+  const Step step(2, {{0, TaskKind::kCollective, "x", 4_ms, 4_ms, kNoTask, 1, 0},
+                      {1, TaskKind::kCollective, "x", 4_ms, 4_ms, kNoTask, 0, 0}});
+  EXPECT_EQ(words_of(step.dependencies()).size(), 1U);
+  EXPECT_THAT(path_parts(Step(1, {}).dependencies()), IsEmpty());
+  EXPECT_THAT(waits_of_roles(Step(1, {}).dependencies()), IsEmpty());
 }
 
-// Both wait for nothing else than the slower one.
-TEST(StageWaits, NameTheMemberThatJoinsLast) {
-  const Timeline timeline =
-      timeline_of_slices(2, {{0, "backward", SliceKind::kCompute, 0_ms, 3_ms},
-                             {0, "gradient norm mp all_reduce", SliceKind::kCollective, 3_ms, 10_ms, 1},
-                             {0, "optimizer", SliceKind::kCompute, 10_ms, 12_ms},
-                             {1, "backward", SliceKind::kCompute, 0_ms, 8_ms},
-                             {1, "gradient norm mp all_reduce", SliceKind::kCollective, 8_ms, 10_ms, 1},
-                             {1, "optimizer", SliceKind::kCompute, 10_ms, 12_ms}});
-  const std::vector<WaitSum> waits = wait_sums(timeline);
-  ASSERT_EQ(waits.size(), 2U);
-  EXPECT_EQ(wait_text(timeline, waits[0]), "stage 0 waits 7 ms for stage 1, the last to join 'gradient norm'");
-  EXPECT_EQ(wait_text(timeline, waits[1]), "stage 1 waits 2 ms for 'gradient norm'");
+std::vector<std::string> waits_in(const Step& step) {
+  std::vector<std::string> words;
+  for (const CriticalPath::Wait& wait : critical_path(step.dependencies()).waits) words.push_back(wait_text(wait));
+  return words;
+}
+
+TEST(RoleWaits, NameTheMessageAndTheStageItComesFrom) {
+  EXPECT_THAT(waits_in(two_stages()), ElementsAre("stage 0 waits 26 ms for the end of the step on other ranks",
+                                                  "stage 1 waits 12 ms for the activations of stage 0, microbatch 0"));
+}
+
+TEST(RoleWaits, NameTheMemberThatJoinsLast) {
+  EXPECT_THAT(waits_in(late_member()), ElementsAre("stage 0 waits 7 ms for stage 1, the last to join 'gradient norm'",
+                                                   "stage 1 waits 2 ms for 'gradient norm'",
+                                                   "stage 1 waits 1 ms for the end of the step on other ranks"));
 }
 
 // Of 10 ms without kernels the message takes 9 and the all-gather behind it 1.
-TEST(StageWaits, NameWhatTakesMostOfTheTime) {
-  const Timeline timeline =
-      timeline_of_slices(2, {{0, "F7.2 forward", SliceKind::kCompute, 0_ms, 9_ms},
-                             {0, "pp send activation pp send", SliceKind::kSend, 9_ms, 10_ms, 1},
-                             {1, "clear gradients", SliceKind::kCompute, 0_ms, 1_ms},
-                             {1, "pp receive activation pp receive", SliceKind::kReceive, 0_ms, 10_ms, 1},
-                             {1, "F7.2 tp all_gather", SliceKind::kCollective, 10_ms, 11_ms},
-                             {1, "F7.2 forward", SliceKind::kCompute, 11_ms, 20_ms}});
-  EXPECT_EQ(wait_text(timeline, wait_sums(timeline)[1]),
-            "stage 1 waits 10 ms for the activations of stage 0, microbatch 7, model chunk 2");
+TEST(RoleWaits, NameWhatTakesMostOfTheTime) {
+  const Step step(2, {{0, TaskKind::kCompute, "F7.2 forward", 0_ms, 9_ms},
+                      {0, TaskKind::kSend, "F7.2", 9_ms, 10_ms, 0},
+                      {1, TaskKind::kCompute, "clear gradients", 0_ms, 1_ms},
+                      {1, TaskKind::kReceive, "F7.2", 0_ms, 10_ms, kNoTask, 0, 1},
+                      {1, TaskKind::kCollective, "F7.2", 10_ms, 11_ms, 1},
+                      {1, TaskKind::kCompute, "F7.2 forward", 11_ms, 20_ms, 2}});
+  EXPECT_EQ(waits_in(step)[1], "stage 1 waits 10 ms for the activations of stage 0, microbatch 7, model chunk 2");
 }
 
 // Three gaps of 1, 2 and 1 ms for the same call: one row of 4 ms.
-TEST(StageWaits, ForTheSameThingAreOneRow) {
-  std::vector<Slice> slices;
+TEST(RoleWaits, ForTheSameThingAreOneRow) {
+  std::vector<Done> tasks;
   for (const auto& [start, end] : {std::pair(1_ms, 2_ms), std::pair(3_ms, 5_ms), std::pair(6_ms, 7_ms)}) {
-    slices.push_back({0, "gemm", SliceKind::kCompute, start - 1_ms, start});
-    slices.push_back({0, "F0 tp all_reduce", SliceKind::kCollective, start, end});
+    const std::uint32_t before = tasks.empty() ? kNoTask : static_cast<std::uint32_t>(tasks.size() - 1);
+    tasks.push_back({0, TaskKind::kCompute, "gemm", start - 1_ms, start, before});
+    tasks.push_back({0, TaskKind::kCollective, "F0", start, end, static_cast<std::uint32_t>(tasks.size() - 1)});
   }
-  slices.push_back({0, "optimizer", SliceKind::kCompute, 7_ms, 8_ms});
-  const Timeline timeline = timeline_of_slices(1, slices);
-  const std::vector<WaitSum> waits = wait_sums(timeline);
+  tasks.push_back({0, TaskKind::kCompute, "optimizer", 7_ms, 8_ms, 5});
+  const std::vector<CriticalPath::Wait> waits = waits_of_roles(Step(1, tasks).dependencies());
   ASSERT_EQ(waits.size(), 1U);
-  EXPECT_EQ(wait_text(timeline, waits[0]), "stage 0 waits 4 ms for 'tp all_reduce' (3 times)");
+  EXPECT_EQ(wait_text(waits[0]), "stage 0 waits 4 ms for 'pp all_reduce' (3 times)");
   EXPECT_EQ(waits[0].longest, 2_ms);
-  EXPECT_EQ(waits[0].first, TimePoint(1_ms));
+  EXPECT_EQ(waits[0].first, 1_ms);
 }
 
-TEST(CriticalPathText, HasTheShareOfEachKind) {
-  const std::string text = render_critical_path(two_stages());
+TEST(CriticalPath, HasTheTimeOfEachKindAndLegsFromRankToRank) {
+  const CriticalPath path = critical_path(two_stages().dependencies());
+  EXPECT_EQ(path.time, 36_ms);
+  EXPECT_EQ(path.changes, 1U);
+  ASSERT_EQ(path.kinds.size(), 2U);
+  EXPECT_EQ(path.kinds[0].name, "computing");
+  EXPECT_EQ(path.kinds[0].time, 34_ms);
+  EXPECT_EQ(path.kinds[1].name, "PP communication");
+  ASSERT_EQ(path.legs.size(), 3U);
+  EXPECT_EQ(path.legs[1].what, "PP communication with stage 0");
+  EXPECT_EQ(path.legs[2].what, "F0.0 to B0.0");
+  EXPECT_EQ(path.legs[2].computing, 24_ms);
+  const std::string text = render_critical_path(path);
   EXPECT_THAT(text, HasSubstr("Critical path of the step: 36 ms, 4 tasks, from rank to rank once"));
   EXPECT_THAT(text, HasSubstr("computing                         34 ms   94.4 %"));
-  EXPECT_THAT(text, HasSubstr("PP communication                   2 ms    5.6 %"));
 }
 
 TEST(SliceNames, HoldThePassAndTheDimension) {

@@ -1,0 +1,75 @@
+#include "tools/misfit.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+
+namespace ringwright::tools {
+namespace {
+
+// The setting that reduces an item of the memory table.
+struct Remedy {
+  std::string_view item;
+  std::string_view setting;
+};
+constexpr std::array kRemedies = {
+    Remedy{"layer activations", "training.recompute: full, a smaller micro_batch, or more tp with sequence_parallel"},
+    Remedy{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer"},
+    Remedy{"gradients", "parallel.zero.stage: 2 or more"},
+    Remedy{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
+    Remedy{"weights", "more tp or pp, or parallel.fsdp"},
+    Remedy{"logits", "more tp, or training.cross_entropy: chunked"},
+    Remedy{"gathered parameters", "a smaller stage3_max_live_parameters and stage3_max_reuse_distance"},
+    Remedy{"unreduced gradients", "a smaller reduce_bucket_size"},
+    Remedy{"recomputed layer", "a smaller micro_batch"},
+    Remedy{"activation gradients", "a smaller micro_batch"}};
+
+std::string_view remedy(std::string_view item) {
+  const auto* found = std::ranges::find(kRemedies, item, &Remedy::item);
+  return found == kRemedies.end() ? std::string_view() : found->setting;
+}
+
+}  // namespace
+
+std::string misfit(const Report& report) {
+  const std::vector<MemoryRow>& memory = report.facts.memory;
+  const auto too_large = std::ranges::count_if(memory, [](const MemoryRow& row) { return row.total > row.capacity; });
+  if (too_large == 0) return "";
+  const MemoryRow& row = memory[*report.fullest_memory];
+  std::string text =
+      fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, capacity {}",
+                  too_large, memory.size(), row.stage, to_string(row.total), to_string(row.capacity));
+  std::vector<MemoryItem> largest = row.items;
+  std::ranges::stable_sort(largest, std::ranges::greater(), &MemoryItem::size);
+  if (largest.size() > 3) largest.resize(3);
+  std::vector<std::string> items;
+  for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
+  text += "; most of it is " + join(items, ", ") + "\n";
+  std::vector<std::string> remedies;
+  for (const MemoryItem& item : largest) {
+    const std::string setting(remedy(item.name));
+    if (!setting.empty() && std::ranges::find(remedies, setting) == remedies.end()) remedies.push_back(setting);
+  }
+  return remedies.empty() ? text : text + "  remedies: " + join(remedies, "; ") + "\n";
+}
+
+std::string misfit_of_hosts(const Report& report) {
+  std::string text;
+  for (const HostRow& row : report.facts.hosts) {
+    if (row.fits()) continue;
+    text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, capacity {}\n",
+                        row.what, row.host, to_string(row.total), to_string(row.capacity));
+    text += row.what == "memory" ? "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
+                                   "offload_param\n"
+                                 : "  remedies: more hosts or drives (cluster.node.storage)\n";
+  }
+  return text;
+}
+
+}  // namespace ringwright::tools
