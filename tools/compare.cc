@@ -14,8 +14,8 @@ class Compare final : public Command {
   [[nodiscard]] std::string_view name() const override { return "compare"; }
   [[nodiscard]] std::string_view summary() const override { return "explain the difference between steps, by cause"; }
   [[nodiscard]] std::string notes() const override {
-    return "A side is a scenario, a result.json of an earlier run, or the folder of one. The changes add up exactly,\n"
-           "to the picosecond (docs/compare.md).\n";
+    return "A side is a scenario, a result.json of an earlier run, the folder of one, or published:SCENARIO, the step\n"
+           "that its publication measured. The changes add up exactly, to the picosecond (docs/compare.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "sides",

@@ -1,10 +1,16 @@
 #include "tools/compared_sides.h"
 
+#include <string_view>
 #include <utility>
 
 #include "tools/scenario_file.h"
 
 namespace ringwright::tools {
+namespace {
+
+constexpr std::string_view kPublished = "published:";
+
+}  // namespace
 
 Result<planning::SideBySide> compare_sides(std::vector<std::string> sides, const std::vector<std::string>& settings) {
   if (sides.size() == 1 && !settings.empty()) sides.push_back(sides.front());
@@ -14,13 +20,18 @@ Result<planning::SideBySide> compare_sides(std::vector<std::string> sides, const
   std::vector<planning::ComparedStep> steps;
   for (std::size_t i = 0; i < sides.size(); ++i) {
     const std::vector<std::string> changes = i == 1 ? settings : std::vector<std::string>();
-    const std::string earlier = planning::result_file(sides[i]);
+    const bool published = sides[i].starts_with(kPublished);
+    const std::string named = published ? sides[i].substr(kPublished.size()) : sides[i];
+    const std::string earlier = published ? "" : planning::result_file(named);
+    if (!changes.empty() && published) {
+      return tl::unexpected(failure("E321", "--set changes a scenario, and '" + sides[i] + "' is a measurement"));
+    }
     if (!changes.empty() && !earlier.empty()) {
       return tl::unexpected(failure("E321", "--set changes a scenario, and '" + sides[i] + "' is a result"));
     }
-    const auto path = earlier.empty() ? find_scenario(sides[i]) : Result<std::string>(earlier);
+    const auto path = earlier.empty() ? find_scenario(named) : Result<std::string>(earlier);
     if (!path) return tl::unexpected(path.error());
-    auto step = planning::load_compared(*path, changes);
+    auto step = published ? planning::load_published(*path) : planning::load_compared(*path, changes);
     if (!step) return tl::unexpected(std::move(step.error()));
     step->source = sides[i];
     for (const std::string& setting : changes) step->source += " --set " + setting;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/simulate.h"
 #include "core/config/config_document.h"
 
 namespace ringwright::planning {
@@ -136,6 +137,35 @@ Result<ComparedStep> load_compared(const std::string& path, const std::vector<st
   auto document = ConfigDocument::load(file);
   if (!document) return tl::unexpected(document.error());
   return read_result_document(std::move(*document), file);
+}
+
+Result<ComparedStep> load_published(const std::string& path) {
+  auto scenario = configs::load_scenario(path);
+  if (!scenario) return tl::unexpected(scenario.error());
+  if (scenario->published.empty()) {
+    return tl::unexpected(failure(std::string(kResultCode), fmt::format("'{}' has no published figure", path),
+                                  {.file = path}, "published: [{metric: step_time, value: 1.9s, source: a paper}]"));
+  }
+  const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold);
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (!outcome->report) {
+    return tl::unexpected(failure(std::string(kResultCode), fmt::format("'{}' does not end", path), {.file = path}));
+  }
+  const Report& report = *outcome->report;
+  const auto is_time = [](const Comparison& one) { return one.published.quantity == PublishedQuantity::kStepTime; };
+  const auto timed = std::ranges::find_if(report.comparisons, is_time);
+  const Comparison& figure = timed != report.comparisons.end() ? *timed : report.comparisons.front();
+  const double slower = is_time(figure) ? figure.published.value / figure.ours : figure.ours / figure.published.value;
+  ComparedStep side{.name = scenario->name + ", published",
+                    .source = path,
+                    .figures = {},
+                    .values = resolved_values(scenario->document.log())};
+  side.figures.step = scale(report.step_time.mean, slower);
+  side.figures.parts = {{.cause = "as published", .time = side.figures.step}};
+  side.figures.tokens_per_second_per_gpu = report.tokens_per_second_per_gpu / slower;
+  if (report.model_flop_utilisation) side.figures.model_flop_utilisation = *report.model_flop_utilisation / slower;
+  side.figures.gpus = static_cast<std::int64_t>(report.gpus);
+  return side;
 }
 
 SideBySide compare(std::vector<ComparedStep> sides) {

@@ -15,7 +15,7 @@ struct ResolvedValue {
   std::string value;
 };
 
-// One side: a scenario that was simulated now, or the result of an earlier run.
+// One side: a scenario that was simulated now, the result of an earlier run, or what a scenario's publication measured.
 struct ComparedStep {
   std::string name;
   std::string source;  // as the user named it
@@ -26,6 +26,9 @@ struct ComparedStep {
 // `path`: a scenario; a result.json, or the folder of one. Fails for a result without exact parts (E320).
 [[nodiscard]] Result<ComparedStep> load_compared(const std::string& path,
                                                  const std::vector<std::string>& settings = {});
+// The published step of a scenario: its time, or the one that follows from another published figure, which is inverse
+// to it. What takes that time is not known: it is one part, "as published". Fails without a figure (E320).
+[[nodiscard]] Result<ComparedStep> load_published(const std::string& path);
 // The text of a result.json.
 [[nodiscard]] Result<ComparedStep> read_result(const std::string& name, std::string_view text);
 // Whether a path names an earlier result, and which file it is; empty: a scenario.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "configs/scenario/catalogue.h"
 #include "configs/simulation/simulate.h"
 #include "core/base/random.h"
 #include "tests/configs/played.h"
@@ -98,6 +99,24 @@ TEST(Comparison, SlowHostsAreACauseOfTheirOwn) {
   const auto slowed = std::ranges::find(changes, "slowed hosts", &PartChange::cause);
   ASSERT_NE(slowed, changes.end());
   EXPECT_NEAR(ratio(slowed->change(), computing), 1.0, 0.001);
+}
+
+// 30.0 s simulated and 32 s published: the published side has one part, and the changes add up to the difference.
+TEST(Comparison, APublishedStepIsASide) {
+  const std::string path = configs::scenario_path(configs::load_options({}), "megatron-22b-8-a100");
+  auto published = load_published(path), simulated = load_compared(path);
+  ASSERT_TRUE(published.has_value() && simulated.has_value());
+  const Duration step = simulated->figures.step;
+  EXPECT_NE(published->figures.step, step);
+  ASSERT_EQ(published->figures.parts.size(), 1U);
+  EXPECT_EQ(published->figures.parts.front().time, published->figures.step);
+  const SideBySide both = compare({std::move(*published), std::move(*simulated)});
+  Duration change;
+  for (const PartChange& part : both.comparisons.front().changes) change += part.after - part.before;
+  EXPECT_EQ(change, step - both.sides.front().figures.step);
+  EXPECT_TRUE(both.comparisons.front().values.empty());
+  const std::string none = configs::scenario_path(configs::load_options({}), "scale-1m-h100");
+  EXPECT_EQ(load_published(none).error().all().front().code, "E320");
 }
 
 TEST(Comparison, RefusesWhatIsNoResult) {
