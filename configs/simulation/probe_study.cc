@@ -58,7 +58,9 @@ class Rounds {
     ++study.tried;
     for (int number = 0; number < probing_.rounds; ++number) {
       const double since = number == 0 ? 1.0 - begins : 1.0;
-      const std::vector<std::uint32_t> found = report(since);
+      const network_models::LossyParts parts = report(since);
+      const std::vector<std::uint32_t>& found = parts.cables;
+      study.switches += parts.switches.size();
       missed = 0;
       for (const auto& [cable, passed] : faulty) missed += std::ranges::binary_search(found, cable) ? 0U : 1U;
       for (const std::uint32_t cable : found) {
@@ -86,7 +88,7 @@ class Rounds {
   }
 
   // Of a round in which the fault is there for this share of the time, at its end.
-  std::vector<std::uint32_t> report(double since) {
+  network_models::LossyParts report(double since) {
     success_.assign(plan_.path_count(), 1.0);
     const int probes = probing_.probes_per_path;
     const int met = static_cast<int>(std::lround(since * probes));
@@ -95,8 +97,8 @@ class Rounds {
       for (int probe = 0; probe < met; ++probe) arrived += random_.next_unit() < passed ? 1 : 0;
       success_[path] = static_cast<double>(arrived) / probes;
     }
-    return network_models::find_lossy_cables(plan_, success_,
-                                             {.penalty = probing_.penalty, .threshold = probing_.threshold});
+    return network_models::find_lossy_parts(plan_, success_,
+                                            {.penalty = probing_.penalty, .threshold = probing_.threshold});
   }
 
   const ProbePlan& plan_;

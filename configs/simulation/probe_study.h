@@ -27,6 +27,7 @@ struct ProbeStudy {
   std::vector<double> seconds;      // of the localised, from the fault to the report, ascending
   std::size_t missed_cables = 0;    // faulty, not reported by the last round: false negatives
   std::size_t wrong_cables = 0;     // healthy, reported by some round up to the localisation: false positives
+  std::size_t switches = 0;         // reported as lossy as a whole, over all rounds
   std::size_t degraded = 0;         // listed links that lose bandwidth but no packets, which probes do not find
 
   [[nodiscard]] double mean_seconds() const;

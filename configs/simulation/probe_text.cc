@@ -36,6 +36,7 @@ std::string render_text(const ProbeStudy& study, const ProbingSettings& probing)
   }
   table.add_row({"False negatives", fmt::format("{} cables", study.missed_cables)});
   table.add_row({"False positives", fmt::format("{} cables", study.wrong_cables)});
+  if (study.switches > 0) table.add_row({"Whole switches", fmt::format("{} reports", study.switches)});
   if (study.degraded > 0) {
     table.add_row({"Not probed", fmt::format("{} degraded links: they lose bandwidth, not packets", study.degraded)});
   }
@@ -49,11 +50,12 @@ std::string render_json(const ProbeStudy& study, const ProbingSettings& probing)
       "{{\n  \"schema\": \"ringwright.probe/1\",\n  \"fabric\": {},\n  \"cables\": {},\n  \"cables_on_no_path\": {},\n"
       "  \"paths\": {},\n  \"round_s\": {},\n  \"faults\": [{}],\n  \"loss\": {},\n  \"seed\": {},\n  \"tried\": {},\n"
       "  \"localised\": {},\n  \"seconds\": {{\"mean\": {}, \"p50\": {}, \"p95\": {}, \"most\": {}}},\n"
-      "  \"false_negatives\": {},\n  \"false_positives\": {},\n  \"degraded_links\": {}\n}}\n",
+      "  \"false_negatives\": {},\n  \"false_positives\": {},\n  \"switch_reports\": {},\n"
+      "  \"degraded_links\": {}\n}}\n",
       json_text(study.fabric), study.cables, study.uncovered, study.paths, study.round_seconds, join(faults, ", "),
       probing.loss, probing.seed, study.tried, study.localised, study.mean_seconds(), study.quantile_seconds(0.5),
       study.quantile_seconds(0.95), study.quantile_seconds(1.0), study.missed_cables, study.wrong_cables,
-      study.degraded);
+      study.switches, study.degraded);
 }
 
 }  // namespace ringwright::configs

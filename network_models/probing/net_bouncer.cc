@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
+#include <map>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -14,8 +17,14 @@ constexpr double kSettled = 1e-12;  // the largest change of a rate in the last 
 
 class Descent {
  public:
-  Descent(const ProbePlan& plan, std::span<const double> success, double penalty)
-      : plan_(plan), success_(success), penalty_(penalty), rates_(plan.cables().size(), 1.0) {
+  // `left_out`: by path; none where it is empty.
+  Descent(const ProbePlan& plan, std::span<const double> success, double penalty, std::vector<bool> left_out = {})
+      : plan_(plan),
+        success_(success),
+        penalty_(penalty),
+        left_out_(std::move(left_out)),
+        rates_(plan.cables().size(), 1.0) {
+    left_out_.resize(plan.path_count(), false);
     find_suspects();
   }
 
@@ -33,11 +42,12 @@ class Descent {
   void find_suspects() {
     std::vector<bool> lost(rates_.size(), false);
     for (std::size_t path = 0; path < plan_.path_count(); ++path) {
-      if (success_[path] >= 1.0) continue;
+      if (success_[path] >= 1.0 || left_out_[path]) continue;
       for (const std::uint32_t cable : plan_.path(path)) lost[cable] = true;
     }
     std::vector<std::vector<std::uint32_t>> paths(rates_.size());
     for (std::size_t path = 0; path < plan_.path_count(); ++path) {
+      if (left_out_[path]) continue;
       for (const std::uint32_t cable : plan_.path(path)) {
         if (lost[cable]) paths[cable].push_back(static_cast<std::uint32_t>(path));
       }
@@ -78,12 +88,85 @@ class Descent {
   const ProbePlan& plan_;
   std::span<const double> success_;
   double penalty_;
-  std::vector<double> rates_;  // by cable
+  std::vector<bool> left_out_;  // by path
+  std::vector<double> rates_;   // by cable
   std::vector<std::uint32_t> suspects_;
   std::vector<std::vector<std::uint32_t>> paths_of_;  // by suspect
 };
 
+std::vector<std::uint32_t> lossy_cables(const std::vector<double>& rates, double threshold) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t cable = 0; cable < rates.size(); ++cable) {
+    if (1.0 - rates[cable] > threshold) found.push_back(cable);
+  }
+  return found;
+}
+
+// What the paths over a switch tell of it.
+struct SwitchPaths {
+  bool has_good = false;
+  std::vector<std::uint32_t> shared;  // cables that all paths so far have
+  std::vector<std::size_t> paths;
+
+  void add(const ProbePlan& plan, std::size_t number, bool good) {
+    const auto path = plan.path(number);
+    has_good = has_good || good;
+    if (paths.empty()) {
+      shared.assign(path.begin(), path.end());
+    } else {
+      std::erase_if(shared, [path](std::uint32_t cable) { return std::ranges::find(path, cable) == path.end(); });
+    }
+    paths.push_back(number);
+  }
+  [[nodiscard]] bool may_be_lossy() const { return !has_good && shared.empty(); }
+};
+
+std::vector<NodeId> lossy_switches(const ProbePlan& plan, std::span<const double> success, double threshold) {
+  std::map<NodeId, SwitchPaths> switches;
+  for (std::size_t path = 0; path < plan.path_count(); ++path) {
+    for (const std::uint32_t cable : plan.path(path)) {
+      switches[plan.upper_end(cable)].add(plan, path, 1.0 - success[path] <= threshold);
+    }
+  }
+  std::erase_if(switches, [](const auto& entry) { return !entry.second.may_be_lossy(); });
+  // All paths of a spine may lead over one core: the core alone explains them. Those with most paths first.
+  std::vector<NodeId> candidates;
+  for (const auto& [node, paths] : switches) candidates.push_back(node);
+  const auto path_count = [&](NodeId node) { return switches[node].paths.size(); };
+  std::ranges::stable_sort(candidates, std::ranges::greater(), path_count);
+  std::vector<bool> explained(plan.path_count(), false);
+  std::vector<NodeId> lossy;
+  for (const NodeId node : candidates) {
+    const std::vector<std::size_t>& paths = switches[node].paths;
+    if (std::ranges::all_of(paths, [&](std::size_t path) { return explained[path]; })) continue;
+    for (const std::size_t path : paths) explained[path] = true;
+    lossy.push_back(node);
+  }
+  std::ranges::sort(lossy);
+  return lossy;
+}
+
 }  // namespace
+
+LossyParts find_lossy_parts(const ProbePlan& plan, std::span<const double> success, const NetBouncerOptions& options) {
+  CHECK(success.size() == plan.path_count(), "every path has a success rate");
+  LossyParts found{.switches = lossy_switches(plan, success, options.threshold), .cables = {}};
+  const auto is_lossy = [&found](NodeId node) { return std::ranges::binary_search(found.switches, node); };
+  std::vector<bool> left_out(plan.path_count(), false);
+  for (std::size_t path = 0; path < plan.path_count(); ++path) {
+    left_out[path] = std::ranges::any_of(plan.path(path), [&](auto cable) { return is_lossy(plan.upper_end(cable)); });
+  }
+  found.cables =
+      lossy_cables(Descent(plan, success, options.penalty, std::move(left_out)).run(), options.threshold);
+  if (found.switches.empty()) return found;
+  for (std::uint32_t cable = 0; cable < plan.cables().size(); ++cable) {
+    if (is_lossy(plan.upper_end(cable)) || is_lossy(plan.lower_end(cable))) found.cables.push_back(cable);
+  }
+  std::ranges::sort(found.cables);
+  const auto twice = std::ranges::unique(found.cables);
+  found.cables.erase(twice.begin(), twice.end());
+  return found;
+}
 
 std::vector<double> estimate_success(const ProbePlan& plan, std::span<const double> success,
                                      const NetBouncerOptions& options) {
@@ -93,12 +176,7 @@ std::vector<double> estimate_success(const ProbePlan& plan, std::span<const doub
 
 std::vector<std::uint32_t> find_lossy_cables(const ProbePlan& plan, std::span<const double> success,
                                              const NetBouncerOptions& options) {
-  const std::vector<double> rates = estimate_success(plan, success, options);
-  std::vector<std::uint32_t> found;
-  for (std::uint32_t cable = 0; cable < rates.size(); ++cable) {
-    if (1.0 - rates[cable] > options.threshold) found.push_back(cable);
-  }
-  return found;
+  return lossy_cables(estimate_success(plan, success, options), options.threshold);
 }
 
 }  // namespace ringwright::network_models

@@ -26,6 +26,9 @@ class ProbePlan {
 
   [[nodiscard]] std::span<const ProbedCable> cables() const { return cables_; }
   [[nodiscard]] std::size_t path_count() const { return first_.size() - 1; }
+  // The switch that a cable leads up to, and the NIC or switch below.
+  [[nodiscard]] NodeId upper_end(std::uint32_t cable) const { return fabric_.link(cables_[cable].up).to; }
+  [[nodiscard]] NodeId lower_end(std::uint32_t cable) const { return fabric_.link(cables_[cable].up).from; }
   // Of the port with the most.
   [[nodiscard]] std::size_t paths_of_port() const { return paths_of_port_; }
   // By number among cables(), from the NIC up.

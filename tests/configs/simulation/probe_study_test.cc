@@ -66,13 +66,23 @@ TEST(ProbeStudy, CountsWhatIsMissedAndWrong) {
 }
 
 TEST(ProbeStudy, TriesTheListedFaultsTogether) {
-  const ProbeStudy found = study("{link: leaf0.0->spine0, at: 1ms}, {nic: host3/nic2, at: 2ms}", "repetitions: 5");
+  const ProbeStudy found =
+      study("{link: leaf0.0->spine0, lane: 0, at: 1ms}, {nic: host3/nic2, at: 2ms}", "repetitions: 5");
   EXPECT_EQ(found.faults.size(), 2U);
   EXPECT_EQ(found.tried, 5U);
   EXPECT_EQ(found.localised, 5U);
   EXPECT_EQ(found.wrong_cables, 0U);
   const ProbeStudy lossy = study("{nic: host3/nic2, state: lossy, loss: 20%}", "repetitions: 5");
   EXPECT_EQ(lossy.localised, 5U);
+  // All uplinks of a leaf are down: nothing distinguishes that from a leaf that is down, which has two more cables.
+  const ProbeStudy uplinks = study("{link: leaf0.0->spine0, at: 1ms}", "repetitions: 5");
+  EXPECT_EQ(uplinks.localised, 5U);
+  EXPECT_EQ(uplinks.wrong_cables, 5U * 2U);
+  // All cables of the leaf are localised, though its uplinks have no other paths.
+  const ProbeStudy leaf = study("{switch: leaf0.0, at: 1ms}", "repetitions: 5");
+  EXPECT_EQ(leaf.localised, 5U);
+  EXPECT_EQ(leaf.wrong_cables, 0U);
+  EXPECT_GE(leaf.switches, 5U);
   const ProbeStudy degraded = study("{nic: host3/nic2, state: degraded, factor: 0.5}", "repetitions: 5");
   EXPECT_EQ(degraded.degraded, 2U);
 }

@@ -87,12 +87,57 @@ TEST(NetBouncer, FindsEverySingleFaultWithoutNoise) {
       const ProbePlan plan(network.fabric, kAllPaths);
       for (std::uint32_t cable = 0; cable < plan.cables().size(); ++cable) {
         for (const double rate : {0.0, 0.5, 0.98}) {
-          EXPECT_THAT(find_lossy_cables(plan, success_with(plan, {{cable, rate}}), kOptions), ElementsAre(cable))
+          const LossyParts found = find_lossy_parts(plan, success_with(plan, {{cable, rate}}), kOptions);
+          EXPECT_THAT(found.cables, ElementsAre(cable))
               << network.fabric.name(plan.cables()[cable].up) << " " << rate << " tiers " << tiers;
+          EXPECT_THAT(found.switches, IsEmpty());
         }
       }
     }
   }
+}
+
+// Cables of a switch that is down, or drops a tenth of what crosses it, cannot be told apart: the switch is reported,
+// with all of its cables and no others. The cables alone do not show the uplinks of a leaf that is down.
+TEST(NetBouncer, FindsEverySingleSwitch) {
+  for (const int tiers : {2, 3}) {
+    const Network network = cluster(tiers);
+    const ProbePlan plan(network.fabric, kAllPaths);
+    std::set<NodeId> switches;
+    for (std::uint32_t cable = 0; cable < plan.cables().size(); ++cable) switches.insert(plan.upper_end(cable));
+    for (const NodeId node : switches) {
+      std::vector<std::uint32_t> own;
+      std::vector<std::pair<std::uint32_t, double>> down;
+      for (std::uint32_t cable = 0; cable < plan.cables().size(); ++cable) {
+        if (plan.upper_end(cable) == node || plan.lower_end(cable) == node) {
+          own.push_back(cable);
+          down.emplace_back(cable, 0.0);
+        }
+      }
+      const LossyParts dead = find_lossy_parts(plan, success_with(plan, down), kOptions);
+      EXPECT_THAT(dead.switches, ElementsAre(node)) << tiers;
+      EXPECT_EQ(dead.cables, own) << tiers;
+      std::vector<double> gray(plan.path_count(), 1.0);
+      for (std::size_t path = 0; path < plan.path_count(); ++path) {
+        for (const std::uint32_t cable : plan.path(path)) gray[path] *= plan.upper_end(cable) == node ? 0.9 : 1.0;
+      }
+      EXPECT_THAT(find_lossy_parts(plan, gray, kOptions).switches, ElementsAre(node)) << tiers;
+    }
+  }
+}
+
+// While one port below a leaf is reached, the leaf works: its other cables are down.
+TEST(NetBouncer, BlamesCablesWhileAPathIsGood) {
+  const Network network = cluster(2);
+  const ProbePlan plan(network.fabric, kAllPaths);
+  const std::uint32_t cable = 0;
+  std::vector<std::pair<std::uint32_t, double>> rates{{cable, 0.0}};
+  for (std::uint32_t other = 1; other < plan.cables().size(); ++other) {
+    if (plan.upper_end(other) == plan.upper_end(cable)) rates.emplace_back(other, 0.0);
+  }
+  EXPECT_THAT(find_lossy_parts(plan, success_with(plan, rates), kOptions).switches, SizeIs(1));
+  rates.pop_back();
+  EXPECT_THAT(find_lossy_parts(plan, success_with(plan, rates), kOptions).switches, IsEmpty());
 }
 
 // Without a penalty the minimum is exact: rates are those that the paths were made with.
