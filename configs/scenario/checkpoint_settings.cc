@@ -99,7 +99,12 @@ workload::SavePath read_storage(ConfigMap& map) {
   const workload::SavePath path{.serialise = rate("serialise", "serialised by the process of one GPU"),
                                 .per_rank = rate("per_gpu", "written by the process of one GPU"),
                                 .per_host = rate("per_host", "written by one host"),
-                                .store = rate("total", "written by the whole job")};
+                                .store = rate("total", "written by the whole job"),
+                                .overhead = storage.duration(
+                                    {.name = "overhead",
+                                     .doc = "of a checkpoint besides its bytes: plan, metadata, commit",
+                                     .fallback = Duration(),
+                                     .min = Duration()})};
   const bool any = std::max({path.serialise, path.per_rank, path.per_host, path.store}) > Bandwidth();
   if (!map.documenting() && !any) {
     storage.error("", kNoRate, "a store needs the bandwidth of one GPU, of one host, or of the whole job",

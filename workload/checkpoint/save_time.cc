@@ -13,9 +13,10 @@ Duration time_at(Bytes size, Bandwidth rate) {
 }  // namespace
 
 Duration write_time(const SaveSize& size, const SavePath& path) {
-  return std::max({time_at(size.rank, path.snapshot), time_at(size.rank, path.serialise),
-                   time_at(size.rank, path.per_rank), time_at(size.rank * size.ranks_per_host, path.per_host),
-                   time_at(size.total, path.store)});
+  return path.overhead +
+         std::max({time_at(size.rank, path.snapshot), time_at(size.rank, path.serialise),
+                          time_at(size.rank, path.per_rank), time_at(size.rank * size.ranks_per_host, path.per_host),
+                          time_at(size.total, path.store)});
 }
 
 Duration snapshot_stall(Bytes rank, Bandwidth rate, Duration hidden) {

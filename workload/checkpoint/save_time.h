@@ -1,7 +1,8 @@
 // How long a checkpoint takes, and how much of it training feels, in closed form.
 //
 //   write        max over what runs at once: a rank's bytes over its copies to host memory, over its serialising and
-//                over its writing, a host's bytes over its rate, all bytes over the store's (TorchSnapshot's pipeline)
+//                over its writing, a host's bytes over its rate, all bytes over the store's (TorchSnapshot's pipeline);
+//                and before and after that what bytes do not explain: the plan of who writes what, metadata, commit
 //   two phases   training waits for the copy to host memory, less what the next passes hide of it; the rest is written
 //                meanwhile (CheckFreq, FAST 2021; MegaScale, NSDI 2024)
 //   in peers     (copies - 1) x bytes of a rank over its NIC (GEMINI, SOSP 2023); nothing is felt while that is at
@@ -26,6 +27,7 @@ struct SavePath {
   Bandwidth per_rank;
   Bandwidth per_host;
   Bandwidth store;
+  Duration overhead = {};  // of each save, besides its bytes
 };
 
 struct SaveSize {
