@@ -1,4 +1,5 @@
 // The command `explain`: the page of a configuration key or of an error code, offline.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -10,6 +11,7 @@
 #include "core/base/text.h"
 #include "planning/error_codes.h"
 #include "planning/operation/error_codes.h"
+#include "planning/operation/goodput_file.h"
 #include "tools/command.h"
 #include "validation/error_codes.h"
 
@@ -32,10 +34,20 @@ class Explain final : public Command {
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     configs::Explanation explanation = configs::explain(word_);
+    const std::vector<KeyDoc> of_goodput = planning::goodput_keys();
+    if (const std::string page = explain_key(of_goodput, word_); !page.empty()) {
+      if (!explanation.page.empty()) explanation.page += "\n";
+      explanation.page += "In a file of `ringwright goodput`:\n\n" + page;
+    }
     const std::array of_studies = {validation::validation_error_codes(), planning::planning_error_codes(),
                                          planning::operation_error_codes()};
     if (explanation.page.empty()) explanation.page = explain_error(of_studies, word_);
-    if (explanation.page.empty()) return unknown(explanation.near);
+    if (explanation.page.empty()) {
+      for (const std::string& near : near_keys(of_goodput, word_)) {
+        if (std::ranges::find(explanation.near, near) == explanation.near.end()) explanation.near.push_back(near);
+      }
+      return unknown(explanation.near);
+    }
     const std::string text =
         common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_), json_text(explanation.page))
                     : explanation.page;

@@ -56,7 +56,7 @@ void read_every(ConfigMap& map, CheckpointTier& tier) {
 }
 
 Bandwidth read_rate(ConfigMap& map, std::string_view name, std::string_view doc) {
-  if (!map.has(name)) return Bandwidth();
+  if (!wants(map, name)) return Bandwidth();
   return map.bandwidth({.name = name, .doc = doc, .min = Bandwidth(1.0)});
 }
 
@@ -77,7 +77,11 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   const workload::SavePath path{.serialise = read_rate(map, "serialise", "serialised by one GPU's process"),
                                 .per_rank = read_rate(map, "per_gpu", "written by one GPU's process"),
                                 .per_host = read_rate(map, "per_host", "written by one host"),
-                                .store = read_rate(map, "total", "written by the whole job")};
+                                .store = read_rate(map, "total", "written by the whole job"),
+                                .overhead = map.duration({.name = "overhead",
+                                                          .doc = "of a save besides its bytes: plan, metadata, commit",
+                                                          .fallback = Duration(),
+                                                          .min = Duration()})};
   const workload::SavePath back{.per_rank = read_rate(map, "read_per_gpu", "read by one GPU's process"),
                                 .per_host = read_rate(map, "read_per_host", "read by one host"),
                                 .store = read_rate(map, "read_total", "read by the whole job")};
@@ -87,8 +91,8 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   const bool rates = std::max({path.serialise, path.per_rank, path.per_host, path.store}) > Bandwidth();
   if (rates) need_size(map, sizes);
   const JobTime written = job_time(workload::write_time(size, path));
-  tier.write = map.has("write") ? read_given(map, "write", "until a version counts, after the stall") : written;
-  if (two_phase) {
+  tier.write = wants(map, "write") ? read_given(map, "write", "until a version counts, after the stall") : written;
+  if (two_phase || map.documenting()) {
     const Bandwidth snapshot = read_rate(map, "snapshot", "from one GPU to host memory");
     const Duration hidden = map.duration(
         {.name = "hidden", .doc = "time of the snapshot that passes hide", .fallback = Duration(), .min = Duration()});
@@ -98,16 +102,16 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
     tier.stall = written;
     tier.write = {};
   }
-  if (map.has("stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
+  if (wants(map, "stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
   const bool reads = back.per_rank > Bandwidth() || back.per_host > Bandwidth() || back.store > Bandwidth();
   if (reads) need_size(map, sizes);
-  tier.load = map.has("load") ? read_given(map, "load", "until all ranks hold a version again")
+  tier.load = wants(map, "load") ? read_given(map, "load", "until all ranks hold a version again")
                               : job_time(workload::write_time(loaded, back));
 }
 
 void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& tier) {
   const Bandwidth nic = read_rate(map, "nic", "of one GPU, for copies to peers");
-  if (nic > Bandwidth() && tier.place == CheckpointPlace::kPeers) {
+  if (map.documenting() || (nic > Bandwidth() && tier.place == CheckpointPlace::kPeers)) {
     need_size(map, sizes);
     const Duration idle = map.duration({.name = "idle",
                                         .doc = "of the NIC between two checkpoints, which copies use; 0: they block",
@@ -118,9 +122,9 @@ void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& t
     // A lost host fetches its own state; the others have theirs.
     tier.load = job_time(transfer_time(sizes.loaded_by_rank, nic));
   }
-  if (map.has("stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
-  if (map.has("write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
-  if (map.has("load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
+  if (wants(map, "stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
+  if (wants(map, "write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
+  if (wants(map, "load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
 }
 
 // Settings of the scenario with which its step has one checkpoint.
@@ -163,7 +167,7 @@ CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes
                         .loaded = all.total,
                         .loaded_by_rank = all.rank,
                         .ranks_per_host = all.ranks_per_host};
-  if (tier.place == CheckpointPlace::kPeers) {
+  if (map.documenting() || tier.place == CheckpointPlace::kPeers) {
     tier.copies = map.integer(
         {.name = "copies", .doc = "of each host's state, the own one included", .fallback = 2, .min = 2, .max = 1000});
     tier.jump = map.integer(
@@ -173,10 +177,9 @@ CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes
     if (placement == "ring") tier.placement = Placement::kRing;
     if (placement == "mixed") tier.placement = Placement::kMixed;
   }
-  if (tier.place == CheckpointPlace::kStorage)
-    read_storage_times(map, sizes, tier);
-  else
-    read_memory_times(map, sizes, tier);
+  const bool stored = tier.place == CheckpointPlace::kStorage;
+  if (stored || map.documenting()) read_storage_times(map, sizes, tier);
+  if (!stored || map.documenting()) read_memory_times(map, sizes, tier);
   return tier;
 }
 
@@ -188,7 +191,7 @@ std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts&
                                             RegimeSettings& regimes) {
   ConfigMap checkpoint = root.map("checkpoint", "what is saved, and where");
   TierSizes sizes{.total = facts.state, .rank = facts.rank_state, .ranks_per_host = job.gpus_per_host};
-  if (checkpoint.has("state")) {
+  if (wants(checkpoint, "state")) {
     sizes.total =
         checkpoint.bytes({.name = "state",
                           .doc = "size of a checkpoint; default: weights and optimizer state of the scenario's model",
@@ -197,7 +200,7 @@ std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts&
   }
   std::vector<CheckpointTier> tiers;
   ConfigMap by_name = checkpoint.map("tiers", "kinds of checkpoints, by name; memory first, storage last");
-  for (const std::string& name : by_name.keys()) {
+  for (const std::string& name : names_in(by_name)) {
     ConfigMap tier = by_name.map(name, "a kind of checkpoint");
     tiers.push_back(read_tier(tier, name, sizes));
     if (auto settings = read_simulated(tier, facts); !settings.empty()) {

@@ -54,23 +54,23 @@ void read_process(ConfigMap& map, ComponentClass& part) {
     map.error("", "E402", fmt::format("'{}' states {} failure processes, and needs one", map.path(), given),
               "mtbf, per_million_hours, count with exposure, lifetime, or times");
   }
-  if (map.has("mtbf")) {
+  if (wants(map, "mtbf")) {
     const double mtbf = read_seconds(map, {.name = "mtbf", .doc = "mean time between faults of one part"});
     if (mtbf > 0.0) part.per_hour = 3600.0 / mtbf;
     if (!(mtbf > 0.0)) map.error("mtbf", "E402", "a mean time between faults is above zero");
   }
-  if (map.has("per_million_hours")) {
+  if (wants(map, "per_million_hours")) {
     part.per_hour =
         map.number({.name = "per_million_hours", .doc = "faults of one part in a million hours", .min = 0.0}) / 1e6;
   }
-  if (map.has("count")) {
+  if (wants(map, "count")) {
     const double count = map.number({.name = "count", .doc = "faults observed during `exposure`", .min = 0.0});
     const double hours =
         read_seconds(map, {.name = "exposure", .doc = "hours of all observed parts together: 21233664 h"}) / 3600.0;
     if (hours > 0.0) part.per_hour = count / hours;
     if (!(hours > 0.0)) map.error("exposure", "E402", "an exposure is above zero");
   }
-  if (map.has("lifetime")) {
+  if (wants(map, "lifetime")) {
     part.lifetime = read_spread(map, {.name = "lifetime", .doc = "from the start, or from a fault, to the next fault"});
     if (!(part.lifetime->mean() > 0.0)) map.error("lifetime", "E402", "a lifetime is above zero");
     // Without memory: sampled for all parts at once.
@@ -79,7 +79,7 @@ void read_process(ConfigMap& map, ComponentClass& part) {
       part.lifetime.reset();
     }
   }
-  if (map.has("times")) part.times = read_times(map);
+  if (wants(map, "times")) part.times = read_times(map);
 }
 
 void read_effect(ConfigMap& map, ComponentClass& part, std::vector<std::string>& settings) {
@@ -91,11 +91,11 @@ void read_effect(ConfigMap& map, ComponentClass& part, std::vector<std::string>&
                             .fallback = 1,
                             .min = 0,
                             .max = 1'000'000});
-  if (map.has("detect")) part.detect = read_spread(map, {.name = "detect", .doc = "instead of that of its kind"});
-  if (map.has("repair")) {
+  if (wants(map, "detect")) part.detect = read_spread(map, {.name = "detect", .doc = "instead of that of its kind"});
+  if (wants(map, "repair")) {
     part.repair = read_spread(map, {.name = "repair", .doc = "until its hosts return, instead of the usual time"});
   }
-  if (part.kind == FaultKind::kSlow) {
+  if (part.kind == FaultKind::kSlow || map.documenting()) {
     part.slowdown = map.number({.name = "slowdown",
                                 .doc = "time of a step with the slow part, relative to a healthy one",
                                 .fallback = 1.0,
@@ -111,9 +111,36 @@ void read_effect(ConfigMap& map, ComponentClass& part, std::vector<std::string>&
       settings.push_back(key + "=" + set.setting(key));
     }
   }
-  if (part.kind == FaultKind::kCorruption) {
+  if (part.kind == FaultKind::kCorruption || map.documenting()) {
     part.found =
         map.percent({.name = "found", .doc = "share that is ever detected", .fallback = 1.0, .min = 0.0, .max = 1.0});
+  }
+}
+
+// Proportional hazards, as of the cages of a rack (Ostrouchov et al., SC 2020, for the GPUs of Titan).
+void read_places(ConfigMap map, ComponentClass& part) {
+  for (const std::string& text : map.texts({.name = "factors", .doc = "of the hazard: [1, 1, 1.3], in turn"})) {
+    const auto factor = read_number(text);
+    if (factor && *factor >= 0.0 && *factor <= 1e6) {
+      part.place_factors.push_back(*factor);
+      continue;
+    }
+    map.error("factors", "E402", fmt::format("'{}' is no factor from 0 to 1000000", text));
+  }
+  part.place_hosts = map.integer({.name = "hosts",
+                                  .doc = "neighbouring hosts that have one factor",
+                                  .fallback = 1,
+                                  .min = 1,
+                                  .max = 1'000'000});
+  if (map.documenting()) return;
+  if (part.place_factors.empty() || std::ranges::max(part.place_factors) <= 0.0) {
+    map.error("factors", "E402", "a hazard by place needs a factor above zero", "as: by_place: {factors: [1, 1, 1.3]}");
+    part.place_factors.clear();
+  }
+  if (part.per == Exposed::kJob || part.lifetime || !part.times.empty()) {
+    map.error("", "E402", fmt::format("'{}' has a hazard by place, and no constant rate of a GPU or host", map.path()),
+              "give mtbf, per_million_hours or count, per: gpu or per: host");
+    part.place_factors.clear();
   }
 }
 
@@ -123,7 +150,8 @@ ComponentClass read_component(ConfigMap map, const std::string& name, std::vecto
       map.choice({.name = "per", .doc = "what there is one of", .fallback = std::string("gpu")}, kExposures));
   read_process(map, part);
   read_effect(map, part, settings);
-  if (map.has("early")) {
+  if (wants(map, "by_place")) read_places(map.map("by_place", "the hazard by the place of a host"), part);
+  if (wants(map, "early")) {
     ConfigMap early = map.map("early", "a higher hazard at the start of the job");
     part.early_factor = early.number({.name = "factor", .doc = "relative to later", .min = 0.0, .max = 1e6});
     part.early_until = job_seconds(read_seconds(early, {.name = "until", .doc = "from the start of the job"}));
@@ -140,7 +168,7 @@ ComponentClass read_component(ConfigMap map, const std::string& name, std::vecto
 std::vector<ComponentClass> read_components(ConfigMap root, RegimeSettings& regimes) {
   std::vector<ComponentClass> parts;
   ConfigMap components = root.map("components", "classes of equal parts that fail, by name");
-  for (const std::string& name : components.keys()) {
+  for (const std::string& name : names_in(components)) {
     std::vector<std::string> settings;
     parts.push_back(read_component(components.map(name, "a class of parts"), name, settings));
     if (!settings.empty()) regimes[name] = std::move(settings);

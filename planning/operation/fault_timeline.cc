@@ -43,7 +43,8 @@ void FaultTimeline::start_class(std::size_t index) {
       hosts = static_cast<double>(hosts_.size()) +
               static_cast<double>(hosts_.lemons().size()) * (operation_.lemons.factor - 1.0);
     }
-    faults.highest_per_hour = hosts * static_cast<double>(each) * part.per_hour * std::max(1.0, part.early_factor);
+    faults.highest_per_hour = hosts * static_cast<double>(each) * part.per_hour * std::max(1.0, part.early_factor) *
+                              part.highest_factor();
     return;
   }
   const std::int64_t parts = part.per == Exposed::kJob ? 1 : hosts_.size() * each;

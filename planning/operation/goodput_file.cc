@@ -45,12 +45,23 @@ SplitSettings split_settings(const std::vector<std::string>& settings) {
 
 class GoodputReader {
  public:
+  // Reads nothing: the keys of a file.
+  [[nodiscard]] static std::vector<KeyDoc> keys() {
+    GoodputReader reader(ConfigDocument::for_documentation(), {});
+    GoodputPlan plan;
+    plan.name = reader.read_name();
+    const ScenarioFacts facts = reader.read_scenario(plan);
+    plan.operation = std::make_unique<Operation>(read_operation(reader.root_, facts).operation);
+    reader.read_policies(plan);
+    return reader.document_.log().docs();
+  }
+
   GoodputReader(ConfigDocument document, std::vector<std::string> settings)
       : document_(std::move(document)), root_(document_.root()), settings_(std::move(settings)) {}
 
   [[nodiscard]] Result<GoodputPlan> read(const Workers& workers) {
     GoodputPlan plan;
-    plan.name = root_.text({.name = "name", .doc = "of the study in reports", .fallback = std::string("goodput")});
+    plan.name = read_name();
     const ScenarioFacts facts = read_scenario(plan);
     if (foreign_.has_errors()) return tl::unexpected(std::move(foreign_));
     OperationRead read = read_operation(root_, facts);
@@ -75,6 +86,9 @@ class GoodputReader {
   }
 
  private:
+  [[nodiscard]] std::string read_name() {
+    return root_.text({.name = "name", .doc = "of the study in reports", .fallback = std::string("goodput")});
+  }
   [[nodiscard]] bool failed() const { return document_.log().diagnostics().has_errors(); }
 
   // Relative to this file, as a sweep's is; a name without a file is that of a shipped scenario.
@@ -94,7 +108,7 @@ class GoodputReader {
       fixed.push_back(key + "=" + set.setting(key));
     }
     settings_.insert(settings_.begin(), fixed.begin(), fixed.end());
-    if (!root_.has("scenario")) {
+    if (!wants(root_, "scenario")) {
       if (!settings_.empty()) {
         root_.error("set", "E407", fmt::format("'{}' is a value of a scenario, and the file names none", settings_[0]),
                     "scenario: llama3-405b-16k-h100, or leave it out");
@@ -103,6 +117,7 @@ class GoodputReader {
     }
     plan.scenario =
         scenario_file(root_.text({.name = "scenario", .doc = "that describes the job; a file, or shipped"}));
+    if (root_.documenting()) return {};
     const auto scenario = configs::load_scenario(plan.scenario, {.overrides = settings_, .share_folders = {}});
     if (!scenario) {
       foreign_ = scenario.error();
@@ -233,6 +248,10 @@ LoadOptions goodput_options(const std::vector<std::string>& settings) {
 }
 
 }  // namespace
+
+std::vector<KeyDoc> goodput_keys() {
+  return GoodputReader::keys();
+}
 
 Result<GoodputPlan> load_goodput(const std::string& path, const std::vector<std::string>& settings,
                                  const Workers& workers) {

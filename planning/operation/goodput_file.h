@@ -36,6 +36,9 @@ struct GoodputPlan {
   Diagnostics warnings;
 };
 
+// Of a goodput file, for `explain`; NAME stands for the name of a component, a checkpoint tier.
+[[nodiscard]] std::vector<KeyDoc> goodput_keys();
+
 // A path, or the name of a shipped goodput file. `settings` as --set takes them: keys of this file, or of the scenario.
 // The scenario's steps are simulated here.
 [[nodiscard]] Result<GoodputPlan> load_goodput(const std::string& path, const std::vector<std::string>& settings,

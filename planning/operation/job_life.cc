@@ -144,7 +144,9 @@ bool JobLife::is_hit(const FaultCandidate& candidate) const {
   if (!part.lifetime && part.times.empty()) {
     const double highest = std::max(1.0, part.early_factor);
     hazard = (candidate.at < part.early_until ? part.early_factor : 1.0) / highest;
-    if (candidate.host != kNoHost) hazard *= fleet_.hazard_left(candidate.host);
+    if (candidate.host != kNoHost) {
+      hazard *= fleet_.hazard_left(candidate.host) * part.factor_at(candidate.host) / part.highest_factor();
+    }
     if (candidate.draw >= hazard) return false;
   }
   if (candidate.host == kNoHost) return true;

@@ -74,10 +74,13 @@ JobLife::PhaseEnd JobLife::recover_once(const Fault& fault, std::vector<Fault>& 
   const Spread& detect = part.detect ? *part.detect : operation_.detection[static_cast<int>(part.kind)];
   const JobTime detection = detect.draw(stream);
   const JobTime diagnosis = operation_.diagnosis.time.draw(stream);
-  if (!fault.is_known) {
+  const bool goes_on = policy_.goes_on_meanwhile() && part.kind != FaultKind::kCorruption;
+  if (!fault.is_known && !goes_on) {
     if (const PhaseEnd end = phase(detection, Account::kDetect, fault); end != PhaseEnd::kDone) return end;
   }
-  if (const PhaseEnd end = phase(diagnosis, Account::kDiagnose, fault); end != PhaseEnd::kDone) return end;
+  if (!goes_on) {
+    if (const PhaseEnd end = phase(diagnosis, Account::kDiagnose, fault); end != PhaseEnd::kDone) return end;
+  }
   for (const Fault& one : open) remove_hosts(one);
   open.clear();
   const RecoveryPlan plan = policy_.plan(view(), stream);
@@ -126,10 +129,14 @@ JobLife::PhaseEnd JobLife::restore(const Fault& fault, const RecoveryPlan& plan,
   if (!loads && plan.loss == Loss::kStep) {
     result_.lost[fault.component] += progress_.drop_started_step(result_.accounts);
   }
+  if (!loads && plan.loss == Loss::kCommit) {
+    const std::int64_t committed = progress_.steps() - progress_.steps() % plan.commit_every;
+    result_.lost[fault.component] += progress_.roll_back(committed, result_.accounts);
+  }
   if (pending_.corruption.found_at < kNever && (corrupt || progress_.steps() <= pending_.corruption.step)) {
     pending_.corruption = {};
   }
-  return PhaseEnd::kDone;
+  return plan.again > JobTime() && !loads ? phase(plan.again, Account::kReplay, fault) : PhaseEnd::kDone;
 }
 
 }  // namespace ringwright::planning

@@ -52,8 +52,18 @@ struct ComponentClass {
   double found = 1.0;            // share of corruptions that are ever detected
   std::optional<Spread> detect;  // instead of the time of its kind
   std::optional<Spread> repair;  // of its hosts, instead of the usual one
-  double early_factor = 1.0;     // hazard until `early_until`, relative to later
+  // Of the hazard by place: `place_hosts` neighbouring hosts have the first, the next ones the second, and so on, again
+  // and again. Empty: everywhere the same.
+  std::vector<double> place_factors;
+  std::int64_t place_hosts = 1;
+  double early_factor = 1.0;  // hazard until `early_until`, relative to later
   JobTime early_until;
+
+  [[nodiscard]] double factor_at(std::int64_t host) const {
+    if (place_factors.empty()) return 1.0;
+    return place_factors[static_cast<std::size_t>(host / place_hosts) % place_factors.size()];
+  }
+  [[nodiscard]] double highest_factor() const;
 };
 
 struct Restart {

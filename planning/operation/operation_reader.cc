@@ -51,7 +51,7 @@ JobShape read_job(ConfigMap root, const JobShape& facts) {
 
 RunLength read_length(ConfigMap root) {
   RunLength length;
-  if (root.has("work")) {
+  if (wants(root, "work")) {
     length.work = job_seconds(
         read_seconds(root, {.name = "work", .doc = "healthy training time that the job needs, instead of `duration`"}));
     if (root.has("duration")) root.error("work", "E402", "'duration' and 'work' are both given", "leave out one");
@@ -211,7 +211,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
   operation.repair = read_repair(root);
   read_lemons(root, operation);
   operation.tiers = read_checkpoint(root, facts, operation.job, read.regimes);
-  if (root.has("planned")) {
+  if (wants(root, "planned")) {
     ConfigMap planned = root.map("planned", "planned stops");
     operation.planned.every = read_spread(planned, {.name = "every", .doc = "from one to the next"});
     operation.planned.takes = read_spread(planned, {.name = "takes", .doc = "from stop to training"});

@@ -28,16 +28,19 @@ struct JobView {
 };
 
 // kVersion: back to the newest version that survived, which is loaded. kStep: the step in progress is done again.
-// kLog: as kVersion, but only the lost hosts compute again, from logged messages.
-enum class Loss { kVersion, kStep, kLog };
+// kLog: as kVersion, but only the lost hosts compute again, from logged messages. kCommit: back to the last step that
+// is a multiple of `commit_every`. kNothing: only `again`.
+enum class Loss { kVersion, kStep, kLog, kCommit, kNothing };
 
 struct RecoveryPlan {
   JobTime stall;  // of the whole job, besides swapping hosts and loading
   Loss loss = Loss::kVersion;
-  bool fills = true;           // the job waits until all places have hosts
-  bool takes_spare = false;    // where it does not wait: hosts that are there take their places
-  double replay_share = 1.0;   // of the lost work's time; kLog
-  bool whole_restart = false;  // may fail, and is then done again
+  bool fills = true;              // the job waits until all places have hosts
+  bool takes_spare = false;       // where it does not wait: hosts that are there take their places
+  double replay_share = 1.0;      // of the lost work's time; kLog
+  std::int64_t commit_every = 1;  // steps; kCommit
+  JobTime again = {};             // of the whole job, for work that is done again; kNothing
+  bool whole_restart = false;     // may fail, and is then done again
 };
 
 // How a host that stands in joins a job that went on without it.
@@ -53,6 +56,8 @@ class RecoveryPolicy {
   // Step time relative to a healthy job without this policy; empty: the job cannot run with these places empty.
   [[nodiscard]] virtual std::optional<double> slowdown(const JobView& /*job*/) const { return 1.0; }
   [[nodiscard]] virtual Joining joining(const JobView& /*job*/, RandomStream& /*stream*/) const { return {}; }
+  // Whether the other hosts train on while a crash or hang is detected and diagnosed.
+  [[nodiscard]] virtual bool goes_on_meanwhile() const { return false; }
   // Whether so many hosts that could join now improve anything.
   [[nodiscard]] virtual bool wants(const JobView& /*job*/, std::int64_t /*spare*/) const { return true; }
 };

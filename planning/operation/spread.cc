@@ -81,6 +81,10 @@ JobTime Spread::draw(RandomStream& stream) const {
   return {};
 }
 
+std::vector<std::string> names_in(const ConfigMap& map) {
+  return map.documenting() ? std::vector<std::string>{"NAME"} : map.keys();
+}
+
 double read_seconds(ConfigMap& map, const SecondsKey& key) {
   // A required key is reported as missing by the reader of texts.
   const std::optional<std::string> fallback =
@@ -95,9 +99,10 @@ double read_seconds(ConfigMap& map, const SecondsKey& key) {
 }
 
 Spread read_spread(ConfigMap& map, const SpreadKey& key) {
-  if (!map.has(key.name) && key.fallback) return *key.fallback;
+  if (!map.has(key.name) && key.fallback && !map.documenting()) return *key.fallback;
   if (map.has_map(key.name)) return read_spread_map(map.map(key.name, key.doc));
-  return Spread::fixed(read_seconds(map, {.name = key.name, .doc = key.doc, .fallback = {}}));
+  const auto fallback = key.fallback ? std::optional(key.fallback->mean()) : std::nullopt;
+  return Spread::fixed(read_seconds(map, {.name = key.name, .doc = key.doc, .fallback = fallback}));
 }
 
 }  // namespace ringwright::planning

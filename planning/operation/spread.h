@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/random.h"
 #include "core/config/config_map.h"
@@ -43,6 +44,13 @@ struct SpreadKey {
   std::optional<Spread> fallback = {};  // empty: the key is required
 };
 [[nodiscard]] Spread read_spread(ConfigMap& map, const SpreadKey& key);
+
+// Whether a key that is read only where it is given is read now: it is given, or keys are only declared.
+[[nodiscard]] inline bool wants(const ConfigMap& map, std::string_view name) {
+  return map.has(name) || map.documenting();
+}
+// The names in a map from names to settings; where keys are only declared, one that stands for all.
+[[nodiscard]] std::vector<std::string> names_in(const ConfigMap& map);
 
 // One time with its unit, in seconds; E401 where there is none.
 struct SecondsKey {

@@ -36,6 +36,21 @@ constexpr std::array kPolicies = {
     PolicyEntry{.name = "logging",
                 .help = "only lost stages compute again, from logged messages (Swift)",
                 .make = make_logging},
+    PolicyEntry{.name = "commit",
+                .help = "the others go back to the last commit in memory and go on (Elastic Horovod)",
+                .make = make_commit,
+                .refusal = needs_replicas},
+    PolicyEntry{.name = "shrink_collective",
+                .help = "the others shrink the communicator and do the failed collective again (ULFM)",
+                .make = make_shrink_collective,
+                .refusal = needs_replicas},
+    PolicyEntry{.name = "reshard",
+                .help = "the hosts that are left divide the job anew and fetch what they lack (Tenplex)",
+                .make = make_reshard,
+                .refusal = needs_replicas},
+    PolicyEntry{.name = "shards",
+                .help = "the shard of a lost worker goes back to the queue; nobody stops (ElasticDL)",
+                .make = make_shards},
 };
 
 }  // namespace

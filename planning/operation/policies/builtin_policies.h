@@ -18,6 +18,10 @@ namespace ringwright::planning {
 [[nodiscard]] std::unique_ptr<RecoveryPolicy> make_replica_drop(ConfigMap map, const Operation& job);
 [[nodiscard]] std::unique_ptr<RecoveryPolicy> make_redundant(ConfigMap map, const Operation& job);
 [[nodiscard]] std::unique_ptr<RecoveryPolicy> make_templates(ConfigMap map, const Operation& job);
+[[nodiscard]] std::unique_ptr<RecoveryPolicy> make_commit(ConfigMap map, const Operation& job);
+[[nodiscard]] std::unique_ptr<RecoveryPolicy> make_shrink_collective(ConfigMap map, const Operation& job);
+[[nodiscard]] std::unique_ptr<RecoveryPolicy> make_reshard(ConfigMap map, const Operation& job);
+[[nodiscard]] std::unique_ptr<RecoveryPolicy> make_shards(ConfigMap map, const Operation& job);
 [[nodiscard]] std::unique_ptr<RecoveryPolicy> make_logging(ConfigMap map, const Operation& job);
 
 }  // namespace ringwright::planning

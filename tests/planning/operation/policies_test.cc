@@ -95,6 +95,95 @@ TEST(Policies, LoggingReplaysOnlyTheLostStages) {
   EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 125.0);
 }
 
+// Elastic Horovod with commits every 4 steps: the fault at 355 s is in step 36, the last commit after 32 = 320 s. 3 s
+// to meet and 100 GB at 50 GB/s; with three of four replicas until the host is back at 555 s, and again 5 s then.
+TEST(Policies, ACommitLosesLessThanItsInterval) {
+  const LifeResult life = life_of(kOneLoss +
+                                  "recovery: {policy: commit, commit: {commit_every: 4, rendezvous: 3 s, state: 100GB, "
+                                  "bandwidth: 50GB/s}}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 35.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 10.0);
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (555.0 - 360.0) / 4.0, 1e-6);
+  for (const int every : {1, 2, 5, 7}) {
+    const LifeResult other = life_of(kOneLoss + "recovery: {policy: commit, commit: {commit_every: " +
+                                     std::to_string(every) + "}}\n");
+    EXPECT_LT(seconds_in(other, Account::kReplay), 10.0 * static_cast<double>(every) + 1e-9) << every;
+  }
+}
+
+// 1 s for each commit, every second step of 10 s: 5 % of the time without any fault.
+TEST(Policies, CommitsCostTime) {
+  const LifeResult life =
+      life_of("components: {}\nrecovery: {policy: commit, commit: {commit_every: 2, commit: 1 s}}\n");
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded) / 1000.0, 0.05 / 1.05, 1e-3);
+}
+
+// 64 processes: 5 x 6 hops of 10 ms, 2 s for communicators. The started step is not lost.
+TEST(Policies, AShrunkCommunicatorLosesOnlyTheCollective) {
+  const LifeResult life = life_of(kOneLoss +
+                                  "recovery: {policy: shrink_collective, shrink_collective: {hop: 10 ms, "
+                                  "communicators: 2 s, collective: 500 ms}}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 0.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 0.3 + 2.0 + 0.5 + (0.3 + 2.0));
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (555.0 - 357.8) / 4.0, 1e-6);
+}
+
+// 7 of 8 hosts: three replicas of two. Host 0 fails (the draw decides which); whoever moves up fetches at most one half
+// of the state: 100 GB at 50 GB/s x 1/2 = 1 s, and 1 s for the plan, twice.
+TEST(Policies, ReshardingFetchesWhatHostsLack) {
+  const LifeResult life = life_of(kOneLoss +
+                                  "recovery: {policy: reshard, reshard: {reconfigure: 1 s, state: 100GB, bandwidth: "
+                                  "50GB/s}}\n");
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kReplay), 5.0);
+  EXPECT_LE(seconds_in(life, Account::kRestart), 4.0);
+  EXPECT_GE(seconds_in(life, Account::kRestart), 2.0);
+  // Six of eight hosts work.
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (555.0 - 357.0) / 4.0, 1.0);
+  EXPECT_EQ(life.waits, 0);
+}
+
+// Nobody stops, not even while the fault is found (50 s): the job loses at most one worker's shard of 80 s, an eighth
+// of its time, and goes on with 7 of 8 hosts.
+TEST(Policies, AShardGoesBackToTheQueue) {
+  const LifeResult life = life_of(kOneLoss + "recovery: {policy: shards, shards: {shard: 80 s, join_after: 0 s}}\n",
+                                  {"detection.crash=50 s"});
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kDetect), 0.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life, Account::kRestart), 0.0);
+  EXPECT_GT(seconds_in(life, Account::kReplay), 0.0);
+  EXPECT_LE(seconds_in(life, Account::kReplay), 10.0);
+  EXPECT_NEAR(seconds_in(life, Account::kDegraded), (200.0 - seconds_in(life, Account::kReplay)) / 8.0, 0.1);
+}
+
+TEST(Policies, ACopyNeedsASizeAndABandwidth) {
+  for (const std::string given : {"state: 1GB", "bandwidth: 1GB/s"}) {
+    EXPECT_THROW(static_cast<void>(life_of(kOneLoss + "recovery: {policy: commit, commit: {" + given + "}}\n")),
+                 std::runtime_error);
+  }
+}
+
+// K5: hosts in groups of two with one, one and three times the hazard. In 3,000 lives of 12 hosts faults fall on the
+// third group three times as often.
+TEST(Components, HaveTheHazardOfTheirPlace) {
+  const std::string text =
+      "job: {gpus: 96, step_time: 10 s}\nduration: 100000 h\ndetection: {crash: 0 s}\n"
+      "restart: {schedule: 0 s, container: 0 s, init: {base: 0 s, per_rank: 0 s}}\nspares: {standby: 0}\n"
+      "repair: {time: 1 us}\ncheckpoint: {tiers: {store: {every: 1 h, stall: 0 s}}}\n";
+  const auto faults = [&](const std::string& factors) {
+    auto plan = load_goodput_text("job.yaml",
+                                  text + "components: {gpu: {per: gpu, mtbf: 10000 h" + factors + "}}\n", {},
+                                  {.threads = 1, .progress = {}});
+    if (!plan) throw std::runtime_error(render(plan.error()));
+    const Operation& operation = *plan->operation;
+    const LifeResult life = JobLife(operation, *plan->policies.front().policy, 1).live();
+    EXPECT_NEAR(static_cast<double>(life.all_faults()) / (operation.faults_per_hour() * 100'000.0), 1.0, 0.1);
+    return operation.faults_per_hour();
+  };
+  EXPECT_DOUBLE_EQ(faults(", by_place: {hosts: 2, factors: [1, 1, 3]}") / faults(""), 5.0 / 3.0);
+  for (const std::string wrong : {"factors: []", "factors: [0, 0]", "factors: [x]", "factors: [-1]"}) {
+    EXPECT_THROW(static_cast<void>(faults(", by_place: {" + wrong + "}")), std::runtime_error) << wrong;
+  }
+}
+
 TEST(Policies, EveryRowHasAFactoryAndAName) {
   for (const PolicyEntry& entry : recovery_policies()) {
     EXPECT_EQ(find_policy(entry.name), &entry);
