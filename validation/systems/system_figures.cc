@@ -17,12 +17,14 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kGigabyte = 1e9;
-constexpr std::array<std::string_view, 10> kStepFigures{
+constexpr std::array<std::string_view, 11> kStepFigures{
     "step_s",          "tflops",       "mfu",        "memory_gb", "bubble_of_step", "bubble_of_ideal", "held_at_peak",
-    "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]"};
+    "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]",
+    "exposed_s DIMENSION"};
 constexpr std::array<std::string_view, 4> kJobFigures{"ettr", "faults", "wall_hours", "expected_mtbf_hours"};
 constexpr std::string_view kItemOf = "memory_gb ";
 constexpr std::string_view kBytesOf = "bytes_gb ";
+constexpr std::string_view kExposedOf = "exposed_s ";
 constexpr std::string_view kTimeOf = "time_us ";
 constexpr std::string_view kBusbwOf = "busbw ";
 
@@ -49,6 +51,13 @@ std::optional<double> bytes_of(const Report& report, std::string_view which) {
   return found ? std::optional(sum / kGigabyte) : std::nullopt;
 }
 
+std::optional<double> exposed_of(const Report& report, std::string_view dimension) {
+  for (const DimensionTime& one : report.everywhere.dimensions) {
+    if (one.name == dimension) return to_seconds(one.exposed);
+  }
+  return std::nullopt;
+}
+
 std::optional<double> bubble_figure(const Report& report, std::string_view name) {
   if (report.bubbles.empty()) return std::nullopt;
   const StageBubble& first = report.bubbles.front();
@@ -62,6 +71,7 @@ std::optional<double> bubble_figure(const Report& report, std::string_view name)
 std::optional<double> figure_of_step(const Report& report, std::string_view name) {
   if (name.starts_with(kItemOf)) return item_of(report, name.substr(kItemOf.size()));
   if (name.starts_with(kBytesOf)) return bytes_of(report, name.substr(kBytesOf.size()));
+  if (name.starts_with(kExposedOf)) return exposed_of(report, name.substr(kExposedOf.size()));
   if (name == "step_s") return to_seconds(report.step_time.mean);
   if (name == "tflops") return report.model_flop_rate_per_gpu.count() / 1e12;
   if (name == "mfu") return report.model_flop_utilisation;
@@ -153,6 +163,7 @@ bool is_system_figure(SystemRun run, std::string_view name) {
   if (run == SystemRun::kGoodput) return std::ranges::find(kJobFigures, name) != kJobFigures.end();
   if (name.starts_with(kItemOf)) return name.size() > kItemOf.size();
   if (name.starts_with(kBytesOf)) return name.size() > kBytesOf.size();
+  if (name.starts_with(kExposedOf)) return name.size() > kExposedOf.size();
   return std::ranges::find(kStepFigures, name) != kStepFigures.end();
 }
 

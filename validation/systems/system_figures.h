@@ -5,6 +5,7 @@
 //   held_at_peak, weight_versions       of the first stage
 //   memory_gb NAME                      an item of the first stage's memory, such as `memory_gb weights`
 //   bytes_gb DIMENSION [OPERATION]      sizes of a step's collectives as their calls state them, summed over calls
+//   exposed_s DIMENSION                 communication of `tp` and the like that no computation hides, mean over ranks
 //   ettr, faults, wall_hours, expected_mtbf_hours   of a job with failures
 //   time_us OPERATION SIZE, busbw OPERATION SIZE    of one collective: `busbw all_reduce 64MiB`, in GB/s
 //
