@@ -61,6 +61,20 @@ class Ring final : public CollectiveAlgorithm {
     if (!rotation_symmetric(call)) return std::nullopt;
     return UniformSteps{.offset = 1, .size = call.bytes / call.size()};
   }
+  // Rounds follow each other without a gap: the piece sent first in the second round is the one after the last of the
+  // first round.
+  [[nodiscard]] std::optional<RingSteps> ring_steps(const CollectiveCall& call) const override {
+    const int n = call.size();
+    if (n < 2 || is_chain(call)) return std::nullopt;
+    RingSteps ring{.members = {}, .sizes = {}, .shift = reducing(call, 0) ? -1 : 0};
+    for (int position = 0; position < n; ++position) ring.members.push_back(member_at(call, position));
+    if (Cut(call.bytes, n).even()) {
+      ring.sizes.push_back(piece_size(call, 0));
+      return ring;
+    }
+    for (const int member : ring.members) ring.sizes.push_back(piece_size(call, member));
+    return ring;
+  }
 
  private:
   static bool is_chain(const CollectiveCall& call) {

@@ -58,6 +58,15 @@ struct UniformSteps {
   Bytes size;  // of every message
 };
 
+// Every step of every member is one message to the next member of a ring, and one awaited from the member before it.
+struct RingSteps {
+  std::vector<int> members;  // in the order of the ring
+  // In step k the member at position p sends sizes[(p + shift - k) modulo their number]: one if all are equal, else as
+  // many as members.
+  std::vector<Bytes> sizes;
+  int shift = 0;
+};
+
 class CollectiveAlgorithm {
  public:
   virtual ~CollectiveAlgorithm() = default;
@@ -93,6 +102,8 @@ class CollectiveAlgorithm {
   // --- for fast-forward ---
   // The common step where all are the same; lets a run of steps among equal ranks be simulated as one.
   [[nodiscard]] virtual std::optional<UniformSteps> uniform_steps(const CollectiveCall&) const { return std::nullopt; }
+  // The steps as those of a ring, which a network model may follow by itself.
+  [[nodiscard]] virtual std::optional<RingSteps> ring_steps(const CollectiveCall&) const { return std::nullopt; }
 };
 
 class CollectiveChooser {

@@ -52,6 +52,23 @@ struct CoupledTransfer {
   std::uint64_t token = 0;
 };
 
+// One member's messages in a ring collective: `repeats` of them to the next member. Message k leaves when the member's
+// own message k-1 has arrived, and message k-1 of the member before it.
+struct RingLane {
+  RankId from;
+  RankId to;
+  std::uint32_t label = 0;  // as in RouteQuery
+  // Message k has sizes[(first - k) modulo their number] bytes. Unchanged as long as the network exists.
+  std::span<const Bytes> sizes;
+  std::uint32_t first = 0;
+  std::uint32_t repeats = 1;
+  std::uint64_t token = 0;  // handed back when the last messages of this member and of the one before have arrived
+};
+struct RingPlace {
+  std::uint32_t ring = 0;
+  std::uint32_t lane = 0;
+};
+
 class TransferListener {
  public:
   virtual ~TransferListener() = default;
@@ -86,6 +103,16 @@ class NetworkModel {
   virtual void start_coupled(const CoupledTransfer&, TransferListener&) {
     CHECK(false, "this network model does not couple messages");
   }
+
+  // The messages of a ring of that many members (at least two), which wait for each other within the network. Members
+  // are numbered in the order of the ring. Each of them is started once; when all have been notified, the ring's number
+  // may be that of another one. Empty: the model does not do it.
+  [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(std::uint32_t /*lanes*/) { return std::nullopt; }
+  virtual void start_lane(RingPlace, const RingLane&, TransferListener&) {
+    CHECK(false, "this network model has no rings");
+  }
+  // How many messages of a lane have arrived; 0 before it is started. For an open ring.
+  [[nodiscard]] virtual std::uint32_t arrived_in(RingPlace) const { return 0; }
 
   // --- the network changes while bytes are in flight; only for models whose table entry declares it ---
   // From now on a link carries this much; nothing when it is 0. By link id of the router the model was made with.

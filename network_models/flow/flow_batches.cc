@@ -8,13 +8,34 @@ bool FlowBatches::is_any_on(std::span<const LinkId> links) const {
   return std::ranges::any_of(links, [this](LinkId link) { return on_[link.index()] != kNone; });
 }
 
+bool FlowBatches::is_free(FlowSlot flow) const {
+  const PriorityMaxMin& shares = state_.shares;
+  const auto free = [this](const LinkShare& hop) { return on_[hop.link] == kNone; };
+  return !shares.route(flow).empty() && shares.route_is_empty(flow) && shares.rate_alone(flow) > 0.0 &&
+         std::ranges::all_of(shares.route(flow), free);
+}
+
 bool FlowBatches::may_start(FlowSlot flow) const {
   const FlowRow& row = state_.flows[flow];
-  const PriorityMaxMin& shares = state_.shares;
-  if (row.repeats < 2 || row.bytes <= 0.0 || shares.route(flow).empty() || !shares.route_is_empty(flow)) return false;
-  const auto free = [this](const LinkShare& hop) { return on_[hop.link] == kNone; };
-  return fast_forward_ == FastForward::kOn && shares.rate_alone(flow) > 0.0 &&
-         std::ranges::all_of(shares.route(flow), free);
+  return row.repeats >= 2 && row.bytes > 0.0 && is_fast() && is_free(flow);
+}
+
+bool FlowBatches::claim(FlowSlot flow) {
+  const std::span<const LinkShare> route = state_.shares.route(flow);
+  for (std::size_t i = 0; i < route.size(); ++i) {
+    if (on_[route[i].link] == kNone) {
+      on_[route[i].link] = flow;
+      state_.meters.watch(route[i].link, state_.engine.now());
+      continue;
+    }
+    for (const LinkShare& hop : route.first(i)) on_[hop.link] = kNone;
+    return false;
+  }
+  return true;
+}
+
+void FlowBatches::release(FlowSlot flow) {
+  for (const LinkShare& hop : state_.shares.route(flow)) on_[hop.link] = kNone;
 }
 
 void FlowBatches::start(FlowSlot flow) {
@@ -66,12 +87,11 @@ bool FlowBatches::split(FlowSlot flow) {
     state_.ends.set(flow, now + (row.latency - phase));
     return false;
   }
-  state_.ends.erase(flow);
   for (const LinkShare& hop : state_.shares.route(flow)) state_.meters.add_busy(hop.link, phase - row.latency);
   row.settled = now - (phase - row.latency);
   row.remaining = row.bytes;
-  row.remaining = row.remaining_at(now);
-  row.settled = now;
+  row.resumed = true;
+  state_.ends.set(flow, row.settled + moving_time(row.remaining, row.rate));
   return true;
 }
 

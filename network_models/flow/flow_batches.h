@@ -18,8 +18,14 @@ class FlowBatches {
   FlowBatches(FlowState& state, std::size_t links, FastForward fast_forward)
       : state_(state), on_(links, kNone), fast_forward_(fast_forward) {}
 
-  // The batch that uses the link alone.
+  // The batch, or the lane of a ring, that uses the link alone.
   [[nodiscard]] FlowSlot on(std::uint32_t link) const { return on_[link]; }
+  // Whether the flow, which has not entered its links, could have them to itself from now on.
+  [[nodiscard]] bool is_free(FlowSlot flow) const;
+  // From now on the flow has its links to itself, until it releases them. False: one of them is taken already.
+  [[nodiscard]] bool claim(FlowSlot flow);
+  void release(FlowSlot flow);
+  [[nodiscard]] bool is_fast() const { return fast_forward_ == FastForward::kOn; }
   [[nodiscard]] bool is_any_on(std::span<const LinkId> links) const;
   // Whether all remaining repeats of a flow may go at once, from now on.
   [[nodiscard]] bool may_start(FlowSlot flow) const;

@@ -20,22 +20,29 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   const Duration latency = routes_.find(query, transfer.copies);
   const FlowSlot flow = state_.flows.take(transfer.repeats);
   state_.shares.place(flow, routes_.hops(), transfer.priority);
-  // Field by field: building a row and copying it in wide words stalls on store forwarding of its narrow fields, which
-  // took a sixth of a ring's time.
-  FlowRow& row = state_.flows[flow];
+  FlowRow& row = take_row(flow, listener, transfer.token);
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
-  row.rate = 0.0;
-  row.settled = state_.engine.now();
-  row.listener = &listener;
-  row.token = transfer.token;
   row.latency = transfer.pays_latency ? latency : Duration();
   row.copies = transfer.copies;
   row.pays_latency = transfer.pays_latency;
-  row.moving = row.batched = row.stands = false;
-  row.period = Duration();
   row.query = query;
   set_out(flow);
   expect_end_of_instant();
+}
+
+// Field by field: building a row and copying it in wide words stalls on store forwarding of its narrow fields, which
+// took a sixth of a ring's time.
+FlowRow& FlowModel::take_row(FlowSlot flow, TransferListener& listener, std::uint64_t token) {
+  FlowRow& row = state_.flows[flow];
+  row.rate = 0.0;
+  row.settled = state_.engine.now();
+  row.listener = &listener;
+  row.token = token;
+  row.copies = 1;
+  row.pays_latency = true;
+  row.moving = row.batched = row.stands = row.in_ring = row.resumed = false;
+  row.period = Duration();
+  return row;
 }
 
 // All its steps as one flow, which pays their latencies first.
@@ -43,26 +50,41 @@ void FlowModel::start_coupled(const CoupledTransfer& coupled, TransferListener& 
   const FlowSlot flow = state_.flows.take(1);
   const FlowRoutes::CoupledPath path = routes_.find(coupled, flow);
   state_.shares.place(flow, routes_.hops());
-  FlowRow& row = state_.flows[flow];
+  FlowRow& row = take_row(flow, listener, coupled.token);
   row.bytes = row.remaining = path.bytes;
-  row.rate = 0.0;
-  row.settled = state_.engine.now();
-  row.listener = &listener;
-  row.token = coupled.token;
   row.latency = path.latency;
-  row.copies = 1;
-  row.pays_latency = true;
-  row.moving = row.batched = row.stands = false;
-  row.period = Duration();
   row.query = path.longest;
+  set_out(flow);
+  expect_end_of_instant();
+}
+
+std::optional<std::uint32_t> FlowModel::open_ring(std::uint32_t lanes) {
+  if (!batches_.is_fast()) return std::nullopt;
+  return rings_.open(lanes);
+}
+
+void FlowModel::start_lane(RingPlace place, const RingLane& lane, TransferListener& listener) {
+  const RouteQuery query{.from = lane.from, .to = lane.to, .label = lane.label};
+  const Duration latency = routes_.find(query, 1);
+  const FlowSlot flow = state_.flows.take(lane.repeats);
+  state_.shares.place(flow, routes_.hops());
+  FlowRow& row = take_row(flow, listener, lane.token);
+  row.latency = latency;
+  row.in_ring = true;
+  row.query = query;
+  rings_.start(place, lane, flow);
   set_out(flow);
   expect_end_of_instant();
 }
 
 // Starts a repetition, or all remaining ones as a batch.
 void FlowModel::set_out(FlowSlot flow) {
-  if (batches_.may_start(flow)) return batches_.start(flow);
   FlowRow& row = state_.flows[flow];
+  if (row.in_ring) {
+    if (rings_.set_out(flow)) return;
+  } else if (batches_.may_start(flow)) {
+    return batches_.start(flow);
+  }
   row.settled = state_.engine.now();
   latency_queues_.push(flow, row.settled, row.latency);
 }
@@ -70,6 +92,7 @@ void FlowModel::set_out(FlowSlot flow) {
 void FlowModel::end_instant() {
   if (reroute_due_) take_new_routes();
   for (const FlowSlot flow : state_.shares.solve()) settle(flow);
+  rings_.look();
   patience_.look_at_entered();
   if (largest_error_) largest_error_ = std::max(*largest_error_, state_.shares.largest_error());
   wake_up_next();
@@ -79,9 +102,13 @@ void FlowModel::end_instant() {
 void FlowModel::settle(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
   const TimePoint now = state_.engine.now();
+  const double rate = state_.shares.rate(flow);
+  const bool keeps = row.resumed && row.rate > 0.0 && std::abs(rate - row.rate) <= kSameRate * row.rate;
+  row.resumed = false;
+  if (keeps) return;
   row.remaining = row.remaining_at(now);
   row.settled = now;
-  row.rate = state_.shares.rate(flow);
+  row.rate = rate;
   if (row.remaining > 0.0 && row.rate <= 0.0) return patience_.stand_still(flow);
   row.stands = false;
   state_.ends.set(flow, now + (row.remaining > 0.0 ? moving_time(row.remaining, row.rate) : Duration()));
@@ -97,7 +124,9 @@ void FlowModel::wake() {
   due_.clear();
   if (latency_queues_.earliest() == now) {
     latency_queues_.pop_earliest(due_);
-    for (const FlowSlot flow : due_) begin(flow);
+    for (const FlowSlot flow : due_) {
+      if (!state_.flows[flow].in_ring || rings_.is_due(flow)) begin(flow);
+    }
   }
   due_.clear();
   if (state_.ends.earliest() == now) {
@@ -141,11 +170,16 @@ void FlowModel::stream(FlowSlot flow) {
 }
 
 void FlowModel::split_batch(FlowSlot flow) {
-  if (batches_.split(flow)) stream(flow);
+  if (!state_.flows[flow].in_ring) {
+    if (batches_.split(flow)) stream(flow);
+    return;
+  }
+  for (const FlowSlot of_ring : rings_.split(flow)) stream(of_ring);
 }
 
 void FlowModel::finish(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
+  if (row.batched && row.in_ring) return rings_.end(flow, again_, arrivals_);
   if (row.batched) {
     batches_.end(flow);
     end_repetition(flow);
@@ -162,6 +196,7 @@ void FlowModel::finish(FlowSlot flow) {
 
 void FlowModel::end_repetition(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
+  if (row.in_ring) return rings_.take_arrival(flow, again_, arrivals_);
   if (--row.repeats > 0) {
     again_.push_back(flow);
     return;
@@ -227,6 +262,7 @@ std::optional<std::uint64_t> FlowModel::state_digest() const {
     state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
     state = mix(state, static_cast<std::uint64_t>(state_.shares.priority(flow)));
     state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.batched ? 1 : 0));
+    if (row.in_ring) state = mix(state, rings_.phase(flow));
     for (const LinkShare& hop : state_.shares.route(flow)) state = mix(state, hop.link);
     sum += state;
   }
@@ -238,12 +274,13 @@ std::vector<LinkUsage> FlowModel::usage() const {
   std::vector<LinkUsage> usage = state_.meters.usage(now);
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     const FlowRow& row = state_.flows[flow];
-    if (!row.moving && !row.batched) continue;
+    if (!row.moving && (!row.batched || row.in_ring)) continue;
     if (row.batched && row.period == Duration()) continue;  // it ends at this instant, and its bytes count then
     const double moved = row.batched ? row.bytes * ratio(now - row.settled, row.period)
                                      : row.bytes - row.remaining_at(now);
     for (const LinkShare& hop : state_.shares.route(flow)) usage[hop.link].bytes += hop.share * moved;
   }
+  rings_.add_to(usage);
   return usage;
 }
 
@@ -254,7 +291,8 @@ std::vector<NetworkModel::Counter> FlowModel::counters() const {
                                    {.name = "solves", .value = work.solves},
                                    {.name = "full solves", .value = work.full_solves},
                                    {.name = "flows re-solved", .value = work.flows_resolved},
-                                   {.name = "flows fast-forwarded", .value = batches_.fast_forwarded()}};
+                                   {.name = "flows fast-forwarded",
+                                    .value = batches_.fast_forwarded() + rings_.fast_forwarded()}};
   if (largest_error_) {
     counters.push_back({.name = "largest fairness error (parts in 1e18)",
                         .value = static_cast<std::uint64_t>(std::llround(*largest_error_ * 1e18))});

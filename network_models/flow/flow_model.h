@@ -10,7 +10,7 @@
 //
 // Fast-forward: a repeated transfer without other flows on its path repeats itself to the picosecond, so its
 // repetitions are simulated as one *batch* with one end. When another flow enters one of its links, the batch is split
-// at its current position.
+// at its current position. The same holds for the lanes of a ring (flow_rings.h), which wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@
 #include "network_models/flow/arrivals.h"
 #include "network_models/flow/flow_batches.h"
 #include "network_models/flow/flow_patience.h"
+#include "network_models/flow/flow_rings.h"
 #include "network_models/flow/flow_routes.h"
 #include "network_models/flow/flow_state.h"
 #include "network_models/flow/instant_events.h"
@@ -36,6 +37,7 @@ class FlowModel final : public NetworkModel {
       : routes_(inputs.router),
         state_(inputs.engine, inputs.router.capacities()),
         batches_(state_, inputs.router.capacities().size(), inputs.options.fast_forward),
+        rings_(state_, batches_),
         patience_(state_, inputs.options),
         events_(inputs.engine) {
     if (inputs.options.verify_fairness) largest_error_ = 0.0;
@@ -43,6 +45,9 @@ class FlowModel final : public NetworkModel {
 
   void start(const Transfer& transfer, TransferListener& listener) override;
   void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override;
+  [[nodiscard]] std::optional<std::uint32_t> open_ring(std::uint32_t lanes) override;
+  void start_lane(RingPlace place, const RingLane& lane, TransferListener& listener) override;
+  [[nodiscard]] std::uint32_t arrived_in(RingPlace place) const override { return rings_.arrived_in(place); }
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override {
     reroute_due_ = true;  // at the end of the instant, when flows that end now have ended on their old path
@@ -61,6 +66,8 @@ class FlowModel final : public NetworkModel {
   void expect_end_of_instant() {
     events_.at_end([this] { end_instant(); });
   }
+  // A row for what starts now, over the route just found.
+  FlowRow& take_row(FlowSlot flow, TransferListener& listener, std::uint64_t token);
   void end_instant();
   void settle(FlowSlot flow);
   void wake_up_next();
@@ -78,6 +85,7 @@ class FlowModel final : public NetworkModel {
   FlowRoutes routes_;
   FlowState state_;
   FlowBatches batches_;
+  FlowRings rings_;
   FlowPatience patience_;
   LatencyQueues latency_queues_;
   InstantEvents events_;

@@ -10,8 +10,6 @@ namespace {
 // Tolerance of the certificate's comparisons: far above the rounding of sums of thousands of rates (1e-12), far below
 // any difference of rates that matters.
 constexpr double kTolerance = 1e-9;
-// A rate that moves by less than this has not changed: rounding alone must not move a flow's end.
-constexpr double kSameRate = 1e-12;
 
 }  // namespace
 
@@ -24,6 +22,12 @@ bool IncrementalMaxMin::is_route(FlowSlot flow, std::span<const Hop> route_asked
 bool IncrementalMaxMin::route_is_empty(FlowSlot flow) const {
   const auto is_free = [this](const LinkShare& hop) { return table_.link(hop.link).member_count == 0; };
   return std::ranges::all_of(route(flow), is_free);
+}
+
+bool IncrementalMaxMin::is_alone(FlowSlot flow) const {
+  const PathTable::Flow& row = table_.flow(flow);
+  const auto is_only = [this](const LinkShare& hop) { return table_.link(hop.link).member_count == 1; };
+  return table_.path(row.path).flows.size() == 1 && std::ranges::all_of(route(flow), is_only);
 }
 
 double IncrementalMaxMin::rate_alone(FlowSlot flow) const {

@@ -30,6 +30,9 @@
 
 namespace ringwright::network_models {
 
+// A rate that moves by less than this part has not changed: rounding alone must not move a flow's end.
+inline constexpr double kSameRate = 1e-12;
+
 class IncrementalMaxMin {
  public:
   explicit IncrementalMaxMin(std::span<const Bandwidth> capacities) : table_(capacities), chosen_(table_) {}
@@ -49,6 +52,8 @@ class IncrementalMaxMin {
   void leave(FlowSlot flow) { table_.leave(flow); }
   // Whether no flow has entered any link of this one's path.
   [[nodiscard]] bool route_is_empty(FlowSlot flow) const;
+  // Whether this flow, which has entered, is the only one on all links of its path.
+  [[nodiscard]] bool is_alone(FlowSlot flow) const;
   // The rate of a flow alone on its path.
   [[nodiscard]] double rate_alone(FlowSlot flow) const;
   // Discards the path of a flow that has not entered.

@@ -34,6 +34,13 @@ bool PriorityMaxMin::route_is_empty(FlowSlot flow) const {
   return std::ranges::all_of(route(flow), is_empty);
 }
 
+bool PriorityMaxMin::is_alone(FlowSlot flow) const {
+  return of(flow).is_alone(flow) && std::ranges::all_of(route(flow), [&](const LinkShare& hop) {
+           return priority(flow) == Priority::kLow ? high_.is_empty(LinkId(hop.link))
+                                                   : !low_ || low_->is_empty(LinkId(hop.link));
+         });
+}
+
 double PriorityMaxMin::rate_alone(FlowSlot flow) const {
   double rate = std::numeric_limits<double>::infinity();
   for (const LinkShare& hop : route(flow)) rate = std::min(rate, capacities_[hop.link].count() / hop.share);

@@ -37,6 +37,7 @@ class PriorityMaxMin {
 
   // Of flows of both classes.
   [[nodiscard]] bool route_is_empty(FlowSlot flow) const;
+  [[nodiscard]] bool is_alone(FlowSlot flow) const;  // that has entered
   [[nodiscard]] double rate_alone(FlowSlot flow) const;
 
   std::span<const FlowSlot> solve();

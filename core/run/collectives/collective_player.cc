@@ -23,7 +23,8 @@ CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& choo
       costs_(costs),
       overhead_(overhead),
       active_calls_(job.classes.count() * job.graph.dimensions.size()),
-      roster_(job) {}
+      roster_(job),
+      rings_(job, roster_) {}
 
 const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
                                                          std::uint32_t layout) {
@@ -35,6 +36,7 @@ const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& c
       .emplace(key, Choice{.algorithm = &algorithm,
                            .steps = algorithm.steps(call),
                            .uniform = algorithm.uniform_steps(call),
+                           .ring = algorithm.ring_steps(call),
                            .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()})
       .first->second;
 }
@@ -73,6 +75,7 @@ void CollectivePlayer::start(const Request& request) {
   call.arrived.clear();
   call.active = true;
   call.booked = false;
+  call.ring.reset();
   active_calls(request.rank_class, request.dimension).active.push_back(slot);
   join(slot);
   call.begins = job_.engine.now() + choice.overhead;
@@ -86,12 +89,18 @@ void CollectivePlayer::start(const Request& request) {
 void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   Call& call = calls_[slot];
   call.step = 0;
-  if (costs_.free() && job_.clocks == nullptr && choice.uniform && call.steps > 1 &&
-      among_equals(call, *choice.uniform)) {
-    start_batch(slot, *choice.uniform);
-    return;
-  }
+  const bool of_network = costs_.free() && job_.clocks == nullptr && call.steps > 1;
+  if (of_network && choice.uniform && among_equals(call, *choice.uniform)) return start_batch(slot, *choice.uniform);
+  if (of_network && choice.ring && start_ring(slot, *choice.ring)) return;
   enter_steps(slot);
+}
+
+// All steps as one lane of a ring, which waits for the others within the network.
+bool CollectivePlayer::start_ring(std::uint32_t slot, const RingSteps& ring) {
+  Call& call = calls_[slot];
+  call.ring = rings_.start({.request = call.request, .ring = ring, .steps = call.steps, .token = make_token(slot, 0)},
+                           *this);
+  return call.ring.has_value();
 }
 
 // The peers that this member sends to and waits for are of its own class: all of them take every step at the same time.
@@ -233,6 +242,7 @@ void CollectivePlayer::on_arrived(std::uint64_t token) {
   const auto slot = static_cast<std::uint32_t>(token >> 32U);
   const auto send = static_cast<std::size_t>(token & 0xFFFFFFFFU);
   Call& call = calls_[slot];
+  if (call.ring) return finish(slot);
   call.arrived[send] = true;
   --call.sends_pending;
   if (call.sends_pending == 0 && call.now.await_everyone) count_everyone(slot);
@@ -247,6 +257,7 @@ bool CollectivePlayer::has_arrived(ClassId sender, const Call& receiver, int sen
   const auto slot = find_active(sender, request.dimension, request.sequence);
   if (!slot) return false;
   const Call& call = calls_[*slot];
+  if (call.ring) return static_cast<int>(job_.network.arrived_in(*call.ring)) > receiver.step;
   if (call.step != receiver.step) return call.step > receiver.step;
   // When a call enters a step, its own earlier `arrived` is cleared before anyone reads it.
   const auto index = static_cast<std::size_t>(send);
@@ -325,25 +336,41 @@ std::uint64_t CollectivePlayer::state_digest() const {
 std::string CollectivePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
   for (const Call& call : calls_) {
     if (!call.active || call.request.rank_class != rank_class || call.request.task != task) continue;
-    std::string ranks;
-    const auto& group = job_.group_of(rank_class, call.request.dimension);
-    const auto add = [&ranks](RankId rank) { ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.value); };
-    for (const CollectiveAwait& await : call.now.awaits) {
-      const RankId peer = group[static_cast<std::size_t>(await.peer)];
-      if (!has_arrived(job_.classes.class_of[peer.index()], call, await.send)) add(peer);
-    }
-    for (const RankId rank : group) {
-      if (!call.everyone_pending) break;
-      const ClassId c = job_.classes.class_of[rank.index()];
-      const auto slot = find_active(c, call.request.dimension, call.request.sequence);
-      if (!slot || calls_[*slot].step < call.step) add(rank);
-    }
-    return fmt::format("call {} of '{}' ({}, {}), step {} of {}, for rank{} {}", call.request.sequence,
-                       job_.graph.dimensions[call.request.dimension.index()].name, to_string(call.call.kind),
-                       call.algorithm->name(), call.step, call.steps, ranks.find(',') == std::string::npos ? "" : "s",
-                       ranks.empty() ? "none" : ranks);
+    return describe_wait(call.ring ? in_steps(call) : call);
   }
   return {};
+}
+
+// A call that the network moves, with the step that it is in: that of its last message until the message of the member
+// before has arrived too.
+CollectivePlayer::Call CollectivePlayer::in_steps(Call call) const {
+  const int arrived = static_cast<int>(job_.network.arrived_in(*call.ring));
+  call.step = std::max(arrived - 1, 0);
+  call.algorithm->step(call.call, call.member, call.step, call.now);
+  const auto& await = call.now.awaits.front();
+  const ClassId before = job_.class_of_member(call.request.rank_class, call.request.dimension, await.peer);
+  if (arrived > 0 && arrived < call.steps && has_arrived(before, call, await.send)) ++call.step;
+  return call;
+}
+
+std::string CollectivePlayer::describe_wait(const Call& call) const {
+  std::string ranks;
+  const auto& group = job_.group_of(call.request.rank_class, call.request.dimension);
+  const auto add = [&ranks](RankId rank) { ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.value); };
+  for (const CollectiveAwait& await : call.now.awaits) {
+    const RankId peer = group[static_cast<std::size_t>(await.peer)];
+    if (!has_arrived(job_.classes.class_of[peer.index()], call, await.send)) add(peer);
+  }
+  for (const RankId rank : group) {
+    if (!call.everyone_pending) break;
+    const ClassId c = job_.classes.class_of[rank.index()];
+    const auto slot = find_active(c, call.request.dimension, call.request.sequence);
+    if (!slot || calls_[*slot].step < call.step) add(rank);
+  }
+  return fmt::format("call {} of '{}' ({}, {}), step {} of {}, for rank{} {}", call.request.sequence,
+                     job_.graph.dimensions[call.request.dimension.index()].name, to_string(call.call.kind),
+                     call.algorithm->name(), call.step, call.steps, ranks.find(',') == std::string::npos ? "" : "s",
+                     ranks.empty() ? "none" : ranks);
 }
 
 }  // namespace ringwright

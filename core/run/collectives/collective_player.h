@@ -19,6 +19,7 @@
 #include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
 #include "core/ports/network_model.h"
+#include "core/run/collectives/ring_calls.h"
 #include "core/run/job/collective_runner.h"
 #include "core/run/job/group_roster.h"
 #include "core/run/job/played_job.h"
@@ -54,6 +55,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     bool reduces_pending = false;  // the data received in the step is still being added
     bool active = false;
     bool booked = false;  // the ledger counts it: all members have joined
+    std::optional<RingPlace> ring;  // the network goes through the steps
     std::vector<bool> arrived;  // by send of the current step
     CollectiveStep now;
   };
@@ -68,6 +70,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     const CollectiveAlgorithm* algorithm;
     int steps;
     std::optional<UniformSteps> uniform;
+    std::optional<RingSteps> ring;
     Duration overhead;
   };
 
@@ -86,12 +89,15 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   [[nodiscard]] Duration time_to_reduce(const Call& call) const;
   bool begin_reducing(std::uint32_t slot);
   void start_batch(std::uint32_t slot, const UniformSteps& uniform);
+  bool start_ring(std::uint32_t slot, const RingSteps& ring);
   [[nodiscard]] bool among_equals(const Call& call, const UniformSteps& uniform) const;
   void try_advance(std::uint32_t slot);
   void finish(std::uint32_t slot);
   void notify_peer(const Call& sender, int send);
   [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
   [[nodiscard]] std::uint64_t identity(const Call& call) const;
+  [[nodiscard]] Call in_steps(Call call) const;
+  [[nodiscard]] std::string describe_wait(const Call& call) const;
   void join(std::uint32_t slot);
   void count_everyone(std::uint32_t slot);
 
@@ -104,6 +110,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   std::vector<std::uint32_t> free_calls_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension
   GroupRoster roster_;
+  RingCalls rings_;
 };
 
 }  // namespace ringwright

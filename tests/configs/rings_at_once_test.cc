@@ -1,0 +1,78 @@
+// Rings whose members are of different classes, moved by the network, are exact: every rank, every mixture of
+// activities and every link is as if each member had sent each of its messages by itself.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::rings_at_once_test {
+namespace {
+
+struct Job {
+  std::string training;
+  std::string parallel;
+  std::string routing = "ecmp";
+  std::string rest;  // further sections
+};
+
+std::string text_of(const Job& job) {
+  return std::string(kTinyModel) + "training: {global_batch: 32" + job.training + "}\nparallel: {" + job.parallel +
+         "}\ncluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, "
+         "leaf: {ports: 4}, spine: {ports: 16}, routing: {policy: " +
+         job.routing + "}}}\nsimulate: {network: flow, seed: 3}\n" + job.rest;
+}
+
+PlayedPlan play_with(const std::string& text, const std::string& fast_forward) {
+  const Scenario scenario = load(text, {"simulate.fast_forward=" + fast_forward});
+  const auto simulation = assemble(scenario);
+  return play_plan(scenario, *simulation);
+}
+
+std::uint64_t counter(const PlayedPlan& played, std::string_view name) {
+  for (const NetworkModel::Counter& candidate : played.counters) {
+    if (candidate.name == name) return candidate.value;
+  }
+  return 0;
+}
+
+// The part of the messages that was not simulated one by one.
+double expect_exact(const Job& job) {
+  const std::string text = text_of(job);
+  const PlayedPlan each = play_with(text, "false");
+  const PlayedPlan fast = play_with(text, "true");
+  EXPECT_EQ(fast.run.record.iteration_end, each.run.record.iteration_end) << text;
+  EXPECT_EQ(fast.run.record.finished_at, each.run.record.finished_at) << text;
+  EXPECT_EQ(fast.run.record.time_in, each.run.record.time_in) << text;
+  EXPECT_EQ(fast.run.record.sent, each.run.record.sent) << text;
+  EXPECT_EQ(fast.run.record.messages, each.run.record.messages) << text;
+  EXPECT_EQ(fast.run.usage.size(), each.run.usage.size());
+  for (std::size_t link = 0; link < each.run.usage.size(); ++link) {
+    EXPECT_EQ(fast.run.usage[link].busy, each.run.usage[link].busy) << text;
+    EXPECT_NEAR(fast.run.usage[link].bytes, each.run.usage[link].bytes, 1e-9 * each.run.usage[link].bytes) << text;
+  }
+  EXPECT_EQ(counter(each, "flows fast-forwarded"), 0U);
+  return static_cast<double>(counter(fast, "flows fast-forwarded")) / static_cast<double>(counter(fast, "flows"));
+}
+
+// Hashed routes: all ranks of a tensor-parallel group are classes of their own.
+TEST(RingsAtOnce, AreExactWithHashedRoutes) {
+  EXPECT_GT(expect_exact({"", "tp: 8, pp: 4, dp: auto, sequence_parallel: true", "ecmp", ""}), 0.9);
+  EXPECT_GT(expect_exact({"", "tp: 4, pp: 2, dp: auto", "ecmp", ""}), 0.9);
+}
+
+// Rings of data parallelism share links with each other and with the messages of pipelines.
+TEST(RingsAtOnce, AreExactWhereMessagesShareTheirLinks) {
+  expect_exact({"", "tp: 2, pp: 4, dp: auto, zero: {stage: 2, overlap_grad_reduce: true}", "d_mod_k", ""});
+  expect_exact({"", "tp: 2, pp: 4, dp: auto, zero: {stage: 2, overlap_grad_reduce: true}", "static", ""});
+}
+
+TEST(RingsAtOnce, AreExactWithASlowHost) {
+  expect_exact({"", "tp: 8, pp: 4, dp: auto", "ecmp", "faults: [{node: 3, compute_scale: 0.9}]\n"});
+}
+
+}  // namespace
+}  // namespace ringwright::configs::rings_at_once_test
