@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,15 @@ namespace {
 
 constexpr std::size_t kCompared = std::size_t{1} << 18U;
 
+// Memory that is not written before it is read into: most traces of many ranks are much shorter.
+class Block {
+ public:
+  [[nodiscard]] std::span<char> bytes() { return {memory_.get(), kCompared}; }
+
+ private:
+  std::unique_ptr<char[]> memory_ = std::make_unique_for_overwrite<char[]>(kCompared);
+};
+
 // FNV-1a over words of eight bytes, with the high bits folded down.
 tl::expected<std::uint64_t, std::string> hash_of(const std::string& path) {
   constexpr std::uint64_t kOffset = 0xcbf29ce484222325ULL;
@@ -20,7 +30,8 @@ tl::expected<std::uint64_t, std::string> hash_of(const std::string& path) {
   auto bytes = ByteStream::open(path);
   if (!bytes) return tl::unexpected(std::move(bytes.error()));
   std::uint64_t hash = kOffset;
-  std::vector<char> block(kCompared);
+  Block memory;
+  const std::span<char> block = memory.bytes();
   while (true) {
     const auto got = bytes->read(block);
     if (!got) return tl::unexpected(got.error());
@@ -39,8 +50,8 @@ tl::expected<bool, std::string> are_equal(const std::string& path, const std::st
   if (!first) return tl::unexpected(std::move(first.error()));
   auto second = ByteStream::open(other);
   if (!second) return tl::unexpected(std::move(second.error()));
-  std::vector<char> block(kCompared);
-  std::vector<char> other_block(kCompared);
+  Block memory, other_memory;
+  const std::span<char> block = memory.bytes(), other_block = other_memory.bytes();
   while (true) {
     const auto got = first->read(block);
     if (!got) return tl::unexpected(got.error());
