@@ -260,6 +260,32 @@ std::string shared_by_speed(std::uint64_t seed, const Drawn& drawn, const std::s
   return text;
 }
 
+// Fused kernels, divided collectives.
+std::string rewritten(std::uint64_t seed, const std::string& layout) {
+  Draw draw(seed, "rewritten");
+  std::string text;
+  if (layout.find("tp_comm_overlap: true") != std::string::npos && draw.one_in(2)) {
+    text += fmt::format(", tp_comm_overlap_method: flux, tp_comm_overlap_tiles: {}", draw.number({1, 2, 3}));
+  }
+  if (draw.one_in(5)) {
+    text += fmt::format(", partition: {{dimensions: [{}], substitute: {}, hierarchical: {}, chunks: {}}}",
+                        draw.word({"dp", "dp, tp", "dp, mp, embedding"}), draw.word({"true", "false"}),
+                        draw.word({"true", "false"}), draw.number({1, 2, 3}));
+  }
+  return text;
+}
+
+// Workers that meet every few steps, where the layout allows it.
+std::string workers(std::uint64_t seed, const Drawn& drawn, const std::string& layout) {
+  Draw draw(seed, "workers");
+  constexpr std::string_view kOthers[] = {"dualpipe", "pipedream", "offload", "microbatch_split"};
+  const bool plain = std::ranges::none_of(
+      kOthers, [&](std::string_view word) { return layout.find(word) != std::string::npos; });
+  if (!plain || drawn.experts || drawn.dp % 2 != 0 || !draw.one_in(6)) return "";
+  return fmt::format(", local_sgd: {{workers: 2, sync_every: 4, fragments: {}, overlap: {}, outer_optimizer: {}}}",
+                     draw.number({1, 2}), draw.word({"true", "false"}), draw.word({"nesterov", "average"}));
+}
+
 // The number of chunks of kernels is that of the bytes, the number of steps is not.
 std::string model(Draw& draw, const Drawn& drawn) {
   const int hidden = drawn.rung == "chunks" ? draw.number({128, 256}) : draw.number({128, 512, 1024, 1024});
@@ -344,9 +370,12 @@ std::string random_scenario(std::uint64_t seed) {
   drawn.experts = draw.one_in(5);
   std::string layout = parallel(draw, drawn);
   if (drawn.mixed) layout += shared_by_speed(seed, drawn, layout);
+  layout += rewritten(seed, layout);
   const std::string calls = collectives(draw, drawn);
   const std::string shape = model(draw, drawn);
-  std::string text = shape + training(draw, drawn) + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls +
+  std::string steps = training(draw, drawn);
+  steps.insert(steps.rfind('}'), workers(seed, drawn, layout));
+  std::string text = shape + steps + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls +
                      disturbances(draw, drawn);
   if (draw.one_in(4)) text += "compute: {model: roofline}\n";
   return text + fmt::format("simulate: {{network: {}, steps: {}, warmup: {}{}}}\n", drawn.network,
