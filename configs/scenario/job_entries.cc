@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
+#include "configs/scenario/gpu_sharing_settings.h"
 #include "configs/scenario/scenario.h"
 #include "core/config/near_file.h"
 
@@ -118,7 +119,7 @@ std::vector<std::string_view> job_blocks() {
   return {kJobBlocks.begin(), kJobBlocks.end()};
 }
 
-std::vector<JobEntry> read_job_entries(ConfigMap root, const Cluster& cluster) {
+std::vector<JobEntry> read_job_entries(ConfigMap root, const Cluster& cluster, SharingKind sharing) {
   std::vector<JobEntry> entries;
   for (ConfigMap& map : root.maps("jobs", "several jobs on this machine, which `ringwright jobs` simulates together")) {
     JobEntry entry;
@@ -131,6 +132,7 @@ std::vector<JobEntry> read_job_entries(ConfigMap root, const Cluster& cluster) {
                                                      .fallback = std::string()}));
     read_size(map, cluster, entry);
     read_placement(map, cluster, entry);
+    read_tenancy(map, cluster, sharing, entries, entry);
     entry.start = map.duration({.name = "start",
                                 .doc = "when its first step starts, from the start of the run",
                                 .fallback = Duration(0),

@@ -16,6 +16,7 @@
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
 #include "core/config/config_map.h"
+#include "core/plan/gpu_sharing.h"
 
 namespace ringwright::configs {
 
@@ -34,11 +35,15 @@ struct JobEntry {
   int gpus_per_host = 0;
   PlacementPolicy placement = PlacementPolicy::kPacked;
   std::vector<std::int64_t> hosts;  // kHosts: in the order of the job's ranks
+  std::string gpus_of;      // an earlier job, whose GPUs it is on; empty: it has its own
+  std::string mig_profile;  // of its instances
+  TenantLimits limits;      // on GPUs that it shares
   Duration start;
   Place place;
 };
 
-[[nodiscard]] std::vector<JobEntry> read_job_entries(ConfigMap root, const Cluster& cluster);
+// `sharing`: of jobs on the same GPUs.
+[[nodiscard]] std::vector<JobEntry> read_job_entries(ConfigMap root, const Cluster& cluster, SharingKind sharing);
 
 // The blocks of a scenario that belong to its job.
 [[nodiscard]] std::vector<std::string_view> job_blocks();

@@ -22,6 +22,15 @@ constexpr std::array kJobCodes = {
                   "hosts, all of them by default.",
               .example = "jobs: [{name: a, gpus: 16, hosts: [0, 1]}, {name: b, gpus: 8, gpus_per_host: 4, placement: "
                          "spread}]"},
+    ErrorCode{.code = "E487",
+              .title = "jobs that cannot share GPUs",
+              .explanation =
+                  "A job with `gpus_of: NAME` is on the GPUs of an earlier job, and `gpu_sharing.kind` says how they "
+                  "are shared. MPS has\n`thread_percentage`, MIG `mig_profile` for every job, with at most 7 compute "
+                  "and 8 memory slices on a GPU, AntMan and\nTGS `opportunistic: true` for all jobs of a GPU but one. "
+                  "All need `interference: {model: share}`.",
+              .example = "gpu_sharing: {kind: mps}\ninterference: {model: share}\njobs: [{name: a, gpus: 8}, {name: b, "
+                         "gpus: 8, gpus_of: a, thread_percentage: 30}]"},
     ErrorCode{.code = "E482",
               .title = "a job for another machine",
               .explanation = "A job that names a scenario takes its model, training, parallel and memory. Kernels run "

@@ -16,6 +16,7 @@ class MixedCompute final : public ComputeModel {
   explicit MixedCompute(std::vector<std::unique_ptr<ComputeModel>> kinds) : kinds_(std::move(kinds)) {}
 
   [[nodiscard]] Duration duration(const Kernel& kernel) const override { return first().duration(kernel); }
+  [[nodiscard]] std::int64_t sms() const override { return first().sms(); }
   [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
     return first().duration_under(kernel, contention);
   }

@@ -10,6 +10,7 @@
 #include "configs/scenario/collective_settings.h"
 #include "configs/scenario/cost_settings.h"
 #include "configs/scenario/fused_tensors.h"
+#include "configs/scenario/gpu_sharing_settings.h"
 #include "configs/scenario/mixed_compute.h"
 #include "configs/scenario/published.h"
 #include "configs/scenario/rung_network.h"
@@ -218,8 +219,9 @@ Job read_job_of_machine(ConfigMap root, const Cluster& cluster) {
   return job;
 }
 
-std::vector<JobEntry> read_jobs_of(ConfigMap root, const Cluster& cluster, const JobReading& reading) {
-  std::vector<JobEntry> jobs = read_job_entries(root, cluster);
+std::vector<JobEntry> read_jobs_of(ConfigMap root, const Cluster& cluster, SharingKind sharing,
+                                   const JobReading& reading) {
+  std::vector<JobEntry> jobs = read_job_entries(root, cluster, sharing);
   if (!root.documenting() && jobs.empty() == reading.machine_only) {
     if (reading.machine_only) {
       root.error("", "E480", "the file lists no jobs", "jobs: [{name: a, gpus: 8}, {name: b, gpus: 8}]");
@@ -248,7 +250,8 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.interference = read_interference(root);
   cluster.gpu.streaming_share = scenario.interference.streaming_share;
   for (HostGroup& group : cluster.groups) group.gpu.streaming_share = scenario.interference.streaming_share;
-  scenario.jobs = read_jobs_of(root, cluster, reading);
+  scenario.gpu_sharing = read_gpu_sharing(root, reading.machine_only || reading.share != nullptr);
+  scenario.jobs = read_jobs_of(root, cluster, scenario.gpu_sharing, reading);
   scenario.job = reading.machine_only ? read_job_of_machine(root, cluster)
                                       : read_job(root, cluster, foreign, reading.share);
   ConfigMap collective_map = root.map("collectives", "which algorithms carry out collectives");
@@ -279,6 +282,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.probing = read_probing(root);
   scenario.cost = read_cost(root, cluster.hosts);
   scenario.what_ifs = read_what_ifs(root);
+  if (reading.machine_only) check_tenancy(root, scenario);
   return scenario;
 }
 

@@ -104,6 +104,7 @@ struct Scenario {
   std::optional<collectives::NcclSetup> second_library;  // of the other vendor, where groups have GPUs of two
   SimulateSettings simulate;
   InterferenceSettings interference;
+  SharingKind gpu_sharing = SharingKind::kNone;  // of jobs on the same GPUs
   AttentionFlops attention_flops = AttentionFlops::kCausal;
   std::vector<PublishedFigure> published;
   Faults faults;

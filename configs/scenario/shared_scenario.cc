@@ -1,9 +1,12 @@
 #include "configs/scenario/shared_scenario.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "configs/scenario/gpu_sharing_settings.h"
 
 namespace ringwright::configs {
 namespace {
@@ -43,11 +46,37 @@ void check_machine(const Scenario& machine, const Scenario& job, const JobEntry&
   }
 }
 
+Result<Scenario> load_machine(const Source& source, const ScenarioOptions& options) {
+  return source.text ? load_shared_machine_text(source.path, *source.text, options)
+                     : load_shared_machine(source.path, options);
+}
+
+// A recorded time says nothing about the kernels on a part of the GPU.
+void check_shared_gpus(const SharedScenario& shared, Diagnostics& problems) {
+  const std::vector<JobEntry>& entries = shared.machine.jobs;
+  const std::vector<std::size_t> first = first_tenants(entries);
+  for (std::size_t j = 0; j < entries.size() && j < shared.jobs.size(); ++j) {
+    const bool alone = std::ranges::count(first, first[j]) == 1 && entries[j].limits == TenantLimits();
+    if (alone || !shared.jobs[j].job.trace) continue;
+    problems.add({.code = std::string(kSharingCode),
+                  .place = entries[j].place,
+                  .message = fmt::format("job '{}' is a recorded step, whose kernels are not known, and it shares "
+                                         "its GPUs",
+                                         entries[j].name)});
+  }
+}
+
 Result<SharedScenario> load_all(const Source& source, const ScenarioOptions& options) {
-  auto machine = source.text ? load_shared_machine_text(source.path, *source.text, options)
-                             : load_shared_machine(source.path, options);
+  auto machine = load_machine(source, options);
   if (!machine) return tl::unexpected(std::move(machine.error()));
-  SharedScenario shared{.machine = std::move(*machine), .jobs = {}};
+  SharedScenario shared{.machine = std::move(*machine), .in_mig_mode = {}, .jobs = {}};
+  if (shared.machine.gpu_sharing == SharingKind::kMig && share_gpus(shared.machine.jobs)) {
+    ScenarioOptions without_peers = options;
+    without_peers.overrides.emplace_back("comm.env.NCCL_P2P_DISABLE=1");
+    auto in_mig_mode = load_machine(source, without_peers);
+    if (!in_mig_mode) return tl::unexpected(std::move(in_mig_mode.error()));
+    shared.in_mig_mode = std::move(*in_mig_mode);
+  }
   Diagnostics problems;
   for (const JobEntry& entry : shared.machine.jobs) {
     auto job = load_job(source, entry, options);
@@ -61,6 +90,7 @@ Result<SharedScenario> load_all(const Source& source, const ScenarioOptions& opt
     check_machine(shared.machine, *job, entry, problems);
     shared.jobs.push_back(std::move(*job));
   }
+  if (!problems.has_errors()) check_shared_gpus(shared, problems);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   return shared;
 }

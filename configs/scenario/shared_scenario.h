@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,8 @@ namespace ringwright::configs {
 
 struct SharedScenario {
   Scenario machine;
+  // The machine with its GPUs in MIG mode, without peer-to-peer paths, for jobs on instances of them.
+  std::optional<Scenario> in_mig_mode;
   std::vector<Scenario> jobs;  // in the order of machine.jobs; only `job` and `name` matter
 };
 

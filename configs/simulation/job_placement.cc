@@ -129,6 +129,26 @@ std::string why_not(const JobEntry& job, const std::vector<std::size_t>& hosts, 
   return {};
 }
 
+struct HostShape {
+  std::span<const std::uint32_t> unit_of_host;
+  int gpus_per_host = 0;
+};
+
+// The first ranks of the other job have as many GPUs on each host as all of them.
+JobHosts on_gpus_of(const JobEntry& job, const JobHosts& other, const HostShape& shape) {
+  JobHosts own{.gpus = {other.gpus.begin(), other.gpus.begin() + static_cast<std::ptrdiff_t>(job.gpus)}};
+  std::set<std::size_t> hosts;
+  std::set<std::uint32_t> units;
+  for (const RankId gpu : own.gpus) {
+    const std::size_t host = gpu.index() / static_cast<std::size_t>(shape.gpus_per_host);
+    hosts.insert(host);
+    units.insert(shape.unit_of_host[host]);
+  }
+  own.hosts = hosts.size();
+  own.units = units.size();
+  return own;
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> units_of_hosts(const Fabric& fabric, const Cluster& cluster) {
@@ -156,6 +176,12 @@ Result<std::vector<JobHosts>> place_jobs(const Scenario& machine, std::span<cons
   std::vector<JobHosts> placed;
   Diagnostics problems;
   for (const JobEntry& job : jobs) {
+    if (const auto partner = std::ranges::find(jobs, job.gpus_of, &JobEntry::name);
+        !job.gpus_of.empty() && static_cast<std::size_t>(partner - jobs.begin()) < placed.size()) {
+      placed.push_back(on_gpus_of(job, placed[static_cast<std::size_t>(partner - jobs.begin())],
+                                  {.unit_of_host = unit_of_host, .gpus_per_host = machine.cluster.host.gpus}));
+      continue;
+    }
     std::vector<std::size_t> hosts = ordered_hosts(job, free, unit_of_host, machine.simulate.seed);
     if (const std::string why = why_not(job, hosts, free); !why.empty()) {
       problems.add(no_place(job, why));

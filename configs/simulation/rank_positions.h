@@ -25,4 +25,13 @@ namespace ringwright::configs {
   return places;
 }
 
+// By rank, from what its GPU has; a GPU has the number of its first rank.
+template <class Value>
+[[nodiscard]] std::vector<Value> of_ranks(const GpuSharing& sharing, std::vector<Value> of_gpus) {
+  if (sharing.gpu_of_rank.empty() || of_gpus.empty()) return of_gpus;
+  std::vector<Value> values;
+  for (const RankId gpu : sharing.gpu_of_rank) values.push_back(of_gpus[gpu.index()]);
+  return values;
+}
+
 }  // namespace ringwright::configs

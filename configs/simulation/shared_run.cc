@@ -1,5 +1,6 @@
 #include "configs/simulation/shared_run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,6 +57,14 @@ SharedJobFigures figures_of_job(const TaskGraph& graph, const RankClasses& class
   return figures;
 }
 
+// A job that runs alone has whole GPUs.
+void share_gpus_of(TaskGraph& graph, SharingKind kind) {
+  const bool limited = std::ranges::any_of(graph.jobs, [](const JobSpec& job) { return job.limits != TenantLimits(); });
+  // In MIG mode every GPU is without peer-to-peer paths.
+  const bool shared = kind == SharingKind::kMig || limited || !graph.sharing.gpu_of_rank.empty();
+  graph.sharing.kind = shared ? kind : SharingKind::kNone;
+}
+
 std::vector<double> link_loads(const Simulation& simulation, const RunResult& run) {
   const std::span<const Bandwidth> capacities = simulation.network().router->capacities();
   const double seconds = to_seconds(run.record.iteration_end.back().since_start());
@@ -76,6 +85,8 @@ Result<SharedRun> run_jobs(const Scenario& machine, std::span<const PlacedJob> j
   workload::StepPlan plan;
   plan.graph = merge_jobs(jobs, network.fabric.gpus().size());
   plan.graph.iterations = machine.simulate.steps;
+  const bool several = std::ranges::count_if(jobs, &PlacedJob::runs) > 1;
+  share_gpus_of(plan.graph, several ? machine.gpu_sharing : SharingKind::kNone);
   auto simulation = Simulation::assemble(machine, std::move(plan), std::move(network), fold);
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   if (Diagnostics costly = too_costly(machine, cost_of_playing(machine, **simulation)); costly.has_errors()) {

@@ -12,6 +12,7 @@
 #include "configs/simulation/run_cost.h"
 #include "configs/simulation/step_messages.h"
 #include "configs/simulation/step_plan.h"
+#include "configs/simulation/tenant_router.h"
 #include "core/base/check.h"
 #include "core/plan/gpu_kinds.h"
 #include "core/plan/segments.h"
@@ -23,10 +24,15 @@
 namespace ringwright::configs {
 namespace {
 
+std::vector<RankPosition> places_of_ranks(const Scenario& scenario, const TaskGraph& graph) {
+  return of_ranks(graph.sharing, place_ranks(graph.sharing.gpus(graph.rank_count()), scenario.cluster.host.gpus,
+                                             scenario.cluster.nic_set_of_host));
+}
+
 void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
   const std::vector<double>& slowdown = scenario.faults.slowdown_of_host;
   if (slowdown.empty()) return;
-  for (const RankPosition& place : place_ranks(graph.rank_count(), scenario.cluster.host.gpus)) {
+  for (const RankPosition& place : places_of_ranks(scenario, graph)) {
     graph.compute_slowdown.push_back(slowdown[static_cast<std::size_t>(place.host)]);
   }
 }
@@ -83,13 +89,17 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
-  split_by_gpu(graph, scenario.cluster.kind_of_ranks(graph.rank_count()));
-  lay_out_groups(graph, place_ranks(graph.rank_count(), scenario.cluster.host.gpus, scenario.cluster.nic_set_of_host));
+  split_by_gpu(graph, of_ranks(graph.sharing, scenario.cluster.kind_of_ranks(graph.sharing.gpus(graph.rank_count()))));
+  lay_out_groups(graph, places_of_ranks(scenario, graph));
   slow_hosts(scenario, graph);
   graph.background = scenario.background.transfers;
   const std::string problem = check_task_graph(graph);
   CHECK(problem.empty(), problem);
-  CHECK(simulation->network_.fabric.gpus().size() >= graph.rank_count(), "every rank has a GPU");
+  CHECK(simulation->network_.fabric.gpus().size() >= graph.sharing.gpus(graph.rank_count()), "every rank has a GPU");
+  if (graph.sharing.on()) {
+    simulation->network_.router = std::make_unique<TenantRouter>(std::move(simulation->network_.router), graph.sharing,
+                                                                 scenario.cluster.host.gpus);
+  }
 
   simulation->choices_ = std::make_unique<CollectiveChoices>(
       scenario, graph, kept.overheads != nullptr ? &kept.overheads->graphs() : nullptr);

@@ -37,7 +37,8 @@ std::vector<Dimension> dimensions_of(std::span<const PlacedJob> jobs) {
 // Adds one job's tables to those of all.
 class JobMerger {
  public:
-  JobMerger(TaskGraph& all, const PlacedJob& job, std::uint32_t number) : all_(all), job_(job), number_(number) {
+  JobMerger(TaskGraph& all, const PlacedJob& job, const std::vector<RankId>& ranks, std::uint32_t number)
+      : all_(all), job_(job), ranks_(ranks), number_(number) {
     for (const Dimension& dimension : job.graph.dimensions) {
       const auto found =
           std::ranges::find_if(all.dimensions, [&](const Dimension& d) { return is_same_dimension(d, dimension); });
@@ -64,8 +65,8 @@ class JobMerger {
       own.job = number_;
       for (Task& task : own.tasks) renumber(task);
     }
-    for (std::size_t rank = 0; rank < job_.gpus.size(); ++rank) {
-      all_.program_of[job_.gpus[rank].index()] = ProgramId(first + job_.graph.program_of[rank].index());
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      all_.program_of[ranks_[rank].index()] = ProgramId(first + job_.graph.program_of[rank].index());
     }
   }
 
@@ -81,7 +82,7 @@ class JobMerger {
     for (std::size_t d = 0; d < dimension_.size(); ++d) {
       for (const std::vector<RankId>& group : job_.graph.dimensions[d].groups) {
         std::vector<RankId>& placed = all_.dimensions[dimension_[d].index()].groups.emplace_back();
-        for (const RankId rank : group) placed.push_back(job_.gpus[rank.index()]);
+        for (const RankId rank : group) placed.push_back(ranks_[rank.index()]);
       }
     }
   }
@@ -102,6 +103,7 @@ class JobMerger {
 
   TaskGraph& all_;
   const PlacedJob& job_;
+  const std::vector<RankId>& ranks_;  // by rank of the job
   std::uint32_t number_;
   std::vector<DimensionId> dimension_;  // by dimension of the job
   std::uint32_t works_ = 0;
@@ -123,19 +125,40 @@ void complete_groups(Dimension& dimension, std::size_t ranks) {
   index_groups(dimension, ranks);
 }
 
+// By job, by its rank: its rank among all. Fills gpu_of_rank where GPUs are shared.
+std::vector<std::vector<RankId>> number_ranks(std::span<const PlacedJob> jobs, std::size_t gpus, GpuSharing& sharing) {
+  std::vector<bool> taken(gpus, false);
+  std::vector<RankId> gpu_of_rank;
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) gpu_of_rank.emplace_back(gpu);
+  std::vector<std::vector<RankId>> ranks;
+  for (const PlacedJob& job : jobs) {
+    std::vector<RankId>& of_job = ranks.emplace_back();
+    for (const RankId gpu : job.gpus) {
+      const bool first = !taken[gpu.index()];
+      taken[gpu.index()] = true;
+      of_job.push_back(first ? gpu : RankId(gpu_of_rank.size()));
+      if (!first) gpu_of_rank.push_back(gpu);
+    }
+  }
+  if (gpu_of_rank.size() > gpus) sharing.gpu_of_rank = std::move(gpu_of_rank);
+  return ranks;
+}
+
 }  // namespace
 
 TaskGraph merge_jobs(std::span<const PlacedJob> jobs, std::size_t gpus) {
   TaskGraph all;
+  const std::vector<std::vector<RankId>> ranks = number_ranks(jobs, gpus, all.sharing);
+  const std::size_t count = std::max(gpus, all.sharing.gpu_of_rank.size());
   all.dimensions = dimensions_of(jobs);
   all.programs.push_back({.name = "idle", .tasks = {}, .dependencies = {}});
   all.programs.front().job = kNoJob;
-  all.program_of.assign(gpus, ProgramId(std::size_t{0}));
+  all.program_of.assign(count, ProgramId(std::size_t{0}));
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     all.jobs.push_back(jobs[j].spec);
-    JobMerger(all, jobs[j], static_cast<std::uint32_t>(j)).add();
+    JobMerger(all, jobs[j], ranks[j], static_cast<std::uint32_t>(j)).add();
   }
-  for (Dimension& dimension : all.dimensions) complete_groups(dimension, gpus);
+  for (Dimension& dimension : all.dimensions) complete_groups(dimension, count);
   return all;
 }
 

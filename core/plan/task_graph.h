@@ -10,6 +10,7 @@
 #include "core/base/units.h"
 #include "core/plan/collective_call.h"
 #include "core/plan/dma_path.h"
+#include "core/plan/gpu_sharing.h"
 #include "core/plan/group_layouts.h"
 #include "core/plan/kernel.h"
 
@@ -140,6 +141,7 @@ struct JobSpec {
   std::string name;
   Duration start;                    // of its first step, from the start of the run
   bool host_awaits_receives = false;  // as in ExecutorOptions, of this job
+  TenantLimits limits = {};           // on GPUs that it shares
 };
 
 struct TaskGraph {
@@ -157,6 +159,7 @@ struct TaskGraph {
   // Several jobs, each of whose steps is repeated as long as steps of another one count (core/run/step/job_steps.h).
   // Empty: all ranks are one job.
   std::vector<JobSpec> jobs;
+  GpuSharing sharing = {};  // of these jobs
   int iterations = 1;  // how often every program runs, back to back on each rank
   // Cycles of every program's loop that are left out of the tasks; nothing else is left out.
   std::uint32_t cycles_left_out = 0;

@@ -2,6 +2,7 @@
 
 namespace ringwright {
 
+std::int64_t ComputeModel::sms() const { return 0; }
 Duration ComputeModel::duration_under(const Kernel& kernel, const Contention& /*contention*/) const {
   return duration(kernel);
 }
@@ -41,6 +42,13 @@ Bandwidth memory_under(const ComputeModel& model, const Work& work, const Conten
     seconds += busy;
   }
   return seconds > 0.0 ? Bandwidth(bytes / seconds) : contention.memory;
+}
+
+Bandwidth memory_drawn(const ComputeModel& model, const Work& work, const Contention& contention) {
+  const double seconds = to_seconds(duration_under(model, work, contention));
+  double bytes = 0.0;
+  for (const Kernel& kernel : work.kernels) bytes += static_cast<double>(kernel.bytes.count() * kernel.launches);
+  return seconds > 0.0 ? Bandwidth(bytes / seconds) : Bandwidth(0.0);
 }
 
 Duration issue_time(const ComputeModel& model, const Work& work) {

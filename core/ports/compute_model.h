@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 
 #include "core/base/units.h"
 #include "core/plan/kernel.h"
@@ -13,6 +14,11 @@ struct Contention {
   int sms = 0;       // multiprocessors that its thread blocks occupy
   Bandwidth memory;  // of device memory, that these would take without competition
   Bandwidth copies;  // of device memory, that copy engines take regardless of competition
+  // Where processes share the GPU: the most multiprocessors that the kernel may use, and what the instance of its
+  // process has of the multiprocessors and of the memory. Shares of the GPU.
+  double most_sms = 1.0;
+  double instance_sms = 1.0;
+  double instance_memory = 1.0;
 
   friend auto operator<=>(const Contention&, const Contention&) = default;
 };
@@ -20,6 +26,8 @@ struct Contention {
 class ComputeModel {
  public:
   virtual ~ComputeModel() = default;
+  // Multiprocessors of the GPU; 0 where the model has none, and with it no contention.
+  [[nodiscard]] virtual std::int64_t sms() const;
   // Time of one launch of the kernel, launch overhead included.
   [[nodiscard]] virtual Duration duration(const Kernel& kernel) const = 0;
   // The part of duration() that any launch takes, however little work it has; 0 where the model has none.
@@ -48,6 +56,8 @@ class ComputeModel {
 [[nodiscard]] Duration duration_under(const ComputeModel& model, const Work& work, const Contention& contention);
 // The mean over their time.
 [[nodiscard]] Bandwidth memory_under(const ComputeModel& model, const Work& work, const Contention& contention);
+// The device-memory bandwidth that the kernels draw, the mean over their time.
+[[nodiscard]] Bandwidth memory_drawn(const ComputeModel& model, const Work& work, const Contention& contention);
 // The host's time to issue all of them.
 [[nodiscard]] Duration issue_time(const ComputeModel& model, const Work& work);
 

@@ -181,6 +181,8 @@ class PatternTable {
   std::set<DimensionId> everyone_;
 };
 
+constexpr std::uint64_t kOnOneGpu = 0x1b873593cc9e2d51;  // a role, random
+
 class FootprintBuilder {
  public:
   FootprintBuilder(const TaskGraph& graph, const Choosers& choosers)
@@ -194,6 +196,9 @@ class FootprintBuilder {
       const BackgroundTransfer& transfer = graph_.background[index];
       background_[transfer.from].push_back(index);
       background_[transfer.to].push_back(index);
+    }
+    for (std::size_t rank = 0; rank < graph_.sharing.gpu_of_rank.size(); ++rank) {
+      tenants_[graph_.sharing.gpu_of(RankId(rank))].emplace_back(rank);
     }
     // Gigabytes for a million ranks, which a growing vector would copy.
     constexpr std::size_t kManyRanks = std::size_t{1} << 14U;
@@ -246,7 +251,16 @@ class FootprintBuilder {
     if (background != background_.end()) {
       for (const std::uint32_t index : background->second) add_background(rank, index);
     }
+    add_tenants(rank);
     footprint_.colour.push_back(colour_of(program));
+  }
+
+  // Processes on one GPU slow each other: of equal ranks, those that they meet there are equal.
+  void add_tenants(RankId rank) {
+    if (tenants_.empty()) return;
+    for (const RankId other : tenants_[graph_.sharing.gpu_of(rank)]) {
+      if (other != rank) add_edge(other, {.role = kOnOneGpu});
+    }
   }
 
   // Of the current rank; nearly always that of the previous rank.
@@ -273,6 +287,7 @@ class FootprintBuilder {
     const ProgramId program = graph_.program_of[rank.index()];
     const ProgramTraffic& traffic = traffic_.of_program[program.index()];
     std::uint64_t edges = traffic.messages.size();
+    if (!tenants_.empty()) edges += tenants_[graph_.sharing.gpu_of(rank)].size() - 1;
     if (const auto background = background_.find(rank); background != background_.end())
       edges += background->second.size();
     for (const std::size_t calls : traffic.calls) {
@@ -362,6 +377,7 @@ class FootprintBuilder {
   Traffic traffic_;
   PatternTable patterns_;
   std::map<RankId, std::vector<std::uint32_t>> background_;  // by rank: transfers from or to it
+  std::map<RankId, std::vector<RankId>> tenants_;            // by GPU: the ranks on it; empty: each has its own
   std::vector<std::uint64_t> traits_;  // besides its program, the own properties of the current rank
   ProgramId last_program_;
   std::vector<std::uint64_t> last_traits_;

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/gpu_sharing_settings.h"
 #include "configs/simulation/job_placement.h"
+#include "configs/simulation/spilled_memory.h"
 #include "configs/simulation/step_plan.h"
 #include "core/base/text.h"
 #include "planning/study/each_item.h"
@@ -32,6 +34,46 @@ struct Arranged {
   Diagnostics problems;
 };
 
+Bytes peak_memory(const configs::Scenario& job) {
+  Bytes most;
+  for (const MemoryRow& row : configs::memory_rows(job)) most = std::max(most, row.total);
+  return most;
+}
+
+bool spills(const configs::Scenario& machine) {
+  return machine.gpu_sharing == SharingKind::kAntMan || machine.gpu_sharing == SharingKind::kTgs;
+}
+
+// By job: what of its memory does not fit beside the others on its GPUs, of opportunistic jobs of AntMan and TGS.
+std::vector<Bytes> spilled_memory(const configs::SharedScenario& shared) {
+  const configs::Scenario& machine = shared.machine;
+  const std::vector<std::size_t> first = configs::first_tenants(machine.jobs);
+  std::vector<Bytes> spilled(first.size());
+  for (std::size_t of = 0; of < first.size() && spills(machine); ++of) {
+    Bytes excess = Bytes(0) - machine.cluster.gpu.memory;
+    for (std::size_t j = 0; j < first.size(); ++j) {
+      if (first[j] == of) excess += peak_memory(shared.jobs[j]);
+    }
+    for (std::size_t j = first.size(); j-- > 0;) {
+      if (first[j] != of || !machine.jobs[j].limits.opportunistic || excess <= Bytes(0)) continue;
+      spilled[j] = std::min(excess, peak_memory(shared.jobs[j]));
+      excess = excess - spilled[j];
+    }
+  }
+  return spilled;
+}
+
+// The steps as they are where the jobs run together.
+std::vector<workload::StepPlan> with_spilled_memory(const configs::SharedScenario& shared,
+                                                    const std::vector<workload::StepPlan>& plans) {
+  std::vector<workload::StepPlan> together = plans;
+  const std::vector<Bytes> spilled = spilled_memory(shared);
+  for (std::size_t j = 0; j < plans.size(); ++j) {
+    if (spilled[j] > Bytes(0)) configs::spill_to_host(together[j].graph, spilled[j]);
+  }
+  return together;
+}
+
 std::vector<PlacedJob> placed_jobs(const configs::SharedScenario& shared, const std::vector<workload::StepPlan>& plans,
                                    const Arranged& arranged, std::optional<std::size_t> only) {
   std::vector<PlacedJob> jobs;
@@ -40,7 +82,8 @@ std::vector<PlacedJob> placed_jobs(const configs::SharedScenario& shared, const 
                     .gpus = arranged.hosts[j].gpus,
                     .spec = {.name = arranged.entries[j].name,
                              .start = arranged.entries[j].start,
-                             .host_awaits_receives = !shared.jobs[j].job.parallel.overlap_p2p},
+                             .host_awaits_receives = !shared.jobs[j].job.parallel.overlap_p2p,
+                             .limits = arranged.entries[j].limits},
                     .runs = !only || *only == j});
   }
   return jobs;
@@ -102,13 +145,18 @@ void conclude(const configs::SharedScenario& shared, const std::vector<workload:
     return;
   }
   result.events = arranged.together->events;
+  const std::vector<Bytes> spilled = spilled_memory(shared);
   for (std::size_t j = 0; j < shared.jobs.size(); ++j) {
     result.jobs.push_back({.name = arranged.entries[j].name,
-                           .placement = std::string(to_string(arranged.entries[j].placement)),
+                           .placement = arranged.entries[j].gpus_of.empty()
+                                            ? std::string(to_string(arranged.entries[j].placement))
+                                            : "with " + arranged.entries[j].gpus_of,
+                           .gpus_of = arranged.entries[j].gpus_of,
                            .gpus = arranged.entries[j].gpus,
                            .hosts = arranged.hosts[j].hosts,
                            .units = arranged.hosts[j].units,
                            .tokens_per_step = plans[j].tokens,
+                           .in_host_memory = spilled[j],
                            .together = arranged.together->jobs[j],
                            .alone = arranged.alone[j]->jobs[j]});
   }
@@ -126,7 +174,7 @@ std::vector<std::optional<PlacementPolicy>> policies(Placements placements) {
 Arranged arrange(const configs::SharedScenario& shared, const Fabric& fabric, std::optional<PlacementPolicy> policy) {
   Arranged arranged{.entries = shared.machine.jobs, .hosts = {}, .together = {}, .alone = {}, .problems = {}};
   for (JobEntry& entry : arranged.entries) {
-    if (policy && entry.placement != PlacementPolicy::kHosts) entry.placement = *policy;
+    if (policy && entry.gpus_of.empty() && entry.placement != PlacementPolicy::kHosts) entry.placement = *policy;
   }
   arranged.alone.resize(arranged.entries.size());
   auto hosts = configs::place_jobs(shared.machine, arranged.entries, fabric);
@@ -136,6 +184,35 @@ Arranged arrange(const configs::SharedScenario& shared, const Fabric& fabric, st
     arranged.problems = std::move(hosts.error());
   }
   return arranged;
+}
+
+// Jobs on the same GPUs need their memory together; an instance of MIG has a part of it.
+void add_shared_memory(const configs::SharedScenario& shared, std::vector<std::string>& names) {
+  const configs::Scenario& machine = shared.machine;
+  const std::vector<std::size_t> first = configs::first_tenants(machine.jobs);
+  const std::vector<Bytes> spilled = spilled_memory(shared);
+  for (std::size_t of = 0; of < first.size(); ++of) {
+    std::vector<std::string> on;
+    Bytes needed;
+    for (std::size_t j = 0; j < first.size(); ++j) {
+      if (first[j] != of) continue;
+      const Bytes own = peak_memory(shared.jobs[j]);
+      const Bytes instance = scale(machine.cluster.gpu.memory, machine.jobs[j].limits.instance_memory);
+      if (machine.gpu_sharing == SharingKind::kMig && own > instance) {
+        names.push_back(fmt::format("{}: {} of an instance with {}", machine.jobs[j].name, to_string(own),
+                                    to_string(instance)));
+      }
+      needed += own - spilled[j];
+      on.push_back(machine.jobs[j].name);
+    }
+    if (on.size() < 2 || machine.gpu_sharing == SharingKind::kMig || needed <= machine.cluster.gpu.memory) continue;
+    names.push_back(fmt::format("{} on one GPU: {} of {}", join(on, ", "), to_string(needed),
+                                to_string(machine.cluster.gpu.memory)));
+  }
+}
+
+std::string sharing_of(const configs::Scenario& machine) {
+  return configs::share_gpus(machine.jobs) ? std::string(configs::to_string(machine.gpu_sharing)) : std::string();
 }
 
 std::vector<std::string> jobs_too_large(const configs::SharedScenario& shared) {
@@ -148,6 +225,7 @@ std::vector<std::string> jobs_too_large(const configs::SharedScenario& shared) {
       break;
     }
   }
+  add_shared_memory(shared, names);
   return names;
 }
 
@@ -156,10 +234,12 @@ std::vector<std::string> jobs_too_large(const configs::SharedScenario& shared) {
 SharingResult share_machine(const configs::SharedScenario& shared, const SharingOptions& options) {
   const configs::Scenario& machine = shared.machine;
   SharingResult result{.scenario = machine.name, .hosts = machine.cluster.hosts, .gpus = machine.cluster.gpus(),
+                       .gpu_sharing = sharing_of(machine),
                        .too_large = jobs_too_large(shared), .arrangements = {}};
   const network_models::Network network = machine.cluster.topology->build();
   std::vector<workload::StepPlan> plans;
   for (const configs::Scenario& job : shared.jobs) plans.push_back(configs::plan_step(job));
+  const std::vector<workload::StepPlan> together = with_spilled_memory(shared, plans);
 
   std::vector<Arranged> arranged;
   for (const auto policy : policies(options.placements)) {
@@ -178,7 +258,8 @@ SharingResult share_machine(const configs::SharedScenario& shared, const Sharing
   each_item(arranged.size(), workers, [&](std::size_t item) {
     Arranged& own = arranged[item];
     if (own.problems.has_errors()) return;
-    note_problems(configs::run_jobs(machine, placed_jobs(shared, plans, own, std::nullopt), {}, options.fold),
+    const configs::Scenario& used = shared.in_mig_mode ? *shared.in_mig_mode : machine;
+    note_problems(configs::run_jobs(used, placed_jobs(shared, together, own, std::nullopt), {}, options.fold),
                   own.together, own.problems);
   });
   std::vector<Diagnostics> problems(arranged.size() * jobs);

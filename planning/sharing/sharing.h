@@ -11,6 +11,7 @@
 #include "configs/scenario/shared_scenario.h"
 #include "configs/simulation/shared_run.h"
 #include "core/base/diagnostic.h"
+#include "core/base/units.h"
 #include "planning/study/workers.h"
 
 namespace ringwright::planning {
@@ -18,12 +19,14 @@ namespace ringwright::planning {
 struct SharedJob {
   std::string name;
   std::string placement;
+  std::string gpus_of;  // the job whose GPUs it shares; empty: it has its own
   std::int64_t gpus = 0;
   std::size_t hosts = 0;
   std::size_t units = 0;  // hosts on the same leaf switches
   std::int64_t tokens_per_step = 0;  // 0: of a recorded step
+  Bytes in_host_memory;  // of a GPU's process, because it does not fit beside the others
   configs::SharedJobFigures together;
-  configs::SharedJobFigures alone;  // the same steps, on the same GPUs, without the other jobs
+  configs::SharedJobFigures alone;  // the same steps, on the same GPUs, whole and without the other jobs
 
   [[nodiscard]] double slowdown() const { return ratio(together.step.mean, alone.step.mean); }
 };
@@ -52,6 +55,7 @@ struct SharingResult {
   std::string scenario;
   std::int64_t hosts = 0;
   std::int64_t gpus = 0;
+  std::string gpu_sharing;             // how jobs on the same GPUs share them; empty: none do
   std::vector<std::string> too_large;  // jobs that do not fit into the memory of their GPUs
   std::vector<Arrangement> arrangements;
 };

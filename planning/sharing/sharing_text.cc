@@ -37,7 +37,13 @@ std::string job_table(const Arrangement& arrangement) {
                    fmt::format("{:.3f}", job.slowdown()), to_string(exposed_of(job.alone.time)),
                    to_string(exposed_of(job.together.time)), std::to_string(job.together.step.count)});
   }
-  return join(indented(table), "");
+  std::string text = join(indented(table), "");
+  for (const SharedJob& job : arrangement.jobs) {
+    if (job.in_host_memory <= Bytes(0)) continue;
+    text += fmt::format("  {}: {} of each GPU's process lie in host memory, and cross PCIe out and in every step\n",
+                        job.name, to_string(job.in_host_memory));
+  }
+  return text;
 }
 
 std::string link_table(const Arrangement& arrangement) {
@@ -107,9 +113,11 @@ std::string json_figures(const configs::SharedJobFigures& figures) {
 std::string json_job(const SharedJob& job) {
   const double seconds = static_cast<double>(job.together.step.mean.count()) / 1e12;
   return fmt::format(
-      "{{\"name\": {}, \"gpus\": {}, \"hosts\": {}, \"units\": {}, \"placement\": {}, \"slowdown\": {}, "
-      "\"tokens_per_s\": {},\n       \"alone\": {},\n       \"together\": {}}}",
-      json_text(job.name), job.gpus, job.hosts, job.units, json_text(job.placement), job.slowdown(),
+      "{{\"name\": {}, \"gpus\": {}, \"hosts\": {}, \"units\": {}, \"placement\": {}, \"gpus_of\": {}, "
+      "\"in_host_memory\": {}, \"slowdown\": {}, \"tokens_per_s\": {},\n       \"alone\": {},\n       "
+      "\"together\": {}}}",
+      json_text(job.name), job.gpus, job.hosts, job.units, json_text(job.placement), json_text(job.gpus_of),
+      job.in_host_memory.count(), job.slowdown(),
       static_cast<double>(job.tokens_per_step) / seconds, json_figures(job.alone), json_figures(job.together));
 }
 
@@ -141,6 +149,7 @@ std::string render_sharing_text(const SharingResult& result) {
   const std::size_t jobs = result.arrangements.front().jobs.size();
   std::string text = fmt::format("{}: {} jobs on {} hosts with {} GPUs\n", result.scenario, jobs,
                                  with_commas(result.hosts), with_commas(result.gpus));
+  if (!result.gpu_sharing.empty()) text += "  jobs on the same GPUs share them by " + result.gpu_sharing + "\n";
   for (const std::string& job : result.too_large) text += "  does not fit: " + job + "\n";
   for (const Arrangement& arrangement : result.arrangements) text += arrangement_text(arrangement);
   if (result.arrangements.size() > 1) text += comparison_text(result);
@@ -153,8 +162,10 @@ std::string render_sharing_json(const SharingResult& result) {
   for (const std::string& job : result.too_large) too_large.push_back(json_text(job));
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.jobs/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
-      "  \"scenario\": {}, \"hosts\": {}, \"gpus\": {}, \"too_large\": [{}],\n  \"arrangements\": [\n    {}\n  ]\n}}\n",
-      json_text(RINGWRIGHT_VERSION), json_text(result.scenario), result.hosts, result.gpus, join(too_large, ", "),
+      "  \"scenario\": {}, \"hosts\": {}, \"gpus\": {}, \"gpu_sharing\": {}, \"too_large\": [{}],\n"
+      "  \"arrangements\": [\n    {}\n  ]\n}}\n",
+      json_text(RINGWRIGHT_VERSION), json_text(result.scenario), result.hosts, result.gpus,
+      json_text(result.gpu_sharing), join(too_large, ", "),
       join(arrangements, ",\n    "));
 }
 

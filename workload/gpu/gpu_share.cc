@@ -1,6 +1,7 @@
 #include "workload/gpu/gpu_share.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ringwright::workload {
 namespace {
@@ -11,20 +12,25 @@ constexpr double kMostOfEngines = 0.5;
 }  // namespace
 
 GpuShare::GpuShare(const GpuSpec& gpu, const Contention& contention, double reached)
-    : gpu_(gpu), contention_(contention), all_(gpu.memory_bandwidth.count() * reached) {
+    : gpu_(gpu),
+      contention_(contention),
+      sms_(std::max<std::int64_t>(std::llround(static_cast<double>(gpu.sms) * contention.instance_sms), 1)),
+      all_(gpu.memory_bandwidth.count() * reached * contention.instance_memory) {
   left_ = all_ - std::min(contention.copies.count(), all_ * kMostOfEngines);
   // Every data movement has at least one thread block.
-  const std::int64_t blocks = std::clamp<std::int64_t>(contention.sms, 1, std::max<std::int64_t>(gpu.sms - 1, 1));
-  blocks_part_ = static_cast<double>(blocks) / static_cast<double>(gpu.sms);
+  const std::int64_t blocks = std::clamp<std::int64_t>(contention.sms, 1, std::max<std::int64_t>(sms_ - 1, 1));
+  blocks_part_ = static_cast<double>(blocks) / static_cast<double>(sms_);
 }
 
 GpuSpec GpuShare::of_kernel() const {
   GpuSpec left = gpu_;
-  left.sms = std::max<std::int64_t>(gpu_.sms - contention_.sms, 1);
+  const std::int64_t most = std::llround(static_cast<double>(gpu_.sms) * contention_.most_sms);
+  left.sms = std::max<std::int64_t>(std::min(sms_ - contention_.sms, most), 1);
   const double share = static_cast<double>(left.sms) / static_cast<double>(gpu_.sms);
   for (FlopRate& peak : left.peak) peak = peak * share;
   const double granted = (left_ - std::min(contention_.memory.count(), left_ * blocks_part_)) / all_;
-  left.memory_bandwidth = gpu_.memory_bandwidth * std::min(granted, share / gpu_.streaming_share);
+  const double drawable = static_cast<double>(left.sms) / static_cast<double>(sms_) / gpu_.streaming_share;
+  left.memory_bandwidth = gpu_.memory_bandwidth * (contention_.instance_memory * std::min(granted, drawable));
   return left;
 }
 

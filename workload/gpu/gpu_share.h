@@ -8,8 +8,13 @@
 //     kernel = min(kernel's demand,       max(memory - thread blocks' demand, kernel's share of memory))
 //     blocks = min(thread blocks' demand, max(memory - drawn by the kernel,   their share of memory))
 //
+// A process may be limited to some of the multiprocessors (MPS), or to an instance with a part of them and of the
+// memory, where the same rule holds (MIG).
+//
 // Together they never draw more than the memory bandwidth, and neither draws more than its demand.
 #pragma once
+
+#include <cstdint>
 
 #include "core/plan/kernel.h"
 #include "core/ports/compute_model.h"
@@ -32,6 +37,7 @@ class GpuShare {
  private:
   const GpuSpec& gpu_;
   Contention contention_;
+  std::int64_t sms_;  // of the process's instance: all where there are none
   double all_;      // bytes per second that streams reach
   double left_;     // of these, by copy engines
   double blocks_part_;

@@ -89,6 +89,7 @@ class Calibrated final : public ComputeModel {
   [[nodiscard]] Duration launch_overhead(const Kernel& kernel) const override {
     return from_seconds(start_seconds(kernel, gpu_)) / kernel.share_of;
   }
+  [[nodiscard]] std::int64_t sms() const override { return gpu_.sms; }
   [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
     return Calibrated(share(contention).of_kernel(), pace_).duration(kernel);
   }

@@ -50,6 +50,7 @@ class Roofline final : public ComputeModel {
  public:
   Roofline(const GpuSpec& gpu, const Efficiencies& efficiencies) : gpu_(gpu), efficiencies_(efficiencies) {}
 
+  [[nodiscard]] std::int64_t sms() const override { return gpu_.sms; }
   [[nodiscard]] Duration duration_under(const Kernel& kernel, const Contention& contention) const override {
     return Roofline(GpuShare(gpu_, contention, efficiencies_.memory).of_kernel(), efficiencies_).duration(kernel);
   }

@@ -6,8 +6,18 @@
 #include "core/base/check.h"
 
 namespace ringwright {
+namespace {
 
-ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), classes_(inputs.classes) {
+Contention without_memory(Contention contention) {
+  contention.memory = {};
+  contention.copies = {};
+  return contention;
+}
+
+}  // namespace
+
+ContendedCompute::ContendedCompute(const Inputs& inputs)
+    : inputs_(inputs), classes_(inputs.classes.count()), shared_(inputs.graph, inputs.classes) {
   for (OfClass& of : classes_) {
     of.in_flight.resize(inputs.graph.dimensions.size(), 0);
     of.lost.resize(inputs.graph.dimensions.size());
@@ -17,15 +27,16 @@ ContendedCompute::ContendedCompute(const Inputs& inputs) : inputs_(inputs), clas
 
 void ContendedCompute::compute(ClassId rank_class, const Job& job) {
   OfClass& of = classes_[rank_class.index()];
-  count_up(of);
+  count_up(rank_class);
   const auto alone = static_cast<double>(job.alone.count());
   of.running.push_back({.job = job, .left = alone, .rate = {}, .end = {}, .ends_at = {}});
   share_out(rank_class);
+  watch(rank_class);
 }
 
 void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
   OfClass& of = classes_[rank_class.index()];
-  count_up(of);
+  count_up(rank_class);
   const Held held{.claim = claim, .number = of.claims++};
   if (claim.once_data_move) {
     await(of, held);
@@ -41,7 +52,7 @@ void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
   const auto held = std::ranges::find(of.held, task, [](const Held& h) { return h.claim.task; });
   const bool is_awaited = held == of.held.end() && of.awaited_task.contains(task);
   if (held == of.held.end() && !is_awaited) return;
-  count_up(of);
+  count_up(rank_class);
   if (is_awaited) {
     forget_awaited(of, task);
   } else {
@@ -54,7 +65,7 @@ void ContendedCompute::release(ClassId rank_class, std::uint32_t task) {
 
 void ContendedCompute::on_movement(ClassId rank_class, DimensionId dimension, int in_flight) {
   OfClass& of = classes_[rank_class.index()];
-  count_up(of);
+  count_up(rank_class);
   of.in_flight[dimension.index()] = in_flight;
   mark_copy_blocks(of, dimension);
   share_out(rank_class);
@@ -95,13 +106,25 @@ void ContendedCompute::mark_copy_blocks(OfClass& of, DimensionId dimension) {
   visited_ += of.held.size();
 }
 
+// Of all on the GPU, since a change of one changes the rates of all.
+void ContendedCompute::count_up(ClassId rank_class) {
+  const SharedGpu* const gpu = shared_.of(rank_class);
+  if (gpu == nullptr) return count_up(classes_[rank_class.index()]);
+  for (const ClassId tenant : gpu->tenants) count_up(classes_[tenant.index()]);
+}
+
 // Work done, and time lost, since the last change.
 void ContendedCompute::count_up(OfClass& of) {
   const auto passed = static_cast<double>((inputs_.engine.now() - of.since).count());
   of.since = inputs_.engine.now();
   if (passed <= 0.0) return;
   book_copy_blocks(of, passed * (1.0 - of.copy_blocks));
+  if (!of.running.empty()) {
+    of.history.computing += passed;
+    of.history.granted += passed * of.kernels;
+  }
   for (Running& running : of.running) {
+    if (running.rate.all <= 0.0) continue;
     const double done = passed * running.rate.all;
     const double with_sms_held = done / running.rate.sms_only;
     running.left = std::max(running.left - done, 0.0);
@@ -140,29 +163,42 @@ Contention ContendedCompute::taken(const OfClass& of) {
   return all;
 }
 
-// New rates for the class's current computing and data movement. Computing that ends at this instant keeps its end: it
-// must not matter whether the end or another change of the same instant comes first.
 void ContendedCompute::share_out(ClassId rank_class) {
+  if (const SharedGpu* const gpu = shared_.of(rank_class); gpu != nullptr) return share_out(*gpu);
+  set_rates(rank_class, taken(classes_[rank_class.index()]), 1.0);
+  pace_copy_blocks(rank_class);
+}
+
+// New rates for the class's current computing. Computing that ends at this instant keeps its end: it must not matter
+// whether the end or another change of the same instant comes first.
+void ContendedCompute::set_rates(ClassId rank_class, const Contention& contention, double time) {
   OfClass& of = classes_[rank_class.index()];
-  const Contention all = taken(of);
+  of.kernels = time;
   for (Running& running : of.running) {
-    running.rate = rate_of(running.job.work, all);
+    running.rate = rate_of(running.job.work, contention).for_part(time);
     const bool scheduled = running.end.order != 0;
     if (scheduled && running.ends_at == inputs_.engine.now()) continue;
     if (scheduled) inputs_.engine.cancel(running.end);
+    running.end = {};
+    if (running.rate.all <= 0.0) continue;
     const Duration left(std::llround(running.left / running.rate.all));
     const std::uint32_t task = running.job.task;
     running.ends_at = inputs_.engine.now() + left;
     running.end = inputs_.engine.after(left, [this, rank_class, task] { end(rank_class, task); });
   }
-  pace_copy_blocks(rank_class);
 }
 
 void ContendedCompute::pace_copy_blocks(ClassId rank_class) {
-  OfClass& of = classes_[rank_class.index()];
-  of.copy_blocks = 1.0;
-  for (const Running& running : of.running) of.copy_blocks = std::min(of.copy_blocks, running.rate.copy_blocks);
-  inputs_.clocks.set_speed(rank_class, of.copy_blocks);
+  double speed = 1.0;
+  for (const Running& running : classes_[rank_class.index()].running) {
+    speed = std::min(speed, running.rate.copy_blocks);
+  }
+  set_copy_blocks(rank_class, speed);
+}
+
+void ContendedCompute::set_copy_blocks(ClassId rank_class, double speed) {
+  classes_[rank_class.index()].copy_blocks = speed;
+  inputs_.clocks.set_speed(rank_class, speed);
 }
 
 ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Contention& contention) {
@@ -179,22 +215,28 @@ ContendedCompute::Rate ContendedCompute::rate_of(std::uint32_t work, const Conte
   const double asked = contention.memory.count();
   const double copy_blocks = asked > 0.0 ? memory_under(inputs_.compute, asked_work, contention).count() / asked : 1.0;
   entry->second = {
-      .all = all, .sms_only = std::max(all, share({.sms = contention.sms})), .copy_blocks = std::min(copy_blocks, 1.0)};
+      .all = all,
+      .sms_only = std::max(all, share(without_memory(contention))),
+      .copy_blocks = std::min(copy_blocks, 1.0)};
   return entry->second;
 }
 
 void ContendedCompute::end(ClassId rank_class, std::uint32_t task) {
   OfClass& of = classes_[rank_class.index()];
-  count_up(of);
+  count_up(rank_class);
   const auto erased = std::erase_if(of.running, [task](const Running& running) { return running.job.task == task; });
   CHECK(erased == 1, "a compute task ends once");
-  pace_copy_blocks(rank_class);
+  if (const SharedGpu* const gpu = shared_.of(rank_class); gpu != nullptr) {
+    share_out(*gpu);
+  } else {
+    pace_copy_blocks(rank_class);
+  }
   inputs_.listener.on_computed(rank_class, task);
 }
 
 void ContendedCompute::restart(ClassId rank_class) {
   OfClass& of = classes_[rank_class.index()];
-  count_up(of);
+  count_up(rank_class);
   std::ranges::fill(of.lost, Loss{});
 }
 

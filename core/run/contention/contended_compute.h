@@ -7,6 +7,10 @@
 // cost of held multiprocessors alone, in proportion to how many each holds, then the rest on those that use memory
 // bandwidth, in proportion to how much. Of several concurrent tasks, the one that takes most memory bandwidth from the
 // thread blocks sets their speed.
+//
+// Where processes share a GPU, a change of one changes the rates of all (sharing_rule.h): a kernel continues on the
+// part of the GPU, and of its time, that the rule gives its process. Time lost to other processes is booked on no
+// dimension.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +24,7 @@
 #include "core/ports/compute_model.h"
 #include "core/record/run_record.h"
 #include "core/run/job/activity_ledger.h"
+#include "core/run/contention/shared_gpus.h"
 #include "core/run/job/copy_block_clocks.h"
 
 namespace ringwright {
@@ -38,7 +43,7 @@ class ContendedCompute final : public MovementWatcher {
     const ComputeModel& compute;
     CopyBlockClocks& clocks;
     ComputeListener& listener;
-    std::size_t classes = 0;
+    const RankClasses& classes;
   };
   explicit ContendedCompute(const Inputs& inputs);
 
@@ -78,6 +83,11 @@ class ContendedCompute final : public MovementWatcher {
     double all = 1.0;
     double sms_only = 1.0;
     double copy_blocks = 1.0;  // speed of thread blocks meanwhile, relative to running alone
+
+    // For a part of the time; 0: it waits, and disturbs nothing.
+    [[nodiscard]] Rate for_part(double time) const {
+      return time > 0.0 ? Rate{all * time, sms_only * time, copy_blocks} : Rate{0.0, 0.0, 1.0};
+    }
   };
   struct Running {
     Job job;
@@ -116,15 +126,29 @@ class ContendedCompute final : public MovementWatcher {
     std::vector<int> in_flight;  // by dimension
     std::vector<Loss> lost;      // by dimension
     double copy_blocks = 1.0;         // speed of thread blocks
+    double kernels = 1.0;             // TenantShare::kernels
+    TenantHistory history;            // since the rule of a shared GPU adapted last
     TimePoint since;             // time up to which work is counted
   };
 
+  void count_up(ClassId rank_class);
   void count_up(OfClass& of);
   static void book(OfClass& of, double to_sms, double to_memory);
   static void book_copy_blocks(OfClass& of, double lost);
   static Contention taken(const OfClass& of);
   void share_out(ClassId rank_class);
+  void share_out(const SharedGpu& gpu);
+  void set_rates(ClassId rank_class, const Contention& contention, double time);
   void pace_copy_blocks(ClassId rank_class);
+  void set_copy_blocks(ClassId rank_class, double speed);
+  [[nodiscard]] std::vector<Tenant> tenants_now(const SharedGpu& gpu) const;
+  [[nodiscard]] Contention taken_by_kernels(ClassId rank_class, const TenantShare& share);
+  [[nodiscard]] Contention contention_of(const SharedGpu& gpu, std::size_t tenant,
+                                         const std::vector<TenantShare>& shares);
+  [[nodiscard]] double slowest_copies(const SharedGpu& gpu, const std::vector<TenantShare>& shares,
+                                      std::size_t tenant) const;
+  void watch(ClassId rank_class);
+  void adapt(ClassId rank_class);
   static void await(OfClass& of, const Held& receive);
   static void forget_awaited(OfClass& of, std::uint32_t task);
   static void begin_to_move(OfClass& of, DimensionId dimension);
@@ -135,6 +159,8 @@ class ContendedCompute final : public MovementWatcher {
   Inputs inputs_;
   std::vector<OfClass> classes_;
   std::map<std::pair<std::uint32_t, Contention>, Rate> rates_;
+  std::map<std::pair<std::uint32_t, double>, Bandwidth> drawn_;  // by work and share of the multiprocessors
+  SharedGpus shared_;
   std::uint64_t visited_ = 0;
 };
 

@@ -11,7 +11,7 @@ GpuContention::GpuContention(const Inputs& inputs)
                 .compute = inputs.compute,
                 .clocks = clocks_,
                 .listener = inputs.listener,
-                .classes = inputs.classes.count()}) {}
+                .classes = inputs.classes}) {}
 
 void GpuContention::hold(const PlayedJob& job, ClassId c, std::uint32_t task, const Task& entry) {
   const TaskGraph& graph = job.graph;

@@ -228,8 +228,9 @@ TEST(ContendedCompute, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
     const TenSms gpu;
     CopyBlockClocks clocks(engine, 1);
     NotesTheEnd end(engine);
+    const RankClasses one = identity_classes(1);
     ContendedCompute contended(
-        {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = end, .classes = 1});
+        {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = end, .classes = one});
     engine.at(TimePoint(Duration(1)), [&] { contended.release(ClassId(0), 1); });
     engine.at(TimePoint(decided), [&] {
       engine.at(TimePoint(Duration(100)), [&] {
@@ -256,8 +257,9 @@ std::uint64_t claims_visited(int receives) {
   const TenSms gpu;
   CopyBlockClocks clocks(engine, 1);
   NobodyListens nobody;
+  const RankClasses one = identity_classes(1);
   ContendedCompute contended(
-      {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = nobody, .classes = 1});
+      {.engine = engine, .graph = graph, .compute = gpu, .clocks = clocks, .listener = nobody, .classes = one});
   const auto count = static_cast<std::uint32_t>(receives);
   for (std::uint32_t task = 0; task < count; ++task) {
     contended.hold(ClassId(0), {.dimension = pp, .task = task, .takes = {.sms = 2}, .once_data_move = true});
