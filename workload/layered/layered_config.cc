@@ -25,6 +25,10 @@ constexpr std::array kLayeredOptimizers = {Option{"sgd", "no state"},
                                            Option{"adam", "two fp32 values for each weight"}};
 constexpr std::array kLayeredOptimizerValues = {LayeredOptimizer::kSgd, LayeredOptimizer::kMomentum,
                                                 LayeredOptimizer::kAdam};
+constexpr std::array kConvolutions = {
+    Option{"auto", "Winograd's algorithm for 3 x 3 convolutions of stride 1 in fp32, as cuDNN chooses"},
+    Option{"direct", "every product of the convolution (cuDNN's implicit GEMMs)"}};
+constexpr std::array kConvolutionValues = {ConvolutionAlgorithm::kAuto, ConvolutionAlgorithm::kDirect};
 constexpr std::array kLayeredTypes = {Option{"fp32", ""}, Option{"tf32", "GEMMs of fp32 on tensor cores"},
                                       Option{"bf16", ""}, Option{"fp16", ""}};
 constexpr std::array kLayeredTypeValues = {DataType::kFp32, DataType::kTf32, DataType::kBf16, DataType::kFp16};
@@ -118,6 +122,9 @@ LayeredModel read_layered(ConfigMap& map, const LayeredMachine& machine) {
   model.precision = choice_of(
       map, {.name = "precision", .doc = "type of GEMMs and activations", .fallback = std::string("fp32")},
       kLayeredTypes, kLayeredTypeValues);
+  model.convolution = choice_of(
+      map, {.name = "convolution", .doc = "the algorithm of convolutions", .fallback = std::string("auto")},
+      kConvolutions, kConvolutionValues);
   model.optimizer =
       choice_of(map, {.name = "optimizer", .doc = "its state", .fallback = std::string("momentum")},
                 kLayeredOptimizers, kLayeredOptimizerValues);

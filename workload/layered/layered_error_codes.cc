@@ -25,8 +25,9 @@ constexpr std::array kLayeredCodes = {
               "Servers are whole hosts, the last ones of the job. Dedicated servers leave at least one host for\n"
               "workers.",
               "parameter_server: { servers: 4 } on 4 hosts   # write dedicated: false, or servers: 3"},
-    ErrorCode{"E549", "parameter servers in a model of NCCL's kernels",
-              "Workers and servers exchange messages of their own; NCCL's kernels do not carry them.",
+    ErrorCode{"E549", "parameter servers that cannot be simulated like this",
+              "Workers and servers exchange messages of their own; NCCL's kernels do not carry them. Asynchronous and\n"
+              "stale-synchronous workers have no common training step: `ringwright servers` simulates them.",
               "collectives: { model: chunks } with layer_table.parameter_server   # write model: steps"},
 };
 

@@ -11,6 +11,13 @@ double forward_flops(const LayerRow& row) {
   return 2.0 * static_cast<double>(row.positions) * static_cast<double>(row.k) * static_cast<double>(row.n);
 }
 
+bool has_winograd(const LayeredModel& model, const LayerRow& row) {
+  constexpr std::int64_t kLeastChannels = 16;
+  if (model.convolution != ConvolutionAlgorithm::kAuto || model.precision != DataType::kFp32) return false;
+  const std::int64_t channels = row.k / 9;
+  return row.k % 9 == 0 && channels >= kLeastChannels && row.positions > 1 && row.inputs == channels * row.positions;
+}
+
 double saved_elements(const LayerRow& row) {
   const double outputs = static_cast<double>(row.positions) * static_cast<double>(row.n);
   // ReLU works in place on the norm's output; without a norm, on the GEMM's.

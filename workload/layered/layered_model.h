@@ -32,11 +32,15 @@ struct LayerRow {
 // SGD with momentum has one fp32 value for each weight, Adam two.
 enum class LayeredOptimizer { kSgd, kMomentum, kAdam };
 
+// kAuto: what cuDNN would choose: Winograd's algorithm where a layer has it. kDirect: every product of the convolution.
+enum class ConvolutionAlgorithm { kAuto, kDirect };
+
 struct LayeredModel {
   std::string name;
   std::vector<LayerRow> layers;
   std::int64_t global_batch = 1;
   DataType precision = DataType::kFp32;  // of GEMMs and activations; weights and gradients are fp32
+  ConvolutionAlgorithm convolution = ConvolutionAlgorithm::kAuto;
   LayeredOptimizer optimizer = LayeredOptimizer::kMomentum;
   Bytes first_bucket;  // of gradients that are reduced together
   Bytes bucket;        // later ones
@@ -49,6 +53,9 @@ inline constexpr double kLayerWeightBytes = 4.0;
 [[nodiscard]] std::int64_t parameters_of(const LayerRow& row);
 // FLOPs of one layer's forward GEMM for one sample: 2 x positions x k x n.
 [[nodiscard]] double forward_flops(const LayerRow& row);
+// Whether it is a 3 x 3 convolution of stride 1, in fp32, with channels enough for the batched GEMMs of Winograd's
+// algorithm.
+[[nodiscard]] bool has_winograd(const LayeredModel& model, const LayerRow& row);
 // Elements that one sample leaves for the backward pass: the layer's output, and what the norm and ReLU behind it make.
 [[nodiscard]] double saved_elements(const LayerRow& row);
 

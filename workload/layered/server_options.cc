@@ -1,9 +1,13 @@
 #include "workload/layered/server_options.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
+
+#include "core/config/choice_of.h"
 
 namespace ringwright::workload {
 namespace {
@@ -16,17 +20,58 @@ void refuse(ConfigMap& map, std::string_view key, const std::string& why, const 
 
 }  // namespace
 
+namespace {
+
+constexpr std::array kUpdates = {
+    Option{"sync", "once the pushes of all workers have arrived"},
+    Option{"async", "each push as it arrives; workers wait for nobody (`ringwright servers`)"},
+    Option{"ssp", "as async, but no worker is more than `staleness` steps ahead of the slowest"}};
+constexpr std::array kUpdateValues = {ServerUpdates::kSync, ServerUpdates::kAsync, ServerUpdates::kStaleSync};
+
+ServerService read_service(ConfigMap& own) {
+  ServerService service;
+  service.updates = choice_of(
+      own, {.name = "updates", .doc = "when servers apply gradients", .fallback = std::string("sync")}, kUpdates,
+      kUpdateValues);
+  const bool stale = service.updates == ServerUpdates::kStaleSync;
+  if (stale || own.documenting()) {
+    service.staleness = own.integer(
+        {.name = "staleness", .doc = "ssp: steps by which workers may differ", .fallback = 3, .min = 0,
+         .max = 1'000'000});
+  } else if (own.has("staleness")) {
+    own.ignore("staleness", "only 'updates: ssp' bounds it");
+  }
+  if (service.updates == ServerUpdates::kSync && !own.documenting()) {
+    for (const std::string_view key : {"request_time", "threads"}) {
+      if (own.has(key)) own.ignore(key, "synchronous servers are bound by host memory; `updates: async` or ssp has it");
+    }
+    return service;
+  }
+  service.request = own.duration({.name = "request_time",
+                                  .doc = "CPU time of a server's thread for each push, besides the update",
+                                  .fallback = Duration(0),
+                                  .min = Duration(0)});
+  service.threads = own.integer(
+      {.name = "threads", .doc = "threads of a server, that apply pushes at the same time", .fallback = 4, .min = 1,
+       .max = 1024});
+  if (!own.documenting() && !own.has("threads")) own.assume("threads", "4", "threads of a server are not known");
+  return service;
+}
+
+}  // namespace
+
 std::optional<LayeredLayout> read_layered_layout(ConfigMap& map, const LayeredLayout& all) {
   LayeredLayout layout = all;
   if (!map.has("parameter_server") && !map.documenting()) return layout;
   ConfigMap own = map.map("parameter_server",
                           "hosts that add gradients and update parameters (ps-lite, MXNet KVStore, BytePS), instead of "
-                          "an all-reduce; synchronous");
+                          "an all-reduce");
   const std::int64_t servers =
       own.integer({.name = "servers", .doc = "hosts that are servers, the last ones", .min = 1, .max = kMostServers});
   const bool dedicated = own.boolean({.name = "dedicated",
                                       .doc = "their GPUs compute nothing; otherwise every server host trains as well",
                                       .fallback = true});
+  layout.service = read_service(own);
   if (map.documenting()) return layout;
   if (all.ranks % all.host_ranks != 0) {
     refuse(map, "parameter_server",

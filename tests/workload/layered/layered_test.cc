@@ -104,6 +104,40 @@ TEST(LayerTable, TheFirstLayerNeedsNoInputGradient) {
   EXPECT_DOUBLE_EQ(of_kernels.count(), expected / 2);
 }
 
+std::int64_t winograd_layers(const LayeredModel& model) {
+  std::int64_t count = 0;
+  for (const LayerRow& row : model.layers) count += has_winograd(model, row) ? row.count : 0;
+  return count;
+}
+
+// All 3 x 3 convolutions of VGG-16 but the one of three channels; those of ResNet-50 without the three of stride 2 that
+// begin its stages, and without the first layer's 7 x 7.
+TEST(LayerTable, ConvolutionsOfStrideOneHaveWinograd) {
+  EXPECT_EQ(winograd_layers(shipped("vgg16")), 12);
+  EXPECT_EQ(winograd_layers(shipped("resnet50")), 13);
+  EXPECT_EQ(winograd_layers(read("preset: vgg16, global_batch: 64, convolution: direct").model), 0);
+  EXPECT_EQ(winograd_layers(read("preset: vgg16, global_batch: 64, precision: fp16").model), 0);
+}
+
+// 16 instead of 36 products for four outputs of a channel, and 32 additions an input channel, 24 an output channel.
+TEST(LayerTable, WinogradHasFewerProducts) {
+  constexpr double kPositions = 784, kChannels = 64, kOutputs = 32, kSamples = 8;
+  LayeredModel model{.name = "one",
+                     .layers = {{.name = "conv", .positions = 784, .k = 576, .n = 32, .inputs = 784 * 64,
+                                 .epilogue = LayerEpilogue::kNone, .activates = false}},
+                     .global_batch = 8,
+                     .first_bucket = Bytes(1),
+                     .bucket = Bytes(1)};
+  const auto forward = [&] {
+    const StepPlan plan = build_layered_step(model, {.ranks = 1});
+    return plan.graph.works.front().kernels.front().flops.count();
+  };
+  const double tiles = kPositions / 4 * kSamples;
+  EXPECT_DOUBLE_EQ(forward(), tiles * (32 * kChannels * kOutputs + 32 * kChannels + 24 * kOutputs));
+  model.convolution = ConvolutionAlgorithm::kDirect;
+  EXPECT_DOUBLE_EQ(forward(), 2 * kPositions * 9 * kChannels * kOutputs * kSamples);
+}
+
 // Weights 3 x 256,000 x 4 bytes; 4 samples of 1000 inputs and 3 x 256 outputs in fp32; one momentum.
 TEST(LayerTable, MemoryIsThatOfItsTensors) {
   const StageMemory memory = layered_memory(three_layers(Bytes(1), Bytes(1)), {.ranks = 2}, {});
