@@ -16,8 +16,9 @@ namespace ringwright::tools {
 
 // One factory per command, in the file with its name.
 CommandFactory make_run, make_search, make_capacity, make_sweep, make_compare, make_what_if, make_sensitivity,
-    make_goodput, make_jobs, make_cluster, make_collective, make_tune, make_report, make_validate, make_calibrate,
-    make_list, make_explain, make_probe, make_astra, make_inspect, make_schema, make_topo, make_version;
+    make_goodput, make_jobs, make_servers, make_embeddings, make_cluster, make_collective, make_tune, make_report,
+    make_validate, make_calibrate, make_list, make_explain, make_probe, make_astra, make_inspect, make_schema,
+    make_topo, make_version;
 
 namespace {
 
@@ -25,7 +26,8 @@ std::vector<std::unique_ptr<Command>> make_commands() {
   std::vector<std::unique_ptr<Command>> commands;
   for (CommandFactory* make :
        {make_run,     make_search, make_capacity, make_sweep,   make_compare,    make_what_if,
-        make_sensitivity, make_goodput, make_jobs, make_cluster, make_collective, make_tune,
+        make_sensitivity, make_goodput, make_jobs, make_servers, make_embeddings, make_cluster,
+        make_collective, make_tune,
         make_report,  make_astra,  make_validate, make_calibrate, make_list,     make_explain,
         make_inspect, make_schema, make_topo,     make_probe,      make_version}) {
     commands.push_back(make());

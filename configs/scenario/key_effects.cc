@@ -55,6 +55,7 @@ constexpr std::array kEffects = {
               "only a transformer that is described by its sizes has attention"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
     KeyEffect{"probing", "", "only 'ringwright probe' uses it"},
+    KeyEffect{"recommendation.upkeep", "", "only 'ringwright embeddings' uses it"},
     in_closed_form("faults[].link"),
     in_closed_form("faults[].nic"),
     in_closed_form("faults[].nic_port"),

@@ -20,6 +20,10 @@ Job read_recommendation_job(ConfigMap root, const Cluster& cluster, std::int64_t
   Job job;
   RecommendationJob& recommendation = job.recommendation.emplace();
   recommendation.model = workload::read_recommendation(map, {.gpu = cluster.gpu, .ranks = ranks});
+  if (recommendation.model.cache.on() && cluster.fabric == "graph" && !root.documenting()) {
+    map.error("cache", "E554", "rows of tables lie in host memory, and a fabric of type graph has none",
+              "describe the hosts by cluster.node");
+  }
   recommendation.placement =
       workload::place_tables(recommendation.model, {.ranks = ranks, .memory = cluster.gpu.memory});
   if (!root.documenting()) workload::check_balance(map, recommendation.placement);

@@ -394,6 +394,11 @@ Result<Outcome> simulate_mean(const Scenario& scenario, FoldMode fold, const Sim
 }  // namespace
 
 Result<Outcome> simulate(const Scenario& scenario, FoldMode fold, const SimulateOptions& options) {
+  if (scenario.job.layered && scenario.job.layered->layout.service.updates != workload::ServerUpdates::kSync) {
+    return tl::unexpected(failure("E549", "workers of asynchronous parameter servers have no common training step",
+                                  Place{.file = scenario.simulate.steps_at.file},
+                                  "`ringwright servers FILE` simulates them; or 'updates: sync'"));
+  }
   Result<Outcome> outcome = simulate_mean(scenario, fold, options, options.checkpointing);
   if (!outcome || !outcome->report || !outcome->report->facts.checkpoint) return outcome;
   SimulateOptions plain = options;

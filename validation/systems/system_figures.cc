@@ -12,6 +12,7 @@
 #include "planning/operation/goodput.h"
 #include "planning/study/point.h"
 #include "validation/reliability/reliability_cases.h"
+#include "validation/systems/study_figures.h"
 
 namespace ringwright::validation {
 namespace {
@@ -139,6 +140,7 @@ Result<double> figure_with(const SystemRow& row, std::vector<std::string> settin
                            const std::vector<std::string>& overrides) {
   settings.insert(settings.end(), overrides.begin(), overrides.end());
   if (row.run == SystemRun::kCollective) return collective_figure(row, settings);
+  if (!study_figure_names(row.run).empty()) return study_figure(row, settings);
   return row.run == SystemRun::kStep ? step_figure(row, settings) : job_figure(row, settings);
 }
 
@@ -159,6 +161,7 @@ std::optional<SystemCall> system_call(std::string_view figure) {
 }
 
 bool is_system_figure(SystemRun run, std::string_view name) {
+  if (!study_figure_names(run).empty()) return is_study_figure(run, name);
   if (run == SystemRun::kCollective) return system_call(name).has_value();
   if (run == SystemRun::kGoodput) return std::ranges::find(kJobFigures, name) != kJobFigures.end();
   if (name.starts_with(kItemOf)) return name.size() > kItemOf.size();
@@ -172,6 +175,7 @@ std::string system_figure_names(SystemRun run) {
   if (run == SystemRun::kGoodput) names.assign(kJobFigures.begin(), kJobFigures.end());
   if (run == SystemRun::kCollective) names = {"time_us OPERATION SIZE", "busbw OPERATION SIZE"};
   if (run == SystemRun::kStep) names.assign(kStepFigures.begin(), kStepFigures.end());
+  for (const std::string_view name : study_figure_names(run)) names.emplace_back(name);
   return "one of " + join(names, ", ");
 }
 

@@ -18,7 +18,10 @@ constexpr std::array<std::string_view, 3> kSystemCells{"id", "name", "run"};
 constexpr std::array kSystemRuns{TableWord<SystemRun>{"none", SystemRun::kNone},
                                  TableWord<SystemRun>{"step", SystemRun::kStep},
                                  TableWord<SystemRun>{"goodput", SystemRun::kGoodput},
-                                 TableWord<SystemRun>{"collective", SystemRun::kCollective}};
+                                 TableWord<SystemRun>{"collective", SystemRun::kCollective},
+                                 TableWord<SystemRun>{"jobs", SystemRun::kJobs},
+                                 TableWord<SystemRun>{"servers", SystemRun::kServers},
+                                 TableWord<SystemRun>{"embeddings", SystemRun::kEmbeddings}};
 constexpr std::array kSystemChecks{
     TableWord<SystemCheck>{"exact", SystemCheck::kExact}, TableWord<SystemCheck>{"within", SystemCheck::kWithin},
     TableWord<SystemCheck>{"at least", SystemCheck::kAtLeast}, TableWord<SystemCheck>{"at most", SystemCheck::kAtMost},
@@ -73,6 +76,9 @@ void check_system_row(TableCells& cells, const CsvRow& line, const SystemRow& ro
 std::string command_begin(const SystemRow& row) {
   if (row.run == SystemRun::kStep) return "ringwright run " + row.scenario;
   if (row.run == SystemRun::kGoodput) return "ringwright goodput " + row.scenario;
+  if (row.run == SystemRun::kJobs) return "ringwright jobs " + row.scenario;
+  if (row.run == SystemRun::kServers) return "ringwright servers " + row.scenario;
+  if (row.run == SystemRun::kEmbeddings) return "ringwright embeddings " + row.scenario;
   const auto call = system_call(row.figure);
   if (!call) return {};
   const std::string bytes = std::to_string(call->bytes.count());

@@ -8,8 +8,9 @@
 
 namespace ringwright::validation {
 
-// What a row runs: nothing, a training step, a job with failures, or one collective on a machine.
-enum class SystemRun { kNone, kStep, kGoodput, kCollective };
+// What a row runs: nothing, a training step, a job with failures, one collective on a machine, several jobs, or the
+// study of parameter servers or of embedding tables.
+enum class SystemRun { kNone, kStep, kGoodput, kCollective, kJobs, kServers, kEmbeddings };
 
 // kExact: to 0.1 %. kWithin: to a tolerance. kAtLeast and kAtMost: bounds. kDirection: a ratio is above or below 1 as
 // the published one is; only the sign is compared.

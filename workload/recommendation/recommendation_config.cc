@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "workload/recommendation/upkeep_config.h"
+
 #include "core/config/choice_of.h"
 namespace ringwright::workload {
 namespace {
@@ -211,6 +213,25 @@ void read_types(ConfigMap& map, const GpuSpec& gpu, RecommendationModel& model) 
             fmt::format("set {}: fp32", map.path_of("precision")));
 }
 
+void read_cache(ConfigMap& map, EmbeddingCache& cache) {
+  if (!map.has("cache") && !map.documenting()) return;
+  ConfigMap own = map.map("cache", "rows that GPUs keep of tables in host memory; without it tables are in GPU memory");
+  cache.rows = own.percent({.name = "rows",
+                            .doc = "share of each table's rows that the GPU holds, the most popular ones (HugeCTR)",
+                            .fallback = 1.0,
+                            .min = 0.0,
+                            .max = 1.0});
+  cache.lookahead = own.integer({.name = "lookahead",
+                                 .doc = "batches ahead whose rows are fetched (Bagpipe), not the most popular; 0: off",
+                                 .fallback = 0,
+                                 .min = 0,
+                                 .max = 10'000});
+  if (!map.documenting() && own.has("rows") && own.has("lookahead")) {
+    own.error("rows", "E550", fmt::format("{} and {} are two kinds of cache", own.path_of("rows"),
+                                          own.path_of("lookahead")), "leave one of them out");
+  }
+}
+
 void read_step(ConfigMap& map, std::int64_t ranks, RecommendationModel& model) {
   model.global_batch =
       map.integer({.name = "global_batch", .doc = "samples of a training step", .min = 1, .max = 1'000'000'000});
@@ -223,6 +244,12 @@ void read_step(ConfigMap& map, std::int64_t ranks, RecommendationModel& model) {
   model.gather_efficiency =
       map.percent({.name = "gather_efficiency", .doc = kGather, .fallback = 0.8, .min = 0.01, .max = 1.0});
   if (!map.has("gather_efficiency")) map.assume("gather_efficiency", "80%", kGather);
+  model.zipf = map.number({.name = "zipf",
+                           .doc = "skew of lookups: the i-th most popular row has a share of i^-zipf of them; 0: none",
+                           .fallback = 0.0,
+                           .min = 0.0,
+                           .max = 4.0});
+  read_cache(map, model.cache);
   model.prefetch_indices = map.boolean({.name = "prefetch_indices",
                                         .doc = "whether the indices of the next batch are exchanged during this step "
                                                "(TorchRec's TrainPipelineSparseDist)",
@@ -250,6 +277,7 @@ RecommendationModel read_recommendation(ConfigMap& map, const RecommendationMach
   check_dot(map, model);
   read_types(map, machine.gpu, model);
   read_step(map, machine.ranks, model);
+  model.upkeep = read_upkeep(map);
   return model;
 }
 

@@ -21,6 +21,10 @@ constexpr std::array kRecommendationCodes = {
     ErrorCode{"E553", "too many embedding tables",
               "Tables, and parts of their columns, are placed one by one, up to 100,000.",
               "tables: [{count: 200000, rows: 100, dim: 8}]   # fewer with a higher pooling"},
+    ErrorCode{"E554", "embedding tables that are not there, or not in host memory",
+              "`ringwright embeddings` is about the tables of a recommendation model. A cache of rows needs hosts\n"
+              "with memory, as cluster.node describes them.",
+              "recommendation: { preset: dlrm-criteo, zipf: 1.05, cache: { rows: 1% } }"},
     ErrorCode{"W550", "tables that are placed unevenly",
               "The rank with the most lookups and pooled rows sets the pace of the others. An all-to-all of unequal\n"
               "parts takes as long as the largest rank's part, and is simulated with that size.",

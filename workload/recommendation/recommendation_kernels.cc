@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "workload/recommendation/row_access.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -105,10 +107,29 @@ std::vector<TableShare> replicated_tables(const RecommendationModel& model, cons
   return shares;
 }
 
-// -expm1(n log1p(-1/R)): exact for large R, too.
+// Uniformly -expm1(n log1p(-1/R)): exact for large R, too.
 double distinct_rows(double rows, double lookups) {
   if (rows <= 1.0) return std::min(1.0, lookups);
   return -rows * std::expm1(lookups * std::log1p(-1.0 / rows));
+}
+
+double distinct_rows(const RecommendationModel& model, double rows, double lookups) {
+  return model.zipf > 0.0 && rows > 1.0 ? RowAccess(rows, model.zipf).distinct(lookups) : distinct_rows(rows, lookups);
+}
+
+double fetched_rows(const RecommendationModel& model, double rows, double lookups) {
+  if (!model.cache.on()) return 0.0;
+  const RowAccess access(rows, model.zipf);
+  const auto ahead = static_cast<double>(model.cache.lookahead);
+  if (ahead > 0.0) return access.distinct(lookups * (ahead + 1.0)) - access.distinct(lookups * ahead);
+  return access.distinct(lookups, model.cache.rows * rows);
+}
+
+double held_rows(const RecommendationModel& model, double rows, double lookups) {
+  if (!model.cache.on()) return rows;
+  const auto ahead = static_cast<double>(model.cache.lookahead);
+  if (ahead > 0.0) return RowAccess(rows, model.zipf).distinct(lookups * ahead);
+  return model.cache.rows * rows + fetched_rows(model, rows, lookups);
 }
 
 std::vector<Kernel> lookup_kernels(const RecommendationModel& model, const std::string& name,
@@ -137,7 +158,7 @@ std::vector<Kernel> sparse_update_kernels(const RecommendationModel& model, cons
     sorted += count * share.lookups;
     gradients += count * share.lookups * static_cast<double>(share.columns) * bytes_per_element(model.comm_precision);
     const double row = in_sectors(weight_bytes(model, share)) + in_sectors(row_state_bytes(model, share.columns));
-    updated += count * distinct_rows(share.rows, share.lookups) * 2.0 * row;
+    updated += count * distinct_rows(model, share.rows, share.lookups) * 2.0 * row;
   }
   const double passes = std::max(1.0, std::ceil(std::log2(std::max(2.0, all_rows)) / kRadixBits));
   Kernel sort =

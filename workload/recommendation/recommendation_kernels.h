@@ -3,7 +3,8 @@
 // Lookups are fused over tables (FBGEMM's table-batched embeddings): every row is read in whole 32-byte sectors of
 // memory, at a share of the speed of a stream, and its pooled sum is written; indices are read. The backward pass sorts
 // the indices, reads the gradient of every looked up row, and updates each distinct row once, together with its
-// optimizer state (fused optimizer). Distinct rows: R (1 - (1 - 1/R)^n) for n lookups in R rows at random.
+// optimizer state (fused optimizer). Distinct rows: R (1 - (1 - 1/R)^n) for n lookups in R rows at random; of skewed
+// lookups: row_access.h.
 // Dense layers: a GEMM with bias, and a ReLU, for each; three kernels backward, or two without gradient of the input.
 #pragma once
 
@@ -32,8 +33,16 @@ struct TableShare {
 [[nodiscard]] std::vector<TableShare> replicated_tables(const RecommendationModel& model,
                                                         const TablePlacement& placement);
 
-// Distinct rows among so many lookups at random.
+// Distinct rows among so many lookups, all rows alike.
 [[nodiscard]] double distinct_rows(double rows, double lookups);
+// The same by the model's skew.
+[[nodiscard]] double distinct_rows(const RecommendationModel& model, double rows, double lookups);
+// Of tables in host memory: distinct rows that a step fetches from there, and as many that it writes back. With a cache
+// of the most popular rows: those of the batch that it does not hold. With a lookahead of L: those of the batch that
+// enters the window, which are in none of the L before it.
+[[nodiscard]] double fetched_rows(const RecommendationModel& model, double rows, double lookups);
+// Rows in GPU memory: all where there is no cache.
+[[nodiscard]] double held_rows(const RecommendationModel& model, double rows, double lookups);
 
 // Each is empty for no tables.
 [[nodiscard]] std::vector<Kernel> lookup_kernels(const RecommendationModel& model, const std::string& name,

@@ -34,6 +34,32 @@ struct TableGroup {
   std::int64_t column_shards = 1;  // kColumnWise: parts of equal width
 };
 
+// Where the rows of tables that are not copied to all ranks are. `rows` below 1, or a lookahead: in the memory of the
+// rank's host, and a cache in GPU memory has the most popular ones (HugeCTR), or those of the next batches (Bagpipe).
+struct EmbeddingCache {
+  double rows = 1.0;           // share of a table's rows that the cache holds
+  std::int64_t lookahead = 0;  // batches ahead whose rows are fetched before they are needed; 0: fetched when needed
+
+  [[nodiscard]] bool on() const { return rows < 1.0 || lookahead > 0; }
+};
+
+// How tables are saved and restored, for `ringwright embeddings` (planning/embeddings).
+enum class TableCheckpoints { kFull, kOneShot, kConsecutive, kIntermittent };
+
+struct EmbeddingUpkeep {
+  TableCheckpoints checkpoints = TableCheckpoints::kFull;
+  Duration interval;             // between two checkpoints
+  std::int64_t bits = 32;        // of a saved weight
+  Bandwidth storage;             // of all writers, and readers, together
+  Duration time_between_failures;  // of any server
+  Duration restart;              // from a failure until training goes on, without loading
+  std::int64_t servers = 1;      // that hold the tables in equal parts
+  double portion_of_lost_samples = 0.1;  // that partial recovery may lose (PLS of CPR)
+  std::int64_t data_servers = 4;         // of a group with erasure code
+  std::int64_t parity_servers = 1;
+  Bandwidth server_bandwidth;    // of a server's NIC
+};
+
 struct RecommendationModel {
   std::string name;
   std::int64_t dense_features = 1;
@@ -51,6 +77,9 @@ struct RecommendationModel {
   DataType comm_precision = DataType::kFp32;  // of pooled embeddings and their gradients between ranks
   SparseOptimizer optimizer = SparseOptimizer::kRowwiseAdagrad;
   double gather_efficiency = 1.0;  // speed of rows at random, relative to a stream of the same bytes
+  double zipf = 0.0;  // the row of rank i is looked up with a probability proportional to i^-zipf; 0: all alike
+  EmbeddingCache cache;
+  EmbeddingUpkeep upkeep;
   bool prefetch_indices = false;   // indices of the next batch are exchanged during this step
   Bytes bucket;                    // of gradients that are reduced together
 };

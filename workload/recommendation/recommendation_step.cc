@@ -17,6 +17,9 @@ namespace {
 constexpr StreamIndex kExchangeStream = 1;
 constexpr CommStream kEmbeddingStream{.dimension = DimensionId(0), .stream = kExchangeStream};
 constexpr CommStream kGradientStream{.dimension = DimensionId(1), .stream = kExchangeStream};
+// Rows of tables in host memory; in both directions at once.
+constexpr CommStream kFetchStream{.dimension = DimensionId(2), .stream = 2};
+constexpr CommStream kWriteBackStream{.dimension = DimensionId(2), .stream = 3};
 constexpr std::int64_t kFirstBucket = 1 << 20;  // dist._DEFAULT_FIRST_BUCKET_BYTES of PyTorch
 
 std::size_t ranks_in(const TablePlacement& placement) {
@@ -39,10 +42,14 @@ class RoleWriter {
         shares_{.placed = placed_tables(model, placement, placement.roles[role]),
                 .row_wise = row_wise_tables(model, placement),
                 .replicated = replicated_tables(model, placement)},
+        host_bytes_(exchanged_with_host()),
         samples_(model.global_batch / static_cast<std::int64_t>(ranks_in(placement))),
         buckets_(model.bucket, std::min(model.bucket, Bytes(kFirstBucket))) {}
 
   [[nodiscard]] Program write(std::vector<Bytes>& sent) && {
+    const bool ahead = model_.cache.lookahead > 0;
+    if (host_bytes_ > Bytes(0)) fetch();
+    if (host_bytes_ > Bytes(0) && ahead) write_back({});
     const std::vector<TaskIndex> pooled = look_up();
     const std::vector<DenseLayer> bottom = bottom_layers(model_);
     forward("bottom MLP", bottom);
@@ -56,7 +63,12 @@ class RoleWriter {
     reduce(buckets_.close());
     for (const TaskIndex task : returned) writer_.wait(task);
     update();
+    if (host_bytes_ > Bytes(0) && !ahead) write_back(writer_.last_computation());
     sent = {embedding_bytes_, gradient_bytes_};
+    if (model_.cache.on()) {
+      sent.push_back(host_bytes_ * 2);
+      return writer_.finish(kWriteBackStream.stream + 1);
+    }
     return writer_.finish(ranks_in(placement_) > 1 ? 2 : 1);
   }
 
@@ -67,6 +79,32 @@ class RoleWriter {
   [[nodiscard]] TaskIndex exchange(CollectiveKind kind, Bytes bytes, std::string_view label) {
     embedding_bytes_ += bytes;
     return writer_.collective(kEmbeddingStream, {.kind = kind, .bytes = bytes}, label);
+  }
+
+  // Weights and optimizer state of the rows that a step exchanges with host memory, in one direction.
+  [[nodiscard]] Bytes exchanged_with_host() const {
+    double bytes = 0.0;
+    for (const std::vector<TableShare>* shares : {&shares_.placed, &shares_.row_wise}) {
+      for (const TableShare& share : *shares) {
+        const double weights = static_cast<double>(share.columns) * bytes_per_element(model_.embedding_precision);
+        bytes += static_cast<double>(share.tables) * fetched_rows(model_, share.rows, share.lookups) *
+                 (weights + row_state_bytes(model_, share.columns));
+      }
+    }
+    return as_bytes(bytes);
+  }
+
+  // With a lookahead the rows are those of a later batch; otherwise lookups wait for them.
+  void fetch() {
+    const TaskIndex fetched = writer_.send_after(
+        kFetchStream, {.bytes = host_bytes_, .path = DmaPath::kFromMemory}, "rows from host memory", {});
+    if (model_.cache.lookahead == 0) writer_.wait(fetched);
+  }
+
+  // Rows leave the cache for those that enter it; with a lookahead, those that an earlier step was the last to use.
+  void write_back(const std::vector<TaskIndex>& after) {
+    static_cast<void>(writer_.send_after(kWriteBackStream, {.bytes = host_bytes_, .path = DmaPath::kToMemory},
+                                         "rows to host memory", after));
   }
 
   // Indices, lookups, and the exchanges of pooled rows.
@@ -173,6 +211,7 @@ class RoleWriter {
     std::vector<TableShare> placed, row_wise, replicated;
   };
   Shares shares_;
+  Bytes host_bytes_;      // fetched from host memory, and written back, in a step
   std::int64_t samples_;  // of this rank
   GradientBuckets buckets_;
   std::vector<TaskIndex> reduced_;
@@ -187,6 +226,15 @@ Flops flops_of(const TaskGraph& graph, const Program& program) {
     if (task.kind == TaskKind::kCompute) sum += total_flops(graph.works[task.detail]);
   }
   return sum;
+}
+
+// Every rank alone with its host.
+Dimension each_alone(std::string name, std::size_t ranks) {
+  Dimension dimension;
+  dimension.name = std::move(name);
+  for (std::size_t rank = 0; rank < ranks; ++rank) dimension.groups.push_back({RankId(rank)});
+  index_groups(dimension, ranks);
+  return dimension;
 }
 
 void count_work(const RecommendationModel& model, const TablePlacement& placement, StepPlan& plan) {
@@ -260,12 +308,13 @@ StepPlan build_recommendation_step(const RecommendationModel& model, const Table
     plan.graph.programs.push_back(RoleWriter(model, placement, tables, role).write(plan.communication.emplace_back()));
   }
   for (const std::uint32_t role : placement.role_of_rank) plan.graph.program_of.emplace_back(role);
-  if (ranks_in(placement) > 1) {
+  if (ranks_in(placement) > 1 || model.cache.on()) {
     for (const std::string& name : recommendation_dimensions())
       plan.graph.dimensions.push_back(world_dimension(name, ranks_in(placement)));
   } else {
     for (std::vector<Bytes>& row : plan.communication) row.clear();
   }
+  if (model.cache.on()) plan.graph.dimensions.push_back(each_alone("host", ranks_in(placement)));
   tables.move_into(plan.graph);
   count_work(model, placement, plan);
   return plan;

@@ -1,0 +1,209 @@
+#include "planning/embeddings/embeddings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "configs/simulation/simulate.h"
+#include "workload/recommendation/recommendation_kernels.h"
+#include "workload/recommendation/row_access.h"
+
+namespace ringwright::planning {
+namespace {
+
+using workload::EmbeddingUpkeep;
+using workload::RecommendationModel;
+using workload::RowAccess;
+using workload::TableCheckpoints;
+using workload::TableGroup;
+
+constexpr std::array kCachedShares{0.001, 0.01, 0.1, 0.5};
+constexpr std::array<std::int64_t, 4> kLookaheads{1, 10, 50, 200};
+constexpr double kCheckpointedSeconds = 86400.0;
+constexpr double kRowNumber = 8.0;       // bytes, of a row that is saved by itself
+constexpr double kScaleAndOffset = 8.0;  // of a quantised row
+
+double columns_of(const TableGroup& group) { return static_cast<double>(group.dim); }
+
+// In GPU memory: weights and optimizer state.
+double row_bytes(const RecommendationModel& model, const TableGroup& group) {
+  return columns_of(group) * bytes_per_element(model.embedding_precision) + row_state_bytes(model, group.dim);
+}
+
+double lookups_of(const RecommendationModel& model, const TableGroup& group) {
+  return static_cast<double>(model.global_batch) * group.pooling;
+}
+
+// Calls visit(group, tables, access, lookups of one table in a step) for each group.
+template <class Visit>
+void for_each_group(const RecommendationModel& model, Visit&& visit) {
+  for (const TableGroup& group : model.tables) {
+    visit(group, static_cast<double>(group.count), RowAccess(static_cast<double>(group.rows), model.zipf),
+          lookups_of(model, group));
+  }
+}
+
+CacheRow cache_row(const RecommendationModel& model, double share) {
+  CacheRow row{.rows = share};
+  double lookups = 0.0;
+  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+    const double top = share * static_cast<double>(group.rows);
+    lookups += tables * of_step;
+    row.hits += tables * of_step * access.share_of_top(top);
+    row.fetched += tables * access.distinct(of_step, top) * row_bytes(model, group);
+  });
+  row.hits /= lookups;
+  return row;
+}
+
+LookaheadRow lookahead_row(const RecommendationModel& model, std::int64_t batches) {
+  LookaheadRow row{.batches = batches};
+  double rows = 0.0;
+  const auto ahead = static_cast<double>(batches);
+  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+    const double held = access.distinct(of_step * ahead);
+    rows += tables * static_cast<double>(group.rows);
+    row.held += tables * held;
+    row.fetched += tables * (access.distinct(of_step * (ahead + 1.0)) - held) * row_bytes(model, group);
+  });
+  row.held /= rows;
+  return row;
+}
+
+// Rows that changed in so many steps, as they are saved.
+double saved_bytes(const RecommendationModel& model, double steps) {
+  const auto bits = static_cast<double>(model.upkeep.bits);
+  const bool quantised = model.upkeep.bits < 32;
+  double bytes = 0.0;
+  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+    const double row = columns_of(group) * bits / 8.0 + row_state_bytes(model, group.dim) +
+                       (quantised ? kScaleAndOffset : 0.0) + kRowNumber;
+    bytes += tables * access.distinct(of_step * steps) * row;
+  });
+  return bytes;
+}
+
+// All rows, in order, so that they need no numbers.
+double full_bytes(const RecommendationModel& model, double bits) {
+  double bytes = 0.0;
+  for (const TableGroup& group : model.tables) {
+    const double row = columns_of(group) * bits / 8.0 + row_state_bytes(model, group.dim) +
+                       (bits < 32.0 ? kScaleAndOffset : 0.0);
+    bytes += static_cast<double>(group.count) * static_cast<double>(group.rows) * row;
+  }
+  return bytes;
+}
+
+// The checkpoints of a day, the first of all rows. Of intermittent ones, all rows again once further increments are
+// expected to write more than that, as the last one predicts (Check-N-Run, section 4.1).
+CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints policy, double steps) {
+  const auto count = static_cast<std::int64_t>(std::max(1.0, kCheckpointedSeconds / to_seconds(model.upkeep.interval)));
+  const double all = full_bytes(model, static_cast<double>(model.upkeep.bits));
+  double written = all, kept = all, increments = 0.0, since = 0.0;
+  CheckpointRow row;
+  for (std::int64_t i = 1; i < count; ++i) {
+    since += 1.0;
+    double own = saved_bytes(model, steps * (policy == TableCheckpoints::kConsecutive ? 1.0 : since));
+    const bool again = policy == TableCheckpoints::kIntermittent && own * since > all + increments;
+    if (policy == TableCheckpoints::kFull || again || own > all) {
+      own = all;
+      since = 0.0;
+      increments = 0.0;
+      kept = std::max(kept, all);
+    } else {
+      increments += own;
+      kept = std::max(kept, all + (policy == TableCheckpoints::kConsecutive ? increments : own));
+    }
+    if (i == 1) row.first = own;
+    written += own;
+  }
+  row.mean = written / static_cast<double>(count);
+  row.largest_kept = kept;
+  const double fp32 = full_bytes(model, 32.0);
+  row.less_written = fp32 / row.mean;
+  row.less_kept = fp32 / kept;
+  return row;
+}
+
+std::vector<CheckpointRow> checkpoint_rows(const RecommendationModel& model, Duration step) {
+  const double steps = to_seconds(model.upkeep.interval) / to_seconds(step);
+  constexpr std::array kPolicies{std::pair{"full", TableCheckpoints::kFull},
+                                 std::pair{"one_shot", TableCheckpoints::kOneShot},
+                                 std::pair{"consecutive", TableCheckpoints::kConsecutive},
+                                 std::pair{"intermittent", TableCheckpoints::kIntermittent}};
+  std::vector<CheckpointRow> rows;
+  for (const auto& [name, policy] : kPolicies) {
+    CheckpointRow row = checkpoint_row(model, policy, steps);
+    row.policy = name;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::vector<RecoveryRow> recovery_rows(const RecommendationModel& model) {
+  const EmbeddingUpkeep& upkeep = model.upkeep;
+  const double fail = to_seconds(upkeep.time_between_failures), restart = to_seconds(upkeep.restart);
+  const auto servers = static_cast<double>(upkeep.servers);
+  const double save = full_bytes(model, 32.0) / upkeep.storage.count();
+  const double load = save;
+  const double best = std::sqrt(2.0 * save * fail);
+  const double allowed = 2.0 * upkeep.portion_of_lost_samples * servers * fail;
+  const auto full = [&](double interval) { return save / interval + (load + interval / 2.0 + restart) / fail; };
+  const auto partial = [&](double interval) { return save / interval + (load / servers + restart) / fail; };
+  const auto pls = [&](double interval) { return interval / (2.0 * fail * servers); };
+  return {{.kind = "full", .interval = from_seconds(best), .overhead = full(best), .pls = 0.0},
+          {.kind = "partial, same interval", .interval = from_seconds(best), .overhead = partial(best),
+           .pls = pls(best)},
+          {.kind = "partial", .interval = from_seconds(allowed), .overhead = partial(allowed), .pls = pls(allowed)}};
+}
+
+// A step sends the difference of each updated row to the owner of each parity.
+void add_erasure_code(const RecommendationModel& model, EmbeddingsResult& result) {
+  const EmbeddingUpkeep& upkeep = model.upkeep;
+  const auto data = static_cast<double>(upkeep.data_servers), parity = static_cast<double>(upkeep.parity_servers);
+  const auto servers = static_cast<double>(upkeep.servers);
+  double updated = 0.0;
+  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+    updated += tables * access.distinct(of_step) * (row_bytes(model, group) + kRowNumber);
+  });
+  result.memory_overhead = parity / data;
+  result.parity_bytes = updated * parity;
+  const double seconds = result.parity_bytes / servers / upkeep.server_bandwidth.count();
+  result.parity_overhead = seconds / to_seconds(result.step);
+  // The new server receives k parts as large as its own.
+  result.rebuild = from_seconds(result.table_bytes / servers * data / upkeep.server_bandwidth.count());
+}
+
+}  // namespace
+
+Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario) {
+  if (!scenario.job.recommendation) {
+    return tl::unexpected(failure("E554", "the scenario has no recommendation model",
+                                  Place{.file = scenario.simulate.steps_at.file},
+                                  "recommendation: {preset: dlrm-criteo}"));
+  }
+  const auto outcome = configs::simulate(scenario, configs::FoldMode::kFold);
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (!outcome->report) {
+    return tl::unexpected(failure("E554", "the step of the model does not end",
+                                  Place{.file = scenario.simulate.steps_at.file}));
+  }
+  const RecommendationModel& model = scenario.job.recommendation->model;
+  EmbeddingsResult result{.scenario = scenario.name, .step = outcome->report->step_time.mean};
+  double lookups = 0.0, distinct = 0.0;
+  for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
+    result.table_bytes += tables * static_cast<double>(group.rows) * row_bytes(model, group);
+    lookups += tables * of_step;
+    distinct += tables * access.distinct(of_step);
+  });
+  result.unique_rows = distinct / lookups;
+  for (const double share : kCachedShares) result.caches.push_back(cache_row(model, share));
+  for (const std::int64_t batches : kLookaheads) result.lookaheads.push_back(lookahead_row(model, batches));
+  result.checkpoints = checkpoint_rows(model, result.step);
+  result.recoveries = recovery_rows(model);
+  add_erasure_code(model, result);
+  return result;
+}
+
+}  // namespace ringwright::planning

@@ -1,0 +1,98 @@
+#include "planning/servers/servers.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace ringwright::planning {
+namespace {
+
+using workload::LayeredLayout;
+using workload::ServerUpdates;
+
+constexpr std::int64_t kUsualStaleness = 3;
+
+std::string mode_name(const configs::ServerMode& mode) {
+  switch (mode.updates) {
+    case ServerUpdates::kSync: return "sync";
+    case ServerUpdates::kAsync: return "async";
+    case ServerUpdates::kStaleSync: return fmt::format("ssp {}", mode.staleness);
+  }
+  return {};
+}
+
+// Of a worker's step.
+double samples_of(const configs::Scenario& scenario) {
+  const configs::LayeredJob& job = *scenario.job.layered;
+  return static_cast<double>(job.model.global_batch) * static_cast<double>(job.layout.host_ranks) /
+         static_cast<double>(job.layout.workers());
+}
+
+ServersRow row_of(const configs::Scenario& scenario, const configs::ServerMode& mode, const ServerRunResult& run) {
+  ServersRow row{.updates = mode_name(mode)};
+  const double speed = run.steps_per_second();
+  const auto workers = static_cast<double>(run.workers.size());
+  row.samples_per_second = speed * samples_of(scenario);
+  row.step = speed > 0.0 ? from_seconds(workers / speed) : Duration(0);
+  row.mean_staleness = run.mean_staleness();
+  row.most_staleness = run.staleness.empty() ? 0 : run.staleness.size() - 1;
+  std::uint64_t least = run.workers.front().steps, most = 0;
+  const double seconds = to_seconds(run.counted) * workers;
+  for (const WorkerFigures& worker : run.workers) {
+    least = std::min(least, worker.steps);
+    most = std::max(most, worker.steps);
+    row.waiting += to_seconds(worker.waiting) / seconds;
+    row.exchanging += to_seconds(worker.exchanging) / seconds;
+  }
+  row.slowest_share = most > 0 ? static_cast<double>(least) / static_cast<double>(most) : 0.0;
+  for (const ServerFigures& server : run.servers) {
+    row.server_busy = std::max(row.server_busy, server.busy);
+    row.longest_queue = std::max(row.longest_queue, server.longest_queue);
+  }
+  return row;
+}
+
+double slowest_worker(const configs::Scenario& scenario, std::int64_t workers) {
+  double slowest = 1.0;
+  const std::vector<double>& of_host = scenario.faults.slowdown_of_host;
+  for (std::size_t host = 0; host < of_host.size() && host < static_cast<std::size_t>(workers); ++host) {
+    slowest = std::max(slowest, of_host[host]);
+  }
+  return slowest;
+}
+
+}  // namespace
+
+Result<ServersResult> study_servers(const configs::Scenario& scenario) {
+  const Place at{.file = scenario.simulate.steps_at.file};
+  if (!scenario.job.layered || scenario.job.layered->layout.servers.count == 0) {
+    return tl::unexpected(failure("E549", "the scenario has no parameter servers", at,
+                                  "layer_table: {preset: vgg16, parameter_server: {servers: 2, updates: async}}"));
+  }
+  const LayeredLayout& layout = scenario.job.layered->layout;
+  auto worker = configs::worker_step(scenario);
+  if (!worker) return tl::unexpected(std::move(worker.error()));
+  ServersResult result{.scenario = scenario.name, .workers = layout.workers() / layout.host_ranks,
+                       .servers = layout.servers.count, .computing = worker->step};
+  configs::WorkerStep slowest = *worker;
+  const double slow = slowest_worker(scenario, result.workers);
+  slowest.step = scale(slowest.step, slow);
+  for (ServerBucket& bucket : slowest.buckets) bucket.ready = scale(bucket.ready, slow);
+  result.ring = configs::ring_step(scenario, slowest);
+  result.ring_samples_per_second = static_cast<double>(result.workers) * samples_of(scenario) / to_seconds(result.ring);
+  const bool bounded = layout.service.updates == ServerUpdates::kStaleSync;
+  const std::array<configs::ServerMode, 3> modes{
+      {{.updates = ServerUpdates::kSync},
+       {.updates = ServerUpdates::kStaleSync, .staleness = bounded ? layout.service.staleness : kUsualStaleness},
+       {.updates = ServerUpdates::kAsync}}};
+  for (const configs::ServerMode& mode : modes) {
+    const auto run = configs::run_parameter_servers(scenario, *worker, mode);
+    if (!run) return tl::unexpected(run.error());
+    result.rows.push_back(row_of(scenario, mode, *run));
+  }
+  return result;
+}
+
+}  // namespace ringwright::planning

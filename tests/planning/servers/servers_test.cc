@@ -1,0 +1,94 @@
+#include "planning/servers/servers.h"
+
+#include <stdexcept>
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::planning::servers_test {
+namespace {
+
+using testing::HasSubstr;
+
+// One layer of 400 MB on hosts with one GPU, which computes in nearly no time, and one NIC of 25 Gb/s.
+std::string table(int hosts, std::string_view servers) {
+  return fmt::format(
+      "layer_table: {{global_batch: {}, bucket: 1GB, first_bucket: 1GB, optimizer: sgd,\n"
+      "  layers: [{{name: fc, k: 10000, n: 10000, inputs: 10000, epilogue: none}}], parameter_server: {{{}}}}}\n"
+      "cluster: {{nodes: {}, node: {{preset: dgx1-v100, gpus: 1, nvlink: {{kind: none}}, nic: {{count: 1, bandwidth: "
+      "25Gbps, efficiency: 1}}}}, fabric: {{type: fat_tree}}}}\ncompute: {{model: roofline}}\n",
+      24, servers, hosts);
+}
+
+ServersResult study(const std::string& text, std::vector<std::string> settings = {}) {
+  auto result = study_servers(configs::load(text, std::move(settings)));
+  if (!result) throw std::runtime_error(render(result.error()));
+  return std::move(*result);
+}
+
+// 2 S n / (k B) of n workers and k dedicated servers: incast at the servers' ports.
+TEST(Servers, SynchronousOnesTakeTheTimeOfTheirPorts) {
+  for (const int servers : {1, 2, 4}) {
+    const ServersResult result =
+        study(table(8 + servers, fmt::format("servers: {}, threads: 64", servers)), {"simulate.steps=2"});
+    const double expected = 2.0 * 0.4 * 8 / servers / 3.125 + to_seconds(result.computing);
+    EXPECT_NEAR(to_seconds(result.rows[0].step), expected, 0.1 * expected) << servers;
+    EXPECT_EQ(result.rows[0].mean_staleness, 0.0);
+  }
+}
+
+// The same as the step of `run`, whose servers are bound by host memory in another way.
+TEST(Servers, SynchronousOnesAgreeWithTheTrainingStep) {
+  const std::string text = table(10, "servers: 2, threads: 64");
+  const ServersResult result = study(text, {"simulate.steps=2"});
+  const auto outcome = configs::simulate(configs::load(text), configs::FoldMode::kFold);
+  ASSERT_TRUE(outcome && outcome->report);
+  const double step = to_seconds(outcome->report->step_time.mean);
+  EXPECT_NEAR(to_seconds(result.rows[0].step), step, 0.1 * step);
+}
+
+// Workers that compute equally long push and pull in lockstep, as if they waited for each other.
+TEST(Servers, EqualWorkersStayInLockstep) {
+  const ServersResult result = study(table(5, "servers: 1, updates: async"), {"simulate.steps=10"});
+  EXPECT_NEAR(result.rows[2].samples_per_second, result.rows[0].samples_per_second,
+              0.01 * result.rows[0].samples_per_second);
+  EXPECT_NEAR(result.rows[2].mean_staleness, 3.0, 0.1);
+}
+
+TEST(Servers, ASlowHostHoldsBackAllButAsynchronousOnes) {
+  const std::string slow = "\nfaults: [{node: 0, compute_scale: 0.3}]\n";
+  const std::string text =
+      "layer_table: {preset: resnet50, global_batch: 256, parameter_server: {servers: 4, updates: ssp, staleness: 2}}\n"
+      "cluster: {nodes: 8, node: {preset: dgx1-v100, gpus: 1, nvlink: {kind: none}}, fabric: {type: fat_tree}}\n"
+      "compute: {model: roofline}\nsimulate: {steps: 10}\n";
+  const ServersResult even = study(text);
+  const ServersResult result = study(text + slow);
+  EXPECT_EQ(result.computing, even.computing);
+  EXPECT_LT(result.rows[0].samples_per_second, 0.5 * even.rows[0].samples_per_second);
+  EXPECT_GT(result.rows[2].samples_per_second, 1.5 * result.rows[0].samples_per_second);
+  EXPECT_GT(result.rows[1].waiting, 0.1);
+  EXPECT_EQ(result.rows[1].updates, "ssp 2");
+  EXPECT_LT(result.rows[2].slowest_share, 0.6);
+}
+
+TEST(Servers, RunRefusesAsynchronousOnes) {
+  const auto outcome =
+      configs::simulate(configs::load(table(5, "servers: 1, updates: async")), configs::FoldMode::kFold);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(render(outcome.error()), HasSubstr("ringwright servers"));
+}
+
+TEST(Servers, NeedParameterServers) {
+  const auto result = study_servers(configs::load(
+      "layer_table: {preset: resnet50, global_batch: 64}\ncluster: {nodes: 1, node: {preset: dgx1-v100}}\n"));
+  ASSERT_FALSE(result);
+  EXPECT_THAT(render(result.error()), HasSubstr("E549"));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::servers_test

@@ -1,0 +1,111 @@
+#include "validation/systems/study_figures.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "configs/scenario/shared_scenario.h"
+#include "core/base/shared_folder.h"
+#include "planning/embeddings/embeddings.h"
+#include "planning/servers/servers.h"
+#include "planning/sharing/sharing.h"
+
+namespace ringwright::validation {
+namespace {
+
+struct StudyFigureName {
+  std::string_view head;  // "hits"
+  std::string_view rest;  // "0.01"
+};
+
+StudyFigureName figure_parts(std::string_view name) {
+  const std::size_t space = name.find(' ');
+  if (space == std::string_view::npos) return {.head = name, .rest = {}};
+  return {.head = name.substr(0, space), .rest = name.substr(space + 1)};
+}
+
+std::string path_of(const SystemRow& row) { return shared_folder("configs") + "/scenarios/" + row.scenario + ".yaml"; }
+
+// Of the row whose field has the wanted text.
+template <class Rows, class Field, class Value>
+std::optional<double> found_in(const Rows& rows, Field field, std::string_view wanted, Value value) {
+  for (const auto& row : rows) {
+    if (row.*field == wanted) return static_cast<double>(row.*value);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<double>> figure_of_jobs(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto shared = configs::load_shared(path_of(row), {.overrides = settings, .share_folders = {}});
+  if (!shared) return tl::unexpected(shared.error());
+  const planning::SharingResult result = planning::share_machine(*shared);
+  const planning::Arrangement& as_given = result.arrangements.front();
+  if (!as_given.was_simulated()) return tl::unexpected(failure("E561", as_given.reason, row.place));
+  for (const planning::SharedJob& job : as_given.jobs) {
+    if (job.name == figure_parts(row.figure).rest) return std::optional(job.slowdown());
+  }
+  return std::optional<double>();
+}
+
+Result<std::optional<double>> figure_of_servers(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto scenario = configs::load_scenario(path_of(row), {.overrides = settings, .share_folders = {}});
+  if (!scenario) return tl::unexpected(scenario.error());
+  const auto result = planning::study_servers(*scenario);
+  if (!result) return tl::unexpected(result.error());
+  const auto [head, rest] = figure_parts(row.figure);
+  if (head == "samples_per_s" && rest == "ring") return std::optional(result->ring_samples_per_second);
+  using planning::ServersRow;
+  const auto value = head == "staleness" ? &ServersRow::mean_staleness : &ServersRow::samples_per_second;
+  return found_in(result->rows, &ServersRow::updates, rest, value);
+}
+
+Result<std::optional<double>> figure_of_embeddings(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto scenario = configs::load_scenario(path_of(row), {.overrides = settings, .share_folders = {}});
+  if (!scenario) return tl::unexpected(scenario.error());
+  const auto result = planning::study_embeddings(*scenario);
+  if (!result) return tl::unexpected(result.error());
+  const auto [head, rest] = figure_parts(row.figure);
+  using planning::CheckpointRow;
+  if (head == "memory_overhead") return std::optional(result->memory_overhead);
+  if (head == "less_written") {
+    return found_in(result->checkpoints, &CheckpointRow::policy, rest, &CheckpointRow::less_written);
+  }
+  if (head == "less_kept") {
+    return found_in(result->checkpoints, &CheckpointRow::policy, rest, &CheckpointRow::less_kept);
+  }
+  using planning::RecoveryRow;
+  if (head == "overhead") return found_in(result->recoveries, &RecoveryRow::kind, rest, &RecoveryRow::overhead);
+  for (const planning::CacheRow& cache : result->caches) {
+    if (fmt::format("{:g}", cache.rows) == rest) return std::optional(cache.hits);
+  }
+  return std::optional<double>();
+}
+
+}  // namespace
+
+std::vector<std::string_view> study_figure_names(SystemRun run) {
+  if (run == SystemRun::kJobs) return {"slowdown"};
+  if (run == SystemRun::kServers) return {"samples_per_s", "staleness"};
+  if (run == SystemRun::kEmbeddings) return {"hits", "less_written", "less_kept", "overhead", "memory_overhead"};
+  return {};
+}
+
+bool is_study_figure(SystemRun run, std::string_view name) {
+  const std::vector<std::string_view> names = study_figure_names(run);
+  return std::ranges::find(names, figure_parts(name).head) != names.end();
+}
+
+Result<double> study_figure(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto figure = row.run == SystemRun::kJobs      ? figure_of_jobs(row, settings)
+                      : row.run == SystemRun::kServers ? figure_of_servers(row, settings)
+                                                       : figure_of_embeddings(row, settings);
+  if (!figure) return tl::unexpected(figure.error());
+  if (!*figure) {
+    return tl::unexpected(failure("E561", "the study of '" + row.id + "' has no figure '" + row.figure + "'",
+                                  row.place));
+  }
+  return **figure;
+}
+
+}  // namespace ringwright::validation

@@ -1,0 +1,25 @@
+// Figures of studies that simulate more than one step: several jobs, parameter servers, embedding tables.
+//
+//   slowdown JOB                        of a job beside the others, against alone (ringwright jobs)
+//   samples_per_s MODE, staleness MODE  of parameter servers: sync, async, "ssp 3"; samples_per_s ring (servers)
+//   hits SHARE                          of lookups, by so many of the most popular rows: `hits 0.01` (embeddings)
+//   less_written POLICY, less_kept POLICY    of checkpoints, than full ones in fp32
+//   overhead KIND                       of recovery: full, partial
+//   memory_overhead                     of an erasure code
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/diagnostic.h"
+#include "validation/systems/system_rows.h"
+
+namespace ringwright::validation {
+
+[[nodiscard]] std::vector<std::string_view> study_figure_names(SystemRun run);
+[[nodiscard]] bool is_study_figure(SystemRun run, std::string_view name);
+// E561 where the study has no such figure.
+[[nodiscard]] Result<double> study_figure(const SystemRow& row, const std::vector<std::string>& settings);
+
+}  // namespace ringwright::validation

@@ -1,0 +1,12 @@
+// Reads `recommendation.upkeep`: how tables are saved and restored.
+#pragma once
+
+#include "core/config/config_map.h"
+#include "workload/recommendation/recommendation_model.h"
+
+namespace ringwright::workload {
+
+// Of `recommendation`; without the block its defaults. Mistakes are recorded in the map.
+[[nodiscard]] EmbeddingUpkeep read_upkeep(ConfigMap& recommendation);
+
+}  // namespace ringwright::workload
