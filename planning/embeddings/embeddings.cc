@@ -28,7 +28,7 @@ double columns_of(const TableGroup& group) { return static_cast<double>(group.di
 
 // In GPU memory: weights and optimizer state.
 double row_bytes(const RecommendationModel& model, const TableGroup& group) {
-  return columns_of(group) * bytes_per_element(model.embedding_precision) + row_state_bytes(model, group.dim);
+  return row_weight_bytes(model, group.dim) + row_state_bytes(model, group.dim);
 }
 
 double lookups_of(const RecommendationModel& model, const TableGroup& group) {

@@ -86,7 +86,7 @@ class RoleWriter {
     double bytes = 0.0;
     for (const std::vector<TableShare>* shares : {&shares_.placed, &shares_.row_wise}) {
       for (const TableShare& share : *shares) {
-        const double weights = static_cast<double>(share.columns) * bytes_per_element(model_.embedding_precision);
+        const double weights = row_weight_bytes(model_, share.columns);
         bytes += static_cast<double>(share.tables) * fetched_rows(model_, share.rows, share.lookups) *
                  (weights + row_state_bytes(model_, share.columns));
       }
