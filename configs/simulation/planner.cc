@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "configs/simulation/data_wait.h"
-#include "configs/simulation/meetings.h"
+#include "configs/simulation/outer_steps.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_facts.h"
@@ -23,7 +23,7 @@ Prediction tell(const Scenario& scenario, const Simulation& simulation, RunRecor
   facts.peak_flop_rate = mean_peak(scenario.cluster, precision_of(scenario.job));
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.data = wait_for_data(scenario, record.iteration_end);
-  if (with_exchange) facts.outer = add_meetings(scenario, *with_exchange, record.iteration_end);
+  if (with_exchange) facts.outer = add_outer_steps(scenario, *with_exchange, record.iteration_end);
   Report report =
       summarise({.record = record, .graph = plan.graph, .classes = simulation.folding().ranks}, std::move(facts));
   return {.step_time = report.step_time,
@@ -41,7 +41,7 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
       is_new ? machine_.cluster.topology->build() : *std::exchange(network_, std::nullopt);
   if (is_new) kept_ = {};
   kept_.overheads = overheads_;
-  workload::StepPlan plan = plan_step(scenario, passes, Checkpointing::kAsGiven, exchange.meeting);
+  workload::StepPlan plan = plan_step(scenario, passes, Checkpointing::kAsGiven, exchange.outer_step);
   auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network),
                                          FoldMode::kTimesOnly, std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
@@ -67,9 +67,9 @@ Result<std::optional<Prediction>> Planner::step_of(const Scenario& scenario, con
 
 Result<std::optional<Prediction>> Planner::predict(const Scenario& scenario) {
   if (!scenario.job.trains_transformer() || !scenario.job.training.local_sgd.on()) return step_of(scenario, {});
-  auto meeting = step_of(scenario, {.meeting = Meeting::kInEveryStep});
-  if (!meeting || !*meeting) return meeting;
-  return step_of(scenario, {.with = (*meeting)->step_time.mean});
+  auto outer_step = step_of(scenario, {.outer_step = OuterStep::kInEveryStep});
+  if (!outer_step || !*outer_step) return outer_step;
+  return step_of(scenario, {.with = (*outer_step)->step_time.mean});
 }
 
 }  // namespace ringwright::configs

@@ -46,7 +46,7 @@ class Planner {
   };
   // Of workers that train on their own: whether they meet in the step, or how long a step in which they do takes.
   struct Exchange {
-    Meeting meeting = Meeting::kLeftOut;
+    OuterStep outer_step = OuterStep::kLeftOut;
     std::optional<Duration> with = {};
   };
   [[nodiscard]] Result<Played> play(const Scenario& scenario, workload::Passes passes, const Exchange& exchange);

@@ -20,12 +20,13 @@
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
-#include "configs/simulation/meetings.h"
+#include "configs/simulation/outer_steps.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/run_cost.h"
 #include "configs/simulation/step_facts.h"
 #include "configs/simulation/step_messages.h"
+#include "configs/simulation/traced_tasks.h"
 #include "core/config/key_effect.h"
 #include "core/engine/engine.h"
 
@@ -101,59 +102,6 @@ void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
       facts.ignored.push_back({.path = path, .why = std::string(why)});
     }
   }
-}
-
-// The ranks of the timeline; empty where none is asked for. The request has been checked.
-std::vector<RankId> traced_ranks(const Simulation& simulation, const SimulateOptions& options) {
-  constexpr std::size_t kMostUnasked = 64;
-  if (options.timeline == nullptr) return {};
-  const TaskGraph& graph = simulation.plan().graph;
-  const bool of_roles = options.timeline->choice == TimelineRequest::Choice::kRoles;
-  if (!options.timeline->ranks && of_roles) return traces::role_trace_ranks(graph, kMostUnasked);
-  if (!options.timeline->ranks) return traces::usual_trace_ranks(graph, kMostUnasked);
-  auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
-  return ranks ? std::move(*ranks) : std::vector<RankId>();
-}
-
-// All where none are named. The request has been checked.
-std::vector<std::uint32_t> traced_steps(const Simulation& simulation, const SimulateOptions& options) {
-  const auto count = static_cast<std::uint32_t>(std::max(simulation.plan().graph.iterations, 1));
-  if (options.timeline != nullptr && options.timeline->steps) {
-    auto steps = traces::parse_trace_steps(*options.timeline->steps, count);
-    return steps ? std::move(*steps) : std::vector<std::uint32_t>();
-  }
-  std::vector<std::uint32_t> steps(count);
-  std::iota(steps.begin(), steps.end(), 0U);
-  return steps;
-}
-
-traces::TraceSelection traced(const Simulation& simulation, const SimulateOptions& options) {
-  return {.ranks = traced_ranks(simulation, options), .steps = traced_steps(simulation, options)};
-}
-
-std::vector<ClassId> recorded_classes(const Simulation& simulation, const SimulateOptions& options) {
-  std::set<ClassId> classes;
-  for (const RankId rank : traced_ranks(simulation, options)) {
-    classes.insert(simulation.folding().ranks.class_of[rank.index()]);
-  }
-  return {classes.begin(), classes.end()};
-}
-
-// Before the run, since spans of a large one fill memory.
-Diagnostics check_timeline(const Simulation& simulation, const SimulateOptions& options) {
-  if (options.timeline == nullptr) return {};
-  const TaskGraph& graph = simulation.plan().graph;
-  if (options.timeline->ranks) {
-    auto ranks = traces::parse_trace_ranks(*options.timeline->ranks, graph.rank_count());
-    if (!ranks) return std::move(ranks.error());
-  }
-  if (options.timeline->steps) {
-    auto steps = traces::parse_trace_steps(*options.timeline->steps,
-                                           static_cast<std::size_t>(std::max(graph.iterations, 1)));
-    if (!steps) return std::move(steps.error());
-  }
-  const traces::TraceSelection shown = traced(simulation, options);
-  return traces::check_timeline_size(traces::count_slices(graph, shown), shown.ranks.size(), options.timeline->form);
 }
 
 // Whether tasks are recorded, so that nothing is left out.
@@ -238,7 +186,7 @@ std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulati
   untraced.observer = nullptr;
   const PlayedPlan played = play_plan(scenario, simulation, untraced);
   if (played.run.outcome != RunOutcome::kFinished) return std::nullopt;
-  return LinkSampler(simulation, played.run, traced_steps(simulation, options).back());
+  return LinkSampler(simulation, played.run, traced(simulation, options).steps.back());
 }
 
 traces::Timeline recorded_timeline(const Scenario& scenario, const Simulation& simulation,
@@ -303,7 +251,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const TimePoint end = run.record.iteration_end.back();
   std::optional<CriticalPath> path = recorded_path(simulation, run.record);
   facts.data = wait_for_data(scenario, run.record.iteration_end);
-  if (options.with_exchange) facts.outer = add_meetings(scenario, *options.with_exchange, run.record.iteration_end);
+  if (options.with_exchange) facts.outer = add_outer_steps(scenario, *options.with_exchange, run.record.iteration_end);
   const Duration whole = run.record.iteration_end.back().since_start();
   facts.links = busiest_links(simulation, run.usage, whole);
   facts.link_tiers = link_tiers(simulation, run.usage, whole);
@@ -345,7 +293,7 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
 namespace {
 
 Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& options,
-                               Checkpointing checkpointing, Meeting meeting = Meeting::kLeftOut) {
+                               Checkpointing checkpointing, OuterStep outer_step = OuterStep::kLeftOut) {
   std::vector<workload::Passes> paths = passes_to_try(scenario, checkpointing);
   if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || is_traced(options)) {
     paths = {workload::Passes::kAsSegments};
@@ -356,7 +304,7 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   Outcome outcome;
   for (const workload::Passes passes : paths) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
-    auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes, checkpointing, meeting),
+    auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes, checkpointing, outer_step),
                                            std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
@@ -383,10 +331,10 @@ Result<Outcome> simulate_mean(const Scenario& scenario, FoldMode fold, const Sim
   SimulateOptions options = given;
   if (scenario.job.trains_transformer() && scenario.job.training.local_sgd.on()) {
     options.timeline = nullptr;
-    const Result<Outcome> meeting = simulate_steps(scenario, fold, options, checkpointing, Meeting::kInEveryStep);
-    if (!meeting || !meeting->report) return meeting;
+    const Result<Outcome> outer_step = simulate_steps(scenario, fold, options, checkpointing, OuterStep::kInEveryStep);
+    if (!outer_step || !outer_step->report) return outer_step;
     options = given;
-    options.with_exchange = meeting->report->step_time.mean;
+    options.with_exchange = outer_step->report->step_time.mean;
   }
   return simulate_steps(scenario, fold, options, checkpointing);
 }

@@ -10,7 +10,7 @@
 namespace ringwright::configs {
 
 workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, Checkpointing checkpointing,
-                             Meeting meeting) {
+                             OuterStep outer_step) {
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   if (saves) passes = workload::Passes::kAsSegments;
   workload::StepPlan plan;
@@ -24,7 +24,7 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, 
     plan = workload::build_layered_step(scenario.job.layered->model, scenario.job.layered->layout);
   } else {
     workload::TrainingOptions training = scenario.job.training;
-    training.local_sgd.meets = training.local_sgd.on() && meeting == Meeting::kInEveryStep;
+    training.local_sgd.meets = training.local_sgd.on() && outer_step == OuterStep::kInEveryStep;
     plan = workload::build_step(
         {.shape = scenario.job.model, .training = training, .parallel = scenario.job.parallel}, passes);
     workload::partition_step(plan, scenario.job.partition, scenario.cluster.host.gpus);

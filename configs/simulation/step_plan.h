@@ -10,13 +10,13 @@ namespace ringwright::configs {
 enum class Checkpointing { kAsGiven, kLeftOut };
 
 // Whether workers that train on their own meet in its steps.
-enum class Meeting { kLeftOut, kInEveryStep };
+enum class OuterStep { kLeftOut, kInEveryStep };
 
 // With as many iterations as the scenario simulates. Traces are the same for all `passes`; a step with a checkpoint
 // leaves no cycles out.
 [[nodiscard]] workload::StepPlan plan_step(const Scenario& scenario,
                                            workload::Passes passes = workload::Passes::kAsSegments,
                                            Checkpointing checkpointing = Checkpointing::kAsGiven,
-                                           Meeting meeting = Meeting::kLeftOut);
+                                           OuterStep outer_step = OuterStep::kLeftOut);
 
 }  // namespace ringwright::configs

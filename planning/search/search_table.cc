@@ -173,9 +173,8 @@ std::string render_search_csv(const SearchReport& report) {
   std::string text = "rank";
   for (const configs::SearchAxis& axis : report.result.axes) text += "," + csv_field(axis.name);
   text +=
-      ",dp,layers_per_part,memory_bytes,formulas_step_time_s,simulated_step_time_s,tokens_per_s_per_gpu,mfu,computing_s,"
-      "bubble_s,"
-      "exposed_s\n";
+      ",dp,layers_per_part,memory_bytes,formulas_step_time_s,simulated_step_time_s,tokens_per_s_per_gpu,mfu,"
+      "computing_s,bubble_s,exposed_s\n";
   for (std::size_t i = 0; i < report.result.ranked.size(); ++i) {
     text += csv_row(std::to_string(i + 1), report.result.ranked[i], report.result.axes);
   }

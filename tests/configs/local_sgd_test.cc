@@ -31,11 +31,11 @@ double mean_seconds(const std::string& local, const std::string& more = "") {
   return to_seconds(report_of(job(local, more)).step_time.mean);
 }
 
-Bytes sent_in_meeting(const std::string& text, const char* dimension) {
+Bytes sent_in_outer_step(const std::string& text, const char* dimension) {
   Scenario scenario = load(text);
   scenario.job.training.local_sgd.meets = true;
   const workload::StepPlan plan = plan_step(scenario, workload::Passes::kAsSegments, Checkpointing::kAsGiven,
-                                            Meeting::kInEveryStep);
+                                            OuterStep::kInEveryStep);
   for (std::size_t d = 0; d < plan.graph.dimensions.size(); ++d) {
     if (plan.graph.dimensions[d].name == dimension) return plan.communication.front()[d];
   }
@@ -47,9 +47,9 @@ TEST(LocalSgd, ExchangesItsFragmentsBytes) {
   const Report report = report_of(job("sync_every: 100, workers: 2"));
   ASSERT_TRUE(report.facts.outer.has_value());
   const Bytes whole = report.facts.outer->exchanged;
-  EXPECT_EQ(sent_in_meeting(job("sync_every: 100, workers: 2"), "outer"), whole);
-  EXPECT_EQ(sent_in_meeting(job("sync_every: 100, workers: 2, exchange_dtype: bf16"), "outer"), whole / 2);
-  const Bytes quarter = sent_in_meeting(job("sync_every: 100, workers: 2, fragments: 4"), "outer");
+  EXPECT_EQ(sent_in_outer_step(job("sync_every: 100, workers: 2"), "outer"), whole);
+  EXPECT_EQ(sent_in_outer_step(job("sync_every: 100, workers: 2, exchange_dtype: bf16"), "outer"), whole / 2);
+  const Bytes quarter = sent_in_outer_step(job("sync_every: 100, workers: 2, fragments: 4"), "outer");
   EXPECT_NEAR(static_cast<double>(quarter.count()), static_cast<double>(whole.count()) / 4.0, 4.0);
 }
 

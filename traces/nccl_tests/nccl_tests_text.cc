@@ -105,8 +105,8 @@ class PrintedReader {
     if (const auto gpus = parse_number<int>(words[4])) log_.facts["gpus_per_process"] = fmt::format("{}", *gpus);
   }
 
-  // "# simulated cluster: dgx-h100", "# simulated set: cluster.nodes=2": what `ringwright collective` reports about its own
-  // run.
+  // "# simulated cluster: dgx-h100", "# simulated set: cluster.nodes=2": what `ringwright collective` reports about its
+  // own run.
   void take_played(std::string_view text) {
     const std::size_t colon = text.find(':');
     const auto words = words_of(text.substr(0, colon));

@@ -1,4 +1,4 @@
-#include "configs/simulation/meetings.h"
+#include "configs/simulation/outer_steps.h"
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ Bytes largest_exchange(const Job& job) {
 
 }  // namespace
 
-OuterFacts add_meetings(const Scenario& scenario, Duration with, std::vector<TimePoint>& iteration_end) {
+OuterFacts add_outer_steps(const Scenario& scenario, Duration with, std::vector<TimePoint>& iteration_end) {
   const workload::LocalSgd& local = scenario.job.training.local_sgd;
   const auto warmup = static_cast<std::size_t>(scenario.simulate.warmup);
   const TimePoint first = warmup == 0 ? TimePoint() : iteration_end[warmup - 1];
