@@ -12,10 +12,13 @@
 #include "core/fabric/fabric.h"
 #include "core/ports/network_model.h"
 #include "core/ports/router.h"
+#include "network_models/congestion/congestion_settings.h"
+#include "network_models/congestion/link_kinds.h"
 #include "network_models/host/nic_sets.h"
 
 namespace ringwright::network_models {
 
+class CentralRouter;  // network_models/topologies/central_router.h
 struct Host;  // network_models/host/host.h: the contents of a server (GPUs, NVLink, PCIe tree, NICs)
 
 // A built network: the fabric, and its router. GPU number g of the fabric is GPU g % gpus_per_host of host g /
@@ -23,6 +26,7 @@ struct Host;  // network_models/host/host.h: the contents of a server (GPUs, NVL
 struct Network {
   Fabric fabric;
   std::unique_ptr<Router> router;  // refers to nothing but itself: a Network may be moved
+  CentralRouter* central = nullptr;  // the router, where a plan of the job's pairs decides its paths
 };
 
 // Checked settings of one topology, ready to build.
@@ -66,12 +70,14 @@ struct ModelOptions {
   // models that simulate faults.
   Duration patience = {};
   std::uint32_t ranks_per_host = 1;  // determines which transfers are between hosts
+  CongestionSettings congestion = {};  // dcqcn
 };
 
 struct ModelInputs {
   Engine& engine;
   const Router& router;
   ModelOptions options = {};
+  std::span<const LinkKind> links = {};  // by link id of the router; empty: no link queues. Outlives the model
 };
 
 struct ModelEntry {
@@ -80,6 +86,9 @@ struct ModelEntry {
   std::unique_ptr<NetworkModel> (*make)(const ModelInputs& inputs);
   bool plays_faults = false;  // set_capacity() and reroute()
   bool shares_links = true;   // otherwise a transfer takes its time alone
+  // Shares are max-min fair at any time, which start_coupled(), priorities and calls that are simulated alone need.
+  // Otherwise links are told apart by their kinds, and the past of a flow matters.
+  bool max_min = true;
 };
 [[nodiscard]] std::span<const ModelEntry> models();
 

@@ -8,6 +8,7 @@ namespace ringwright::network_models {
 // One factory per model, in the file of its name.
 std::unique_ptr<NetworkModel> make_alpha_beta(const ModelInputs& inputs);
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
+std::unique_ptr<NetworkModel> make_dcqcn(const ModelInputs& inputs);
 
 std::span<const ModelEntry> models() {
   static constexpr std::array kModels = {
@@ -19,6 +20,10 @@ std::span<const ModelEntry> models() {
                  .help = "latency + size / bandwidth; no sharing of links",
                  .make = make_alpha_beta,
                  .shares_links = false},
+      ModelEntry{.name = "dcqcn",
+                 .help = "a fluid with queues in switches: ECN, DCQCN's rates, PFC pauses",
+                 .make = make_dcqcn,
+                 .max_min = false},
   };
   return kModels;
 }

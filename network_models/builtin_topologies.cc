@@ -6,8 +6,8 @@
 namespace ringwright::network_models {
 
 using ReadTopology = std::unique_ptr<Topology>(ConfigMap& fabric, const TopologyRequest& request);
-ReadTopology read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_rail_only, read_rail_optimized,
-    read_single_node, read_torus;
+ReadTopology read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_patch_panel, read_rail_only,
+    read_rail_optimized, read_single_node, read_torus;
 
 namespace {
 
@@ -18,6 +18,8 @@ constexpr std::array kTopologies = {
     TopologyEntry{"fat_tree", "leaf, spine and core switches; all NICs of a node on one leaf", &read_fat_tree},
     TopologyEntry{"graph", "nodes and links listed in a file", &read_graph},
     TopologyEntry{"none", "another name for single_node", &read_single_node},
+    TopologyEntry{"patch_panel", "optical circuits join nodes directly into rings of several strides (TopoOpt)",
+                  &read_patch_panel},
     TopologyEntry{"rail_only", "one network per rail; rails connect over NVLink inside a node", &read_rail_only},
     TopologyEntry{"rail_optimized", "a leaf per rail and scalable unit; spines connect all leaves",
                   &read_rail_optimized},

@@ -60,6 +60,13 @@ constexpr std::array kCodes = {
                   "'nvidia-smi topo -m': a row and a column for each GPU and NIC, and X on the diagonal.",
               .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
                          "cluster: {node: {nccl_topo: topo.xml}}"},
+    ErrorCode{.code = "E128",
+              .title = "thresholds of a switch's buffer do not fit together",
+              .explanation =
+                  "A queue marks packets from kmin on, and all of them from kmax on, so that kmin is the smaller one. "
+                  "A paused port goes on at xon, which is not above xoff.",
+              .example = "simulate: {network: dcqcn, congestion_control: {ecn: {kmin: 400kB, kmax: 100kB}}}\n"
+                         "simulate: {network: dcqcn, congestion_control: {ecn: {kmin: 100kB, kmax: 400kB}}}"},
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ std::span<const KeyEffect> network_key_effects() {
                 "nothing is offloaded to host memory, no checkpoint is saved, and NICs access GPUs directly"},
       KeyEffect{"cluster.node.storage.*", "job.nvme=yes", "nothing is offloaded to drives"},
       KeyEffect{"cluster.fabric.*", "cluster.nodes>1", "there is one host: no traffic leaves it"},
+      KeyEffect{"simulate.congestion_control.*", "cluster.nodes>1", "there is one host: no traffic meets a switch"},
       on_one_path("cluster.fabric.local.links"),
       on_one_path("cluster.fabric.global.links"),
       on_one_path("cluster.fabric.spines"),

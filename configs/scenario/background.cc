@@ -26,7 +26,7 @@ std::vector<std::int64_t> read_ranks(ConfigMap& map, std::string_view name, std:
   return {};
 }
 
-void read_entry(ConfigMap& map, std::int64_t gpus, Background& background) {
+void read_entry(ConfigMap& map, std::int64_t gpus, const network_models::ModelEntry& model, Background& background) {
   const auto from = read_ranks(map, "from", "GPUs that send, numbered through the cluster", gpus);
   const auto to = read_ranks(map, "to", "GPUs that receive, as many: the first sends to the first, and so on", gpus);
   const Bytes size = map.bytes({.name = "size", .doc = "bytes of one transfer", .min = Bytes(1)});
@@ -34,8 +34,12 @@ void read_entry(ConfigMap& map, std::int64_t gpus, Background& background) {
                                     .fallback = Duration(0), .min = Duration(0)});
   const std::int64_t repeats = map.integer({.name = "repeats", .doc = "number of transfers, one after another",
                                             .fallback = 1, .min = 1, .max = 1'000'000'000});
-  const std::string priority = map.choice(
+  std::string priority = map.choice(
       {.name = "priority", .doc = "against the job's own traffic", .fallback = std::string("low")}, kPriorities);
+  if (!map.documenting() && !model.max_min) {
+    map.ignore("priority", fmt::format("in the network model '{}' all traffic is of one class", model.name));
+    priority = "high";
+  }
   if (map.documenting() || from.empty() || to.empty()) return;
   if (from.size() != to.size()) {
     map.error("to", kBackgroundCode,
@@ -65,11 +69,11 @@ void read_entry(ConfigMap& map, std::int64_t gpus, Background& background) {
 Background read_background(ConfigMap& root, std::int64_t gpus, const network_models::ModelEntry& model) {
   Background background;
   for (ConfigMap& map : root.maps("background", "traffic of others on the network while the job runs")) {
-    if (!map.documenting() && !model.plays_faults) {
+    if (!map.documenting() && !model.shares_links) {
       map.ignore_rest(fmt::format("in the network model '{}' transfers do not share links", model.name));
       continue;
     }
-    read_entry(map, gpus, background);
+    read_entry(map, gpus, model, background);
   }
   return background;
 }

@@ -198,7 +198,7 @@ std::optional<CheckpointSettings> read_checkpoint(ConfigMap root, const Scenario
   }
   if (!map.documenting() && !scenario.simulate.network->plays_faults) {
     map.ignore_rest(
-        fmt::format("in the network model '{}' transfers do not share links", scenario.simulate.network->name));
+        fmt::format("the network model '{}' does not simulate checkpoints", scenario.simulate.network->name));
     return std::nullopt;
   }
   const CheckpointSettings settings = read_settings(map, scenario);

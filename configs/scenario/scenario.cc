@@ -135,6 +135,11 @@ SimulateSettings read_simulate(ConfigMap root, const UsualSteps& usual = {}) {
       {.name = "network", .doc = "network model: the fidelity of the simulation", .fallback = std::string("flow")},
       models);
   settings.network = &find_entry(network_models::models(), network);
+  if (map.documenting() || !settings.network->max_min) {
+    settings.congestion = network_models::read_congestion_control(map);
+  } else {
+    map.ignore("congestion_control", "only 'simulate.network: dcqcn' has queues and rates of senders");
+  }
   return settings;
 }
 

@@ -47,6 +47,7 @@ struct SimulateSettings {
   bool allow_slow = false;   // also run what takes long, or much memory (run_cost.h)
   bool fast_forward = true;  // exact repetitions are not simulated again
   const network_models::ModelEntry* network = nullptr;
+  network_models::CongestionSettings congestion;  // of a network that queues
 };
 
 struct Cluster {

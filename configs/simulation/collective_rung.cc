@@ -26,9 +26,11 @@ CollectiveRung::CollectiveRung(const Inputs& inputs) {
 // Kernels give the cost in addition to the messages of a call.
 void CollectiveRung::wire_overheads(const Inputs& inputs) {
   const Scenario& scenario = inputs.scenario;
-  // Channels of one call share the host's links, even where the network model of the run shares none between calls.
+  // Channels of one call share the host's links, even where the network model of the run shares none between calls. An
+  // overhead is a difference of two calls alone, in which congestion is no part.
   const network_models::ModelEntry& model =
-      closed_form_ ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
+      closed_form_ || !scenario.simulate.network->max_min
+          ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
                    : *scenario.simulate.network;
   overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{
       .network = inputs.network,

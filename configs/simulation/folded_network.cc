@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/symmetry/bottleneck_router.h"
 #include "network_models/topologies/faulty_router.h"
 
@@ -11,6 +12,11 @@ namespace {
 // `memory`: null where it does not hold.
 Folding fold_over_faults(const FoldedNetwork::Inputs& inputs, const Router& router, FoldMemory* memory) {
   const network_models::FaultSchedule& schedule = inputs.faults;
+  if (schedule.empty() && !inputs.kinds.empty()) {
+    NetworkChanges kinds;
+    for (const network_models::LinkKind& kind : inputs.kinds) kinds.link_colours.push_back(splitmix64(kind.tier));
+    return fold(inputs.graph, inputs.choosers, router, kinds);
+  }
   if (schedule.empty()) {
     return memory != nullptr ? memory->fold(inputs.graph, inputs.choosers, router)
                              : fold(inputs.graph, inputs.choosers, router);

@@ -4,11 +4,13 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/ports/router.h"
 #include "core/symmetry/fold_memory.h"
 #include "core/symmetry/folding.h"
+#include "network_models/congestion/link_kinds.h"
 #include "network_models/topologies/fault_schedule.h"
 #include "network_models/topologies/faulty_router.h"
 
@@ -29,7 +31,8 @@ class FoldedNetwork {
     const Router& router;
     const network_models::FaultSchedule& faults;
     const network_models::FaultPaths& fault_paths;
-    bool times_only = false;  // the traffic of links may be lost, and no transfer shares one
+    std::span<const network_models::LinkKind> kinds = {};  // that links of one class share; empty: any
+  bool times_only = false;  // the traffic of links may be lost, and no transfer shares one
   };
   // `known`: of a step with the same classes, but other cycles left out.
   void fold(const Inputs& inputs, std::optional<Folding> known);

@@ -57,8 +57,10 @@ class OwnersRouter final : public Router {
 bool may_rehearse(const Scenario& scenario, const Simulation& simulation) {
   const TaskGraph& graph = simulation.plan().graph;
   const bool in_steps = simulation.collective_time() == nullptr && simulation.channels() == nullptr;
-  return in_steps && simulation.footprint() == nullptr && scenario.faults.links.empty() && !graph.segments.empty() &&
-         segments_stand_alone(graph, simulation.folding().ranks);
+  // Where the past of a flow matters, a call that is simulated alone tells little.
+  const bool alone = scenario.simulate.network->max_min;
+  return alone && in_steps && simulation.footprint() == nullptr && scenario.faults.links.empty() &&
+         !graph.segments.empty() && segments_stand_alone(graph, simulation.folding().ranks);
 }
 
 }  // namespace

@@ -123,7 +123,9 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
        .options = {.fast_forward = fast_forward ? FastForward::kOn : FastForward::kOff,
                    .verify_fairness = options.verify_fairness,
                    .patience = scenario.faults.links.empty() ? Duration() : scenario.nccl.knobs.ib_patience(),
-                   .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus)}});
+                   .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus),
+                   .congestion = scenario.simulate.congestion},
+       .links = simulation.link_kinds()});
   faults.schedule(engine, *network);
   if (links != nullptr) links->schedule(engine, *network);
   const TaskGraph& graph = simulation.plan().graph;

@@ -17,6 +17,8 @@
 #include "core/plan/gpu_kinds.h"
 #include "core/plan/segments.h"
 #include "core/run/collectives/coupled_plan.h"
+#include "core/symmetry/footprint.h"
+#include "network_models/topologies/central_router.h"
 #include "workload/layout/rank_layout.h"
 #include "workload/layered/layered_memory.h"
 #include "workload/recommendation/recommendation_memory.h"
@@ -41,6 +43,20 @@ void slow_hosts(const Scenario& scenario, TaskGraph& graph) {
 Diagnostics too_costly_to_fold(const Scenario& scenario, const Simulation& simulation, FoldMode mode) {
   if (mode == FoldMode::kTimesOnly && !scenario.comm.plan) return {};
   return too_costly(scenario, cost_of_playing(scenario, simulation));
+}
+
+}  // namespace
+
+namespace {
+
+std::vector<network_models::LinkKind> kinds_of_classes(const std::vector<network_models::LinkKind>& kinds,
+                                                       const LinkClasses& classes) {
+  std::vector<network_models::LinkKind> of_classes;
+  for (std::size_t c = 0; c < classes.representative.size(); ++c) {
+    of_classes.push_back(kinds[classes.representative[c].index()]);
+    of_classes.back().stands_for = classes.size[c];
+  }
+  return of_classes;
 }
 
 }  // namespace
@@ -108,10 +124,30 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   simulation->progress_ = choose_progress(
       scenario, {.graph = graph, .chooser = simulation->chooser(), .router = *simulation->network_.router});
   simulation->wire_rungs(scenario);
+  if (simulation->network_.central != nullptr) simulation->plan_paths();
   if (auto slow = too_costly_to_fold(scenario, *simulation, fold_mode); slow.has_errors()) return tl::unexpected(slow);
 
   simulation->fold(scenario, fold_mode, std::move(kept.folding));
   return simulation;
+}
+
+// The controller knows all pairs of the job.
+void Simulation::plan_paths() {
+  const Footprint footprint = make_footprint(plan_.graph, asked_by_run(*this));
+  std::vector<network_models::CentralRouter::Pair> pairs;
+  for (std::size_t rank = 0; rank + 1 < footprint.first_edge.size(); ++rank) {
+    for (const Edge& edge : footprint.edges_of(RankId(rank))) {
+      const EdgeKind& kind = footprint.kinds[edge.kind];
+      if (!kind.starts_flow || !kind.loads_links || kind.route_kind == RouteKind::kDownFromSwitch) continue;
+      pairs.push_back({.query = {.from = RankId(rank),
+                                 .to = edge.peer,
+                                 .route_kind = kind.route_kind,
+                                 .nics = kind.nics,
+                                 .label = kind.label},
+                       .role = kind.role});
+    }
+  }
+  network_.central->plan(pairs);
 }
 
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
@@ -121,6 +157,7 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
     fault_paths_.failover.emplace(network_.fabric, router, fault_schedule_.failover());
   }
   if (fault_schedule_.any_losses()) fault_paths_.lossy.emplace(network_.fabric, scenario.cluster.host);
+  if (!scenario.simulate.network->max_min) link_kinds_ = network_models::link_kinds(network_.fabric);
   if (mode != FoldMode::kNoFold) {
     const bool alone = mode == FoldMode::kTimesOnly && !scenario.simulate.network->shares_links;
     folded_.fold({.graph = plan_.graph,
@@ -128,10 +165,12 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
                   .router = router,
                   .faults = fault_schedule_,
                   .fault_paths = fault_paths_,
+                  .kinds = link_kinds_,
                   .times_only = alone},
                  std::move(known));
   }
   if (mode == FoldMode::kNoFold) folded_.leave_unfolded(plan_.graph.rank_count(), router.capacities().size());
+  if (!link_kinds_.empty()) link_kinds_ = kinds_of_classes(link_kinds_, folding().links);
 }
 
 std::optional<CollectivePlan> Simulation::kernels_of(const CollectiveCall& call) const {

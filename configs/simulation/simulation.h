@@ -24,6 +24,7 @@
 #include "core/symmetry/fold_memory.h"
 #include "core/symmetry/folding.h"
 #include "network_models/builtin.h"
+#include "network_models/congestion/link_kinds.h"
 #include "network_models/topologies/fault_schedule.h"
 #include "network_models/topologies/faulty_router.h"
 #include "workload/step/step_builder.h"
@@ -98,17 +99,21 @@ class Simulation {
   // network_models/topologies/faulty_router.h.
   [[nodiscard]] const network_models::FaultSchedule& fault_schedule() const { return fault_schedule_; }
   [[nodiscard]] const network_models::FaultPaths& fault_paths() const { return fault_paths_; }
+  // By link of the simulated network; empty where the network model does not tell links apart.
+  [[nodiscard]] std::span<const network_models::LinkKind> link_kinds() const { return link_kinds_; }
   // With FoldMode::kNoFold every rank and every link is a class of its own.
   [[nodiscard]] const Folding& folding() const { return folded_.folding(); }
 
  private:
   Simulation();
   void wire_rungs(const Scenario& scenario);
+  void plan_paths();
   void fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known);
 
   network_models::Network network_;
   network_models::FaultSchedule fault_schedule_;
   network_models::FaultPaths fault_paths_;
+  std::vector<network_models::LinkKind> link_kinds_;
   workload::StepPlan plan_;
   std::unique_ptr<CollectiveChoices> choices_;
   KnownOverheads* known_overheads_ = nullptr;  // null: its own

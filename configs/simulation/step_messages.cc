@@ -53,7 +53,7 @@ double steps_to_compare(const StepsOfJob& job) {
 
 ProgressChoice choose_progress(const Scenario& scenario, const StepsOfJob& job) {
   const Rung rung = scenario.collectives.rung;
-  if (!scenario.simulate.network->shares_links) return {};
+  if (!scenario.simulate.network->shares_links || !scenario.simulate.network->max_min) return {};
   if (rung == Rung::kCoupled) return {.progress = MemberProgress::kTogether};
   if (rung != Rung::kAuto) return {};
   const double compared = steps_to_compare(job);

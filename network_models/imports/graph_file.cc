@@ -16,6 +16,7 @@
 #include "core/config/config_document.h"
 #include "network_models/imports/graph_file_gpus.h"
 #include "network_models/imports/graph_file_yaml.h"
+#include "network_models/imports/taccl_topology.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -181,13 +182,17 @@ Result<Fabric> parse_graph(std::string_view text, const std::string& name) {
   return GraphReader(name).read(text);
 }
 
-Result<Fabric> read_graph_file(const InputFile& file) {
+Result<Fabric> read_graph_file(const InputFile& file, int hosts) {
   const std::string extension = std::filesystem::path(file.path).extension().string();
   if (extension != ".yaml" && extension != ".yml" && extension != ".json") return parse_graph(file.text, file.path);
   auto document = ConfigDocument::load_text(file.path, file.text);
   if (!document) return tl::unexpected(document.error());
   if (document->sources().size() > 1) {
     return tl::unexpected(failure("E123", "a graph is one file and cannot extend another", {.file = file.path}));
+  }
+  if (is_taccl_topology(*document)) return read_taccl_topology(std::move(*document), hosts);
+  if (const std::string_view why = why_no_machine(*document); !why.empty()) {
+    return tl::unexpected(failure("E123", fmt::format("this is no network but {}", why), {.file = file.path}));
   }
   return read_graph_document(std::move(*document));
 }

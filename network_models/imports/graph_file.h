@@ -19,6 +19,7 @@ namespace ringwright::network_models {
 // Reads this form. `name` is the file's name for messages. All mistakes of the file are returned at once.
 [[nodiscard]] Result<Fabric> parse_graph(std::string_view text, const std::string& name);
 // Reads a file: by its name YAML or JSON (.yaml, .yml, .json; graph_file_yaml.h), else the form above.
-[[nodiscard]] Result<Fabric> read_graph_file(const InputFile& file);
+// JSON may also be a machine that TACCL profiled, of so many hosts (taccl_topology.h).
+[[nodiscard]] Result<Fabric> read_graph_file(const InputFile& file, int hosts = 1);
 
 }  // namespace ringwright::network_models

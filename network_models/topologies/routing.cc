@@ -24,10 +24,13 @@ constexpr std::array kPolicies = {
               RoutingPolicy::kEcmp},
     PolicyRow{{.name = "spray", .doc = "every path carries an equal share (packet spraying, ideal)"},
               RoutingPolicy::kSpray},
+    PolicyRow{{.name = "central", .doc = "a controller gives each pair of the job the path with the fewest others"},
+              RoutingPolicy::kEcmp},
 };
 
 constexpr std::array<Option, kPolicies.size()> kPolicyOptions = {kPolicies[0].option, kPolicies[1].option,
-                                                                 kPolicies[2].option, kPolicies[3].option};
+                                                                 kPolicies[2].option, kPolicies[3].option,
+                                                                 kPolicies[4].option};
 
 }  // namespace
 
@@ -39,6 +42,7 @@ Routing read_routing(ConfigMap& fabric) {
   for (const PolicyRow& row : kPolicies) {
     if (policy == row.option.name) routing.policy = row.policy;
   }
+  routing.planned = policy == "central";
   const bool given = map.has("hash_seed") || map.has("queue_pairs");
   if (routing.policy == RoutingPolicy::kEcmp || given || map.documenting()) {
     routing.hash_seed = static_cast<std::uint64_t>(
@@ -54,7 +58,7 @@ Routing read_routing(ConfigMap& fabric) {
                                                         .max = kMaxQueuePairs}));
   }
   if (routing.policy != RoutingPolicy::kEcmp && given && !map.documenting()) {
-    for (const char* key : {"hash_seed", "queue_pairs"}) map.ignore(key, "only the policy 'ecmp' hashes");
+    for (const char* key : {"hash_seed", "queue_pairs"}) map.ignore(key, "only the policies 'ecmp' and 'central' hash");
     routing.queue_pairs = 1;
   }
   return routing;

@@ -23,6 +23,7 @@ enum class RoutingPolicy : std::uint8_t {
 struct Routing {
   RoutingPolicy policy = RoutingPolicy::kStatic;
   std::uint64_t hash_seed = 0;
+  bool planned = false;  // kEcmp: the labels that are hashed are chosen for the job (central_router.h)
   int queue_pairs = 1;  // kEcmp: a connection is split evenly over this many hashed paths
 };
 

@@ -95,6 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ClosedForms", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1, overlap_grad_reduce: true}", kRails,
              "network: flow, steps: 2}\ncollectives: {model: closed_form"},
         Case{"AlphaBeta", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails, "network: alpha_beta"},
+        Case{"Dcqcn", "", "tp: 4, pp: 4, dp: auto", kRails, "network: dcqcn"},
         Case{"ThreeTiers", "", "tp: 4, dp: auto",
              "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 1, tiers: 3, pod: 2, "
              "leaf: {ports: 2}, spine: {ports: 32}, core: {ports: 32}, routing: {policy: %}}}",
@@ -148,6 +149,31 @@ TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {
         "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [4, 2]", "cp: 4, cp_balanced: false"}) {
     expect_exact(std::string(kTinyModel) + "training: {global_batch: 32}\nparallel: {" + layout +
                  "}\ncluster: " + with_policy(kRails, "static") + "\n");
+  }
+}
+
+// Experts exchange with all hosts at once over uplinks of a quarter of the speed, so that queues build up. Sums over
+// ranks and over classes round differently, which senders' rates carry on.
+TEST(FoldedScenarios, UnderCongestionDifferByRoundingOnly) {
+  const std::string text =
+      std::string(kTinyExperts) +
+      "training: {global_batch: 32}\nparallel: {ep: 16, etp: 1, zero: {stage: 1}}\n"
+      "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, "
+      "leaf: {ports: 4, speed: 50Gbps}, spine: {ports: 16}}}\ncollectives: {model: steps, overhead: none}\n"
+      "simulate: {network: dcqcn, congestion_control: {ecn: {kmin: 5kB, kmax: 50kB}, pfc: {xoff: 100kB}}}\n";
+  const Scenario scenario = load(text);
+  const Played folded = play(scenario, FoldMode::kFold);
+  const Played whole = play(scenario, FoldMode::kNoFold);
+  ASSERT_EQ(folded.finished_at.size(), whole.finished_at.size());
+  EXPECT_LT(folded.folding.ranks.count(), whole.folding.ranks.count());
+  const Played calm = play(load(text, {"simulate.network=flow"}), FoldMode::kFold);
+  EXPECT_GT(folded.finished_at.front(), calm.finished_at.front()) << "nothing queues";
+  for (std::size_t rank = 0; rank < whole.finished_at.size(); ++rank) {
+    const double expected = to_seconds(whole.finished_at[rank].since_start());
+    EXPECT_NEAR(to_seconds(folded.finished_at[rank].since_start()), expected, 1e-6 * expected) << "rank " << rank;
+  }
+  for (std::size_t link = 0; link < whole.usage.size(); ++link) {
+    EXPECT_NEAR(folded.usage[link].bytes, whole.usage[link].bytes, 1e-9 * whole.usage[link].bytes) << "link " << link;
   }
 }
 

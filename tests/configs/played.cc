@@ -52,7 +52,10 @@ Duration Played::in_flight(std::size_t rank, std::string_view name) const {
 
 RunResult run_on(const Scenario& scenario, const Simulation& simulation, const Router& router, Engine& engine,
                  SegmentPlay segments, const RehearsedCalls* rehearsed) {
-  const auto network = scenario.simulate.network->make({.engine = engine, .router = router});
+  const auto network = scenario.simulate.network->make({.engine = engine,
+                                                         .router = router,
+                                                         .options = {.congestion = scenario.simulate.congestion},
+                                                         .links = simulation.link_kinds()});
   return execute({.engine = engine,
                   .graph = simulation.plan().graph,
                   .classes = simulation.folding().ranks,

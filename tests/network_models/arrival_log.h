@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -42,9 +43,13 @@ class ArrivalLog final : public TransferListener {
 // A model on a router, an engine and a log, ready to send.
 class ModelBench {
  public:
-  ModelBench(std::string_view model, const Router& router, ModelOptions options = {}) : log(engine) {
+  ModelBench(std::string_view model, const Router& router, ModelOptions options = {},
+             std::span<const LinkKind> links = {})
+      : log(engine) {
     for (const ModelEntry& entry : models()) {
-      if (entry.name == model) network = entry.make({.engine = engine, .router = router, .options = options});
+      if (entry.name == model) {
+        network = entry.make({.engine = engine, .router = router, .options = options, .links = links});
+      }
     }
     CHECK(network != nullptr, "no such network model");
   }

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/base/check.h"
 #include "network_models/host/host_block.h"
+#include "network_models/topologies/central_router.h"
 #include "network_models/topologies/clos/clos_links.h"
 #include "network_models/topologies/clos/clos_router.h"
 
@@ -122,7 +124,7 @@ Network build_clos(const ClosPlan& plan) {
                         .shape = plan.shape,
                         .routing = plan.routing,
                         .capacities = std::vector<Bandwidth>(capacities.begin(), capacities.end())});
-  return network;
+  return with_central_routing(std::move(network), plan.routing);
 }
 
 }  // namespace ringwright::network_models

@@ -4,6 +4,7 @@
 // groups and E of its switches have any; so the links of a group are distributed evenly. Paths of one flow are
 // numbered; a static flow takes the one with its destination's number, a hashed one by its hash, spraying takes all of
 // them. Adaptive (UGAL: minimal while its queues are short) is a fixed split, because a path depends on its ends alone.
+#include "network_models/topologies/central_router.h"
 #include "network_models/topologies/dragonfly/dragonfly.h"
 
 #include <algorithm>
@@ -323,7 +324,7 @@ Network build_dragonfly(const DragonflyPlan& plan) {
   add_local_links(fabric, shape, links);
   add_global_links(fabric, shape, links);
   network.router = std::make_unique<DragonflyRouter>(plan, block, fabric.capacities());
-  return network;
+  return with_central_routing(std::move(network), plan.routing.among);
 }
 
 }  // namespace ringwright::network_models

@@ -9,6 +9,7 @@
 #include "network_models/builtin.h"
 #include "network_models/host/host.h"
 #include "network_models/imports/graph_file.h"
+#include "network_models/topologies/central_router.h"
 #include "network_models/topologies/graph/graph_router.h"
 
 namespace ringwright::network_models {
@@ -19,7 +20,8 @@ class ExplicitGraph final : public Topology {
   ExplicitGraph(Fabric fabric, const GraphRouter::Settings& settings)
       : fabric_(std::move(fabric)), settings_(settings) {}
   [[nodiscard]] Network build() const override {
-    return {.fabric = fabric_, .router = std::make_unique<GraphRouter>(fabric_, settings_)};
+    return with_central_routing({.fabric = fabric_, .router = std::make_unique<GraphRouter>(fabric_, settings_)},
+                                settings_.routing);
   }
   void pass_through_host_memory(Bandwidth /*copies*/) override {}
   void leave_out_nics(const NicSets& /*sets*/) override {}
@@ -51,13 +53,14 @@ void check_graph(ConfigMap& map, const Fabric& fabric, const TopologyRequest& re
 
 std::unique_ptr<Topology> read_graph(ConfigMap& fabric, const TopologyRequest& request) {
   GraphRouter::Settings settings;
-  const auto file = fabric.file({.name = "file", .doc = "nodes and links: YAML, JSON, or one a line"});
+  const auto file = fabric.file(
+      {.name = "file", .doc = "nodes and links: YAML, JSON, one a line, or a machine that TACCL profiled"});
   const bool through = fabric.boolean(
       {.name = "through_gpus", .doc = "whether paths may pass through other GPUs", .fallback = false});
   settings.transit = through ? GpuTransit::kAllowed : GpuTransit::kForbidden;
   settings.routing = read_routing(fabric);
   if (!file) return std::make_unique<ExplicitGraph>(Fabric(), settings);
-  Result<Fabric> graph = read_graph_file(*file);
+  Result<Fabric> graph = read_graph_file(*file, request.hosts);
   if (!graph) {
     for (const Diagnostic& d : graph.error().all()) {
       const std::string where =

@@ -9,6 +9,8 @@
 #include "core/base/check.h"
 #include "network_models/host/host_block.h"
 #include "network_models/topologies/cable_ends.h"
+#include "network_models/topologies/central_router.h"
+#include "network_models/topologies/graph/graph_router.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -134,13 +136,23 @@ class TorusRouter final : public Router {
   std::vector<Bandwidth> capacities_;
 };
 
+// Where the wrap of dimension d leads, instead of straight to `host`.
+std::uint32_t twisted(const TorusShape& shape, const TorusLinks& links, std::uint32_t host, std::size_t d) {
+  for (std::size_t e = 0; e < kTorusDimensions; ++e) {
+    if (shape.sizes[e] != 2 * shape.sizes[d]) continue;
+    host = links.at(host, e, (links.coordinate(host, e) + shape.sizes[d]) % shape.sizes[e]);
+  }
+  return host;
+}
+
 void add_rows(Fabric& fabric, const TorusShape& shape, const TorusLinks& links, std::size_t d) {
   const Duration switched = shape.latency.hop + shape.latency.cable;
   for (std::uint32_t host = 0; host < shape.hosts(); ++host) {
     if (links.coordinate(host, d) != 0) continue;  // the first host of each row represents it, in the rows' order
     for (std::uint32_t i = 0; i < shape.row_cables(d); ++i) {
       const std::uint32_t here = links.at(host, d, i);
-      const std::uint32_t next = links.at(host, d, (i + 1) % shape.sizes[d]);
+      std::uint32_t next = links.at(host, d, (i + 1) % shape.sizes[d]);
+      if (shape.twist && i + 1 == shape.sizes[d]) next = twisted(shape, links, next, d);
       const LinkId added = fabric.add_duplex({.from = NodeId(links.router(here)),
                                               .to = NodeId(links.router(next)),
                                               .bandwidth = shape.speed,
@@ -175,6 +187,10 @@ Network build_torus(const TorusPlan& plan) {
     }
   }
   for (std::size_t d = 0; d < kTorusDimensions; ++d) add_rows(fabric, shape, links, d);
+  if (plan.shortest) {
+    network.router = std::make_unique<GraphRouter>(fabric, GraphRouter::Settings{.routing = *plan.shortest});
+    return with_central_routing(std::move(network), *plan.shortest);
+  }
   network.router = std::make_unique<TorusRouter>(plan, block, fabric.capacities());
   return network;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "core/base/units.h"
 #include "network_models/builtin.h"
@@ -16,6 +17,9 @@ inline constexpr std::size_t kTorusDimensions = 3;
 struct TorusShape {
   std::array<std::uint32_t, kTorusDimensions> sizes = {1, 1, 1};  // host = x + sizes[0] * (y + sizes[1] * z)
   bool wrap = true;                                               // rings instead of rows, where a row has 3 or more
+  // The wrap of a dimension also goes half of the way around each dimension that is twice as long, which shortens paths
+  // (Camarero, Martinez and Beivide, IEEE Trans. Computers 2013; TPU v4, ISCA 2023, section 2.8).
+  bool twist = false;
   Bandwidth speed;                                                // of a link between neighbours, one direction
   FabricLatency latency;
 
@@ -30,11 +34,13 @@ struct TorusShape {
 struct TorusPlan {
   Host host;
   TorusShape shape;
+  std::optional<Routing> shortest;  // over all shortest paths; empty: dimension by dimension
 };
 
 // Routed dimension by dimension (x, then y, then z), in the shorter direction; on a tie upwards. Where a host has
 // several NICs for each GPU, bytes leave by the one that serves their outgoing direction, and enter by the one that
 // serves their incoming direction.
+// With `shortest` as in a graph (graph/graph_router.h), which a twisted torus needs.
 [[nodiscard]] Network build_torus(const TorusPlan& plan);
 
 }  // namespace ringwright::network_models

@@ -22,7 +22,7 @@ class Torus final : public Topology {
   void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
   void leave_out_nics(const NicSets& sets) override { plan_.host.nic_sets = sets; }
   [[nodiscard]] std::vector<int> grid() const override {
-    if (!plan_.shape.wrap) return {};
+    if (!plan_.shape.wrap || plan_.shape.twist) return {};
     return {plan_.shape.sizes.begin(), plan_.shape.sizes.end()};
   }
 
@@ -45,6 +45,19 @@ void check_sides(ConfigMap& fabric, const std::vector<std::int64_t>& sides, int 
                            product, hosts));
 }
 
+void check_twist(ConfigMap& fabric, TorusShape& shape) {
+  bool twists = false;
+  for (const std::uint32_t side : shape.sizes) {
+    for (const std::uint32_t other : shape.sizes) twists = twists || (side > 2 && other == 2 * side);
+  }
+  if (twists && shape.wrap) return;
+  if (!fabric.documenting()) {
+    fabric.error("twist", "E120", "a torus is twisted where it wraps, and where one side is twice as long as another",
+                 "dims: [4, 4, 8]");
+  }
+  shape.twist = false;
+}
+
 }  // namespace
 
 std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& request) {
@@ -57,6 +70,12 @@ std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& r
   }
   plan.shape.wrap = fabric.boolean(
       {.name = "wrap", .doc = "whether the last node of a row is connected to the first", .fallback = true});
+  plan.shape.twist = fabric.boolean(
+      {.name = "twist",
+       .doc = "whether the wrap of a side also goes half of the way around each side that is twice as long",
+       .fallback = false});
+  if (plan.shape.twist) check_twist(fabric, plan.shape);
+  if (plan.shape.twist || fabric.has("routing") || fabric.documenting()) plan.shortest = read_routing(fabric);
   plan.shape.speed = fabric.bandwidth(
       {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.fastest_nic()});
   plan.shape.latency = read_latency(fabric, request.host.nic.latency);
