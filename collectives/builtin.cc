@@ -7,6 +7,7 @@ namespace ringwright::collectives {
 
 const CollectiveAlgorithm& ring();
 const CollectiveAlgorithm& rail_rings();
+const CollectiveAlgorithm& permuted_rings();
 const CollectiveAlgorithm& double_tree();
 const CollectiveAlgorithm& halving_doubling();
 const CollectiveAlgorithm& recursive_multiplying();
@@ -34,6 +35,7 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
   static const std::array rows = {
       &ring(),
       &rail_rings(),
+      &permuted_rings(),
       &double_tree(),
       &halving_doubling(),
       &recursive_multiplying(),

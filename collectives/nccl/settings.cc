@@ -10,10 +10,12 @@
 #include <fmt/format.h>
 
 #include "collectives/libraries/settings.h"
+#include "collectives/msccl/teccl_schedule.h"
 #include "collectives/nccl/environment.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
 #include "core/config/input_file.h"
+#include "core/config/yaml_reader.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -101,16 +103,45 @@ std::optional<NcclGraphFile> read_graph(ConfigMap& comm, Diagnostics& foreign) {
   return kept(parse_nccl_graphs(file->text, file->path), foreign);
 }
 
+// A plan of MSCCL++ or a schedule of TE-CCL. Inputs of the solvers of TACCL and TE-CCL say what they are.
+void read_json_algorithm(const InputFile& file, NcclSetup& setup, Diagnostics& foreign) {
+  ConfigSource source{.name = file.path};
+  Diagnostics problems;
+  const std::optional<ConfigNode> root = read_yaml(file.text, source, problems);
+  const auto has = [&root](std::string_view key) {
+    return root && root->kind == ConfigKind::kMap && find_entry(*root, key) != nullptr;
+  };
+  if (root && is_teccl_schedule(*root)) {
+    if (auto program = kept(read_teccl_schedule(*root, file.path), foreign)) {
+      setup.algorithms.push_back(std::move(*program));
+    }
+    return;
+  }
+  const bool sketch = has("intranode_sketch") || has("internode_sketch");
+  const bool topology = has("gpus_per_node") && has("alpha");
+  if (sketch || topology || has("TopologyParams")) {
+    foreign.add({.severity = Severity::kError,
+                 .code = "E187",
+                 .place = {.file = file.path, .line = 1, .column = 1},
+                 .message = sketch     ? "this is a communication sketch for TACCL's solver, not an algorithm"
+                            : topology ? "this is a machine that TACCL profiled, not an algorithm"
+                                       : "these are settings of TE-CCL's solver, not an algorithm",
+                 .hint = topology ? "cluster: {fabric: {type: graph, file: FILE}}"
+                                  : "there is no solver here: give the file that the solver writes"});
+    return;
+  }
+  if (auto plan = kept(parse_execution_plan(file.text, file.path), foreign)) setup.plans.push_back(std::move(*plan));
+}
+
 void read_algorithms(ConfigMap& comm, NcclSetup& setup, Diagnostics& foreign) {
   if (!comm.documenting() && !comm.has("algorithms")) return;
   const std::vector<InputFile> files = comm.files(
       {.name = "algorithms",
-       .doc =
-           "files of MSCCL (*.xml) and MSCCL++ (*.json): each runs the calls of its kind, size and number of ranks"});
+       .doc = "files of MSCCL (*.xml), MSCCL++ and TE-CCL's schedules (*.json): each runs the calls of its kind, size "
+              "and number of ranks"});
   for (const InputFile& file : files) {
     if (file.path.ends_with(".json")) {
-      if (auto plan = kept(parse_execution_plan(file.text, file.path), foreign))
-        setup.plans.push_back(std::move(*plan));
+      read_json_algorithm(file, setup, foreign);
     } else if (auto program = kept(parse_msccl(file.text, file.path), foreign)) {
       setup.algorithms.push_back(std::move(*program));
     }
