@@ -43,6 +43,9 @@ class Tune final : public Command {
             {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (1K)", .target = &from_},
             {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (1G)", .target = &to_},
             {.names = "-f,--stepfactor", .value = "F", .doc = "from size to size (4)", .target = &factor_, .least = 2},
+            {.names = "--kernels",
+             .doc = "threads and buffers of channels as well, which are variables of the whole process",
+             .target = &kernels_},
             {.names = "-o,--output", .value = "FILE", .doc = "write the tuner file", .target = &output_},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings_},
             page_option(&html_),
@@ -52,6 +55,7 @@ class Tune final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     planning::TuneOptions options;
     if (const std::string problem = read_request(options); !problem.empty()) return refuse(problem);
+    options.kernels = kernels_;
     options.workers.threads = static_cast<int>(threads_.value_or(0));
     std::optional<Progress> progress;
     options.workers.progress = bar_of_parts(progress, common.quiet);
@@ -97,6 +101,7 @@ class Tune final : public Command {
   std::string cluster_, from_ = "1K", to_ = "1G", output_, html_;
   std::vector<std::string> operations_, settings_;
   std::optional<std::uint64_t> nodes_, factor_, threads_;
+  bool kernels_ = false;
 };
 
 }  // namespace

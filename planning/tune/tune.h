@@ -3,7 +3,8 @@
 //
 // For every size each algorithm is tried with each protocol, first with the number of channels that NCCL takes. From
 // there channels are halved and doubled as long as that is faster: the descent along one coordinate of AutoCCL (NSDI
-// 2025), whose premise, time with one minimum over the number of channels, holds here by construction. NCCL's own
+// 2025), whose premise, time with one minimum over the number of channels, holds here by construction. With `kernels`
+// threads and the size of buffers, an eighth of which is a chunk, are coordinates of the descent as well. NCCL's own
 // choice stays where nothing is faster by more than `least_gain`.
 #pragma once
 
@@ -29,6 +30,8 @@ struct CallSetting {
   std::string algorithm;  // "ring", "nvlstree"
   std::string protocol;   // "ll128"
   int channels = 0;
+  int threads = 0;  // of a channel; 0: NCCL's own number
+  Bytes buffer;     // of a channel; 0: NCCL's own size
 };
 
 // One setting that was simulated, with the channels that it got.
@@ -55,6 +58,7 @@ struct TuneOptions {
   std::vector<Bytes> sizes;  // ascending
   double least_gain = 0.01;  // of NCCL's time; less is noise of a real machine
   int most_channels = 32;
+  bool kernels = false;  // threads and buffers, too
   Workers workers;
 };
 
@@ -71,7 +75,9 @@ struct TuneResult {
 [[nodiscard]] Result<TuneResult> tune(const LoadMachine& load, const TuneOptions& options);
 
 // Lines for NCCL's example tuner plug-in (docs/tune.md). Each size stands for those up to the geometric mean with the
-// next one; neighbours with one setting share a line. Calls that NCCL chooses best itself have no line.
+// next one; neighbours with one setting share a line. Calls that NCCL chooses best itself have no line. Threads and
+// buffers, which the plug-in cannot set, are in a comment: they are variables of the whole process.
+[[nodiscard]] std::vector<std::string> kernel_variables(const CallSetting& setting);  // "NCCL_NTHREADS=256"
 [[nodiscard]] std::string render_tuner_csv(const TuneResult& result);
 [[nodiscard]] std::string render_tune_text(const TuneResult& result);
 // Schema "ringwright.tune/1" (docs/tune.md).

@@ -30,11 +30,13 @@ std::string tuner_algorithm(const std::string& variable) {
 }
 
 std::string setting_text(const CallSetting& setting) {
-  return fmt::format("{} {} {}", tuner_algorithm(setting.algorithm), setting.protocol, setting.channels);
+  std::string text = fmt::format("{} {} {}", tuner_algorithm(setting.algorithm), setting.protocol, setting.channels);
+  for (const std::string& variable : kernel_variables(setting)) text += " " + variable;
+  return text;
 }
 
 bool is_same(const CallSetting& a, const CallSetting& b) {
-  return a.algorithm == b.algorithm && a.protocol == b.protocol && a.channels == b.channels;
+  return setting_text(a) == setting_text(b);
 }
 
 // Sizes from `first` to `last`, inclusive, of one operation.
@@ -62,15 +64,22 @@ std::int64_t middle(Bytes a, Bytes b) {
   return std::llround(std::sqrt(static_cast<double>(a.count()) * static_cast<double>(b.count())));
 }
 
+// Threads and buffer only where they are not NCCL's own.
+std::string json_fields(const CallSetting& setting) {
+  std::string fields = fmt::format("\"algorithm\": {}, \"protocol\": {}, \"channels\": {}",
+                                   json_text(tuner_algorithm(setting.algorithm)), json_text(setting.protocol),
+                                   setting.channels);
+  if (setting.threads > 0) fields += fmt::format(", \"threads\": {}", setting.threads);
+  if (setting.buffer > Bytes(0)) fields += fmt::format(", \"buffer\": {}", setting.buffer.count());
+  return fields;
+}
+
 std::string json_setting(const CallSetting& setting) {
-  return fmt::format("{{\"algorithm\": {}, \"protocol\": {}, \"channels\": {}}}",
-                     json_text(tuner_algorithm(setting.algorithm)), json_text(setting.protocol), setting.channels);
+  return "{" + json_fields(setting) + "}";
 }
 
 std::string json_candidate(const TriedSetting& tried) {
-  return fmt::format("{{\"algorithm\": {}, \"protocol\": {}, \"channels\": {}, \"us\": {:.6f}}}",
-                     json_text(tuner_algorithm(tried.setting.algorithm)), json_text(tried.setting.protocol),
-                     tried.setting.channels, to_seconds(tried.time) * 1e6);
+  return fmt::format("{{{}, \"us\": {:.6f}}}", json_fields(tried.setting), to_seconds(tried.time) * 1e6);
 }
 
 std::string microseconds(Duration time) {
@@ -89,6 +98,9 @@ std::string render_tuner_csv(const TuneResult& result) {
     const bool is_last = band.last + 1 == calls.size() || calls[band.last + 1].operation != call.operation;
     const std::int64_t from = is_first ? 0 : middle(calls[band.first - 1].size, call.size) + 1;
     const std::int64_t to = is_last ? kTunerNoLimit : middle(calls[band.last].size, calls[band.last + 1].size);
+    if (const auto variables = kernel_variables(call.best); !variables.empty()) {
+      text += fmt::format("# the next line is for a process with {}\n", join(variables, " "));
+    }
     text += fmt::format("{},{},{},{},{},{},{},{}\n", tuner_name(call.operation), from, to,
                         tuner_algorithm(call.best.algorithm), call.best.protocol, call.best.channels, result.hosts,
                         result.ranks);

@@ -142,5 +142,45 @@ TEST(IsTunable, HoldsForWhatNcclChoosesAnAlgorithmFor) {
   EXPECT_FALSE(is_tunable(CollectiveOperation::kSendReceive));
 }
 
+// AutoCCL's other coordinates: each one more can only help, and what was found is what the machine takes with it. Two
+// DGX-1, where threads and buffers make small and large calls faster.
+TEST(Tune, ThreadsAndBuffersAreCoordinatesToo) {
+  const auto two_dgx1 = [](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = {"cluster.nodes=2"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return configs::load_named_machine("dgx1-v100", {.overrides = all, .share_folders = {}});
+  };
+  TuneOptions options{.operations = {CollectiveOperation::kAllReduce}, .sizes = {256_KiB, 128_MiB}};
+  const TuneResult channels = *tune(two_dgx1, options);
+  options.kernels = true;
+  const TuneResult kernels = *tune(two_dgx1, options);
+  bool differs = false;
+  for (std::size_t i = 0; i < kernels.calls.size(); ++i) {
+    const TunedCall& call = kernels.calls[i];
+    EXPECT_LE(call.best_time, channels.calls[i].best_time);
+    EXPECT_GT(call.tried, channels.calls[i].tried);
+    if (!call.is_faster()) continue;
+    std::vector<std::string> settings = {"comm.env.NCCL_ALGO=" + call.best.algorithm,
+                                         "comm.env.NCCL_PROTO=" + call.best.protocol,
+                                         "comm.env.NCCL_MIN_NCHANNELS=" + std::to_string(call.best.channels),
+                                         "comm.env.NCCL_MAX_NCHANNELS=" + std::to_string(call.best.channels)};
+    for (const std::string& variable : kernel_variables(call.best)) settings.push_back("comm.env." + variable);
+    const auto scenario = two_dgx1(settings);
+    ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
+    configs::CollectiveBench bench(*scenario);
+    EXPECT_EQ(bench.run({.operation = call.operation, .bytes = call.size})->time, call.best_time);
+    differs = differs || !kernel_variables(call.best).empty();
+  }
+  EXPECT_TRUE(differs) << "no call is faster with other threads or buffers";
+}
+
+TEST(Tune, NamesTheVariablesOfAProtocol) {
+  EXPECT_THAT(kernel_variables({.algorithm = "ring", .protocol = "ll128", .threads = 320, .buffer = Bytes(1 << 20)}),
+              testing::ElementsAre("NCCL_LL128_NTHREADS=320", "NCCL_LL128_BUFFSIZE=1048576"));
+  EXPECT_THAT(kernel_variables({.algorithm = "ring", .protocol = "ll", .threads = 256, .buffer = Bytes(1 << 20)}),
+              testing::ElementsAre("NCCL_NTHREADS=256", "NCCL_LL_BUFFSIZE=1048576"));
+  EXPECT_THAT(kernel_variables({.algorithm = "ring", .protocol = "simple"}), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace ringwright::planning::tune_test
