@@ -38,6 +38,39 @@ column lists what the best layout changes.
 """
 
 
+# Why the best layout differs from a published one, by what it changes.
+REASONS = {
+    "recompute": "selective recomputation keeps all but attention's intermediate tensors (arXiv 2205.05198, May 2022); runs "
+                 "published before had full recomputation or none. Where ours keeps everything, the memory ledger finds "
+                 "room that authors may have kept free.",
+    "sharding": "Megatron-LM's distributed optimizer (zero-1) is younger than the runs that shard nothing; it frees the "
+                "memory that other changes use.",
+    "stage_layers": "Megatron-LM takes stages of unequal numbers of layers since Megatron-Core 0.9; before, layers had to be "
+                    "a multiple of the stages.",
+    "virtual_stages": "interleaving needs microbatches that are a multiple of the stages, and memory for more of them in "
+                      "flight, which other changes free.",
+    "schedule": "the search tries 1f1b and the scenario's own; others on request.",
+    "micro_batch": "smaller microbatches shorten the bubble, larger ones make GEMMs faster; which wins depends on the "
+                   "kernels' efficiency, the part of the model that is fitted.",
+    "tp": "less tensor parallelism has less exposed communication and larger GEMMs, and needs memory that other changes "
+          "free.",
+    "pp": "fewer stages have a shorter bubble and more replicas; more stages need less memory.",
+    "dp": "what remains of the GPUs.",
+    "ep": "experts over more or fewer GPUs move tokens farther, or need more memory.",
+    "etp": "tensor parallelism of experts, where it differs from that of the other layers.",
+    "cp": "context parallelism.",
+}
+
+
+def reasons(lines):
+    """For each axis that a row changes, in the order of the axes."""
+    changes = " ".join(line.rsplit("|", 2)[1] for line in lines[2:])
+    named = [axis for axis in [*AXES, "dp"] if re.search(rf"\b{axis} \S+ →", changes)]
+    if not named:
+        return ""
+    return "\n## Why they differ\n\n" + "".join(f"* `{axis}`: {REASONS[axis]}\n" for axis in named)
+
+
 def limited(command, limit):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False,
@@ -103,7 +136,7 @@ def main():
     if options.page:
         with open(options.page, "w", encoding="utf-8") as page:
             page.write(HEAD.replace("COMMAND", shlex.join(["tools/best_layouts.py", *given(options)])))
-            page.write("\n".join(lines) + "\n")
+            page.write("\n".join(lines) + "\n" + reasons(lines))
     return 0
 
 

@@ -88,6 +88,36 @@ class CliTest(unittest.TestCase):
         for part in ('Step time', 'MFU', 'Where one step goes', 'Busiest links', 'Evidence'):
             self.assertIn(part, out)
 
+    def test_a_critical_path_adds_up_to_the_step(self):
+        result = json.loads(self.answer('run', SMALL, '--json', '--no-out', '--critical-path'))
+        path = result['critical_path']
+        self.assertEqual(path['time_ps'], result['step_ps'])
+        self.assertEqual(sum(kind['time_ps'] for kind in path['kinds']), path['time_ps'])
+        at = 0
+        for leg in path['legs']:
+            self.assertEqual(leg['start_ps'], at)
+            at = leg['end_ps']
+        self.assertEqual((at, path['legs_left_out']), (path['time_ps'], 0))
+        self.assertIn('Critical path of the step', self.answer('run', SMALL, '--no-out', '--critical-path'))
+        self.assertNotIn('critical_path', json.loads(self.answer('run', SMALL, '--json', '--no-out')))
+        self.assertIn('--critical-path needs the run', self.refusal('run', SMALL, '--critical-path', '--dry-run'))
+
+    def test_explain_knows_goodput_files(self):
+        for key in ('recovery.policy', 'components.NAME.mtbf', 'checkpoint.tiers.NAME.every', 'spares.standby',
+                    'recovery.commit.commit_every'):
+            self.assertIn('In a file of `ringwright goodput`', self.answer('explain', key))
+        both = self.answer('explain', 'cost.usd_per_gpu_hour')  # a key of both kinds of files
+        self.assertLess(both.index('US dollars'), both.index('In a file of `ringwright goodput`'))
+        self.assertIn('recovery.policy', self.refusal('explain', 'recovery.polcy'))
+
+    def test_a_published_step_is_a_side_of_compare(self):
+        both = json.loads(self.answer('compare', 'published:megatron-22b-8-a100', 'megatron-22b-8-a100', '--json'))
+        difference = both['differences'][0]
+        self.assertEqual(sum(change['ps'] for change in difference['changes_ps']), difference['change_ps'])
+        self.assertIn('has no published figure', self.refusal('compare', 'published:scale-1m-h100', SMALL))
+        self.assertIn('is a measurement', self.refusal('compare', SMALL, 'published:megatron-22b-8-a100', '--set',
+                                                       'parallel.tp=2'))
+
     def test_a_timeline_has_every_task_of_its_ranks(self):
         with tempfile.TemporaryDirectory() as folder:
             chrome, perfetto = Path(folder) / 'run.json', Path(folder) / 'run.pftrace'

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "planning/operation/goodput_file.h"
+#include "planning/operation/policies/builtin_policies.h"
 
 namespace ringwright::planning::job_life_test {
 namespace {
@@ -180,7 +181,7 @@ TEST(JobLife, EveryMomentBelongsToOneAccount) {
       "recovery: {compare: [all]}\n";
   const GoodputPlan plan = plan_of(all, {"restart.schedule={distribution: uniform, from: 10 s, to: 300 s}",
                                          "restart.succeeds=80%", "restart.warmup=7 s"});
-  ASSERT_EQ(plan.policies.size(), 7U);
+  ASSERT_EQ(plan.policies.size(), recovery_policies().size());
   for (const NamedPolicy& named : plan.policies) {
     ASSERT_EQ(named.refusal, "");
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
