@@ -91,16 +91,17 @@ std::string_view to_string(SharingKind kind) {
 }
 
 SharingKind read_gpu_sharing(ConfigMap root, bool several) {
-  if (!several && !root.documenting() && !root.has("gpu_sharing")) return SharingKind::kNone;
+  const bool counts = several || root.documenting();
+  if (!counts && !root.has("gpu_sharing")) return SharingKind::kNone;
   ConfigMap map = root.map("gpu_sharing", "how jobs on the same GPUs share them");
+  if (!counts) {
+    map.ignore_rest("only several jobs on the same GPUs share them (`jobs`)");
+    return SharingKind::kNone;
+  }
   const std::string word = map.choice({.name = "kind",
                                        .doc = "by which mechanism",
                                        .fallback = std::string(kSharingKinds.front().name)},
                                       kSharingKinds);
-  if (!several && !root.documenting()) {
-    map.ignore_rest("only several jobs on the same GPUs share them (`jobs`)");
-    return SharingKind::kNone;
-  }
   const auto found = std::ranges::find(kSharingKinds, word, &Option::name);
   return found == kSharingKinds.end() ? SharingKind::kTimeSlicing
                                : static_cast<SharingKind>(1 + (found - kSharingKinds.begin()));
