@@ -153,6 +153,24 @@ TEST(GpuSharing, MemoryMustFitTogether) {
   EXPECT_THAT(result.too_large.back(), HasSubstr("a, b, c on one GPU"));
 }
 
+// Of an opportunistic job, what does not fit crosses PCIe twice a step.
+TEST(GpuSharing, MemoryOfOpportunisticJobsSpillsToTheHost) {
+  const SharingResult result = shared_by(scenario(
+      "tgs", "{name: a, gpus: 1, model: {num_layers: 12}}, {name: b, gpus: 1, gpus_of: a, opportunistic: true, "
+             "model: {num_layers: 12}, training: {global_batch: 1}}"));
+  EXPECT_TRUE(result.too_large.empty());
+  const SharedJob& job = result.arrangements[0].jobs[1];
+  ASSERT_GT(job.in_host_memory, Bytes(0));
+  EXPECT_EQ(result.arrangements[0].jobs[0].in_host_memory, Bytes(0));
+  Duration host;
+  for (const DimensionTime& dimension : job.together.time.dimensions) {
+    if (dimension.name == "host") host = dimension.exposed;
+  }
+  // At no more than the 64 GB/s of PCIe 5.0 with 16 lanes.
+  EXPECT_GT(to_seconds(host), 2.0 * static_cast<double>(job.in_host_memory.count()) / 64e9);
+  EXPECT_THAT(render_sharing_text(result), HasSubstr("lie in host memory"));
+}
+
 TEST(GpuSharing, MistakesAreNamed) {
   EXPECT_THAT(mistakes_of(scenario("mps", "{name: a, gpus: 1}, {name: b, gpus: 1, gpus_of: x}")), HasSubstr("E487"));
   EXPECT_THAT(mistakes_of(scenario("mps", "{name: a, gpus: 1}, {name: b, gpus: 2, gpus_of: a}")),
