@@ -21,13 +21,23 @@ using collectives::Rung;
 // Of one member in all calls of a program, by its group's dimension and layout; one iteration.
 using MessagesOf = std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, double>;
 
-MessagesOf messages_of_members(const StepsOfJob& job) {
+// Whether the network simulates all messages of a member at once: those of a ring that no other traffic disturbs, since
+// it stays within a host.
+bool goes_at_once(const CollectiveCall& call, const CollectiveAlgorithm& algorithm) {
+  return call.layout->hosts.size() == 1 && algorithm.ring_steps(call).has_value();
+}
+
+MessagesOf messages_of_members(const StepsOfJob& job, bool fast_forward) {
   MessagesOf messages;
   CollectiveStep step;
   for_each_call(job.graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
     const CollectiveAlgorithm& algorithm = job.chooser.choose(call);
     const int steps = algorithm.steps(call);
     if (steps == 0) return;
+    if (fast_forward && goes_at_once(call, algorithm)) {
+      messages[{program, call.dimension.index(), call.layout}] += static_cast<double>(tasks);
+      return;
+    }
     algorithm.step(call, 0, 0, step);
     const auto sends = static_cast<double>(std::max<std::size_t>(step.sends.size(), 1));
     messages[{program, call.dimension.index(), call.layout}] += static_cast<double>(tasks) * steps * sends;
@@ -59,13 +69,13 @@ ProgressChoice choose_progress(const Scenario& scenario, const StepsOfJob& job) 
   const double compared = steps_to_compare(job);
   if (compared > kMostStepsCompared) return {.progress = MemberProgress::kTogether, .steps_compared = compared};
   const Folding folding = ringwright::fold(job.graph, job.chooser, job.router);
-  const double messages = messages_in_steps(job, folding.ranks);
+  const double messages = messages_in_steps(job, folding.ranks, scenario.simulate.fast_forward);
   return {.progress = messages > kMostMessagesInSteps ? MemberProgress::kTogether : MemberProgress::kEach,
           .messages = messages};
 }
 
-double messages_in_steps(const StepsOfJob& job, const RankClasses& classes) {
-  const MessagesOf messages = messages_of_members(job);
+double messages_in_steps(const StepsOfJob& job, const RankClasses& classes, bool fast_forward) {
+  const MessagesOf messages = messages_of_members(job, fast_forward);
   const TaskGraph& graph = job.graph;
   double sum = 0.0;
   for (std::size_t c = 0; c < classes.count(); ++c) {

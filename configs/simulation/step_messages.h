@@ -35,8 +35,8 @@ struct StepsOfJob {
 [[nodiscard]] ProgressChoice choose_progress(const Scenario& scenario, const StepsOfJob& job);
 
 // Messages of a run in steps that are simulated one by one, for each class of a group: where all members of a group are
-// equal, a call is one or few.
-[[nodiscard]] double messages_in_steps(const StepsOfJob& job, const RankClasses& classes);
+// equal, a call is one or few. With `fast_forward` a member's messages in a ring within a host count as one.
+[[nodiscard]] double messages_in_steps(const StepsOfJob& job, const RankClasses& classes, bool fast_forward);
 // The rung of the run; as evidence too where it approximates or was chosen here.
 void state_rung(const Scenario& scenario, const Simulation& simulation, StepFacts& facts);
 

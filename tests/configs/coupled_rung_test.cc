@@ -40,13 +40,20 @@ TEST(CoupledRung, IsTakenByAutoWhereStepsAreTooManyMessages) {
   // 32 classes; rings of data parallelism are few messages.
   EXPECT_LT(assemble(small)->progress_choice().messages.value(), kMostMessagesInSteps);
 
-  const Scenario large =
-      load("model: {preset: llama3.1-405b, seq_length: 8192}\n"
-           "training: {global_batch: 64, micro_batch: 1}\n"
-           "parallel: {tp: 8, pp: 14, dp: auto, sequence_parallel: true}\n"
-           "cluster: {nodes: 56, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 28,"
-           " routing: {policy: ecmp}}}\n"
-           "collectives: {model: auto}\nsimulate: {network: flow}\n");
+  // Hashed routes: each rank is a class. Messages of rings within a host go at once.
+  const auto hashed = [](int sequences, std::string_view fast_forward) {
+    return load(fmt::format(
+        "model: {{preset: llama3.1-405b, seq_length: 8192}}\n"
+        "training: {{global_batch: {}, micro_batch: 1}}\n"
+        "parallel: {{tp: 8, pp: 14, dp: auto, sequence_parallel: true}}\n"
+        "cluster: {{nodes: 56, node: {{preset: dgx-h100}}, fabric: {{type: rail_optimized, scalable_unit: 28,"
+        " routing: {{policy: ecmp}}}}}}\n"
+        "collectives: {{model: auto}}\nsimulate: {{network: flow, fast_forward: {}}}\n",
+        sequences, fast_forward));
+  };
+  EXPECT_EQ(assemble(hashed(64, "true"))->progress(), MemberProgress::kEach);
+  EXPECT_EQ(assemble(hashed(64, "false"))->progress(), MemberProgress::kTogether);
+  const Scenario large = hashed(128, "true");
   const auto simulation = assemble(large);
   EXPECT_GT(simulation->progress_choice().messages.value(), kMostMessagesInSteps);
   EXPECT_EQ(simulation->progress(), MemberProgress::kTogether);
