@@ -38,6 +38,14 @@ void check_machine(const Scenario& machine, const Scenario& job, const JobEntry&
   if (job.cluster.gpu.name != machine.cluster.gpu.name) {
     refuse("the GPU", job.cluster.gpu.name, machine.cluster.gpu.name);
   }
+  if (job.job.layered && job.job.layered->layout.service.updates != workload::ServerUpdates::kSync) {
+    problems.add({.code = "E549",
+                  .place = entry.place,
+                  .message = fmt::format("workers of the asynchronous parameter servers of job '{}' have no common "
+                                         "training step",
+                                         entry.name),
+                  .hint = "updates: sync"});
+  }
   if (job.job.parallel.offload.any() && entry.gpus_per_host != machine.cluster.host.gpus) {
     problems.add({.code = "E482",
                   .place = entry.place,

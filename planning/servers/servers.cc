@@ -63,10 +63,32 @@ double slowest_worker(const configs::Scenario& scenario, std::int64_t workers) {
   return slowest;
 }
 
+// Workers have no common step in which a fault or other traffic could begin.
+Diagnostics check_disturbances(const configs::Scenario& scenario) {
+  Diagnostics problems;
+  for (const configs::OrderedFault& fault : scenario.faults.ordered) {
+    if (!fault.of_link) continue;
+    problems.add({.code = "E549",
+                  .place = fault.place,
+                  .message = fault.path + ": faults of links are not simulated for workers at their own pace",
+                  .hint = "leave it out; slow hosts (compute_scale) are simulated"});
+  }
+  if (!scenario.background.transfers.empty()) {
+    problems.add({.code = "E549",
+                  .place = {.file = scenario.simulate.steps_at.file},
+                  .message = "background: traffic of others is not simulated for workers at their own pace",
+                  .hint = "leave it out"});
+  }
+  return problems;
+}
+
 }  // namespace
 
 Result<ServersResult> study_servers(const configs::Scenario& scenario) {
   const Place at{.file = scenario.simulate.steps_at.file};
+  if (Diagnostics problems = check_disturbances(scenario); problems.has_errors()) {
+    return tl::unexpected(std::move(problems));
+  }
   if (!scenario.job.layered || scenario.job.layered->layout.servers.count == 0) {
     return tl::unexpected(failure("E549", "the scenario has no parameter servers", at,
                                   "layer_table: {preset: vgg16, parameter_server: {servers: 2, updates: async}}"));

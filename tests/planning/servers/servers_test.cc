@@ -83,6 +83,16 @@ TEST(Servers, RunRefusesAsynchronousOnes) {
   EXPECT_THAT(render(outcome.error()), HasSubstr("ringwright servers"));
 }
 
+TEST(Servers, RefuseFaultsOfLinksAndOtherTraffic) {
+  const std::string job = table(5, "servers: 1, updates: async");
+  const auto faulty = study_servers(configs::load(job + "faults: [{nic: host0/nic0, at: 1ms, for: 1s}]\n"));
+  ASSERT_FALSE(faulty);
+  EXPECT_THAT(render(faulty.error()), HasSubstr("faults of links are not simulated"));
+  const auto busy = study_servers(configs::load(job + "background: [{from: [0], to: [1], size: 1GB}]\n"));
+  ASSERT_FALSE(busy);
+  EXPECT_THAT(render(busy.error()), HasSubstr("background"));
+}
+
 TEST(Servers, NeedParameterServers) {
   const auto result = study_servers(configs::load(
       "layer_table: {preset: resnet50, global_batch: 64}\ncluster: {nodes: 1, node: {preset: dgx1-v100}}\n"));

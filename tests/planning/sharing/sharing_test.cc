@@ -48,6 +48,16 @@ TEST(Sharing, PlacementsAreCompared) {
   }
 }
 
+TEST(Sharing, RefusesAsynchronousParameterServers) {
+  const auto shared = configs::load_shared_text(
+      "servers.yaml",
+      "layer_table: {preset: resnet50, global_batch: 64, parameter_server: {servers: 1, updates: async}}\n"
+      "cluster: {nodes: 4, node: {preset: dgx1-v100}, fabric: {type: fat_tree}}\n"
+      "jobs: [{name: a, gpus: 16}, {name: b, gpus: 16}]\n");
+  ASSERT_FALSE(shared);
+  EXPECT_THAT(render(shared.error()), HasSubstr("have no common training step"));
+}
+
 TEST(Sharing, DoesNotDependOnThreads) {
   EXPECT_EQ(render_sharing_json(shared_by(kJobs + kTwin, Placements::kAll, 1)),
             render_sharing_json(shared_by(kJobs + kTwin, Placements::kAll, 2)));
