@@ -72,7 +72,7 @@ TEST(MemberPattern, EveryFieldOfAPrimitiveCounts) {
       [](Primitive& p) { p.adds = true; },
       [](Primitive& p) { p.stores_to.push_back(1); },
       [](Primitive& p) { p.loads_from.push_back(1); },
-      [](Primitive& p) { p.tells = true; },
+      [](Primitive& p) { p.signal_only = true; },
       [](Primitive& p) { p.operands = 2; },
       [](Primitive& p) { p.results = 2; },
   };
