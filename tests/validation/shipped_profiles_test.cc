@@ -1,8 +1,9 @@
-// Every shipped profile fits the machines that it is named after.
+// Every shipped profile of a machine fits the machines that it is named after.
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -25,10 +26,14 @@ namespace {
   return machine == machines->end() ? "" : kNodes.at(machine->gpu);
 }
 
+// Settings of a training stack on any machine; its row of the published systems runs it.
+constexpr std::string_view kNoMachine = "megascale-overlap";
+
 TEST(ShippedProfiles, AreReadOnTheirMachinesAndNameTheirSource) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ringwright::share_dir() + "/profiles")) {
     const std::string name = entry.path().stem().string();
+    if (name == kNoMachine) continue;
     ASSERT_NE(node_of(name), "") << name;
     const auto scenario = configs::load_machine_text(
         "test.yaml", "preset: " + name + "\ncollectives: {model: chunks}\ncluster: {nodes: 1, node: {preset: " +

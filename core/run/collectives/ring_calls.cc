@@ -1,6 +1,8 @@
 #include "core/run/collectives/ring_calls.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace ringwright {
 namespace {
@@ -22,6 +24,15 @@ Bytes bytes_sent(const RingSteps& ring, int position, int steps) {
 }
 
 }  // namespace
+
+RingCalls::RingCalls(PlayedJob& job, GroupRoster& roster)
+    : job_(job), roster_(roster), seats_(job.classes.count() * job.graph.dimensions.size()) {
+  std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> first;
+  for (const CollectiveSpec& spec : job.graph.collectives) {
+    const auto number = static_cast<std::uint32_t>(first_equal_.size());
+    first_equal_.push_back(first.try_emplace({spec.kind, spec.bytes.count()}, number).first->second);
+  }
+}
 
 std::optional<RingPlace> RingCalls::start(const Call& call, TransferListener& listener) {
   const CollectiveRequest& request = call.request;
@@ -64,10 +75,11 @@ std::optional<std::uint32_t> RingCalls::join(const Seat& seat, std::uint64_t seq
 
 const RingCalls::Seat& RingCalls::seat_of(const Call& call) {
   const std::vector<Seat>& known = seats(call.request.rank_class, call.request.dimension);
-  const auto seat = std::ranges::find(known, call.request.spec, &Seat::spec);
+  const std::uint32_t spec = first_equal_[call.request.spec];
+  const auto seat = std::ranges::find(known, spec, &Seat::spec);
   if (seat != known.end()) return *seat;
   seat_group(call);
-  return *std::ranges::find(known, call.request.spec, &Seat::spec);
+  return *std::ranges::find(known, spec, &Seat::spec);
 }
 
 void RingCalls::seat_group(const Call& call) {
@@ -77,13 +89,15 @@ void RingCalls::seat_group(const Call& call) {
   bool in_order = order.size() > 1;
   for (std::size_t lane = 0; lane < order.size() && in_order; ++lane) {
     std::vector<ClassId> expected = order;
-    std::ranges::rotate(expected, expected.begin() + static_cast<std::ptrdiff_t>(lane));
+    std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(lane), expected.end());
     in_order = classes_along(call, order[lane]) == expected;
   }
   open_.emplace_back();
   for (const ClassId c : classes) {
     const int position = position_in(call.ring, job_.index_in_group(c, dimension));
-    Seat seat{.spec = call.request.spec, .group = static_cast<std::uint32_t>(open_.size() - 1), .position = position};
+    Seat seat{.spec = first_equal_[call.request.spec],
+              .group = static_cast<std::uint32_t>(open_.size() - 1),
+              .position = position};
     if (in_order) {
       seat.lane = static_cast<std::uint32_t>(std::ranges::find(order, c) - order.begin());
       seat.lanes = static_cast<std::uint32_t>(order.size());

@@ -21,8 +21,7 @@ namespace ringwright {
 
 class RingCalls {
  public:
-  RingCalls(PlayedJob& job, GroupRoster& roster)
-      : job_(job), roster_(roster), seats_(job.classes.count() * job.graph.dimensions.size()) {}
+  RingCalls(PlayedJob& job, GroupRoster& roster);
 
   struct Call {
     const CollectiveRequest& request;
@@ -37,7 +36,7 @@ class RingCalls {
  private:
   // A class among those of its group, in the order of one ring.
   struct Seat {
-    std::uint32_t spec = 0;
+    std::uint32_t spec = 0;  // the first equal one
     std::uint32_t lane = 0;
     std::uint32_t lanes = 0;  // 0: no ring
     std::uint32_t group = 0;  // index into open_
@@ -60,6 +59,7 @@ class RingCalls {
 
   PlayedJob& job_;
   GroupRoster& roster_;
+  std::vector<std::uint32_t> first_equal_;  // by specification: programs may have equal ones of their own
   std::vector<std::vector<Seat>> seats_;  // by class and dimension: each specification once
   std::deque<std::vector<Open>> open_;    // by group
 };

@@ -168,7 +168,7 @@ class ServerRun final : public TransferListener, public ServedListener {
       counted_from_ = engine_.now();
       for (ServerQueue& server : servers_) server.begin_counting();
     }
-    if (least < static_cast<std::uint64_t>(plan_.warmup + plan_.steps)) return;
+    if (least < static_cast<std::uint64_t>(plan_.warmup) + static_cast<std::uint64_t>(plan_.steps)) return;
     done_ = true;
     engine_.stop_after_instant();
   }
