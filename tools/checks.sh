@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks that take longer than a test run: AddressSanitizer and UndefinedBehaviorSanitizer on core, the network models and
-# the readers of traces (`sanitizers`, which CI runs), and on the corpora of every reader of a user's file (`corpora`);
-# clang-tidy on core. ./tools/checks.sh [sanitizers | corpora | clang-tidy]
+# the readers of traces (`sanitizers`), and on the corpora of every reader of a user's file (`corpora`);
+# clang-tidy on core. CI runs all three. ./tools/checks.sh [sanitizers | corpora | clang-tidy]
 set -uo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
