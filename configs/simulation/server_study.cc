@@ -104,7 +104,7 @@ Result<WorkerStep> worker_step(const Scenario& scenario) {
   const Duration added = slow.empty() ? Duration(0) : scale(computing, slow.front() - 1.0);
   WorkerStep worker{.step = played.run.record.iteration_end.back().since_start() - added,
                     .buckets = buckets_of(job, compute)};
-  // What the reduction within the host adds to the step delays all of its buckets alike.
+  // What the reduction within the host adds to the step delays all of its buckets by the same factor.
   const double slower = to_seconds(worker.step) / to_seconds(computing);
   for (ServerBucket& bucket : worker.buckets) bucket.ready = scale(bucket.ready, slower);
   return worker;

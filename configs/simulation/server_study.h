@@ -1,4 +1,4 @@
-// A layer table trained with parameter servers, by the ways in which servers apply gradients, and by an all-reduce.
+// A layer table trained with parameter servers, by how servers apply gradients, and by an all-reduce.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct WorkerStep {
 [[nodiscard]] Result<ServerRunResult> run_parameter_servers(const Scenario& scenario, const WorkerStep& worker,
                                                             const ServerMode& mode);
 
-// Time of a step of all workers alike without servers, by a ring over their hosts that overlaps with the backward pass:
+// Step time of equal workers without servers, by a ring over their hosts that overlaps with the backward pass:
 // each bucket takes 2 (n - 1) / n of its bytes at a host's bandwidth, one after another, once it is complete.
 [[nodiscard]] Duration ring_step(const Scenario& scenario, const WorkerStep& worker);
 

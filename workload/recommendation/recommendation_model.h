@@ -77,7 +77,7 @@ struct RecommendationModel {
   DataType comm_precision = DataType::kFp32;  // of pooled embeddings and their gradients between ranks
   SparseOptimizer optimizer = SparseOptimizer::kRowwiseAdagrad;
   double gather_efficiency = 1.0;  // speed of rows at random, relative to a stream of the same bytes
-  double zipf = 0.0;  // the row of rank i is looked up with a probability proportional to i^-zipf; 0: all alike
+  double zipf = 0.0;  // the row of rank i is looked up with a probability proportional to i^-zipf; 0: all equally
   EmbeddingCache cache;
   EmbeddingUpkeep upkeep;
   bool prefetch_indices = false;   // indices of the next batch are exchanged during this step

@@ -30,7 +30,7 @@ struct ServerBucket {
 struct ServerPlan {
   std::vector<std::vector<RankId>> workers;  // by worker: its GPUs; each pushes and pulls an equal part
   std::vector<std::vector<RankId>> servers;  // by server: as many, the other ends of these messages
-  std::vector<double> slowdown;              // by worker, of its computing; empty: all are alike
+  std::vector<double> slowdown;              // by worker, of its computing; empty: 1 for all
   Duration step;                             // computing of a step
   std::vector<ServerBucket> buckets;
   bool synchronous = false;

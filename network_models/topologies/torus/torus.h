@@ -17,7 +17,7 @@ inline constexpr std::size_t kTorusDimensions = 3;
 struct TorusShape {
   std::array<std::uint32_t, kTorusDimensions> sizes = {1, 1, 1};  // host = x + sizes[0] * (y + sizes[1] * z)
   bool wrap = true;                                               // rings instead of rows, where a row has 3 or more
-  // The wrap of a dimension also goes half of the way around each dimension that is twice as long, which shortens paths
+  // The link around a dimension also shifts by half of each dimension that is twice as long, which shortens paths
   // (Camarero, Martinez and Beivide, IEEE Trans. Computers 2013; TPU v4, ISCA 2023, section 2.8).
   bool twist = false;
   Bandwidth speed;                                                // of a link between neighbours, one direction

@@ -72,7 +72,7 @@ std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& r
       {.name = "wrap", .doc = "whether the last node of a row is connected to the first", .fallback = true});
   plan.shape.twist = fabric.boolean(
       {.name = "twist",
-       .doc = "whether the wrap of a side also goes half of the way around each side that is twice as long",
+       .doc = "whether the link around a side also shifts by half of each side that is twice as long",
        .fallback = false});
   if (plan.shape.twist) check_twist(fabric, plan.shape);
   if (plan.shape.twist || fabric.has("routing") || fabric.documenting()) plan.shortest = read_routing(fabric);

@@ -97,7 +97,7 @@ TEST(NetBouncer, FindsEverySingleFaultWithoutNoise) {
   }
 }
 
-// Cables of a switch that is down, or drops a tenth of what crosses it, cannot be told apart: the switch is reported,
+// Cables of a switch that is down, or drops a tenth of what crosses it, are the same to probes: the switch is reported,
 // with all of its cables and no others. The cables alone do not show the uplinks of a leaf that is down.
 TEST(NetBouncer, FindsEverySingleSwitch) {
   for (const int tiers : {2, 3}) {
