@@ -1,10 +1,9 @@
 // The command `probe`: how soon probing finds links that are down or lose packets, on the fabric of a scenario.
 #include <string>
-#include <vector>
 
 #include "configs/simulation/probe_study.h"
 #include "tools/command.h"
-#include "tools/scenario_file.h"
+#include "tools/scenario_arguments.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {
@@ -20,15 +19,11 @@ class Probe final : public Command {
     return "The faults are those of `faults`, or each link in turn; `probing` has the settings (docs/faults.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "config", .value = "", .doc = "a scenario", .target = &config_, .required = true},
-            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated",
-             .target = &overrides_}};
+    return arguments_.options();
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const auto file = find_scenario(config_);
-    if (!file) return refuse(file.error());
-    const auto scenario = configs::load_scenario(*file, {.overrides = overrides_, .share_folders = {}});
+    const auto scenario = arguments_.load();
     if (!scenario) return refuse(scenario.error());
     const auto study = configs::study_probes(*scenario, scenario->probing);
     if (!study) return refuse(study.error());
@@ -37,8 +32,7 @@ class Probe final : public Command {
   }
 
  private:
-  std::string config_;
-  std::vector<std::string> overrides_;
+  ScenarioArguments arguments_;
 };
 
 }  // namespace

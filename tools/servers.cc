@@ -3,8 +3,7 @@
 
 #include "planning/servers/servers.h"
 #include "tools/command.h"
-#include "tools/scenario_file.h"
-#include "tools/study_options.h"
+#include "tools/scenario_arguments.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {
@@ -19,12 +18,10 @@ class Servers final : public Command {
   [[nodiscard]] std::string notes() const override {
     return "The scenario trains a layer table with `parameter_server` (docs/parameter-servers.md).\n";
   }
-  [[nodiscard]] std::vector<OptionSpec> options() override { return study_.options(); }
+  [[nodiscard]] std::vector<OptionSpec> options() override { return arguments_.options(); }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    const auto path = find_scenario(study_.config);
-    if (!path) return refuse(path.error());
-    const auto scenario = configs::load_scenario(*path, {.overrides = study_.settings, .share_folders = {}});
+    const auto scenario = arguments_.load();
     if (!scenario) return refuse(scenario.error());
     const auto result = planning::study_servers(*scenario);
     if (!result) return refuse(result.error());
@@ -33,7 +30,7 @@ class Servers final : public Command {
   }
 
  private:
-  StudyOptions study_;
+  ScenarioArguments arguments_;
 };
 
 }  // namespace

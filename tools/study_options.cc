@@ -1,5 +1,6 @@
 #include "tools/study_options.h"
 
+#include "tools/scenario_arguments.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {
@@ -12,13 +13,9 @@ OptionSpec threads_option(std::optional<std::uint64_t>* threads) {
 }
 
 std::vector<OptionSpec> StudyOptions::options() {
-  return {{.names = "config",
-           .value = "",
-           .doc = "a YAML file, or the name of a shipped scenario",
-           .target = &config,
-           .required = true},
-          {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings},
-          threads_option(&threads)};
+  std::vector<OptionSpec> options = scenario_options(&config, &settings);
+  options.push_back(threads_option(&threads));
+  return options;
 }
 
 planning::Workers StudyOptions::workers(const CommonOptions& common) {
