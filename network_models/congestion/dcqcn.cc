@@ -4,28 +4,21 @@
 #include <cmath>
 #include <memory>
 
+#include "network_models/flow/transfer_query.h"
+
 namespace ringwright::network_models {
 
 std::unique_ptr<NetworkModel> make_dcqcn(const ModelInputs& inputs);
 
 void Dcqcn::start(const Transfer& transfer, TransferListener& listener) {
-  const RouteQuery query{.from = transfer.from,
-                         .to = transfer.to,
-                         .route_kind = transfer.route_kind,
-                         .nics = transfer.nics,
-                         .label = transfer.label};
+  const RouteQuery query = query_of(transfer);
   const Duration latency = routes_.find(query, transfer.copies);
   const FlowSlot flow = state_.flows.take(transfer.repeats);
   fabric_.place(flow, routes_.hops(), latency * 2, in_hosts_);
   state_.shares.place(flow, in_hosts_);
-  FlowRow& row = state_.flows[flow];
+  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, transfer.token);
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
-  row.rate = 0.0;
-  row.settled = state_.engine.now();
-  row.listener = &listener;
-  row.token = transfer.token;
   row.latency = transfer.pays_latency ? latency : Duration();
-  row.moving = false;
   latency_queues_.push(flow, row.settled, row.latency);
   events_.at_end([this] { end_instant(); });
 }

@@ -14,6 +14,7 @@
 #include "core/engine/engine.h"
 #include "network_models/builtin.h"
 #include "network_models/flow/link_meters.h"
+#include "network_models/flow/transfer_query.h"
 
 namespace ringwright::network_models {
 
@@ -93,12 +94,7 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   const std::size_t slot = free_rows_.back();
   free_rows_.pop_back();
   Row& row = rows_[slot];
-  const Route& route =
-      route_of({.from = transfer.from,
-              .to = transfer.to,
-              .route_kind = transfer.route_kind,
-              .nics = transfer.nics,
-              .label = transfer.label});
+  const Route& route = route_of(query_of(transfer));
   row.latency = route.latency;
   row.route = route.hops;
   if (!transfer.pays_latency) row.latency = Duration();

@@ -6,21 +6,18 @@
 #include <memory>
 
 #include "core/base/random.h"
+#include "network_models/flow/transfer_query.h"
 
 namespace ringwright::network_models {
 
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 
 void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
-  const RouteQuery query{.from = transfer.from,
-                         .to = transfer.to,
-                         .route_kind = transfer.route_kind,
-                         .nics = transfer.nics,
-                         .label = transfer.label};
+  const RouteQuery query = query_of(transfer);
   const Duration latency = routes_.find(query, transfer.copies);
   const FlowSlot flow = state_.flows.take(transfer.repeats);
   state_.shares.place(flow, routes_.hops(), transfer.priority);
-  FlowRow& row = take_row(flow, listener, transfer.token);
+  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, transfer.token);
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
   row.latency = transfer.pays_latency ? latency : Duration();
   row.copies = transfer.copies;
@@ -30,27 +27,12 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   expect_end_of_instant();
 }
 
-// Field by field: building a row and copying it in wide words stalls on store forwarding of its narrow fields, which
-// took a sixth of a ring's time.
-FlowRow& FlowModel::take_row(FlowSlot flow, TransferListener& listener, std::uint64_t token) {
-  FlowRow& row = state_.flows[flow];
-  row.rate = 0.0;
-  row.settled = state_.engine.now();
-  row.listener = &listener;
-  row.token = token;
-  row.copies = 1;
-  row.pays_latency = true;
-  row.moving = row.batched = row.stands = row.in_ring = row.resumed = false;
-  row.period = Duration();
-  return row;
-}
-
 // All its steps as one flow, which pays their latencies first.
 void FlowModel::start_coupled(const CoupledTransfer& coupled, TransferListener& listener) {
   const FlowSlot flow = state_.flows.take(1);
   const FlowRoutes::CoupledPath path = routes_.find(coupled, flow);
   state_.shares.place(flow, routes_.hops());
-  FlowRow& row = take_row(flow, listener, coupled.token);
+  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, coupled.token);
   row.bytes = row.remaining = path.bytes;
   row.latency = path.latency;
   row.query = path.longest;
@@ -68,7 +50,7 @@ void FlowModel::start_lane(RingPlace place, const RingLane& lane, TransferListen
   const Duration latency = routes_.find(query, 1);
   const FlowSlot flow = state_.flows.take(lane.repeats);
   state_.shares.place(flow, routes_.hops());
-  FlowRow& row = take_row(flow, listener, lane.token);
+  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, lane.token);
   row.latency = latency;
   row.in_ring = true;
   row.query = query;

@@ -66,8 +66,6 @@ class FlowModel final : public NetworkModel {
   void expect_end_of_instant() {
     events_.at_end([this] { end_instant(); });
   }
-  // A row for what starts now, over the route just found.
-  FlowRow& take_row(FlowSlot flow, TransferListener& listener, std::uint64_t token);
   void end_instant();
   void settle(FlowSlot flow);
   void wake_up_next();

@@ -64,6 +64,20 @@ class FlowTable {
     most_in_flight_ = std::max(most_in_flight_, rows_.size() - free_.size());
     return flow;
   }
+  // The row of a slot just taken, for bytes that set out now. Field by field: building a row and copying it in wide
+  // words stalls on store forwarding of its narrow fields, which took a sixth of a ring's time.
+  FlowRow& begin(FlowSlot flow, TimePoint now, TransferListener& listener, std::uint64_t token) {
+    FlowRow& row = rows_[flow];
+    row.rate = 0.0;
+    row.settled = now;
+    row.listener = &listener;
+    row.token = token;
+    row.copies = 1;
+    row.pays_latency = true;
+    row.moving = row.batched = row.stands = row.in_ring = row.resumed = false;
+    row.period = Duration();
+    return row;
+  }
   // Of a flow without repeats left.
   void give_back(FlowSlot flow) { free_.push_back(flow); }
 
