@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "configs/simulation/fault_times.h"
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/rank_positions.h"
@@ -147,7 +149,12 @@ void Simulation::plan_paths() {
                        .role = kind.role});
     }
   }
-  network_.central->plan(pairs);
+  if (network_.central->plan(pairs)) return;
+  ignored_.push_back({.path = "cluster.fabric.routing.policy",
+                      .origin = {},
+                      .why = fmt::format("{} pairs of ranks exchange messages, and central routing plans at most {}: "
+                                         "all paths are hashed",
+                                         pairs.size(), network_models::CentralRouter::kMostPairs)});
 }
 
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {

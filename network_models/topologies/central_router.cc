@@ -12,7 +12,6 @@ constexpr std::uint32_t kLabels = 128;            // paths that are tried for a 
 constexpr std::uint32_t kApart = 0x0100'0000;     // labels of one pair are so far apart
 constexpr int kPasses = 12;
 constexpr double kAllRoles = 1e-9;                // weight of the loads of all roles
-constexpr std::size_t kMostRoutes = 100'000'000;  // in one pass; more pairs stay hashed
 
 std::uint32_t labelled(const RouteQuery& pair, std::uint32_t choice) { return pair.label + choice * kApart; }
 
@@ -93,8 +92,8 @@ bool CentralRouter::has_choice(const RouteQuery& pair) {
   return false;
 }
 
-void CentralRouter::plan(std::span<const Pair> pairs) {
-  if (pairs.size() * kLabels > kMostRoutes) return;
+bool CentralRouter::plan(std::span<const Pair> pairs) {
+  if (pairs.size() > kMostPairs) return false;
   fastest_ = *std::ranges::max_element(capacities());
   load_.assign(capacities().size(), 0.0);
   all_load_.assign(capacities().size(), 0.0);
@@ -107,6 +106,7 @@ void CentralRouter::plan(std::span<const Pair> pairs) {
     roles[number].push_back(pair.query);
   }
   for (const std::vector<RouteQuery>& role : roles) place(role);
+  return true;
 }
 
 // Pairs that an earlier role has placed stay where they are.

@@ -27,8 +27,11 @@ class CentralRouter final : public Router {
     RouteQuery query;
     std::uint64_t role = 0;
   };
-  // The pairs of the job; before the first simulated transfer. Others are hashed.
-  void plan(std::span<const Pair> pairs);
+  // Of a plan: 100 million paths are looked at in one pass.
+  static constexpr std::size_t kMostPairs = 780'000;
+  // The pairs of the job; before the first simulated transfer. Others are hashed. False: there are more than
+  // kMostPairs, and all are hashed.
+  [[nodiscard]] bool plan(std::span<const Pair> pairs);
 
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override;
   [[nodiscard]] std::span<const LinkId> twins() const override { return hashed_->twins(); }

@@ -74,7 +74,7 @@ TEST(CentralRouter, AvoidsFourFifthsOfTheConflictsOfHashing) {
     const Network planned = rails(true);
     const std::vector<RouteQuery> pairs = permutation(hashed.fabric.gpus().size(), seed);
     ASSERT_NE(planned.central, nullptr);
-    planned.central->plan(of_one_role(pairs));
+    ASSERT_TRUE(planned.central->plan(of_one_role(pairs)));
     const Loads by_hash = loads_of(hashed, pairs);
     const Loads by_plan = loads_of(planned, pairs);
     EXPECT_GE(by_hash.largest, 3.0);
@@ -90,7 +90,7 @@ TEST(CentralRouter, FindsTheConflictFreePathsOfAShift) {
   const Network planned = rails(true);
   std::vector<RouteQuery> pairs;
   for (std::size_t rank = 0; rank < 128; ++rank) pairs.push_back(between(rank, (rank + 4 * 8) % 128));
-  planned.central->plan(of_one_role(pairs));
+  ASSERT_TRUE(planned.central->plan(of_one_role(pairs)));
   EXPECT_LE(loads_of(planned, pairs).largest, 1.0);
 }
 
@@ -107,7 +107,7 @@ TEST(CentralRouter, PlansEveryRoleByItself) {
       pairs.push_back({.query = shifts.back().back(), .role = shift});
     }
   }
-  planned.central->plan(pairs);
+  ASSERT_TRUE(planned.central->plan(pairs));
   double sum = 0.0;
   for (const auto& shift : shifts) {
     EXPECT_LE(loads_of(planned, shift).largest, 2.0);
@@ -129,12 +129,18 @@ TEST(CentralRouter, HashesPairsThatItDoesNotKnow) {
   }
 }
 
+TEST(CentralRouter, SaysWhenThereAreTooManyPairs) {
+  const Network planned = rails(true);
+  const CentralRouter::Pair pair{.query = between(0, 5), .role = 1};
+  EXPECT_FALSE(planned.central->plan(std::vector<CentralRouter::Pair>(CentralRouter::kMostPairs + 1, pair)));
+}
+
 TEST(CentralRouter, PlansTheSameAgain) {
   const std::vector<RouteQuery> pairs = permutation(128, 2);
   const Network once = rails(true);
   const Network again = rails(true);
-  once.central->plan(of_one_role(pairs));
-  again.central->plan(of_one_role(pairs));
+  ASSERT_TRUE(once.central->plan(of_one_role(pairs)));
+  ASSERT_TRUE(again.central->plan(of_one_role(pairs)));
   const Loads first = loads_of(once, pairs);
   const Loads second = loads_of(again, pairs);
   EXPECT_EQ(first.conflicts, second.conflicts);
