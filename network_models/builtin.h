@@ -87,7 +87,7 @@ struct ModelEntry {
   bool plays_faults = false;  // set_capacity() and reroute()
   bool shares_links = true;   // otherwise a transfer takes its time alone
   // Shares are max-min fair at any time, which start_coupled(), priorities and calls that are simulated alone need.
-  // Otherwise links are told apart by their kinds, and the past of a flow matters.
+  // Otherwise links are distinguished by their kinds, and the past of a flow matters.
   bool max_min = true;
 };
 [[nodiscard]] std::span<const ModelEntry> models();

@@ -3,8 +3,8 @@
 
     tools/tidy.py [ROOT]    prints one line per finding, `path:line: message`; exit code 1 when there is one
 
-The include table and the table of heavy libraries are read from ARCHITECTURE.md, the table of larger classes from
-STYLE.md: their only sources.
+The include table and the table of heavy libraries are read from ARCHITECTURE.md, the tables of larger classes and of
+retired words from STYLE.md: their only sources.
 """
 
 import re
@@ -351,8 +351,28 @@ def check_paths(house):
                 house.report(name, line, f'names a path of some machine: "{text[match.start():match.start() + 40]}"')
 
 
+def check_words(house):
+    """No file uses a retired word of STYLE.md's table, in prose or as a part of a name."""
+    if 'STYLE.md' not in house.files:
+        return
+    retired = [word for row in table_rows(house.read('STYLE.md'), 'retired') for word in names_in(row[0])]
+    if not retired:
+        return
+    pattern = re.compile(r'(?<![a-z])(?:' + '|'.join(map(re.escape, retired)) + r')(?![a-z])')
+    words_of_names = re.compile(r'(?<=[a-z0-9])(?=[A-Z])')  # CamelCase
+    for name in house.files:
+        if name in ('STYLE.md', 'tests/tools/tidy_test.py') or not name.endswith(('.h', '.cc', '.py', '.sh', '.md', '.yaml')):
+            continue
+        for line, text in enumerate(house.read(name).split('\n'), 1):
+            text = text.replace('TrainMover', '')  # the name of a published system
+            match = pattern.search(words_of_names.sub('_', text).lower())
+            if match:
+                house.report(name, line, f'"{match.group()}" is a retired word: STYLE.md says what to use')
+
+
 CHECKS = [check_layers, check_libraries, check_cycles, check_rooms, check_sizes, check_members, check_heads,
-          check_namespaces, check_hidden, check_namesakes, check_banned, check_globals, check_plugins, check_presets, check_paths]
+          check_namespaces, check_hidden, check_namesakes, check_banned, check_globals, check_plugins, check_presets, check_paths,
+          check_words]
 
 
 def tidy(root):

@@ -1,4 +1,4 @@
-// Memory of a job that does not fit beside others on its GPUs, and lies in host memory.
+// Memory of a job that does not fit together with others on its GPUs, and lies in host memory.
 //
 // AntMan allocates what does not fit there, and TGS lets the driver move its pages (CUDA unified memory). A training
 // step uses all of its memory, so that the bytes leave the GPU and come back once a step, over PCIe; kernels wait.

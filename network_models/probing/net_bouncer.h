@@ -1,8 +1,8 @@
 // Finds lossy switches and cables from the success rates of paths, as NetBouncer does (Tan et al., NSDI 2019).
 //
-// First switches: one that no path crosses well is lossy as a whole. Its cables have no other paths and cannot be told
-// apart from it; paths over it are left out of what follows. A switch whose paths share a cable is not judged: that
-// cable may be the cause. Of switches with the same bad paths the fewest that explain them are reported.
+// First switches: one that no path crosses well is lossy as a whole. Its cables have no other paths and cannot be
+// distinguished from it; paths over it are left out of what follows. A switch whose paths share a cable is not judged:
+// that cable may be the cause. Of switches with the same bad paths the fewest that explain them are reported.
 //
 // Then cables, with a latent factor model over the other paths.
 // The success rate of path j is the product of those of its cables, x_i in [0, 1]. Estimated are the x that minimise

@@ -44,7 +44,7 @@ bool spills(const configs::Scenario& machine) {
   return machine.gpu_sharing == SharingKind::kAntMan || machine.gpu_sharing == SharingKind::kTgs;
 }
 
-// By job: what of its memory does not fit beside the others on its GPUs, of opportunistic jobs of AntMan and TGS.
+// By job: memory that does not fit together with the others on its GPUs, of opportunistic jobs of AntMan and TGS.
 std::vector<Bytes> spilled_memory(const configs::SharedScenario& shared) {
   const configs::Scenario& machine = shared.machine;
   const std::vector<std::size_t> first = configs::first_tenants(machine.jobs);

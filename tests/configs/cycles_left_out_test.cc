@@ -236,4 +236,4 @@ TEST(CyclesLeftOut, NoneOfAScheduleWithoutCycles) {
 }
 
 }  // namespace
-}  // namespace ringwright::configs::laps_left_out_test
+}  // namespace ringwright::configs::cycles_left_out_test

@@ -149,7 +149,7 @@ TEST(Determinism, RunsBeforeItDoNotMatter) {
   EXPECT_EQ(run_once(hashed()), first);
 }
 
-TEST(Determinism, RunsBesideItDoNotMatter) {
+TEST(Determinism, ConcurrentRunsDoNotMatter) {
   const Result first = run_once(hashed());
   std::vector<Result> results(2);
   {

@@ -118,7 +118,7 @@ TEST(LostNics, AreNotFoundByTheLibrarysSearch) {
   EXPECT_TRUE(used.contains(6));  // numbers are those of a whole host
 }
 
-TEST(LostNics, AreToldInTheReportOnEveryRung) {
+TEST(LostNics, AreReportedInTheReportOnEveryRung) {
   for (const char* rung : kRungs) {
     const Report report = report_of(four_hosts("[{nic: host2/nic5}]"), rung);
     EXPECT_THAT(report.facts.faults, ElementsAre("host2/nic5 down from 0 ps on: the library starts without it"));

@@ -77,21 +77,21 @@ TEST(PipelineScenarios, BalancedStagesTakeEmbeddingAndLogitsIntoAccount) {
   EXPECT_LE(play(scenario).time(), play(load(small("pp: 4, tp: 2"))).time());
 }
 
-Result<Scenario> load_beside_tests(const std::string& text, std::vector<std::string> overrides = {}) {
+Result<Scenario> load_in_test_folder(const std::string& text, std::vector<std::string> overrides = {}) {
   return load_scenario_text(test_data() + "/configs/job.yaml", text,
                             {.overrides = std::move(overrides), .share_folders = {}});
 }
 
 TEST(PipelineScenarios, AScheduleMayComeFromAFile) {
-  const auto scenario = load_beside_tests(small("pp: 2, dp: 4, schedule_file: own-schedule.yaml", "8"));
+  const auto scenario = load_in_test_folder(small("pp: 2, dp: 4, schedule_file: own-schedule.yaml", "8"));
   ASSERT_TRUE(scenario) << render(scenario.error());
   const Played played = play(*scenario);
   EXPECT_EQ(played.outcome, RunOutcome::kFinished);
   EXPECT_THAT(played.graph.labels, testing::Contains("W1"));
 }
 
-TEST(PipelineScenarios, AScheduleThatDoesNotFitIsToldInItsFile) {
-  const auto scenario = load_beside_tests(small("pp: 2, dp: 4, schedule_file: own-schedule.yaml", "12"));
+TEST(PipelineScenarios, AScheduleThatDoesNotFitIsReportedInItsFile) {
+  const auto scenario = load_in_test_folder(small("pp: 2, dp: 4, schedule_file: own-schedule.yaml", "12"));
   ASSERT_FALSE(scenario);
   EXPECT_THAT(render(scenario.error()), HasSubstr("it lists 2 microbatches, but a training step has 3"));
   EXPECT_THAT(render(scenario.error()), HasSubstr("own-schedule.yaml:3"));
@@ -112,7 +112,7 @@ TEST(PipelineScenarios, TheReportTellsTheBubbleOfEveryStage) {
 }
 
 TEST(MegatronScenario, AScriptIsAJob) {
-  const auto scenario = load_beside_tests(
+  const auto scenario = load_in_test_folder(
       "megatron: megatron-run.sh\ncluster: {node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n");
   ASSERT_TRUE(scenario) << render(scenario.error());
   EXPECT_EQ(scenario->cluster.hosts, 2);
@@ -124,7 +124,7 @@ TEST(MegatronScenario, AScriptIsAJob) {
 }
 
 TEST(MegatronScenario, WhatTheScenarioSaysOtherwiseIsAContradiction) {
-  const auto refused = load_beside_tests(
+  const auto refused = load_in_test_folder(
       "megatron: megatron-run.sh\nparallel: {tp: 8}\n"
       "cluster: {node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n");
   ASSERT_FALSE(refused);
@@ -132,8 +132,8 @@ TEST(MegatronScenario, WhatTheScenarioSaysOtherwiseIsAContradiction) {
   EXPECT_THAT(render(refused.error()), HasSubstr("job.yaml:2:16"));
 }
 
-TEST(MegatronScenario, AMissingFileIsTold) {
-  const auto refused = load_beside_tests("megatron: no-such.sh\n");
+TEST(MegatronScenario, AMissingFileIsReported) {
+  const auto refused = load_in_test_folder("megatron: no-such.sh\n");
   ASSERT_FALSE(refused);
   EXPECT_THAT(render(refused.error()), HasSubstr("no-such.sh'"));
 }

@@ -103,7 +103,7 @@ TEST(Refusals, MicrobatchesThatAScheduleCannotRunAreCounted) {
                   "there are 3 | microbatches = training.global_batch (job.yaml:2) 6 / (micro_batch 1 x dp 2)"));
 }
 
-TEST(Refusals, APresetThatIsNotShippedIsToldWithTheNearest) {
+TEST(Refusals, APresetThatIsNotShippedIsReportedWithTheNearest) {
   const auto refused = refusals(scenario_text("preset: dgx-h100", "preset: dgx-h10"));
   ASSERT_FALSE(refused.empty());
   EXPECT_THAT(refused.front(), HasSubstr("job.yaml:6:18 "));
@@ -111,14 +111,14 @@ TEST(Refusals, APresetThatIsNotShippedIsToldWithTheNearest) {
   EXPECT_THAT(refused.front(), HasSubstr("'dgx-h100'"));
 }
 
-TEST(Refusals, AnUnknownAlgorithmIsToldWithTheNearest) {
+TEST(Refusals, AnUnknownAlgorithmIsReportedWithTheNearest) {
   const auto refused = refusals(scenario_text("tuner: simple", "tuner: simple, dp: {algorithm: rng}"));
   ASSERT_EQ(refused.size(), 1U);
   EXPECT_THAT(refused[0], HasSubstr("job.yaml:8:46 E107 "));
   EXPECT_THAT(refused[0], HasSubstr("'collectives.dp.algorithm' is 'rng'; did you mean 'ring'?"));
 }
 
-TEST(Refusals, AnAlgorithmThatCannotPlayACallIsToldBeforeTheRun) {
+TEST(Refusals, AnAlgorithmThatCannotPlayACallIsReportedBeforeTheRun) {
   // A binary tree does not gather, but ZeRO's parameters need an all-gather.
   std::string text = scenario_text("dp: 2}", "dp: 2, zero: {stage: 1}}");
   text.replace(text.find("tuner: simple"), 13, "dp: {algorithm: double_tree}");

@@ -131,7 +131,7 @@ TEST(SegmentsAtOnce, BehindAHostThatIsLate) {
   }
 }
 
-TEST(SegmentsAtOnce, OverSeveralStepsAndBesideSlowHosts) {
+TEST(SegmentsAtOnce, OverSeveralStepsAndWithSlowHosts) {
   expect_exact({"", "tp: 4, pp: 2, dp: auto", "network: flow, steps: 4, warmup: 2"});
   expect_exact(
       {"", "tp: 4, pp: 4, dp: auto", "network: flow, steps: 2", "faults:\n  - {node: 1, compute_scale: 0.7}\n"});

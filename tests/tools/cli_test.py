@@ -205,7 +205,7 @@ class CliTest(unittest.TestCase):
             subprocess.run([BINARY, 'run', SMALL], cwd=folder, capture_output=True, timeout=120, check=True)
             self.assertTrue((Path(folder) / 'out' / SMALL / 'result.json').exists())
 
-    def test_a_layout_that_cannot_be_is_told_from_a_slip(self):
+    def test_a_layout_that_cannot_be_is_distinguished_from_a_slip(self):
         code, out, err = self.call('run', SMALL, '--set', 'parallel.tp=3')
         self.assertEqual((code, out), (4, ''))
         self.assertIn('error[E130]', err)
@@ -300,16 +300,16 @@ class CliTest(unittest.TestCase):
             self.assertRegex(err, r"bad\.yaml:3:1: error.*'traning'; did you mean 'training'")
             self.assertRegex(err, r'bad\.yaml:4:17: error.*parallel\.tp')
 
-    def test_an_unknown_preset_is_told_with_the_nearest(self):
+    def test_an_unknown_preset_is_reported_with_the_nearest(self):
         self.assertIn("'llama3-8b'", self.refusal('run', SMALL, '--set', 'model.preset=llama3-9b'))
 
     def test_a_missing_file_is_an_error(self):
         self.assertIn("'nothing.yaml'", self.refusal('run', 'nothing.yaml'))
 
-    def test_an_unknown_scenario_is_told_with_the_nearest(self):
+    def test_an_unknown_scenario_is_reported_with_the_nearest(self):
         self.assertIn(f"did you mean '{SMALL}'?", self.refusal('run', 'gpt2-1.5b-dgx-a10'))
 
-    def test_an_unknown_command_or_option_is_told_with_the_nearest(self):
+    def test_an_unknown_command_or_option_is_reported_with_the_nearest(self):
         self.assertIn("did you mean 'run'?", self.refusal('rum', SMALL))
         self.assertIn("did you mean '--dry-run'?", self.refusal('run', SMALL, '--dryrun'))
 

@@ -66,7 +66,7 @@ TEST_F(CommandLineTest, EveryCommandTakesTheCommonOptions) {
   EXPECT_TRUE(parsed.common.no_color);
 }
 
-TEST_F(CommandLineTest, AnUnknownCommandIsToldWithTheNearest) {
+TEST_F(CommandLineTest, AnUnknownCommandIsReportedWithTheNearest) {
   expect_error({"prob", "a.yaml"}, "error: unknown command 'prob'; did you mean 'probe'?");
   expect_error({"something"}, "error: unknown command 'something'");
 }
@@ -75,17 +75,17 @@ TEST_F(CommandLineTest, AFileInPlaceOfACommandHintsAtRun) {
   expect_error({"a.yaml"}, "error: unknown command 'a.yaml'; did you mean 'run a.yaml'?");
 }
 
-TEST_F(CommandLineTest, AnUnknownOptionIsToldWithTheNearest) {
+TEST_F(CommandLineTest, AnUnknownOptionIsReportedWithTheNearest) {
   expect_error({"probe", "a.yaml", "--dryrun"}, "error: unknown option '--dryrun'; did you mean '--dry-run'?");
   expect_error({"probe", "a.yaml", "--jsn=1"}, "error: unknown option '--jsn'; did you mean '--json'?");
   expect_error({"probe", "a.yaml", "--elephant"}, "error: unknown option '--elephant'");
 }
 
-TEST_F(CommandLineTest, AnArgumentTooManyIsTold) {
+TEST_F(CommandLineTest, AnArgumentTooManyIsReported) {
   expect_error({"probe", "a.yaml", "b.yaml"}, "error: 'b.yaml' is one argument too many");
 }
 
-TEST_F(CommandLineTest, AMissingArgumentIsTold) {
+TEST_F(CommandLineTest, AMissingArgumentIsReported) {
   expect_error({"probe"}, "error: ringwright probe: config is required");
 }
 
@@ -103,7 +103,7 @@ TEST_F(CommandLineTest, ANumberStaysInItsRange) {
   }
 }
 
-TEST_F(CommandLineTest, AnOptionBeforeTheCommandIsToldWhereToGo) {
+TEST_F(CommandLineTest, AnOptionBeforeTheCommandIsReportedWhereToGo) {
   expect_error({"--json", "probe"}, "error: the first argument must be a command, not '--json'");
 }
 

@@ -58,6 +58,15 @@ class TidyTest(unittest.TestCase):
     def test_a_tidy_house_has_no_findings(self):
         self.assertEqual(self.findings({}), [])
 
+    # --- words ---
+
+    def test_a_retired_word_is_found_in_prose_and_in_names(self):
+        words = {'STYLE.md': '| retired | use |\n|---|---|\n| `lap` | cycle |\n'}
+        self.assert_only_finding({**words, **self.header('int first_lap(int value);\n')}, '"lap" is a retired word')
+        self.assert_only_finding({**words, **self.header('// Of a Lap.\nint twice_more(int value);\n')}, '"lap" is a retired')
+        self.assert_only_finding({**words, **self.header('int cycles(int LapTimes);\n')}, '"lap" is a retired word')
+        self.assertEqual(self.findings({**words, **self.header('int overlap(int flaps);\n')}), [])
+
     # --- includes ---
 
     def test_a_collective_must_not_know_the_clock(self):

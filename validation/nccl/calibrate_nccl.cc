@@ -84,7 +84,7 @@ class NcclCalibration {
     outcome.profile = profile(answer, *after);
     outcome.text = text(answer, *after);
     outcome.json = json(answer);
-    for (const ReplayedLog& log : *after) judge(log, outcome);
+    for (const ReplayedLog& log : *after) warn_of_poor_fit(log, outcome);
     return outcome;
   }
 
@@ -216,7 +216,7 @@ class NcclCalibration {
   }
 
   // A fit that leaves much over has not found what limits the machine.
-  static void judge(const ReplayedLog& log, CalibrationOutcome& outcome) {
+  static void warn_of_poor_fit(const ReplayedLog& log, CalibrationOutcome& outcome) {
     constexpr double kMostLeft = 0.30;
     for (const SizeBand band : {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kLarge}) {
       const ErrorStatistics errors = error_statistics(pairs_of(log.rows, band, Against::kSimulation));

@@ -63,11 +63,11 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
                     .place = {.file = table.file, .line = row.line, .column = 1},
                     .message = fmt::format("'{}' names no machine with a source and a GPU", row.raw)});
     }
-    if (const std::string& driven = row.cells[at[3]].text; !driven.empty()) {
-      machine.gpus_per_process = traces::parse_number<int>(driven);
+    if (const std::string& gpus = row.cells[at[3]].text; !gpus.empty()) {
+      machine.gpus_per_process = traces::parse_number<int>(gpus);
       if (!machine.gpus_per_process || *machine.gpus_per_process < 1) {
         problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
-                      .message = fmt::format("'{}' is no number of GPUs that a process drives", driven),
+                      .message = fmt::format("'{}' is no number of GPUs that a process drives", gpus),
                       .hint = "write a number from 1 on, or nothing where it is not known"});
       }
     }

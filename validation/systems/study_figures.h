@@ -1,6 +1,6 @@
 // Figures of studies that simulate more than one step: several jobs, parameter servers, embedding tables.
 //
-//   slowdown JOB                        of a job beside the others, against alone (ringwright jobs)
+//   slowdown JOB                        of a job together with the others, against alone (ringwright jobs)
 //   samples_per_s MODE, staleness MODE  of parameter servers: sync, async, "ssp 3"; samples_per_s ring (servers)
 //   hits SHARE                          of lookups, by so many of the most popular rows: `hits 0.01` (embeddings)
 //   less_written POLICY, less_kept POLICY    of checkpoints, than full ones in fp32

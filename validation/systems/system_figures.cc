@@ -128,8 +128,8 @@ Result<double> collective_figure(const SystemRow& row, const std::vector<std::st
   }
   constexpr int kElementBytes = 4;
   const Bytes bytes = configs::rounded_size(operation, call.bytes, ranks, kElementBytes);
-  const int driven = configs::usual_gpus_per_process(scenario->cluster, scenario->cluster.host.gpus);
-  const auto result = bench.run({.operation = operation, .bytes = bytes, .gpus_per_process = driven});
+  const int gpus = configs::usual_gpus_per_process(scenario->cluster, scenario->cluster.host.gpus);
+  const auto result = bench.run({.operation = operation, .bytes = bytes, .gpus_per_process = gpus});
   if (!result) return tl::unexpected(result.error());
   const double seconds = to_seconds(result->time);
   if (row.figure.starts_with(kTimeOf)) return seconds * 1e6;

@@ -26,12 +26,12 @@ void NodeMessages::send_later(const NodeMessage& message, std::uint64_t node, bo
 
 void NodeMessages::send(const NodeMessage& message, std::uint64_t node) {
   if (rendezvous_) {
-    Meeting& meeting = meetings_[message];
-    if (meeting.controls == 0) {
-      meeting.senders.push_back(node);
+    Match& match = matches_[message];
+    if (match.controls == 0) {
+      match.senders.push_back(node);
       return;
     }
-    if (--meeting.controls == 0 && meeting.empty()) meetings_.erase(message);
+    if (--match.controls == 0 && match.empty()) matches_.erase(message);
   }
   send_later(message, node, false);
 }
@@ -43,12 +43,12 @@ bool NodeMessages::receive(const NodeMessage& message, std::uint64_t node) {
 }
 
 bool NodeMessages::wait(const NodeMessage& message, std::uint64_t node) {
-  Meeting& meeting = meetings_[message];
-  if (meeting.arrived == 0) {
-    meeting.receivers.push_back(node);
+  Match& match = matches_[message];
+  if (match.arrived == 0) {
+    match.receivers.push_back(node);
     return false;
   }
-  if (--meeting.arrived == 0 && meeting.empty()) meetings_.erase(message);
+  if (--match.arrived == 0 && match.empty()) matches_.erase(message);
   return true;
 }
 
@@ -60,41 +60,41 @@ NodeMessages::Arrival NodeMessages::on_arrival(std::uint32_t token) {
   Arrival result;
   if (arrived.is_control) {
     if (wait(arrived.message, arrived.node)) result.received = arrived.node;
-    Meeting& meeting = meetings_[arrived.message];
-    if (meeting.senders.empty()) {
-      ++meeting.controls;
+    Match& match = matches_[arrived.message];
+    if (match.senders.empty()) {
+      ++match.controls;
       return result;
     }
-    const std::uint64_t sender = meeting.senders.front();
-    meeting.senders.pop_front();
-    if (meeting.empty()) meetings_.erase(arrived.message);
+    const std::uint64_t sender = match.senders.front();
+    match.senders.pop_front();
+    if (match.empty()) matches_.erase(arrived.message);
     send_later(arrived.message, sender, false);
     return result;
   }
   result.sent = arrived.node;
-  Meeting& meeting = meetings_[arrived.message];
-  if (meeting.receivers.empty()) {
-    ++meeting.arrived;
+  Match& match = matches_[arrived.message];
+  if (match.receivers.empty()) {
+    ++match.arrived;
     return result;
   }
-  result.received = meeting.receivers.front();
-  meeting.receivers.pop_front();
-  if (meeting.empty()) meetings_.erase(arrived.message);
+  result.received = match.receivers.front();
+  match.receivers.pop_front();
+  if (match.empty()) matches_.erase(arrived.message);
   return result;
 }
 
 std::vector<NodeMessages::Waiting> NodeMessages::waiting_receives() const {
   std::vector<Waiting> waiting;
-  for (const auto& [message, meeting] : meetings_) {
-    for (const std::uint64_t node : meeting.receivers) waiting.push_back({.message = message, .node = node});
+  for (const auto& [message, match] : matches_) {
+    for (const std::uint64_t node : match.receivers) waiting.push_back({.message = message, .node = node});
   }
   return waiting;
 }
 
 std::vector<NodeMessages::Waiting> NodeMessages::waiting_sends() const {
   std::vector<Waiting> waiting;
-  for (const auto& [message, meeting] : meetings_) {
-    for (const std::uint64_t node : meeting.senders) waiting.push_back({.message = message, .node = node});
+  for (const auto& [message, match] : matches_) {
+    for (const std::uint64_t node : match.senders) waiting.push_back({.message = message, .node = node});
   }
   return waiting;
 }

@@ -49,7 +49,7 @@ class NodeMessages {
   [[nodiscard]] std::vector<Waiting> waiting_sends() const;  // for a control message
 
  private:
-  struct Meeting {
+  struct Match {
     std::deque<std::uint64_t> receivers;  // nodes that wait
     std::uint32_t arrived = 0;            // messages that nobody has waited for
     std::deque<std::uint64_t> senders;    // that wait for a control message
@@ -62,14 +62,14 @@ class NodeMessages {
     bool is_control = false;
     std::uint32_t next_free = 0;
   };
-  using Meetings = std::map<NodeMessage, Meeting>;
+  using Matches = std::map<NodeMessage, Match>;
 
   void send_later(const NodeMessage& message, std::uint64_t node, bool is_control);
   [[nodiscard]] bool wait(const NodeMessage& message, std::uint64_t node);
 
   MessageNetwork& network_;
   bool rendezvous_;
-  Meetings meetings_;
+  Matches matches_;
   std::vector<InFlight> in_flight_;
   std::uint32_t free_ = UINT32_MAX;
 };

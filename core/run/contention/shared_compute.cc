@@ -56,7 +56,7 @@ Contention ContendedCompute::contention_of(const SharedGpu& gpu, std::size_t ten
   return all;
 }
 
-// Of the thread blocks of one process, beside all kernels that it meets.
+// Of the thread blocks of one process, running together with every kernel it overlaps.
 double ContendedCompute::slowest_copies(const SharedGpu& gpu, const std::vector<TenantShare>& shares,
                                         std::size_t tenant) const {
   double speed = 1.0;

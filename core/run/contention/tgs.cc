@@ -22,7 +22,7 @@ namespace {
 constexpr Duration kTgsPeriod = Duration(10'000'000'000);  // picoseconds
 constexpr double kFirstRate = 0.02;
 constexpr double kLeastRate = 0.001;
-constexpr double kMostRate = 0.5;  // beside the production job: time slices of the driver are equal
+constexpr double kMostRate = 0.5;  // together with the production job: time slices of the driver are equal
 constexpr double kTolerance = 0.03;
 constexpr double kFaster = 1.5;
 constexpr double kStep = 0.00025;

@@ -67,7 +67,7 @@ TEST(Background, SetsApartOnlyWhomItTouches) {
   EXPECT_LE(folded.folding.ranks.count(), whole.folding.ranks.count());
 }
 
-TEST(Background, IsToldInTheReport) {
+TEST(Background, IsReportedInTheReport) {
   const Scenario scenario = load(two_hosts(kLow));
   const Outcome outcome = simulate(scenario, *assemble(scenario));
   ASSERT_TRUE(outcome.report.has_value());

@@ -138,7 +138,7 @@ TEST(FaultsFromYaml, FoldedAndUnfoldedRunsAgree) {
 
 // --- the report ---
 
-TEST(FaultsFromYaml, AreToldInTheReport) {
+TEST(FaultsFromYaml, AreReportedInTheReport) {
   const Report report = report_of(two_hosts("  - {nic: host0/nic0, at: 1us, for: 2us}"));
   EXPECT_THAT(report.facts.faults, ElementsAre("host0/nic0 down from 1 us to 3 us"));
   EXPECT_THAT(render_json(report), HasSubstr("\"faults\": [\n    \"host0/nic0 down from 1 us to 3 us\"\n  ]"));

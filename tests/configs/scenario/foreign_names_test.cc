@@ -63,7 +63,7 @@ std::string refusal_of(const std::string& text) {
   return scenario ? std::string() : render(scenario.error());
 }
 
-TEST(OtherFormats, AreToldByTheirKeysWithOneError) {
+TEST(OtherFormats, AreReportedByTheirKeysWithOneError) {
   const std::string hf = refusal_of("{model_type: llama, hidden_size: 4096, num_hidden_layers: 32, vocab_size: 32000}");
   EXPECT_THAT(hf, HasSubstr("this is a Hugging Face config.json, not a scenario"));
   EXPECT_THAT(hf, HasSubstr("model: {hf: config.json}"));

@@ -166,7 +166,7 @@ TEST(NcclTunerInScenarios, MistakesHaveAPlace) {
   EXPECT_THAT(render(scenario.error()), HasSubstr("machine.yaml:4:"));
 }
 
-TEST(NcclTunerInScenarios, FilesOfNcclStandBesideTheScenario) {
+TEST(NcclTunerInScenarios, FilesOfNcclAreRelativeToTheScenario) {
   std::ofstream(test::own_folder() + "/host.xml")
       << "<system version=\"1\"><cpu arch=\"x86_64\" vendor=\"GenuineIntel\" modelid=\"143\">"
          "<pci busid=\"a\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"/>"

@@ -112,7 +112,7 @@ TEST(CollectiveRun, ASweepOverOneBenchIsAsManyRunsOfTheirOwn) {
   }
 }
 
-TEST(CollectiveRun, AChoiceThatCannotPlayIsToldAndTheBenchLivesOn) {
+TEST(CollectiveRun, AChoiceThatCannotPlayIsReportedAndTheBenchLivesOn) {
   const Scenario scenario = machine(kPlainHost, {"collectives.world.algorithm=pairwise"});
   CollectiveBench bench(scenario);
   const auto refused = bench.run({.bytes = 1_MiB});

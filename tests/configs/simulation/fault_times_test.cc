@@ -1,4 +1,4 @@
-// Faults that begin at a share of a step: as those at the time that it comes to, and refused where there is none.
+// Faults that begin at a share of a step: equal to those at the computed time, and refused where there is none.
 #include "configs/simulation/fault_times.h"
 
 #include <string>

@@ -87,7 +87,7 @@ class Rungs : public testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(Rungs, CommunicationBesideKernelsTakesLongerToo) {
+TEST_P(Rungs, CommunicationOverlappedWithKernelsTakesLongerToo) {
   const Played shared = play(scenario());
   const Played apart = play(scenario({"interference.model=none"}));
   bool some = false;
@@ -146,7 +146,7 @@ std::vector<ByChannels> sweep_channels() {
   return rows;
 }
 
-TEST(Interference, MoreChannelsAreFasterAloneAndSlowerBesideComputing) {
+TEST(Interference, MoreChannelsAreFasterAloneAndSlowerWithComputing) {
   const std::vector<ByChannels> rows = sweep_channels();
   const auto fastest = [&](double ByChannels::*time) {
     return std::ranges::min_element(rows, {}, time)->channels;

@@ -13,7 +13,7 @@ class Tokens final : public TransferListener {
   std::vector<std::uint64_t> heard;
 };
 
-TEST(Arrivals, AreToldInTheOrderOfStartingAndOnce) {
+TEST(Arrivals, AreReportedInTheOrderOfStartingAndOnce) {
   Tokens tokens;
   Arrivals arrivals;
   arrivals.add({.order = 7, .listener = &tokens, .token = 70});

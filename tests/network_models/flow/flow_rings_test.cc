@@ -74,12 +74,12 @@ struct Traffic {
   std::vector<TimePoint> probes;  // of usage
 };
 
-enum class Mover { kModel, kListener };
+enum class Resender { kModel, kListener };
 
 class Player final : public TransferListener {
  public:
-  Player(const Traffic& traffic, Mover mover) : traffic_(traffic), star_(traffic.latency), mover_(mover) {
-    const FastForward fast = mover == Mover::kModel ? FastForward::kOn : FastForward::kOff;
+  Player(const Traffic& traffic, Resender resender) : traffic_(traffic), star_(traffic.latency), resender_(resender) {
+    const FastForward fast = resender == Resender::kModel ? FastForward::kOn : FastForward::kOff;
     for (const ModelEntry& entry : models()) {
       if (entry.name == "flow")
         model_ = entry.make({.engine = engine_, .router = star_, .options = {.fast_forward = fast}});
@@ -119,7 +119,7 @@ class Player final : public TransferListener {
     }
     const std::uint64_t ring = (token - kLane) / kRanks;
     const std::uint64_t lane = (token - kLane) % kRanks;
-    if (mover_ == Mover::kModel) {
+    if (resender_ == Resender::kModel) {
       ring_ends_[ring][lane] = engine_.now();
       return;
     }
@@ -147,7 +147,7 @@ class Player final : public TransferListener {
 
   void start(std::size_t number, std::size_t lane) {
     const Ring& ring = traffic_.rings[number];
-    if (mover_ == Mover::kListener) return send(number, lane);
+    if (resender_ == Resender::kListener) return send(number, lane);
     if (!number_of_[number]) number_of_[number] = model_->open_ring(static_cast<std::uint32_t>(ring.lanes()));
     ASSERT_TRUE(number_of_[number]);
     model_->start_lane({.ring = *number_of_[number], .lane = static_cast<std::uint32_t>(lane)},
@@ -180,7 +180,7 @@ class Player final : public TransferListener {
   const Traffic& traffic_;
   Engine engine_;
   Star star_;
-  Mover mover_;
+  Resender resender_;
   std::unique_ptr<NetworkModel> model_;
   std::vector<TimePoint> ends_;
   std::vector<std::vector<TimePoint>> ring_ends_;
@@ -198,12 +198,12 @@ Ring ring_of(std::size_t lanes, Bytes size, std::uint32_t messages) {
   return ring;
 }
 
-// 10,000 B take 1 us on all links but that of rank 3, which paces the ring after its first lap; latencies differ by
+// 10,000 B take 1 us on all links but that of rank 3, which paces the ring after its first round; latencies differ by
 // nanoseconds.
 TEST(FlowRings, ARingAloneIsOneEventALane) {
   const Traffic traffic{.rings = {ring_of(8, Bytes(10'000), 100)}};
-  Player model(traffic, Mover::kModel);
-  Player listener(traffic, Mover::kListener);
+  Player model(traffic, Resender::kModel);
+  Player listener(traffic, Resender::kListener);
   model.play();
   listener.play();
   EXPECT_EQ(model.ring_ends(), listener.ring_ends());
@@ -218,8 +218,8 @@ TEST(FlowRings, AForeignFlowSplitsTheRing) {
   Traffic traffic{.rings = {ring_of(4, Bytes(10'000), 30)}};
   const Transfer foreign{.from = RankId(0), .to = RankId(6), .size = Bytes(50'000)};
   traffic.messages = {{.start = at(20'300_ns), .transfer = foreign}};
-  Player model(traffic, Mover::kModel);
-  Player listener(traffic, Mover::kListener);
+  Player model(traffic, Resender::kModel);
+  Player listener(traffic, Resender::kListener);
   model.play();
   listener.play();
   EXPECT_EQ(model.ring_ends(), listener.ring_ends());
@@ -232,8 +232,8 @@ TEST(FlowRings, LanesThatShareALinkMoveMessageByMessage) {
   Ring ring = ring_of(3, Bytes(10'000), 20);
   ring.ranks = {0, 3, 6};  // 0 to 3 and 3 to 6 share link 16
   const Traffic traffic{.rings = {ring}};
-  Player model(traffic, Mover::kModel);
-  Player listener(traffic, Mover::kListener);
+  Player model(traffic, Resender::kModel);
+  Player listener(traffic, Resender::kListener);
   model.play();
   listener.play();
   EXPECT_EQ(model.ring_ends(), listener.ring_ends());
@@ -242,7 +242,7 @@ TEST(FlowRings, LanesThatShareALinkMoveMessageByMessage) {
 
 TEST(FlowRings, TheNumberOfArrivedMessagesIsKnownInTheMiddle) {
   const Traffic traffic{.rings = {ring_of(2, Bytes(10'000), 50)}};
-  Player model(traffic, Mover::kModel);
+  Player model(traffic, Resender::kModel);
   std::uint32_t arrived = 0;
   struct Probe {
     NetworkModel& model;
@@ -309,8 +309,8 @@ TEST(FlowRings, RandomTrafficEndsAtTheSamePicosecond) {
   std::uint64_t fast_forwarded = 0;
   for (std::uint64_t seed = 0; seed < 5000; ++seed) {
     const Traffic traffic = random_traffic(seed);
-    Player model(traffic, Mover::kModel);
-    Player listener(traffic, Mover::kListener);
+    Player model(traffic, Resender::kModel);
+    Player listener(traffic, Resender::kListener);
     model.play();
     listener.play();
     ASSERT_EQ(model.ring_ends(), listener.ring_ends()) << "seed " << seed;

@@ -76,7 +76,7 @@ TEST(LossyPaths, LoadTheNetworkAndNotTheHost) {
     };
     EXPECT_DOUBLE_EQ(hops[i].share, in_host(link.from) && in_host(link.to) ? 1.0 : times) << i;
   }
-  // Afterwards, and on paths beside it, nothing is sent twice.
+  // Afterwards, and on other paths, nothing is sent twice.
   EXPECT_EQ(schedule.moments()[1].epoch, 0U);
   for (const Hop& hop : hops_over(setting, schedule, 1, between(2, 4))) EXPECT_DOUBLE_EQ(hop.share, 1.0);
 }

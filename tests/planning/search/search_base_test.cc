@@ -42,7 +42,7 @@ TEST(SearchBase, ALayoutThatFitsIsTheScenariosOwn) {
 }
 
 // Mistakes elsewhere are not attributed to the layout.
-TEST(SearchBase, OtherMistakesAreToldAsEver) {
+TEST(SearchBase, OtherMistakesAreReportedAsEver) {
   EXPECT_FALSE(load_search_base(file_of("{pp: 5, dp: auto}", "{global_batch: 16, nonsense: 1}"), {}, {}).has_value());
 }
 

@@ -179,7 +179,7 @@ TEST(SearchSpace, LeavesOutGatheringInPipelinesUnlessAsked) {
   EXPECT_FALSE(SearchSpace(scenario, scenario.search).left_out({.pp = 2, .sharding = "zero-1"}).has_value());
 }
 
-TEST(OwnLayout, IsToldInTheWordsOfTheAxes) {
+TEST(OwnLayout, IsReportedInTheWordsOfTheAxes) {
   const Scenario scenario = tiny(
       "training: {global_batch: 16, recompute: full, micro_batch: 2}\nparallel: {tp: 2, pp: 2, schedule: "
       "interleaved-1f1b, "

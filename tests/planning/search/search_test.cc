@@ -117,7 +117,7 @@ TEST(Search, WritesTheBestAsAScenario) {
   EXPECT_EQ(simulate(*again, *assemble(*again)).report->step_time.mean, result.ranked.front().played->step_time.mean);
 }
 
-TEST(Search, RanksTheScenariosOwnLayoutBesideTheOthers) {
+TEST(Search, RanksTheScenariosOwnLayoutWithTheOthers) {
   const Scenario scenario =
       load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
   const SearchResult result = found(scenario);

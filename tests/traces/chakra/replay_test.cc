@@ -137,7 +137,7 @@ TEST(ChakraReplay, RooflineTakesTheLongerOfArithmeticAndMemory) {
   EXPECT_EQ(result.recorded, 2);
 }
 
-TEST(ChakraReplay, WorkOfTheHostIsDoneInTurnBesideTheGpu) {
+TEST(ChakraReplay, WorkOfTheHostIsDoneInTurnNextToTheGpu) {
   const ChakraAttributes host{.is_cpu_op = true};
   const TaskGraph graph = replay(job_of({Rank().compute(1, 5, {}, host).compute(2, 5).compute(3, 5, {}, host)})).graph;
   const Program& program = graph.programs.at(0);

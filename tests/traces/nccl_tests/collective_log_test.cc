@@ -144,7 +144,7 @@ TEST(PrintedLog, MoreColumnsAreFoundByTheirNames) {
   EXPECT_FALSE(result.log.rows.at(0).in_place.has_value());
 }
 
-TEST(PrintedLog, ACutRowIsToldWithItsLineAndTheRestIsUsed) {
+TEST(PrintedLog, ACutRowIsReportedWithItsLineAndTheRestIsUsed) {
   const std::string cut(kPrinted.substr(0, kPrinted.find("    N/A")));
   const CollectiveLogReading result = reading("all_reduce.log", cut);
   EXPECT_EQ(result.log.rows.size(), 1u);
@@ -153,7 +153,7 @@ TEST(PrintedLog, ACutRowIsToldWithItsLineAndTheRestIsUsed) {
   EXPECT_THAT(warnings, HasSubstr("W233"));
 }
 
-TEST(PrintedLog, WrongValuesAreTold) {
+TEST(PrintedLog, WrongValuesAreReported) {
   std::string wrong(kPrinted);
   wrong.replace(wrong.find("0 OK"), 4, "3 FAILED");
   EXPECT_THAT(render(reading("all_reduce.log", wrong).warnings), HasSubstr("W234"));
@@ -191,7 +191,7 @@ TEST(TableLog, TellsItsFactsAndTimes) {
   EXPECT_EQ(result.log.rows[1].time(), 500_us);
 }
 
-TEST(TableLog, ARowWithoutATimeIsToldAndLeftOut) {
+TEST(TableLog, ARowWithoutATimeIsReportedAndLeftOut) {
   EXPECT_THAT(render(reading("alps.csv", kTable).warnings), HasSubstr("alps.csv:12:1: warning[W232]"));
 }
 
@@ -222,11 +222,11 @@ TEST(JsonLog, KeepsOfTheEnvironmentOnlyWhatIsNccls) {
   EXPECT_EQ(reading("x.json", kJson).log.fact("env"), "NCCL_ALGO=Ring");
 }
 
-TEST(JsonLog, AFileThatBreaksOffIsToldWithItsPlace) {
+TEST(JsonLog, AFileThatBreaksOffIsReportedWithItsPlace) {
   EXPECT_THAT(refusal(kJson.substr(0, kJson.size() - 40)), HasSubstr("some.log:8:"));
 }
 
-TEST(CollectiveLog, AMissingFileIsTold) {
+TEST(CollectiveLog, AMissingFileIsReported) {
   const auto result = read_collective_log("/nowhere/x.log");
   ASSERT_FALSE(result.has_value());
   EXPECT_THAT(render(result.error()), HasSubstr("E230"));

@@ -92,7 +92,7 @@ TEST_F(Calibration, AFitThatLeavesMuchOverDoesNotPass) {
   EXPECT_THAT(render(outcome->warnings), HasSubstr("W363"));
 }
 
-TEST_F(Calibration, AMissingLogIsTold) {
+TEST_F(Calibration, AMissingLogIsReported) {
   const auto outcome = calibrate_nccl({.files = {"/nowhere/x.log"}, .overrides = {}, .cluster = {}});
   ASSERT_FALSE(outcome.has_value());
   EXPECT_THAT(render(outcome.error()), HasSubstr("E230"));

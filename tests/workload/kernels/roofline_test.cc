@@ -91,7 +91,7 @@ TEST(Roofline, WorkTakesAllLaunchesOfAllKernels) {
   EXPECT_EQ(duration(*machine.model, Work{.name = "work", .kernels = {copy, copy}}), Duration(6) * 1'000'000 + 12_us);
 }
 
-TEST(Roofline, RecordedWorkTakesItsTimeAlsoBesideCommunication) {
+TEST(Roofline, RecordedWorkTakesItsTimeAlsoDuringCommunication) {
   const Machine machine("{memory_efficiency: 1}");
   const Work recorded{.name = "recorded", .kernels = {}, .recorded = 7_us};
   EXPECT_EQ(duration(*machine.model, recorded), 7_us);

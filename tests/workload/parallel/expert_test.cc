@@ -156,7 +156,7 @@ TEST(ExpertParallel, GradientsOfExpertsAreReducedAmongTheirCopies) {
 
 TEST(ExpertParallel, SharedExpertsComputeWhileTokensTravel) {
   const std::string shared = ", moe_shared_expert_intermediate_size: 32";
-  const auto computing_beside_dispatch = [&](const std::string& parallel) {
+  const auto computing_during_dispatch = [&](const std::string& parallel) {
     const StepPlan plan = plan_of("ep: 4" + parallel, 4, shared);
     const Program& program = plan.graph.programs[0];
     const auto names = task_names(plan.graph, program);
@@ -164,8 +164,8 @@ TEST(ExpertParallel, SharedExpertsComputeWhileTokensTravel) {
     return waits_for(program, dispatch + 1, dispatch) ? std::vector<std::string>{}
                                                       : kernel_names(plan.graph, program.tasks[dispatch + 1]);
   };
-  EXPECT_THAT(computing_beside_dispatch(""), IsEmpty());
-  EXPECT_THAT(computing_beside_dispatch(", moe_shared_expert_overlap: true"),
+  EXPECT_THAT(computing_during_dispatch(""), IsEmpty());
+  EXPECT_THAT(computing_during_dispatch(", moe_shared_expert_overlap: true"),
               testing::ElementsAre("shared experts up", "shared experts activation", "shared experts down"));
 }
 

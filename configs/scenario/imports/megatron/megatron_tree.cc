@@ -55,7 +55,7 @@ void MegatronArguments::warn(const MegatronWord& word, std::string code, std::st
 }
 
 void MegatronArguments::error(const MegatronWord& word, std::string message, std::string hint) const {
-  if (!told_.insert(message).second) return;
+  if (!reported_.insert(message).second) return;
   problems_.add(at_word(source_, word, "E144", std::move(message), std::move(hint)));
 }
 

@@ -34,7 +34,7 @@ class MegatronArguments {
   MegatronText text_;
   const ConfigSource& source_;
   Diagnostics& problems_;
-  mutable std::set<std::string> told_;  // a value is read several times, its mistake reported once
+  mutable std::set<std::string> reported_;  // a value is read several times, its mistake reported once
   std::map<std::string, MegatronFlag, std::less<>> flags_;
 };
 

@@ -253,7 +253,7 @@ TEST_F(NamedFile, UserBuffersSayHowExchangesOverlap) {
   EXPECT_THAT(problems(scenario), Not(HasSubstr("W136")));
 }
 
-TEST_F(NamedFile, UserBuffersThatDifferByGemmAreTold) {
+TEST_F(NamedFile, UserBuffersThatDifferByGemmAreReported) {
   const auto scenario = load(
       "proj_fprop: {method: pipeline, num_splits: 2}\nfc2_fprop: {method: ring_exchange, num_splits: 4}\n"
       "qkv_fprop: {method: bulk}\nqkv_dgrad: {method: bulk}\n",

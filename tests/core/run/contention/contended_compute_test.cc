@@ -50,7 +50,7 @@ RunResult play(TaskGraph& graph, const CommunicationFootprint* footprint, int wa
 }
 
 // Rank 0 computes 10 us and sends a message meanwhile; rank 1 takes it.
-TaskGraph compute_beside_a_message(Bytes bytes_of_kernel) {
+TaskGraph compute_with_a_message(Bytes bytes_of_kernel) {
   TaskGraph graph;
   const DimensionId pp = add_dimension(graph, "pp", {{0, 1}});
   ProgramBuilder sender(graph, "sender");
@@ -65,7 +65,7 @@ TaskGraph compute_beside_a_message(Bytes bytes_of_kernel) {
 }
 
 TEST(ContendedCompute, AKernelIsSlowerWhileMultiprocessorsAreHeldAndFullSpeedAfterwards) {
-  TaskGraph graph = compute_beside_a_message(Bytes(0));
+  TaskGraph graph = compute_with_a_message(Bytes(0));
   const FixedFootprint footprint({}, {.sms = 2});
   const RunResult result = play(graph, &footprint);
   // For 2 us it runs at 8/10: 1.6 us done, 8.4 us left.
@@ -76,7 +76,7 @@ TEST(ContendedCompute, AKernelIsSlowerWhileMultiprocessorsAreHeldAndFullSpeedAft
 }
 
 TEST(ContendedCompute, WhatGoesBeyondTheMultiprocessorsIsLostToMemory) {
-  TaskGraph graph = compute_beside_a_message(Bytes(1));
+  TaskGraph graph = compute_with_a_message(Bytes(1));
   const FixedFootprint footprint({}, {.sms = 2, .memory = 50_GBps});
   const RunResult result = play(graph, &footprint);
   // The message goes at half its speed, so that its 2 us become 4. The kernel goes at half its speed meanwhile: 2 us
@@ -90,11 +90,11 @@ TEST(ContendedCompute, WhatGoesBeyondTheMultiprocessorsIsLostToMemory) {
 }
 
 TEST(ContendedCompute, WithoutAFootprintNothingIsSlowerAndNothingIsBooked) {
-  TaskGraph graph = compute_beside_a_message(Bytes(1));
+  TaskGraph graph = compute_with_a_message(Bytes(1));
   const RunResult result = play(graph, nullptr);
   EXPECT_EQ(result.record.finished_at[0], TimePoint(10_us));
   EXPECT_TRUE(result.record.interference.empty());
-  TaskGraph again = compute_beside_a_message(Bytes(1));
+  TaskGraph again = compute_with_a_message(Bytes(1));
   const FixedFootprint nothing({}, {});
   EXPECT_EQ(play(again, &nothing).record.finished_at[0], TimePoint(10_us));
 }
@@ -152,7 +152,7 @@ TEST(ContendedCompute, AFormulasCallEndsForAllWithItsSlowestMember) {
 }
 
 TEST(ContendedCompute, AMessageIsAsLateAsTheLaterOfItsEnds) {
-  TaskGraph graph = compute_beside_a_message(Bytes(1));
+  TaskGraph graph = compute_with_a_message(Bytes(1));
   ProgramBuilder receiver(graph, "busy receiver");
   receiver.receive(DimensionId(0), {.peer = 0, .bytes = Bytes(1000)});
   receiver.compute(1_us);
@@ -166,7 +166,7 @@ TEST(ContendedCompute, AMessageIsAsLateAsTheLaterOfItsEnds) {
 }
 
 TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsSimulated) {
-  TaskGraph graph = compute_beside_a_message(Bytes(0));
+  TaskGraph graph = compute_with_a_message(Bytes(0));
   graph.iterations = 4;
   const FixedFootprint footprint({}, {.sms = 2});
   const RunResult result = play(graph, &footprint, 1);
@@ -176,7 +176,7 @@ TEST(ContendedCompute, WarmupIsNotCountedAndEveryIterationIsSimulated) {
 
 // A slow-down of the rank itself and of its neighbours multiply.
 TEST(ContendedCompute, AStragglerIsSlowedInProportion) {
-  TaskGraph graph = compute_beside_a_message(Bytes(0));
+  TaskGraph graph = compute_with_a_message(Bytes(0));
   graph.compute_slowdown = {2.0, 1.0};
   const FixedFootprint footprint({}, {.sms = 2});
   EXPECT_EQ(play(graph, &footprint).record.finished_at[0], TimePoint(20_us + 400_ns));

@@ -102,4 +102,4 @@ TEST(CopyBlockClocks, DataNeverGoFasterThanAloneNorStandStill) {
 }
 
 }  // namespace
-}  // namespace ringwright::mover_clocks_test
+}  // namespace ringwright::copy_block_clocks_test

@@ -179,13 +179,13 @@ TEST(MegatronImport, ExpertsAndLatentAttention) {
   EXPECT_EQ(import.assumed.at("model.qk_head_dim"), "128");
 }
 
-TEST(MegatronImport, UnknownFlagsAreToldWithTheNearest) {
+TEST(MegatronImport, UnknownFlagsAreReportedWithTheNearest) {
   EXPECT_THAT(Import("--num-layers 2 --tensor-model-paralel-size 8\n").messages(),
               ElementsAre("W135: --tensor-model-paralel-size is unknown and left out | did you mean "
                           "--tensor-model-parallel-size?"));
 }
 
-TEST(MegatronImport, WhatIsNotModelledIsTold) {
+TEST(MegatronImport, WhatIsNotModelledIsReported) {
   EXPECT_THAT(Import("--num-layers 2 --fp8-param-gather --recompute-granularity selective "
                      "--recompute-modules core_attn mlp\n")
                   .messages(),
@@ -237,7 +237,7 @@ TEST(MegatronImport, OffloadingIsRead) {
               Not(Contains(Pair("parallel.cpu_offloading_num_layers", "1"))));
 }
 
-TEST(MegatronImport, ExchangesBesideGemmsAreRead) {
+TEST(MegatronImport, ExchangesOverlappedWithGemmsAreRead) {
   const Import import(
       "--num-layers 2 --tp-comm-overlap --disable-tp-comm-overlap-ag --tp-comm-overlap-rs-dgrad "
       "--disable-tp-comm-bulk-wgrad\n");
