@@ -361,12 +361,48 @@ std::string disturbances(Draw& draw, const Drawn& drawn) {
   return text;
 }
 
+void replace(std::string& text, std::string_view from, std::string_view to) {
+  if (const std::size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+}
+
+// Central routing, twisted tori, circuits instead of switches, two ports a NIC. By a stream of its own.
+void draw_newer_fabric(std::uint64_t seed, Drawn& drawn, std::string& machine) {
+  Draw draw(seed, "newer fabrics");
+  if (draw.one_in(4)) replace(machine, "policy: ecmp", "policy: central");
+  const bool clos = drawn.fabric.starts_with("rail") || drawn.fabric == "fat_tree";
+  if (clos && draw.one_in(6)) replace(machine, "scalable_unit", "dual_tor: true, scalable_unit");
+  if (drawn.fabric != "torus" || !draw.one_in(2)) return;
+  const std::string routed = fmt::format(", routing: {{policy: {}}}", draw.word({"static", "ecmp", "spray", "central"}));
+  if (draw.one_in(2)) {
+    machine.resize(machine.find("type: torus"));
+    machine += fmt::format("type: patch_panel, degree: {}{}}}}}", draw.number({1, 1, 2}), draw.one_in(2) ? routed : "");
+    return;
+  }
+  if (drawn.gpus <= 2 && !drawn.mixed) {
+    replace(machine, fmt::format("nodes: {}", drawn.nodes), "nodes: 18");
+    drawn.nodes = 18;
+    machine.resize(machine.find("type: torus"));
+    machine += fmt::format("type: torus, dims: [3, 6], twist: true{}}}}}", draw.one_in(2) ? routed : "");
+  } else if (routed.find("central") == std::string::npos) {
+    replace(machine, ", wrap: false", "");
+    machine.insert(machine.size() - 2, routed);
+  }
+}
+
+// Congestion control instead of shares at once; loss instead of lost bandwidth.
+void draw_newer_model(std::uint64_t seed, Drawn& drawn, std::string& disturbed) {
+  Draw draw(seed, "newer models");
+  if (draw.one_in(2)) replace(disturbed, "state: degraded, factor: 0.25", "state: lossy, loss: 1%");
+  if (drawn.network == "flow" && drawn.rung != "coupled" && drawn.nodes > 1 && draw.one_in(8)) drawn.network = "dcqcn";
+}
+
 }  // namespace
 
 std::string random_scenario(std::uint64_t seed) {
   Draw draw(seed);
   Drawn drawn;
-  const std::string machine = cluster(seed, draw, drawn);
+  std::string machine = cluster(seed, draw, drawn);
+  draw_newer_fabric(seed, drawn, machine);
   drawn.experts = draw.one_in(5);
   std::string layout = parallel(draw, drawn);
   if (drawn.mixed) layout += shared_by_speed(seed, drawn, layout);
@@ -375,8 +411,9 @@ std::string random_scenario(std::uint64_t seed) {
   const std::string shape = model(draw, drawn);
   std::string steps = training(draw, drawn);
   steps.insert(steps.rfind('}'), workers(seed, drawn, layout));
-  std::string text = shape + steps + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls +
-                     disturbances(draw, drawn);
+  std::string disturbed = disturbances(draw, drawn);
+  draw_newer_model(seed, drawn, disturbed);
+  std::string text = shape + steps + "parallel: {" + layout + "}\ncluster: " + machine + "\n" + calls + disturbed;
   if (draw.one_in(4)) text += "compute: {model: roofline}\n";
   return text + fmt::format("simulate: {{network: {}, steps: {}, warmup: {}{}}}\n", drawn.network,
                             draw.number({1, 1, 2, 3}), draw.number({0, 0, 1}),
