@@ -52,7 +52,8 @@ void check_twist(ConfigMap& fabric, TorusShape& shape) {
   }
   if (twists && shape.wrap) return;
   if (!fabric.documenting()) {
-    fabric.error("twist", "E120", "a torus is twisted where it wraps, and where one side is twice as long as another of at least 3 nodes",
+    fabric.error("twist", "E120",
+                 "a torus is twisted where it wraps, and where one side is twice as long as another of 3 nodes or more",
                  "dims: [4, 4, 8]");
   }
   shape.twist = false;
