@@ -26,46 +26,17 @@ void FabricFlows::place(FlowSlot slot, std::span<const Hop> route, Duration feed
   flow = {};
   in_hosts.clear();
   double line = std::numeric_limits<double>::infinity();
-  double flows = 0.0;  // of the class
   for (const Hop& hop : route) {
     const LinkKind kind = kinds_.empty() ? LinkKind() : kinds_[hop.link.index()];
-    if (flows <= 0.0) flows = hop.multiplicity * kind.stands_for;
+    if (flow.stands_for <= 0.0) flow.stands_for = hop.multiplicity * kind.stands_for;
     line = std::min(line, capacities_[hop.link.index()].count() / hop.share);
-    if (kind.role == LinkRole::kLossless) {
-      in_hosts.push_back(hop);
-      continue;
-    }
-    flow.hops.push_back({.port = hop.link.value,  // its link, until tiers are known
-                         .weight = hop.share * hop.multiplicity,
-                         .fraction = hop.share * hop.multiplicity * kind.stands_for / flows,
-                         .queues = kind.role == LinkRole::kSwitchPort || !flow.hops.empty()});
+    if (kind.role == LinkRole::kLossless) in_hosts.push_back(hop);
   }
+  flow.spread = FlowSpread(route, kinds_);
+  for (const FlowSpread::Hop& hop : flow.spread.hops()) flow.ports.push_back({queues_.open(hop.link, hop.after)});
   flow.delay = to_seconds(feedback);
-  flow.stands_for = flows;
   flow.point = starting_at(line);
   flow.limit = std::numeric_limits<double>::infinity();
-  find_tiers(flow);
-}
-
-// Hops that together take the whole flow stand side by side.
-void FabricFlows::find_tiers(Flow& flow) {
-  double sum = 0.0;
-  for (std::uint32_t h = 0; h < flow.hops.size(); ++h) {
-    if (sum <= 0.0) flow.first_of_tier.push_back(h);
-    flow.hops[h].tier = static_cast<std::uint32_t>(flow.first_of_tier.size()) - 1;
-    sum += flow.hops[h].fraction;
-    if (sum >= kAll) sum = 0.0;
-  }
-  flow.first_of_tier.push_back(static_cast<std::uint32_t>(flow.hops.size()));
-  for (std::uint32_t t = 0; t < flow.tiers(); ++t) {
-    double whole = 0.0;
-    for (const FlowHop& hop : flow.tier(t)) whole += hop.fraction;
-    for (FlowHop& hop : flow.tier(t)) {
-      hop.fraction /= whole;
-      hop.port = queues_.open(hop.port, flow.tiers() - 1 - t);
-      if (t == 0) hop.queues = flow.hops.front().queues;
-    }
-  }
 }
 
 void FabricFlows::enter(FlowSlot slot, double bytes) {
@@ -76,7 +47,7 @@ void FabricFlows::enter(FlowSlot slot, double bytes) {
 }
 
 void FabricFlows::forget(FlowSlot slot) {
-  if (slot < flows_.size()) flows_[slot].hops.clear();
+  if (slot < flows_.size()) flows_[slot].spread = {};
 }
 
 void FabricFlows::advance(TimePoint now, std::vector<FlowSlot>& ended) {
@@ -123,55 +94,51 @@ void FabricFlows::step(double seconds) {
   for (const PortQueues::PortNumber port : queues_.in_order()) serve(port, seconds);
 }
 
-// Bytes that have left the tier before.
-void FabricFlows::pass_on(FlowSlot slot, std::uint32_t tier, double bytes) {
+// Bytes that have come to a junction.
+void FabricFlows::pass_on(FlowSlot slot, std::uint32_t junction, double bytes) {
   Flow& flow = flows_[slot];
-  if (tier < flow.tiers() && !flow.tier(tier).front().queues) ++tier;  // a NIC's port: its rate is shared already
-  if (tier >= flow.tiers()) {
+  if (junction == FlowSpread::kEnd) {
     flow.arrived += bytes;
     return;
   }
-  for (std::uint32_t h = flow.first_of_tier[tier]; h < flow.first_of_tier[tier + 1]; ++h) {
-    FlowHop& hop = flow.hops[h];
-    if (hop.arriving <= 0.0) {
-      queues_.arrive(hop.port, {.flow = slot, .hop = h, .bytes = 0.0, .weight = hop.weight / hop.fraction});
+  for (std::uint32_t h = flow.spread.first_from(junction); h < flow.spread.end_from(junction); ++h) {
+    const FlowSpread::Hop& hop = flow.spread[h];
+    if (!hop.queues) {  // a NIC's port: its rate is shared already
+      pass_on(slot, hop.to, bytes * hop.fraction);
+      continue;
+    }
+    Port& port = flow.ports[h];
+    if (port.arriving <= 0.0) {
+      queues_.arrive(port.number, {.flow = slot, .hop = h, .bytes = 0.0, .weight = hop.weight / hop.of_flow});
       ++flow.waiting;
     }
-    hop.arriving += bytes * hop.fraction;
+    port.arriving += bytes * hop.fraction;
   }
 }
 
 void FabricFlows::serve(PortQueues::PortNumber port, double seconds) {
   for (Parcel& parcel : queues_.arriving(port)) {
     Flow& flow = flows_[parcel.flow];
-    parcel.bytes = std::exchange(flow.hops[parcel.hop].arriving, 0.0);
+    parcel.bytes = std::exchange(flow.ports[parcel.hop].arriving, 0.0);
     count_at_entry(flow, parcel, parcel.bytes);
   }
   queues_.serve(port, seconds, [this](const Parcel& parcel, double bytes, bool gone) {
     Flow& flow = flows_[parcel.flow];
     count_at_entry(flow, parcel, -bytes);
     if (gone) --flow.waiting;
-    pass_on(parcel.flow, flow.hops[parcel.hop].tier + 1, bytes);
+    pass_on(parcel.flow, flow.spread[parcel.hop].to, bytes);
   });
 }
 
 // What waits at a switch counts for the ports over which it entered.
 void FabricFlows::count_at_entry(const Flow& flow, const Parcel& parcel, double bytes) {
-  const std::uint32_t tier = flow.hops[parcel.hop].tier;
-  if (tier == 0) return;
-  for (const FlowHop& before : flow.tier(tier - 1)) queues_.buffer(before.port, bytes * before.weight);
+  for (const std::uint32_t before : flow.spread.into(flow.spread[parcel.hop].from)) {
+    queues_.buffer(flow.ports[before].number, bytes * flow.spread[before].entered);
+  }
 }
 
 double FabricFlows::marked(const Flow& flow) const {
-  double unmarked = 1.0;
-  for (std::uint32_t t = 0; t < flow.tiers(); ++t) {
-    double of_tier = 0.0;
-    for (const FlowHop& hop : flow.tier(t)) {
-      if (hop.queues) of_tier += hop.fraction * queues_.marked(hop.port);
-    }
-    unmarked *= 1.0 - std::min(of_tier, 1.0);
-  }
-  return 1.0 - unmarked;
+  return flow.spread.marked([&](std::uint32_t hop) { return queues_.marked(flow.ports[hop].number); });
 }
 
 void FabricFlows::react(double seconds) {
@@ -189,7 +156,7 @@ void FabricFlows::react(double seconds) {
 }
 
 TimePoint FabricFlows::plan(TimePoint now) {
-  constexpr std::int64_t kLongest = 4;     // steps in one, where rates hardly change
+  constexpr std::int64_t kLongest = 4;  // steps in one, where rates hardly change
   constexpr int kSteadySteps = 16;
   if (moving_.empty()) return kNever;
   for (const FlowSlot slot : moving_) {
@@ -221,18 +188,18 @@ void FabricFlows::share_nic_ports() {
     for (const FlowSlot slot : moving_) {
       Flow& flow = flows_[slot];
       if (flow.sending <= 0.0) continue;
-      for (const FlowHop& hop : flow.tier(0)) {
-        if (!hop.queues) visit(slot, flow, hop);
+      for (std::uint32_t h = 0; h < flow.spread.end_from(0); ++h) {
+        if (!flow.spread[h].queues) visit(slot, flow, flow.ports[h].number, flow.spread[h].weight);
       }
     }
   };
-  for_each_nic_port([this](FlowSlot, Flow& flow, const FlowHop& hop) {
-    if (queues_.paused(hop.port)) flow.sending = 0.0;
-    loads_[hop.port] += flow.sending * hop.weight;
+  for_each_nic_port([this](FlowSlot, Flow& flow, PortQueues::PortNumber port, double weight) {
+    if (queues_.paused(port)) flow.sending = 0.0;
+    loads_[port] += flow.sending * weight;
   });
-  for_each_nic_port([&](FlowSlot slot, Flow& flow, const FlowHop& hop) {
-    if (loads_[hop.port] * kAll <= queues_.capacity(hop.port)) return;
-    demands.push_back({.port = hop.port, .rate = flow.sending, .flow = slot, .weight = hop.weight});
+  for_each_nic_port([&](FlowSlot slot, Flow& flow, PortQueues::PortNumber port, double weight) {
+    if (loads_[port] * kAll <= queues_.capacity(port)) return;
+    demands.push_back({.port = port, .rate = flow.sending, .flow = slot, .weight = weight});
   });
   std::ranges::sort(demands, [](const Demand& a, const Demand& b) {
     return a.port != b.port ? a.port < b.port : a.rate != b.rate ? a.rate < b.rate : a.flow < b.flow;
@@ -259,8 +226,8 @@ bool FabricFlows::is_calm() {
   for (const FlowSlot slot : moving_) {
     const Flow& flow = flows_[slot];
     if (settings_.rates.reacts && flow.point.rate < flow.point.line * kAll) return false;
-    for (const FlowHop& hop : flow.hops) {
-      if (hop.queues) loads_[hop.port] += flow.sending * hop.weight;
+    for (std::uint32_t h = 0; h < flow.ports.size(); ++h) {
+      if (flow.spread[h].queues) loads_[flow.ports[h].number] += flow.sending * flow.spread[h].weight;
     }
   }
   for (PortQueues::PortNumber port = 0; port < loads_.size(); ++port) {

@@ -14,6 +14,7 @@
 #include "core/base/units.h"
 #include "core/ports/router.h"
 #include "network_models/congestion/congestion_settings.h"
+#include "network_models/congestion/flow_spread.h"
 #include "network_models/congestion/link_kinds.h"
 #include "network_models/congestion/port_queues.h"
 #include "network_models/congestion/reaction_point.h"
@@ -29,7 +30,7 @@ class FabricFlows {
   // The path of a flow that is not moving: its hops of the fabric are taken, the others left in `in_hosts`. `feedback`:
   // the time from a mark to its sender.
   void place(FlowSlot flow, std::span<const Hop> route, Duration feedback, std::vector<Hop>& in_hosts);
-  [[nodiscard]] bool crosses(FlowSlot flow) const { return flow < flows_.size() && !flows_[flow].hops.empty(); }
+  [[nodiscard]] bool crosses(FlowSlot flow) const { return flow < flows_.size() && !flows_[flow].spread.empty(); }
   // Its first byte enters now. A repetition keeps the sender's rate.
   void enter(FlowSlot flow, double bytes);
   void forget(FlowSlot flow);
@@ -48,7 +49,9 @@ class FabricFlows {
   // Hands each link that the flow crosses to `visit`.
   template <class Visit>
   void for_each_link(FlowSlot flow, Visit&& visit) const {
-    for (const FlowHop& hop : flows_[flow].hops) visit(Crossed{.link = queues_.link(hop.port), .weight = hop.weight});
+    for (const FlowSpread::Hop& hop : flows_[flow].spread.hops()) {
+      visit(Crossed{.link = hop.link, .weight = hop.weight});
+    }
   }
   [[nodiscard]] double arrived(FlowSlot flow, TimePoint now) const;
 
@@ -63,42 +66,30 @@ class FabricFlows {
   [[nodiscard]] double queue(std::uint32_t link) const { return queues_.queue(link); }
 
  private:
-  struct FlowHop {
-    PortQueues::PortNumber port = 0;
-    std::uint32_t tier = 0;
-    double weight = 1.0;    // bytes on the link for each byte of the flow
-    double fraction = 1.0;  // of the flow's bytes that take it, rather than others of its tier
+  struct Port {
+    PortQueues::PortNumber number = 0;
     double arriving = 0.0;  // bytes of the flow, in this step
-    bool queues = true;
   };
   struct Flow {
-    std::vector<FlowHop> hops;  // by tier
-    std::vector<std::uint32_t> first_of_tier;  // and one past the end
+    FlowSpread spread;
+    std::vector<Port> ports;  // by hop of the spread
     double bytes = 0.0;
     double sent = 0.0;
     double arrived = 0.0;
     double limit = 0.0;
-    double sending = 0.0;        // bytes per second
-    double delay = 0.0;          // of feedback, s
-    double stands_for = 1.0;     // flows of its class
-    std::uint32_t waiting = 0;   // its parcels at ports
-    bool known = false;          // its sender has a rate from an earlier repetition
+    double sending = 0.0;       // bytes per second
+    double delay = 0.0;         // of feedback, s
+    double stands_for = 0.0;    // flows of its class
+    std::uint32_t waiting = 0;  // its parcels at ports
+    bool known = false;         // its sender has a rate from an earlier repetition
     ReactionPoint point;
 
-    [[nodiscard]] std::uint32_t tiers() const { return static_cast<std::uint32_t>(first_of_tier.size()) - 1; }
-    [[nodiscard]] std::span<FlowHop> tier(std::uint32_t t) {
-      return std::span(hops).subspan(first_of_tier[t], first_of_tier[t + 1] - first_of_tier[t]);
-    }
-    [[nodiscard]] std::span<const FlowHop> tier(std::uint32_t t) const {
-      return std::span(hops).subspan(first_of_tier[t], first_of_tier[t + 1] - first_of_tier[t]);
-    }
     [[nodiscard]] double unsent() const { return bytes - sent; }
   };
 
-  void find_tiers(Flow& flow);
   void flow_on(double seconds);
   void step(double seconds);
-  void pass_on(FlowSlot slot, std::uint32_t tier, double bytes);
+  void pass_on(FlowSlot slot, std::uint32_t junction, double bytes);
   void serve(PortQueues::PortNumber port, double seconds);
   void count_at_entry(const Flow& flow, const Parcel& parcel, double bytes);
   void react(double seconds);
@@ -115,7 +106,7 @@ class FabricFlows {
   std::vector<double> loads_;  // scratch, by port: bytes per second
   TimePoint since_;            // of the last advance
   bool calm_ = true;
-  int steady_ = 0;             // steps in a row in which rates hardly changed
+  int steady_ = 0;  // steps in a row in which rates hardly changed
   Counts counts_;
 };
 

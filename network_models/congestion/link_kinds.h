@@ -16,10 +16,15 @@ enum class LinkRole : std::uint8_t {
 };
 
 struct LinkKind {
+  static constexpr std::uint32_t kTiers = UINT32_MAX;
+
   LinkRole role = LinkRole::kLossless;
   // Equal for links that join the same kinds of nodes (leaf to spine); a path crosses them side by side or not at all.
   std::uint64_t tier = 0;
   std::uint32_t stands_for = 1;  // links of its class, in a folded run
+  // The nodes it joins, where the switches have no tiers; kTiers where they have.
+  std::uint32_t from = kTiers;
+  std::uint32_t to = kTiers;
 };
 
 // By link id.

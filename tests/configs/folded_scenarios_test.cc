@@ -96,6 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
              "network: flow, steps: 2}\ncollectives: {model: closed_form"},
         Case{"AlphaBeta", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails, "network: alpha_beta"},
         Case{"Dcqcn", "", "tp: 4, pp: 4, dp: auto", kRails, "network: dcqcn"},
+        Case{"DcqcnOverPathsOfUnequalLengths", "", "tp: 2, dp: auto",
+             "{nodes: 8, node: {preset: dgx-h100, gpus: 2}, fabric: {type: dragonfly, switches: 2, "
+             "nodes_per_switch: 1, global: {links: 2}, routing: {paths: minimal, policy: spray}}}",
+             "network: dcqcn"},
         Case{"ThreeTiers", "", "tp: 4, dp: auto",
              "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 1, tiers: 3, pod: 2, "
              "leaf: {ports: 2}, spine: {ports: 32}, core: {ports: 32}, routing: {policy: %}}}",
