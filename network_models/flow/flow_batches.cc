@@ -95,4 +95,17 @@ bool FlowBatches::split(FlowSlot flow) {
   return true;
 }
 
+void FlowBatches::add_to(std::vector<LinkUsage>& usage, FlowSlot flow) const {
+  const FlowRow& row = state_.flows[flow];
+  if (row.period == Duration()) return;  // it ends at this instant, and its bytes count then
+  const Duration travelled = state_.engine.now() - row.settled;
+  const std::int64_t done = travelled.count() / row.period.count();
+  const Duration moving = std::max(travelled - row.period * done - row.latency, Duration());
+  const double bytes = row.bytes * static_cast<double>(done) + std::min(row.rate * to_seconds(moving), row.bytes);
+  for (const LinkShare& hop : state_.shares.route(flow)) {
+    usage[hop.link].bytes += hop.share * bytes;
+    usage[hop.link].busy += (row.period - row.latency) * done + moving;
+  }
+}
+
 }  // namespace ringwright::network_models

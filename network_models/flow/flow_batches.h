@@ -35,6 +35,8 @@ class FlowBatches {
   // Another flow enters a link of the batch: it goes on as an ordinary flow from its current position. True: in the
   // middle of its bytes, which have to enter its links now.
   [[nodiscard]] bool split(FlowSlot flow);
+  // Adds what a batch has carried by now, which the meters get when it ends.
+  void add_to(std::vector<LinkUsage>& usage, FlowSlot flow) const;
   // Repetitions that are not simulated one by one.
   [[nodiscard]] std::uint64_t fast_forwarded() const { return fast_forwarded_; }
 

@@ -256,10 +256,9 @@ std::vector<LinkUsage> FlowModel::usage() const {
   std::vector<LinkUsage> usage = state_.meters.usage(now);
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     const FlowRow& row = state_.flows[flow];
-    if (!row.moving && (!row.batched || row.in_ring)) continue;
-    if (row.batched && row.period == Duration()) continue;  // it ends at this instant, and its bytes count then
-    const double moved = row.batched ? row.bytes * ratio(now - row.settled, row.period)
-                                     : row.bytes - row.remaining_at(now);
+    if (row.batched && !row.in_ring) batches_.add_to(usage, flow);
+    if (!row.moving || row.batched) continue;
+    const double moved = row.bytes - row.remaining_at(now);
     for (const LinkShare& hop : state_.shares.route(flow)) usage[hop.link].bytes += hop.share * moved;
   }
   rings_.add_to(usage);

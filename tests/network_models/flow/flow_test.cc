@@ -124,6 +124,31 @@ TEST(Flow, UsageIsUpToDateInTheMiddleOfATransfer) {
   EXPECT_EQ(bench.network->usage()[0].busy, 1_ms);
 }
 
+// Repetitions that are simulated at once have carried, at any time, what they carry one by one: nothing while latency
+// is paid.
+TEST(Flow, UsageIsUpToDateInTheMiddleOfRepetitions) {
+  const TableRouter router({1_GBps}, {over({0}, 10_us)});
+  const auto usage_at = [&](FastForward fast_forward) {
+    ModelBench bench("flow", router, {.fast_forward = fast_forward});
+    bench.network->start({.from = RankId(0), .to = RankId(), .size = Bytes(20'000), .repeats = 5}, bench.log);
+    std::vector<LinkUsage> readings;
+    for (int us = 1; us < 160; us += 2) {
+      bench.engine.at(TimePoint(Duration(us * 1'000'000LL)),
+                      [&] { readings.push_back(bench.network->usage().front()); });
+    }
+    bench.engine.run();
+    return readings;
+  };
+  const std::vector<LinkUsage> at_once = usage_at(FastForward::kOn);
+  const std::vector<LinkUsage> one_by_one = usage_at(FastForward::kOff);
+  ASSERT_EQ(at_once.size(), one_by_one.size());
+  for (std::size_t i = 0; i < at_once.size(); ++i) {
+    EXPECT_NEAR(at_once[i].bytes, one_by_one[i].bytes, 1e-6) << "reading " << i;
+    EXPECT_EQ(at_once[i].busy, one_by_one[i].busy) << "reading " << i;
+  }
+  EXPECT_NEAR(at_once[17].bytes, 20'000.0, 1e-6) << "at 35 us the second latency is being paid";
+}
+
 TEST(Flow, VerificationReportsTheLargestError) {
   const TableRouter router(links({1_GBps, 3_GBps}), {over({0}), over({0, 1}), over({1})});
   ModelBench bench("flow", router, {.verify_fairness = true});
