@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "configs/simulation/link_tiers.h"
-
 namespace ringwright::configs {
 namespace {
 
@@ -22,14 +20,14 @@ std::vector<std::size_t> fullest_links(const Simulation& simulation, const std::
 }  // namespace
 
 LinkSampler::LinkSampler(const Simulation& simulation, const RunResult& untraced, std::size_t step)
-    : simulation_(simulation) {
+    : simulation_(simulation), tiers_(simulation) {
   const std::vector<TimePoint>& ends = untraced.record.iteration_end;
   if (untraced.outcome != RunOutcome::kFinished || step >= ends.size()) return;
   start_ = step > 0 ? ends[step - 1] : TimePoint();
   end_ = ends[step];
   interval_ = (end_ - start_) / kLinkIntervals;
   busiest_ = fullest_links(simulation, untraced.usage);
-  for (const LinkTier& tier : link_tiers(simulation, untraced.usage, end_.since_start())) {
+  for (const LinkTier& tier : tiers_.read(untraced.usage, end_.since_start())) {
     curves_.tiers.push_back({.name = tier.name, .links = tier.links, .mean = {}, .highest = {}});
   }
   const LinkClasses& links = simulation.folding().links;
@@ -61,7 +59,7 @@ void LinkSampler::sample(int number) {
     for (std::size_t link = 0; link < moved.size(); ++link) {
       moved[link].bytes = std::max(usage[link].bytes - previous_[link].bytes, 0.0);
     }
-    const std::vector<LinkTier> tiers = link_tiers(simulation_, moved, elapsed);
+    const std::vector<LinkTier> tiers = tiers_.read(moved, elapsed);
     for (traces::LinkCurve& curve : curves_.tiers) {
       const auto now = std::ranges::find(tiers, curve.name, &LinkTier::name);
       curve.mean.push_back(now == tiers.end() ? 0.0 : now->mean);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "configs/simulation/link_tiers.h"
 #include "configs/simulation/simulation.h"
 #include "core/engine/engine.h"
 #include "core/run/step/executor.h"
@@ -29,6 +30,7 @@ class LinkSampler {
   [[nodiscard]] TimePoint edge(int number) const;
 
   const Simulation& simulation_;
+  LinkTiers tiers_;
   const NetworkModel* network_ = nullptr;
   TimePoint start_;
   TimePoint end_;

@@ -34,24 +34,41 @@ struct TierSum {
 
 }  // namespace
 
-std::vector<LinkTier> link_tiers(const Simulation& simulation, const std::vector<LinkUsage>& usage, Duration elapsed) {
+LinkTiers::LinkTiers(const Simulation& simulation) : capacities_(simulation.router().capacities()) {
   const LinkClasses& links = simulation.folding().links;
-  const std::span<const Bandwidth> capacities = simulation.router().capacities();
   const Fabric& fabric = simulation.network().fabric;
-  std::map<std::pair<NodeKind, NodeKind>, TierSum> tiers;
+  members_.resize(links.size.size());
+  std::map<std::pair<std::uint32_t, Ends>, std::uint64_t> others;
+  for (std::size_t link = 0; link < links.class_of.size(); ++link) {
+    const LinkSpec& spec = fabric.link(LinkId(link));
+    const Ends ends = std::minmax(fabric.node(spec.from).kind, fabric.node(spec.to).kind);
+    const std::uint32_t link_class = links.class_of[link];
+    Members& members = members_[link_class];
+    if (members.links == 0) members = {.ends = ends, .link_class = link_class, .links = 0};
+    if (members.ends == ends) {
+      ++members.links;
+    } else {
+      ++others[{link_class, ends}];
+    }
+  }
+  for (const auto& [key, count] : others) {
+    members_.push_back({.ends = key.second, .link_class = key.first, .links = count});
+  }
+}
+
+std::vector<LinkTier> LinkTiers::read(const std::vector<LinkUsage>& usage, Duration elapsed) const {
+  std::map<Ends, TierSum> tiers;
   const double seconds = to_seconds(elapsed);
-  for (std::size_t link = 0; link < usage.size() && seconds > 0.0; ++link) {
-    const LinkSpec& spec = fabric.link(links.representative[link]);
-    const auto ends = std::minmax(fabric.node(spec.from).kind, fabric.node(spec.to).kind);
-    TierSum& sum = tiers[{ends.first, ends.second}];
-    const double share = usage[link].bytes / capacities[link].count() / seconds;
-    const std::uint64_t size = links.size[link];
-    sum.tier.links += size;
+  for (std::size_t row = 0; row < members_.size() && seconds > 0.0; ++row) {
+    const Members& members = members_[row];
+    TierSum& sum = tiers[members.ends];
+    const double share = usage[members.link_class].bytes / capacities_[members.link_class].count() / seconds;
+    sum.tier.links += members.links;
     sum.tier.highest = std::max(sum.tier.highest, share);
-    sum.used += share * static_cast<double>(size);
+    sum.used += share * static_cast<double>(members.links);
     const auto above = std::ranges::upper_bound(kUseEdges, std::max(share, 0.0));
     const auto bin = static_cast<std::size_t>(above - kUseEdges.begin()) - 1;
-    sum.tier.by_use[std::min(bin, kUseBins - 1)] += size;
+    sum.tier.by_use[std::min(bin, kUseBins - 1)] += members.links;
   }
   std::vector<LinkTier> result;
   for (auto& [ends, sum] : tiers) {

@@ -256,7 +256,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   if (options.with_exchange) facts.outer = add_outer_steps(scenario, *options.with_exchange, run.record.iteration_end);
   const Duration whole = run.record.iteration_end.back().since_start();
   facts.links = busiest_links(simulation, run.usage, whole);
-  facts.link_tiers = link_tiers(simulation, run.usage, whole);
+  facts.link_tiers = LinkTiers(simulation).read(run.usage, whole);
   facts.kernels = kernel_table(scenario, simulation.plan().graph);
   facts.memory_bandwidth = scenario.cluster.gpu.memory_bandwidth;
   facts.collectives = collective_table(simulation, run.record);
