@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/bus_bandwidth.h"
+#include "collectives/closed_form_torus.h"
 #include "collectives/shapes/host_tree.h"
 #include "collectives/shapes/island_hosts.h"
 #include "collectives/shapes/pipeline.h"
@@ -279,22 +280,6 @@ Duration stepwise_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
   return *std::ranges::max_element(begun);
 }
 
-// All messages of a step at once, each on its own links: to neighbouring hosts, or to the next member of the host.
-Duration torus_rings_time(const Formula& f, const CollectiveAlgorithm& algorithm) {
-  Duration total;
-  CollectiveStep step;
-  for (int index = 0; index < algorithm.steps(f.call); ++index) {
-    algorithm.step(f.call, 0, index, step);
-    Duration longest;
-    for (const CollectiveSend& send : step.sends) {
-      const bool stays = f.call.layout->host_of[static_cast<std::size_t>(send.peer)] == f.call.layout->host_of[0];
-      longest = std::max(longest, stays ? f.inside(send.size) : f.between(send.size));
-    }
-    total += longest;
-  }
-  return total;
-}
-
 struct Row {
   std::string_view algorithm;
   Duration (*time)(const Formula& formula);
@@ -346,7 +331,7 @@ class BarrierChooser final : public CollectiveChooser {
 
 Duration closed_form_time(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const WireCosts& wires) {
   if (call.size() == 1) return Duration(0);
-  if (algorithm.name() == "torus_rings") return torus_rings_time(Formula(call, wires), algorithm);
+  if (algorithm.name() == "torus_rings") return torus_rings_time(algorithm, call, wires);
   if (algorithm.name() == "double_tree") return double_tree_time(Formula(call, wires), algorithm);
   if (algorithm.name() == "trees") return library_trees_time(Formula(call, wires), algorithm);
   const auto row = std::ranges::find(kRows, algorithm.name(), &Row::algorithm);
@@ -356,6 +341,7 @@ Duration closed_form_time(const CollectiveAlgorithm& algorithm, const Collective
 StepAsked step_asked(const CollectiveAlgorithm& algorithm) {
   const std::string_view name = algorithm.name();
   if (name == "ring" || name == "rail_rings" || name == "rings") return StepAsked::kOfRings;
+  if (name == "torus_rings") return StepAsked::kBetweenHosts;
   return name == "trees" ? StepAsked::kMiddle : StepAsked::kNone;
 }
 

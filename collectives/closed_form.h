@@ -58,8 +58,8 @@ class ClosedForm final : public CollectiveTime {
 };
 
 // The step whose link cost an algorithm's formula needs: none; any step of a ring (all steps are identical and
-// proportional to size); the middle step of a pipeline, for this call.
-enum class StepAsked { kNone, kOfRings, kMiddle };
+// proportional to size); the middle step of a pipeline, for this call; the first step between hosts, for this call.
+enum class StepAsked { kNone, kOfRings, kMiddle, kBetweenHosts };
 [[nodiscard]] StepAsked step_asked(const CollectiveAlgorithm& algorithm);
 
 // How message-based code (folding) sees such a call: one step without messages that every member waits for.

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "collectives/closed_form_torus.h"
 #include "core/base/check.h"
 
 namespace ringwright::configs {
@@ -82,7 +83,10 @@ collectives::WireCosts GroupWires::operator()(const CollectiveCall& call, const 
   const auto [entry, is_new] =
       known_steps_.try_emplace({call.dimension, call.layout, &algorithm, of_rings ? Bytes(0) : call.bytes});
   if (is_new) {
-    entry->second = of_rings ? step_of_rings(call, algorithm) : step_of(call, algorithm, algorithm.steps(call) / 2);
+    const int index = asked == collectives::StepAsked::kBetweenHosts
+                          ? collectives::first_step_between_hosts(algorithm, call)
+                          : algorithm.steps(call) / 2;
+    entry->second = of_rings ? step_of_rings(call, algorithm) : step_of(call, algorithm, index);
   }
   wires.step_inside = entry->second.inside;
   wires.step_between = entry->second.between;
