@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "planning/capacity/capacity_front.h"
 #include "planning/search/search.h"
 #include "planning/search/search_base.h"
 #include "planning/search/search_report.h"
@@ -18,7 +19,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kOfferStatusNames{"ok", "over_budget", "too_large", "refused"};
 constexpr double kSecondsPerDay = 86'400.0;
 constexpr double kJoulesPerMegawattHour = 3.6e9;
-constexpr double kTie = 1e-3;
 
 void refuse(Offer& offer, const Diagnostics& mistakes) {
   const Diagnostic* const first = first_error(mistakes);
@@ -34,7 +34,9 @@ class Candidate {
       : plan_(plan), scenario_(scenario), workers_(workers) {}
 
   // A mistake only where the whole study cannot be made.
-  [[nodiscard]] Result<Offer> evaluate(std::size_t machine, std::int64_t hosts) const {
+  // Appends to `layouts` those of which no other on this machine is both quicker and smaller.
+  [[nodiscard]] Result<Offer> evaluate(std::size_t machine, std::int64_t hosts,
+                                       std::vector<LayoutOffer>& layouts) const {
     Offer offer{.machine = machine, .hosts = hosts};
     std::vector<std::string> settings = plan_.settings;
     const CapacityMachine& described = plan_.machines[machine];
@@ -53,7 +55,7 @@ class Candidate {
       offer.reason = fmt::format("{} GPUs of {}", offer.gpus, *plan_.budget.gpus);
       return offer;
     }
-    search_layouts(base->scenario, offer);
+    search_layouts(base->scenario, offer, layouts);
     return offer;
   }
 
@@ -74,7 +76,7 @@ class Candidate {
     return std::nullopt;
   }
 
-  void search_layouts(const configs::Scenario& scenario, Offer& offer) const {
+  void search_layouts(const configs::Scenario& scenario, Offer& offer, std::vector<LayoutOffer>& layouts) const {
     configs::SearchSettings settings = scenario.search;
     settings.replay = plan_.replay;
     // With a fixed batch and number of GPUs, the shortest step is also the cheapest.
@@ -91,11 +93,7 @@ class Candidate {
     }
     const SearchSpace space(scenario, settings);
     const Configuration& best = found->ranked.front();
-    for (const configs::SearchAxis& axis : found->axes) {
-      if (axis.values.size() < 2) continue;
-      offer.layout.push_back({.axis = axis.name, .value = value_on(best.layout, axis.name)});
-    }
-    offer.layout.push_back({.axis = "dp", .value = std::to_string(best.dp)});
+    offer.layout = choices_of(*found, best);
     const auto chosen = changed_scenario(scenario, space.changes(best.layout));
     if (!chosen) {
       refuse(offer, chosen.error());
@@ -110,6 +108,35 @@ class Candidate {
     }
     offer.figures = point.figures;
     add_run(offer);
+    for (const std::size_t index : found->front) layouts.push_back(layout_offer(*found, found->ranked[index], offer));
+  }
+
+  // Every axis that the search varied, and dp.
+  static std::vector<LayoutChoice> choices_of(const SearchResult& found, const Configuration& configuration) {
+    std::vector<LayoutChoice> choices;
+    for (const configs::SearchAxis& axis : found.axes) {
+      if (axis.values.size() < 2) continue;
+      choices.push_back({.axis = axis.name, .value = value_on(configuration.layout, axis.name)});
+    }
+    choices.push_back({.axis = "dp", .value = std::to_string(configuration.dp)});
+    return choices;
+  }
+
+  // Days, money and energy are those of the offer's own layout, in the ratio of the steps.
+  static LayoutOffer layout_offer(const SearchResult& found, const Configuration& configuration, const Offer& offer) {
+    const Duration step = configuration.quick->step_time.mean;
+    const double times = ratio(step, offer.figures.step);
+    const auto scaled = [times](const std::optional<double>& value) {
+      return value ? std::optional(*value * times) : value;
+    };
+    return {.offer = 0,
+            .gpus = offer.gpus,
+            .layout = choices_of(found, configuration),
+            .step = step,
+            .memory = configuration.fullest.total,
+            .days = offer.days * times,
+            .usd = scaled(offer.usd),
+            .megawatt_hours = scaled(offer.megawatt_hours)};
   }
 
   static void no_layout(const SearchResult& found, Offer& offer) {
@@ -166,18 +193,14 @@ std::array<double, 3> burdens_of(const Offer& offer, bool priced) {
   return {offer.days, static_cast<double>(offer.gpus), priced ? offer.usd.value_or(0.0) : 0.0};
 }
 
-// An offer is on the front when no other one is as good in all respects and better in one, by more than a thousandth:
-// less is no difference that a simulation predicts.
+// An offer is on the front when no other one beats it.
 void mark_front(CapacityResult& result) {
   const bool priced =
       std::ranges::all_of(result.ranking, [&](std::size_t index) { return result.offers[index].usd.has_value(); });
   for (const std::size_t index : result.ranking) {
     const auto mine = burdens_of(result.offers[index], priced);
-    result.offers[index].on_front = std::ranges::none_of(result.ranking, [&](std::size_t other) {
-      const auto theirs = burdens_of(result.offers[other], priced);
-      const bool as_good = std::ranges::equal(theirs, mine, std::ranges::less_equal());
-      return as_good && !std::ranges::equal(theirs, mine, [](double a, double b) { return a >= b * (1.0 - kTie); });
-    });
+    result.offers[index].on_front = std::ranges::none_of(
+        result.ranking, [&](std::size_t other) { return beats(burdens_of(result.offers[other], priced), mine); });
   }
 }
 
@@ -193,11 +216,14 @@ Result<CapacityResult> find_capacity(const CapacityPlan& plan, const std::string
     if (plan.machines[machine].hosts.empty()) candidates.emplace_back(machine, 0);
     for (const std::int64_t hosts : plan.machines[machine].hosts) candidates.emplace_back(machine, hosts);
   }
-  CapacityResult result{.scenario = scenario, .offers = {}, .ranking = {}};
+  CapacityResult result{.scenario = scenario, .offers = {}, .ranking = {}, .front = {}};
+  std::vector<LayoutOffer> layouts;
   const Candidate candidate(plan, scenario, workers);
   for (const auto& [machine, hosts] : candidates) {
-    auto offer = candidate.evaluate(machine, hosts);
+    const std::size_t known = layouts.size();
+    auto offer = candidate.evaluate(machine, hosts, layouts);
     if (!offer) return tl::unexpected(offer.error());
+    for (std::size_t i = known; i < layouts.size(); ++i) layouts[i].offer = result.offers.size();
     if (offer->status == OfferStatus::kOk) result.ranking.push_back(result.offers.size());
     result.offers.push_back(std::move(*offer));
     if (workers.progress) workers.progress(result.offers.size(), candidates.size());
@@ -207,6 +233,7 @@ Result<CapacityResult> find_capacity(const CapacityPlan& plan, const std::string
     return std::pair(score_of(offer, plan.objective), offer.days);
   });
   mark_front(result);
+  result.front = capacity_front(std::move(layouts), plan.budget);
   return result;
 }
 

@@ -50,10 +50,25 @@ struct Offer {
   [[nodiscard]] bool was_simulated() const { return figures.gpus > 0; }
 };
 
+// One layout on one machine, as formulas predict it.
+struct LayoutOffer {
+  std::size_t offer = 0;  // its machine and number of hosts
+  std::int64_t gpus = 0;
+  std::vector<LayoutChoice> layout;
+  Duration step;
+  Bytes memory;  // of the fullest GPU
+  double days = 0.0;
+  std::optional<double> usd;
+  std::optional<double> megawatt_hours;
+};
+
 struct CapacityResult {
   std::string scenario;
-  std::vector<Offer> offers;          // in the order of the file
-  std::vector<std::size_t> ranking;   // of offers within the budget, best first
+  std::vector<Offer> offers;         // in the order of the file
+  std::vector<std::size_t> ranking;  // of offers within the budget, best first
+  // Over all layouts of all machines within the budget: no other is as good in days, money, GPUs and memory, and better
+  // in one of them. By formulas, quickest first (capacity_front.h).
+  std::vector<LayoutOffer> front;
 };
 
 // `scenario`: path of plan.scenario. Fails where the objective or the budget needs a cost that a machine does not have
@@ -61,6 +76,8 @@ struct CapacityResult {
 [[nodiscard]] Result<CapacityResult> find_capacity(const CapacityPlan& plan, const std::string& scenario,
                                                    const Workers& workers = {});
 
+// "tp=4 dp=16"
+[[nodiscard]] std::string layout_words(const std::vector<LayoutChoice>& layout);
 [[nodiscard]] std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult& result);
 // Schema "ringwright.capacity/1" (docs/capacity.md).
 [[nodiscard]] std::string render_capacity_json(const CapacityPlan& plan, const CapacityResult& result);

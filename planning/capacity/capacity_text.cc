@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@ namespace ringwright::planning {
 namespace {
 
 constexpr std::size_t kReasonWidth = 90;
+constexpr std::size_t kFrontShown = 12;
 
 // Axes on which the best layouts of the ranking differ, in the order of the search.
 std::vector<std::string> differing_axes(const CapacityResult& result) {
@@ -49,7 +51,7 @@ std::vector<std::string> budget_words(const CapacityBudget& budget) {
 
 std::vector<std::string> ranking_table(const CapacityPlan& plan, const CapacityResult& result) {
   const std::vector<std::string> axes = differing_axes(result);
-  const auto has = [&result](std::optional<double> Offer::* what) {
+  const auto has = [&result](std::optional<double> Offer::*what) {
     return std::ranges::any_of(result.ranking, [&](std::size_t i) { return (result.offers[i].*what).has_value(); });
   };
   const bool costs = has(&Offer::usd);
@@ -84,6 +86,19 @@ std::vector<std::string> ranking_table(const CapacityPlan& plan, const CapacityR
   return table.lines();
 }
 
+std::vector<std::string> front_table(const CapacityPlan& plan, const CapacityResult& result) {
+  const bool costs = std::ranges::any_of(result.front, [](const LayoutOffer& each) { return each.usd.has_value(); });
+  TextTable table(
+      {Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
+  table.add_row({"machine", "GPUs", "step", "memory", "days", costs ? "$" : "", "layout"});
+  for (const LayoutOffer& each : std::span(result.front).first(std::min(kFrontShown, result.front.size()))) {
+    table.add_row({plan.machines[result.offers[each.offer].machine].name, with_commas(each.gpus), to_string(each.step),
+                   to_string(each.memory), fmt::format("{:.4g}", each.days), costs ? dollars(each.usd) : "",
+                   layout_words(each.layout)});
+  }
+  return table.lines();
+}
+
 std::vector<std::string> other_table(const CapacityPlan& plan, const CapacityResult& result) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   for (const Offer& offer : result.offers) {
@@ -100,9 +115,8 @@ std::vector<std::string> other_table(const CapacityPlan& plan, const CapacityRes
 }  // namespace
 
 std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult& result) {
-  std::string text =
-      fmt::format("{}: {:.4g} tokens, the best layout on each of {} machines and sizes, by {}\n", plan.name,
-                  plan.tokens, result.offers.size(), to_string(plan.objective));
+  std::string text = fmt::format("{}: {:.4g} tokens, the best layout on each of {} machines and sizes, by {}\n",
+                                 plan.name, plan.tokens, result.offers.size(), to_string(plan.objective));
   text += plan.goodput < 1.0
               ? fmt::format("  goodput {:.4g} %: the rest of the time is lost to failures and checkpoints\n",
                             100.0 * plan.goodput)
@@ -115,6 +129,13 @@ std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult&
                         budget.empty() ? " can train it" : " within the budget");
     for (const std::string& line : ranking_table(plan, result)) text += "  " + line + "\n";
     text += "  front: no other is as good in days, GPUs and money, and better in one of them\n";
+  }
+  if (!result.front.empty()) {
+    text += fmt::format(
+        "\nAll layouts on all machines: no other is as good in days, money, GPUs and memory (by formulas){}\n",
+        result.front.size() > kFrontShown ? fmt::format("; the quickest {} of {}", kFrontShown, result.front.size())
+                                          : "");
+    for (const std::string& line : front_table(plan, result)) text += "  " + line + "\n";
   }
   if (result.ranking.size() < result.offers.size()) {
     text += "\nNot among them\n";

@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/diagnostic.h"
+#include "planning/search/search.h"
+#include "planning/search/search_base.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::planning::capacity_test {
@@ -124,6 +126,59 @@ TEST_F(Capacity, TheFrontHasNoOfferThatAnotherDominates) {
       EXPECT_FALSE(mine.on_front && other.days < mine.days && other.gpus <= mine.gpus);
     }
   }
+}
+
+// Of all layouts of both sizes, as one search of each machine finds them: those that no other one beats.
+TEST_F(Capacity, TheFrontOfLayoutsIsThatOfAllLayoutsOfAllMachines) {
+  const CapacityResult result = found(
+      kTwoSizes + fmt::format("set: {{cost.usd_per_gpu_hour: {}, search.recompute: [none, full]}}\n", kUsdPerGpuHour));
+  struct Candidate {
+    std::int64_t gpus;
+    double seconds;
+    std::int64_t memory;
+  };
+  std::vector<Candidate> all;
+  for (const int hosts : {1, 2}) {
+    const auto base = load_search_base(
+        scenario_path(),
+        {.overrides = {fmt::format("cluster.nodes={}", hosts), "search.recompute=[none, full]"}, .share_folders = {}},
+        {});
+    const auto searched = search(base->scenario, base->scenario.search, {.threads = 1});
+    for (const Configuration& each : searched->ranked) {
+      all.push_back({hosts * 8, to_seconds(each.quick->step_time.mean), each.fullest.total.count()});
+    }
+  }
+  const auto money = [](const Candidate& each) { return each.seconds * static_cast<double>(each.gpus); };
+  std::size_t expected = 0;
+  for (const Candidate& mine : all) {
+    expected += std::ranges::none_of(all, [&](const Candidate& other) {
+      const bool as_good = other.seconds <= mine.seconds && other.gpus <= mine.gpus && money(other) <= money(mine) &&
+                           other.memory <= mine.memory;
+      return as_good && (other.seconds < mine.seconds || other.gpus < mine.gpus || other.memory < mine.memory);
+    });
+  }
+  EXPECT_GT(expected, 2U);
+  ASSERT_EQ(result.front.size(), expected);
+  for (std::size_t i = 1; i < result.front.size(); ++i) EXPECT_LE(result.front[i - 1].days, result.front[i].days);
+  for (const LayoutOffer& each : result.front) {
+    const auto same = [&](const Candidate& other) {
+      return other.gpus == each.gpus && other.memory == each.memory.count() &&
+             std::abs(other.seconds - to_seconds(each.step)) < 1e-12;
+    };
+    EXPECT_TRUE(std::ranges::any_of(all, same));
+    EXPECT_NEAR(each.usd.value(), each.days * 24 * static_cast<double>(each.gpus) * kUsdPerGpuHour, 1e-9 * *each.usd);
+  }
+  EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr("All layouts on all machines"));
+  EXPECT_THAT(render_capacity_json(plan(), result), HasSubstr("\"front\": ["));
+}
+
+TEST_F(Capacity, TheFrontOfLayoutsKeepsTheBudget) {
+  const CapacityResult all = found(kTwoSizes + kPriced);
+  const double most = all.front.front().days * 1.0001;
+  const CapacityResult result = found(kTwoSizes + kPriced + fmt::format("budget: {{days: {}}}\n", most));
+  ASSERT_FALSE(result.front.empty());
+  EXPECT_LT(result.front.size(), all.front.size());
+  for (const LayoutOffer& each : result.front) EXPECT_LE(each.days, most);
 }
 
 TEST_F(Capacity, EqualMachinesAreBothOnTheFront) {
