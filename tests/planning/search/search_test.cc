@@ -53,12 +53,19 @@ TEST(Search, CountsEveryCombinationOnce) {
   EXPECT_EQ(result.legal() + result.same + refused, result.combinations);
 }
 
-// Each layout as a scenario of its own, read from YAML and predicted one by one.
-TEST(Search, FindsWhatBruteForceFinds) {
-  const Scenario scenario =
-      load(text_of("tp: [1, 2, 4], pp: [1, 2, 4], virtual_stages: [1, 2], micro_batch: [1, 2], "
-                   "recompute: [none, full], sharding: [none, zero-1], stage_layers: [even], replay: 0"));
-  std::vector<std::int64_t> expected;
+struct Predicted {
+  std::int64_t step = 0;  // ps
+  std::int64_t memory = 0;
+  double mfu = 0.0;
+};
+
+constexpr const char* kSmallSpace =
+    "tp: [1, 2, 4], pp: [1, 2, 4], virtual_stages: [1, 2], micro_batch: [1, 2], recompute: [none, full], "
+    "sharding: [none, zero-1], stage_layers: [even], replay: 0";
+
+// Each layout of that space as a scenario of its own, read from YAML and predicted one by one.
+std::vector<Predicted> enumerated() {
+  std::vector<Predicted> all;
   for (const int tp : {1, 2, 4})
     for (const int pp : {1, 2, 4})
       for (const int chunks : {1, 2})
@@ -69,19 +76,46 @@ TEST(Search, FindsWhatBruteForceFinds) {
               const std::string parallel = fmt::format(
                   "{{tp: {}, pp: {}, virtual_stages: {}, schedule: {}, sequence_parallel: true, zero: {{stage: {}}}}}",
                   tp, pp, chunks, chunks > 1 ? "interleaved-1f1b" : "1f1b", stage);
-              const auto one = load_scenario_text(
-                  "one.yaml", text_of("", parallel, "alpha_beta"),
-                  {.overrides = {"collectives.model=closed_form", "collectives.overhead=kernels",
-                                 fmt::format("training.micro_batch={}", micro),
-                                 fmt::format("training.recompute={}", recompute)},
-                   .share_folders = {}});
+              const auto one =
+                  load_scenario_text("one.yaml", text_of("", parallel, "alpha_beta"),
+                                     {.overrides = {"collectives.model=closed_form", "collectives.overhead=kernels",
+                                                    fmt::format("training.micro_batch={}", micro),
+                                                    fmt::format("training.recompute={}", recompute)},
+                                      .share_folders = {}});
               if (!one) continue;
-              expected.push_back((*Planner(*one).predict(*one))->step_time.mean.count());
+              const configs::Prediction prediction = **Planner(*one).predict(*one);
+              std::int64_t fullest = 0;
+              for (const MemoryRow& row : memory_rows(*one)) fullest = std::max(fullest, row.total.count());
+              all.push_back(
+                  {prediction.step_time.mean.count(), fullest, prediction.model_flop_utilisation.value_or(0.0)});
             }
+  return all;
+}
+
+TEST(Search, FindsWhatBruteForceFinds) {
+  std::vector<std::int64_t> expected;
+  for (const Predicted& each : enumerated()) expected.push_back(each.step);
   std::ranges::sort(expected);
   std::vector<std::int64_t> ranked;
-  for (const Configuration& c : found(scenario).ranked) ranked.push_back(c.quick->step_time.mean.count());
+  for (const Configuration& c : found(load(text_of(kSmallSpace))).ranked) {
+    ranked.push_back(c.quick->step_time.mean.count());
+  }
   EXPECT_EQ(ranked, expected);
+}
+
+// Every objective: the first layout is an optimum of the enumeration. With a fixed batch, the most tokens a second are
+// those of the shortest step.
+TEST(Search, FindsTheOptimumOfEveryObjective) {
+  const std::vector<Predicted> all = enumerated();
+  const auto best = [&](const std::string& objective) {
+    return found(load(text_of(std::string(kSmallSpace) + ", objective: " + objective))).ranked.front();
+  };
+  const std::int64_t shortest = std::ranges::min_element(all, {}, &Predicted::step)->step;
+  EXPECT_EQ(best("step_time").quick->step_time.mean.count(), shortest);
+  EXPECT_EQ(best("tokens_per_s").quick->step_time.mean.count(), shortest);
+  EXPECT_EQ(best("mfu").quick->step_time.mean.count(), std::ranges::max_element(all, {}, &Predicted::mfu)->step);
+  const Configuration smallest = best("memory");
+  EXPECT_EQ(smallest.fullest.total.count(), std::ranges::min_element(all, {}, &Predicted::memory)->memory);
 }
 
 TEST(Search, DoesNotDependOnThreads) {
@@ -118,8 +152,7 @@ TEST(Search, WritesTheBestAsAScenario) {
 }
 
 TEST(Search, RanksTheScenariosOwnLayoutWithTheOthers) {
-  const Scenario scenario =
-      load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
+  const Scenario scenario = load(text_of(kTwoAxes + ", replay: 10", "{tp: 4, pp: 2, sequence_parallel: true}"));
   const SearchResult result = found(scenario);
   const auto same =
       std::ranges::find_if(result.ranked, [](const Configuration& c) { return c.layout.tp == 4 && c.layout.pp == 2; });
