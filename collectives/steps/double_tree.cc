@@ -53,8 +53,8 @@ struct Shape {
   }
 };
 
-// One tree of one channel.
-struct Lane {
+// One tree of one channel, along whose chains pieces move.
+struct TreeChannel {
   int tree = 0;
   int channel = 0;
 };
@@ -89,9 +89,9 @@ class View {
   // The same step from another member's view.
   [[nodiscard]] View of(int other) const { return {call_, shape_, other}; }
 
-  [[nodiscard]] Moving moving(const Lane& lane, int index) const {
-    const int here = depth(lane);
-    const int first = (lane.tree * shape_.channels + lane.channel) * shape_.chunks;
+  [[nodiscard]] Moving moving(const TreeChannel& chain, int index) const {
+    const int here = depth(chain);
+    const int first = (chain.tree * shape_.channels + chain.channel) * shape_.chunks;
     const int up = index - (shape_.depth - here);
     const int down = index - here - (goes_up(call_) ? shape_.depth : 0);
     Moving pieces;
@@ -124,10 +124,10 @@ class View {
   [[nodiscard]] int in_chain(int channel) const {
     return wrap(place_ - (host_ == root_host_ ? place_of(call_, call_.root) : channel), size_);
   }
-  [[nodiscard]] int depth(const Lane& lane) const {
-    if (host_ == root_host_) return in_chain(lane.channel);
+  [[nodiscard]] int depth(const TreeChannel& chain) const {
+    if (host_ == root_host_) return in_chain(chain.channel);
     const int above = is_rooted(call_) ? call_.layout->largest_host : 0;
-    return above + nodes_[static_cast<std::size_t>(lane.tree)].depth + in_chain(lane.channel);
+    return above + nodes_[static_cast<std::size_t>(chain.tree)].depth + in_chain(chain.channel);
   }
   // Hosts are counted from the root's host, which itself has no number.
   [[nodiscard]] int tree_number(int host) const {

@@ -133,7 +133,7 @@ class ReplayWriter {
     const ChakraJob& job;
     const ReplayOptions& options;
     const ReplayGroups& groups;
-    const MessageLanes& lanes;
+    const MessageQueues& queues;
     const StreamNumbers& streams;
     const std::vector<TraceCalls>& calls;  // by trace
   };
@@ -148,8 +148,8 @@ class ReplayWriter {
     TaskGraph& graph = replay.graph;
     graph.dimensions = inputs.groups.dimensions;
     messages_from_ = graph.dimensions.size();
-    for (std::uint32_t lane = 0; lane < inputs.lanes.count; lane += kChannels) {
-      const std::string name = lane == 0 ? "p2p" : fmt::format("p2p_{}", lane / kChannels + 1);
+    for (std::uint32_t queue = 0; queue < inputs.queues.count; queue += kChannels) {
+      const std::string name = queue == 0 ? "p2p" : fmt::format("p2p_{}", queue / kChannels + 1);
       graph.dimensions.push_back(world_dimension(name, inputs.job.ranks()));
     }
     own_memory_ = graph.dimensions.size();
@@ -249,13 +249,13 @@ class ReplayWriter {
 
   // Peers are distances, so that ranks of one role share a program.
   Task message(TaskKind kind, const TraceMessage& message, std::uint32_t rank, const ChakraAttributes& given) {
-    const std::uint32_t lane = in_.lanes.of(rank, message.node);
+    const std::uint32_t queue = in_.queues.of(rank, message.node);
     const auto ranks = static_cast<std::int64_t>(in_.job.ranks());
     const auto distance = static_cast<int>((message.peer - rank + ranks) % ranks);
     Task task{.kind = kind,
               .stream = in_.streams.of(given, kNoStream),
-              .dimension = DimensionId(messages_from_ + lane / kChannels)};
-    const auto channel = static_cast<std::uint8_t>(lane % kChannels);
+              .dimension = DimensionId(messages_from_ + queue / kChannels)};
+    const auto channel = static_cast<std::uint8_t>(queue % kChannels);
     task.detail = messages_.index({distance, message.size, channel, DmaPath::kNone}, [&] {
       return MessageSpec{.peer = distance, .bytes = message.size, .channel = channel, .relative = true};
     });
@@ -337,11 +337,11 @@ Result<ChakraReplay> replay_chakra(const ChakraJob& job, const ChakraGroups& gro
   auto checked = check_traces(job);
   if (!checked) return tl::unexpected(std::move(checked.error()));
   const auto dimensions = replay_groups(job, groups, checked->calls);
-  const auto lanes = match_messages(job, checked->calls);
-  if (!dimensions || !lanes) {
+  const auto queues = match_messages(job, checked->calls);
+  if (!dimensions || !queues) {
     Diagnostics problems;
     if (!dimensions) add_found(dimensions.error(), problems);
-    if (!lanes) add_found(lanes.error(), problems);
+    if (!queues) add_found(queues.error(), problems);
     return tl::unexpected(std::move(problems));
   }
   ChakraReplay replay;
@@ -357,7 +357,7 @@ Result<ChakraReplay> replay_chakra(const ChakraJob& job, const ChakraGroups& gro
   const ReplayWriter::Inputs inputs{.job = job,
                                     .options = options,
                                     .groups = *dimensions,
-                                    .lanes = *lanes,
+                                    .queues = *queues,
                                     .streams = streams,
                                     .calls = checked->calls};
   ReplayWriter writer(inputs, replay);

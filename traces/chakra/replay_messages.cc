@@ -10,7 +10,7 @@
 namespace ringwright::traces {
 namespace {
 
-constexpr std::uint32_t kMostLanes = 2 * kChannels;
+constexpr std::uint32_t kMostQueues = 2 * kChannels;
 
 // One end of a message.
 struct MessageEnd {
@@ -35,7 +35,7 @@ class Matching {
  public:
   Matching(const ChakraJob& job, const std::vector<TraceCalls>& calls) : job_(job), calls_(calls) {}
 
-  [[nodiscard]] Result<MessageLanes> match() {
+  [[nodiscard]] Result<MessageQueues> match() {
     collect();
     pair_up();
     if (unmatched_sends_ + unmatched_receives_ > 0) {
@@ -45,13 +45,13 @@ class Matching {
             "each send needs a receive on rank comm_dst with the sender as comm_src and the same comm_tag");
     }
     if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
-    assign_lanes();
-    if (lanes_.count > kMostLanes) {
+    assign_queues();
+    if (queues_.count > kMostQueues) {
       return tl::unexpected(failure(
-          "E250", fmt::format("a rank takes messages of {} tags in another order than they are sent", lanes_.count),
-          {.file = job_.prefix}, fmt::format("at most {} tags may overtake each other", kMostLanes)));
+          "E250", fmt::format("a rank takes messages of {} tags in another order than they are sent", queues_.count),
+          {.file = job_.prefix}, fmt::format("at most {} tags may overtake each other", kMostQueues)));
     }
-    return std::move(lanes_);
+    return std::move(queues_);
   }
 
  private:
@@ -130,26 +130,26 @@ class Matching {
                       sent.size.count(), sent.to, sent.tag, received.size.count()));
   }
 
-  // Of one pair of ranks at a time: in the order of the sends, each goes to the first lane whose last receive is
+  // Of one pair of ranks at a time: in the order of the sends, each goes to the first queue whose last receive is
   // earlier.
-  void assign_lanes() {
+  void assign_queues() {
     std::ranges::sort(pairs_, [](const MatchedPair& a, const MatchedPair& b) {
       return std::tuple(a.sent->from, a.sent->to, a.sent->order) < std::tuple(b.sent->from, b.sent->to, b.sent->order);
     });
-    std::vector<std::uint32_t> last;  // by lane: order of its last receive
+    std::vector<std::uint32_t> last;  // by queue: order of its last receive
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const auto& [sent, received] = pairs_[i];
       const bool same = i > 0 && pairs_[i - 1].sent->from == sent->from && pairs_[i - 1].sent->to == sent->to;
       if (!same) last.clear();
-      // Lanes' last receives fall from lane to lane: the first that is earlier is found by bisection.
-      const auto lane =
+      // Queues' last receives fall from queue to queue: the first that is earlier is found by bisection.
+      const auto queue =
           std::ranges::partition_point(last, [&](std::uint32_t order) { return order > received->order; });
-      const auto number = static_cast<std::uint32_t>(lane - last.begin());
-      lane == last.end() ? last.push_back(received->order) : void(*lane = received->order);
-      lanes_.count = std::max(lanes_.count, number + 1);
+      const auto number = static_cast<std::uint32_t>(queue - last.begin());
+      queue == last.end() ? last.push_back(received->order) : void(*queue = received->order);
+      queues_.count = std::max(queues_.count, number + 1);
       if (number == 0) continue;
-      lanes_.lane_of[{sent->from, sent->node}] = number;
-      lanes_.lane_of[{received->to, received->node}] = number;
+      queues_.queue_of[{sent->from, sent->node}] = number;
+      queues_.queue_of[{received->to, received->node}] = number;
     }
   }
 
@@ -161,13 +161,13 @@ class Matching {
   std::vector<std::string> unmatched_;
   std::uint64_t unmatched_sends_ = 0;
   std::uint64_t unmatched_receives_ = 0;
-  MessageLanes lanes_;
+  MessageQueues queues_;
   Diagnostics problems_;
 };
 
 }  // namespace
 
-Result<MessageLanes> match_messages(const ChakraJob& job, const std::vector<TraceCalls>& calls) {
+Result<MessageQueues> match_messages(const ChakraJob& job, const std::vector<TraceCalls>& calls) {
   return Matching(job, calls).match();
 }
 

@@ -1,7 +1,7 @@
 // Which send of a replay each receive takes: the n-th receive of a tag from a rank takes the n-th send of that tag.
 //
 // The executor matches by order alone, not by tag. Where a receiver takes messages of several tags in another order
-// than they are sent, they go in several lanes, in each of which both orders agree.
+// than they are sent, they go in several queues, in each of which both orders agree.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 
 namespace ringwright::traces {
 
-struct MessageLanes {
-  // Of messages that are not in lane 0: by rank, and the position of the send or receive in its trace.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> lane_of;
-  std::uint32_t count = 0;  // of lanes; 0: no messages
+struct MessageQueues {
+  // Of messages that are not in queue 0: by rank, and the position of the send or receive in its trace.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> queue_of;
+  std::uint32_t count = 0;  // of queues; 0: no messages
 
   [[nodiscard]] std::uint32_t of(std::uint32_t rank, std::uint32_t node) const {
-    const auto found = lane_of.find({rank, node});
-    return found == lane_of.end() ? 0 : found->second;
+    const auto found = queue_of.find({rank, node});
+    return found == queue_of.end() ? 0 : found->second;
   }
 };
 
 // Errors are messages without a partner, with their count; and pairs that disagree about the size. `calls`: by trace.
-[[nodiscard]] Result<MessageLanes> match_messages(const ChakraJob& job, const std::vector<TraceCalls>& calls);
+[[nodiscard]] Result<MessageQueues> match_messages(const ChakraJob& job, const std::vector<TraceCalls>& calls);
 
 }  // namespace ringwright::traces

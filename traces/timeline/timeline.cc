@@ -40,7 +40,7 @@ class TimelineBuilder final {
     timeline_.ranks.push_back({.rank = rank, .role = program.name});
     const std::vector<std::int64_t> numbers = numbers_of(rank, program);
     stream_tracks_.clear();
-    lanes_.clear();
+    task_tracks_.clear();
     for (const Span* span : spans) {
       const Task& task = program.tasks[span->task];
       TimelineSlice slice{.track = track_of(index, task, *span),
@@ -59,8 +59,8 @@ class TimelineBuilder final {
   }
 
  private:
-  // A lane of tasks without a stream is free once its last task has ended.
-  struct Lane {
+  // A track of tasks without a stream is free once its last task has ended.
+  struct TaskTrack {
     std::uint32_t track = 0;
     std::uint32_t dimension = 0;
     TimePoint free_from;
@@ -87,17 +87,17 @@ class TimelineBuilder final {
     }
     const std::uint32_t dimension = task.kind == TaskKind::kCompute ? ~0U : task.dimension.value;
     int number = 1;
-    for (Lane& lane : lanes_) {
-      if (lane.dimension != dimension) continue;
+    for (TaskTrack& tasks : task_tracks_) {
+      if (tasks.dimension != dimension) continue;
       ++number;
-      if (lane.free_from > span.start) continue;
-      lane.free_from = span.end;
-      return lane.track;
+      if (tasks.free_from > span.start) continue;
+      tasks.free_from = span.end;
+      return tasks.track;
     }
     const std::string name =
         fmt::format("messages {}: {}", number, task.kind == TaskKind::kCompute ? "compute" : dimension_name(task));
-    lanes_.push_back({.track = add_track(rank, name), .dimension = dimension, .free_from = span.end});
-    return lanes_.back().track;
+    task_tracks_.push_back({.track = add_track(rank, name), .dimension = dimension, .free_from = span.end});
+    return task_tracks_.back().track;
   }
 
   std::uint32_t name_of(const Task& task) {
@@ -166,7 +166,7 @@ class TimelineBuilder final {
   std::map<FlowKey, std::uint64_t> flows_;
   // Of the rank in work.
   std::map<StreamIndex, std::uint32_t> stream_tracks_;
-  std::vector<Lane> lanes_;
+  std::vector<TaskTrack> task_tracks_;
   std::map<FlowKey, std::int64_t> counts_;  // of tasks in one iteration, by sequence
 };
 

@@ -175,7 +175,7 @@ TableScore score(const MemoryTable& table) {
       points.points.push_back({.predicted = curve.rule.seconds(row), .measured = row.seconds});
       (row.held_out ? unseen : fitted).push_back(points.points.back());
     }
-    const JudgedPart part{.name = points.name, .fitted = error_statistics(fitted), .unseen = error_statistics(unseen)};
+    const ScoredPart part{.name = points.name, .fitted = error_statistics(fitted), .unseen = error_statistics(unseen)};
     answer.text += fmt::format("  {:<36}{:<44}fitted: {}; new: {}\n", part.name, rule_of(curve),
                                errors_text(part.fitted), errors_text(part.unseen));
     objects += fmt::format(

@@ -156,7 +156,7 @@ TableScore score(const OffloadTable& table, const workload::GpuSpec& gpu) {
   std::vector<PlotSeries> series;
   std::string objects;
   const auto add = [&](std::string_view name, const char* colour, const std::vector<PredictedMeasured>& pairs) {
-    const JudgedPart part{.name = std::string(name), .fitted = {}, .unseen = error_statistics(pairs)};
+    const ScoredPart part{.name = std::string(name), .fitted = {}, .unseen = error_statistics(pairs)};
     answer.text += fmt::format("  {:<44}{}\n", name, errors_text(part.unseen));
     objects += fmt::format("{}{{\"stream\": {}, \"rows\": {}, \"error\": {:.6g}}}", objects.empty() ? "" : ", ",
                            json_text(part.name), part.unseen.count, part.unseen.mean_abs);

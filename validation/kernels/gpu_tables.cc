@@ -53,7 +53,7 @@ Result<ValidationOutcome> validate_tables(const ValidationRequest& request, cons
     outcome.text += table->text;
     objects += (objects.empty() ? "\n  " : ",\n  ") + table->json;
     outcome.plots.push_back(std::move(table->plot));
-    for (const JudgedPart& part : table->parts) {
+    for (const ScoredPart& part : table->parts) {
       const ErrorStatistics& judged = part.unseen.count > 0 ? part.unseen : part.fitted;
       if (judged.mean_abs <= threshold) continue;
       outcome.passed = false;

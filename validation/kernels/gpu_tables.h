@@ -21,7 +21,7 @@ namespace ringwright::validation {
 // W162 where --cluster was given: such a table names its GPU.
 [[nodiscard]] Diagnostics cluster_has_no_effect(const std::optional<std::string>& cluster, std::string_view family);
 // The result of one table.
-struct JudgedPart {
+struct ScoredPart {
   std::string name;  // "ll", "pinned, host to device"
   ErrorStatistics fitted;
   ErrorStatistics unseen;  // of rows that were held out; they decide where there are any
@@ -31,7 +31,7 @@ struct TableScore {
   std::string text;
   std::string json;  // one object
   NamedText plot;
-  std::vector<JudgedPart> parts;
+  std::vector<ScoredPart> parts;
 };
 
 struct TableKind {

@@ -14,7 +14,7 @@ MessagePlayer::MessagePlayer(PlayedJob& job, MessageCarrier* carrier, const Call
       overhead_(overhead),
       costs_(job.classes.count()),
       channels_(job.classes.count()),
-      lanes_(job.classes.count()) {}
+      queues_(job.classes.count()) {}
 
 int MessagePlayer::peer_of(const Request& request) const {
   return job_.graph.messages[request.spec].peer_of(job_.index_in_group(request.rank_class, request.dimension),
@@ -148,7 +148,7 @@ bool MessagePlayer::receive(Request request) {
   request.sequence -= lag;
   const SentMessages* channel = sent_towards(request);
   if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
-  lane_of(request).add(request);
+  queue_of(request).add(request);
   return false;
 }
 
@@ -174,14 +174,14 @@ std::optional<MessagePlayer::Request> MessagePlayer::PendingReceives::take(std::
   return receive;
 }
 
-MessagePlayer::PendingReceives& MessagePlayer::lane_of(const Request& receive) {
+MessagePlayer::PendingReceives& MessagePlayer::queue_of(const Request& receive) {
   const MessageSpec& spec = job_.graph.messages[receive.spec];
   const int peer = peer_of(receive);
-  std::vector<PendingReceives>& lanes = lanes_[receive.rank_class.index()];
-  for (PendingReceives& lane : lanes) {
-    if (lane.dimension == receive.dimension && lane.peer == peer && lane.channel == spec.channel) return lane;
+  std::vector<PendingReceives>& queues = queues_[receive.rank_class.index()];
+  for (PendingReceives& queue : queues) {
+    if (queue.dimension == receive.dimension && queue.peer == peer && queue.channel == spec.channel) return queue;
   }
-  return lanes.emplace_back(PendingReceives{.dimension = receive.dimension,
+  return queues.emplace_back(PendingReceives{.dimension = receive.dimension,
                                  .peer = peer,
                                  .place = place_received_at(receive),
                                  .channel = spec.channel,
@@ -193,10 +193,10 @@ std::optional<MessagePlayer::Request> MessagePlayer::take_waiting(ClassId receiv
   const MessageSpec& spec = job_.graph.messages[sent.spec];
   if (spec.path != DmaPath::kNone) return std::nullopt;
   const int place = place_sent_to(sent);
-  for (PendingReceives& lane : lanes_[receiver.index()]) {
-    if (lane.dimension != sent.dimension || lane.channel != spec.channel || lane.place != place) continue;
-    if (lane.sender != sent.rank_class) continue;
-    if (const std::optional<Request> receive = lane.take(sent.sequence)) return receive;
+  for (PendingReceives& queue : queues_[receiver.index()]) {
+    if (queue.dimension != sent.dimension || queue.channel != spec.channel || queue.place != place) continue;
+    if (queue.sender != sent.rank_class) continue;
+    if (const std::optional<Request> receive = queue.take(sent.sequence)) return receive;
   }
   return std::nullopt;
 }
@@ -258,15 +258,15 @@ std::uint64_t MessagePlayer::state_digest() const {
 }
 
 std::string MessagePlayer::waits_for(ClassId rank_class, std::uint32_t task) const {
-  for (const PendingReceives& lane : lanes_[rank_class.index()]) {
-    const auto receive = std::ranges::find(lane.left(), task, &Request::task);
-    if (receive == lane.left().end()) continue;
-    const auto& group = job_.group_of(rank_class, lane.dimension);
+  for (const PendingReceives& queue : queues_[rank_class.index()]) {
+    const auto receive = std::ranges::find(queue.left(), task, &Request::task);
+    if (receive == queue.left().end()) continue;
+    const auto& group = job_.group_of(rank_class, queue.dimension);
     const SentMessages* channel = sent_towards(*receive);
     const std::uint64_t started = channel == nullptr ? 0 : channel->started;
     return fmt::format("message {} on channel {} of '{}' from rank {}, which has sent {} there", receive->sequence + 1,
-                       lane.channel, job_.graph.dimensions[lane.dimension.index()].name,
-                       group[static_cast<std::size_t>(lane.peer)].value, started);
+                       queue.channel, job_.graph.dimensions[queue.dimension.index()].name,
+                       group[static_cast<std::size_t>(queue.peer)].value, started);
   }
   return {};
 }

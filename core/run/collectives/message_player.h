@@ -79,7 +79,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
     void add(const Request& receive);
     [[nodiscard]] std::optional<Request> take(std::uint64_t sequence);
   };
-  PendingReceives& lane_of(const Request& receive);
+  PendingReceives& queue_of(const Request& receive);
   // Removes a receive of this class that waits for the message, if there is one.
   std::optional<Request> take_waiting(ClassId receiver, const Request& sent);
 
@@ -109,7 +109,7 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   const CallOverhead* overhead_;
   std::vector<std::vector<Cost>> costs_;        // by class of the sender
   std::vector<std::vector<SentMessages>> channels_;  // by class of the sender
-  std::vector<std::vector<PendingReceives>> lanes_;        // by class of the receiver
+  std::vector<std::vector<PendingReceives>> queues_;        // by class of the receiver
   std::vector<InFlight> in_flight_;             // slots, reused
   std::vector<std::uint32_t> free_;
 };

@@ -85,24 +85,24 @@ void add_switch_cables(Fabric& fabric, const ClosShape& shape, const ClosLinks& 
   for (std::uint32_t leaf = 0; leaf < shape.leaves(); ++leaf) {
     const std::uint32_t track = leaf / shape.nic_ports;
     const std::uint32_t pod = links.pod(track / shape.rails, track % shape.rails);
-    for (std::uint32_t lane = 0; lane < shape.uplinks; ++lane) {
+    for (std::uint32_t port = 0; port < shape.uplinks; ++port) {
       const LinkId added = add_cable(fabric, {.low = NodeId(links.leaf_node(leaf)),
-                                              .high = NodeId(links.spine_node(pod, lane % shape.spines)),
+                                              .high = NodeId(links.spine_node(pod, port % shape.spines)),
                                               .bandwidth = shape.uplink,
                                               .up = switched,
                                               .down = switched});
-      DCHECK(added.value == links.uplink(leaf, lane), "uplinks are numbered as in ClosLinks");
+      DCHECK(added.value == links.uplink(leaf, port), "uplinks are numbered as in ClosLinks");
     }
   }
   for (std::uint32_t pod = 0; pod < shape.pods; ++pod) {
     for (std::uint32_t spine = 0; spine < shape.spines; ++spine) {
-      for (std::uint32_t lane = 0; lane < shape.spine_uplinks; ++lane) {
+      for (std::uint32_t port = 0; port < shape.spine_uplinks; ++port) {
         const LinkId added = add_cable(fabric, {.low = NodeId(links.spine_node(pod, spine)),
-                                                .high = NodeId(links.core_node(spine, lane % shape.cores)),
+                                                .high = NodeId(links.core_node(spine, port % shape.cores)),
                                                 .bandwidth = shape.core_link,
                                                 .up = switched,
                                                 .down = switched});
-        DCHECK(added.value == links.core_link(pod, spine, lane), "core links are numbered as in ClosLinks");
+        DCHECK(added.value == links.core_link(pod, spine, port), "core links are numbered as in ClosLinks");
       }
     }
   }

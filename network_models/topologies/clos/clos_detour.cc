@@ -19,8 +19,8 @@ template <class IsUp>
 std::optional<std::uint32_t> first_up(const Choice& choice, const IsUp& is_up) {
   const std::uint32_t tries = choice.count / choice.stride;
   for (std::uint32_t i = 0; i < tries; ++i) {
-    const std::uint32_t lane = (choice.first + i * choice.stride) % choice.count;
-    if (is_up(lane)) return lane;
+    const std::uint32_t port = (choice.first + i * choice.stride) % choice.count;
+    if (is_up(port)) return port;
   }
   return std::nullopt;
 }
@@ -34,11 +34,11 @@ ClosRouter::ParallelLinks ClosRouter::healthy_links(const ParallelLinks& wanted,
     links_taken.up = (wanted.up + i) % shape_.uplinks;
     if (down[links_.uplink(from.leaf, links_taken.up)]) continue;
     // Both numbers advance together, so that they stay on one spine: the number of spines divides that of uplinks.
-    const auto lane_down =
+    const auto port_down =
         first_up({.first = (wanted.down + i) % shape_.uplinks, .stride = shape_.spines, .count = shape_.uplinks},
-                 [&](std::uint32_t lane) { return !down[links_.uplink(to.leaf, lane) + 1]; });
-    if (!lane_down) continue;
-    links_taken.down = *lane_down;
+                 [&](std::uint32_t port) { return !down[links_.uplink(to.leaf, port) + 1]; });
+    if (!port_down) continue;
+    links_taken.down = *port_down;
     if (from.pod == to.pod) return links_taken;
     if (const auto over_core = healthy_core_links(links_taken, from, to, down)) return *over_core;
   }
@@ -54,10 +54,10 @@ std::optional<ClosRouter::ParallelLinks> ClosRouter::healthy_core_links(const Pa
     if (down[links_.core_link(from.pod, spine, links_taken.core_up)]) continue;
     const Choice below_core{.first = (wanted.core_down + i) % shape_.spine_uplinks, .stride = shape_.cores,
                             .count = shape_.spine_uplinks};
-    const auto lane_down =
-        first_up(below_core, [&](std::uint32_t lane) { return !down[links_.core_link(to.pod, spine, lane) + 1]; });
-    if (!lane_down) continue;
-    links_taken.core_down = *lane_down;
+    const auto port_down =
+        first_up(below_core, [&](std::uint32_t port) { return !down[links_.core_link(to.pod, spine, port) + 1]; });
+    if (!port_down) continue;
+    links_taken.core_down = *port_down;
     return links_taken;
   }
   return std::nullopt;
@@ -87,17 +87,17 @@ class ClosRouter::HealthyPaths {
     std::size_t since = 0;
   };
   void add_up(const Part& part, PathBuilder& builder) const {
-    for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
-      const std::uint32_t spine = lane % shape_.spines;
-      add(part, links_.uplink(from_.leaf, lane), cores_[spine] * downs_[spine], builder);
+    for (std::uint32_t port = 0; port < shape_.uplinks; ++port) {
+      const std::uint32_t spine = port % shape_.spines;
+      add(part, links_.uplink(from_.leaf, port), cores_[spine] * downs_[spine], builder);
     }
     add_core(part, from_, 0, out_, builder);
   }
   void add_down(const Part& part, PathBuilder& builder) const {
     add_core(part, to_, 1, into_, builder);
-    for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
-      const std::uint32_t spine = lane % shape_.spines;
-      add(part, links_.uplink(to_.leaf, lane) + 1, cores_[spine] * ups_[spine], builder);
+    for (std::uint32_t port = 0; port < shape_.uplinks; ++port) {
+      const std::uint32_t spine = port % shape_.spines;
+      add(part, links_.uplink(to_.leaf, port) + 1, cores_[spine] * ups_[spine], builder);
     }
   }
 
@@ -115,18 +115,18 @@ class ClosRouter::HealthyPaths {
   void add_core(const Part& part, const End& end, std::uint32_t direction, const std::vector<double>& beyond,
                 PathBuilder& builder) const {
     for (std::uint32_t spine = 0; over_core_ && spine < shape_.spines; ++spine) {
-      for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
-        add(part, links_.core_link(end.pod, spine, lane) + direction,
-            ups_[spine] * downs_[spine] * beyond[spine * shape_.cores + lane % shape_.cores], builder);
+      for (std::uint32_t port = 0; port < shape_.spine_uplinks; ++port) {
+        add(part, links_.core_link(end.pod, spine, port) + direction,
+            ups_[spine] * downs_[spine] * beyond[spine * shape_.cores + port % shape_.cores], builder);
       }
     }
   }
   void count_uplinks() {
     ups_.assign(shape_.spines, 0.0);
     downs_.assign(shape_.spines, 0.0);
-    for (std::uint32_t lane = 0; lane < shape_.uplinks; ++lane) {
-      ups_[lane % shape_.spines] += up(links_.uplink(from_.leaf, lane));
-      downs_[lane % shape_.spines] += up(links_.uplink(to_.leaf, lane) + 1);
+    for (std::uint32_t port = 0; port < shape_.uplinks; ++port) {
+      ups_[port % shape_.spines] += up(links_.uplink(from_.leaf, port));
+      downs_[port % shape_.spines] += up(links_.uplink(to_.leaf, port) + 1);
     }
   }
   void count_core_links() {
@@ -135,10 +135,10 @@ class ClosRouter::HealthyPaths {
     into_.assign(shape_.all_cores(), 0.0);
     out_.assign(shape_.all_cores(), 0.0);
     for (std::uint32_t spine = 0; spine < shape_.spines; ++spine) {
-      for (std::uint32_t lane = 0; lane < shape_.spine_uplinks; ++lane) {
-        const std::uint32_t core = spine * shape_.cores + lane % shape_.cores;
-        into_[core] += up(links_.core_link(from_.pod, spine, lane));
-        out_[core] += up(links_.core_link(to_.pod, spine, lane) + 1);
+      for (std::uint32_t port = 0; port < shape_.spine_uplinks; ++port) {
+        const std::uint32_t core = spine * shape_.cores + port % shape_.cores;
+        into_[core] += up(links_.core_link(from_.pod, spine, port));
+        out_[core] += up(links_.core_link(to_.pod, spine, port) + 1);
       }
       for (std::uint32_t core = spine * shape_.cores; core < (spine + 1) * shape_.cores; ++core) {
         cores_[spine] += into_[core] * out_[core];

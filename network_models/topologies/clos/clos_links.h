@@ -32,11 +32,11 @@ class ClosLinks {
   [[nodiscard]] std::uint32_t cable(std::uint32_t host, std::uint32_t nic, std::uint32_t port) const {
     return first_cable_ + 2 * ((first_nic_(host) + nic) * shape_.nic_ports + port);
   }
-  [[nodiscard]] std::uint32_t uplink(std::uint32_t leaf, std::uint32_t lane) const {
-    return first_uplink_ + 2 * (leaf * shape_.uplinks + lane);
+  [[nodiscard]] std::uint32_t uplink(std::uint32_t leaf, std::uint32_t port) const {
+    return first_uplink_ + 2 * (leaf * shape_.uplinks + port);
   }
-  [[nodiscard]] std::uint32_t core_link(std::uint32_t pod, std::uint32_t spine, std::uint32_t lane) const {
-    return first_core_link_ + 2 * ((pod * shape_.spines + spine) * shape_.spine_uplinks + lane);
+  [[nodiscard]] std::uint32_t core_link(std::uint32_t pod, std::uint32_t spine, std::uint32_t port) const {
+    return first_core_link_ + 2 * ((pod * shape_.spines + spine) * shape_.spine_uplinks + port);
   }
 
   // Number of the leaf of a rail's NICs, of their first ports, and the pod that it is in; the next port's leaf is the

@@ -31,8 +31,8 @@ ClosRouter::ClosRouter(Inputs inputs)
 // All uplinks of a leaf; all core links of a pod.
 void ClosRouter::pair_twins() {
   for (std::size_t link = 0; link < capacities_.size(); ++link) twins_.emplace_back(link);
-  const auto pair = [this](std::uint32_t first, std::uint32_t lanes) {
-    for (std::uint32_t i = 0; i < 2 * lanes; ++i) twins_[first + i] = LinkId(first + i % 2);
+  const auto pair = [this](std::uint32_t first, std::uint32_t ports) {
+    for (std::uint32_t i = 0; i < 2 * ports; ++i) twins_[first + i] = LinkId(first + i % 2);
   };
   for (std::uint32_t leaf = 0; leaf < shape_.leaves(); ++leaf) pair(links_.uplink(leaf, 0), shape_.uplinks);
   const std::uint32_t core_links = shape_.spines * shape_.spine_uplinks;
@@ -241,9 +241,9 @@ void ClosRouter::add_all_paths(const Crossings& crossings, bool first_of_twins, 
   const std::uint32_t core_links = from_pod == to_pod ? 0 : shape_.spines * shape_.spine_uplinks;
   const double parts = static_cast<double>(crossings.count);
   const auto add_tier = [&builder, first_of_twins](std::uint32_t first, std::uint32_t count, double traffic) {
-    const std::uint32_t lanes = first_of_twins ? std::min(count, 1U) : count;
-    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-      builder.add(first + 2 * lane, traffic / static_cast<double>(count));
+    const std::uint32_t ports = first_of_twins ? std::min(count, 1U) : count;
+    for (std::uint32_t port = 0; port < ports; ++port) {
+      builder.add(first + 2 * port, traffic / static_cast<double>(count));
     }
   };
   if (builder.up_wanted()) {

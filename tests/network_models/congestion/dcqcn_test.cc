@@ -261,8 +261,8 @@ TEST(Dcqcn, BytesAreConservedOnRandomPaths) {
   }
 }
 
-// Ports that pause each other in a circle go on when the watchdog ends a pause.
-TEST(Dcqcn, ACircleOfPausesEnds) {
+// Ports that pause each other in a cycle go on when the watchdog ends a pause.
+TEST(Dcqcn, ACycleOfPausesEnds) {
   ModelOptions options = Victim::options(Senders::kIgnoreMarks, Pauses::kOn);
   options.congestion.step = 20_us;
   const TableRouter router({5_GBps, 5_GBps, 5_GBps, 5_GBps, 5_GBps, 5_GBps},

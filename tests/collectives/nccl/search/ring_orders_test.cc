@@ -101,4 +101,4 @@ TEST(RingOrders, AreNoneWhereNoRouteLeadsThroughAll) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives::circles_test
+}  // namespace ringwright::collectives::ring_orders_test
