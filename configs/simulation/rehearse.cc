@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "configs/simulation/free_compute.h"
+#include "configs/simulation/ring_recorder.h"
 #include "core/engine/engine.h"
+#include "core/run/shortcuts/pass_groups.h"
 #include "core/run/shortcuts/segment_times.h"
 #include "core/run/step/executor.h"
 #include "core/run/step/rehearsal.h"
@@ -54,31 +58,130 @@ class OwnersRouter final : public Router {
   LinkOwners& owners_;
 };
 
-bool may_rehearse(const Scenario& scenario, const Simulation& simulation) {
+// When each message arrives that starts at the beginning of a run of its own; messages share no links.
+class Arrivals final : public TransferListener {
+ public:
+  explicit Arrivals(const Engine& engine) : engine_(engine) {}
+  void on_arrived(std::uint64_t token) override { time_of_[token] = engine_.now() - TimePoint(); }
+  // Of the next message, for its token.
+  [[nodiscard]] std::uint64_t expect() {
+    time_of_.emplace_back();
+    return time_of_.size() - 1;
+  }
+  [[nodiscard]] Duration time_of(std::uint64_t token) const { return time_of_[token]; }
+
+ private:
+  const Engine& engine_;
+  std::vector<Duration> time_of_;
+};
+
+// The messages of one size of all lanes, each alone.
+void time_messages(const Scenario& scenario, const Simulation& simulation,
+                   const std::vector<RingRecorder::Ring>& recorded, std::size_t size,
+                   std::vector<RehearsedRing>& rings) {
+  Engine engine;
+  const auto network = scenario.simulate.network->make({.engine = engine, .router = simulation.router()});
+  Arrivals arrivals(engine);
+  for (const RingRecorder::Ring& ring : recorded) {
+    for (const RingRecorder::Lane& lane : ring) {
+      if (size >= lane.sizes.size()) continue;
+      network->start({.from = lane.from,
+                      .to = lane.to,
+                      .size = lane.sizes[size],
+                      .label = lane.label,
+                      .token = arrivals.expect()},
+                     arrivals);
+    }
+  }
+  engine.run();
+  std::uint64_t token = 0;
+  for (std::size_t r = 0; r < recorded.size(); ++r) {
+    for (std::size_t lane = 0; lane < recorded[r].size(); ++lane) {
+      if (size >= recorded[r][lane].sizes.size()) continue;
+      rings[r].lanes[lane].times.push_back(arrivals.time_of(token++));
+    }
+  }
+}
+
+std::vector<RehearsedRing> timed_rings(const Scenario& scenario, const Simulation& simulation,
+                                       const std::vector<RingRecorder::Ring>& recorded) {
+  std::vector<RehearsedRing> rings;
+  std::size_t sizes = 0;
+  for (const RingRecorder::Ring& ring : recorded) {
+    RehearsedRing& timed = rings.emplace_back();
+    for (const RingRecorder::Lane& lane : ring) {
+      const ClassId c = simulation.folding().ranks.class_of[lane.from.index()];
+      timed.lanes.push_back({.rank_class = c, .first = lane.first, .times = {}});
+      timed.repeats = lane.repeats;
+      timed.overhead = lane.begins - TimePoint();
+      sizes = std::max(sizes, lane.sizes.size());
+    }
+  }
+  for (std::size_t size = 0; size < sizes; ++size) time_messages(scenario, simulation, recorded, size, rings);
+  return rings;
+}
+
+enum class Passes { kTaskByTask, kAlone, kTogether };
+
+// Whether every collective among several classes in passes is a ring.
+bool calls_rings(const Simulation& simulation) {
   const TaskGraph& graph = simulation.plan().graph;
+  const RankClasses& classes = simulation.folding().ranks;
+  std::set<std::tuple<DimensionId, std::uint32_t, std::uint32_t>> seen;  // and spec, layout
+  for (const Segment& segment : graph.segments) {
+    for (const Task& task : segment.tasks) {
+      if (task.kind != TaskKind::kCollective) continue;
+      const Dimension& d = graph.dimensions[task.dimension.index()];
+      for (std::size_t c = 0; c < classes.count(); ++c) {
+        const std::uint32_t layout = d.layout_of_group[d.group_of[classes.representative[c].index()]];
+        if (seen.contains({task.dimension, task.detail, layout})) continue;
+        if (is_among_equals(graph, classes, ClassId(c), task.dimension)) continue;
+        seen.insert({task.dimension, task.detail, layout});
+        const CollectiveSpec& spec = graph.collectives[task.detail];
+        const CollectiveCall call{.kind = spec.kind,
+                                  .bytes = spec.bytes,
+                                  .layout = &graph.layouts[layout],
+                                  .dimension = task.dimension};
+        if (!simulation.chooser().choose(call).ring_steps(call)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation) {
+  const TaskGraph& graph = simulation.plan().graph;
+  const RankClasses& classes = simulation.folding().ranks;
   const bool in_steps = simulation.collective_time() == nullptr && simulation.channels() == nullptr;
   // Where the past of a flow matters, a call that is simulated alone tells little.
   const bool alone = scenario.simulate.network->max_min;
-  return alone && in_steps && simulation.footprint() == nullptr && scenario.faults.links.empty() &&
-         !graph.segments.empty() && segments_stand_alone(graph, simulation.folding().ranks);
+  const bool may = alone && in_steps && simulation.footprint() == nullptr && scenario.faults.links.empty();
+  if (!may || graph.segments.empty()) return Passes::kTaskByTask;
+  if (segments_stand_alone(graph, classes)) return Passes::kAlone;
+  const bool rings = simulation.progress() == MemberProgress::kEach && scenario.collectives.step_costs.free();
+  const bool together = rings && segments_stand_together(graph, classes) && calls_rings(simulation);
+  return together ? Passes::kTogether : Passes::kTaskByTask;
 }
 
 }  // namespace
 
 std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation) {
-  if (!may_rehearse(scenario, simulation)) return std::nullopt;
+  const Passes passes = passes_to_rehearse(scenario, simulation);
+  if (passes == Passes::kTaskByTask) return std::nullopt;
   const RankClasses& classes = simulation.folding().ranks;
   const FreeCompute compute;
   Rehearsal rehearsal(simulation.plan().graph, classes);
+  LinkOwners owners_of_all(simulation.router().capacities().size(), classes.count());
   for (std::size_t round = 0; round < rehearsal.rounds(); ++round) {
     Engine engine;
     LinkOwners owners(simulation.router().capacities().size(), classes.count());
     const OwnersRouter router(simulation.router(), classes, owners);
     const auto network = scenario.simulate.network->make({.engine = engine, .router = router});
+    RingRecorder recorder(engine, *network);
     const RunResult run = execute({.engine = engine,
                                    .graph = rehearsal.round(round),
                                    .classes = classes,
-                                   .network = *network,
+                                   .network = recorder,
                                    .chooser = simulation.chooser(),
                                    .compute = compute,
                                    .step_costs = scenario.collectives.step_costs,
@@ -86,7 +189,13 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
                                    .call_overhead = simulation.call_overhead()},
                                   rehearsal.options());
     if (owners.shared() || run.outcome == RunOutcome::kClockRanOut) return std::nullopt;
-    rehearsal.note(run, owners.links_of());
+    // Members of several rounds may be in flight at the same time where classes go together.
+    for (std::size_t c = 0; passes == Passes::kTogether && c < classes.count(); ++c) {
+      for (const LinkId link : owners.links_of()[c]) owners_of_all.add(link, ClassId(c));
+    }
+    if (owners_of_all.shared()) return std::nullopt;
+    const bool known = rehearsal.note(run, owners.links_of(), timed_rings(scenario, simulation, recorder.rings()));
+    if (!known) return std::nullopt;
   }
   return rehearsal.take();
 }

@@ -126,6 +126,10 @@ class NetworkModel {
   // Reserves links for transfers that are left out because their timeline is known: no other transfer may use them from
   // now until then. False: another one already does, or the model cannot check.
   [[nodiscard]] virtual bool set_aside(std::span<const LinkId> /*links*/, TimePoint /*until*/) { return false; }
+  // Their reservation ends then, no later than it was made for.
+  virtual void end_aside(std::span<const LinkId> links, TimePoint /*until*/) {
+    CHECK(links.empty(), "this network model reserves no links");
+  }
   // Whether another transfer used a link while it was reserved.
   [[nodiscard]] virtual bool trespassed() const { return false; }
 

@@ -57,6 +57,7 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
     return !batches_.is_any_on(links) && state_.meters.set_aside(links, state_.engine.now(), until);
   }
+  void end_aside(std::span<const LinkId> links, TimePoint until) override { state_.meters.end_aside(links, until); }
   [[nodiscard]] bool trespassed() const override { return state_.meters.trespassed(); }
   [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
   [[nodiscard]] std::vector<LinkUsage> usage() const override;

@@ -34,6 +34,11 @@ class LinkMeters {
     }
     return true;
   }
+  // NetworkModel::end_aside.
+  void end_aside(std::span<const LinkId> links, TimePoint until) {
+    aside_until_.resize(meters_.size());
+    for (const LinkId link : links) aside_until_[link.index()] = until;
+  }
   [[nodiscard]] bool trespassed() const { return trespassed_; }
   // A flow uses the link from now on.
   void watch(std::uint32_t link, TimePoint now) {

@@ -37,6 +37,9 @@ class ActivityLedger {
   // Until it is ended, the activities of the profile run from now on, in addition to those begun and ended otherwise.
   // One at a time in a class; it must outlive its end.
   void begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now);
+  // The same for activities that begin now but are known later: until then nothing is booked.
+  void await_profile(ClassId rank_class, TimePoint now);
+  void provide_profile(ClassId rank_class, const ActivityProfile& profile);
   void end_profile(ClassId rank_class, TimePoint now);
 
   // Discards what the class did so far (warm-up).
@@ -44,7 +47,7 @@ class ActivityLedger {
   // Books the time up to now, for the end of the class's last iteration.
   void close(ClassId rank_class, TimePoint now) { switch_bits(rank_class, 0, 0, now); }
 
-  // A hash of the class's activities outside its profile.
+  // A hash of the class's activities outside its profile: now, and as long as time is not booked.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
   // By class; as of the last change or close().
   [[nodiscard]] const std::vector<ActivityTimes>& time_in() const { return time_in_; }
@@ -57,10 +60,19 @@ class ActivityLedger {
   void tell(ClassId rank_class, std::size_t bit) const;
   void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
 
-  struct Timeline {
-    const ActivityProfile* profile = nullptr;  // null: none
-    TimePoint begin;
+  // Time that is not booked yet, with the activities outside the profile.
+  struct Unbooked {
+    TimePoint from;
+    TimePoint to;
+    ActivityMask mask = 0;
   };
+  struct Timeline {
+    const ActivityProfile* profile = nullptr;  // null: none, or not known yet
+    TimePoint begin;
+    bool awaited = false;
+    std::vector<Unbooked> unbooked;
+  };
+  static void put_off(Timeline& timeline, const Unbooked& time);
 
   std::size_t bits_;                      // compute and the dimensions
   std::vector<ActivityMask> mask_;        // by class

@@ -1,7 +1,9 @@
-// Times of collective calls among ranks of one class when nobody else uses their links, as measured by a rehearsal.
+// Times of collective calls when nobody else uses their links, as measured by a rehearsal: whole calls among ranks of
+// one class, and the messages of rings whose members are of several.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -10,21 +12,38 @@
 
 namespace ringwright {
 
+// A ring of classes. Message k of a lane leaves when the lane's own message k-1 and that of the lane before have
+// arrived (RingLane).
+struct RehearsedRing {
+  struct Lane {
+    ClassId rank_class;
+    std::uint32_t first = 0;      // message k takes times[(first - k) modulo their number]
+    std::vector<Duration> times;  // from its start to its arrival
+  };
+  std::vector<Lane> lanes;    // in the order of the ring
+  std::uint32_t repeats = 0;  // messages of each
+  Duration overhead;          // from a member's call to its first message
+};
+
 struct RehearsedCall {
+  static constexpr std::uint32_t kNoRing = std::numeric_limits<std::uint32_t>::max();
   struct Link {
     LinkId link;
     LinkUsage usage;
   };
   DimensionId dimension;
   std::uint32_t spec = 0;  // index into TaskGraph::collectives
-  Duration time;
+  Duration time;           // where all members begin at the same time
   Bytes sent;
   std::uint64_t messages = 0;
   std::vector<Link> links;  // that it uses; none where the network model shares none and link usage is not reported
+  std::uint32_t ring = kNoRing;  // index into RehearsedCalls::rings; none: the members are of one class
+  std::uint32_t lane = 0;        // of that ring
 };
 
 struct RehearsedCalls {
   std::vector<std::vector<RehearsedCall>> of_class;
+  std::vector<RehearsedRing> rings;
 
   // Null: it was not rehearsed.
   [[nodiscard]] const RehearsedCall* find(ClassId rank_class, DimensionId dimension, std::uint32_t spec) const {

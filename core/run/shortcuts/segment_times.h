@@ -7,56 +7,37 @@
 // each moment, and the bytes sent are the same in every call. Exact to the picosecond: the same sums as in a full
 // simulation. Only a host that is late with issuing the segment's tasks changes its timeline, which is then computed
 // for that call.
+//
+// The same holds for several classes that go through a segment together, as the members of a tensor-parallel group on
+// hashed routes: if its collectives are rings among them, nothing outside affects them either. Their timelines depend
+// on when each of them begins, and are computed when the last one does.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <tuple>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
-#include "core/ports/collective_time.h"
-#include "core/ports/compute_model.h"
-#include "core/record/run_record.h"
-#include "core/run/job/activity_profile.h"
-#include "core/run/shortcuts/rehearsed_calls.h"
+#include "core/run/shortcuts/pass_follower.h"
+#include "core/run/shortcuts/pass_groups.h"
+#include "core/run/shortcuts/segment_timeline.h"
 
 namespace ringwright {
-
-struct SegmentTimeline {
-  ActivityProfile profile;
-  std::vector<Bytes> sent;      // by dimension
-  std::vector<CallTime> calls;  // of its collectives, each once
-  Duration host_lead;           // a host that begins to issue the segment this long before it begins is never late
-  // Where collectives were rehearsed: their transfers, their links, and how often each is called.
-  struct Use {
-    const RehearsedCall* call;
-    std::uint32_t count = 0;
-  };
-  std::uint64_t messages = 0;
-  std::vector<LinkId> links;
-  std::vector<Use> uses;
-  bool keeps_apart = true;  // no two of them use one link at the same time
-};
 
 // Whether a graph's segments are independent of everything else: they send no messages, their collectives are among
 // ranks of one class, and no task before a call can block a stream of the segment.
 [[nodiscard]] bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes);
+// The same where the collectives are among several classes, which call the same segments one after another.
+[[nodiscard]] bool segments_stand_together(const TaskGraph& graph, const RankClasses& classes);
 
 class SegmentTimes {
  public:
-  struct Inputs {
-    const TaskGraph& graph;  // with independent segments
-    const RankClasses& classes;
-    const std::vector<Duration>& work_duration;
-    const ComputeModel& compute;
-    const CollectiveTime* collective_time = nullptr;  // formulas, or
-    const RehearsedCalls* rehearsed = nullptr;        // times from a rehearsal
-  };
-  explicit SegmentTimes(const Inputs& inputs);
+  explicit SegmentTimes(const PassInputs& inputs);
 
   // The timeline of a call whose tasks the host begins to issue this long after (negative: before) it begins. Valid
   // until the next call of the class.
@@ -64,20 +45,18 @@ class SegmentTimes {
   // Of a call whose tasks have all been issued beforehand; its address is stable.
   [[nodiscard]] const SegmentTimeline& undisturbed(std::uint32_t segment, ClassId rank_class);
 
- private:
-  // One rehearsed collective of a timeline.
-  struct RehearsedUse {
-    Duration begin;
-    Duration end;
-    const RehearsedCall* call;
-  };
-  [[nodiscard]] SegmentTimeline follow(const Segment& segment, ClassId rank_class, Duration host_behind);
-  static void add_uses(std::vector<RehearsedUse>& parts, SegmentTimeline& timeline);
-  [[nodiscard]] const RehearsedCall& call_of(const Task& collective, ClassId rank_class);
-  [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
-  // The circumstances that distinguish the timelines of one segment.
-  [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
+  // The classes that go through the segment with this one, itself included; none where classes are alone.
+  [[nodiscard]] std::span<const ClassId> members(std::uint32_t segment, ClassId rank_class) const {
+    if (!groups_) return {};
+    return groups_->members(segment, rank_class);
+  }
+  // Their calls begin like this. False: their activities are not known, since a member ends a collective before all
+  // have joined it.
+  [[nodiscard]] bool go_together(std::uint32_t segment, std::span<const PassStart> starts);
+  // Then: that of each, until its next call.
+  [[nodiscard]] const SegmentTimeline& together(ClassId rank_class) const { return *together_[rank_class.index()]; }
 
+ private:
   // The timelines of calls in equal circumstances.
   struct Timelines {
     SegmentTimeline undisturbed;
@@ -85,20 +64,22 @@ class SegmentTimes {
     std::map<Duration, SegmentTimeline> late;
   };
   [[nodiscard]] Timelines& timelines_of(std::uint32_t segment, ClassId rank_class);
+  // The circumstances that distinguish the timelines of one segment.
+  [[nodiscard]] std::vector<std::uint64_t> circumstances(std::uint32_t segment, ClassId rank_class) const;
+  void follow_undisturbed(std::uint32_t segment, ClassId rank_class);
+  [[nodiscard]] bool is_undisturbed(std::uint32_t segment, std::span<const PassStart> starts);
 
-  Inputs inputs_;
-  std::vector<Timelines*> timelines_;  // by class, by segment; null until requested
+  PassInputs inputs_;
+  PassFollower follower_;
+  std::optional<PassGroups> groups_;    // where classes go together
+  std::vector<Timelines*> timelines_;   // by class, by segment; null until requested
   std::map<std::vector<std::uint64_t>, Timelines> known_;
   // Beyond kKept late timelines, by class: that of the current call.
   static constexpr std::size_t kKept = 4096;
   std::size_t kept_ = 0;
   std::vector<SegmentTimeline> scratch_;
-  // Scratch of follow().
-  std::vector<Duration> ends_;
-  std::vector<RehearsedUse> parts_;
-  std::vector<Duration> issue_time_;  // by work
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, RehearsedCall>
-      formulas_;  // by spec, layout, dimension
+  std::vector<const SegmentTimeline*> together_;  // by class
+  std::vector<SegmentTimeline*> targets_;         // scratch
 };
 
 }  // namespace ringwright

@@ -11,8 +11,10 @@ bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) 
   const bool recorded = !options.recorded.empty() || options.record_waits;
   const bool may = options.pass_segments_at_once && !recorded && inputs.footprint == nullptr;
   const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;
-  return may && known && !inputs.graph.segments.empty() &&
-         segments_stand_alone(inputs.graph, inputs.classes);
+  if (!may || !known || inputs.graph.segments.empty()) return false;
+  const bool together = inputs.rehearsed != nullptr && !inputs.rehearsed->rings.empty();
+  return together ? segments_stand_together(inputs.graph, inputs.classes)
+                  : segments_stand_alone(inputs.graph, inputs.classes);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/plan/segments.h"
+#include "core/run/shortcuts/pass_groups.h"
 
 namespace ringwright {
 
@@ -52,20 +53,39 @@ ExecutorOptions Rehearsal::options() const {
   return options;
 }
 
-void Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of) {
-  CHECK(run.outcome == RunOutcome::kFinished, "a collective among equals completes");
+const Task& Rehearsal::task_of(ClassId c, std::uint32_t task) const {
+  return graph_.programs[graph_.program_of[classes_.representative[c.index()].index()].index()].tasks[task];
+}
+
+bool Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of,
+                     std::vector<RehearsedRing> rings) {
+  CHECK(run.outcome == RunOutcome::kFinished, "a collective of the whole group completes");
   for (const Span& span : run.record.spans) {
     const std::size_t c = span.rank_class.index();
-    const Task& task = graph_.programs[graph_.program_of[classes_.representative[c].index()].index()].tasks[span.task];
+    const Task& task = task_of(span.rank_class, span.task);
     RehearsedCall& call = calls_.of_class[c].emplace_back(RehearsedCall{
         .dimension = task.dimension,
         .spec = task.detail,
         .time = span.end - span.start,
         .sent = run.record.sent[c][task.dimension.index()],
         .messages = run.messages[c],
+        .links = {},
     });
     for (const LinkId link : links_of[c]) call.links.push_back({.link = link, .usage = run.usage[link.index()]});
   }
+  for (RehearsedRing& ring : rings) {
+    for (std::uint32_t lane = 0; lane < ring.lanes.size(); ++lane) {
+      RehearsedCall& call = calls_.of_class[ring.lanes[lane].rank_class.index()].back();
+      call.ring = static_cast<std::uint32_t>(calls_.rings.size());
+      call.lane = lane;
+    }
+    calls_.rings.push_back(std::move(ring));
+  }
+  return std::ranges::all_of(run.record.spans, [&](const Span& span) {
+    const DimensionId dimension = task_of(span.rank_class, span.task).dimension;
+    return is_among_equals(graph_, classes_, span.rank_class, dimension) ||
+           calls_.of_class[span.rank_class.index()].back().ring != RehearsedCall::kNoRing;
+  });
 }
 
 }  // namespace ringwright

@@ -5,6 +5,9 @@
 // (segments_stand_alone), so their members do the same at the same time, and a call takes the same time as in the round
 // whenever nobody else uses its links: times of a run depend on differences alone. The caller ensures that classes do
 // not share links in the round; the run checks that nobody else uses them.
+//
+// In groups of several classes, members may call at different times. There the rehearsal finds what a call sends over
+// which links, and the caller how long each message takes.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +23,7 @@ namespace ringwright {
 
 class Rehearsal {
  public:
-  // For a graph with independent segments.
+  // For a graph with independent segments (segments_stand_alone or segments_stand_together).
   Rehearsal(const TaskGraph& graph, const RankClasses& classes);
 
   [[nodiscard]] std::size_t rounds() const { return rounds_; }
@@ -28,11 +31,15 @@ class Rehearsal {
   [[nodiscard]] const TaskGraph& round(std::size_t number);
   [[nodiscard]] ExecutorOptions options() const;
   // Records the run of the round's graph; `links_of`: by class, the links on which it started transfers.
-  void note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of);
+  // `rings`: those of groups of several classes. False: the round contained a call of such a group that is no ring.
+  [[nodiscard]] bool note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of,
+                          std::vector<RehearsedRing> rings = {});
   [[nodiscard]] RehearsedCalls take() { return std::move(calls_); }
 
  private:
   using Part = std::pair<DimensionId, std::uint32_t>;  // and index into TaskGraph::collectives
+
+  [[nodiscard]] const Task& task_of(ClassId c, std::uint32_t task) const;
 
   const RankClasses& classes_;
   std::vector<std::vector<Part>> parts_;  // by program: its segments' collectives

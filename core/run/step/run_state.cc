@@ -43,6 +43,9 @@ std::uint64_t RunState::digest(int iteration, std::uint64_t of_network) const {
   for (const Progress& progress : streams.all()) {
     hash = mix(hash, ringwright::digest(progress, engine.now(), iteration));
   }
+  for (std::size_t c = 0; segments != nullptr && c < streams.classes(); ++c) {
+    hash = mix(mix(hash, segments->digest(ClassId(c))), ledger.digest(ClassId(c)));
+  }
   return hash;
 }
 

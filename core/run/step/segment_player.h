@@ -1,7 +1,9 @@
-// Simulates calls of segments as one event each: their timeline is known beforehand.
+// Simulates calls of segments as one event each: their timeline is known beforehand. Classes that go through a segment
+// together wait for the last of them to begin; then the timelines of all are known.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/run/job/call_times.h"
@@ -16,44 +18,74 @@ class SegmentPlayer {
  public:
   SegmentPlayer(PlayedJob& job, CallTimes& calls, const ExecutorInputs& inputs, const PlayedPrograms& programs);
 
-  // A call begins now, whose tasks the host begins to issue this long after; returns its duration.
-  [[nodiscard]] Duration begin(ClassId rank_class, std::uint32_t segment, Duration host_behind);
+  struct Call {
+    ClassId rank_class;
+    std::uint32_t task = 0;
+    std::uint32_t segment = 0;
+    Duration host_behind;  // from now until the host begins to issue its tasks
+  };
+  struct Ending {
+    ClassId rank_class;
+    std::uint32_t task = 0;
+    TimePoint at;
+    bool late = false;  // a faster host would have changed it
+  };
+  // A call begins now. Returns the calls whose ends are known by that, valid until the next one.
+  [[nodiscard]] std::span<const Ending> begin(const Call& call);
   void end(ClassId rank_class) {
     job_.ledger.end_profile(rank_class, job_.engine.now());
-    in_flight_[rank_class.index()].active = false;
+    in_flight_[rank_class.index()].state = State::kNone;
   }
-  // Whether a faster host would change the class's current call.
-  [[nodiscard]] bool is_late(ClassId rank_class) const { return in_flight_[rank_class.index()].late; }
   // A hash of the class's current call and its start.
   [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
 
-  // Other transfers used links that a rehearsed collective was assumed to have to itself: the run is invalid.
-  [[nodiscard]] bool is_disturbed() const { return rehearsed_ && (meets_others_ || job_.network.trespassed()); }
+  // The run is invalid: other transfers used links that a rehearsed collective was assumed to have to itself, or calls
+  // did not end as their timelines say.
+  [[nodiscard]] bool is_disturbed() const { return rehearsed_ && (disturbed_ || job_.network.trespassed()); }
+  // Whether calls wait for others to begin.
+  [[nodiscard]] bool awaits_members() const { return awaiting_ > 0; }
   // Adds the times of collective calls in undisturbed timelines, at the end of a run.
   void add_calls(CallTimes& calls) const;
   // Adds the link traffic of calls that have begun, which the network model does not record.
   [[nodiscard]] std::vector<LinkUsage> with_usage(std::vector<LinkUsage> usage) const;
 
  private:
-  PlayedJob& job_;
-  CallTimes& calls_;
-  SegmentTimes times_;
-  bool rehearsed_;
-  bool meets_others_ = false;
+  enum class State : std::uint8_t { kNone, kAwaits, kKnown };
+  struct InFlight {
+    State state = State::kNone;
+    bool late = false;
+    std::uint32_t task = 0;
+    std::uint32_t segment = 0;
+    Duration host_behind;
+    TimePoint begin;
+    std::uint64_t others = 0;  // a hash of when the members it goes with began
+  };
   struct Plays {
     const SegmentTimeline* timeline = nullptr;  // the undisturbed one
     std::uint64_t count = 0;
     std::uint64_t late = 0;  // of them, in timelines of their own
   };
-  std::vector<Plays> plays_;  // by class, by segment
-  struct InFlight {
-    bool active = false;
-    bool late = false;
-    std::uint32_t segment = 0;
-    Duration host_behind;
-    TimePoint begin;
-  };
+
+  void count(ClassId rank_class, const SegmentTimeline& traffic, Plays& plays);
+  void begin_alone(const Call& call);
+  void begin_with(const Call& call, std::span<const ClassId> members);
+  [[nodiscard]] bool all_await(std::uint32_t segment, std::span<const ClassId> members) const;
+  void go_together(std::uint32_t segment, std::span<const ClassId> members);
+  [[nodiscard]] std::uint64_t hash_of(std::span<const ClassId> members) const;
+  [[nodiscard]] Plays& plays_of(ClassId rank_class, std::uint32_t segment) {
+    return plays_[rank_class.index() * job_.graph.segments.size() + segment];
+  }
+
+  PlayedJob& job_;
+  CallTimes& calls_;
+  SegmentTimes times_;
+  bool rehearsed_;
+  bool disturbed_ = false;
+  std::size_t awaiting_ = 0;         // calls
+  std::vector<Plays> plays_;         // by class, by segment
   std::vector<InFlight> in_flight_;  // by class
+  std::vector<Ending> endings_;      // answer of begin
+  std::vector<PassStart> starts_;    // scratch
 };
 
 }  // namespace ringwright

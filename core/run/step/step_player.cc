@@ -164,12 +164,20 @@ void StepPlayer::on_computed(ClassId c, std::uint32_t task) {
 
 void StepPlayer::start_segment(ClassId c, std::uint32_t task) {
   const TimePoint now = run_.engine.now();
-  SegmentPlayer& segments = *run_.segments;
-  const Duration time = segments.begin(c, run_.streams.task(c, task).detail, run_.host.issuing(c, task) - now);
-  if (segments.is_disturbed()) run_.engine.stop_after_instant();
-  if (segments.is_late(c)) run_.host.note_late(c, now);
-  run_.streams.of(c).computing.emplace_back(task, now + time);
-  run_.engine.after(time, [this, c, task] {
+  const auto known = run_.segments->begin({.rank_class = c,
+                                           .task = task,
+                                           .segment = run_.streams.task(c, task).detail,
+                                           .host_behind = run_.host.issuing(c, task) - now});
+  if (run_.segments->is_disturbed()) run_.engine.stop_after_instant();
+  for (const SegmentPlayer::Ending& ending : known) expect_end(ending);
+}
+
+void StepPlayer::expect_end(const SegmentPlayer::Ending& ending) {
+  const ClassId c = ending.rank_class;
+  const std::uint32_t task = ending.task;
+  if (ending.late) run_.host.note_late(c, run_.engine.now());
+  run_.streams.of(c).computing.emplace_back(task, ending.at);
+  run_.engine.at(ending.at, [this, c, task] {
     run_.streams.of(c).computed(task);
     run_.segments->end(c);
     end_task(c, task);
@@ -280,6 +288,10 @@ RunResult StepPlayer::run() {
   if (end == RunEnd::kTooManyEvents || too_many_steps_) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
   if (run_.segments && run_.segments->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
+  // Task by task, to tell who waits for whom.
+  if (end == RunEnd::kIdle && run_.segments && run_.segments->awaits_members()) {
+    return {.outcome = RunOutcome::kDisturbed};
+  }
   if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven};
   if (end == RunEnd::kIdle && !all_ended() && !too_many_steps_) {
     result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;

@@ -45,6 +45,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   void start_communication(ClassId c, std::uint32_t task, Duration late = {});
   void start_compute(ClassId c, std::uint32_t task);
   void start_segment(ClassId c, std::uint32_t task);
+  void expect_end(const SegmentPlayer::Ending& ending);
   [[nodiscard]] Duration compute_time(ClassId c, std::uint32_t task) const;
   void end_task(ClassId c, std::uint32_t task) {
     ended_.end({.rank_class = c, .task = task}, [this](const EndedTasks::Ended& ended) { settle(ended); });

@@ -56,7 +56,7 @@ RunResult play(const TaskGraph& graph, const RehearsedCalls* rehearsed, const Ex
 RehearsedCalls rehearse(const TaskGraph& graph) {
   Rehearsal rehearsal(graph, kOneClass);
   for (std::size_t round = 0; round < rehearsal.rounds(); ++round) {
-    rehearsal.note(play(rehearsal.round(round), nullptr, rehearsal.options()), {{}});
+    EXPECT_TRUE(rehearsal.note(play(rehearsal.round(round), nullptr, rehearsal.options()), {{}}));
   }
   return rehearsal.take();
 }

@@ -1,0 +1,51 @@
+// A network model that passes everything on to another one, and records the rings of messages that a run starts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/engine/engine.h"
+#include "core/ports/network_model.h"
+
+namespace ringwright::configs {
+
+class RingRecorder final : public NetworkModel {
+ public:
+  RingRecorder(const Engine& engine, NetworkModel& network) : engine_(engine), network_(network) {}
+
+  // As a RingLane, which refers to sizes of the run.
+  struct Lane {
+    RankId from;
+    RankId to;
+    std::uint32_t label = 0;
+    std::vector<Bytes> sizes;
+    std::uint32_t first = 0;
+    std::uint32_t repeats = 0;
+    TimePoint begins;
+  };
+  using Ring = std::vector<Lane>;
+  // In the order in which they were opened.
+  [[nodiscard]] const std::vector<Ring>& rings() const { return rings_; }
+
+  void start(const Transfer& transfer, TransferListener& listener) override { network_.start(transfer, listener); }
+  void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override {
+    network_.start_coupled(coupled, listener);
+  }
+  [[nodiscard]] std::optional<std::uint32_t> open_ring(std::uint32_t lanes) override;
+  void start_lane(RingPlace place, const RingLane& lane, TransferListener& listener) override;
+  [[nodiscard]] std::uint32_t arrived_in(RingPlace place) const override { return network_.arrived_in(place); }
+  [[nodiscard]] std::optional<GivenUp> given_up() const override { return network_.given_up(); }
+  [[nodiscard]] std::vector<LinkUsage> usage() const override { return network_.usage(); }
+  [[nodiscard]] std::vector<Counter> counters() const override { return network_.counters(); }
+
+ private:
+  const Engine& engine_;
+  NetworkModel& network_;
+  std::vector<Ring> rings_;
+  std::unordered_map<std::uint32_t, std::size_t> open_;  // by the network's number, which it may use again
+};
+
+}  // namespace ringwright::configs

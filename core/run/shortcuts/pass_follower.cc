@@ -1,0 +1,228 @@
+#include "core/run/shortcuts/pass_follower.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/check.h"
+
+namespace ringwright {
+namespace {
+
+constexpr Duration kNeverLate(-(std::int64_t{1} << 60));  // 13 days before anything
+
+void count_call(const Task& task, Duration time, std::vector<CallTime>& calls) {
+  const auto known = std::ranges::find_if(
+      calls, [&task](const CallTime& call) { return call.dimension == task.dimension && call.spec == task.detail; });
+  CallTime& call =
+      known != calls.end()
+          ? *known
+          : calls.emplace_back(CallTime{.dimension = task.dimension, .spec = task.detail, .shortest = time});
+  ++call.count;
+  call.sum += time.count();
+  call.shortest = std::min(call.shortest, time);
+}
+
+bool share_links(const RehearsedCall& a, const RehearsedCall& b) {
+  return std::ranges::any_of(a.links, [&b](const RehearsedCall::Link& of_a) {
+    return std::ranges::find(b.links, of_a.link, &RehearsedCall::Link::link) != b.links.end();
+  });
+}
+
+void add_use(const RehearsedCall& call, SegmentTimeline& timeline) {
+  const auto known = std::ranges::find(timeline.uses, &call, &SegmentTimeline::Use::call);
+  if (known != timeline.uses.end()) {
+    ++known->count;
+    return;
+  }
+  timeline.uses.push_back({.call = &call, .count = 1});
+  for (const RehearsedCall::Link& link : call.links) {
+    if (std::ranges::find(timeline.links, link.link) == timeline.links.end()) timeline.links.push_back(link.link);
+  }
+}
+
+}  // namespace
+
+PassFollower::PassFollower(const PassInputs& inputs) : inputs_(inputs), member_of_(inputs.classes.count()) {
+  for (const Work& work : inputs.graph.works) issue_time_.push_back(issue_time(inputs.compute, work));
+}
+
+bool PassFollower::follow(const Segment& segment, std::span<const PassStart> starts,
+                          std::span<SegmentTimeline* const> timelines, Detail detail) {
+  const auto tasks = static_cast<std::uint32_t>(segment.tasks.size());
+  count_ = starts.size();
+  if (members_.size() < count_) members_.resize(count_);
+  for (std::size_t m = 0; m < count_; ++m) {
+    set_out(starts[m], tasks, *timelines[m], members_[m]);
+    member_of_[starts[m].rank_class.index()] = static_cast<std::uint32_t>(m);
+  }
+  bool all_join = true;
+  for (std::uint32_t i = 0; i < tasks; ++i) {
+    const Task& task = segment.tasks[i];
+    for (std::size_t m = 0; m < count_; ++m) begin_task(segment, i, members_[m]);
+    if (task.kind != TaskKind::kCompute) {
+      all_join = end_collective(task) && all_join;
+      continue;
+    }
+    for (std::size_t m = 0; m < count_; ++m) {
+      Member& member = members_[m];
+      end_task(task, member.begin + compute_time(task, member.rank), member.begin, member);
+    }
+  }
+  for (std::size_t m = 0; m < count_; ++m) {
+    Member& member = members_[m];
+    member.timeline->profile = ActivityProfile(std::move(member.changes), member.ends.back());
+    if (inputs_.rehearsed != nullptr) add_uses(member, detail);
+  }
+  return all_join;
+}
+
+void PassFollower::set_out(const PassStart& start, std::size_t tasks, SegmentTimeline& timeline,
+                           Member& member) const {
+  member.start = start;
+  member.rank = inputs_.classes.representative[start.rank_class.index()];
+  member.timeline = &timeline;
+  member.ends.clear();
+  member.stream_free.clear();
+  member.issued = Duration();
+  member.changes.clear();
+  member.changes.reserve(2 * tasks);
+  member.parts.clear();
+  timeline.sent.assign(inputs_.graph.dimensions.size(), Bytes());
+  timeline.calls.clear();
+  timeline.host_lead = kNeverLate;
+  timeline.late = false;
+  timeline.messages = 0;
+  timeline.links.clear();
+  timeline.uses.clear();
+  timeline.keeps_apart = true;
+}
+
+void PassFollower::begin_task(const Segment& segment, std::uint32_t number, Member& member) {
+  const Task& task = segment.tasks[number];
+  Duration begin;
+  if (task.stream != kNoStream) {
+    if (task.stream >= member.stream_free.size()) member.stream_free.resize(task.stream + std::size_t{1});
+    begin = member.stream_free[task.stream];
+  }
+  for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
+    const std::uint32_t before = segment.dependencies[task.first_dependency + d];
+    if (before < segment.tasks.size()) begin = std::max(begin, member.ends[before]);
+  }
+  const bool computes = task.kind == TaskKind::kCompute;
+  member.call = computes ? nullptr : &call_of(task, member.start.rank_class);
+  member.issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
+  const Duration latest = computes ? begin + compute_time(task, member.rank) : begin;  // issue time to begin now
+  SegmentTimeline& timeline = *member.timeline;
+  timeline.host_lead = std::max(timeline.host_lead, member.issued - latest);
+  const Duration late = member.start.host_behind + member.issued - latest;
+  timeline.late = timeline.late || late > Duration(0);
+  member.begin = begin + std::max(late, Duration(0));
+}
+
+void PassFollower::end_task(const Task& task, Duration end, Duration busy_from, Member& member) {
+  member.ends.push_back(end);
+  if (task.stream != kNoStream) member.stream_free[task.stream] = end;
+  const bool computes = task.kind == TaskKind::kCompute;
+  const auto bit = static_cast<std::uint8_t>(computes ? 0 : 1 + task.dimension.index());
+  member.changes.push_back({.at = busy_from, .bit = bit, .begins = true});
+  member.changes.push_back({.at = end, .bit = bit, .begins = false});
+  if (computes) return;
+  SegmentTimeline& timeline = *member.timeline;
+  timeline.sent[task.dimension.index()] += member.call->sent;
+  timeline.messages += member.call->messages;
+  count_call(task, end - member.begin, timeline.calls);
+  member.parts.push_back({.begin = member.begin, .end = end, .call = member.call});
+}
+
+// By all members, which have begun it.
+bool PassFollower::end_collective(const Task& task) {
+  bool all_join = true;
+  for (std::size_t m = 0; m < count_; ++m) {
+    Member& member = members_[m];
+    if (member.call->ring == RehearsedCall::kNoRing) {
+      end_task(task, member.begin + member.call->time, member.begin, member);
+    } else if (member.call->lane == 0) {
+      all_join = end_ring(task, inputs_.rehearsed->rings[member.call->ring]) && all_join;
+    }
+  }
+  return all_join;
+}
+
+bool PassFollower::end_ring(const Task& task, const RehearsedRing& ring) {
+  const std::size_t lanes = ring.lanes.size();
+  arrived_.resize(lanes);
+  Duration joined = kNeverLate;  // all have
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    const Member& member = members_[member_of_[ring.lanes[lane].rank_class.index()]];
+    const Duration calls = member.start.begin + member.begin;
+    joined = std::max(joined, calls);
+    arrived_[lane] = calls + ring.overhead;
+  }
+  move_messages(ring);
+  bool all_join = true;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    Member& member = members_[member_of_[ring.lanes[lane].rank_class.index()]];
+    const Duration end = std::max(arrived_[lane], arrived_[(lane + lanes - 1) % lanes]);
+    all_join = all_join && end > joined;
+    end_task(task, end - member.start.begin, std::min(joined, end) - member.start.begin, member);
+  }
+  return all_join;
+}
+
+// From the moments at which the lanes' first messages leave to those at which their last ones arrive.
+void PassFollower::move_messages(const RehearsedRing& ring) {
+  const std::size_t lanes = ring.lanes.size();
+  arrives_.resize(lanes);
+  for (std::uint32_t message = 0; message < ring.repeats; ++message) {
+    for (std::size_t i = 0; i < lanes; ++i) {
+      const RehearsedRing::Lane& lane = ring.lanes[i];
+      const auto sizes = static_cast<std::uint32_t>(lane.times.size());
+      const Duration time =
+          sizes == 1 ? lane.times.front() : lane.times[(lane.first + sizes - message % sizes) % sizes];
+      const Duration before = message == 0 ? arrived_[i] : arrived_[(i + lanes - 1) % lanes];
+      arrives_[i] = std::max(arrived_[i], before) + time;
+    }
+    std::swap(arrived_, arrives_);
+  }
+}
+
+void PassFollower::add_uses(Member& member, Detail detail) {
+  std::vector<RehearsedUse>& parts = member.parts;
+  SegmentTimeline& timeline = *member.timeline;
+  std::ranges::sort(parts, {}, &RehearsedUse::begin);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    for (std::size_t j = i + 1; j < parts.size() && parts[j].begin < parts[i].end; ++j) {
+      timeline.keeps_apart = timeline.keeps_apart && !share_links(*parts[i].call, *parts[j].call);
+    }
+    if (detail == Detail::kTraffic) add_use(*parts[i].call, timeline);
+  }
+}
+
+const RehearsedCall& PassFollower::call_of(const Task& collective, ClassId rank_class) {
+  if (inputs_.rehearsed != nullptr) {
+    const RehearsedCall* call = inputs_.rehearsed->find(rank_class, collective.dimension, collective.detail);
+    CHECK(call != nullptr, "collectives of segments were rehearsed");
+    return *call;
+  }
+  const Dimension& d = inputs_.graph.dimensions[collective.dimension.index()];
+  const std::uint32_t layout =
+      d.layout_of_group[d.group_of[inputs_.classes.representative[rank_class.index()].index()]];
+  const auto [entry, is_new] = formulas_.try_emplace({collective.detail, layout, collective.dimension.value});
+  if (!is_new) return entry->second;
+  const CollectiveSpec& spec = inputs_.graph.collectives[collective.detail];
+  const CollectiveCall call{.kind = spec.kind,
+                            .bytes = spec.bytes,
+                            .layout = &inputs_.graph.layouts[layout],
+                            .dimension = collective.dimension};
+  entry->second.time = inputs_.collective_time->time(call);
+  entry->second.sent = inputs_.collective_time->sent(call);
+  return entry->second;
+}
+
+Duration PassFollower::compute_time(const Task& task, RankId rank) const {
+  const Duration time = inputs_.work_duration[task.detail];
+  const auto& slowdown = inputs_.graph.compute_slowdown;
+  return slowdown.empty() ? time : scale(time, slowdown[rank.index()]);
+}
+
+}  // namespace ringwright
