@@ -31,6 +31,7 @@ class Dcqcn final : public NetworkModel {
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
     return state_.meters.set_aside(links, state_.engine.now(), until);
   }
+  void end_aside(std::span<const LinkId> links, TimePoint until) override { state_.meters.end_aside(links, until); }
   [[nodiscard]] bool trespassed() const override { return state_.meters.trespassed(); }
   [[nodiscard]] std::vector<LinkUsage> usage() const override;
   [[nodiscard]] std::vector<Counter> counters() const override;

@@ -32,6 +32,7 @@ class AlphaBetaModel final : public NetworkModel {
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
     return meters_.set_aside(links, engine_.now(), until);
   }
+  void end_aside(std::span<const LinkId> links, TimePoint until) override { meters_.end_aside(links, until); }
   [[nodiscard]] bool trespassed() const override { return meters_.trespassed(); }
   [[nodiscard]] std::optional<std::uint64_t> state_digest() const override;
   [[nodiscard]] std::vector<LinkUsage> usage() const override;

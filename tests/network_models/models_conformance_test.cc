@@ -213,6 +213,22 @@ TEST_P(Conformance, LinksThatAreSetAsideAreWatched) {
   EXPECT_TRUE(bench.network->trespassed());
 }
 
+TEST_P(Conformance, LinksAreNoLongerSetAsideThanUntilTheirEndIsKnown) {
+  const TableRouter router({1_GBps}, {{.hops = {{.link = LinkId(0)}}}});
+  ModelBench bench(GetParam().name, router);
+  const std::array links = {LinkId(0)};
+  EXPECT_TRUE(bench.network->set_aside(links, TimePoint(kClockEnd)));
+  bench.network->end_aside(links, TimePoint(5_us));
+  bench.send_at(TimePoint(5_us), 0, Bytes(1000));
+  bench.engine.run();
+  EXPECT_FALSE(bench.network->trespassed());
+  EXPECT_TRUE(bench.network->set_aside(links, TimePoint(kClockEnd)));
+  bench.network->end_aside(links, TimePoint(20_us));
+  bench.send_at(TimePoint(19_us), 0, Bytes(1000));
+  bench.engine.run();
+  EXPECT_TRUE(bench.network->trespassed());
+}
+
 TEST_P(Conformance, LinksInUseCannotBeSetAside) {
   const TableRouter router({1_GBps}, {{.hops = {{.link = LinkId(0)}}}});
   ModelBench bench(GetParam().name, router);
