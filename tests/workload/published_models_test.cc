@@ -42,7 +42,10 @@ TEST(PublishedModels, HaveTheirPublishedParameters) {
       {"mixtral-8x22b", 141e9, 4e-3},
       {"grok-1", 314e9, 6e-3},
       {"opt-175b", 175e9, 4e-3},
-      {"gpt-neox-20b", 20.6e9, 3e-3},
+      {"gpt-neox-20b", 20'554'567'680, 0.0},
+      {"falcon-40b", 41'303'293'952, 0.0},
+      {"gpt-j-6b", 6'050'882'784, 1e-4},  // with biases in the attention, without those of the output layer
+      {"palm-540b", 540.35e9, 2e-4},
       {"nemotron-15b", 15.6e9, 4e-3},
       {"nemotron-340b", 341e9, 2e-3},
       {"megatron-1.7b", 1.7e9, 3e-2},

@@ -228,12 +228,18 @@ void add_qkv_wgrad(KernelMaker& make) {
   make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
 }
 
+// The MLP's norm reads it, except where attention and MLP are parallel.
+void add_projection_again(KernelMaker& make) {
+  if (make.shape.order != BlockOrder::kSequential) return;
+  make.linear("attention projection again", make.context, make.shape.hidden);
+}
+
 // The norm, the keys and the projection's result; queries, values and the core's result were saved.
 void add_operators_again(KernelMaker& make) {
   add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
   make.linears("keys again", make.shape.hidden, {make.key});
   add_rotary_embedding(make, "rotary embedding again");
-  make.linear("attention projection again", make.context, make.shape.hidden);
+  add_projection_again(make);
 }
 
 void add_unsaved_again(KernelMaker& make, const KernelContext& context) {
@@ -241,7 +247,7 @@ void add_unsaved_again(KernelMaker& make, const KernelContext& context) {
   add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
   if (!saved.qkv) add_qkv(make);
   if (!saved.core) add_core(make, context);
-  if (!saved.projection) make.linear("attention projection again", make.context, make.shape.hidden);
+  if (!saved.projection) add_projection_again(make);
 }
 
 void add_attention_backward(KernelMaker& make, const KernelContext& context) {

@@ -34,17 +34,27 @@ void add_mlp(KernelMaker& make) {
   if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
 
+// Two values of the whole activation are read, one is written.
+void add_halves_sum(KernelMaker& make, const char* name) {
+  make.stream(kElementwise, name, make.tokens * make.shape.hidden, {.values = 3});
+}
+
+// A norm that both halves share is computed again with the attention.
+void add_mlp_norm_again(KernelMaker& make) {
+  if (make.shape.order != BlockOrder::kParallelOneNorm) add_mlp_norm(make, "mlp norm again");
+}
+
 // The norm, one of a gated MLP's two up GEMMs, and the activation.
 void add_mlp_operators_again(KernelMaker& make) {
   const bool gated = make.shape.activation == Activation::kSwiGlu;
-  add_mlp_norm(make, "mlp norm again");
+  add_mlp_norm_again(make);
   if (gated) make.linears("mlp gate again", make.shape.hidden, {make.ffn});
   add_activation(make, " again", make.tokens * make.ffn);
 }
 
 // The norm and the activation; the up GEMM if its result was not saved. Nothing reads the down GEMM's result.
 void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
-  add_mlp_norm(make, "mlp norm again");
+  add_mlp_norm_again(make);
   if (!saved.mlp_up) make.linears("mlp up again", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
   add_activation(make, " again", make.tokens * make.ffn);
 }
@@ -102,7 +112,19 @@ bool is_of_embedding(LayerSection section) {
   return std::ranges::find(kSections, section) != kSections.end();
 }
 
+// Sections that a layer does not have, by how its halves follow each other.
+bool is_left_out(LayerSection section, BlockOrder order) {
+  using enum LayerSection;
+  const bool parallel = order != BlockOrder::kSequential;
+  const bool one_norm = order == BlockOrder::kParallelOneNorm;
+  if (section == kAttentionResidual || section == kAttentionResidualBackward) return parallel;
+  if (section == kMlpNorm || section == kMlpNormBackward) return one_norm;
+  if (section == kHalvesSum) return !parallel;
+  return section == kHalvesSumBackward && !one_norm;
+}
+
 void add_section(LayerSection section, const KernelContext& context, KernelMaker& make) {
+  if (is_left_out(section, make.shape.order)) return;
   if (is_of_attention(section)) return add_attention_sections(section, context, make);
   if (is_of_mamba(section)) return add_mamba_sections(section, context, make);
   if (is_of_experts(section)) return add_expert_sections(section, context, make);
@@ -118,13 +140,16 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   }
   if (section == LayerSection::kMlpNorm) return add_mlp_norm(make, "mlp norm");
   if (section == LayerSection::kMlp) return add_mlp(make);
+  if (section == LayerSection::kHalvesSum) return add_halves_sum(make, "attention and mlp sum");
+  if (section == LayerSection::kHalvesSumBackward) return add_halves_sum(make, "attention and mlp gradient sum");
   if (section == LayerSection::kAttentionResidual || section == LayerSection::kMlpResidual) return add_residual(make);
   if (section == LayerSection::kAttentionResidualBackward || section == LayerSection::kMlpResidualBackward) {
     return add_residual_backward(make);
   }
   if (section == LayerSection::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (section == LayerSection::kMlpUpDgrad) {
-    if (context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
+    const bool has_norm = make.shape.order != BlockOrder::kParallelOneNorm;
+    if (has_norm && context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
     make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn});
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;

@@ -57,6 +57,7 @@ enum class LayerSection {
   kMlpNorm,
   kMlp,  // up GEMM, activation, down GEMM
   kMlpResidual,
+  kHalvesSum,  // parallel blocks: this rank's results of attention and MLP
   kRouter,      // scores, choice of experts
   kPermute,     // tokens sorted by destination
   kExpertSort,  // received tokens sorted by expert
@@ -92,6 +93,7 @@ enum class LayerSection {
   kMambaWgrad,
   kMambaNormBackward,
   kMlpNormBackward,  // with the addition of the residual's gradient
+  kHalvesSumBackward,  // parallel blocks with one norm: gradients of its result
   kAttentionResidualBackward,
   kAttentionBackward,   // projection's gradients, attention core (recomputed first, if selective)
   kProjectionBackward,  // the sections of the attention's backward pass, with communication in between

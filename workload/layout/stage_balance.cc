@@ -15,11 +15,11 @@ using enum LayerSection;
 constexpr LayerSection kWholeAttention[] = {kAttentionNorm, kAttention, kAttentionResidual};
 constexpr LayerSection kCutAttention[] = {kAttentionNorm, kQkv, kCore, kProjection, kAttentionResidual};
 constexpr LayerSection kWholeAttentionBackward[] = {kAttentionResidualBackward, kAttentionBackward, kQkvDgrad,
-                                                    kQkvWgrad, kAttentionNormBackward};
+                                                    kHalvesSumBackward, kQkvWgrad, kAttentionNormBackward};
 constexpr LayerSection kCutAttentionBackward[] = {
-    kAttentionResidualBackward, kProjectionBackward, kCoreBackward, kQkvBackward, kQkvDgrad, kQkvWgrad,
-    kAttentionNormBackward};
-constexpr LayerSection kDense[] = {kMlpNorm, kMlp, kMlpResidual};
+    kAttentionResidualBackward, kProjectionBackward, kCoreBackward, kQkvBackward, kQkvDgrad, kHalvesSumBackward,
+    kQkvWgrad, kAttentionNormBackward};
+constexpr LayerSection kDense[] = {kMlpNorm, kMlp, kHalvesSum, kMlpResidual};
 constexpr LayerSection kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad,
                                            kMlpNormBackward};
 constexpr LayerSection kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpertSort,

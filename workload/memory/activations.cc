@@ -30,7 +30,10 @@ double input_bytes(const KernelContext& context) {
 // Stored inputs of the two column-parallel GEMMs; a frozen GEMM needs none, its adapter does.
 double kept_inputs(const KernelContext& context) {
   if (context.training.recomputes(&RecomputedModules::norms)) return 0.0;
-  if (!context.shape.adapters) return 2.0;
+  // Parallel halves with one norm read the same input.
+  const bool one_input = context.shape.order == BlockOrder::kParallelOneNorm;
+  if (!context.shape.adapters) return one_input ? 1.0 : 2.0;
+  if (one_input) return context.shape.adapters->qkv || context.shape.adapters->mlp_up ? 1.0 : 0.0;
   return (context.shape.adapters->qkv ? 1.0 : 0.0) + (context.shape.adapters->mlp_up ? 1.0 : 0.0);
 }
 // Bytes per value of a token's hidden state: GEMM inputs in the GEMM's type and the norm's output in the working type.
@@ -103,13 +106,15 @@ double kept_layer(const KernelContext& context, LayerHalves halves) {
   const auto h = static_cast<double>(context.shape.hidden);
   const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
   // Inputs of two norms and of two column-parallel GEMMs, and two dropout masks: whole on every rank without sequence
-  // parallelism. A norm whose backward pass starts from its output shares it with the next GEMM.
+  // parallelism. A norm whose backward pass starts from its output shares it with the next GEMM. Norms of parallel
+  // halves read the same input, and one dropout follows their sum.
   const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
   const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
-  const double norms = 2.0 * e - shared_with_norms(context, sizes);
+  const double residuals = context.shape.order == BlockOrder::kSequential ? 2.0 : 1.0;
+  const double norms = std::max(0.0, residuals * e - shared_with_norms(context, sizes));
   const bool whole = halves.mixer != Mixer::kNone && halves.mlp != MlpKind::kNone;
   const double local =
-      (whole ? 1.0 : 0.5) * (static_cast<double>(sizes.local_tokens) * (norms + 2.0 * mask) * h + inputs);
+      (whole ? 1.0 : 0.5) * (static_cast<double>(sizes.local_tokens) * (norms + residuals * mask) * h + inputs);
   // The activation's input and output in addition to the mixer's tensors.
   const double mlp = e * static_cast<double>(sizes.gated_ffn) +
                      (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);

@@ -284,6 +284,41 @@ void read_adapters(ConfigMap& model, ModelShape& shape) {
   shape.adapters = adapters;
 }
 
+// After experts, latent attention and hybrids, with which it is refused.
+void read_order(ConfigMap& model, ModelShape& shape) {
+  constexpr std::string_view kKey = "parallel_attention_mlp";
+  constexpr std::string_view kNormsKey = "num_ln_in_parallel_attn";
+  const bool parallel = model.boolean({.name = kKey,
+                                       .doc = "attention and MLP read the same input and are added at once (PaLM, "
+                                              "GPT-J, Falcon): with tensor parallelism one reduction a pass",
+                                       .fallback = false});
+  if (!parallel && !model.documenting()) {
+    if (!model.has(kNormsKey)) return;
+    model.warn(kNormsKey, "W131",
+               fmt::format("{} has no effect without {}", model.path_of(kNormsKey), model.path_of(kKey)));
+  }
+  const std::int64_t norms = model.integer({.name = kNormsKey,
+                                            .doc = "norms of such a layer: one for both halves (GPT-J, PaLM, "
+                                                   "Falcon-7B), or one for each (GPT-NeoX, Falcon-40B)",
+                                            .fallback = 1,
+                                            .min = 1,
+                                            .max = 2});
+  if (!parallel) return;
+  const std::string_view unlike = shape.hybrid                  ? "hybrid_override_pattern"
+                                  : shape.experts                 ? "num_experts"
+                                  : shape.latent                  ? "multi_latent_attention"
+                                  : shape.predictors > 0          ? "mtp_num_layers"
+                                                                  : "";
+  if (unlike.empty()) {
+    shape.order = norms == 1 ? BlockOrder::kParallelOneNorm : BlockOrder::kParallelTwoNorms;
+    return;
+  }
+  model.error(kKey, "E132",
+              fmt::format("{} is of layers with attention and a dense MLP, not with {}", model.path_of(kKey),
+                          model.path_of(unlike)),
+              fmt::format("omit {}", model.path_of(kKey)));
+}
+
 ModelShape read_model(ConfigMap& model) {
   ModelShape shape;
   shape.name = model.text({.name = "name", .doc = "name of the model in reports", .fallback = "model"});
@@ -294,6 +329,7 @@ ModelShape read_model(ConfigMap& model) {
   read_experts(model, shape);
   read_adapters(model, shape);
   read_hybrid(model, shape);
+  read_order(model, shape);
   check_heads(model,
               {.hidden = "hidden_size",
                .heads = "num_attention_heads",

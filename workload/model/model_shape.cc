@@ -128,7 +128,7 @@ std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t t
   const std::int64_t columns = mlp_inputs(shape) * (shape.ffn / tp);
   std::vector<ParameterTensor> tensors;
   tensors.reserve(8);
-  tensors.push_back({.name = "mlp norm", .elements = norm_elements(shape), .replicated = true});
+  if (shape.order != BlockOrder::kParallelOneNorm) tensors.push_back(replicated("mlp norm", norm_elements(shape)));
   tensors.push_back({.name = "mlp up", .elements = shape.hidden * columns});
   if (shape.biases == Biases::kAllLinear) tensors.push_back({.name = "mlp up bias", .elements = columns});
   tensors.push_back({.name = "mlp down", .elements = shape.ffn / tp * shape.hidden});

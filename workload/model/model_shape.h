@@ -22,6 +22,11 @@ enum class Embeddings { kTied, kUntied };  // tied: the output layer uses the wo
 
 enum class Masking { kCausal, kBidirectional };
 
+// How attention and MLP of a layer follow each other. Parallel: both read the layer's input and are added to it at
+// once, x + attention(norm(x)) + mlp(norm(x)): after one norm (GPT-J, PaLM, Falcon-7B) or one for each (GPT-NeoX,
+// Falcon-40B).
+enum class BlockOrder { kSequential, kParallelOneNorm, kParallelTwoNorms };
+
 // Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1): queries, keys and values are made from
 // narrow latent vectors; a rotated part of the key is shared by all heads.
 struct LatentAttention {
@@ -77,6 +82,7 @@ struct ModelShape {
   bool attention_dropout = false;  // dropout on the attention probabilities
   bool attention_sinks = false;    // one learned logit per head that absorbs probability (GPT-OSS)
   Masking masking = Masking::kCausal;
+  BlockOrder order = BlockOrder::kSequential;
   std::int64_t window = 0;      // tokens that a token attends to, itself included; 0: all
   std::int64_t full_every = 0;  // every n-th layer attends to all despite the window; 0: none
   std::int64_t predictors = 0;  // further layers that predict the tokens after the next (DeepSeek-V3, section 2.2)

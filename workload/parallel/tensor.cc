@@ -54,29 +54,31 @@ void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   writer.compute(sections_[half.residual]);
 }
 
-void TensorParallel::column_backward(ProgramWriter& writer, LayerSection dgrad, LayerSection wgrad, Bytes gathered) {
+void TensorParallel::column_backward(ProgramWriter& writer, const Column& column) {
   std::optional<TaskIndex> input;
   const KernelContext& context = sections_.context();
   const bool asynchronous = context.async_reduce;
   // Recomputation of every second GEMM has already gathered the input.
-  const bool there = context.keep_gathered && context.training.recompute != Recompute::kOperators;
-  if (channel_ && sequence_parallel() && !there) {
-    input = gather(writer, cast_input(dgrad, gathered));
+  const bool kept = context.keep_gathered && context.training.recompute != Recompute::kOperators;
+  if (channel_ && sequence_parallel() && !kept && !column.input_is_there) {
+    input = gather(writer, cast_input(column.dgrad, column.gathered));
   }
   if (input && !asynchronous && !overlaps()) writer.wait(*std::exchange(input, std::nullopt));
   std::vector<TaskIndex> reduced;
   // The output layer is not a Transformer Engine layer.
-  const bool in_chunks = overlap_.scatter_gradients && gathered == activation_ && dgrad != LayerSection::kLogitsDgrad;
+  const bool in_chunks = overlap_.scatter_gradients && column.sums && column.gathered == activation_ &&
+                         column.dgrad != LayerSection::kLogitsDgrad;
   if (overlaps() && in_chunks) {
-    reduced = overlapped_->run(writer, dgrad, AttentionSpan::kAll,
+    reduced = overlapped_->run(writer, column.dgrad, AttentionSpan::kAll,
                                {.role = GemmRole::kDgrad, .result = OverlappedGemms::Result::kScattered});
   } else {
-    writer.compute(sections_[dgrad]);
-    if (channel_) reduced.push_back(sum(writer, gathered));
+    writer.compute(sections_[column.dgrad]);
+    if (column.before_sum) writer.compute(sections_[*column.before_sum]);
+    if (channel_ && column.sums) reduced.push_back(sum(writer, column.gathered));
   }
   if (!asynchronous) wait_for(writer, std::exchange(reduced, {}));
   if (input) writer.wait(*input);
-  writer.compute(sections_[wgrad]);
+  writer.compute(sections_[column.wgrad]);
   wait_for(writer, reduced);
 }
 
@@ -138,11 +140,12 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
     writer.compute(sections_[half.body]);
   }
-  column_backward(writer, half.dgrad, half.wgrad, activation_);
+  column_backward(writer, {.dgrad = half.dgrad, .wgrad = half.wgrad, .gathered = activation_});
   writer.compute(sections_[half.norm]);
 }
 
 void TensorParallel::attention_forward(ProgramWriter& writer, AttentionSpan span) {
+  if (is_parallel_block()) return parallel_attention_forward(writer, span);
   if (overlaps()) return overlapped_attention(writer, span);
   writer.compute(sections_[LayerSection::kAttentionNorm]);
   if (channel_ && sequence_parallel())
@@ -153,10 +156,12 @@ void TensorParallel::attention_forward(ProgramWriter& writer, AttentionSpan span
 }
 
 void TensorParallel::mlp_forward(ProgramWriter& writer) {
+  if (is_parallel_block()) return parallel_mlp_forward(writer);
   half_forward(writer, {LayerSection::kMlpNorm, LayerSection::kMlp, LayerSection::kMlpResidual});
 }
 
 void TensorParallel::mlp_backward(ProgramWriter& writer) {
+  if (is_parallel_block()) return parallel_mlp_backward(writer);
   half_backward(writer, {LayerSection::kMlpResidualBackward, LayerSection::kMlpDownBackward, LayerSection::kMlpUpDgrad,
                          LayerSection::kMlpUpWgrad, LayerSection::kMlpNormBackward});
 }
@@ -171,6 +176,7 @@ void TensorParallel::mamba_backward(ProgramWriter& writer) {
 }
 
 void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
+  if (is_parallel_block()) return parallel_attention_backward(writer, span);
   writer.compute(sections_[LayerSection::kAttentionResidualBackward]);
   if (overlaps()) {
     overlapped_attention_backward(writer, span);
@@ -178,7 +184,8 @@ void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan spa
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
     context_.attention_backward(writer, span);
   }
-  column_backward(writer, LayerSection::kQkvDgrad, LayerSection::kQkvWgrad, attention_input_);
+  column_backward(writer, {.dgrad = LayerSection::kQkvDgrad, .wgrad = LayerSection::kQkvWgrad,
+                           .gathered = attention_input_});
   writer.compute(sections_[LayerSection::kAttentionNormBackward]);
 }
 
@@ -225,7 +232,8 @@ void TensorParallel::head_forward(ProgramWriter& writer) {
 
 void TensorParallel::head_backward(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kLossBackward]);
-  column_backward(writer, LayerSection::kLogitsDgrad, LayerSection::kLogitsWgrad, activation_);
+  column_backward(writer, {.dgrad = LayerSection::kLogitsDgrad, .wgrad = LayerSection::kLogitsWgrad,
+                           .gathered = activation_});
   writer.compute(sections_[LayerSection::kFinalNormBackward]);
 }
 

@@ -59,10 +59,25 @@ class TensorParallel {
   struct HalfBackward {
     LayerSection residual, body, dgrad, wgrad, norm;
   };
+  // The gradients of a column-parallel GEMM.
+  struct Column {
+    LayerSection dgrad, wgrad;
+    Bytes gathered;              // of the input, which every rank needs whole
+    bool input_is_there = false; // gathered before
+    bool sums = true;            // the input's gradient is reduced here
+    std::optional<LayerSection> before_sum;
+  };
   void half_forward(ProgramWriter& writer, const Half& half);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
-  // `gathered`: bytes of the input that every rank needs whole.
-  void column_backward(ProgramWriter& writer, LayerSection dgrad, LayerSection wgrad, Bytes gathered);
+  void column_backward(ProgramWriter& writer, const Column& column);
+  // Halves of a parallel block: the attention's result waits for the MLP's, and one reduction sums both. With one norm,
+  // the gradients of its result wait for the attention's in the same way.
+  void parallel_attention_forward(ProgramWriter& writer, AttentionSpan span);
+  void parallel_mlp_forward(ProgramWriter& writer);
+  void parallel_mlp_backward(ProgramWriter& writer);
+  void parallel_attention_backward(ProgramWriter& writer, AttentionSpan span);
+  [[nodiscard]] bool is_parallel_block() const { return sections_.context().shape.order != BlockOrder::kSequential; }
+  [[nodiscard]] bool shares_norm() const { return sections_.context().shape.order == BlockOrder::kParallelOneNorm; }
   // The same with communication that overlaps GEMMs.
   void overlapped_forward(ProgramWriter& writer, const Half& half);
   void overlapped_attention(ProgramWriter& writer, AttentionSpan span);

@@ -8,6 +8,7 @@
 #include "configs/scenario/imports/huggingface/experts.h"
 #include "configs/scenario/imports/huggingface/hybrid.h"
 #include "configs/scenario/imports/huggingface/keys.h"
+#include "configs/scenario/imports/huggingface/parallel_blocks.h"
 #include "workload/model/model_config.h"
 
 namespace ringwright::configs {
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSupported =
     "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss, "
-    "nemotron_h";
+    "nemotron_h, gptj, gpt_neox, falcon, phi, cohere";
 
 // llama, mistral, qwen2, qwen3: the configuration classes of transformers share these keys.
 void read_llama_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
@@ -105,6 +106,8 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
     read_llama_family(config, type, shape);
   } else if (type == "nemotron_h") {
     read_hf_nemotron_h(config, shape);
+  } else if (is_hf_parallel_family(type)) {
+    read_hf_parallel_family(config, type, shape);
   } else if (is_hf_expert_family(type)) {
     read_hf_expert_family(config, type, shape);
   } else if (!type.empty() && !config.documenting()) {

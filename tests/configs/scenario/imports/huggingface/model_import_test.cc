@@ -81,6 +81,46 @@ TEST(HfConfig, ReadsQwen3WithHeadsOfTheirOwnSizeAndNorms) {
   EXPECT_EQ(parameters(qwen.shape), 596'049'920);  // the published checkpoint, tied weights once
 }
 
+// Elements of the published checkpoints.
+TEST(HfConfig, ReadsFamiliesWithParallelHalves) {
+  const Reading falcon = Reading::of_text(
+      R"({"model_type": "falcon", "hidden_size": 4544, "num_attention_heads": 71, "num_hidden_layers": 32,)"
+      R"( "vocab_size": 65024, "multi_query": true, "parallel_attn": true, "new_decoder_architecture": false})");
+  EXPECT_EQ(parameters(falcon.shape), 6'921'720'704);
+  EXPECT_EQ(falcon.shape.order, BlockOrder::kParallelOneNorm);
+  const Reading larger = Reading::of_text(
+      R"({"model_type": "falcon", "hidden_size": 8192, "num_attention_heads": 128, "num_hidden_layers": 60,)"
+      R"( "vocab_size": 65024, "num_kv_heads": 8, "parallel_attn": true, "new_decoder_architecture": true})");
+  EXPECT_EQ(parameters(larger.shape), 41'303'293'952);
+  EXPECT_EQ(larger.shape.order, BlockOrder::kParallelTwoNorms);
+  const Reading neox = Reading::of_text(
+      R"({"model_type": "gpt_neox", "hidden_size": 6144, "num_attention_heads": 64, "num_hidden_layers": 44,)"
+      R"( "intermediate_size": 24576, "vocab_size": 50432, "max_position_embeddings": 2048})");
+  EXPECT_EQ(parameters(neox.shape), 20'554'567'680);
+  EXPECT_EQ(neox.shape.order, BlockOrder::kParallelTwoNorms);
+  const Reading command = Reading::of_text(
+      R"({"model_type": "cohere", "hidden_size": 8192, "num_attention_heads": 64, "num_hidden_layers": 40,)"
+      R"( "intermediate_size": 22528, "vocab_size": 256000, "tie_word_embeddings": true})");
+  EXPECT_EQ(parameters(command.shape), 34'980'831'232);
+  // Without the biases of the output layer, one for each of 51,200 tokens.
+  const Reading phi = Reading::of_text(
+      R"({"model_type": "phi", "hidden_size": 2560, "num_attention_heads": 32, "num_hidden_layers": 32,)"
+      R"( "intermediate_size": 10240, "vocab_size": 51200})");
+  EXPECT_EQ(parameters(phi.shape), 2'779'683'840 - 51'200);
+  // With biases in the attention, 16,384 a layer, and without those of the output layer.
+  const Reading gptj = Reading::of_text(
+      R"({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "n_layer": 28, "vocab_size": 50400})");
+  EXPECT_EQ(parameters(gptj.shape), 6'050'882'784 + 28 * 16'384 - 50'400);
+  EXPECT_EQ(gptj.shape.order, BlockOrder::kParallelOneNorm);
+}
+
+TEST(HfConfig, NeoxWithoutParallelResidualIsSequential) {
+  const Reading neox = Reading::of_text(
+      R"({"model_type": "gpt_neox", "hidden_size": 512, "num_attention_heads": 8, "num_hidden_layers": 6,)"
+      R"( "intermediate_size": 2048, "vocab_size": 50304, "use_parallel_residual": false})");
+  EXPECT_EQ(neox.shape.order, BlockOrder::kSequential);
+}
+
 TEST(HfConfig, ListsEverythingThatItAssumed) {
   const Reading mistral = Reading::of_file("mistral-sparse.json");
   EXPECT_THAT(mistral.assumed(), ElementsAre("num_key_value_heads = 32", "head_dim = 128", "hidden_act = silu",
@@ -117,7 +157,8 @@ TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
               ElementsAre("E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
                           "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss, "
-                          "nemotron_h; describe others with explicit sizes in `model`"));
+                          "nemotron_h, gptj, gpt_neox, falcon, phi, cohere; describe others with explicit sizes in "
+                          "`model`"));
 }
 
 TEST(HfConfig, ReadsMixtral) {

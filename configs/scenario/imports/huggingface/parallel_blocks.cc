@@ -1,0 +1,144 @@
+#include "configs/scenario/imports/huggingface/parallel_blocks.h"
+
+#include <algorithm>
+#include <array>
+
+#include "configs/scenario/imports/huggingface/keys.h"
+#include "workload/model/model_config.h"
+
+namespace ringwright::configs {
+namespace {
+
+constexpr std::array<std::string_view, 5> kParallelFamilies{"gptj", "gpt_neox", "falcon", "phi", "cohere"};
+
+// What the families share besides Cohere's: LayerNorm, GELU, rotated positions.
+void set_kinds(workload::ModelShape& shape) {
+  shape.normalization = workload::Normalization::kLayerNorm;
+  shape.activation = workload::Activation::kGelu;
+  shape.positions = workload::Positions::kRotary;
+}
+
+void read_embeddings(ConfigMap& config, bool tied_by_default, workload::ModelShape& shape) {
+  const bool tied =
+      hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", tied_by_default);
+  shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
+}
+
+bool has_dropout(ConfigMap& config, std::string_view name, std::string_view doc) {
+  return config.number({.name = name, .doc = doc, .fallback = 0.0, .min = 0.0, .max = 1.0}) > 0.0;
+}
+
+void set_heads(ConfigMap& config, std::string_view hidden, std::string_view heads, std::string_view kv_heads,
+               workload::ModelShape& shape) {
+  shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+  workload::check_heads(config, {.hidden = hidden, .heads = heads, .kv_heads = kv_heads, .head_size = ""}, shape);
+}
+
+// GPT-J's attention has no biases; they are counted with those of its MLP, 0.01 % of its parameters.
+void read_gptj(ConfigMap& config, workload::ModelShape& shape) {
+  shape.layers = hf_size(config, "n_layer", "transformer layers");
+  shape.hidden = hf_size(config, "n_embd", "width of the residual stream");
+  shape.heads = shape.kv_heads = hf_size(config, "n_head", "attention heads");
+  set_heads(config, "n_embd", "n_head", "", shape);
+  shape.ffn = hf_size_or(config, "n_inner", "width of the MLP", 4 * shape.hidden);
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size_or(config, "n_positions", "longest sequence of the model", 2048);
+  set_kinds(shape);
+  shape.biases = workload::Biases::kAllLinear;
+  read_embeddings(config, false, shape);
+  shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
+  shape.attention_dropout = has_dropout(config, "attn_pdrop", "dropout on attention probabilities");
+  shape.order = workload::BlockOrder::kParallelOneNorm;
+}
+
+void read_neox(ConfigMap& config, workload::ModelShape& shape) {
+  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
+  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
+  shape.heads = shape.kv_heads = hf_size(config, "num_attention_heads", "attention heads");
+  set_heads(config, "hidden_size", "num_attention_heads", "", shape);
+  shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
+  set_kinds(shape);
+  shape.biases = workload::Biases::kAllLinear;
+  read_embeddings(config, false, shape);
+  shape.hidden_dropout = has_dropout(config, "hidden_dropout", "dropout after attention and MLP");
+  shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
+  const bool parallel =
+      config.boolean({.name = "use_parallel_residual", .doc = "attention and MLP are parallel", .fallback = true});
+  shape.order = parallel ? workload::BlockOrder::kParallelTwoNorms : workload::BlockOrder::kSequential;
+}
+
+// transformers, modeling_falcon.py: the new decoder (40B, 180B) has a norm for each half unless the file states another
+// number.
+void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
+  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
+  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
+  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
+  const bool renewed = config.boolean(
+      {.name = "new_decoder_architecture", .doc = "grouped queries, parallel halves", .fallback = false});
+  const bool one_key =
+      config.boolean({.name = "multi_query", .doc = "all heads share keys and values", .fallback = true});
+  shape.kv_heads = one_key ? 1 : shape.heads;
+  if (renewed) shape.kv_heads = hf_size_or(config, "num_kv_heads", "key-value heads", shape.heads);
+  set_heads(config, "hidden_size", "num_attention_heads", renewed ? "num_kv_heads" : "", shape);
+  shape.ffn = hf_size_or(config, "ffn_hidden_size", "width of the MLP", 4 * shape.hidden);
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
+  set_kinds(shape);
+  const bool biases = config.boolean({.name = "bias", .doc = "biases of the linear layers", .fallback = false});
+  shape.biases = biases ? workload::Biases::kAllLinear : workload::Biases::kNone;
+  const bool alibi = config.boolean({.name = "alibi", .doc = "positions as biases of scores", .fallback = false});
+  if (alibi) shape.positions = workload::Positions::kNone;
+  read_embeddings(config, true, shape);
+  shape.hidden_dropout = has_dropout(config, "hidden_dropout", "dropout after attention and MLP");
+  shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
+  const bool parallel =
+      config.boolean({.name = "parallel_attn", .doc = "attention and MLP are parallel", .fallback = true});
+  const auto norms = config.integer_or(
+      {.name = "num_ln_in_parallel_attn", .doc = "norms of a layer with parallel halves", .min = 1, .max = 2}, "null");
+  if (!parallel && !renewed) return;
+  shape.order = norms.value_or(renewed ? 2 : 1) == 2 ? workload::BlockOrder::kParallelTwoNorms
+                                                     : workload::BlockOrder::kParallelOneNorm;
+}
+
+void read_phi(ConfigMap& config, workload::ModelShape& shape) {
+  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
+  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
+  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
+  shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
+  set_heads(config, "hidden_size", "num_attention_heads", "num_key_value_heads", shape);
+  shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
+  set_kinds(shape);
+  shape.biases = workload::Biases::kAllLinear;
+  read_embeddings(config, false, shape);
+  shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
+  shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
+  shape.order = workload::BlockOrder::kParallelOneNorm;
+}
+
+// Command R: gated MLP, LayerNorm without a bias, which holds and moves as much as RMSNorm.
+void read_cohere(ConfigMap& config, workload::ModelShape& shape) {
+  read_hf_decoder(config, 0, shape);
+  shape.query_key_norm =
+      config.boolean({.name = "use_qk_norm", .doc = "a norm over each head's query and key", .fallback = false});
+  shape.order = workload::BlockOrder::kParallelOneNorm;
+}
+
+}  // namespace
+
+bool is_hf_parallel_family(std::string_view type) {
+  return std::ranges::find(kParallelFamilies, type) != kParallelFamilies.end();
+}
+
+void read_hf_parallel_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
+  if (type == "gptj") read_gptj(config, shape);
+  if (type == "gpt_neox") read_neox(config, shape);
+  if (type == "falcon") read_falcon(config, shape);
+  if (type == "phi") read_phi(config, shape);
+  if (type == "cohere") read_cohere(config, shape);
+}
+
+}  // namespace ringwright::configs
