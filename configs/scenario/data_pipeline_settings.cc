@@ -34,7 +34,11 @@ bool read_remote(ConfigMap& map, DataPipeline& pipeline) {
       map.integer({.name = "remote_workers",
                    .doc = "CPU workers of the job on hosts without its GPUs, which send prepared samples",
                    .fallback = 0, .min = 0, .max = kMostWorkers});
-  if (pipeline.remote_workers == 0 && !map.documenting()) {
+  pipeline.elastic_workers =
+      map.integer({.name = "elastic_workers",
+                   .doc = "further remote workers that are added as long as steps wait for data (GoldMiner)",
+                   .fallback = 0, .min = 0, .max = kMostWorkers});
+  if (pipeline.remote_workers == 0 && pipeline.elastic_workers == 0 && !map.documenting()) {
     for (const std::string_view name : {"bytes_per_sample", "network"}) {
       map.ignore(name, "there are no remote workers ('remote_workers')");
     }
@@ -46,8 +50,9 @@ bool read_remote(ConfigMap& map, DataPipeline& pipeline) {
                                    "of each host, for samples of remote workers; a network of its own, whose traffic "
                                    "does not meet that of training");
   if (map.documenting() || (pipeline.bytes_per_sample > Bytes() && pipeline.network > Bandwidth())) return true;
-  map.error("remote_workers", kNoNetwork, "remote workers need the size of a prepared sample and a network",
-            "data_pipeline: {remote_workers: 64, bytes_per_sample: 600KB, network: 25Gbps, ...}");
+  map.error(map.has("remote_workers") ? "remote_workers" : "elastic_workers", kNoNetwork,
+            "remote workers need the size of a prepared sample and a network",
+            "data_pipeline: {remote_workers: 64, bytes_per_sample: 600kB, network: 25Gbps, ...}");
   return false;
 }
 
@@ -63,6 +68,26 @@ void read_store(ConfigMap& map, DataPipeline& pipeline) {
   pipeline.storage_total = optional_rate(storage, "total", "read by the whole job");
 }
 
+// Without slow batches a deeper queue changes nothing.
+void read_queue(ConfigMap& map, DataPipeline& pipeline) {
+  ConfigMap slow = map.map("slow_batches", "batches that take longer, as the first of a file or of a shard");
+  if (!slow.has("every") && !map.documenting()) {
+    slow.ignore_rest("'every' is not given");
+    return map.ignore("prefetch", "all batches take as long ('slow_batches'), so that one ahead is enough");
+  }
+  constexpr std::int64_t kMost = 10'000;
+  pipeline.slow_every =
+      slow.integer({.name = "every", .doc = "of so many batches one takes longer", .min = 1, .max = kMost});
+  pipeline.slow_factor =
+      slow.number({.name = "factor", .doc = "times as long as the others", .min = 1.0, .max = 1e6});
+  pipeline.prefetch = map.integer({.name = "prefetch",
+                                   .doc = "batches that are prepared ahead (prefetch_factor x num_workers of "
+                                          "PyTorch's DataLoader)",
+                                   .fallback = 1,
+                                   .min = 1,
+                                   .max = kMost});
+}
+
 // Empty: what is given is not enough.
 std::optional<DataPipeline> read_settings(ConfigMap& map) {
   DataPipeline pipeline;
@@ -76,9 +101,10 @@ std::optional<DataPipeline> read_settings(ConfigMap& map) {
                                         .fallback = 8, .min = 0, .max = kMostWorkers});
   const bool reached = read_remote(map, pipeline);
   read_store(map, pipeline);
+  read_queue(map, pipeline);
   if (map.documenting() || !reached) return std::nullopt;
   if (!map.has("local_workers")) map.assume("local_workers", "8", "CPU workers on each host");
-  if (pipeline.local_workers > 0 || pipeline.remote_workers > 0) return pipeline;
+  if (pipeline.local_workers > 0 || pipeline.remote_workers > 0 || pipeline.elastic_workers > 0) return pipeline;
   map.error("local_workers", kNoWorkers, "nobody prepares samples: there are neither local nor remote workers",
             "data_pipeline: {cpu_per_sample: 8ms, local_workers: 16}");
   return std::nullopt;
@@ -87,8 +113,11 @@ std::optional<DataPipeline> read_settings(ConfigMap& map) {
 void check_clock(ConfigMap& map, const DataPipeline& pipeline, const Scenario& scenario) {
   if (scenario.document.log().diagnostics().has_errors()) return;  // such as a rate of 0, reported already
   const std::int64_t steps = scenario.simulate.warmup + scenario.simulate.steps;
-  const Duration batch = batch_time(pipeline, scenario.cluster.hosts, samples_per_step(scenario));
-  if (to_seconds(batch) * static_cast<double>(steps) < 0.5 * to_seconds(kClockEnd)) return;
+  DataPipeline grown = pipeline;
+  grown.remote_workers += grown.elastic_workers;
+  const Duration batch = batch_time(grown, scenario.cluster.hosts, samples_per_step(scenario));
+  const double longest = pipeline.slow_every > 0 ? pipeline.slow_factor : 1.0;
+  if (to_seconds(batch) * longest * static_cast<double>(steps) < 0.5 * to_seconds(kClockEnd)) return;
   map.error("cpu_per_sample", kTooSlow,
             fmt::format("a batch of {} samples takes {} to prepare, and {} of them more than the clock has",
                         samples_per_step(scenario), to_string(batch), steps),
@@ -105,7 +134,7 @@ constexpr std::array kDataPipelineCodes = {
               .title = "remote workers without a network",
               .explanation = "What remote workers prepare is sent to the hosts: `bytes_per_sample` over `network` of "
                              "each host.",
-              .example = "data_pipeline: {cpu_per_sample: 8ms, remote_workers: 64, bytes_per_sample: 600KB, network: "
+              .example = "data_pipeline: {cpu_per_sample: 8ms, remote_workers: 64, bytes_per_sample: 600kB, network: "
                          "25Gbps}"},
     ErrorCode{.code = "E547",
               .title = "batches that take longer than the clock",

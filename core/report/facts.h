@@ -107,13 +107,15 @@ struct CheckpointFacts {
   Duration waits;                 // of each, for the one before to be stored
 };
 
-// Workers that prepare the samples of every step, one step ahead.
+// Workers that prepare the samples of every step ahead of it.
 struct DataFacts {
   double samples_per_second = 0.0;  // prepared, at most
   std::string limit;                // what more of would prepare more: "CPU workers"
   std::int64_t samples = 0;         // of a step
-  Duration batch;                   // until those of a step are prepared
+  Duration batch;                   // until those of a step are prepared; where every n-th takes longer, of the others
   Duration stall;                   // of a step, which waits for its samples; a mean
+  std::int64_t remote_workers = 0;  // elastic ones that were added included
+  std::int64_t elastic_workers = 0; // of them
 };
 
 // Workers that train on their own and exchange their parameters, one fragment after another.

@@ -128,6 +128,8 @@ Json data_json(const DataFacts& data) {
           {"limit", data.limit},
           {"samples", data.samples},
           {"batch_s", to_seconds(data.batch)},
+          {"remote_workers", data.remote_workers},
+          {"elastic_workers", data.elastic_workers},
           {"stall_s", to_seconds(data.stall)}};
 }
 

@@ -108,5 +108,22 @@ TEST(DataPipelines, WhatHasNoEffectIsListed) {
   EXPECT_EQ(unstored.document.log().ignored().size(), scenario.document.log().ignored().size() - 2);
 }
 
+TEST(DataPipelines, ElasticWorkersEndTheStall) {
+  const std::string slow = "cpu_per_sample: 1s, local_workers: 1, network: 100Gbps, bytes_per_sample: 1kB";
+  const Report report = report_on(with(slow + ", elastic_workers: 1000000"));
+  EXPECT_EQ(report.step_time.mean, plain().step_time.mean);
+  const double needed = 64.0 / to_seconds(plain().step_time.mean);
+  EXPECT_NEAR(static_cast<double>(report.facts.data->elastic_workers), needed - 2.0, 1.0);  // 2 hosts, 1 a second each
+  EXPECT_THAT(render_text(report, {}), HasSubstr("elastic workers"));
+  EXPECT_EQ(report_on(with(slow + ", elastic_workers: 6")).step_time.mean, 8_s);  // 64 samples of 8 workers
+}
+
+// 64 x 1 s / 32 workers = 2 s, every fourth batch 6 s: (3 x 2 + 6) / 4 = 3 s, whatever the queue.
+TEST(DataPipelines, SlowBatchesLengthenTheMeanStep) {
+  const Report report =
+      report_on(with("cpu_per_sample: 1s, local_workers: 16, slow_batches: {every: 4, factor: 3}, prefetch: 8"));
+  EXPECT_EQ(report.step_time.mean, 3_s);
+}
+
 }  // namespace
 }  // namespace ringwright::configs::data_pipeline_test
