@@ -73,6 +73,7 @@ std::vector<CatalogueEntry> collective_algorithms() {
 std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
   return {{.kind = "scenarios", .where = "ringwright run NAME", .entries = shipped(options, "scenarios")},
           {.kind = "operation", .where = "ringwright goodput NAME", .entries = shipped(options, "operation")},
+          {.kind = "clusters", .where = "ringwright cluster NAME", .entries = shipped(options, "clusters")},
           {.kind = "models", .where = "model.preset", .entries = shipped(options, "models")},
           {.kind = "recommenders", .where = "recommendation.preset", .entries = shipped(options, "recommenders")},
           {.kind = "layer_tables", .where = "layer_table.preset", .entries = shipped(options, "layer_tables")},
@@ -97,6 +98,11 @@ std::string scenario_path(const LoadOptions& options, std::string_view name) {
 
 std::string operation_path(const LoadOptions& options, std::string_view name) {
   const auto path = shipped_file(options, "operation", name);
+  return path ? path->string() : "";
+}
+
+std::string cluster_path(const LoadOptions& options, std::string_view name) {
+  const auto path = shipped_file(options, "clusters", name);
   return path ? path->string() : "";
 }
 

@@ -27,5 +27,7 @@ struct CatalogueSection {
 [[nodiscard]] std::string scenario_path(const LoadOptions& options, std::string_view name);
 // The same of a shipped goodput file.
 [[nodiscard]] std::string operation_path(const LoadOptions& options, std::string_view name);
+// And of a shipped cluster over days.
+[[nodiscard]] std::string cluster_path(const LoadOptions& options, std::string_view name);
 
 }  // namespace ringwright::configs

@@ -58,6 +58,7 @@ std::vector<ClusterJob> generated_jobs(const ArrivalSettings& settings) {
         std::clamp(settings.median * std::exp(settings.sigma * draw_normal(lengths)), 1.0, settings.longest);
     job.type = static_cast<std::uint32_t>(types.next_below(static_cast<std::uint64_t>(settings.types)));
     job.least = job.most = job.gpus;
+    if (job.gpus == 1) job.percent = settings.percent;
   }
   std::ranges::stable_sort(jobs, {}, &ClusterJob::submit);
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].name = fmt::format("job {}", i);

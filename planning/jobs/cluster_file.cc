@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "configs/scenario/catalogue.h"
+#include "configs/scenario/scenario.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
 #include "core/config/near_file.h"
@@ -23,6 +26,13 @@ constexpr std::array kLogForms = {Option{"philly", "cluster_job_log of Microsoft
 constexpr std::array kLocalityOptions = {
     Option{"strict", "a job waits for as few hosts as possible, in one unit where one is large enough"},
     Option{"relaxed", "after `relax_after` of waiting it takes GPUs anywhere"}};
+
+// An instance of MIG has 1, 2, 3, 4 or 7 of a GPU's seven slices (configs/scenario/mig_profiles.cc); whole percent, so
+// that those of seven slices fit on a GPU.
+int percent_of_instance(int percent) {
+  constexpr std::array kInstances = {14, 28, 42, 57, 100};
+  return *std::ranges::find_if(kInstances, [percent](int instance) { return instance >= percent; });
+}
 
 double seconds_of(Duration time) {
   return static_cast<double>(time.count()) / 1e12;
@@ -106,6 +116,11 @@ class ClusterReader {
                                     .max = 1024.0});
     plan_.shares_gpus =
         map.boolean({.name = "share_gpus", .doc = "jobs that ask for a part of a GPU share one", .fallback = true});
+    const bool mig = map.boolean({.name = "mig",
+                                  .doc = "a part of a GPU is the smallest MIG instance that holds it: 1, 2, 3, 4 or 7 "
+                                         "of seven slices",
+                                  .fallback = false});
+    if (mig && !plan_.shares_gpus) map.error("mig", std::string(kClusterCode), "it needs 'share_gpus: true'");
     if (log.empty()) {
       read_generator(map);
     } else {
@@ -113,6 +128,7 @@ class ClusterReader {
     }
     for (ClusterJob& job : plan_.jobs) {
       if (!plan_.shares_gpus) job.percent = 100;
+      if (mig) job.percent = percent_of_instance(job.percent);
       job.least = std::clamp(static_cast<int>(std::ceil(job.gpus * least)), 1, job.gpus);
       job.most = std::clamp(static_cast<int>(std::floor(job.gpus * most)), job.gpus, plan_.shape.gpus());
     }
@@ -171,6 +187,11 @@ class ClusterReader {
                                                    .fallback = 1,
                                                    .min = 1,
                                                    .max = 1'000}));
+    settings.percent = static_cast<int>(std::lround(100.0 * map.percent({.name = "part",
+                                                                         .doc = "of a GPU that jobs of one GPU ask for",
+                                                                         .fallback = 1.0,
+                                                                         .min = 0.01,
+                                                                         .max = 1.0})));
     std::int64_t sum = 0;
     for (const std::int64_t weight : settings.weights) sum += weight;
     if (settings.gpus.size() != settings.weights.size() || sum <= 0) {
@@ -224,6 +245,12 @@ class ClusterReader {
                                                 .doc = "without progress after each start but a job's first",
                                                 .fallback = hours(1) / 120,
                                                 .min = Duration(0)}));
+    settings.reconfigure =
+        seconds_of(map.duration({.name = "reconfigure",
+                                 .doc = "without progress after every start: optical switches or a patch panel connect "
+                                        "the hosts of the job (TPU v4: 10 s)",
+                                 .fallback = Duration(0),
+                                 .min = Duration(0)}));
   }
 
   ConfigMap root_;
@@ -240,7 +267,10 @@ Result<ClusterPlan> read_cluster_plan(ConfigDocument document) {
 }  // namespace
 
 Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector<std::string>& settings) {
-  auto document = ConfigDocument::load(path, {.overrides = settings});
+  std::error_code ignored;
+  const std::string shipped =
+      std::filesystem::exists(path, ignored) ? "" : configs::cluster_path(configs::load_options({}), path);
+  auto document = ConfigDocument::load(shipped.empty() ? path : shipped, {.overrides = settings});
   if (!document) return tl::unexpected(document.error());
   return read_cluster_plan(std::move(*document));
 }

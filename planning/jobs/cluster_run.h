@@ -20,6 +20,7 @@ struct SchedulerSettings {
   bool backfill = true;       // jobs that fit start before larger ones that come first
   bool migrate = false;       // running jobs move to a better place where that ends them earlier
   double restart = 30.0;      // seconds without progress after each start but the first (checkpoint, restart)
+  double reconfigure = 0.0;   // the same after every start: optical switches connect the hosts of the job
 };
 
 struct JobResult {

@@ -54,7 +54,8 @@ void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
   if (goes_on(job, grant, now)) {
     state.since = std::max(now, state.since);
   } else {
-    state.since = now + (result.starts > 0 ? inputs_.settings.restart : 0.0);
+    const SchedulerSettings& settings = inputs_.settings;
+    state.since = now + settings.reconfigure + (result.starts > 0 ? settings.restart : 0.0);
     if (state.preempted) ++totals_.preemptions;
     ++result.starts;
   }
@@ -118,7 +119,8 @@ bool RunningJobs::migrate(std::size_t job, double now) {
   if (better) {
     const double speed = inputs_.speed.of(own, gpus, better->locality);
     const double stays = std::max(0.0, state.since - now) + state.remaining / state.speed;
-    if (inputs_.settings.restart + state.remaining / speed < stays) {
+    const double stands = inputs_.settings.restart + inputs_.settings.reconfigure;
+    if (stands + state.remaining / speed < stays) {
       put_on(job, std::move(*better), now);
       ++totals_.migrations;
       return true;

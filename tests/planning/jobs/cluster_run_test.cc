@@ -99,6 +99,15 @@ TEST(ClusterRun, AJobMovesWhereThatPays) {
   EXPECT_DOUBLE_EQ(run.jobs[2].end, 570.0);
 }
 
+// Each of two jobs of the whole cluster waits for its own connections: 10 + 100 s, then 10 + 50 s.
+TEST(ClusterRun, EveryStartConnectsTheHosts) {
+  const std::vector<ClusterJob> jobs{job_of(0, 8, 100), job_of(0, 8, 50)};
+  const ClusterRun run = run_of(kOneHost, jobs, "fifo", {.restart = 1'000.0, .reconfigure = 10.0});
+  EXPECT_DOUBLE_EQ(run.jobs[0].end, 110.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 170.0);
+  EXPECT_DOUBLE_EQ(run.totals.productive, 8.0 * 150.0);
+}
+
 TEST(ClusterRun, ElasticJobsUseWhatIsFree) {
   std::vector<ClusterJob> jobs{job_of(0, 4, 100)};
   jobs[0].most = 8;

@@ -44,6 +44,30 @@ TEST(ClusterStudy, RelaxedLocalityWaitsLessAndAchievesLess) {
   EXPECT_GT(loose.jobs_at[2], tight.jobs_at[2]);
 }
 
+TEST(ClusterStudy, ShippedClustersHaveNames) {
+  const auto plan = load_cluster_plan("shared-week", {"jobs.count=50", "jobs.part=50%"});
+  ASSERT_TRUE(plan) << render(plan.error());
+  EXPECT_EQ(plan->name, "shared-week");
+  EXPECT_EQ(plan->jobs.size(), 50U);
+  for (const ClusterJob& job : plan->jobs) EXPECT_EQ(job.percent, job.gpus == 1 ? 50 : 100);
+  EXPECT_FALSE(load_cluster_plan("no-such-week", {}));
+}
+
+// Half of a GPU is four of seven slices, of which a GPU holds one; 40 % are three, of which it holds two.
+TEST(ClusterStudy, MigInstancesRoundPartsUp) {
+  const auto peak = [](const std::string& part, const std::string& mig) {
+    return study_cluster(plan_of("cluster: {hosts: 4}\njobs: {count: 16, span: 1s, median: 100s, sigma: 0, gpus: [1], "
+                                 "weights: [1], part: " + part + mig + "}\n"))
+        ->policies.front()
+        .totals.peak_gpus;
+  };
+  EXPECT_EQ(peak("50%", ""), 8);
+  EXPECT_EQ(peak("50%", ", mig: true"), 16);
+  EXPECT_EQ(peak("40%", ", mig: true"), 8);
+  EXPECT_EQ(peak("10%", ", mig: true"), 3);  // seven on a GPU
+  EXPECT_THAT(mistake("cluster: {hosts: 1}\njobs: {share_gpus: false, mig: true}\n"), HasSubstr("share_gpus: true"));
+}
+
 TEST(ClusterStudy, DoesNotDependOnThreads) {
   const ClusterPlan plan = plan_of(kBusy + "scheduler: {policies: [fifo, srtf, tiresias, elastic_srjf, afs_l]}\n");
   EXPECT_EQ(render_cluster_json(*study_cluster(plan, {.threads = 1})),
