@@ -1,6 +1,7 @@
 #include "network_models/host/host_graph.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/base/check.h"
@@ -183,14 +184,35 @@ std::vector<std::uint32_t> HostGraph::pcie_path(const std::vector<std::uint32_t>
   return path;
 }
 
+std::uint32_t HostGraph::lane(std::uint32_t from, std::uint32_t to) const {
+  const auto found = std::ranges::find_if(
+      links_, [&](const Link& link) { return link.scale_up && link.from == from && link.to == to; });
+  return found == links_.end() ? kNowhere : static_cast<std::uint32_t>(found - links_.begin());
+}
+
+// NCCL from 2.9 on (paths.cc, PATH_NVB): a search from the destination, whose neighbours come by falling bandwidth,
+// then by number; the first of them that has a lane from the source.
+std::vector<std::uint32_t> HostGraph::path_by_third_gpu(std::uint32_t from, std::uint32_t to) const {
+  std::vector<std::uint32_t> second;
+  for (std::uint32_t gpu = 0; gpu < numbers_.gpus; ++gpu) {
+    if (const std::uint32_t link = lane(gpu, to); link != kNowhere) second.push_back(link);
+  }
+  std::ranges::stable_sort(second, std::greater(), [&](std::uint32_t link) { return links_[link].bandwidth; });
+  for (const std::uint32_t link : second) {
+    if (const std::uint32_t first = lane(from, links_[link].from); first != kNowhere) return {first, link};
+  }
+  return {};
+}
+
 std::vector<std::uint32_t> HostGraph::path(std::uint32_t from, std::uint32_t to) const {
   if (from < numbers_.gpus && to < numbers_.gpus && nodes_[numbers_.nvswitch].kind == NodeKind::kNvSwitch) {
     return {2 * from, 2 * to + 1};  // add_scale_up: GPU g's links to the plane at 2g and from it at 2g + 1
   }
-  const auto direct = std::find_if(links_.begin(), links_.end(), [&](const Link& link) {
-    return link.scale_up && link.from == from && link.to == to;
-  });
-  if (direct != links_.end()) return {static_cast<std::uint32_t>(direct - links_.begin())};
+  if (const std::uint32_t direct = lane(from, to); direct != kNowhere) return {direct};
+  if (from < numbers_.gpus && to < numbers_.gpus) {
+    const std::vector<std::uint32_t> over_nvlink = path_by_third_gpu(from, to);
+    if (!over_nvlink.empty()) return over_nvlink;
+  }
   std::vector<std::uint32_t> path = pcie_path(pcie_tree(from), from, to);
   CHECK(!path.empty(), "the reader of hosts accepts no host with unreachable devices");
   return path;

@@ -45,7 +45,8 @@ class HostGraph {
   [[nodiscard]] bool is_gpu(std::uint32_t node) const { return nodes_[node].kind == NodeKind::kGpu; }
   [[nodiscard]] bool is_socket(std::uint32_t node) const { return nodes_[node].kind == NodeKind::kRootComplex; }
 
-  // The links of the path that bytes take: over NVLink where it connects the two, else over PCIe.
+  // The links of the path that bytes take: over NVLink where it connects the two, at most through one other GPU, else
+  // over PCIe.
   [[nodiscard]] std::vector<std::uint32_t> path(std::uint32_t from, std::uint32_t to) const;
   // By node: the link by which PCIe leads to it from `from`.
   [[nodiscard]] std::vector<std::uint32_t> pcie_tree(std::uint32_t from) const;
@@ -67,6 +68,9 @@ class HostGraph {
   void add_sockets(const Host& host);
   void add_storage(const Host& host);
   void add_duplex(const Link& link);
+  // The link of a mesh; kNowhere: there is none.
+  [[nodiscard]] std::uint32_t lane(std::uint32_t from, std::uint32_t to) const;
+  [[nodiscard]] std::vector<std::uint32_t> path_by_third_gpu(std::uint32_t from, std::uint32_t to) const;
 
   std::vector<NodeSpec> nodes_;
   std::vector<Link> links_;

@@ -31,11 +31,18 @@ TEST(HostBlock, PaysTheNvLinkLatencyOnceInTwoHalves) {
   EXPECT_EQ(up + down, Duration(333'000));
 }
 
-TEST(HostBlock, TakesALaneOfTheMeshOrElsePcie) {
+TEST(HostBlock, TakesALaneOfTheMeshOrElseThoseOfAThirdGpu) {
   const Network network = one_node("{preset: dgx1-v100, nvlink: {efficiency: 100%}}");
   EXPECT_EQ(trace(network, between(0, 3)), "host0/gpu0 host0/gpu3");
-  // GPUs 0 and 5 share no lane; their switches 0 and 2 are on sockets 0 and 1.
-  EXPECT_EQ(trace(network, between(0, 5)), "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie2 host0/gpu5");
+  // GPUs 0 and 5 share no lane. Neighbours of 5 with two lanes are 1 and 6, of which 1 has a lane to 0; those of 0 are
+  // 3 and 4, of which 4 has a lane to 5.
+  EXPECT_EQ(trace(network, between(0, 5)), "host0/gpu0 host0/gpu1 host0/gpu5");
+  EXPECT_EQ(trace(network, between(5, 0)), "host0/gpu5 host0/gpu4 host0/gpu0");
+  // Without a neighbour in common there is PCIe; switches 0 and 1 are on sockets 0 and 1.
+  const Network line = one_node("{gpus: 4, nvlink: {kind: nvlink_mesh, link_bandwidth: 25GB/s, mesh: [\"0-1:1\", "
+                                "\"1-2:1\", \"2-3:1\"]}, pcie: {switches: 2, sockets: 2}}");
+  EXPECT_EQ(trace(line, between(0, 2)), "host0/gpu0 host0/gpu1 host0/gpu2");
+  EXPECT_EQ(trace(line, between(0, 3)), "host0/gpu0 host0/pcie0 host0/cpu0 host0/cpu1 host0/pcie1 host0/gpu3");
   // Two lanes between 0 and 3 are one link of 50 GB/s.
   const auto hops = hops_of(network, between(0, 3));
   EXPECT_EQ(network.fabric.link(hops[0].link).bandwidth, 50_GBps);
