@@ -233,6 +233,7 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
                     .max = 3}));
   read_overlap(zero, options);
   read_bucket(zero, context, options);
+  options.layer_fusion = read_layer_fusion(zero, options);
   read_reduction(zero, options);
   ShardingOptions& sharding = options.sharding;
   read_stage_3(zero, sharding);

@@ -15,6 +15,7 @@
 #include "workload/options/compression_options.h"
 #include "workload/options/expert_options.h"
 #include "workload/options/fused_kernels.h"
+#include "workload/options/layer_fusion_options.h"
 #include "workload/options/layer_layout.h"
 #include "workload/options/local_sgd_options.h"
 #include "workload/options/offload_options.h"
@@ -191,6 +192,7 @@ struct ParallelOptions {
   bool flat_gradients = false;     // DeepSpeed: reduced in a buffer, updated from one tensor
   std::int64_t flat_bucket = 0;  // elements of that buffer
   Bytes bucket;              // gradient bytes of one bucket; 0: Megatron's default
+  LayerFusionOptions layer_fusion;  // buckets that end their exchange earliest, instead
   ShardingOptions sharding;  // zero_stage is then 3
   OffloadOptions offload;
 

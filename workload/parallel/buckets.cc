@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "workload/parallel/layer_fusion.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -12,6 +14,42 @@ void close(Bucket& bucket, std::int64_t multiple, std::vector<Bucket>& buckets) 
   bucket.padded = (bucket.elements + multiple - 1) / multiple * multiple;
   buckets.push_back(bucket);
   bucket = {};
+}
+
+struct OneGradient {
+  std::size_t point = 0;
+  std::int64_t elements = 0;
+};
+
+// In the order of the backward pass.
+std::vector<OneGradient> gradients_of(const ModelChunk& part, Holding holding) {
+  std::vector<OneGradient> gradients;
+  for (std::size_t point = part.tensors.size(); point-- > 0;) {
+    const std::vector<ParameterTensor>& tensors = part.tensors[point];
+    for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
+      if (tensor->frozen || tensor->expert != (holding == Holding::kExpert)) continue;
+      gradients.push_back({.point = point, .elements = tensor->elements});
+    }
+  }
+  return gradients;
+}
+
+// A bucket is reduced after the pass through its lowest point: until then all tensors of the point are ready.
+std::vector<std::size_t> fused_ends(const std::vector<OneGradient>& gradients, const BucketRule& rule) {
+  double all = 0.0;
+  for (const OneGradient& one : gradients) all += static_cast<double>(one.elements);
+  const double pace = to_seconds(rule.fusion.backward) / std::max(all, 1.0);
+  std::vector<ReadyGradient> ready(gradients.size());
+  double done = 0.0;
+  for (std::size_t first = 0; first < gradients.size();) {
+    std::size_t last = first;
+    for (; last < gradients.size() && gradients[last].point == gradients[first].point; ++last) {
+      done += static_cast<double>(gradients[last].elements);
+    }
+    for (; first < last; ++first) ready[first] = {.elements = gradients[first].elements, .ready = done * pace};
+  }
+  return fused_groups(ready, {.overhead = to_seconds(rule.fusion.overhead),
+                              .per_element = static_cast<double>(rule.element_bytes) / rule.fusion.rate.count()});
 }
 
 }  // namespace
@@ -27,6 +65,8 @@ BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& p
   const bool in_passes =
       parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
   if (!in_passes || chunk > 0) return rule;
+  rule.fusion = parallel.layer_fusion;
+  rule.element_bytes = static_cast<std::int64_t>(bytes_per_element(training.grad_reduce));
   rule.close_at = std::max<std::int64_t>(40'000'000, std::int64_t{1'000'000} * count);
   if (parallel.bucket > Bytes(0)) {
     const auto bytes = static_cast<std::int64_t>(bytes_per_element(training.grad_reduce));
@@ -36,17 +76,19 @@ BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& p
 }
 
 std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule) {
+  const std::vector<OneGradient> gradients = gradients_of(part, rule.holding);
+  std::vector<bool> closes(gradients.size(), false);
+  if (rule.fusion.on()) {
+    for (const std::size_t end : fused_ends(gradients, rule)) closes[end - 1] = true;
+  }
   std::vector<Bucket> buckets;
   Bucket bucket;
-  for (std::size_t point = part.tensors.size(); point-- > 0;) {
-    const std::vector<ParameterTensor>& tensors = part.tensors[point];
-    for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
-      if (tensor->frozen || tensor->expert != (rule.holding == Holding::kExpert)) continue;
-      if (bucket.elements == 0) bucket.last_point = point;
-      bucket.first_point = point;
-      bucket.elements += tensor->elements;
-      if (bucket.elements >= rule.close_at) close(bucket, rule.multiple, buckets);
-    }
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    if (bucket.elements == 0) bucket.last_point = gradients[i].point;
+    bucket.first_point = gradients[i].point;
+    bucket.elements += gradients[i].elements;
+    const bool full = rule.fusion.on() ? closes[i] : bucket.elements >= rule.close_at;
+    if (full) close(bucket, rule.multiple, buckets);
   }
   if (bucket.elements > 0) close(bucket, rule.multiple, buckets);
   return buckets;

@@ -26,6 +26,8 @@ struct BucketRule {
   std::int64_t close_at = 0;  // elements
   std::int64_t multiple = 1;  // elements
   Holding holding = Holding::kDense;
+  LayerFusionOptions fusion = {};       // on: instead of close_at
+  std::int64_t element_bytes = 4;       // of a gradient, for its rate
 };
 
 // Elements at which a chunk's buckets close (all in one when the reduction does not overlap) and their padding, dp * 64

@@ -40,6 +40,21 @@ TEST(Buckets, TheRestIsABucketToo) {
   EXPECT_EQ(buckets[1].elements, 30);   // b, a
 }
 
+// Points are ready after 90, 120 and 150 of 150 ms. An exchange takes 5 ms and 0.5 ms for each of its elements.
+TEST(Buckets, LayerFusionClosesThemWhereTheLastEndsEarliest) {
+  const LayerFusionOptions fusion{.overhead = Duration(5'000'000'000),
+                                  .rate = Bandwidth(8000.0),  // 4 bytes in 0.5 ms
+                                  .backward = Duration(150'000'000'000)};
+  const std::vector<Bucket> buckets =
+      fill_buckets(three_points(), {.close_at = 1, .multiple = 1, .fusion = fusion, .element_bytes = 4});
+  // {e} until 90 + 30 = 120, {d, c} until 120 + 40 = 160, {b, a} until 160 + 20 = 180; {e, d} and {c, b, a} take until
+  // 150 + 35 = 185, and all at once until 150 + 80 = 230.
+  ASSERT_EQ(buckets.size(), 3U);
+  EXPECT_EQ(buckets[0].elements, 50);
+  EXPECT_EQ(buckets[1].elements, 70);
+  EXPECT_EQ(buckets[2].elements, 30);
+}
+
 ParallelOptions replicas(int dp) {
   ParallelOptions options;
   options.dp = dp;
