@@ -55,8 +55,8 @@ struct CollectiveRequest {
   int warmup = 0;        // calls before those that are measured
   int iterations = 1;    // calls that are measured, back to back
   int gpus_per_process = 1;  // one thread issues the calls of so many GPUs, one after another (nccl-tests' -g)
-  // Each call is issued on an idle device, and the time until the library has it counts, this long; otherwise calls are
-  // issued in a row, and the host is ahead of the device or limits the rate.
+  // Each call is issued on an idle device, and the time until the library has it counts, this long (0: the kernel
+  // alone); otherwise calls are issued in a row, and the host is ahead of the device or limits the rate.
   std::optional<Duration> alone;
 };
 

@@ -140,7 +140,9 @@ Result<CallReplay> replay_calls(const traces::JoinedCalls& joined, const CallRep
     if (!bench) return tl::unexpected(bench.error());
     // At least one byte for each rank.
     const Bytes size = std::max(configs::rounded_size(*wanted, bytes, hosts * per_host, 1), Bytes(hosts * per_host));
-    const auto result = (*bench)->run({.operation = *wanted, .bytes = size, .gpus_per_host = per_host});
+    // Recorded are times of kernels: what the host takes to issue a call is not among them.
+    const auto result = (*bench)->run(
+        {.operation = *wanted, .bytes = size, .gpus_per_host = per_host, .alone = std::optional(Duration())});
     if (!result) return tl::unexpected(result.error());
     ReplayedCalls row{.communicator = communicator,
                       .operation = operation,
