@@ -123,6 +123,11 @@ constexpr std::array kStudyCodes = {
                              "Formulas, algorithms as\nsteps and algorithms that a scenario names itself have none of "
                              "these choices.",
               .example = "collectives: { model: closed_form }\ncollectives: { model: chunks }"},
+    ErrorCode{.code = "E521",
+              .title = "measured settings that do not fit together",
+              .explanation = "`tune --measured` compares logs of nccl-tests of one machine: for every collective one "
+                             "of NCCL's own choice and\none for each setting, of the same ranks and hosts.",
+              .example = "ringwright tune dgx-h100 --measured own=a.log --measured ring/ll128=b.log"},
     ErrorCode{.code = "E620",
               .title = "a capacity file whose machines are not clear",
               .explanation = "A capacity file lists at least one machine. Every machine has a name of its own, and "

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "planning/tune/measured_tuner.h"
 #include "planning/tune/tune.h"
 #include "tools/command.h"
 #include "tools/machine_file.h"
@@ -17,6 +18,8 @@ namespace ringwright::tools {
 namespace {
 
 constexpr std::size_t kMostTunedSizes = 200;
+constexpr const char* kFirstSize = "1K";
+constexpr const char* kLastSize = "1G";
 
 class Tune final : public Command {
  public:
@@ -46,6 +49,11 @@ class Tune final : public Command {
             {.names = "--kernels",
              .doc = "threads and buffers of channels as well, which are variables of the whole process",
              .target = &kernels_},
+            {.names = "--measured",
+             .value = "SETTING=LOG",
+             .doc = "logs of nccl-tests instead of simulations: own=a.log, ring/ll128=b.log, tree/simple/16=c.log; "
+                    "repeated",
+             .target = &measured_},
             {.names = "-o,--output", .value = "FILE", .doc = "write the tuner file", .target = &output_},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings_},
             page_option(&html_),
@@ -53,6 +61,7 @@ class Tune final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    if (!measured_.empty()) return run_measured(common);
     planning::TuneOptions options;
     if (const std::string problem = read_request(options); !problem.empty()) return refuse(problem);
     options.kernels = kernels_;
@@ -62,15 +71,36 @@ class Tune final : public Command {
     const auto result = planning::tune([this](const std::vector<std::string>& more) { return machine(more); }, options);
     if (progress) progress->clear();
     if (!result) return refuse(result.error());
-    print(common.json ? render_tune_json(cluster_, *result) : render_tune_text(*result));
-    ExitCode code = write_page(html_, render_tune_json(cluster_, *result));
+    return write(*result, common);
+  }
+
+ private:
+  [[nodiscard]] ExitCode run_measured(const CommonOptions& common) const {
+    const bool simulates = !operations_.empty() || nodes_ || factor_ || kernels_ || !settings_.empty() ||
+                           from_ != kFirstSize || to_ != kLastSize;
+    if (simulates) {
+      return refuse("--measured takes collectives, hosts and sizes from the logs, and simulates nothing: leave out "
+                    "--collective, --nodes, --minbytes, --maxbytes, --stepfactor, --kernels and --set");
+    }
+    std::vector<planning::MeasuredSetting> logs;
+    for (const std::string& text : measured_) {
+      auto one = planning::parse_measured(text);
+      if (!one) return refuse(one.error());
+      logs.push_back(std::move(*one));
+    }
+    const auto result = planning::tune_by_measurements(logs);
+    return result ? write(*result, common) : refuse(result.error());
+  }
+
+  [[nodiscard]] ExitCode write(const planning::TuneResult& result, const CommonOptions& common) const {
+    print(common.json ? render_tune_json(cluster_, result) : render_tune_text(result));
+    ExitCode code = write_page(html_, render_tune_json(cluster_, result));
     if (code != ExitCode::kOk || output_.empty()) return code;
-    code = write_to(output_, render_tuner_csv(*result));
+    code = write_to(output_, render_tuner_csv(result));
     if (code == ExitCode::kOk && !common.quiet) tell(fmt::format("tuner file in {}\n", output_));
     return code;
   }
 
- private:
   [[nodiscard]] Result<configs::Scenario> machine(const std::vector<std::string>& more) const {
     std::vector<std::string> settings = settings_;
     settings.insert(settings.end(), more.begin(), more.end());
@@ -98,8 +128,8 @@ class Tune final : public Command {
     return "";
   }
 
-  std::string cluster_, from_ = "1K", to_ = "1G", output_, html_;
-  std::vector<std::string> operations_, settings_;
+  std::string cluster_, from_ = kFirstSize, to_ = kLastSize, output_, html_;
+  std::vector<std::string> operations_, settings_, measured_;
   std::optional<std::uint64_t> nodes_, factor_, threads_;
   bool kernels_ = false;
 };

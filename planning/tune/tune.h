@@ -66,6 +66,7 @@ struct TuneResult {
   int ranks = 0;
   std::int64_t hosts = 0;
   std::vector<TunedCall> calls;  // by operation, then by size
+  bool measured = false;         // times are those of logs
 };
 
 // Operations that NCCL's tuner interface covers; others have no choice of algorithm.

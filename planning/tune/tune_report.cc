@@ -14,6 +14,7 @@ namespace ringwright::planning {
 namespace {
 
 constexpr std::int64_t kTunerNoLimit = 4294967295;  // "and above" in the plug-in's files
+constexpr int kOwnChannels = -1;                    // as many as NCCL takes
 
 // As the plug-in spells them.
 std::string tuner_name(configs::CollectiveOperation operation) {
@@ -30,6 +31,8 @@ std::string tuner_algorithm(const std::string& variable) {
 }
 
 std::string setting_text(const CallSetting& setting) {
+  if (setting.protocol.empty()) return setting.algorithm;  // NCCL's own choice, which a log does not name
+  if (setting.channels == 0) return tuner_algorithm(setting.algorithm) + " " + setting.protocol;
   std::string text = fmt::format("{} {} {}", tuner_algorithm(setting.algorithm), setting.protocol, setting.channels);
   for (const std::string& variable : kernel_variables(setting)) text += " " + variable;
   return text;
@@ -102,8 +105,8 @@ std::string render_tuner_csv(const TuneResult& result) {
       text += fmt::format("# the next line is for a process with {}\n", join(variables, " "));
     }
     text += fmt::format("{},{},{},{},{},{},{},{}\n", tuner_name(call.operation), from, to,
-                        tuner_algorithm(call.best.algorithm), call.best.protocol, call.best.channels, result.hosts,
-                        result.ranks);
+                        tuner_algorithm(call.best.algorithm), call.best.protocol,
+                        call.best.channels > 0 ? call.best.channels : kOwnChannels, result.hosts, result.ranks);
   }
   return text;
 }
@@ -129,9 +132,9 @@ std::string render_tune_text(const TuneResult& result) {
   if (result.calls.empty()) return text + "no size has an element for each rank\n";
   return text +
          fmt::format(
-             "\n{} of {} calls can be faster, {:.2f}x in the geometric mean over all; {} settings were simulated\n",
-             faster, result.calls.size(), std::exp(log_sum / static_cast<double>(result.calls.size())),
-             with_commas(tried));
+             "\n{} of {} calls can be faster, {:.2f}x in the geometric mean over all; {} settings were {}\n", faster,
+             result.calls.size(), std::exp(log_sum / static_cast<double>(result.calls.size())), with_commas(tried),
+             result.measured ? "read from logs" : "simulated");
 }
 
 std::string render_tune_json(const std::string& machine, const TuneResult& result) {
