@@ -46,7 +46,7 @@ TEST(MeasuredTuner, ChoosesTheFastestOfTheLogs) {
   const std::string csv = render_tuner_csv(*result);
   EXPECT_THAT(csv, HasSubstr("allreduce,0,2048,tree,ll,16,1,8\n"));
   EXPECT_THAT(csv, HasSubstr("allreduce,2049,4294967295,ring,simple,-1,1,8\n"));
-  EXPECT_THAT(render_tune_text(*result), HasSubstr("5 settings were read from logs"));
+  EXPECT_THAT(render_tune_text(*result), HasSubstr("6 settings were read from logs"));
 }
 
 // 0.5 % is noise of a machine, and nothing is known of sizes that were not measured.
