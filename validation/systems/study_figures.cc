@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/shared_scenario.h"
+#include "configs/simulation/probe_study.h"
 #include "core/base/shared_folder.h"
 #include "planning/embeddings/embeddings.h"
+#include "planning/jobs/cluster_study.h"
 #include "planning/servers/servers.h"
 #include "planning/sharing/sharing.h"
 
@@ -82,12 +84,49 @@ Result<std::optional<double>> figure_of_embeddings(const SystemRow& row, const s
   return std::optional<double>();
 }
 
+double cluster_value(const planning::PolicyResult& result, std::string_view head) {
+  if (head == "waiting_s") return result.waiting.mean;
+  if (head == "completion_s") return result.completion.mean;
+  if (head == "makespan_s") return result.makespan;
+  if (head == "peak_gpus") return result.totals.peak_gpus;
+  if (head == "utilisation") return result.utilisation();
+  return result.totals.allocated > 0.0 ? result.totals.productive / result.totals.allocated : 0.0;
+}
+
+Result<std::optional<double>> figure_of_cluster(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto plan = planning::load_cluster_plan(row.scenario, settings);
+  if (!plan) return tl::unexpected(plan.error());
+  const auto study = planning::study_cluster(*plan);
+  if (!study) return tl::unexpected(study.error());
+  const auto [head, rest] = figure_parts(row.figure);
+  for (const planning::PolicyResult& result : study->policies) {
+    if (rest.empty() || result.policy == rest) return std::optional(cluster_value(result, head));
+  }
+  return std::optional<double>();
+}
+
+Result<std::optional<double>> figure_of_probes(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto scenario = configs::load_scenario(path_of(row), {.overrides = settings, .share_folders = {}});
+  if (!scenario) return tl::unexpected(scenario.error());
+  const auto study = configs::study_probes(*scenario, scenario->probing);
+  if (!study) return tl::unexpected(study.error());
+  const std::string_view head = figure_parts(row.figure).head;
+  if (head == "wrong_cables") return std::optional(static_cast<double>(study->wrong_cables));
+  if (head == "missed_cables") return std::optional(static_cast<double>(study->missed_cables));
+  return std::optional(study->tried > 0 ? static_cast<double>(study->localised) / static_cast<double>(study->tried)
+                                        : 0.0);
+}
+
 }  // namespace
 
 std::vector<std::string_view> study_figure_names(SystemRun run) {
   if (run == SystemRun::kJobs) return {"slowdown"};
   if (run == SystemRun::kServers) return {"samples_per_s", "staleness"};
   if (run == SystemRun::kEmbeddings) return {"hits", "less_written", "less_kept", "overhead", "memory_overhead"};
+  if (run == SystemRun::kCluster) {
+    return {"waiting_s", "completion_s", "makespan_s", "peak_gpus", "utilisation", "productive"};
+  }
+  if (run == SystemRun::kProbe) return {"localised", "wrong_cables", "missed_cables"};
   return {};
 }
 
@@ -99,6 +138,8 @@ bool is_study_figure(SystemRun run, std::string_view name) {
 Result<double> study_figure(const SystemRow& row, const std::vector<std::string>& settings) {
   const auto figure = row.run == SystemRun::kJobs      ? figure_of_jobs(row, settings)
                       : row.run == SystemRun::kServers ? figure_of_servers(row, settings)
+                      : row.run == SystemRun::kCluster ? figure_of_cluster(row, settings)
+                      : row.run == SystemRun::kProbe   ? figure_of_probes(row, settings)
                                                        : figure_of_embeddings(row, settings);
   if (!figure) return tl::unexpected(figure.error());
   if (!*figure) {

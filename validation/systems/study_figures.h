@@ -6,6 +6,9 @@
 //   less_written POLICY, less_kept POLICY    of checkpoints, than full ones in fp32
 //   overhead KIND                       of recovery: full, partial
 //   memory_overhead                     of an erasure code
+//   waiting_s, completion_s [POLICY]    means of the jobs of a cluster over days, of the first or of the named policy
+//   makespan_s, peak_gpus, utilisation, productive [POLICY]   of the cluster; productive: of the GPU time in use
+//   localised, wrong_cables, missed_cables   of probing: the share of faults found, healthy cables reported, faulty not
 #pragma once
 
 #include <string>

@@ -18,10 +18,10 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kGigabyte = 1e9;
-constexpr std::array<std::string_view, 11> kStepFigures{
-    "step_s",          "tflops",       "mfu",        "memory_gb", "bubble_of_step", "bubble_of_ideal", "held_at_peak",
-    "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]",
-    "exposed_s DIMENSION"};
+constexpr std::array<std::string_view, 12> kStepFigures{
+    "step_s",         "mean_step_s",     "tflops",       "mfu",
+    "memory_gb",      "bubble_of_step",  "bubble_of_ideal", "held_at_peak",
+    "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]", "exposed_s DIMENSION"};
 constexpr std::array<std::string_view, 4> kJobFigures{"ettr", "faults", "wall_hours", "expected_mtbf_hours"};
 constexpr std::string_view kItemOf = "memory_gb ";
 constexpr std::string_view kBytesOf = "bytes_gb ";
@@ -74,6 +74,10 @@ std::optional<double> figure_of_step(const Report& report, std::string_view name
   if (name.starts_with(kBytesOf)) return bytes_of(report, name.substr(kBytesOf.size()));
   if (name.starts_with(kExposedOf)) return exposed_of(report, name.substr(kExposedOf.size()));
   if (name == "step_s") return to_seconds(report.step_time.mean);
+  if (name == "mean_step_s") {
+    const auto& checkpoint = report.facts.checkpoint;
+    return checkpoint && checkpoint->every > 0 ? std::optional(to_seconds(checkpoint->mean_step)) : std::nullopt;
+  }
   if (name == "tflops") return report.model_flop_rate_per_gpu.count() / 1e12;
   if (name == "mfu") return report.model_flop_utilisation;
   if (name == "memory_gb") {

@@ -1,6 +1,7 @@
 // Figures of a simulated step or job, by the names that the table of systems uses.
 //
 //   step_s, tflops, mfu, memory_gb      of the step; TFLOP/s per GPU of model FLOPs; memory of the fullest GPU
+//   mean_step_s                         of steps of which every N-th saves a checkpoint
 //   bubble_of_step, bubble_of_ideal     of the first stage (pipeline_bubble.h)
 //   held_at_peak, weight_versions       of the first stage
 //   memory_gb NAME                      an item of the first stage's memory, such as `memory_gb weights`

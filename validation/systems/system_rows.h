@@ -8,9 +8,9 @@
 
 namespace ringwright::validation {
 
-// What a row runs: nothing, a training step, a job with failures, one collective on a machine, several jobs, or the
-// study of parameter servers or of embedding tables.
-enum class SystemRun { kNone, kStep, kGoodput, kCollective, kJobs, kServers, kEmbeddings };
+// What a row runs: nothing, a training step, a job with failures, one collective on a machine, several jobs, the study
+// of parameter servers or of embedding tables, a cluster over days, or the probing of a fabric.
+enum class SystemRun { kNone, kStep, kGoodput, kCollective, kJobs, kServers, kEmbeddings, kCluster, kProbe };
 
 // kExact: to 0.1 %. kWithin: to a tolerance. kAtLeast and kAtMost: bounds. kDirection: a ratio is above or below 1 as
 // the published one is; only the sign is compared.

@@ -102,6 +102,25 @@ TEST(Systems, FiguresOfCollectivesNameACallAndASize) {
   EXPECT_EQ(rows.error().error_count(), 4U) << render(rows.error());
 }
 
+// Two jobs of all GPUs that come at once: the second waits for the first, 100 s, and 50 s are the mean.
+TEST(Systems, ClustersAndProbesHaveFigures) {
+  const std::string two =
+      "\"cluster.hosts=1;jobs.count=2;jobs.gpus=[8];jobs.weights=[1];jobs.span=1s;jobs.median=100s;jobs.sigma=0;"
+      "jobs.most=1\"";
+  const TableFile table("A1,waiting,cluster,shared-week," + two + ",,waiting_s,within,50,0.01,me,\n" +
+                        "A2,of a policy,cluster,shared-week," + two + ",,completion_s fifo,within,150,0.01,me,\n" +
+                        "A3,GPUs,cluster,shared-week," + two + ",,peak_gpus,exact,8,,me,\n" +
+                        "A4,found,probe,llama3-70b-hsdp-64-h100,,,localised,exact,1,,me,\n");
+  const auto outcome = validate_systems({.files = {table.path()}});
+  ASSERT_TRUE(outcome.has_value()) << render(outcome.error());
+  EXPECT_TRUE(outcome->passed) << outcome->text;
+  EXPECT_NE(outcome->markdown.find("ringwright cluster shared-week --set 'cluster.hosts=1'"), std::string::npos);
+  const TableFile wrong("A1,policy,cluster,shared-week,,,waiting_s no_policy,exact,1,,me,\n");
+  const auto refused = validate_systems({.files = {wrong.path()}});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().all().front().code, "E561");
+}
+
 TEST(Systems, AFigureThatARunDoesNotHaveIsAMistake) {
   const TableFile table("A1,no pipeline,step,llama3-8b-8-h100,,,bubble_of_step,exact,1,,me,\n");
   const auto outcome = validate_systems({.files = {table.path()}});
