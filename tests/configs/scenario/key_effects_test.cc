@@ -199,7 +199,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, Section,
                          testing::Values("cluster", "interference", "model", "training", "parallel", "compute",
                                          "memory", "collectives", "comm", "simulate", "faults", "background",
                                          "report", "published", "search", "version", "megatron", "name", "layer_table",
-                                         "recommendation", "workload"));
+                                         "recommendation", "workload", "data_pipeline"));
 
 // One collective alone, as the command `collective` runs it, has no job.
 TEST(KeyEffects, OfAMachineAreListedLikeThoseOfAJob) {
