@@ -3,127 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
+#include <limits>
 #include <map>
-#include <memory>
-#include <mutex>
 #include <string_view>
 
 #include <fmt/format.h>
 
-#include "configs/simulation/simulate.h"
 #include "validation/training/scenario.h"
 
 namespace ringwright::validation {
 namespace {
 
-// The result of one scenario; several rows may share it.
-struct Prediction {
-  std::string reason;
-  StepKind kind;
-  bool fits = true;  // into the GPU's memory
-  double seconds = 0.0;
-  double tokens = 0.0;
-  double model_flops = 0.0;
-  double hardware_flops = 0.0;
-  double peak_flop_rate = 0.0;  // of all GPUs, in their narrowest type
-  double bottleneck_compute = 0.0;
-  std::vector<TermSeconds> terms;
-  double gib[3] = {0.0, 0.0, 0.0};  // by MemoryMeaning, of the fullest stage
-};
-
-// The first message of the output, on one line.
-std::string first_error(const Diagnostics& diagnostics) {
-  for (const Diagnostic& diagnostic : diagnostics.all()) {
-    if (diagnostic.severity == Severity::kError) return diagnostic.message;
-  }
-  return "refused without a reason";
-}
-
-double gib(Bytes bytes) {
-  return static_cast<double>(bytes.count()) / (1024.0 * 1024.0 * 1024.0);
-}
-
-void add_memory(const Report& report, Prediction& result) {
-  for (const MemoryRow& row : report.facts.memory) {
-    double overhead = 0.0;
-    double fragmentation = 0.0;
-    for (const MemoryItem& item : row.items) {
-      if (item.name == "CUDA context" || item.name == "communicators") overhead += gib(item.size);
-      if (item.name == "fragmentation") fragmentation += gib(item.size);
-    }
-    const double total = gib(row.total);
-    const double by_meaning[3] = {total - overhead - fragmentation, total - overhead, total};
-    for (std::size_t i = 0; i < 3; ++i) result.gib[i] = std::max(result.gib[i], by_meaning[i]);
-    result.fits = result.fits && row.total <= row.capacity;
-  }
-}
-
-void add_terms(const Report& report, Prediction& result) {
-  const TimeBreakdown& all = report.everywhere;
-  result.terms.push_back({.name = "compute", .seconds = to_seconds(all.computing)});
-  for (const DimensionTime& dimension : all.dimensions) {
-    result.terms.push_back({.name = dimension.name, .seconds = to_seconds(dimension.exposed)});
-  }
-  result.terms.push_back({.name = "idle", .seconds = to_seconds(all.idle)});
-  const TimeBreakdown& slowest = report.slowest_stage ? *report.slowest_stage : all;
-  result.bottleneck_compute = to_seconds(slowest.computing);
-}
-
-// What a machine's collectives cost beyond their messages, found once for all rows on it. Rows are on one machine if
-// everything is equal that does not belong to the model, its training and its layout.
-class MachineOverheads {
- public:
-  [[nodiscard]] configs::KnownOverheads& of(const configs::Scenario& scenario) {
-    constexpr std::array<std::string_view, 5> kOfJob = {"name", "model.", "training.", "parallel.", "compute."};
-    std::string machine;
-    for (const ValueRead& value : scenario.document.log().values()) {
-      if (std::ranges::any_of(kOfJob, [&](std::string_view key) { return value.path.starts_with(key); })) continue;
-      machine += value.path + '=' + value.text + '\n';
-    }
-    const std::scoped_lock lock(mutex_);
-    auto& known = known_[std::move(machine)];
-    if (known == nullptr) known = std::make_unique<configs::KnownOverheads>();
-    return *known;
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<configs::KnownOverheads>> known_;
-};
-
-Prediction predict(const std::string& name, const std::string& yaml, const CaseOptions& options,
-                   MachineOverheads& machines) {
-  Prediction result;
-  const auto scenario = configs::load_scenario_text(name, yaml, {.overrides = options.overrides});
-  if (!scenario) {
-    result.reason = first_error(scenario.error());
-    return result;
-  }
-  const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold, {.overheads = &machines.of(*scenario)});
-  if (!outcome) {
-    result.reason = first_error(outcome.error());
-    return result;
-  }
-  if (!outcome->report) {
-    result.reason = "the step never ends";
-    return result;
-  }
-  const Report& report = *outcome->report;
-  result.kind = step_kind_of(*scenario);
-  result.seconds = to_seconds(report.step_time.mean);
-  result.tokens = static_cast<double>(report.facts.tokens_per_step);
-  result.model_flops = report.facts.model_flops.count();
-  result.hardware_flops = report.facts.hardware_flops.count();
-  for (const FlopRate peak : scenario->cluster.gpu.peak) {
-    result.peak_flop_rate = std::max(result.peak_flop_rate, peak.count() * static_cast<double>(report.gpus));
-  }
-  add_memory(report, result);
-  add_terms(report, result);
-  return result;
-}
-
 // A row's seconds of a step: as measured, or from its rate.
-void take_measured(const Prediction& prediction, const SourceRule* source, PlayedRow& played) {
+void take_measured(const StepPrediction& prediction, const SourceRule* source, PlayedRow& played) {
   const TrainingRow& row = played.row;
   const auto gpus = static_cast<double>(row.gpus.value_or(1));
   if (row.step_seconds.value_or(0.0) > 0.0) {
@@ -176,7 +69,7 @@ std::string column_of(std::string_view message) {
   return {};
 }
 
-void take(const Prediction& prediction, const TrainingConventions& conventions, PlayedRow& played) {
+void take(const StepPrediction& prediction, const TrainingConventions& conventions, PlayedRow& played) {
   if (!prediction.reason.empty()) {
     played.reason = prediction.reason;
     played.reason_column = column_of(prediction.reason);
@@ -206,17 +99,33 @@ class ScenarioPool {
     return entry->second;
   }
 
-  [[nodiscard]] std::vector<Prediction> predict_all(const CaseOptions& options) const {
-    std::vector<Prediction> predictions(scenarios_.size());
+  // Those that are wanted; the others are left empty.
+  [[nodiscard]] std::vector<StepPrediction> predict(const std::vector<bool>& wanted, const CaseOptions& options) const {
+    std::vector<StepPrediction> predictions(scenarios_.size());
+    const auto all = static_cast<std::size_t>(std::ranges::count(wanted, true));
     MachineOverheads machines;
     std::size_t done = 0;
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < scenarios_.size(); ++i) {
-      predictions[i] = predict(names_[i], scenarios_[i], options, machines);
+      if (!wanted[i]) continue;
+      predictions[i] = predict_step({names_[i], scenarios_[i], options.overrides}, machines);
 #pragma omp critical(training_rows_done)
-      if (options.progress) options.progress(++done, scenarios_.size());
+      if (options.progress) options.progress(++done, all);
     }
     return predictions;
+  }
+  [[nodiscard]] std::vector<StepPrediction> by_formulas(const std::vector<bool>& wanted,
+                                                        const CaseOptions& options) const {
+    std::vector<StepPrediction> predictions(scenarios_.size());
+    MachineOverheads machines;
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+      if (wanted[i]) predictions[i] = predict_by_formulas({names_[i], scenarios_[i], options.overrides}, machines);
+    }
+    return predictions;
+  }
+  [[nodiscard]] std::size_t size() const {
+    return scenarios_.size();
   }
 
  private:
@@ -290,12 +199,38 @@ std::vector<Variant> variants_of(const TrainingConventions& conventions, Scenari
   return variants;
 }
 
+// The scenarios of rows with at least so many variants.
+std::vector<bool> scenarios_of(const std::vector<std::vector<Variant>>& rows, std::size_t at_least, std::size_t all) {
+  std::vector<bool> wanted(all, false);
+  for (const std::vector<Variant>& variants : rows) {
+    if (variants.size() < at_least) continue;
+    for (const Variant& variant : variants) wanted[variant.scenario] = true;
+  }
+  return wanted;
+}
+
+// Variants whose steps by formulas differ by less are all simulated.
+constexpr double kFormulaMargin = 0.01;
+
+// Of variants that fit, the fastest by formulas and those that are nearly as fast. All stay where formulas predict none
+// that fits.
+void keep_fastest(const std::vector<StepPrediction>& by_formulas, std::vector<Variant>& variants) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Variant& variant : variants) {
+    const StepPrediction& prediction = by_formulas[variant.scenario];
+    if (prediction.usable()) least = std::min(least, prediction.seconds);
+  }
+  if (std::isinf(least)) return;
+  std::erase_if(variants, [&](const Variant& variant) {
+    const StepPrediction& prediction = by_formulas[variant.scenario];
+    return !prediction.usable() || prediction.seconds > least * (1.0 + kFormulaMargin);
+  });
+}
+
 // Of those that can be simulated, the fastest that fits; the first when none fits.
-const Variant& best_of(const std::vector<Variant>& variants, const std::vector<Prediction>& predictions) {
+const Variant& best_of(const std::vector<Variant>& variants, const std::vector<StepPrediction>& predictions) {
   const Variant* best = &variants.front();
-  const auto usable = [&](const Variant& variant) {
-    return predictions[variant.scenario].reason.empty() && predictions[variant.scenario].fits;
-  };
+  const auto usable = [&](const Variant& variant) { return predictions[variant.scenario].usable(); };
   for (const Variant& variant : variants) {
     const bool better = !usable(*best) || predictions[variant.scenario].seconds < predictions[best->scenario].seconds;
     if (usable(variant) && better) best = &variant;
@@ -333,7 +268,11 @@ std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const Tra
     }
     variants.push_back(variants_of(conventions, pool, played));
   }
-  const std::vector<Prediction> predictions = pool.predict_all(options);
+  const std::vector<StepPrediction> by_formulas = pool.by_formulas(scenarios_of(variants, 2, pool.size()), options);
+  for (std::vector<Variant>& of_row : variants) {
+    if (of_row.size() > 1) keep_fastest(by_formulas, of_row);
+  }
+  const std::vector<StepPrediction> predictions = pool.predict(scenarios_of(variants, 1, pool.size()), options);
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (variants[i].empty()) continue;
     const Variant& best = best_of(variants[i], predictions);

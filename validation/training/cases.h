@@ -10,16 +10,12 @@
 #include "validation/training/conventions.h"
 #include "validation/training/left_out_steps.h"
 #include "validation/training/row.h"
+#include "validation/training/step_prediction.h"
 
 namespace ringwright::validation {
 
 enum class MeasuredAs { kNothing, kStepTime, kTokens, kFlops };
 [[nodiscard]] std::string_view to_string(MeasuredAs quantity);
-
-struct TermSeconds {
-  std::string name;  // "compute", "tp", "dp", ..., "idle"
-  double seconds = 0.0;
-};
 
 struct PlayedRow {
   TrainingRow row;

@@ -74,6 +74,31 @@ TEST_F(TrainingCases, AMicroBatchThatNobodySaysIsTheFastestThatFits) {
   EXPECT_EQ(played[1].assumed.back(), "4 sequences a microbatch, the fastest that fits");
 }
 
+TEST_F(TrainingCases, OnlyMicroBatchesThatAreFastByFormulasAreSimulated) {
+  TrainingRow row = rows_[0];  // one, two or four sequences; one takes a tenth longer than four
+  row.micro_batch.reset();
+  row.accumulation.reset();
+  std::size_t simulated = 0;
+  const auto played = play_rows({row}, conventions_, {.progress = [&](std::size_t, std::size_t all) {
+                                  ++simulated;
+                                  EXPECT_LT(all, 3U);
+                                }});
+  EXPECT_GE(simulated, 1U);
+  EXPECT_TRUE(played[0].played());
+}
+
+TEST_F(TrainingCases, AllMicroBatchesAreSimulatedWhereFormulasPredictNone) {
+  TrainingRow row = rows_[0];
+  row.micro_batch.reset();
+  row.accumulation.reset();
+  std::size_t simulated = 0;
+  const auto played = play_rows({row}, conventions_,
+                                {.overrides = {"parallel.tp=7"},  // refused, formulas or not
+                                 .progress = [&](std::size_t, std::size_t) { ++simulated; }});
+  EXPECT_EQ(simulated, 3U);
+  EXPECT_FALSE(played[0].played());
+}
+
 TEST_F(TrainingCases, ExcludedRowsAreLeftOut) {
   rows_[0].split = "exclude";
   EXPECT_TRUE(play_rows({rows_[0]}, conventions_, {}).empty());
