@@ -35,16 +35,13 @@ class RailRings final : public CollectiveAlgorithm {
     const Cut cut(call.bytes, pieces(call));
     const int rings = call.layout->largest_host;
     const int leaving = leaving_ring(call, member);
-    Bytes to_neighbour;
-    for (int ring = 0; ring < rings; ++ring) {
-      if (ring != leaving) to_neighbour += cut.size(sent_piece(call, member, ring, index));
-    }
     const int host = host_of(call, member);
     const int place = place_of(call, member);
     const int forward = host % 2 == 0 ? 1 : -1;
-    out.sends.push_back({.peer = member_on(call, host, wrap(place + forward, rings)), .size = to_neighbour});
-    out.sends.push_back({.peer = next_host_peer(call, member),
-                         .size = cut.size(sent_piece(call, member, leaving, index))});
+    out.sends.push_back({.peer = member_on(call, host, wrap(place + forward, rings)),
+                         .size = bytes_to_neighbour(call, cut, member, index)});
+    out.sends.push_back(
+        {.peer = next_host_peer(call, member), .size = cut.size(sent_piece(call, member, leaving, index))});
     out.awaits.push_back({.peer = member_on(call, host, wrap(place - forward, rings)), .send = kToNeighbour});
     out.awaits.push_back({.peer = previous_host_peer(call, member), .send = kToNextHost});
   }
@@ -71,6 +68,18 @@ class RailRings final : public CollectiveAlgorithm {
   static bool reducing(const CollectiveCall& call, int index) {
     return call.kind == CollectiveKind::kReduceScatter ||
            (call.kind == CollectiveKind::kAllReduce && index < call.size() - 1);
+  }
+
+  // The slices of all rings but one.
+  static Bytes bytes_to_neighbour(const CollectiveCall& call, const Cut& cut, int member, int index) {
+    const int rings = call.layout->largest_host;
+    if (cut.even()) return (rings - 1) * cut.size(0);  // which slices they are makes no difference
+    const int leaving = leaving_ring(call, member);
+    Bytes total;
+    for (int ring = 0; ring < rings; ++ring) {
+      if (ring != leaving) total += cut.size(sent_piece(call, member, ring, index));
+    }
+    return total;
   }
 
   // Ring j traverses an even host from position j upwards and an odd one from position j - 1 downwards.
