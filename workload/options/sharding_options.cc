@@ -102,7 +102,7 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
   }
   const bool scatter = zero.boolean(
       {.name = "reduce_scatter",
-       .doc = "DeepSpeed's stages 1 and 2: off, gradients are all-reduced and each rank takes its partition",
+       .doc = "DeepSpeed: off, gradients are all-reduced and each rank takes its partition",
        .fallback = true});
   const bool together = zero.boolean(
       {.name = "use_multi_rank_bucket_allreduce",
@@ -110,9 +110,13 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
               "together, which moves twice the bytes of a reduction to each owner",
        .fallback = false});
   const bool partitions = options.zero_stage == 1 || options.zero_stage == 2;
-  for (const std::string_view key : {"reduce_scatter", "use_multi_rank_bucket_allreduce"}) {
-    if (zero.has(key) && !partitions) sharding_without_effect(zero, key, "only stages 1 and 2 use it");
+  if (zero.has("reduce_scatter") && options.zero_stage == 0) {
+    sharding_without_effect(zero, "reduce_scatter", "stage 0 all-reduces gradients");
   }
+  if (zero.has("use_multi_rank_bucket_allreduce") && !partitions) {
+    sharding_without_effect(zero, "use_multi_rank_bucket_allreduce", "only stages 1 and 2 use it");
+  }
+  options.sharding.all_reduce = !scatter;
   options.allreduce_buckets = partitions && (!scatter || together);
   // On one GPU stage 2 moves the gradients of every microbatch to the host, where the optimizer is.
   const bool offloads = zero.has("offload_optimizer");
@@ -242,6 +246,10 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   if (options.zero_stage == 3) {
     sharding.parameters = options.replicas() > 1;
     sharding.reduce_at_once = !options.overlap_grad_reduce;
+    sharding.regathers = context.training.recompute == Recompute::kFull;
+    if (sharding.all_reduce && sharding.quantized_gradients) {
+      sharding_without_effect(zero, "reduce_scatter", "zero_quantized_gradients has exchanges of its own");
+    }
     return;
   }
   warn_without_stage_3(zero);

@@ -34,9 +34,11 @@ struct ShardingOptions {
   std::int64_t prefetch = 1;               // elements gathered ahead of their use, at least one unit; 0: none
   std::int64_t max_live = INT64_MAX;       // limit of gathered elements
   std::int64_t max_reuse_distance = 0;     // a unit used again within that many elements stays gathered
+  bool regathers = false;                  // DeepSpeed: single modules of recomputed layers are released in between
   std::int64_t persistence_threshold = 0;  // smaller tensors are never sharded
   std::int64_t reduce_bucket = 0;          // elements of gradients that are reduced together; 0: unit by unit
   bool reduce_every_microbatch = true;     // off: no_sync, gradients are accumulated unsharded
+  bool all_reduce = false;                 // every rank gets all sums and stores those of its shard
   bool reduce_at_once = false;             // computation waits for every reduction: no overlap
   bool replicate_every_microbatch = true;  // off: copies are all-reduced in the last microbatch only (MiCS)
   bool quantized_weights = false;          // qwZ: int8 with block scales

@@ -15,18 +15,37 @@ bool begins_unit(const ModelChunk& part, std::size_t point) {
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
 }
 
-void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, std::int64_t threshold, ShardUnit& unit) {
+// `sharded`: tensors that are gathered, in their order.
+void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, std::int64_t threshold, ShardUnit& unit,
+                 std::vector<std::int64_t>& sharded) {
   for (const ParameterTensor& tensor : tensors) {
     if (of != UnitsOf::kAll && tensor.expert != (of == UnitsOf::kExperts)) continue;
     unit.elements += tensor.elements;
     if (!tensor.frozen) unit.gradients += tensor.elements;
-    if (tensor.elements >= threshold) unit.sharded += tensor.elements;
+    if (tensor.elements < threshold) continue;
+    unit.sharded += tensor.elements;
+    sharded.push_back(tensor.elements);
   }
+}
+
+// Elements that are gathered twice in a backward pass, for recomputation and again for the gradients. DeepSpeed's hooks
+// are those of single modules, here of tensors: one is released after its recomputation unless it is used again within
+// max_reuse_distance elements, and between its two uses are all later ones, twice (stage3.py,
+// partitioned_param_coordinator.py: __params_to_release).
+std::int64_t regathered_in(const std::vector<std::int64_t>& tensors, std::int64_t max_reuse_distance) {
+  std::int64_t regathered = 0;
+  std::int64_t later = 0;
+  for (std::size_t i = tensors.size(); i-- > 0;) {
+    if (2 * later >= max_reuse_distance) regathered += tensors[i];
+    later += tensors[i];
+  }
+  return regathered;
 }
 
 }  // namespace
 
 ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptions& options, UnitsOf of) {
+  std::vector<std::vector<std::int64_t>> of_layers;  // sharded tensors, by unit; ends are not recomputed
   for (const ModelChunk& part : parts) {
     std::vector<std::size_t>& unit_at = unit_at_.emplace_back();
     std::size_t root = units_.size();
@@ -43,15 +62,20 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
         }
         unit_at.push_back(units_.size() - 1);
       }
-      add_tensors(part.tensors[point], of, options.persistence_threshold, units_[unit_at.back()]);
+      of_layers.resize(units_.size());
+      std::vector<std::int64_t> of_end;
+      add_tensors(part.tensors[point], of, options.persistence_threshold, units_[unit_at.back()],
+                  is_end(kind) ? of_end : of_layers[unit_at.back()]);
     }
   }
   const auto padded = [&options](std::int64_t elements) {
     return (elements + options.shard - 1) / options.shard * options.shard;
   };
-  for (ShardUnit& unit : units_) {
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    ShardUnit& unit = units_[i];
     unit.padded = padded(unit.sharded);
     unit.padded_gradients = padded(unit.gradients);
+    if (options.regathers) unit.regathered = padded(regathered_in(of_layers[i], options.max_reuse_distance));
   }
 }
 

@@ -18,9 +18,10 @@ enum class UnitsOf { kAll, kDense, kExperts };
 
 struct ShardUnit {
   std::int64_t elements = 0;
-  std::int64_t gradients = 0;  // frozen tensors have none
-  std::int64_t sharded = 0;    // without tensors that are never sharded
-  std::int64_t padded = 0;    // sharded elements, a multiple of the shard group
+  std::int64_t gradients = 0;   // frozen tensors have none
+  std::int64_t sharded = 0;     // without tensors that are never sharded
+  std::int64_t padded = 0;      // sharded elements, a multiple of the shard group
+  std::int64_t regathered = 0;  // of these, between recomputation and backward pass; padded
   std::int64_t padded_gradients = 0;
   bool kept = false;  // gathered from a forward pass to the next backward pass
 };

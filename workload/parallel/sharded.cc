@@ -39,10 +39,10 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const ShardUnit& unit = units_.units()[wanted.unit];
   std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
   if (unit.padded == 0) return;
+  const std::int64_t elements = unit.padded + (wanted.pass != Pass::kForward ? unit.regathered : 0);
   const bool second_copy = channels_.secondary && wanted.pass != Pass::kForward;
   const std::vector<TaskIndex> after = host_.fetch_parameters(
-      writer, unit.padded / options_.shard,
-      options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
+      writer, elements / options_.shard, options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
   if (!second_copy && !channels_.shard) {
     CHECK(host_.fetches_parameters(), "sharded parameters need other ranks or a host to gather from");
     gathered = after.front();
@@ -52,14 +52,14 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const std::string label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters");
   if (!options_.quantized_weights || second_copy) {
     gathered = writer.collective_after(
-        channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(unit.padded * element_.parameter)}, label, after);
+        channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(elements * element_.parameter)}, label, after);
     return;
   }
-  const SectionId quantize = sections_.add(quantize_weights(sections_.context(), unit.padded / options_.shard));
-  const SectionId restore = sections_.add(restore_weights(sections_.context(), unit.padded));
+  const SectionId quantize = sections_.add(quantize_weights(sections_.context(), elements / options_.shard));
+  const SectionId restore = sections_.add(restore_weights(sections_.context(), elements));
   const TaskIndex small = writer.compute_on(channel.stream, quantize, "quantize weights", after);
   const TaskIndex all = writer.collective_after(
-      channel, {.kind = CollectiveKind::kAllGather, .bytes = int8_bytes(unit.padded)}, label, {small});
+      channel, {.kind = CollectiveKind::kAllGather, .bytes = int8_bytes(elements)}, label, {small});
   gathered = writer.compute_on(channel.stream, restore, "restore weights", {all});
 }
 
@@ -92,7 +92,7 @@ void ShardedParallel::reduce(ProgramWriter& writer) {
   const auto [padded, last] = std::exchange(pending_, Pending());
   writer.compute(sections_.add(copy_gradients(sections_.context(), padded)));
   TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded)
-                   : channels_.shard            ? scatter(writer, padded)
+                   : channels_.shard            ? sum(writer, padded)
                                                 : writer.last_computation().front();
   if (channels_.replicate && (options_.replicate_every_microbatch || last)) {
     const std::int64_t owned = padded / options_.shard;
@@ -105,10 +105,10 @@ void ShardedParallel::reduce(ProgramWriter& writer) {
   reduced_.push_back(done);
 }
 
-TaskIndex ShardedParallel::scatter(ProgramWriter& writer, std::int64_t padded) {
-  return writer.collective(*channels_.shard,
-                           {.kind = CollectiveKind::kReduceScatter, .bytes = Bytes(padded * element_.gradient)},
-                           name_ + " reduce_scatter gradients");
+TaskIndex ShardedParallel::sum(ProgramWriter& writer, std::int64_t padded) {
+  const CollectiveKind kind = options_.all_reduce ? CollectiveKind::kAllReduce : CollectiveKind::kReduceScatter;
+  return writer.collective(*channels_.shard, {.kind = kind, .bytes = Bytes(padded * element_.gradient)},
+                           name_ + (options_.all_reduce ? " all_reduce gradients" : " reduce_scatter gradients"));
 }
 
 // Quantize, exchange within the node, sum, quantize the result, exchange between nodes, sum.

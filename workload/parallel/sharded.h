@@ -49,7 +49,7 @@ class ShardedParallel {
   void gather(ProgramWriter& writer, std::size_t use);
   void collect_gradients(ProgramWriter& writer);
   void reduce(ProgramWriter& writer);
-  [[nodiscard]] TaskIndex scatter(ProgramWriter& writer, std::int64_t padded);
+  [[nodiscard]] TaskIndex sum(ProgramWriter& writer, std::int64_t padded);
   [[nodiscard]] TaskIndex scatter_quantized(ProgramWriter& writer, std::int64_t padded);
 
   SectionTable& sections_;

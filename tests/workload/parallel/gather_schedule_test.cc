@@ -10,7 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 
-
 // Three layers of 10 elements (attention 4, MLP 6) between an embedding of 7 and a head of 5.
 std::vector<ModelChunk> three_layers() {
   ModelChunk part{.number = 0, .layers = 3, .embedding = true, .head = true, .points = {}, .tensors = {}};
@@ -63,6 +62,18 @@ TEST(ShardUnits, ShardsArePaddedAndSmallTensorsMayStayWhole) {
   EXPECT_EQ(units.units()[1].padded, 8);
   EXPECT_EQ(units.persistent(), 12);
   EXPECT_EQ(units.elements(), 42);
+}
+
+// Between the two uses of the attention's 4 elements are the MLP's 6 twice; the MLP's come one after the other.
+TEST(ShardUnits, ModulesAreGatheredAgainBeyondTheReuseDistance) {
+  const auto regathered = [](std::int64_t distance) {
+    return ShardUnits(three_layers(), {.max_reuse_distance = distance, .regathers = true}).units()[1].regathered;
+  };
+  EXPECT_EQ(regathered(0), 10);
+  EXPECT_EQ(regathered(12), 4);
+  EXPECT_EQ(regathered(13), 0);
+  EXPECT_EQ(ShardUnits(three_layers(), {.max_reuse_distance = 0}).units()[1].regathered, 0);
+  EXPECT_EQ(ShardUnits(three_layers(), {.max_reuse_distance = 0, .regathers = true}).units()[0].regathered, 0);
 }
 
 TEST(GatherSchedule, GathersEveryUnitTwiceAndOneAhead) {

@@ -98,6 +98,37 @@ TEST(Sharded, BucketsOfSeveralRanksMayBeAllReduced) {
   }
 }
 
+// DeepSpeed, stage3.py: average_tensor. Each rank takes its shard of the sums.
+TEST(Sharded, Stage3MayAllReduce) {
+  const auto plan_of = [](const std::string& key) { return job_of("zero: {stage: 3" + key + "}", 4, 8).plan(); };
+  const StepPlan apart = plan_of("");
+  const StepPlan together = plan_of(", reduce_scatter: false");
+  EXPECT_GT(volume(apart, "dp", kReduceScatter), 0);
+  EXPECT_EQ(volume(together, "dp", kAllReduce), volume(apart, "dp", kReduceScatter));
+  EXPECT_EQ(volume(together, "dp", kReduceScatter), 0);
+  EXPECT_EQ(volume(together, "dp", kAllGather), volume(apart, "dp", kAllGather));
+}
+
+// Modules of a recomputed layer are released after their recomputation and gathered again, two bytes for each
+// parameter. Within the reuse distance of a layer nothing is released in between.
+TEST(Sharded, Stage3GathersModulesOfRecomputedLayersAThirdTime) {
+  const auto gathered = [](const std::string& recompute, std::int64_t distance) {
+    return volume(job_of(fmt::format("zero: {{stage: 3, stage3_param_persistence_threshold: 0, "
+                                     "stage3_max_reuse_distance: {}}}",
+                                     distance),
+                         4, 4, recompute)
+                      .plan(),
+                  "dp", kAllGather);
+  };
+  const auto parameters = [](int layers) {
+    const std::string text = small_model(layers) + "training: {global_batch: 4}\nparallel: {}\n";
+    return JobText(text, 4).plan().stage_parameters[0];
+  };
+  const std::int64_t of_layers = 4 * (parameters(5) - parameters(4));  // ends are not recomputed
+  EXPECT_EQ(gathered(", recompute: full", 0) - gathered("", 0), 2 * of_layers);
+  EXPECT_EQ(gathered(", recompute: full", 1'000'000'000), gathered("", 1'000'000'000));
+}
+
 // Two chunks per stage, groups of two microbatches: each chunk's gradients are scattered once for each of two groups.
 TEST(Sharded, GroupsOfMicrobatchesAreReducedWhenTheyHavePassedAChunk) {
   const auto scattered = [](const std::string& zero) {
