@@ -75,7 +75,7 @@ class Arrivals final : public TransferListener {
   std::vector<Duration> time_of_;
 };
 
-// The messages of one size of all lanes, each alone.
+// The messages of one size of all edges, each alone.
 void time_messages(const Scenario& scenario, const Simulation& simulation,
                    const std::vector<RingRecorder::Ring>& recorded, std::size_t size,
                    std::vector<RehearsedRing>& rings) {
@@ -83,12 +83,12 @@ void time_messages(const Scenario& scenario, const Simulation& simulation,
   const auto network = scenario.simulate.network->make({.engine = engine, .router = simulation.router()});
   Arrivals arrivals(engine);
   for (const RingRecorder::Ring& ring : recorded) {
-    for (const RingRecorder::Lane& lane : ring) {
-      if (size >= lane.sizes.size()) continue;
-      network->start({.from = lane.from,
-                      .to = lane.to,
-                      .size = lane.sizes[size],
-                      .label = lane.label,
+    for (const RingRecorder::Edge& edge : ring) {
+      if (size >= edge.sizes.size()) continue;
+      network->start({.from = edge.from,
+                      .to = edge.to,
+                      .size = edge.sizes[size],
+                      .label = edge.label,
                       .token = arrivals.expect()},
                      arrivals);
     }
@@ -96,9 +96,9 @@ void time_messages(const Scenario& scenario, const Simulation& simulation,
   engine.run();
   std::uint64_t token = 0;
   for (std::size_t r = 0; r < recorded.size(); ++r) {
-    for (std::size_t lane = 0; lane < recorded[r].size(); ++lane) {
-      if (size >= recorded[r][lane].sizes.size()) continue;
-      rings[r].lanes[lane].times.push_back(arrivals.time_of(token++));
+    for (std::size_t edge = 0; edge < recorded[r].size(); ++edge) {
+      if (size >= recorded[r][edge].sizes.size()) continue;
+      rings[r].edges[edge].times.push_back(arrivals.time_of(token++));
     }
   }
 }
@@ -109,12 +109,12 @@ std::vector<RehearsedRing> timed_rings(const Scenario& scenario, const Simulatio
   std::size_t sizes = 0;
   for (const RingRecorder::Ring& ring : recorded) {
     RehearsedRing& timed = rings.emplace_back();
-    for (const RingRecorder::Lane& lane : ring) {
-      const ClassId c = simulation.folding().ranks.class_of[lane.from.index()];
-      timed.lanes.push_back({.rank_class = c, .first = lane.first, .times = {}});
-      timed.repeats = lane.repeats;
-      timed.overhead = lane.begins - TimePoint();
-      sizes = std::max(sizes, lane.sizes.size());
+    for (const RingRecorder::Edge& edge : ring) {
+      const ClassId c = simulation.folding().ranks.class_of[edge.from.index()];
+      timed.edges.push_back({.rank_class = c, .first = edge.first, .times = {}});
+      timed.repeats = edge.repeats;
+      timed.overhead = edge.begins - TimePoint();
+      sizes = std::max(sizes, edge.sizes.size());
     }
   }
   for (std::size_t size = 0; size < sizes; ++size) time_messages(scenario, simulation, recorded, size, rings);

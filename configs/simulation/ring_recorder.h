@@ -16,8 +16,8 @@ class RingRecorder final : public NetworkModel {
  public:
   RingRecorder(const Engine& engine, NetworkModel& network) : engine_(engine), network_(network) {}
 
-  // As a RingLane, which refers to sizes of the run.
-  struct Lane {
+  // As a RingEdge, which refers to sizes of the run.
+  struct Edge {
     RankId from;
     RankId to;
     std::uint32_t label = 0;
@@ -26,7 +26,7 @@ class RingRecorder final : public NetworkModel {
     std::uint32_t repeats = 0;
     TimePoint begins;
   };
-  using Ring = std::vector<Lane>;
+  using Ring = std::vector<Edge>;
   // In the order in which they were opened.
   [[nodiscard]] const std::vector<Ring>& rings() const { return rings_; }
 
@@ -34,8 +34,8 @@ class RingRecorder final : public NetworkModel {
   void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override {
     network_.start_coupled(coupled, listener);
   }
-  [[nodiscard]] std::optional<std::uint32_t> open_ring(std::uint32_t lanes) override;
-  void start_lane(RingPlace place, const RingLane& lane, TransferListener& listener) override;
+  [[nodiscard]] std::optional<std::uint32_t> open_ring(std::uint32_t edges) override;
+  void start_edge(RingPlace place, const RingEdge& edge, TransferListener& listener) override;
   [[nodiscard]] std::uint32_t arrived_in(RingPlace place) const override { return network_.arrived_in(place); }
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return network_.given_up(); }
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return network_.usage(); }

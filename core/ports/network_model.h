@@ -54,7 +54,7 @@ struct CoupledTransfer {
 
 // One member's messages in a ring collective: `repeats` of them to the next member. Message k leaves when the member's
 // own message k-1 has arrived, and message k-1 of the member before it.
-struct RingLane {
+struct RingEdge {
   RankId from;
   RankId to;
   std::uint32_t label = 0;  // as in RouteQuery
@@ -66,7 +66,7 @@ struct RingLane {
 };
 struct RingPlace {
   std::uint32_t ring = 0;
-  std::uint32_t lane = 0;
+  std::uint32_t edge = 0;
 };
 
 class TransferListener {
@@ -107,11 +107,11 @@ class NetworkModel {
   // The messages of a ring of that many members (at least two), which wait for each other within the network. Members
   // are numbered in the order of the ring. Each of them is started once; when all have been notified, the ring's number
   // may be that of another one. Empty: the model does not do it.
-  [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(std::uint32_t /*lanes*/) { return std::nullopt; }
-  virtual void start_lane(RingPlace, const RingLane&, TransferListener&) {
+  [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(std::uint32_t /*edges*/) { return std::nullopt; }
+  virtual void start_edge(RingPlace, const RingEdge&, TransferListener&) {
     CHECK(false, "this network model has no rings");
   }
-  // How many messages of a lane have arrived; 0 before it is started. For an open ring.
+  // How many messages of an edge have arrived; 0 before it is started. For an open ring.
   [[nodiscard]] virtual std::uint32_t arrived_in(RingPlace) const { return 0; }
 
   // --- the network changes while bytes are in flight; only for models whose table entry declares it ---

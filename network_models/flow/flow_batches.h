@@ -18,7 +18,7 @@ class FlowBatches {
   FlowBatches(FlowState& state, std::size_t links, FastForward fast_forward)
       : state_(state), on_(links, kNone), fast_forward_(fast_forward) {}
 
-  // The batch, or the lane of a ring, that uses the link alone.
+  // The batch, or the edge of a ring, that uses the link alone.
   [[nodiscard]] FlowSlot on(std::uint32_t link) const { return on_[link]; }
   // Whether the flow, which has not entered its links, could have them to itself from now on.
   [[nodiscard]] bool is_free(FlowSlot flow) const;

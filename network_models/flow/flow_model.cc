@@ -40,21 +40,21 @@ void FlowModel::start_coupled(const CoupledTransfer& coupled, TransferListener& 
   expect_end_of_instant();
 }
 
-std::optional<std::uint32_t> FlowModel::open_ring(std::uint32_t lanes) {
+std::optional<std::uint32_t> FlowModel::open_ring(std::uint32_t edges) {
   if (!batches_.is_fast()) return std::nullopt;
-  return rings_.open(lanes);
+  return rings_.open(edges);
 }
 
-void FlowModel::start_lane(RingPlace place, const RingLane& lane, TransferListener& listener) {
-  const RouteQuery query{.from = lane.from, .to = lane.to, .label = lane.label};
+void FlowModel::start_edge(RingPlace place, const RingEdge& edge, TransferListener& listener) {
+  const RouteQuery query{.from = edge.from, .to = edge.to, .label = edge.label};
   const Duration latency = routes_.find(query, 1);
-  const FlowSlot flow = state_.flows.take(lane.repeats);
+  const FlowSlot flow = state_.flows.take(edge.repeats);
   state_.shares.place(flow, routes_.hops());
-  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, lane.token);
+  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, edge.token);
   row.latency = latency;
   row.in_ring = true;
   row.query = query;
-  rings_.start(place, lane, flow);
+  rings_.start(place, edge, flow);
   set_out(flow);
   expect_end_of_instant();
 }

@@ -6,7 +6,7 @@
 
 namespace ringwright::network_models {
 
-std::uint32_t FlowRings::open(std::uint32_t lanes) {
+std::uint32_t FlowRings::open(std::uint32_t edges) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(rings_.size()));
     rings_.emplace_back();
@@ -14,23 +14,23 @@ std::uint32_t FlowRings::open(std::uint32_t lanes) {
   const std::uint32_t number = free_.back();
   free_.pop_back();
   Ring& ring = rings_[number];
-  ring.timeline.lanes().assign(lanes, {});
-  ring.members.assign(lanes, {});
+  ring.timeline.edges().assign(edges, {});
+  ring.members.assign(edges, {});
   ring.started = ring.over = ring.hindered = 0;
   ring.at_once = ring.overlaps = false;
   return number;
 }
 
-void FlowRings::start(RingPlace place, const RingLane& lane, FlowSlot flow) {
+void FlowRings::start(RingPlace place, const RingEdge& edge, FlowSlot flow) {
   if (flow >= places_.size()) places_.resize(flow + 1);
   places_[flow] = place;
   Ring& ring = rings_[place.ring];
   const FlowRow& row = state_.flows[flow];
-  ring.members[place.lane] = {.flow = flow, .listener = row.listener, .token = lane.token, .order = row.order};
-  RingTimeline::Lane& timed = ring.timeline.lanes()[place.lane];
-  timed.sizes = lane.sizes;
-  timed.first = lane.first;
-  ring.messages = lane.repeats;
+  ring.members[place.edge] = {.flow = flow, .listener = row.listener, .token = edge.token, .order = row.order};
+  RingTimeline::Edge& timed = ring.timeline.edges()[place.edge];
+  timed.sizes = edge.sizes;
+  timed.first = edge.first;
+  ring.messages = edge.repeats;
   ++ring.started;
   note(place);
 }
@@ -38,22 +38,22 @@ void FlowRings::start(RingPlace place, const RingLane& lane, FlowSlot flow) {
 std::uint32_t FlowRings::arrived_in(RingPlace place) const {
   const Ring& ring = rings_[place.ring];
   RingTimeline::Walk walk;
-  if (!ring.at_once) return ring.timeline.lanes()[place.lane].done;
-  return ring.timeline.positions(state_.engine.now(), walk)[place.lane].done;
+  if (!ring.at_once) return ring.timeline.edges()[place.edge].done;
+  return ring.timeline.positions(state_.engine.now(), walk)[place.edge].done;
 }
 
 bool FlowRings::set_out(FlowSlot flow) {
   const RingPlace place = places_[flow];
   Ring& ring = rings_[place.ring];
-  Member& member = ring.members[place.lane];
+  Member& member = ring.members[place.edge];
   FlowRow& row = state_.flows[flow];
-  RingTimeline::Lane& lane = ring.timeline.lanes()[place.lane];
-  row.bytes = static_cast<double>(RingTimeline::size_of(lane, lane.done).count());
+  RingTimeline::Edge& edge = ring.timeline.edges()[place.edge];
+  row.bytes = static_cast<double>(RingTimeline::size_of(edge, edge.done).count());
   row.settled = state_.engine.now();
   member.due = row.settled + row.latency;
-  if (place.lane == 0) note(place);
-  lane.rate = state_.shares.rate_alone(flow);
-  member.alone = go_alone(flow, member.due + RingTimeline::moving_time_of(lane, lane.done));
+  if (place.edge == 0) note(place);
+  edge.rate = state_.shares.rate_alone(flow);
+  member.alone = go_alone(flow, member.due + RingTimeline::moving_time_of(edge, edge.done));
   member.queued = !member.alone;
   return member.alone;
 }
@@ -71,32 +71,32 @@ bool FlowRings::go_alone(FlowSlot flow, TimePoint arrives) {
 bool FlowRings::is_due(FlowSlot flow) const {
   const FlowRow& row = state_.flows[flow];
   const RingPlace place = places_[flow];
-  const Member& member = rings_[place.ring].members[place.lane];
+  const Member& member = rings_[place.ring].members[place.edge];
   return member.flow == flow && !row.moving && !row.batched && !member.waits && member.due == state_.engine.now();
 }
 
 void FlowRings::take_arrival(FlowSlot flow, std::vector<FlowSlot>& again, Arrivals& arrivals) {
   const RingPlace place = places_[flow];
   Ring& ring = rings_[place.ring];
-  std::vector<RingTimeline::Lane>& lanes = ring.timeline.lanes();
-  const auto count = static_cast<std::uint32_t>(lanes.size());
-  const std::uint32_t before = (place.lane + count - 1) % count;
-  const std::uint32_t after = (place.lane + 1) % count;
-  Member& member = ring.members[place.lane];
-  const std::uint32_t done = ++lanes[place.lane].done;
+  std::vector<RingTimeline::Edge>& edges = ring.timeline.edges();
+  const auto count = static_cast<std::uint32_t>(edges.size());
+  const std::uint32_t before = (place.edge + count - 1) % count;
+  const std::uint32_t after = (place.edge + 1) % count;
+  Member& member = ring.members[place.edge];
+  const std::uint32_t done = ++edges[place.edge].done;
   --state_.flows[flow].repeats;
   if (done < ring.messages) {
-    member.waits = lanes[before].done < done;
+    member.waits = edges[before].done < done;
     if (!member.waits) again.push_back(flow);
   } else {
     release(member);
-    if (lanes[before].done == ring.messages) report(ring, place.lane, arrivals);
+    if (edges[before].done == ring.messages) report(ring, place.edge, arrivals);
   }
   Member& next = ring.members[after];
-  if (next.waits && done >= lanes[after].done) {
+  if (next.waits && done >= edges[after].done) {
     next.waits = false;
     again.push_back(next.flow);
-  } else if (done == ring.messages && lanes[after].done == ring.messages && next.flow == kNone && !next.over) {
+  } else if (done == ring.messages && edges[after].done == ring.messages && next.flow == kNone && !next.over) {
     report(ring, after, arrivals);
   }
   if (ring.over == count) free_.push_back(place.ring);
@@ -111,8 +111,8 @@ void FlowRings::release(Member& member) {
   member.waits = false;
 }
 
-void FlowRings::report(Ring& ring, std::uint32_t lane, Arrivals& arrivals) {
-  Member& member = ring.members[lane];
+void FlowRings::report(Ring& ring, std::uint32_t edge, Arrivals& arrivals) {
+  Member& member = ring.members[edge];
   member.over = true;
   ++ring.over;
   arrivals.add({.order = member.order, .listener = member.listener, .token = member.token});
@@ -135,8 +135,8 @@ void FlowRings::look() {
   noted_.clear();
 }
 
-bool FlowRings::has_free_links(const Ring& ring, std::uint32_t lane) const {
-  const Member& member = ring.members[lane];
+bool FlowRings::has_free_links(const Ring& ring, std::uint32_t edge) const {
+  const Member& member = ring.members[edge];
   if (member.flow == kNone) return member.over;
   const FlowRow& row = state_.flows[member.flow];
   if (row.latency <= Duration()) return false;
@@ -148,18 +148,18 @@ bool FlowRings::has_free_links(const Ring& ring, std::uint32_t lane) const {
 }
 
 bool FlowRings::may_go_at_once(Ring& ring) const {
-  const auto lanes = static_cast<std::uint32_t>(ring.members.size());
-  if (ring.at_once || ring.over == lanes) return false;
-  for (std::uint32_t i = 0; i < lanes; ++i) {
-    const std::uint32_t lane = (ring.hindered + i) % lanes;
-    if (has_free_links(ring, lane)) continue;
-    ring.hindered = lane;
+  const auto edges = static_cast<std::uint32_t>(ring.members.size());
+  if (ring.at_once || ring.over == edges) return false;
+  for (std::uint32_t i = 0; i < edges; ++i) {
+    const std::uint32_t edge = (ring.hindered + i) % edges;
+    if (has_free_links(ring, edge)) continue;
+    ring.hindered = edge;
     return false;
   }
   return true;
 }
 
-// False: its lanes share some, now and always.
+// False: its edges share some, now and always.
 bool FlowRings::claim_links(Ring& ring) {
   for (const Member& member : ring.members) {
     if (member.flow == kNone || member.alone || batches_.claim(member.flow)) continue;
@@ -174,23 +174,23 @@ bool FlowRings::claim_links(Ring& ring) {
 
 void FlowRings::go_at_once(Ring& ring) {
   const TimePoint now = state_.engine.now();
-  const auto lanes = static_cast<std::uint32_t>(ring.members.size());
+  const auto edges = static_cast<std::uint32_t>(ring.members.size());
   ring.at_once = true;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) take_state(ring, lane);
+  for (std::uint32_t edge = 0; edge < edges; ++edge) take_state(ring, edge);
   ring.timeline.begin(now, ring.messages);
   const std::span<const TimePoint> ends = ring.timeline.ends(walk_);
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const FlowSlot flow = ring.members[lane].flow;
-    if (flow != kNone) state_.ends.set(flow, std::max(ends[lane], ends[(lane + lanes - 1) % lanes]));
+  for (std::uint32_t edge = 0; edge < edges; ++edge) {
+    const FlowSlot flow = ring.members[edge].flow;
+    if (flow != kNone) state_.ends.set(flow, std::max(ends[edge], ends[(edge + edges - 1) % edges]));
   }
 }
 
-// The lane at this moment, for the timeline; its message leaves the links.
-void FlowRings::take_state(Ring& ring, std::uint32_t lane) {
-  Member& member = ring.members[lane];
+// The edge at this moment, for the timeline; its message leaves the links.
+void FlowRings::take_state(Ring& ring, std::uint32_t edge) {
+  Member& member = ring.members[edge];
   if (member.flow == kNone) return;
   FlowRow& row = state_.flows[member.flow];
-  RingTimeline::Lane& timed = ring.timeline.lanes()[lane];
+  RingTimeline::Edge& timed = ring.timeline.edges()[edge];
   timed.latency = row.latency;
   timed.rate = state_.shares.rate_alone(member.flow);
   timed.flies = !member.waits;
@@ -207,30 +207,30 @@ void FlowRings::take_state(Ring& ring, std::uint32_t lane) {
   row.batched = true;
 }
 
-FlowRings::Flight FlowRings::flight(const Ring& ring, std::uint32_t lane, const RingTimeline::Position& position,
+FlowRings::Flight FlowRings::flight(const Ring& ring, std::uint32_t edge, const RingTimeline::Position& position,
                                     TimePoint now) const {
   if (!position.flies) return {};
-  const RingTimeline::Lane& timed = ring.timeline.lanes()[lane];
-  const Member& member = ring.members[lane];
+  const RingTimeline::Edge& timed = ring.timeline.edges()[edge];
+  const Member& member = ring.members[edge];
   TimePoint since = position.left + timed.latency;
   if (position.done == timed.done && timed.flies) since = member.moved ? ring.timeline.since() : member.due;
   return {.moves = since <= now, .since = since};
 }
 
 // What has arrived since the ring goes at once.
-RingTimeline::Work FlowRings::work_of(const Ring& ring, std::uint32_t lane, std::uint32_t done) const {
-  const RingTimeline::Lane& timed = ring.timeline.lanes()[lane];
+RingTimeline::Work FlowRings::work_of(const Ring& ring, std::uint32_t edge, std::uint32_t done) const {
+  const RingTimeline::Edge& timed = ring.timeline.edges()[edge];
   RingTimeline::Work work = RingTimeline::work_of(timed, done);
-  if (ring.members[lane].moved && done > timed.done) {
+  if (ring.members[edge].moved && done > timed.done) {
     work.busy += timed.arrives - ring.timeline.since() - RingTimeline::moving_time_of(timed, timed.done);
   }
   return work;
 }
 
-void FlowRings::book(const Ring& ring, std::uint32_t lane, std::uint32_t done) {
-  const RingTimeline::Work work = work_of(ring, lane, done);
-  fast_forwarded_ += done - ring.timeline.lanes()[lane].done;
-  for (const LinkShare& hop : state_.shares.route(ring.members[lane].flow)) {
+void FlowRings::book(const Ring& ring, std::uint32_t edge, std::uint32_t done) {
+  const RingTimeline::Work work = work_of(ring, edge, done);
+  fast_forwarded_ += done - ring.timeline.edges()[edge].done;
+  for (const LinkShare& hop : state_.shares.route(ring.members[edge].flow)) {
     state_.meters.carry(hop.link, hop.share * static_cast<double>(work.bytes.count()));
     state_.meters.add_busy(hop.link, work.busy);
   }
@@ -240,26 +240,26 @@ void FlowRings::end(FlowSlot flow, std::vector<FlowSlot>& again, Arrivals& arriv
   const RingPlace place = places_[flow];
   Ring& ring = rings_[place.ring];
   state_.flows[flow].batched = false;
-  if (ring.members[place.lane].alone) {
-    end_alone(flow, ring, place.lane);
+  if (ring.members[place.edge].alone) {
+    end_alone(flow, ring, place.edge);
     return take_arrival(flow, again, arrivals);
   }
   if (ring.at_once) {
-    book(ring, place.lane, ring.messages);
+    book(ring, place.edge, ring.messages);
     batches_.release(flow);
   }
-  release(ring.members[place.lane]);
-  report(ring, place.lane, arrivals);
+  release(ring.members[place.edge]);
+  report(ring, place.edge, arrivals);
   if (ring.over == ring.members.size()) free_.push_back(place.ring);
 }
 
-void FlowRings::end_alone(FlowSlot flow, Ring& ring, std::uint32_t lane) {
+void FlowRings::end_alone(FlowSlot flow, Ring& ring, std::uint32_t edge) {
   const FlowRow& row = state_.flows[flow];
-  ring.members[lane].alone = false;
+  ring.members[edge].alone = false;
   batches_.release(flow);
   for (const LinkShare& hop : state_.shares.route(flow)) {
     state_.meters.carry(hop.link, hop.share * row.bytes);
-    state_.meters.add_busy(hop.link, state_.engine.now() - ring.members[lane].due);
+    state_.meters.add_busy(hop.link, state_.engine.now() - ring.members[edge].due);
   }
 }
 
@@ -287,39 +287,39 @@ std::span<const FlowSlot> FlowRings::split(FlowSlot flow) {
   const RingPlace place = places_[flow];
   Ring& ring = rings_[place.ring];
   entering_.clear();
-  if (Member& member = ring.members[place.lane]; member.alone) {
-    if (split_alone(flow, member, ring.timeline.lanes()[place.lane].rate)) entering_.push_back(flow);
+  if (Member& member = ring.members[place.edge]; member.alone) {
+    if (split_alone(flow, member, ring.timeline.edges()[place.edge].rate)) entering_.push_back(flow);
     return entering_;
   }
-  if (!ring.at_once) return entering_;  // it was split at this instant, and this lane ends now
-  const auto lanes = static_cast<std::uint32_t>(ring.members.size());
+  if (!ring.at_once) return entering_;  // it was split at this instant, and this edge ends now
+  const auto edges = static_cast<std::uint32_t>(ring.members.size());
   ring.at_once = false;
   const TimePoint now = state_.engine.now();
   const std::span<const RingTimeline::Position> positions = ring.timeline.positions(now, walk_);
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const Member& member = ring.members[lane];
+  for (std::uint32_t edge = 0; edge < edges; ++edge) {
+    const Member& member = ring.members[edge];
     if (member.flow == kNone) continue;
-    book(ring, lane, positions[lane].done);
+    book(ring, edge, positions[edge].done);
     batches_.release(member.flow);
   }
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    const bool ends_now = positions[lane].done == ring.messages &&
-                          positions[(lane + lanes - 1) % lanes].done == ring.messages;
-    if (ring.members[lane].flow != kNone && !ends_now) resume(ring, lane, positions[lane]);
-    ring.timeline.lanes()[lane].done = positions[lane].done;
+  for (std::uint32_t edge = 0; edge < edges; ++edge) {
+    const bool ends_now = positions[edge].done == ring.messages &&
+                          positions[(edge + edges - 1) % edges].done == ring.messages;
+    if (ring.members[edge].flow != kNone && !ends_now) resume(ring, edge, positions[edge]);
+    ring.timeline.edges()[edge].done = positions[edge].done;
   }
   return entering_;
 }
 
-// The lane goes on message by message.
-void FlowRings::resume(Ring& ring, std::uint32_t lane, const RingTimeline::Position& position) {
-  Member& member = ring.members[lane];
-  const RingTimeline::Lane& timed = ring.timeline.lanes()[lane];
+// The edge goes on message by message.
+void FlowRings::resume(Ring& ring, std::uint32_t edge, const RingTimeline::Position& position) {
+  Member& member = ring.members[edge];
+  const RingTimeline::Edge& timed = ring.timeline.edges()[edge];
   const FlowSlot flow = member.flow;
   FlowRow& row = state_.flows[flow];
   const TimePoint now = state_.engine.now();
   const bool is_first = position.done == timed.done && timed.flies;
-  const Flight message = flight(ring, lane, position, now);
+  const Flight message = flight(ring, edge, position, now);
   state_.ends.erase(flow);
   row.batched = false;
   if (position.done == ring.messages) return release(member);
@@ -352,7 +352,7 @@ void FlowRings::resume(Ring& ring, std::uint32_t lane, const RingTimeline::Posit
 std::uint64_t FlowRings::phase(FlowSlot flow) const {
   const RingPlace place = places_[flow];
   const Ring& ring = rings_[place.ring];
-  const Member& member = ring.members[place.lane];
+  const Member& member = ring.members[place.edge];
   return (member.waits ? 1U : 0U) + (ring.at_once && member.moved ? 2U : 0U) + (ring.at_once ? 4U : 0U) +
          (member.alone ? 8U : 0U);
 }
@@ -364,11 +364,11 @@ void FlowRings::add_to(std::vector<LinkUsage>& usage) const {
     if (ring.over == ring.members.size()) continue;
     std::span<const RingTimeline::Position> positions;
     if (ring.at_once) positions = ring.timeline.positions(now, walk);
-    for (std::uint32_t lane = 0; lane < ring.members.size(); ++lane) {
-      const Member& member = ring.members[lane];
+    for (std::uint32_t edge = 0; edge < ring.members.size(); ++edge) {
+      const Member& member = ring.members[edge];
       if (member.flow == kNone || (!ring.at_once && !member.alone)) continue;
-      const Carried carried = ring.at_once ? carried_at_once(ring, lane, positions[lane])
-                                           : carried_in(now - member.due, ring.timeline.lanes()[lane].rate);
+      const Carried carried = ring.at_once ? carried_at_once(ring, edge, positions[edge])
+                                           : carried_in(now - member.due, ring.timeline.edges()[edge].rate);
       for (const LinkShare& hop : state_.shares.route(member.flow)) {
         usage[hop.link].bytes += hop.share * carried.bytes;
         usage[hop.link].busy += carried.busy;
@@ -382,16 +382,16 @@ FlowRings::Carried FlowRings::carried_in(Duration time, double rate) {
   return {.bytes = rate * to_seconds(time), .busy = time};
 }
 
-FlowRings::Carried FlowRings::carried_at_once(const Ring& ring, std::uint32_t lane,
+FlowRings::Carried FlowRings::carried_at_once(const Ring& ring, std::uint32_t edge,
                                               const RingTimeline::Position& position) const {
   const TimePoint now = state_.engine.now();
-  const RingTimeline::Lane& timed = ring.timeline.lanes()[lane];
-  const RingTimeline::Work work = work_of(ring, lane, position.done);
+  const RingTimeline::Edge& timed = ring.timeline.edges()[edge];
+  const RingTimeline::Work work = work_of(ring, edge, position.done);
   Carried carried{.bytes = static_cast<double>(work.bytes.count()), .busy = work.busy};
-  const Flight message = flight(ring, lane, position, now);
+  const Flight message = flight(ring, edge, position, now);
   if (!message.moves) return carried;
-  const FlowRow& row = state_.flows[ring.members[lane].flow];
-  const bool was_moving = position.done == timed.done && timed.flies && ring.members[lane].moved;
+  const FlowRow& row = state_.flows[ring.members[edge].flow];
+  const bool was_moving = position.done == timed.done && timed.flies && ring.members[edge].moved;
   carried.bytes += was_moving ? row.bytes - row.remaining_at(now) : timed.rate * to_seconds(now - message.since);
   carried.busy += now - message.since;
   return carried;

@@ -34,7 +34,7 @@ struct alignas(64) FlowRow {
   bool moving = false;   // its latency is paid, its bytes have not all arrived
   bool batched = false;  // all repeats at once, from `settled` on
   bool stands = false;   // stalled, its NICs retry; its end is the time at which they give it up
-  bool in_ring = false;  // a lane of a ring
+  bool in_ring = false;  // an edge of a ring
   // It goes on with the rate, the remaining bytes as of `settled` and the end that it had while it went at once; they
   // hold unless its rate changes.
   bool resumed = false;

@@ -1,8 +1,8 @@
 // The messages of an undisturbed ring, one after another: when each arrives if no other flow uses its links.
 //
-// Message k of a lane leaves at max(A(k-1), A'(k-1)), where A are the arrivals of its own messages and A' those of the
-// lane before it, and takes its latency and its bytes at the rate of the lane's links: a recursion of maxima and sums,
-// in whole picoseconds. When all lanes have moved on by the same time with a message, they do with all that follow (the
+// Message k of an edge leaves at max(A(k-1), A'(k-1)), where A are the arrivals of its own messages and A' those of the
+// edge before it, and takes its latency and its bytes at the rate of the edge's links: a recursion of maxima and sums,
+// in whole picoseconds. When all edges have moved on by the same time with a message, they do with all that follow (the
 // recursion is linear over max and plus: Baccelli, Cohen, Olsder and Quadrat, "Synchronization and Linearity", 1992,
 // section 3.7), and these are skipped.
 #pragma once
@@ -17,14 +17,14 @@ namespace ringwright::network_models {
 
 class RingTimeline {
  public:
-  // A lane at the moment `since`.
-  struct Lane {
+  // An edge at the moment `since`.
+  struct Edge {
     std::uint32_t done = 0;  // messages that have arrived
     bool flies = false;      // message number `done` is on its way
     TimePoint arrives;       // then
     Duration latency;
     double rate = 0.0;  // bytes per second
-    // As in RingLane.
+    // As in RingEdge.
     std::span<const Bytes> sizes;
     std::uint32_t first = 0;
   };
@@ -33,7 +33,7 @@ class RingTimeline {
     bool flies = false;
     TimePoint left;  // when message number `done` did; for one that was not on its way at `since`
   };
-  // Memory for the questions below, by lane; their answers are valid until the next one.
+  // Memory for the questions below, by edge; their answers are valid until the next one.
   struct Walk {
     // The last time computed: most messages have the same size.
     struct Known {
@@ -49,36 +49,36 @@ class RingTimeline {
   };
 
   // In the order of the ring.
-  [[nodiscard]] std::vector<Lane>& lanes() { return lanes_; }
-  [[nodiscard]] const std::vector<Lane>& lanes() const { return lanes_; }
-  // The state of all lanes is that of this moment; each has that many messages.
+  [[nodiscard]] std::vector<Edge>& edges() { return edges_; }
+  [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
+  // The state of all edges is that of this moment; each has that many messages.
   void begin(TimePoint since, std::uint32_t messages);
   [[nodiscard]] TimePoint since() const { return since_; }
 
-  // By lane: when its last message arrives; `since` if it has.
+  // By edge: when its last message arrives; `since` if it has.
   [[nodiscard]] std::span<const TimePoint> ends(Walk& walk) const;
-  // By lane, at a moment from `since` on; what arrives or leaves then has.
+  // By edge, at a moment from `since` on; what arrives or leaves then has.
   [[nodiscard]] std::span<const Position> positions(TimePoint now, Walk& walk) const;
 
-  [[nodiscard]] static Bytes size_of(const Lane& lane, std::uint32_t message) {
-    const auto sizes = static_cast<std::uint32_t>(lane.sizes.size());
-    return sizes == 1 ? lane.sizes.front() : lane.sizes[(lane.first + sizes - message % sizes) % sizes];
+  [[nodiscard]] static Bytes size_of(const Edge& edge, std::uint32_t message) {
+    const auto sizes = static_cast<std::uint32_t>(edge.sizes.size());
+    return sizes == 1 ? edge.sizes.front() : edge.sizes[(edge.first + sizes - message % sizes) % sizes];
   }
-  // From entering the lane's links to its end.
-  [[nodiscard]] static Duration moving_time_of(const Lane& lane, std::uint32_t message);
-  // Of the messages of a lane from number `done` to before `end`.
+  // From entering the edge's links to its end.
+  [[nodiscard]] static Duration moving_time_of(const Edge& edge, std::uint32_t message);
+  // Of the messages of an edge from number `done` to before `end`.
   struct Work {
     Bytes bytes;
     Duration busy;  // in the links
   };
-  [[nodiscard]] static Work work_of(const Lane& lane, std::uint32_t end);
+  [[nodiscard]] static Work work_of(const Edge& edge, std::uint32_t end);
 
  private:
   void restart(Walk& walk) const;
   void take_message(Walk& walk) const;
   void skip_equal(TimePoint until, Walk& walk) const;
 
-  std::vector<Lane> lanes_;
+  std::vector<Edge> edges_;
   TimePoint since_;
   std::uint32_t messages_ = 0;
   std::uint32_t regular_from_ = 0;  // no message from this one on was on its way at `since`

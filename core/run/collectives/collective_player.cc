@@ -95,7 +95,7 @@ void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   enter_steps(slot);
 }
 
-// All steps as one lane of a ring, which waits for the others within the network.
+// All steps as one edge of a ring, which waits for the others within the network.
 bool CollectivePlayer::start_ring(std::uint32_t slot, const RingSteps& ring) {
   Call& call = calls_[slot];
   call.ring = rings_.start({.request = call.request, .ring = ring, .steps = call.steps, .token = make_token(slot, 0)},

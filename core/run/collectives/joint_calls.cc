@@ -9,7 +9,7 @@
 namespace ringwright {
 
 JointCalls::JointCalls(PlayedJob& job)
-    : job_(job), roster_(job), lanes_(job.classes.count() * job.graph.dimensions.size()) {}
+    : job_(job), roster_(job), edges_(job.classes.count() * job.graph.dimensions.size()) {}
 
 bool JointCalls::join(const CollectiveRequest& request) {
   if (free_calls_.empty()) {
@@ -19,12 +19,12 @@ bool JointCalls::join(const CollectiveRequest& request) {
   const std::uint32_t slot = free_calls_.back();
   free_calls_.pop_back();
   calls_[slot] = {.request = request, .active = true};
-  lane(request, request.rank_class).push_back(slot);
+  edge(request, request.rank_class).push_back(slot);
   return roster_.come(request.rank_class, request.dimension, request.sequence, 0);
 }
 
 std::uint32_t JointCalls::find(const CollectiveRequest& request, ClassId c) {
-  for (const std::uint32_t slot : lane(request, c)) {
+  for (const std::uint32_t slot : edge(request, c)) {
     if (calls_[slot].request.sequence == request.sequence) return slot;
   }
   CHECK(false, "a member of a full group has no call");
@@ -59,7 +59,7 @@ void JointCalls::finish(std::uint32_t slot) {
   Call& call = calls_[slot];
   const CollectiveRequest request = call.request;
   call.active = false;
-  std::erase(lane(request, request.rank_class), slot);
+  std::erase(edge(request, request.rank_class), slot);
   free_calls_.push_back(slot);
   job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
   job_.listener.on_communication_ended(request.rank_class, request.task);
@@ -78,7 +78,7 @@ std::string JointCalls::waits_for(ClassId rank_class, std::uint32_t task) const 
     std::string ranks;
     for (const RankId rank : job_.group_of(rank_class, request.dimension)) {
       const ClassId c = job_.classes.class_of[rank.index()];
-      const auto& slots = lanes_[c.index() * job_.graph.dimensions.size() + request.dimension.index()];
+      const auto& slots = edges_[c.index() * job_.graph.dimensions.size() + request.dimension.index()];
       const bool has_come = std::ranges::any_of(
           slots, [&](std::uint32_t slot) { return calls_[slot].request.sequence == request.sequence; });
       if (!has_come) ranks += fmt::format("{}{}", ranks.empty() ? "" : ", ", rank.value);

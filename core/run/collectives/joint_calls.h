@@ -55,8 +55,8 @@ class JointCalls final : public CopyBlockListener {
     double lag = 0.0;    // of the member's thread blocks then
   };
 
-  [[nodiscard]] std::vector<std::uint32_t>& lane(const CollectiveRequest& request, ClassId c) {
-    return lanes_[c.index() * job_.graph.dimensions.size() + request.dimension.index()];
+  [[nodiscard]] std::vector<std::uint32_t>& edge(const CollectiveRequest& request, ClassId c) {
+    return edges_[c.index() * job_.graph.dimensions.size() + request.dimension.index()];
   }
   [[nodiscard]] std::uint32_t find(const CollectiveRequest& request, ClassId c);
   void finish(std::uint32_t slot);
@@ -66,7 +66,7 @@ class JointCalls final : public CopyBlockListener {
   GroupRoster roster_;
   std::deque<Call> calls_;  // slots, reused
   std::vector<std::uint32_t> free_calls_;
-  std::vector<std::vector<std::uint32_t>> lanes_;  // by class, by dimension: slots of its active calls
+  std::vector<std::vector<std::uint32_t>> edges_;  // by class, by dimension: slots of its active calls
   std::vector<std::uint32_t> begun_;               // of the last begin()
 };
 

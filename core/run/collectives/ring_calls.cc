@@ -37,16 +37,16 @@ RingCalls::RingCalls(PlayedJob& job, GroupRoster& roster)
 std::optional<RingPlace> RingCalls::start(const Call& call, TransferListener& listener) {
   const CollectiveRequest& request = call.request;
   const Seat& seat = seat_of(call);
-  if (seat.lanes == 0) return std::nullopt;
+  if (seat.edges == 0) return std::nullopt;
   const std::optional<std::uint32_t> ring = join(seat, request.sequence);
   if (!ring) return std::nullopt;
-  const RingPlace place{.ring = *ring, .lane = seat.lane};
+  const RingPlace place{.ring = *ring, .edge = seat.edge};
   job_.sent[request.rank_class.index()][request.dimension.index()] += seat.sent;
   job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps);
   const std::size_t next = wrapped(seat.position + 1, call.ring.members.size());
   const auto& group = job_.group_of(request.rank_class, request.dimension);
   const std::size_t first = wrapped(seat.position + call.ring.shift, call.ring.sizes.size());
-  job_.network.start_lane(place,
+  job_.network.start_edge(place,
                           {.from = job_.rank_of(request.rank_class),
                            .to = group[static_cast<std::size_t>(call.ring.members[next])],
                            .label = collective_label(request.dimension),
@@ -63,13 +63,13 @@ std::optional<std::uint32_t> RingCalls::join(const Seat& seat, std::uint64_t seq
   std::vector<Open>& open = open_[seat.group];
   auto found = std::ranges::find(open, sequence, &Open::sequence);
   if (found == open.end()) {
-    const std::optional<std::uint32_t> ring = job_.network.open_ring(seat.lanes);
+    const std::optional<std::uint32_t> ring = job_.network.open_ring(seat.edges);
     if (!ring) return std::nullopt;
     open.push_back({.sequence = sequence, .ring = *ring});
     found = open.end() - 1;
   }
   const std::uint32_t ring = found->ring;
-  if (++found->started == seat.lanes) open.erase(found);
+  if (++found->started == seat.edges) open.erase(found);
   return ring;
 }
 
@@ -87,10 +87,10 @@ void RingCalls::seat_group(const Call& call) {
   const std::span<const ClassId> classes = roster_.classes_of_group(call.request.rank_class, dimension);
   const std::vector<ClassId> order = classes_along(call, classes.front());
   bool in_order = order.size() > 1;
-  for (std::size_t lane = 0; lane < order.size() && in_order; ++lane) {
+  for (std::size_t edge = 0; edge < order.size() && in_order; ++edge) {
     std::vector<ClassId> expected = order;
-    std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(lane), expected.end());
-    in_order = classes_along(call, order[lane]) == expected;
+    std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(edge), expected.end());
+    in_order = classes_along(call, order[edge]) == expected;
   }
   open_.emplace_back();
   for (const ClassId c : classes) {
@@ -99,8 +99,8 @@ void RingCalls::seat_group(const Call& call) {
               .group = static_cast<std::uint32_t>(open_.size() - 1),
               .position = position};
     if (in_order) {
-      seat.lane = static_cast<std::uint32_t>(std::ranges::find(order, c) - order.begin());
-      seat.lanes = static_cast<std::uint32_t>(order.size());
+      seat.edge = static_cast<std::uint32_t>(std::ranges::find(order, c) - order.begin());
+      seat.edges = static_cast<std::uint32_t>(order.size());
       seat.sent = bytes_sent(call.ring, position, call.steps);
     }
     seats(c, dimension).push_back(seat);

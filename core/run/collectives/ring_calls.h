@@ -1,7 +1,7 @@
 // Calls whose steps are those of a ring, given to the network as one: it moves the messages of all members by itself,
 // and reports the end of each member's.
 //
-// Where ranks are folded, a lane is a class: the classes of a group follow each other along the ring in a fixed order,
+// Where ranks are folded, an edge is a class: the classes of a group follow each other along the ring in a fixed order,
 // once or several times around.
 #pragma once
 
@@ -37,8 +37,8 @@ class RingCalls {
   // A class among those of its group, in the order of one ring.
   struct Seat {
     std::uint32_t spec = 0;  // the first equal one
-    std::uint32_t lane = 0;
-    std::uint32_t lanes = 0;  // 0: no ring
+    std::uint32_t edge = 0;
+    std::uint32_t edges = 0;  // 0: no ring
     std::uint32_t group = 0;  // index into open_
     int position = 0;         // in the ring of its representative's group
     Bytes sent;               // in one call

@@ -141,7 +141,7 @@ bool PassFollower::end_collective(const Task& task) {
     Member& member = members_[m];
     if (member.call->ring == RehearsedCall::kNoRing) {
       end_task(task, member.begin + member.call->time, member.begin, member);
-    } else if (member.call->lane == 0) {
+    } else if (member.call->edge == 0) {
       all_join = end_ring(task, inputs_.rehearsed->rings[member.call->ring]) && all_join;
     }
   }
@@ -149,37 +149,37 @@ bool PassFollower::end_collective(const Task& task) {
 }
 
 bool PassFollower::end_ring(const Task& task, const RehearsedRing& ring) {
-  const std::size_t lanes = ring.lanes.size();
-  arrived_.resize(lanes);
+  const std::size_t edges = ring.edges.size();
+  arrived_.resize(edges);
   Duration joined = kNeverLate;  // all have
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    const Member& member = members_[member_of_[ring.lanes[lane].rank_class.index()]];
+  for (std::size_t edge = 0; edge < edges; ++edge) {
+    const Member& member = members_[member_of_[ring.edges[edge].rank_class.index()]];
     const Duration calls = member.start.begin + member.begin;
     joined = std::max(joined, calls);
-    arrived_[lane] = calls + ring.overhead;
+    arrived_[edge] = calls + ring.overhead;
   }
   move_messages(ring);
   bool all_join = true;
-  for (std::size_t lane = 0; lane < lanes; ++lane) {
-    Member& member = members_[member_of_[ring.lanes[lane].rank_class.index()]];
-    const Duration end = std::max(arrived_[lane], arrived_[(lane + lanes - 1) % lanes]);
+  for (std::size_t edge = 0; edge < edges; ++edge) {
+    Member& member = members_[member_of_[ring.edges[edge].rank_class.index()]];
+    const Duration end = std::max(arrived_[edge], arrived_[(edge + edges - 1) % edges]);
     all_join = all_join && end > joined;
     end_task(task, end - member.start.begin, std::min(joined, end) - member.start.begin, member);
   }
   return all_join;
 }
 
-// From the moments at which the lanes' first messages leave to those at which their last ones arrive.
+// From the moments at which the edges' first messages leave to those at which their last ones arrive.
 void PassFollower::move_messages(const RehearsedRing& ring) {
-  const std::size_t lanes = ring.lanes.size();
-  arrives_.resize(lanes);
+  const std::size_t edges = ring.edges.size();
+  arrives_.resize(edges);
   for (std::uint32_t message = 0; message < ring.repeats; ++message) {
-    for (std::size_t i = 0; i < lanes; ++i) {
-      const RehearsedRing::Lane& lane = ring.lanes[i];
-      const auto sizes = static_cast<std::uint32_t>(lane.times.size());
+    for (std::size_t i = 0; i < edges; ++i) {
+      const RehearsedRing::Edge& edge = ring.edges[i];
+      const auto sizes = static_cast<std::uint32_t>(edge.times.size());
       const Duration time =
-          sizes == 1 ? lane.times.front() : lane.times[(lane.first + sizes - message % sizes) % sizes];
-      const Duration before = message == 0 ? arrived_[i] : arrived_[(i + lanes - 1) % lanes];
+          sizes == 1 ? edge.times.front() : edge.times[(edge.first + sizes - message % sizes) % sizes];
+      const Duration before = message == 0 ? arrived_[i] : arrived_[(i + edges - 1) % edges];
       arrives_[i] = std::max(arrived_[i], before) + time;
     }
     std::swap(arrived_, arrives_);

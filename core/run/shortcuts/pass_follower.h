@@ -90,7 +90,7 @@ class PassFollower {
   std::vector<Member> members_;
   std::size_t count_ = 0;                 // of them
   std::vector<std::uint32_t> member_of_;  // by class
-  std::vector<Duration> arrived_;         // by lane, of the message before
+  std::vector<Duration> arrived_;         // by edge, of the message before
   std::vector<Duration> arrives_;         // of this one
 };
 

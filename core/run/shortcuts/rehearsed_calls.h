@@ -12,15 +12,15 @@
 
 namespace ringwright {
 
-// A ring of classes. Message k of a lane leaves when the lane's own message k-1 and that of the lane before have
-// arrived (RingLane).
+// A ring of classes. Message k of an edge leaves when the edge's own message k-1 and that of the edge before have
+// arrived (RingEdge).
 struct RehearsedRing {
-  struct Lane {
+  struct Edge {
     ClassId rank_class;
     std::uint32_t first = 0;      // message k takes times[(first - k) modulo their number]
     std::vector<Duration> times;  // from its start to its arrival
   };
-  std::vector<Lane> lanes;    // in the order of the ring
+  std::vector<Edge> edges;    // in the order of the ring
   std::uint32_t repeats = 0;  // messages of each
   Duration overhead;          // from a member's call to its first message
 };
@@ -38,7 +38,7 @@ struct RehearsedCall {
   std::uint64_t messages = 0;
   std::vector<Link> links;  // that it uses; none where the network model shares none and link usage is not reported
   std::uint32_t ring = kNoRing;  // index into RehearsedCalls::rings; none: the members are of one class
-  std::uint32_t lane = 0;        // of that ring
+  std::uint32_t edge = 0;        // of that ring
 };
 
 struct RehearsedCalls {

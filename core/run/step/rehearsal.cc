@@ -74,10 +74,10 @@ bool Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>
     for (const LinkId link : links_of[c]) call.links.push_back({.link = link, .usage = run.usage[link.index()]});
   }
   for (RehearsedRing& ring : rings) {
-    for (std::uint32_t lane = 0; lane < ring.lanes.size(); ++lane) {
-      RehearsedCall& call = calls_.of_class[ring.lanes[lane].rank_class.index()].back();
+    for (std::uint32_t edge = 0; edge < ring.edges.size(); ++edge) {
+      RehearsedCall& call = calls_.of_class[ring.edges[edge].rank_class.index()].back();
       call.ring = static_cast<std::uint32_t>(calls_.rings.size());
-      call.lane = lane;
+      call.edge = edge;
     }
     calls_.rings.push_back(std::move(ring));
   }

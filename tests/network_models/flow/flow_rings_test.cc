@@ -1,4 +1,4 @@
-// Rings in the flow model: their lanes end at the same picosecond as when a listener sends each message after those it
+// Rings in the flow model: their edges end at the same picosecond as when a listener sends each message after those it
 // waits for have arrived, whatever else uses their links and whenever.
 #include <algorithm>
 #include <memory>
@@ -39,19 +39,19 @@ class Star final : public Router {
 
 struct Ring {
   std::vector<std::size_t> ranks;
-  std::vector<TimePoint> starts;  // by lane
+  std::vector<TimePoint> starts;  // by edge
   std::vector<Bytes> sizes;
   std::uint32_t messages = 1;
-  std::uint32_t first = 0;  // of lane 0
+  std::uint32_t first = 0;  // of edge 0
 
-  [[nodiscard]] std::size_t lanes() const { return ranks.size(); }
-  [[nodiscard]] RankId to(std::size_t lane) const { return RankId(ranks[(lane + 1) % lanes()]); }
-  [[nodiscard]] std::uint32_t first_of(std::size_t lane) const {
-    return static_cast<std::uint32_t>((first + lane) % sizes.size());
+  [[nodiscard]] std::size_t edges() const { return ranks.size(); }
+  [[nodiscard]] RankId to(std::size_t edge) const { return RankId(ranks[(edge + 1) % edges()]); }
+  [[nodiscard]] std::uint32_t first_of(std::size_t edge) const {
+    return static_cast<std::uint32_t>((first + edge) % sizes.size());
   }
-  [[nodiscard]] Bytes size(std::size_t lane, std::uint32_t message) const {
+  [[nodiscard]] Bytes size(std::size_t edge, std::uint32_t message) const {
     const auto n = static_cast<std::uint32_t>(sizes.size());
-    return sizes[(first_of(lane) + n - message % n) % n];
+    return sizes[(first_of(edge) + n - message % n) % n];
   }
 };
 
@@ -87,9 +87,9 @@ class Player final : public TransferListener {
     ends_.resize(traffic.messages.size());
     for (std::size_t ring = 0; ring < traffic.rings.size(); ++ring) {
       number_of_.emplace_back();
-      left_.emplace_back(traffic.rings[ring].lanes());
-      arrived_.emplace_back(traffic.rings[ring].lanes());
-      ring_ends_.emplace_back(traffic.rings[ring].lanes());
+      left_.emplace_back(traffic.rings[ring].edges());
+      arrived_.emplace_back(traffic.rings[ring].edges());
+      ring_ends_.emplace_back(traffic.rings[ring].edges());
     }
   }
 
@@ -102,8 +102,8 @@ class Player final : public TransferListener {
       });
     }
     for (std::size_t ring = 0; ring < traffic_.rings.size(); ++ring) {
-      for (std::size_t lane = 0; lane < traffic_.rings[ring].lanes(); ++lane)
-        engine_.at(traffic_.rings[ring].starts[lane], [this, ring, lane] { start(ring, lane); });
+      for (std::size_t edge = 0; edge < traffic_.rings[ring].edges(); ++edge)
+        engine_.at(traffic_.rings[ring].starts[edge], [this, ring, edge] { start(ring, edge); });
     }
     for (const Change& change : traffic_.changes)
       engine_.at(change.when, [this, &change] { model_->set_capacity(change.link, change.capacity); });
@@ -113,19 +113,19 @@ class Player final : public TransferListener {
   }
 
   void on_arrived(std::uint64_t token) override {
-    if (token < kLane) {
+    if (token < kEdge) {
       ends_[token] = engine_.now();
       return;
     }
-    const std::uint64_t ring = (token - kLane) / kRanks;
-    const std::uint64_t lane = (token - kLane) % kRanks;
+    const std::uint64_t ring = (token - kEdge) / kRanks;
+    const std::uint64_t edge = (token - kEdge) % kRanks;
     if (resender_ == Resender::kModel) {
-      ring_ends_[ring][lane] = engine_.now();
+      ring_ends_[ring][edge] = engine_.now();
       return;
     }
-    ++arrived_[ring][lane];
-    advance(ring, lane);
-    advance(ring, (lane + 1) % traffic_.rings[ring].lanes());
+    ++arrived_[ring][edge];
+    advance(ring, edge);
+    advance(ring, (edge + 1) % traffic_.rings[ring].edges());
   }
 
   [[nodiscard]] const std::vector<TimePoint>& ends() const { return ends_; }
@@ -143,38 +143,38 @@ class Player final : public TransferListener {
   std::vector<std::vector<LinkUsage>> usages;
 
  private:
-  static constexpr std::uint64_t kLane = 1000;
+  static constexpr std::uint64_t kEdge = 1000;
 
-  void start(std::size_t number, std::size_t lane) {
+  void start(std::size_t number, std::size_t edge) {
     const Ring& ring = traffic_.rings[number];
-    if (resender_ == Resender::kListener) return send(number, lane);
-    if (!number_of_[number]) number_of_[number] = model_->open_ring(static_cast<std::uint32_t>(ring.lanes()));
+    if (resender_ == Resender::kListener) return send(number, edge);
+    if (!number_of_[number]) number_of_[number] = model_->open_ring(static_cast<std::uint32_t>(ring.edges()));
     ASSERT_TRUE(number_of_[number]);
-    model_->start_lane({.ring = *number_of_[number], .lane = static_cast<std::uint32_t>(lane)},
-                       {.from = RankId(ring.ranks[lane]),
-                        .to = ring.to(lane),
+    model_->start_edge({.ring = *number_of_[number], .edge = static_cast<std::uint32_t>(edge)},
+                       {.from = RankId(ring.ranks[edge]),
+                        .to = ring.to(edge),
                         .sizes = ring.sizes,
-                        .first = ring.first_of(lane),
+                        .first = ring.first_of(edge),
                         .repeats = ring.messages,
-                        .token = kLane + number * kRanks + lane},
+                        .token = kEdge + number * kRanks + edge},
                        *this);
   }
-  void send(std::size_t number, std::size_t lane) {
+  void send(std::size_t number, std::size_t edge) {
     const Ring& ring = traffic_.rings[number];
-    model_->start({.from = RankId(ring.ranks[lane]),
-                   .to = ring.to(lane),
-                   .size = ring.size(lane, left_[number][lane]++),
-                   .token = kLane + number * kRanks + lane},
+    model_->start({.from = RankId(ring.ranks[edge]),
+                   .to = ring.to(edge),
+                   .size = ring.size(edge, left_[number][edge]++),
+                   .token = kEdge + number * kRanks + edge},
                   *this);
   }
   // Sends the next message if it may leave; notes the end.
-  void advance(std::size_t number, std::size_t lane) {
+  void advance(std::size_t number, std::size_t edge) {
     const Ring& ring = traffic_.rings[number];
-    const std::uint32_t left = left_[number][lane];
-    const std::size_t before = (lane + ring.lanes() - 1) % ring.lanes();
-    if (left == 0 || arrived_[number][lane] < left || arrived_[number][before] < left) return;
-    if (left < ring.messages) return send(number, lane);
-    ring_ends_[number][lane] = engine_.now();
+    const std::uint32_t left = left_[number][edge];
+    const std::size_t before = (edge + ring.edges() - 1) % ring.edges();
+    if (left == 0 || arrived_[number][edge] < left || arrived_[number][before] < left) return;
+    if (left < ring.messages) return send(number, edge);
+    ring_ends_[number][edge] = engine_.now();
   }
 
   const Traffic& traffic_;
@@ -185,14 +185,14 @@ class Player final : public TransferListener {
   std::vector<TimePoint> ends_;
   std::vector<std::vector<TimePoint>> ring_ends_;
   std::vector<std::optional<std::uint32_t>> number_of_;  // by ring
-  std::vector<std::vector<std::uint32_t>> left_;         // by ring, by lane: messages
+  std::vector<std::vector<std::uint32_t>> left_;         // by ring, by edge: messages
   std::vector<std::vector<std::uint32_t>> arrived_;
 };
 
 TimePoint at(Duration time) { return TimePoint(time); }
 
-Ring ring_of(std::size_t lanes, Bytes size, std::uint32_t messages) {
-  Ring ring{.ranks = std::vector<std::size_t>(lanes), .starts = std::vector<TimePoint>(lanes), .sizes = {size},
+Ring ring_of(std::size_t edges, Bytes size, std::uint32_t messages) {
+  Ring ring{.ranks = std::vector<std::size_t>(edges), .starts = std::vector<TimePoint>(edges), .sizes = {size},
             .messages = messages};
   std::iota(ring.ranks.begin(), ring.ranks.end(), std::size_t{0});
   return ring;
@@ -200,7 +200,7 @@ Ring ring_of(std::size_t lanes, Bytes size, std::uint32_t messages) {
 
 // 10,000 B take 1 us on all links but that of rank 3, which paces the ring after its first round; latencies differ by
 // nanoseconds.
-TEST(FlowRings, ARingAloneIsOneEventALane) {
+TEST(FlowRings, ARingAloneIsOneEventAnEdge) {
   const Traffic traffic{.rings = {ring_of(8, Bytes(10'000), 100)}};
   Player model(traffic, Resender::kModel);
   Player listener(traffic, Resender::kListener);
@@ -213,7 +213,7 @@ TEST(FlowRings, ARingAloneIsOneEventALane) {
   EXPECT_EQ(model.usages.back()[0].busy, 100_us);
 }
 
-// Lane 0 sends 1,000 B in 1.1 us; the foreign message shares its link from 1.5 us on.
+// Edge 0 sends 1,000 B in 1.1 us; the foreign message shares its link from 1.5 us on.
 TEST(FlowRings, AForeignFlowSplitsTheRing) {
   Traffic traffic{.rings = {ring_of(4, Bytes(10'000), 30)}};
   const Transfer foreign{.from = RankId(0), .to = RankId(6), .size = Bytes(50'000)};
@@ -228,7 +228,7 @@ TEST(FlowRings, AForeignFlowSplitsTheRing) {
   EXPECT_LT(model.fast_forwarded(), 120U);
 }
 
-TEST(FlowRings, LanesThatShareALinkMoveMessageByMessage) {
+TEST(FlowRings, EdgesThatShareALinkMoveMessageByMessage) {
   Ring ring = ring_of(3, Bytes(10'000), 20);
   ring.ranks = {0, 3, 6};  // 0 to 3 and 3 to 6 share link 16
   const Traffic traffic{.rings = {ring}};
@@ -249,7 +249,7 @@ TEST(FlowRings, TheNumberOfArrivedMessagesIsKnownInTheMiddle) {
     std::uint32_t& arrived;
   } probe = {model.model(), arrived};
   Engine& engine = model.engine();
-  engine.at(at(21_us), [&probe] { probe.arrived = probe.model.arrived_in({.ring = 0, .lane = 0}); });
+  engine.at(at(21_us), [&probe] { probe.arrived = probe.model.arrived_in({.ring = 0, .edge = 0}); });
   model.play();
   EXPECT_EQ(arrived, 10U);  // each takes 1 us and a little more than 1 us of latency
 }
@@ -264,22 +264,22 @@ Traffic random_traffic(std::uint64_t seed) {
   Traffic traffic{.latency = below(8) > 0};
   const std::size_t rings = 1 + below(2);
   for (std::size_t i = 0; i < rings; ++i) {
-    const std::size_t lanes = 2 + below(kRanks - 1);
+    const std::size_t edges = 2 + below(kRanks - 1);
     const Bytes even(static_cast<std::int64_t>(below(4)) * 7001);
-    Ring ring = ring_of(lanes, even, static_cast<std::uint32_t>(1 + below(40)));
+    Ring ring = ring_of(edges, even, static_cast<std::uint32_t>(1 + below(40)));
     std::vector<std::size_t> ranks(kRanks);
     std::iota(ranks.begin(), ranks.end(), std::size_t{0});
     if (below(2) == 0) {
       for (std::size_t k = kRanks - 1; k > 0; --k) std::swap(ranks[k], ranks[below(k + 1)]);
     }
-    std::copy_n(ranks.begin(), lanes, ring.ranks.begin());
+    std::copy_n(ranks.begin(), edges, ring.ranks.begin());
     const std::uint64_t apart = below(3) == 0 ? 1 : 1 + below(30);
     for (TimePoint& start : ring.starts) start = moment(apart);
     if (below(3) == 0) {
       const Bytes size = ring.sizes.front();
-      ring.sizes.assign(lanes, size);
-      for (std::size_t k = 0; k < below(lanes); ++k) ring.sizes[k] = size + Bytes(1);
-      ring.first = static_cast<std::uint32_t>(below(lanes));
+      ring.sizes.assign(edges, size);
+      for (std::size_t k = 0; k < below(edges); ++k) ring.sizes[k] = size + Bytes(1);
+      ring.first = static_cast<std::uint32_t>(below(edges));
     }
     traffic.rings.push_back(ring);
   }

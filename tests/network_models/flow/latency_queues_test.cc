@@ -53,7 +53,7 @@ TEST(LatencyQueues, NoLatencyIsDueAtOnce) {
 }
 
 TEST(LatencyQueues, AgreesWithASortedMapOnManyLatencies) {
-  RandomStream random(5, "lanes");
+  RandomStream random(5, "queues");
   LatencyQueues queues;
   std::multimap<TimePoint, std::uint32_t> twin;
   TimePoint now;
@@ -79,4 +79,4 @@ TEST(LatencyQueues, AgreesWithASortedMapOnManyLatencies) {
 }
 
 }  // namespace
-}  // namespace ringwright::network_models::latency_lanes_test
+}  // namespace ringwright::network_models::latency_queues_test

@@ -140,13 +140,13 @@ RehearsedCalls rehearsed(const TaskGraph& graph) {
   for (const DimensionId dimension : {kTp, kCp}) {
     for (std::uint32_t spec = 0; spec < graph.collectives.size(); ++spec) {
       for (const std::vector<RankId>& group : graph.dimensions[dimension.index()].groups) {
-        const auto lanes = static_cast<std::uint32_t>(group.size());
-        const Bytes piece = graph.collectives[spec].bytes / static_cast<std::int64_t>(lanes);
-        RehearsedRing ring{.lanes = {}, .repeats = lanes - 1, .overhead = {}};
-        for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-          const ClassId c(group[lane].index());
+        const auto edges = static_cast<std::uint32_t>(group.size());
+        const Bytes piece = graph.collectives[spec].bytes / static_cast<std::int64_t>(edges);
+        RehearsedRing ring{.edges = {}, .repeats = edges - 1, .overhead = {}};
+        for (std::uint32_t edge = 0; edge < edges; ++edge) {
+          const ClassId c(group[edge].index());
           const Duration time = kLatency + transfer_time(piece, 1_GBps);
-          ring.lanes.push_back({.rank_class = c, .first = 0, .times = {time}});
+          ring.edges.push_back({.rank_class = c, .first = 0, .times = {time}});
           calls.of_class[c.index()].push_back({.dimension = dimension,
                                                .spec = spec,
                                                .time = time * std::int64_t{ring.repeats},
@@ -154,7 +154,7 @@ RehearsedCalls rehearsed(const TaskGraph& graph) {
                                                .messages = ring.repeats,
                                                .links = {},
                                                .ring = static_cast<std::uint32_t>(calls.rings.size()),
-                                               .lane = lane});
+                                               .edge = edge});
         }
         calls.rings.push_back(std::move(ring));
       }
