@@ -14,7 +14,13 @@ void Dcqcn::start(const Transfer& transfer, TransferListener& listener) {
   const RouteQuery query = query_of(transfer);
   const Duration latency = routes_.find(query, transfer.copies);
   const FlowSlot flow = state_.flows.take(transfer.repeats);
-  fabric_.place(flow, routes_.hops(), latency * 2, in_hosts_);
+  fabric_.place(flow,
+                {.from = query.from,
+                 .to = query.to,
+                 .route_kind = query.route_kind,
+                 .nics = query.nics,
+                 .label = query.label},
+                routes_.hops(), latency * 2, in_hosts_);
   state_.shares.place(flow, in_hosts_);
   FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, transfer.token);
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
@@ -73,7 +79,7 @@ void Dcqcn::begin(FlowSlot flow) {
   row.moving = true;
   for_each_link(flow, [this](std::uint32_t link, double) { state_.meters.enter(link, state_.engine.now()); });
   if (in_hosts) state_.shares.enter(flow);
-  if (fabric_.crosses(flow)) fabric_.enter(flow, row.bytes);
+  if (fabric_.crosses(flow)) fabric_.enter(flow, row.bytes, state_.engine.now());
 }
 
 void Dcqcn::finish(FlowSlot flow) {

@@ -3,8 +3,8 @@
 //
 // Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (SIGCOMM 2015). A transfer between hosts also takes
 // part in the sharing of its hosts' links (PCIe, NVLink); what it leaves there because its rate is cut is not given to
-// others. Every transfer starts at its line rate, and its repetitions go on with the rate they have. Priorities make no
-// difference, and one rate stands for all queue pairs of a transfer.
+// others. A connection starts at its line rate and keeps its rate from message to message (connection_rates.h).
+// Priorities make no difference, and one rate stands for all queue pairs of a transfer.
 #pragma once
 
 #include <vector>

@@ -18,9 +18,14 @@ constexpr double kAll = 1.0 - 1e-9;
 
 FabricFlows::FabricFlows(std::span<const Bandwidth> capacities, std::span<const LinkKind> kinds,
                          const CongestionSettings& settings)
-    : capacities_(capacities), kinds_(kinds), settings_(settings), queues_(capacities, kinds, settings.buffers) {}
+    : capacities_(capacities),
+      kinds_(kinds),
+      settings_(settings),
+      queues_(capacities, kinds, settings.buffers),
+      connections_(settings.rates) {}
 
-void FabricFlows::place(FlowSlot slot, std::span<const Hop> route, Duration feedback, std::vector<Hop>& in_hosts) {
+void FabricFlows::place(FlowSlot slot, const Connection& connection, std::span<const Hop> route, Duration feedback,
+                        std::vector<Hop>& in_hosts) {
   if (slot >= flows_.size()) flows_.resize(slot + 1);
   Flow& flow = flows_[slot];
   flow = {};
@@ -35,12 +40,14 @@ void FabricFlows::place(FlowSlot slot, std::span<const Hop> route, Duration feed
   flow.spread = FlowSpread(route, kinds_);
   for (const FlowSpread::Hop& hop : flow.spread.hops()) flow.ports.push_back({queues_.open(hop.link, hop.after)});
   flow.delay = to_seconds(feedback);
+  if (!flow.spread.empty()) flow.connection = connections_.number(connection);
   flow.point = starting_at(line);
   flow.limit = std::numeric_limits<double>::infinity();
 }
 
-void FabricFlows::enter(FlowSlot slot, double bytes) {
+void FabricFlows::enter(FlowSlot slot, double bytes, TimePoint now) {
   Flow& flow = flows_[slot];
+  flow.point = connections_.begin(flow.connection, flow.point.line, now);
   flow.bytes = bytes;
   flow.sent = flow.arrived = 0.0;
   moving_.insert(std::ranges::lower_bound(moving_, slot), slot);
@@ -65,6 +72,7 @@ void FabricFlows::advance(TimePoint now, std::vector<FlowSlot>& ended) {
     Flow& flow = flows_[slot];
     if (flow.unsent() > 0.0 || flow.waiting > 0) return false;
     flow.arrived = flow.bytes;
+    connections_.end(flow.connection, flow.point, now);
     ended.push_back(slot);
     return true;
   });

@@ -14,6 +14,7 @@
 #include "core/base/units.h"
 #include "core/ports/router.h"
 #include "network_models/congestion/congestion_settings.h"
+#include "network_models/congestion/connection_rates.h"
 #include "network_models/congestion/flow_spread.h"
 #include "network_models/congestion/link_kinds.h"
 #include "network_models/congestion/port_queues.h"
@@ -29,10 +30,11 @@ class FabricFlows {
 
   // The path of a flow that is not moving: its hops of the fabric are taken, the others left in `in_hosts`. `feedback`:
   // the time from a mark to its sender.
-  void place(FlowSlot flow, std::span<const Hop> route, Duration feedback, std::vector<Hop>& in_hosts);
+  void place(FlowSlot flow, const Connection& connection, std::span<const Hop> route, Duration feedback,
+             std::vector<Hop>& in_hosts);
   [[nodiscard]] bool crosses(FlowSlot flow) const { return flow < flows_.size() && !flows_[flow].spread.empty(); }
-  // Its first byte enters now. A repetition keeps the sender's rate.
-  void enter(FlowSlot flow, double bytes);
+  // Its first byte enters now.
+  void enter(FlowSlot flow, double bytes, TimePoint now);
   void forget(FlowSlot flow);
   // What the links of its hosts allow.
   void limit(FlowSlot flow, double rate) { flows_[flow].limit = rate; }
@@ -81,7 +83,7 @@ class FabricFlows {
     double delay = 0.0;         // of feedback, s
     double stands_for = 0.0;    // flows of its class
     std::uint32_t waiting = 0;  // its parcels at ports
-    bool known = false;         // its sender has a rate from an earlier repetition
+    std::uint32_t connection = 0;
     ReactionPoint point;
 
     [[nodiscard]] double unsent() const { return bytes - sent; }
@@ -101,6 +103,7 @@ class FabricFlows {
   std::span<const LinkKind> kinds_;
   CongestionSettings settings_;
   PortQueues queues_;
+  ConnectionRates connections_;
   std::vector<Flow> flows_;
   std::vector<FlowSlot> moving_;
   std::vector<double> loads_;  // scratch, by port: bytes per second

@@ -96,6 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
              "network: flow, steps: 2}\ncollectives: {model: closed_form"},
         Case{"AlphaBeta", "", "tp: 4, pp: 2, dp: auto, zero: {stage: 1}", kRails, "network: alpha_beta"},
         Case{"Dcqcn", "", "tp: 4, pp: 4, dp: auto", kRails, "network: dcqcn"},
+        Case{"DcqcnWithQueues", "", "tp: 8, dp: auto",
+             "{nodes: 4, node: {preset: dgx-h100}, fabric: {type: fat_tree, scalable_unit: 1, leaf: {ports: 64, "
+             "oversubscription: \"2:1\"}, spine: {ports: 32}}}",
+             "network: dcqcn"},
         Case{"DcqcnOverPathsOfUnequalLengths", "", "tp: 2, dp: auto",
              "{nodes: 8, node: {preset: dgx-h100, gpus: 2}, fabric: {type: dragonfly, switches: 2, "
              "nodes_per_switch: 1, global: {links: 2}, routing: {paths: minimal, policy: spray}}}",

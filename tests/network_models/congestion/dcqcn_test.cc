@@ -64,7 +64,7 @@ struct Incast {
     std::vector<Hop> none;
     for (FlowSlot flow = 0; flow < senders; ++flow) {
       const std::vector<Hop> route = {{.link = LinkId(flow)}, {.link = LinkId(senders)}};
-      flows.place(flow, route, 4_us, none);
+      flows.place(flow, {.from = RankId(flow), .to = RankId(99)}, route, 4_us, none);
       EXPECT_TRUE(none.empty());
     }
   }
@@ -90,7 +90,7 @@ TEST_P(FixedPoint, RatesAreFairAndTheQueueMarksAsPublished) {
   const auto senders = static_cast<std::size_t>(GetParam());
   const CongestionSettings settings;
   Incast incast(senders, settings);
-  for (FlowSlot flow = 0; flow < senders; ++flow) incast.flows.enter(flow, 1e15);
+  for (FlowSlot flow = 0; flow < senders; ++flow) incast.flows.enter(flow, 1e15, TimePoint());
   incast.run_to(TimePoint(400_ms));
   const double share = kSpeed / static_cast<double>(senders);
   double sum = 0.0;
@@ -120,12 +120,63 @@ INSTANTIATE_TEST_SUITE_P(Senders, FixedPoint, testing::Values(2, 4, 8));
 // A second sender starts at its line rate when the first has converged: both end at half.
 TEST(Dcqcn, ALateSenderGetsAFairShare) {
   Incast incast(2, {});
-  incast.flows.enter(0, 1e15);
+  incast.flows.enter(0, 1e15, TimePoint());
   incast.run_to(TimePoint(1_ms));
   EXPECT_EQ(incast.flows.rate(0), kSpeed);
-  incast.flows.enter(1, 1e15);
+  incast.flows.enter(1, 1e15, TimePoint(1_ms));
   incast.run_to(TimePoint(600_ms));
   EXPECT_NEAR(incast.flows.rate(0) / incast.flows.rate(1), 1.0, 0.02);
+}
+
+// Eight messages over a port that another sender congests: as repetitions of one transfer, and as transfers that each
+// start when the one before has arrived.
+TEST(Dcqcn, MessagesOfAConnectionAreAsRepetitionsOfOne) {
+  constexpr std::uint32_t kMessages = 8;
+  const TableRouter router({5_GBps, 5_GBps, 5_GBps}, {over({0, 2}, 2_us), over({1, 2}, 2_us)});
+  const std::vector<LinkKind> kinds = kinds_of(2, 1);
+  const auto other = [](ModelBench& bench) { bench.send(1, Bytes(200'000'000)); };
+  ModelBench repeated("dcqcn", router, {}, kinds);
+  other(repeated);
+  repeated.network->start({.from = RankId(0), .to = RankId(), .size = Bytes(2'000'000), .repeats = kMessages},
+                          repeated.log);
+  repeated.engine.run();
+
+  ModelBench one_by_one("dcqcn", router, {}, kinds);
+  other(one_by_one);
+  struct Next final : TransferListener {
+    explicit Next(ModelBench& bench) : bench(bench) {}
+    void on_arrived(std::uint64_t) override {
+      ended = bench.engine.now();
+      if (--left > 0) send();
+    }
+    void send() { bench.network->start({.from = RankId(0), .to = RankId(), .size = Bytes(2'000'000)}, *this); }
+    ModelBench& bench;
+    std::uint32_t left = kMessages;
+    TimePoint ended;
+  } next(one_by_one);
+  next.send();
+  one_by_one.engine.run();
+  EXPECT_EQ(repeated.log.time_of(0), next.ended);
+  EXPECT_GT(repeated.counter("CNPs"), 0U);
+}
+
+// A sender that was cut is back at its line rate after a tenth of a second, and not after 100 us.
+TEST(Dcqcn, AnIdleConnectionRecovers) {
+  const RateControl control;
+  ConnectionRates rates(control);
+  const std::uint32_t connection = rates.number({.from = RankId(0), .to = RankId(1)});
+  EXPECT_EQ(rates.begin(connection, kSpeed, TimePoint()).rate, kSpeed);
+  ReactionPoint cut = starting_at(kSpeed);
+  cut.rate = kSpeed / 4;
+  cut.target = kSpeed / 2;
+  rates.end(connection, cut, TimePoint(1_ms));
+  const auto rate_after = [&](Duration idle) { return rates.begin(connection, kSpeed, TimePoint(1_ms) + idle).rate; };
+  EXPECT_EQ(rate_after(Duration()), kSpeed / 4);
+  EXPECT_GT(rate_after(100_us), kSpeed / 4);
+  EXPECT_LT(rate_after(100_us), kSpeed / 2);
+  EXPECT_GT(rate_after(10_ms), kSpeed / 2);
+  EXPECT_EQ(rate_after(200_ms), kSpeed);
+  EXPECT_EQ(rates.begin(connection, kSpeed / 2, TimePoint(1_ms)).rate, kSpeed / 2) << "another path";
 }
 
 TEST(Dcqcn, AloneItTakesLatencyAndBytesOverTheNarrowestLink) {
