@@ -184,6 +184,7 @@ class Collective final : public Command {
     std::size_t played = 0;
     std::vector<std::string> rows;
     std::vector<IgnoredKey> ignored = scenario.document.log().ignored();
+    std::vector<std::pair<IgnoredKey, std::size_t>> by_size;  // and the number of sizes
     std::size_t too_small = 0;
     for (const Bytes wanted : sizes_) {
       const Bytes size = configs::rounded_size(wanted_, wanted, ranks_, element_bytes_);
@@ -196,8 +197,14 @@ class Collective final : public Command {
       sum_of_busbw += row->busbw;
       ++played;
       for (const IgnoredKey& key : row->result.ignored) {
-        const auto same = [&](const IgnoredKey& other) { return other.path == key.path && other.why == key.why; };
-        if (std::ranges::none_of(ignored, same)) ignored.push_back(key);
+        const auto known = std::ranges::find_if(by_size, [&](const auto& other) {
+          return other.first.path == key.path && other.first.why == key.why;
+        });
+        if (known == by_size.end()) {
+          by_size.emplace_back(key, 1);
+        } else {
+          ++known->second;
+        }
       }
       if (common.json) {
         rows.push_back(json(*row));
@@ -205,6 +212,10 @@ class Collective final : public Command {
       }
       std::fputs(line(*row).c_str(), stdout);
       std::fflush(stdout);
+    }
+    for (auto& [key, sizes] : by_size) {
+      if (sizes < played) key.why += fmt::format(" (at {} of {} sizes)", sizes, played);
+      ignored.push_back(std::move(key));
     }
     if (too_small > 0 && !common.quiet) {
       std::fprintf(stderr, "note: the %zu smallest sizes have no element for each of %d ranks and are left out\n",

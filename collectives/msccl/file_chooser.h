@@ -1,6 +1,8 @@
 // Algorithms from files take precedence: the first one that matches a call runs it, MSCCL's files before MSCCL++'s.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "collectives/msccl/algorithm.h"
@@ -20,6 +22,8 @@ class FileChooser final : public ChannelChooser {
   [[nodiscard]] ChannelChoice choose_message(const MessageCall& call) const override {
     return rest_.choose_message(call);
   }
+  // Files that run none of these calls, and what they are for: "ring.xml: for all_gather among 4 ranks below 8 KiB".
+  [[nodiscard]] std::vector<std::string> idle(std::span<const CollectiveCall> calls) const;
 
  private:
   std::vector<MscclAlgorithm> algorithms_;

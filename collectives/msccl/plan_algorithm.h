@@ -28,6 +28,7 @@ class PlanAlgorithm final : public ChannelAlgorithm {
 
   // Whether the plan is meant for the call: its kind, number of ranks and size, and memory channels inside hosts only.
   [[nodiscard]] bool matches(const CollectiveCall& call) const;
+  [[nodiscard]] const ExecutionPlan& file() const { return plan_; }
   // From the file: protocol, thread blocks, threads.
   [[nodiscard]] CollectivePlan plan() const;
 

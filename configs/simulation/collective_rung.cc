@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "configs/simulation/group_wires.h"
+#include "configs/simulation/plan_calls.h"
 
 namespace ringwright::configs {
 
@@ -21,6 +22,17 @@ CollectiveRung::CollectiveRung(const Inputs& inputs) {
   files_ = std::make_unique<collectives::FileChooser>(scenario.nccl.algorithms, scenario.nccl.plans,
                                                       inputs.choices.kernels());
   channels_.emplace(ChannelInputs{.chooser = *files_, .costs = scenario.comm.costs});
+}
+
+std::vector<IgnoredKey> CollectiveRung::idle_files(const TaskGraph& graph) const {
+  std::vector<IgnoredKey> ignored;
+  if (files_ == nullptr) return ignored;
+  std::vector<CollectiveCall> calls;
+  for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t, std::uint64_t) { calls.push_back(call); });
+  for (const std::string& file : files_->idle(calls)) {
+    ignored.push_back({.path = "comm.algorithms", .origin = {}, .why = file + "; there is no such call"});
+  }
+  return ignored;
 }
 
 // Kernels give the cost in addition to the messages of a call.

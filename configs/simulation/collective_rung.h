@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "collectives/closed_form.h"
 #include "collectives/library_calls.h"
@@ -38,6 +39,8 @@ class CollectiveRung {
   }
   // Null unless collectives are simulated as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
+  // Files of algorithms that run no call of the plan.
+  [[nodiscard]] std::vector<IgnoredKey> idle_files(const TaskGraph& graph) const;
   // Null unless the cost of kernels, or of another library, is added to collectives in steps or as formulas.
   [[nodiscard]] const CallOverhead* overhead() const {
     return library_ ? &*library_ : static_cast<const CallOverhead*>(overheads_.get());

@@ -1,6 +1,7 @@
 #include "configs/simulation/simulation.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -83,6 +84,7 @@ void Simulation::wire_rungs(const Scenario& scenario) {
                                                                   .choices = *choices_,
                                                                   .progress = progress_.progress,
                                                                   .known = known_overheads_});
+  std::ranges::move(rung_->idle_files(plan_.graph), std::back_inserter(ignored_));
   if (!scenario.interference.counts) return;
   footprint_ = std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
                                                                    .graph = plan_.graph,

@@ -1,6 +1,7 @@
 // The calls that a file runs, and what happens to the others.
 #include "collectives/msccl/file_chooser.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/base/check.h"
@@ -38,6 +39,23 @@ TEST(FileChooser, FilesComeFirstWhereTheyFit) {
             "rest");
   EXPECT_EQ(chooser.choose({.kind = CollectiveKind::kAllReduce, .bytes = 2_MiB, .layout = &eight}).plan.algorithm,
             "rest");
+}
+
+TEST(FileChooser, NamesTheFilesThatRunNoCall) {
+  std::vector<MscclProgram> programs;
+  for (const int ranks : {4, 8}) {
+    auto program = parse_msccl(ring_all_reduce(ranks), "folder/p" + std::to_string(ranks) + ".xml");
+    CHECK(program.has_value(), "a right program");
+    programs.push_back(std::move(*program));
+  }
+  const Rest rest;
+  const FileChooser chooser(programs, {}, rest);
+  const GroupLayout eight = make_block_layout(8, 8);
+  const CollectiveCall small{.kind = CollectiveKind::kAllReduce, .bytes = 1_KiB, .layout = &eight};
+  const CollectiveCall large{.kind = CollectiveKind::kAllReduce, .bytes = 2_MiB, .layout = &eight};
+  EXPECT_THAT(chooser.idle(std::vector{small, large}),
+              testing::ElementsAre("p4.xml: for all_reduce among 4 ranks below 1 MiB"));
+  EXPECT_THAT(chooser.idle(std::vector{large}), testing::SizeIs(2));
 }
 
 }  // namespace
