@@ -81,7 +81,8 @@ collectives::WireCosts GroupWires::operator()(const CollectiveCall& call, const 
   if (asked == collectives::StepAsked::kNone || call.size() < 2) return wires;
   const bool of_rings = asked == collectives::StepAsked::kOfRings;
   const auto [entry, is_new] =
-      known_steps_.try_emplace({call.dimension, call.layout, &algorithm, of_rings ? Bytes(0) : call.bytes});
+      known_steps_.try_emplace({call.dimension, call.layout, &algorithm,
+                                of_rings ? CollectiveKind::kAllGather : call.kind, of_rings ? Bytes(0) : call.bytes});
   if (is_new) {
     const int index = asked == collectives::StepAsked::kBetweenHosts
                           ? collectives::first_step_between_hosts(algorithm, call)

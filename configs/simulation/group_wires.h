@@ -39,8 +39,9 @@ class GroupWires {
   const Router& router_;
   // Calls of one dimension and layout have the same wires, and there are many of them.
   mutable std::map<std::pair<DimensionId, const GroupLayout*>, collectives::WireCosts> known_;
-  // By bytes, too, where a step's time is not proportional to them; else by 0.
-  mutable std::map<std::tuple<DimensionId, const GroupLayout*, const CollectiveAlgorithm*, Bytes>, StepCost>
+  // By kind and bytes, too, where a step depends on them; else by all-gather and 0.
+  mutable std::map<
+      std::tuple<DimensionId, const GroupLayout*, const CollectiveAlgorithm*, CollectiveKind, Bytes>, StepCost>
       known_steps_;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "collectives/steps/library_rings.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::group_wires_test {
@@ -36,6 +37,24 @@ TEST(GroupWires, SeeThatGpusOfAHostShareItsNics) {
   EXPECT_EQ(costs.host_outward, 400_Gbps);  // two NICs for four GPUs
   EXPECT_EQ(costs.inside.bandwidth, scenario.cluster.host.nvlink.bandwidth);
   EXPECT_LT(costs.inside.latency, costs.between.latency);
+}
+
+// A reduce-scatter of the same size begins inside the hosts, an all-gather between them.
+TEST(GroupWires, StepsOfOneKindAreNotThoseOfAnother) {
+  const Scenario scenario = data_parallel(
+      "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: torus, dims: [2, 2]}}\n", "closed_form", "ring");
+  const auto simulation = assemble(scenario);
+  const TaskGraph& graph = simulation->plan().graph;
+  const auto rings = collectives::make_torus_rings({2, 2});
+  const auto call = [&](CollectiveKind kind) {
+    return CollectiveCall{.kind = kind, .bytes = 2_MiB, .layout = &graph.layouts[0], .dimension = DimensionId(0)};
+  };
+  const GroupWires wires(graph, *simulation->network().router);
+  const GroupWires others(graph, *simulation->network().router);
+  const Bandwidth first = wires(call(CollectiveKind::kAllGather), *rings).step_between.bandwidth;
+  const Bandwidth scatter = others(call(CollectiveKind::kReduceScatter), *rings).step_between.bandwidth;
+  EXPECT_NE(first, scatter);
+  EXPECT_EQ(others(call(CollectiveKind::kAllGather), *rings).step_between.bandwidth, first);
 }
 
 TEST(ClosedFormRung, IsNearTheStepsWhereNothingIsShared) {
