@@ -42,7 +42,9 @@ TEST(GroupWires, SeeThatGpusOfAHostShareItsNics) {
 // A reduce-scatter of the same size begins inside the hosts, an all-gather between them.
 TEST(GroupWires, StepsOfOneKindAreNotThoseOfAnother) {
   const Scenario scenario = data_parallel(
-      "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: torus, dims: [2, 2]}}\n", "closed_form", "ring");
+      "cluster: {nodes: 4, node: {preset: dgx-h100, gpus: 4, pcie: {switches: 4}, nic: {count: 4}}, "
+      "fabric: {type: torus, dims: [2, 2]}}\n",
+      "closed_form", "ring");
   const auto simulation = assemble(scenario);
   const TaskGraph& graph = simulation->plan().graph;
   const auto rings = collectives::make_torus_rings({2, 2});
