@@ -8,6 +8,7 @@
 #include "configs/simulation/simulate.h"
 #include "core/base/random.h"
 #include "tests/configs/played.h"
+#include "tests/configs/same_runs.h"
 #include "workload/builtin.h"
 
 namespace ringwright::configs::segments_at_once_test {
@@ -31,34 +32,8 @@ std::string text_of(const Job& job) {
          job.rest;
 }
 
-void expect_equal(const Played& found, const Played& expected, const std::string& text) {
-  EXPECT_EQ(found.finished_at, expected.finished_at) << text;
-  EXPECT_EQ(found.record.iteration_end, expected.record.iteration_end) << text;
-  EXPECT_EQ(found.record.time_in, expected.record.time_in) << text;
-  EXPECT_EQ(found.record.sent, expected.record.sent) << text;
-  EXPECT_EQ(found.record.messages, expected.record.messages) << text;
-  ASSERT_EQ(found.record.calls.size(), expected.record.calls.size()) << text;
-  for (std::size_t call = 0; call < expected.record.calls.size(); ++call) {
-    EXPECT_EQ(found.record.calls[call].count, expected.record.calls[call].count) << text;
-    EXPECT_EQ(found.record.calls[call].sum, expected.record.calls[call].sum) << text;
-    EXPECT_EQ(found.record.calls[call].shortest, expected.record.calls[call].shortest) << text;
-  }
-  ASSERT_EQ(found.usage.size(), expected.usage.size());
-  for (std::size_t link = 0; link < expected.usage.size(); ++link) {
-    EXPECT_EQ(found.usage[link].busy, expected.usage[link].busy) << text;
-    EXPECT_NEAR(found.usage[link].bytes, expected.usage[link].bytes, 1e-9 * expected.usage[link].bytes) << text;
-  }
-}
-
 // The factor by which the number of events shrinks.
-double expect_exact(const Job& job) {
-  const std::string text = text_of(job);
-  const Scenario scenario = load(text);
-  const Played by_task = play(scenario, FoldMode::kFold, SegmentPlay::kByTask);
-  const Played at_once = play(scenario, FoldMode::kFold, SegmentPlay::kAtOnce);
-  expect_equal(at_once, by_task, text);
-  return static_cast<double>(by_task.events) / static_cast<double>(at_once.events);
-}
+double expect_exact(const Job& job) { return expect_same_passes(text_of(job)); }
 
 TEST(SegmentsAtOnce, AreExactAndFewerEvents) {
   EXPECT_GT(expect_exact({"", "tp: 8, pp: 2, dp: auto, sequence_parallel: true"}), 5.0);

@@ -71,7 +71,7 @@ class TensorParallel {
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
   void column_backward(ProgramWriter& writer, const Column& column);
   // Halves of a parallel block: the attention's result waits for the MLP's, and one reduction sums both. With one norm,
-  // the gradients of its result wait for the attention's in the same way.
+  // the gradients of its result wait for the attention's, too.
   void parallel_attention_forward(ProgramWriter& writer, AttentionSpan span);
   void parallel_mlp_forward(ProgramWriter& writer);
   void parallel_mlp_backward(ProgramWriter& writer);

@@ -34,6 +34,19 @@ void set_heads(ConfigMap& config, std::string_view hidden, std::string_view head
   workload::check_heads(config, {.hidden = hidden, .heads = heads, .kv_heads = kv_heads, .head_size = ""}, shape);
 }
 
+// By the names that most families share.
+void read_layers(ConfigMap& config, workload::ModelShape& shape) {
+  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
+  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
+  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
+}
+
+void read_vocabulary(ConfigMap& config, workload::ModelShape& shape) {
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
+  set_kinds(shape);
+}
+
 // GPT-J's attention has no biases; they are counted with those of its MLP, 0.01 % of its parameters.
 void read_gptj(ConfigMap& config, workload::ModelShape& shape) {
   shape.layers = hf_size(config, "n_layer", "transformer layers");
@@ -52,14 +65,11 @@ void read_gptj(ConfigMap& config, workload::ModelShape& shape) {
 }
 
 void read_neox(ConfigMap& config, workload::ModelShape& shape) {
-  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
-  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
-  shape.heads = shape.kv_heads = hf_size(config, "num_attention_heads", "attention heads");
+  read_layers(config, shape);
+  shape.kv_heads = shape.heads;
   set_heads(config, "hidden_size", "num_attention_heads", "", shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
-  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
-  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
-  set_kinds(shape);
+  read_vocabulary(config, shape);
   shape.biases = workload::Biases::kAllLinear;
   read_embeddings(config, false, shape);
   shape.hidden_dropout = has_dropout(config, "hidden_dropout", "dropout after attention and MLP");
@@ -72,9 +82,7 @@ void read_neox(ConfigMap& config, workload::ModelShape& shape) {
 // transformers, modeling_falcon.py: the new decoder (40B, 180B) has a norm for each half unless the file states another
 // number.
 void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
-  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
-  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
-  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
+  read_layers(config, shape);
   const bool renewed = config.boolean(
       {.name = "new_decoder_architecture", .doc = "grouped queries, parallel halves", .fallback = false});
   const bool one_key =
@@ -83,9 +91,7 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
   if (renewed) shape.kv_heads = hf_size_or(config, "num_kv_heads", "key-value heads", shape.heads);
   set_heads(config, "hidden_size", "num_attention_heads", renewed ? "num_kv_heads" : "", shape);
   shape.ffn = hf_size_or(config, "ffn_hidden_size", "width of the MLP", 4 * shape.hidden);
-  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
-  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
-  set_kinds(shape);
+  read_vocabulary(config, shape);
   const bool biases = config.boolean({.name = "bias", .doc = "biases of the linear layers", .fallback = false});
   shape.biases = biases ? workload::Biases::kAllLinear : workload::Biases::kNone;
   const bool alibi = config.boolean({.name = "alibi", .doc = "positions as biases of scores", .fallback = false});
@@ -103,15 +109,11 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
 }
 
 void read_phi(ConfigMap& config, workload::ModelShape& shape) {
-  shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
-  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
-  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
+  read_layers(config, shape);
   shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
   set_heads(config, "hidden_size", "num_attention_heads", "num_key_value_heads", shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
-  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
-  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
-  set_kinds(shape);
+  read_vocabulary(config, shape);
   shape.biases = workload::Biases::kAllLinear;
   read_embeddings(config, false, shape);
   shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
