@@ -9,7 +9,8 @@
 // (shared bandwidth, higher clock). speed(a, b): a tile loads a + b values for every ab multiply-adds. reduction: the
 // parts' fp32 sums are written and read in the last-level cache. power: short GEMMs run at the chip's full clock, long
 // ones at the clock that the power limit allows (the control loop needs about a millisecond).
-// ramp is a latency, in elements of k at the speed of bf16: narrower types process more of them in the same time.
+// ramp is a latency, in elements of k at the speed of bf16: narrower types process more of them in the same time, TF32
+// and fp32 fewer.
 // exposed: the multiprocessors of a wave load, compute and store in step, so that they hide each other only in part.
 // Grouped GEMMs on a B200 show it best: 64 weight gradients of 4096 x 7168 in fp32 take 3.90 ms over 512 rows and 2.96
 // ms without accumulation, which differ by the time of those bytes, though arithmetic alone takes 1.9 ms. start: a
@@ -70,9 +71,11 @@ bool is_narrow(DataType type) {
 // In elements of k of the type.
 double ramp_of(const Kernel& kernel, const GpuSpec& gpu) {
   const double ramp = gpu.kernels[kGemmRamp];
-  const double half = gpu.peak_of(DataType::kBf16).count() * share_of(DataType::kBf16, gpu.kernels);
-  if (!is_narrow(kernel.type) || half <= 0.0) return ramp;
-  return ramp * std::max(gpu.peak_of(kernel.type).count() * share_of(kernel.type, gpu.kernels) / half, 1.0);
+  const DataType half_type = gpu.peak_of(DataType::kBf16) > FlopRate(0.0) ? DataType::kBf16 : DataType::kFp16;
+  const double half = gpu.peak_of(half_type).count() * share_of(half_type, gpu.kernels);
+  if (half <= 0.0 || kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16) return ramp;
+  const double ratio = gpu.peak_of(kernel.type).count() * share_of(kernel.type, gpu.kernels) / half;
+  return ramp * (is_narrow(kernel.type) ? std::max(ratio, 1.0) : std::min(ratio, 1.0));
 }
 
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {

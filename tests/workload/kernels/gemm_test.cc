@@ -45,6 +45,17 @@ TEST(Gemm, ARampTakesNarrowTypesAsLongAsWideOnes) {
   EXPECT_NEAR(gemm_seconds(in_fp8(kOneWave), gpu), (0.5 + 0.25) * kOneWaveSeconds, 1e-12);
 }
 
+// Nor is the latency longer for types that the multiprocessors compute more slowly.
+TEST(Gemm, ARampTakesFp32AsLongAsBf16) {
+  GpuSpec gpu = plain_gpu();
+  gpu.peak[static_cast<std::size_t>(DataType::kFp32)] = FlopRate(10e12);
+  gpu.kernels[kGemmSingleShare] = 1.0;
+  gpu.kernels[kGemmRamp] = 250.0;
+  Kernel kernel = product(kOneWave);
+  kernel.type = DataType::kFp32;
+  EXPECT_NEAR(gemm_seconds(kernel, gpu), (10.0 + 0.25) * kOneWaveSeconds, 1e-12);
+}
+
 TEST(Gemm, AStartIsPaidOnceWhateverTheWaves) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmStart] = 3e-6;
