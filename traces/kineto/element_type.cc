@@ -65,4 +65,13 @@ std::optional<int> element_bytes(std::string_view type) {
   return found->bytes;
 }
 
+std::optional<DataType> data_type_of(std::string_view type) {
+  if (type.starts_with("c10::")) type.remove_prefix(5);
+  if (type == "BFloat16") return DataType::kBf16;
+  if (type == "Half") return DataType::kFp16;
+  if (type == "float" || type == "Float") return DataType::kFp32;
+  if (type.starts_with("Float8_e4m3") || type.starts_with("Float8_e5m2")) return DataType::kFp8;
+  return std::nullopt;
+}
+
 }  // namespace ringwright::traces

@@ -1,13 +1,12 @@
 #include "traces/kineto/host_trace.h"
 
-#include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "traces/input/byte_stream.h"
 #include "traces/input/json_scanner.h"
+#include "traces/kineto/host_nesting.h"
 #include "traces/kineto/kineto_event.h"
 #include "traces/kineto/trace_walk.h"
 
@@ -40,17 +39,8 @@ void keep_host_event(const KinetoEvent& event, HostTrace& trace) {
 
 }  // namespace
 
-// Events of a thread are nested: the innermost one is the last that began before and has not ended.
 const HostEvent* HostTrace::innermost(std::int64_t thread, std::int64_t at_ns) const {
-  auto after = std::ranges::upper_bound(events, std::tuple(thread, at_ns), {},
-                                        [](const HostEvent& e) { return std::tuple(e.thread, e.start_ns); });
-  constexpr int kMostSteps = 10'000;  // over siblings that have ended
-  for (int step = 0; step < kMostSteps && after != events.begin(); ++step) {
-    --after;
-    if (after->thread != thread) return nullptr;
-    if (after->end_ns >= at_ns) return &*after;
-  }
-  return nullptr;
+  return innermost_event(events, thread, at_ns);
 }
 
 Result<HostTrace> read_host_trace(const std::string& path) {
@@ -60,15 +50,16 @@ Result<HostTrace> read_host_trace(const std::string& path) {
   KinetoParser parser(HostEvents::kAll);
   KinetoEvent event;
   HostTrace trace;
-  const TraceWalk walk = walk_profiler_trace(scanner, {.event = [&](const JsonPiece& piece) {
-                                                         if (parser.event(piece, event)) keep_host_event(event, trace);
-                                                       },
+  const TraceWalk walk = walk_profiler_trace(scanner, {.event =
+                                                           [&](const JsonPiece& piece) {
+                                                             if (parser.event(piece, event))
+                                                               keep_host_event(event, trace);
+                                                           },
                                                        .member = [](const std::string&, const JsonPiece&) {}});
   if (!walk.has_events) {
     return tl::unexpected(failure("E255", fmt::format("'{}' has no traceEvents", path), {.file = path}));
   }
-  std::ranges::stable_sort(trace.events, {},
-                           [](const HostEvent& e) { return std::tuple(e.thread, e.start_ns, -e.end_ns); });
+  sort_nested(trace.events);
   return trace;
 }
 

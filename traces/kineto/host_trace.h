@@ -10,6 +10,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
+#include "traces/kineto/kineto_event.h"
 
 namespace ringwright::traces {
 
@@ -21,11 +22,6 @@ struct HostEvent {
   std::optional<std::uint64_t> record;  // of the recorded function; empty: not written by this version
 };
 
-struct HostLaunch {
-  std::int64_t thread = 0;
-  std::int64_t start_ns = 0;
-};
-
 struct LaunchedWork {
   std::uint64_t correlation = 0;  // of its launch
   Duration time;
@@ -33,8 +29,8 @@ struct LaunchedWork {
 
 struct HostTrace {
   std::int64_t process = -1;
-  std::vector<HostEvent> events;   // by thread, then by start, those that last longer first
-  std::vector<LaunchedWork> work;  // kernels, copies, memory sets
+  std::vector<HostEvent> events;                           // by thread, then by start, those that last longer first
+  std::vector<LaunchedWork> work;                          // kernels, copies, memory sets
   std::unordered_map<std::uint64_t, HostLaunch> launches;  // by correlation; looked up only
 
   // The innermost event of a thread at a time; null: none.

@@ -14,15 +14,6 @@ namespace ringwright::traces {
 namespace {
 
 constexpr int kMostGroupSize = 1'000'000;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 46U;
-
-std::int64_t product_of(const std::vector<std::int64_t>& sizes) {
-  std::int64_t product = 1;
-  for (const std::int64_t size : sizes) {
-    if (size < 0 || __builtin_mul_overflow(product, size, &product)) return -1;
-  }
-  return product;
-}
 
 // A kernel of sends and receives carries out what NCCL has no kernel for; barriers are small all-reduces.
 bool may_run(std::string_view operation, std::string_view kernel) {
@@ -70,10 +61,11 @@ void CallCollector::add_record(const KinetoEvent& event) {
                     .operation = event.operation};
   CommArguments& comm = record.comm;
   if (comm.rank_start && comm.rank_stride) strides_[comm.group] = {*comm.rank_start, *comm.rank_stride};
-  if (comm.collective.empty() && event.name.starts_with("nccl:") && !event.dims.empty() && !event.dims[0].empty()) {
+  if (comm.collective.empty() && event.name.starts_with("nccl:") && !event.inputs.empty() &&
+      !event.inputs[0].sizes.empty()) {
     comm.collective = event.name.substr(5);
-    comm.sent = product_of(event.dims[0]);
-    comm.type = event.input_type;
+    comm.sent = event.inputs[0].elements;
+    comm.type = event.inputs[0].type;
   }
   if (!comm.collective.empty() && !operation_of(comm.collective).empty()) records_.push_back(std::move(record));
 }

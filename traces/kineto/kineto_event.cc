@@ -1,8 +1,10 @@
 #include "traces/kineto/kineto_event.h"
 
+#include <algorithm>
 #include <array>
 
 #include "traces/input/json_values.h"
+#include "traces/kineto/operator_kernels.h"
 
 namespace ringwright::traces {
 
@@ -31,7 +33,8 @@ constexpr std::array kCategories = {
     CategoryName{"gpu_user_annotation", EventKind::kGpuAnnotation},
 };
 
-constexpr std::size_t kMostInputs = 4;
+constexpr std::size_t kMostInputs = 12;
+constexpr std::size_t kMostDimensions = 8;
 constexpr std::size_t kMostRankNumber = 1'000'000;
 
 EventKind kind_of_category(std::string_view name) {
@@ -47,9 +50,7 @@ bool is_needed(EventKind kind, std::string_view name, HostEvents host) {
     case EventKind::kKernel:
     case EventKind::kCopy:
     case EventKind::kMemset: return true;
-    case EventKind::kOperation:
-      return host == HostEvents::kAll || name == "record_param_comms" || name == "aten::mm" || name == "aten::addmm" ||
-             name == "aten::bmm" || name == "aten::baddbmm";
+    case EventKind::kOperation: return host == HostEvents::kAll || name == "record_param_comms" || has_known_work(name);
     case EventKind::kLaunch: return host == HostEvents::kAll || name.find("Launch") != std::string_view::npos;
     case EventKind::kAnnotation:
       return host == HostEvents::kAll || name.starts_with("nccl:") || name.starts_with("ProfilerStep");
@@ -58,28 +59,91 @@ bool is_needed(EventKind kind, std::string_view name, HostEvents host) {
   return false;
 }
 
-bool read_sizes(on_demand::array inputs, KinetoEvent& event) {
-  for (auto input : inputs) {
-    if (input.error() != simdjson::SUCCESS) return false;
-    if (event.dims.size() == kMostInputs) return true;
-    event.dims.emplace_back();
-    on_demand::array sizes;
-    if (input.get_array().get(sizes) != simdjson::SUCCESS) continue;
-    for (auto size : sizes) {
-      const auto number = maybe_number(size);
-      if (!number || event.dims.back().size() == kMostInputs) {
-        event.dims.back().clear();
-        break;
-      }
-      event.dims.back().push_back(*number);
-    }
+OperatorInput& input_at(std::size_t index, KinetoEvent& event) {
+  if (event.inputs.size() <= index) event.inputs.resize(index + 1);
+  return event.inputs[index];
+}
+
+// [16, 559, 1024]; false where an entry is no number.
+bool read_tensor(on_demand::array sizes, std::vector<std::int64_t>& result) {
+  for (auto size : sizes) {
+    const auto number = maybe_number(size);
+    if (!number || result.size() == kMostDimensions) return false;
+    result.push_back(*number);
   }
   return true;
+}
+
+std::int64_t elements_of_tensor(const std::vector<std::int64_t>& sizes) {
+  if (sizes.empty()) return 0;
+  std::int64_t product = 1;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || __builtin_mul_overflow(product, size, &product)) return 0;
+  }
+  return product > kMostElements ? 0 : product;
+}
+
+// Sizes of a tensor, or a list of them for a list of tensors.
+void read_input(on_demand::array sizes, OperatorInput& input) {
+  bool is_list = false;
+  std::vector<std::int64_t> one;
+  for (auto entry : sizes) {
+    on_demand::array inner;
+    if (entry.get_array().get(inner) == simdjson::SUCCESS) {
+      is_list = true;
+      one.clear();
+      if (read_tensor(inner, one)) input.elements = std::min(kMostElements, input.elements + elements_of_tensor(one));
+      continue;
+    }
+    const auto number = maybe_number(entry);
+    if (is_list || !number || input.sizes.size() == kMostDimensions) {
+      input.sizes.clear();
+      return;
+    }
+    input.sizes.push_back(*number);
+  }
+  if (!is_list) input.elements = elements_of_tensor(input.sizes);
+}
+
+void read_inputs(on_demand::array inputs, KinetoEvent& event) {
+  std::size_t index = 0;
+  for (auto entry : inputs) {
+    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
+    OperatorInput& input = input_at(index++, event);
+    on_demand::array sizes;
+    if (entry.get_array().get(sizes) == simdjson::SUCCESS) read_input(sizes, input);
+  }
 }
 
 std::string first_text(on_demand::array list) {
   for (auto entry : list) return text_of(entry);
   return "";
+}
+
+// Of a list of tensors, the type of the first one.
+void read_types(on_demand::array types, KinetoEvent& event) {
+  std::size_t index = 0;
+  for (auto entry : types) {
+    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
+    OperatorInput& input = input_at(index++, event);
+    on_demand::array listed;
+    input.type = entry.get_array().get(listed) == simdjson::SUCCESS ? first_text(listed) : text_of(entry);
+  }
+}
+
+void read_values(on_demand::array values, KinetoEvent& event) {
+  std::size_t index = 0;
+  for (auto entry : values) {
+    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
+    input_at(index++, event).value = text_of(entry);
+  }
+}
+
+using ListReader = void (*)(on_demand::array, KinetoEvent&);
+
+void read_list(on_demand::value& value, KinetoEvent& event, ListReader reader) {
+  on_demand::array list;
+  if (value.get_array().get(list) == simdjson::SUCCESS) reader(list, event);
 }
 
 // One argument of a collective; false when it is another one.
@@ -122,15 +186,14 @@ void read_argument(std::string_view key, on_demand::value& value, KinetoEvent& e
     event.stream = whole_number<std::int32_t>(value, 0);
   else if (key == "device")
     event.device = whole_number<std::int32_t>(value, 0);
-  else if (key == "Input Dims" || key == "Input dims") {
-    on_demand::array inputs;
-    if (value.get_array().get(inputs) == simdjson::SUCCESS) static_cast<void>(read_sizes(inputs, event));
-  } else if (key == "Input type") {
-    on_demand::array types;
-    if (value.get_array().get(types) == simdjson::SUCCESS) event.input_type = first_text(types);
-  } else {
+  else if (key == "Input Dims" || key == "Input dims")
+    read_list(value, event, read_inputs);
+  else if (key == "Input type")
+    read_list(value, event, read_types);
+  else if (key == "Concrete Inputs")
+    read_list(value, event, read_values);
+  else
     static_cast<void>(read_comm_argument(key, value, event.comm));
-  }
 }
 
 bool read_arguments(on_demand::value& value, KinetoEvent& event) {
@@ -207,7 +270,9 @@ struct KinetoParser::State : JsonDocument {
   HostEvents host = HostEvents::kNeeded;
 };
 
-KinetoParser::KinetoParser(HostEvents host) : state_(std::make_unique<State>()) { state_->host = host; }
+KinetoParser::KinetoParser(HostEvents host) : state_(std::make_unique<State>()) {
+  state_->host = host;
+}
 KinetoParser::~KinetoParser() = default;
 
 bool KinetoParser::event(const JsonPiece& piece, KinetoEvent& event) {

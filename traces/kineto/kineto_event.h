@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "traces/input/json_scanner.h"
+#include "traces/kineto/operator_input.h"
 
 namespace ringwright::traces {
 
@@ -17,7 +18,7 @@ enum class EventKind : std::uint8_t {
   kKernel,
   kCopy,
   kMemset,
-  kOperation,      // on the CPU: record_param_comms and matrix multiplications
+  kOperation,      // on the CPU: record_param_comms and operators whose work is known
   kLaunch,         // of a kernel, by the runtime or driver
   kAnnotation,     // "nccl:all_reduce", "ProfilerStep#7"
   kGpuAnnotation,  // "ProfilerStep#7" on the GPU
@@ -46,8 +47,13 @@ struct KinetoEvent {
   std::int32_t stream = 0;
   std::int32_t device = 0;
   CommArguments comm;
-  std::vector<std::vector<std::int64_t>> dims;  // of the inputs, the first four; empty where an input is no tensor
-  std::string input_type;                       // of the first input
+  std::vector<OperatorInput> inputs;  // the first twelve
+};
+
+// Of a kernel by the host.
+struct HostLaunch {
+  std::int64_t thread = 0;
+  std::int64_t start_ns = 0;
 };
 
 struct ProcessGroupConfig {
@@ -64,8 +70,8 @@ struct DistributedInfo {
   std::vector<ProcessGroupConfig> groups;
 };
 
-// Which events of the host are parsed: those that name a collective or a matrix multiplication, launches of kernels and
-// marks of steps, or all of its operations, annotations and launches.
+// Which events of the host are parsed: those that name a collective or an operator whose work is known, launches of
+// kernels and marks of steps, or all of its operations, annotations and launches.
 enum class HostEvents : std::uint8_t { kNeeded, kAll };
 
 // Parses the texts that the scanner cuts; keeps its memory between them.

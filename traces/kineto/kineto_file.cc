@@ -72,7 +72,7 @@ FileSummary summarise_kineto_file(const std::string& path) {
   fact("devices", static_cast<std::int64_t>(breakdown.devices));
   fact("streams", static_cast<std::int64_t>(breakdown.streams));
   fact("communication kernels of NCCL", static_cast<std::int64_t>(trace.calls.calls.size()));
-  fact("multiplications with shapes", static_cast<std::int64_t>(trace.gemms.size()));
+  fact("operators with shapes", static_cast<std::int64_t>(trace.operators.size()));
   summary.tables = {shares_table(breakdown), families_table(breakdown), summarise_calls(join_calls({trace.calls}))};
   return summary;
 }

@@ -12,10 +12,10 @@
 #include "traces/input/decimal.h"
 #include "traces/input/json_scanner.h"
 #include "traces/input/log_text.h"
-#include "traces/kineto/gemm_shapes.h"
 #include "traces/kineto/kernel_name.h"
 #include "traces/kineto/kineto_calls.h"
 #include "traces/kineto/kineto_event.h"
+#include "traces/kineto/operator_times.h"
 #include "traces/kineto/trace_walk.h"
 
 namespace ringwright::traces {
@@ -29,11 +29,9 @@ class KinetoReader final {
   KinetoReader(std::string file, JsonScanner scanner) : scanner_(std::move(scanner)) { trace_.file = std::move(file); }
 
   [[nodiscard]] Result<KinetoReading> read() {
-    const TraceWalk walk =
-        walk_profiler_trace(scanner_, {.event = [this](const JsonPiece& piece) { read_event(piece); },
-                                       .member = [this](const std::string& name, const JsonPiece& value) {
-                                         read_member(name, value);
-                                       }});
+    const TraceWalk walk = walk_profiler_trace(
+        scanner_, {.event = [this](const JsonPiece& piece) { read_event(piece); },
+                   .member = [this](const std::string& name, const JsonPiece& value) { read_member(name, value); }});
     if (!walk.begins) {
       return tl::unexpected(
           failure("E255", fmt::format("'{}' is no trace of a profiler: it begins with no JSON object", trace_.file),
@@ -78,9 +76,9 @@ class KinetoReader final {
       case EventKind::kMemset: return keep_activity(GpuWork::kMemset);
       case EventKind::kOperation:
         if (event_.name == "record_param_comms") return calls_.add_record(event_);
-        return gemms_.add_operation(event_);
+        return operators_.add_operation(event_);
       case EventKind::kLaunch:
-        index_.launched_ns[event_.correlation] = event_.start_ns;
+        index_.launches[event_.correlation] = {.thread = event_.thread, .start_ns = event_.start_ns};
         return calls_.add_launch(event_);
       case EventKind::kAnnotation:
         if (event_.name.starts_with("nccl:")) return calls_.add_record(event_);
@@ -182,13 +180,15 @@ class KinetoReader final {
     trace_.calls.file = trace_.file;
     trace_.calls.rank = distributed_.rank >= 0 ? distributed_.rank : rank_in_name();
     for (GpuActivity& activity : trace_.activities) {
-      const auto launch = index_.launched_ns.find(activity.correlation);
-      if (launch != index_.launched_ns.end()) activity.launched_ns = launch->second;
+      const auto launch = index_.launches.find(activity.correlation);
+      if (launch == index_.launches.end()) continue;
+      activity.launched_ns = launch->second.start_ns;
+      activity.launch_thread = launch->second.thread;
     }
     std::ranges::stable_sort(trace_.activities, {}, &GpuActivity::start_ns);
     if (trace_.steps.empty()) trace_.steps = std::move(host_steps_);
     std::ranges::stable_sort(trace_.steps, {}, &ProfilerStep::start_ns);
-    gemms_.resolve(trace_);
+    operators_.resolve(trace_);
     Diagnostics problems;
     calls_.resolve(distributed_, trace_, problems);
     if (problems.has_errors()) {
@@ -209,11 +209,11 @@ class KinetoReader final {
   KinetoTrace trace_;
   DistributedInfo distributed_;
   CallCollector calls_;
-  GemmCollector gemms_;
+  OperatorCollector operators_;
   std::vector<ProfilerStep> host_steps_;
   struct Index {  // looked up, never walked through
     std::unordered_map<std::string, std::uint32_t> names;
-    std::unordered_map<std::uint64_t, std::int64_t> launched_ns;  // by correlation
+    std::unordered_map<std::uint64_t, HostLaunch> launches;  // by correlation
   };
   Index index_;
   Diagnostics warnings_;

@@ -10,6 +10,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
+#include "core/plan/kernel.h"
 #include "traces/calls/recorded_call.h"
 
 namespace ringwright::traces {
@@ -23,9 +24,10 @@ struct GpuActivity {
   std::int32_t device = 0;
   std::int64_t start_ns = 0;  // of the trace's clock
   Duration time;
-  std::int64_t launched_ns = 0;   // by the host, of the trace's clock; 0: not recorded
-  std::uint64_t correlation = 0;  // the launch; 0: none
-  std::uint64_t operation = 0;    // External id of the CPU operation; 0: none
+  std::int64_t launched_ns = 0;                    // by the host, of the trace's clock; 0: not recorded
+  std::optional<std::int64_t> launch_thread = {};  // of the host; empty: not recorded
+  std::uint64_t correlation = 0;                   // the launch; 0: none
+  std::uint64_t operation = 0;                     // External id of the CPU operation; 0: none
 };
 
 // A step that the training loop marked (ProfilerStep#N).
@@ -35,11 +37,10 @@ struct ProfilerStep {
   Duration time;
 };
 
-// A matrix multiplication whose operation recorded the shapes of its inputs.
-struct MeasuredGemm {
-  std::int64_t batch = 1, m = 0, n = 0, k = 0;
-  std::string type;  // "c10::BFloat16"
-  Duration time;     // of its kernels
+// An operator of PyTorch that recorded the shapes of its inputs.
+struct MeasuredOperator {
+  Kernel kernel;  // its work; the name is that of the operator: "aten::mm"
+  Duration time;  // of its kernels
   std::size_t kernels = 0;
 };
 
@@ -51,10 +52,10 @@ struct KinetoTrace {
   int world_size = 0;        // 0: not recorded
   std::int64_t base_ns = 0;  // added to a time of the trace, it is one of the host's clock
   std::vector<std::string> names;
-  std::vector<GpuActivity> activities;  // by start
-  std::vector<ProfilerStep> steps;      // by start; those of the GPU where they are recorded, else of the host
-  std::vector<MeasuredGemm> gemms;
-  RankCalls calls;  // of NCCL and RCCL
+  std::vector<GpuActivity> activities;      // by start
+  std::vector<ProfilerStep> steps;          // by start; those of the GPU where they are recorded, else of the host
+  std::vector<MeasuredOperator> operators;  // that launched kernels, and whose work is known
+  RankCalls calls;                          // of NCCL and RCCL
   std::size_t events = 0;
   bool truncated = false;
 };

@@ -7,26 +7,13 @@
 
 #include "core/base/json_text.h"
 #include "core/report/text_table.h"
+#include "validation/kineto/operator_report.h"
+#include "validation/kineto/replay_cells.h"
 
 namespace ringwright::validation {
 namespace {
 
 constexpr std::array kCallBands = {SizeBand::kSmall, SizeBand::kMiddle, SizeBand::kLarge};
-constexpr std::size_t kRowsShown = 200;
-
-std::string us_cell(Duration time) {
-  return fmt::format("{:.1f}", to_seconds(time) * 1e6);
-}
-
-std::string error_of(Duration simulated, Duration measured) {
-  return fmt::format("{:+.1f} %", 100.0 * (ratio(simulated, measured) - 1.0));
-}
-
-std::string block(const TextTable& table) {
-  std::string text;
-  for (const std::string& line : table.lines()) text += "  " + line + "\n";
-  return text;
-}
 
 std::string variant_cell(const std::string& algorithm, const std::string& protocol) {
   if (algorithm.empty()) return "-";
@@ -41,37 +28,20 @@ std::string calls_text(const CallReplay& replay, CallsBy by) {
                    Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
   table.add_row({named ? "communicator" : "", "collective", "bytes", "hosts", "GPUs each", "calls", "measured us",
                  "median us", "simulated us", "error", "recorded as", "simulated as"});
-  for (std::size_t i = 0; i < std::min(kRowsShown, replay.rows.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kReplayRowsShown, replay.rows.size()); ++i) {
     const ReplayedCalls& row = replay.rows[i];
     table.add_row({shorten(row.communicator, 24), row.operation, fmt::format("{}", row.bytes.count()),
                    fmt::format("{}", row.shape.hosts), fmt::format("{}", row.shape.gpus_per_host),
                    fmt::format("{}", row.calls), us_cell(row.measured), us_cell(row.median), us_cell(row.simulated),
-                   error_of(row.simulated, row.measured), row.kernel.empty() ? "-" : row.kernel,
+                   error_cell(row.simulated, row.measured), row.kernel.empty() ? "-" : row.kernel,
                    variant_cell(row.algorithm, row.protocol)});
   }
   std::string text =
       fmt::format("Recorded collectives and the same on {}, {} GPUs of a host\n", replay.cluster, replay.gpus_per_host);
-  text += block(table);
-  if (replay.rows.size() > kRowsShown) text += fmt::format("  and {} rows\n", replay.rows.size() - kRowsShown);
+  text += text_block(table);
+  if (replay.rows.size() > kReplayRowsShown)
+    text += fmt::format("  and {} rows\n", replay.rows.size() - kReplayRowsShown);
   return text;
-}
-
-std::string gemms_text(const GemmReplay& replay) {
-  if (replay.rows.empty()) return "";
-  TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                   Align::kRight, Align::kRight, Align::kRight});
-  table.add_row({"type", "batch", "m", "n", "k", "calls", "measured us", "simulated us", "error"});
-  for (std::size_t i = 0; i < std::min(kRowsShown, replay.rows.size()); ++i) {
-    const ReplayedGemm& row = replay.rows[i];
-    const Kernel& kernel = row.kernel;
-    table.add_row({std::string(to_string(kernel.type)), fmt::format("{}", kernel.batch), fmt::format("{}", kernel.m),
-                   fmt::format("{}", kernel.n), fmt::format("{}", kernel.k), fmt::format("{}", row.calls),
-                   us_cell(row.measured), us_cell(row.simulated), error_of(row.simulated, row.measured)});
-  }
-  const ErrorStatistics errors = error_statistics(pairs_of(replay.rows));
-  return "Matrix multiplications by shape (m x k times k x n), medians\n" + block(table) +
-         fmt::format("  geometric mean of the absolute error: {:.1f} % of {} shapes\n",
-                     100.0 * errors.geometric_mean_abs, errors.count);
 }
 
 std::string bands_text(const CallReplay& replay) {
@@ -85,8 +55,8 @@ std::string bands_text(const CallReplay& replay) {
   return text.empty() ? text : "Geometric mean of the absolute error, by size\n" + text;
 }
 
-std::string calls_json(const CallReplay& replay, const GemmReplay& gemms) {
-  std::vector<std::string> rows, bands, shapes;
+std::string calls_json(const CallReplay& replay, const OperatorReplay& operators) {
+  std::vector<std::string> rows, bands;
   for (const ReplayedCalls& row : replay.rows) {
     rows.push_back(fmt::format(
         "    {{\"communicator\": {}, \"operation\": {}, \"bytes\": {}, \"hosts\": {}, \"gpus_per_host\": {}, "
@@ -101,17 +71,11 @@ std::string calls_json(const CallReplay& replay, const GemmReplay& gemms) {
     bands.push_back(fmt::format("    {{\"band\": {}, \"rows\": {}, \"geometric_mean_abs\": {:.6g}}}",
                                 json_text(to_string(band)), errors.count, errors.geometric_mean_abs));
   }
-  for (const ReplayedGemm& row : gemms.rows) {
-    shapes.push_back(
-        fmt::format("    {{\"type\": {}, \"batch\": {}, \"m\": {}, \"n\": {}, \"k\": {}, \"calls\": {}, "
-                    "\"measured_us\": {:.6g}, \"simulated_us\": {:.6g}}}",
-                    json_text(to_string(row.kernel.type)), row.kernel.batch, row.kernel.m, row.kernel.n, row.kernel.k,
-                    row.calls, to_seconds(row.measured) * 1e6, to_seconds(row.simulated) * 1e6));
-  }
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.validate.calls/1\",\n  \"cluster\": {},\n  \"collectives\": [\n{}\n  ],\n  "
-      "\"bands\": [\n{}\n  ],\n  \"gemms\": [\n{}\n  ]\n}}\n",
-      json_text(replay.cluster), fmt::join(rows, ",\n"), fmt::join(bands, ",\n"), fmt::join(shapes, ",\n"));
+      "\"bands\": [\n{}\n  ],\n  \"gemms\": [\n{}\n  ],\n  \"operators\": [\n{}\n  ]\n}}\n",
+      json_text(replay.cluster), fmt::join(rows, ",\n"), fmt::join(bands, ",\n"), gemm_rows_json(operators),
+      operator_rows_json(operators));
 }
 
 bool within(const CallReplay& replay, std::optional<double> threshold) {

@@ -1,4 +1,4 @@
-// Validation against traces of PyTorch's profiler: measured collectives and matrix multiplications against simulated
+// Validation against traces of PyTorch's profiler: measured collectives, and kernels of operators, against simulated
 // ones.
 #include <algorithm>
 #include <string>
@@ -13,7 +13,8 @@
 #include "validation/builtin.h"
 #include "validation/kineto/call_replay.h"
 #include "validation/kineto/call_report.h"
-#include "validation/kineto/gemm_replay.h"
+#include "validation/kineto/operator_replay.h"
+#include "validation/kineto/operator_report.h"
 
 namespace ringwright::validation {
 namespace {
@@ -53,7 +54,7 @@ Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
   const auto machine =
       configs::load_named_machine(*request.cluster, {.overrides = request.overrides, .share_folders = {}});
   if (!machine) return tl::unexpected(machine.error());
-  const GemmReplay gemms = replay_gemms(summary->ranks, machine->cluster.gpu);
+  const OperatorReplay operators = replay_operators(summary->ranks, machine->cluster.gpu);
   ValidationOutcome outcome;
   if (!replay->rows.empty()) {
     outcome.text = calls_text(*replay, CallsBy::kShape) + "\n" + bands_text(*replay);
@@ -61,10 +62,9 @@ Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
                         ? "  measured: the shortest time over the ranks, median over the calls\n"
                         : "  measured: the shortest of the calls, since one rank's times include waiting for others\n";
   }
-  if (const std::string text = gemms_text(gemms); !text.empty()) outcome.text += "\n" + text;
-  if (outcome.text.empty())
-    outcome.text = "nothing to compare: no collective with a size, no shapes of multiplications\n";
-  outcome.json = calls_json(*replay, gemms);
+  if (const std::string text = operators_text(operators); !text.empty()) outcome.text += "\n" + text;
+  if (outcome.text.empty()) outcome.text = "nothing to compare: no collective with a size, no operators with shapes\n";
+  outcome.json = calls_json(*replay, operators);
   outcome.passed = within(*replay, request.threshold);
   outcome.warnings = std::move(summary->warnings);
   add_all(outcome.warnings, why_left_out(*replay, request.files.front()));

@@ -1,72 +1,76 @@
-#include "validation/kineto/gemm_replay.h"
+#include "validation/kineto/operator_replay.h"
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string_view>
 #include <tuple>
 
+#include "traces/kineto/kernel_name.h"
 #include "validation/kernels/kernel_table.h"
 
 namespace ringwright::validation {
 namespace {
 
-std::optional<DataType> data_type_of(std::string_view type) {
-  if (type.starts_with("c10::")) type.remove_prefix(5);
-  if (type == "BFloat16") return DataType::kBf16;
-  if (type == "Half") return DataType::kFp16;
-  if (type == "float" || type == "Float") return DataType::kFp32;
-  if (type.starts_with("Float8_e4m3") || type.starts_with("Float8_e5m2")) return DataType::kFp8;
-  return std::nullopt;
+// Kernels of one key take the same time in the model. GEMMs of any operator are one row.
+auto key_of(const Kernel& kernel) {
+  const bool is_gemm = kernel.family == KernelFamily::kGemm;
+  return std::tuple(is_gemm ? std::string_view() : std::string_view(kernel.name), kernel.family, kernel.type,
+                    kernel.batch, kernel.m, kernel.n, kernel.k, kernel.mask, kernel.bytes);
 }
 
-Kernel kernel_of(const traces::MeasuredGemm& gemm, DataType type) {
-  Kernel kernel{.family = KernelFamily::kGemm,
-                .name = "gemm",
-                .type = type,
-                .m = gemm.m,
-                .n = gemm.n,
-                .k = gemm.k,
-                .batch = gemm.batch};
-  const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
-  const auto batch = static_cast<double>(gemm.batch);
-  kernel.flops = Flops(2.0 * m * n * k * batch);
-  kernel.bytes = scale(Bytes(1), (m * k + k * n + m * n) * batch * bytes_per_element(type));
-  return kernel;
+struct OperatorMeasurement {
+  Kernel kernel;
+  std::vector<Duration> times;
+};
+
+bool computes(KernelFamily family) {
+  return family == KernelFamily::kGemm || family == KernelFamily::kAttentionForward ||
+         family == KernelFamily::kAttentionBackward;
+}
+
+Duration computing_time(const traces::KinetoTrace& trace) {
+  Duration sum;
+  for (const traces::GpuActivity& activity : trace.activities) {
+    if (activity.work != traces::GpuWork::kKernel || traces::communicates(trace.names[activity.name])) continue;
+    sum += activity.time;
+  }
+  return sum;
 }
 
 }  // namespace
 
-GemmReplay replay_gemms(const std::vector<traces::KinetoTrace>& traces, const workload::GpuSpec& gpu) {
-  GemmReplay replay;
-  using Shape = std::tuple<DataType, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-  std::map<Shape, std::vector<Duration>> times;
+OperatorReplay replay_operators(const std::vector<traces::KinetoTrace>& traces, const workload::GpuSpec& gpu) {
+  OperatorReplay replay;
+  std::map<decltype(key_of(Kernel())), OperatorMeasurement> by_shape;
   for (const traces::KinetoTrace& trace : traces) {
-    for (const traces::MeasuredGemm& gemm : trace.gemms) {
-      const auto type = data_type_of(gemm.type);
-      if (!type || gpu.peak_of(*type) <= FlopRate(0.0)) {
+    replay.computing += computing_time(trace);
+    for (const traces::MeasuredOperator& one : trace.operators) {
+      if (computes(one.kernel.family) && gpu.peak_of(one.kernel.type) <= FlopRate(0.0)) {
         ++replay.left_out;
         continue;
       }
-      times[{*type, gemm.batch, gemm.m, gemm.n, gemm.k}].push_back(gemm.time);
+      OperatorMeasurement& measured =
+          by_shape.try_emplace(key_of(one.kernel), OperatorMeasurement{one.kernel, {}}).first->second;
+      measured.times.push_back(one.time);
     }
   }
-  for (auto& [shape, measured] : times) {
-    const auto& [type, batch, m, n, k] = shape;
-    MeasuredKernel row{.kernel = kernel_of({.batch = batch, .m = m, .n = n, .k = k}, type),
-                       .mode = LaunchMode::kKernel};
-    std::ranges::sort(measured);
-    const Duration median = measured[(measured.size() - 1) / 2];
+  for (auto& [key, one] : by_shape) {
+    std::ranges::sort(one.times);
+    const Duration median = one.times[(one.times.size() - 1) / 2];
+    // A profiler's time contains how a kernel starts and ends, which kernels in a row do not hide from one another.
+    const MeasuredKernel row{.kernel = one.kernel, .mode = LaunchMode::kGraph};
     const Duration simulated = from_seconds(predicted_seconds(row, gpu));
     if (median <= Duration(0) || simulated <= Duration(0)) continue;
-    replay.rows.push_back({.kernel = row.kernel, .calls = measured.size(), .measured = median, .simulated = simulated});
+    for (const Duration time : one.times) replay.compared += time;
+    auto& rows = one.kernel.family == KernelFamily::kGemm ? replay.gemms : replay.others;
+    rows.push_back({.kernel = one.kernel, .calls = one.times.size(), .measured = median, .simulated = simulated});
   }
   return replay;
 }
 
-std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedGemm>& rows) {
+std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedOperator>& rows) {
   std::vector<PredictedMeasured> pairs;
-  for (const ReplayedGemm& row : rows) {
+  for (const ReplayedOperator& row : rows) {
     pairs.push_back({.predicted = to_seconds(row.simulated), .measured = to_seconds(row.measured)});
   }
   return pairs;

@@ -147,20 +147,6 @@ TEST(Kineto, CountsCallsOfAGroupWhereTheyHaveNoNumber) {
   EXPECT_EQ(counted.trace.calls.calls[1].sequence, 1);
 }
 
-TEST(Kineto, ReadsShapesOfMatrixMultiplications) {
-  const auto reading = read(trace(
-      {kernel("gemm", "20", "5", R"(, "External id": 4)"), kernel("splitKreduce", "26", "1", R"(, "External id": 4)"),
-       event("cpu_op", "aten::addmm", 1, 5,
-             R"("External id": 4, "Input Dims": [[32], [16, 8], [8, 32]], "Input type": ["c10::BFloat16", "", ""])")}));
-  ASSERT_EQ(reading.trace.gemms.size(), 1u);
-  const MeasuredGemm& gemm = reading.trace.gemms[0];
-  EXPECT_EQ(gemm.m, 16);
-  EXPECT_EQ(gemm.n, 32);
-  EXPECT_EQ(gemm.k, 8);
-  EXPECT_EQ(gemm.kernels, 2u);
-  EXPECT_EQ(gemm.time, 6_us);
-}
-
 TEST(Kineto, ACutFileIsReadUpToItsEndWithAWarning) {
   const std::string whole = trace({kernel("a", "1", "1"), kernel("b", "2", "1")});
   const auto reading = read(whole.substr(0, whole.size() - 30));

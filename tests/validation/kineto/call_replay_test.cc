@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 #include "validation/kineto/call_report.h"
-#include "tests/support/own_folder.h"
 
 namespace ringwright::validation::call_replay_test {
 namespace {
@@ -118,15 +118,6 @@ TEST(CallReport, TheThresholdIsThatOfTheWorstBand) {
   EXPECT_THAT(bands_text(replay), HasSubstr("below 64 KiB: 20.0 % (1 rows; mean +20.0 %)"));
 }
 
-TEST(GemmReplay, LeavesOutTypesForWhichTheGpuHasNoPeak) {
-  traces::KinetoTrace trace;
-  trace.gemms = {{.batch = 1, .m = 4096, .n = 4096, .k = 4096, .type = "c10::BFloat16", .time = 250_us},
-                 {.batch = 1, .m = 64, .n = 64, .k = 64, .type = "bool", .time = 5_us}};
-  const GemmReplay replay = replay_gemms({trace}, workload::GpuSpec());
-  EXPECT_EQ(replay.left_out, 2u);  // a GPU without any peak
-  EXPECT_TRUE(replay.rows.empty());
-}
-
 class RecordedFiles : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& content) {
@@ -140,8 +131,8 @@ class RecordedFiles : public testing::Test {
   std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
 };
 
-constexpr const char *kTrace =
-                         R"json({"distributedInfo": {"rank": 0, "world_size": 8}, "traceEvents": [
+constexpr const char* kTrace =
+    R"json({"distributedInfo": {"rank": 0, "world_size": 8}, "traceEvents": [
 {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(x)",
                      "tid" : 7, "ts" : 1, "dur" : 60, "args" : {
   "device" : 0, "stream" : 7,
@@ -164,6 +155,7 @@ TEST_F(RecordedFiles, ValidateKinetoComparesCollectivesAndMultiplications) {
   ASSERT_TRUE(outcome.has_value());
   EXPECT_THAT(outcome->text, HasSubstr("all_reduce  1048576      1          8      1         60.0       60.0"));
   EXPECT_THAT(outcome->text, HasSubstr("bf16      1  4096  4096  4096      1        200.0"));
+  EXPECT_THAT(outcome->text, HasSubstr("compared: 100 % of the time of kernels that do not communicate"));
   EXPECT_THAT(outcome->json, HasSubstr("\"measured_us\": 60,"));
 }
 
