@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "workload/kernels/pointwise_kernels.h"
 
@@ -103,7 +104,8 @@ KernelMaker::Scores block_scores(const KernelMaker& make, const KernelContext& c
           .keys = tokens,
           .heads = make.heads / context.ulysses,
           .share = (block == Block::kFull ? 2.0 : 1.0) / blocks,
-          .masked = block == Block::kHalf};
+          .masked = block == Block::kHalf,
+          .casts = false};
 }
 
 // What a step of the ring costs beyond its kernel (Transformer Engine, context_parallel.py: AttnFuncWithCPAndKVP2P).
@@ -143,6 +145,30 @@ void add_ring_merge(KernelMaker& make, const KernelContext& context, const RingS
   merge("ring merge of query gradients", kElementwise, make.query, 3);
   merge("ring join of key and value gradients", kCopy, make.key + make.value, 2);
   merge("ring merge of key and value gradients", kElementwise, make.key + make.value, 3);
+}
+
+// Exchanged heads (Transformer Engine, context_parallel.py: flash_attn_a2a_communicate): a tensor is copied into the
+// order of its receivers before the exchange, and in zig-zag order its parts into that of the sequence after it. On the
+// way back the parts are copied first, then into the order of receivers, and what arrives into that of the heads. In
+// fp8 a value has one byte.
+enum class HeadsMove { kToAttention, kFromAttention };
+void add_head_copies(KernelMaker& make, const KernelContext& context, HeadsMove move,
+                     std::initializer_list<std::int64_t> columns) {
+  if (context.ulysses == 1) return;
+  const double value = bytes_per_element(context.training.fused.fp8_attention ? DataType::kFp8
+                                                                              : context.training.precision);
+  const int copies = (move == HeadsMove::kToAttention ? 1 : 2) + (context.zigzag ? 1 : 0);
+  for (const std::int64_t width : columns) {
+    for (int i = 0; i < copies; ++i) {
+      make.stream(kCopy, "heads copy", make.tokens * width, {.other_bytes = 2.0 * value});
+    }
+  }
+}
+
+// Queries, keys and values of a ring are cast once, before its first step, and keys and values travel in fp8; backward,
+// so is the gradient of the result (context_parallel.py: the quantizers of AttnFuncWithCPAndKVP2P).
+void cast_for_ring(KernelMaker& make, const KernelContext& context, std::int64_t columns) {
+  if (context.ring > 1) make.cast_for_attention(columns / context.ulysses);
 }
 
 void add_core(KernelMaker& make, const KernelContext& context) {
@@ -294,12 +320,26 @@ std::int64_t gathered_columns(const ModelShape& shape) {
 }
 
 void add_attention_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
-  if (section == LayerSection::kQkv) return add_qkv(make);
+  if (section == LayerSection::kQkv) {
+    add_qkv(make);
+    add_head_copies(make, context, HeadsMove::kToAttention, {make.query, make.key, make.value});
+    return cast_for_ring(make, context, make.query + make.key + make.value);
+  }
   if (section == LayerSection::kCore) return add_core(make, context);
-  if (section == LayerSection::kProjection) return add_projection(make);
-  if (section == LayerSection::kProjectionBackward) return add_projection_backward(make, context);
+  if (section == LayerSection::kProjection) {
+    add_head_copies(make, context, HeadsMove::kFromAttention, {make.context});
+    return add_projection(make);
+  }
+  if (section == LayerSection::kProjectionBackward) {
+    add_projection_backward(make, context);
+    add_head_copies(make, context, HeadsMove::kToAttention, {make.context});
+    return cast_for_ring(make, context, make.context);
+  }
   if (section == LayerSection::kCoreBackward) return add_core_backward(make, context);
-  if (section == LayerSection::kQkvBackward) return add_qkv_backward(make);
+  if (section == LayerSection::kQkvBackward) {
+    add_head_copies(make, context, HeadsMove::kFromAttention, {make.query, make.key, make.value});
+    return add_qkv_backward(make);
+  }
   if (section == LayerSection::kQkvDgrad) {
     if (context.training.recomputes(&RecomputedModules::norms)) add_attention_norm(make);
     return add_qkv_dgrad(make);

@@ -252,7 +252,7 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
   const auto statistics = static_cast<double>(scores.queries * scores.heads);
   const bool narrow = context_.training.fused.fp8_attention;
   const bool causal = scores.masked && shape.masking == Masking::kCausal;
-  if (narrow) {
+  if (narrow && scores.casts) {
     // Queries, keys and values; backward the gradient of the result.
     const double cast = backward ? static_cast<double>(scores.queries * scores.heads * value_size(shape)) : values;
     quantise(static_cast<double>(context_.training.micro_batch * scores.documents) * cast);
@@ -272,6 +272,10 @@ void KernelMaker::attention(std::string name, KernelFamily family, const Scores&
        .window = causal && context_.windowed && shape.window < scores.keys ? shape.window : 0,
        .flops = Flops(backward ? 2.5 * forward : forward),
        .bytes = whole(moved)});
+}
+
+void KernelMaker::cast_for_attention(std::int64_t columns) {
+  if (context_.training.fused.fp8_attention) quantise(static_cast<double>(tokens * columns));
 }
 
 void KernelMaker::grouped(std::string name, const Grouped& p) {

@@ -51,8 +51,11 @@ class KernelMaker {
     std::int64_t documents = 1;  // with that many queries and keys each
     double share = 1.0;
     bool masked = true;  // by a causal mask, if the model has one
+    bool casts = true;   // its inputs into fp8, if it computes in fp8; else they are cast before the ring
   };
   void attention(std::string name, KernelFamily family, const Scores& scores);
+  // Casts tensors of so many columns for attention in fp8.
+  void cast_for_attention(std::int64_t columns);
   // The narrow GEMMs of a linear layer's adapter, forward and backward.
   void adapter(std::int64_t inputs, std::int64_t outputs);
   void adapter_backward(std::int64_t inputs, std::int64_t outputs);

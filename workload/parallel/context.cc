@@ -5,6 +5,13 @@
 #include "workload/kernels/kernel_maker.h"
 
 namespace ringwright::workload {
+namespace {
+
+// Channels of a ring's messages.
+constexpr std::uint8_t kBlocks = 0;  // keys and values
+constexpr std::uint8_t kGradients = 1;
+
+}  // namespace
 
 ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& parallel, const CommStreams& channels,
                                  int place)
@@ -15,18 +22,25 @@ ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& 
       size_(parallel.ring()) {
   const KernelContext& context = sections.context();
   const KernelMaker sizes(context);
-  const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  const auto plain_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  const auto narrow_bytes = static_cast<std::int64_t>(bytes_per_element(DataType::kFp8));
+  const std::int64_t value_bytes = context.training.fused.fp8_attention ? narrow_bytes : plain_bytes;
+  gathered_ = Bytes(sizes.tokens * (sizes.key + sizes.value) * plain_bytes);
   queries_ = Bytes(sizes.tokens * sizes.query * value_bytes);
   keys_ = Bytes(sizes.tokens * sizes.key * value_bytes);
   values_ = Bytes(sizes.tokens * sizes.value * value_bytes);
   outputs_ = Bytes(sizes.tokens * sizes.context * value_bytes);
 }
 
+Bytes ContextParallel::bytes_of(std::uint8_t channel) const {
+  return channel == kBlocks ? keys_ + values_ : gathered_;
+}
+
 MessageSpec ContextParallel::to_next(std::uint8_t channel) const {
-  return {.peer = (position_ + 1) % size_, .bytes = keys_ + values_, .channel = channel};
+  return {.peer = (position_ + 1) % size_, .bytes = bytes_of(channel), .channel = channel};
 }
 MessageSpec ContextParallel::from_previous(std::uint8_t channel) const {
-  return {.peer = (position_ + size_ - 1) % size_, .bytes = keys_ + values_, .channel = channel};
+  return {.peer = (position_ + size_ - 1) % size_, .bytes = bytes_of(channel), .channel = channel};
 }
 
 // The scores of this rank's queries with the keys of the rank `distance` before it. Without zig-zag order a causal mask
@@ -46,8 +60,8 @@ void ContextParallel::ring_forward(ProgramWriter& writer, AttentionSpan span) {
   for (int distance = 0; distance < size_; ++distance) {
     std::optional<TaskIndex> next;
     if (distance + 1 < size_) {
-      writer.send(channels_.ring->values, to_next(0), "cp send keys and values");
-      next = writer.receive(channels_.ring->values, from_previous(0), "cp receive keys and values");
+      writer.send(channels_.ring->values, to_next(kBlocks), "cp send keys and values");
+      next = writer.receive(channels_.ring->values, from_previous(kBlocks), "cp receive keys and values");
     }
     block(writer, span, distance, false);
     if (next) writer.wait(*next);
@@ -58,24 +72,24 @@ void ContextParallel::ring_forward(ProgramWriter& writer, AttentionSpan span) {
 // around the ring to its owner.
 void ContextParallel::ring_backward(ProgramWriter& writer, AttentionSpan span) {
   const auto receive_gradient = [&] {
-    writer.wait(writer.receive(channels_.ring->gradients, from_previous(1), "cp receive gradients"));
+    writer.wait(writer.receive(channels_.ring->gradients, from_previous(kGradients), "cp receive gradients"));
   };
   for (int distance = 0; distance < size_; ++distance) {
     std::optional<TaskIndex> next;
     if (distance + 1 < size_) {
-      writer.send(channels_.ring->values, to_next(0), "cp send keys and values");
-      next = writer.receive(channels_.ring->values, from_previous(0), "cp receive keys and values");
+      writer.send(channels_.ring->values, to_next(kBlocks), "cp send keys and values");
+      next = writer.receive(channels_.ring->values, from_previous(kBlocks), "cp receive keys and values");
     }
     block(writer, span, distance, true);
     if (distance > 1) receive_gradient();
-    if (distance > 0) writer.send(channels_.ring->gradients, to_next(1), "cp send gradients");
+    if (distance > 0) writer.send(channels_.ring->gradients, to_next(kGradients), "cp send gradients");
     if (next) writer.wait(*next);
   }
   receive_gradient();
 }
 
 void ContextParallel::gather(ProgramWriter& writer) {
-  const Bytes all = (keys_ + values_) * parallel_.cp;
+  const Bytes all = gathered_ * parallel_.cp;
   writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllGather, .bytes = all},
                                 "cp all_gather keys and values"));
 }
@@ -115,7 +129,7 @@ void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     gather(writer);
     writer.compute(sections_.of(LayerSection::kCoreBackward, span));
-    const Bytes all = (keys_ + values_) * parallel_.cp;
+    const Bytes all = gathered_ * parallel_.cp;
     return writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kReduceScatter, .bytes = all},
                                          "cp reduce_scatter gradients"));
   }

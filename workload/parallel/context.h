@@ -47,6 +47,7 @@ class ContextParallel {
   // All three, or the results, or the gradients of either.
   void exchange_inputs(ProgramWriter& writer);
   void exchange_outputs(ProgramWriter& writer);
+  [[nodiscard]] Bytes bytes_of(std::uint8_t channel) const;
   [[nodiscard]] MessageSpec to_next(std::uint8_t channel) const;
   [[nodiscard]] MessageSpec from_previous(std::uint8_t channel) const;
 
@@ -55,7 +56,8 @@ class ContextParallel {
   CommStreams channels_;
   int position_;  // in the ring
   int size_;      // of the ring
-  Bytes queries_, keys_, values_, outputs_;
+  Bytes gathered_;  // keys and values in the working precision, as all-gathers bring them, and gradients of a ring
+  Bytes queries_, keys_, values_, outputs_;  // as others are exchanged: attention in fp8 casts them before
 };
 
 }  // namespace ringwright::workload

@@ -162,6 +162,8 @@ TEST(CellWords, ReadsOverlapFlags) {
   EXPECT_EQ(mlperf.bucket_mb, 125.0);
   EXPECT_EQ(text_of(read_overlap(words(), "LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=0").set), "");
   EXPECT_EQ(text_of(read_overlap(words(), "LAYER_CUDA_GRAPH=0; MCORE_CUDA_GRAPH=1").set), "compute.cuda_graphs=true");
+  EXPECT_EQ(text_of(read_overlap(words(), "SP=0; FP8_DPA=1").set), "training.fp8_dot_product_attention=true");
+  EXPECT_EQ(text_of(read_overlap(words(), "SP=0; FP8_DPA=0").set), "");
   EXPECT_EQ(read_overlap(words(), "none; 1f1b").grad_reduce, false);
   EXPECT_FALSE(read_overlap(words(), "PP interleaved, none of DP").grad_reduce) << "only at the start of a cell";
   EXPECT_EQ(read_overlap(words(), "off (launchers keep TP/p2p/DP overlap off)").tensor, false);

@@ -106,6 +106,50 @@ TEST(AttentionKernels, StepsOfARingAreMerged) {
   EXPECT_EQ(outside_attention(LayerSection::kCoreFullBlock), 3.0 * 4096);  // whole
 }
 
+// In fp8 the steps of a ring find their inputs cast: queries, keys and values once after their GEMM, and the gradient
+// of the result once after the projection's.
+TEST(AttentionKernels, ARingInFp8CastsOnce) {
+  KernelContext ring = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4", 4);
+  const auto casts = [&ring](LayerSection section) {
+    double bytes = 0.0;
+    for (const Kernel& kernel : kernels_of(section, ring)) {
+      if (kernel.family == KernelFamily::kCast) bytes += static_cast<double>(kernel.bytes.count());
+    }
+    return bytes;
+  };
+  ring.training.narrow = NarrowRecipe::kDelayed;
+  const double qkv = casts(LayerSection::kQkv);
+  const double projection = casts(LayerSection::kProjectionBackward);
+  ring.training.fused.fp8_attention = true;
+  EXPECT_EQ(casts(LayerSection::kCoreBlock), 0.0);
+  EXPECT_EQ(casts(LayerSection::kCoreBlockBackward), 0.0);
+  // 2048 tokens, two bytes read and two layouts of one written.
+  EXPECT_EQ(casts(LayerSection::kQkv) - qkv, 2048.0 * (4096 + 2 * 1024) * 4.0);
+  EXPECT_EQ(casts(LayerSection::kProjectionBackward) - projection, 2048.0 * 4096 * 4.0);
+}
+
+// Llama 3 8B over four ranks: 2048 tokens, 4096 columns of queries and results, 1024 of keys and of values; each copy
+// reads and writes two bytes, or one in fp8. Twice to the attention and three times back; one each less if ranks have
+// consecutive tokens.
+TEST(AttentionKernels, ExchangedHeadsAreCopied) {
+  KernelContext heads = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4, cp_comm_type: a2a", 4);
+  const auto copied = [&heads](LayerSection section) {
+    double bytes = 0.0;
+    for (const Kernel& kernel : kernels_of(section, heads)) {
+      if (kernel.name == "heads copy") bytes += static_cast<double>(kernel.bytes.count());
+    }
+    return bytes / 2048.0;
+  };
+  EXPECT_EQ(copied(LayerSection::kQkv), 2 * 4.0 * (4096 + 2 * 1024));
+  EXPECT_EQ(copied(LayerSection::kProjection), 3 * 4.0 * 4096);
+  EXPECT_EQ(copied(LayerSection::kProjectionBackward), 2 * 4.0 * 4096);
+  EXPECT_EQ(copied(LayerSection::kQkvBackward), 3 * 4.0 * (4096 + 2 * 1024));
+  heads.training.fused.fp8_attention = true;
+  EXPECT_EQ(copied(LayerSection::kQkv), 2 * 2.0 * (4096 + 2 * 1024));
+  heads = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4", 4);
+  EXPECT_EQ(copied(LayerSection::kQkv), 0.0) << "a ring exchanges no heads";
+}
+
 TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {
   KernelContext ring = context_of("preset: llama3-8b", "cp: 4", 4);
   const double whole = flops_of(LayerSection::kCoreBlock, ring);

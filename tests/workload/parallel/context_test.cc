@@ -30,6 +30,15 @@ TEST(ContextParallel, ARingSendsKeysAndValuesThreeTimesAndTheirGradientsAsOften)
   EXPECT_EQ(traffic(plan_of("cp: 4", 4), 0, "cp"), Bytes(kPasses * 9 * kKeysAndValues));
 }
 
+// Attention in fp8: a byte for each key and value that travels, two for each gradient.
+TEST(ContextParallel, KeysAndValuesTravelInFp8) {
+  const std::string fp8 = ", fp8_recipe: delayed, fp8_dot_product_attention: true";
+  EXPECT_EQ(traffic(plan_of("cp: 4", 4, fp8), 0, "cp"), Bytes(kPasses * (6 * kKeysAndValues / 2 + 3 * kKeysAndValues)));
+  EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: a2a", 4, fp8), 0, "cp"), Bytes(kPasses * 2 * 8 * (64 + 64 + 64)));
+  EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: all_gather", 4, fp8), 0, "cp"),
+            Bytes(kPasses * 3 * 4 * kKeysAndValues));
+}
+
 TEST(ContextParallel, GatheredKeysAndValuesAreGatheredTwiceAndTheirGradientsScattered) {
   EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: all_gather", 4), 0, "cp"), Bytes(kPasses * 3 * 4 * kKeysAndValues));
 }
