@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Guard{"megatron_sc21", 2, 0.072}, Guard{"zero_bubble", 4, 0.034, 0.050},
                       Guard{"simumax_b200_real", 3, 0.051, 0.0087}, Guard{"bloom_176b_tuning", 8, 0.083, 0.168},
                       Guard{"nemo_2407_h100", 4, 0.060}, Guard{"mlperf_training_llm/gpt3", 1, 0.112},
-                      Guard{"nvidia_dgxc_benchmarking", 5, 0.057}, Guard{"torchtitan_bench", 4, 0.055, 0.056},
+                      Guard{"nvidia_dgxc_benchmarking", 5, 0.030}, Guard{"torchtitan_bench", 4, 0.055, 0.056},
                       Guard{"llm_foundry_mpt", 20, 0.075}),
     [](const auto& guard) {
       std::string name = guard.param.source;
