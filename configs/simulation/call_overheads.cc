@@ -1,8 +1,6 @@
 #include "configs/simulation/call_overheads.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <set>
 #include <span>
@@ -90,6 +88,14 @@ TaskGraph graph_of(const MessageCall& call) {
   return graph;
 }
 
+// Kernels depend on the hosts of a message's ends only where it changes its rail (PXN): below 0 where they do not.
+std::pair<int, int> ends_for_kernels(const MessageCall& call) {
+  const auto gpu = [&](int index) { return call.layout->gpu_of[static_cast<std::size_t>(index)]; };
+  if (!call.leaves_host()) return {-1, -1};
+  if (gpu(call.from) == gpu(call.to)) return {-2, -2};
+  return {call.from, call.to};
+}
+
 // The choice for the only call, or the only message, of a graph.
 class Chosen final : public ChannelChooser {
  public:
@@ -101,43 +107,17 @@ class Chosen final : public ChannelChooser {
   ChannelChoice choice_;
 };
 
-// Below, a simulation costs little: few members, or few chunks.
-constexpr int kManyMembers = 16;
-constexpr Bytes kLeastInterpolated = literals::operator""_MiB(1);
-
-// Neighbours among 1 and 1.5 times the powers of two.
-struct SizeBracket {
-  Bytes below;
-  Bytes above;
-};
-SizeBracket bracket_of(Bytes bytes) {
-  const auto size = static_cast<std::uint64_t>(bytes.count());
-  const std::uint64_t power = std::bit_floor(size);
-  const std::uint64_t middle = power + power / 2;
-  const bool low = size < middle;
-  return {.below = Bytes(static_cast<std::int64_t>(low ? power : middle)),
-          .above = Bytes(static_cast<std::int64_t>(low ? middle : 2 * power))};
-}
-
-struct SizeAndTime {
-  Bytes size;
-  Duration time;
-};
-Duration on_line(SizeAndTime first, SizeAndTime second, Bytes bytes) {
-  return first.time + scale(second.time - first.time, ratio(bytes - first.size, second.size - first.size));
-}
-
-// Slopes that differ by less are of one line.
-constexpr double kStraight = 0.002;
-// Of one rank on one channel; a few loops of kernels over their chunks.
-constexpr Bytes kShareOfLine = literals::operator""_KiB(128);
-
-Bytes first_size_of_line(const CollectiveCall& call, const CollectivePlan& plan) {
-  const Bytes shares = kShareOfLine * call.size() * std::max(1, plan.channels);
-  return Bytes(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(shares.count()))));
-}
-
 }  // namespace
+
+CallOverheads::CallOverheads(const Inputs& inputs)
+    : inputs_(inputs),
+      interpolated_({.known = inputs.known,
+                     .router = *inputs.network.router,
+                     .per_host = inputs.per_host,
+                     .alone = [this](const CollectiveCall& call, const ChannelChoice& choice) {
+                       const Chosen kernels(choice);
+                       return alone(call, &kernels);
+                     }}) {}
 
 Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* kernels) const {
   const TaskGraph& graph =
@@ -169,44 +149,12 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
 }
 
 Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const {
-  const bool exact = inputs_.known.accuracy() == OverheadAccuracy::kExact;
-  if (exact || call.size() < kManyMembers || call.bytes < kLeastInterpolated) {
-    const Chosen own(inputs_.channels.chooser.choose(call));
-    return alone(call, &own);
+  const ChannelChoice choice = inputs_.channels.chooser.choose(call);
+  if (inputs_.known.accuracy() == OverheadAccuracy::kInterpolated && InterpolatedKernels::are_costly(call)) {
+    return interpolated_.time(call, choice, key);
   }
-  if (const auto line = kernel_time_on_line(call, key)) return *line;
-  const SizeBracket sizes = bracket_of(call.bytes);
-  const Duration below = kernel_time_at(call, key, sizes.below);
-  if (sizes.below == call.bytes) return below;
-  return on_line({sizes.below, below}, {sizes.above, kernel_time_at(call, key, sizes.above)}, call.bytes);
-}
-
-// Sizes are doubled until two doublings show a straight line, which the call's size then lies on. They are the same for
-// all calls with this plan and simulated before any size on the line, so that no result depends on the order of calls.
-std::optional<Duration> CallOverheads::kernel_time_on_line(const CollectiveCall& call,
-                                                           const KnownOverheads::Key& key) const {
-  for (Bytes size = first_size_of_line(call, key.plan); size * 2 <= call.bytes; size = size * 2) {
-    const Duration at = kernel_time_at(call, key, size);
-    const Duration at_double = kernel_time_at(call, key, size * 2);
-    const Duration at_fourfold = kernel_time_at(call, key, size * 4);
-    const Duration first = at_double - at;
-    const Duration second = at_fourfold - at_double;
-    if (std::abs(ratio(second, first * 2) - 1.0) > kStraight) continue;
-    return on_line({size * 2, at_double}, {size * 4, at_fourfold}, call.bytes);
-  }
-  return std::nullopt;
-}
-
-// Of a call of another size with the plan of this one.
-Duration CallOverheads::kernel_time_at(const CollectiveCall& call, KnownOverheads::Key key, Bytes bytes) const {
-  key.bytes = bytes;
-  if (const auto known = inputs_.known.find_kernels(key)) return *known;
-  CollectiveCall sized = call;
-  sized.bytes = bytes;
-  const Chosen own(inputs_.channels.chooser.choose(call));
-  const Duration time = alone(sized, &own);
-  inputs_.known.add_kernels(key, time);
-  return time;
+  const Chosen own(choice);
+  return alone(call, &own);
 }
 
 std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) const {
@@ -340,15 +288,22 @@ Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, cons
 
 Duration CallOverheads::of(const MessageBetween& message) const {
   const MessageCall& call = message.call;
-  const std::uint32_t paths =
-      inputs_.known.paths_between(*inputs_.network.router, message.sender, message.receiver);
-  const auto [entry, is_new] = asked_messages_.try_emplace({call.layout, call.from, call.to, call.bytes, paths});
+  FarthestPairs::Ends ends{.from = message.sender, .to = message.receiver};
+  if (inputs_.known.accuracy() == OverheadAccuracy::kInterpolated && inputs_.nic_set_of_host.empty()) {
+    ends = inputs_.known.farthest().like({.router = *inputs_.network.router,
+                                          .gpus = inputs_.network.fabric.gpus().size(),
+                                          .per_host = static_cast<std::size_t>(inputs_.per_host)},
+                                         ends);
+  }
+  const std::uint32_t paths = inputs_.known.paths_between(*inputs_.network.router, ends.from, ends.to);
+  const auto [from, to] = ends_for_kernels(call);
+  const auto [entry, is_new] = asked_messages_.try_emplace({call.layout, from, to, call.bytes, paths});
   if (!is_new) return entry->second;
   const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
   const KnownOverheads::MessageKey key{
       .bytes = call.bytes, .plan = choice.plan, .paths = paths, .model = inputs_.model.name};
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  const PairRouter router(*inputs_.network.router, message.sender, message.receiver);
+  const PairRouter router(*inputs_.network.router, ends.from, ends.to);
   const TaskGraph graph = graph_of(call);
   const Chosen kernels(choice);
   entry->second = std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/simulation/interpolated_kernels.h"
 #include "configs/simulation/known_overheads.h"
 #include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
@@ -46,7 +47,9 @@ class CallOverheads final : public CallOverhead {
     ChannelInputs channels;
     KnownOverheads& known;
   };
-  explicit CallOverheads(const Inputs& inputs) : inputs_(inputs) {}
+  explicit CallOverheads(const Inputs& inputs);
+  CallOverheads(const CallOverheads&) = delete;  // its parts refer to it
+  CallOverheads& operator=(const CallOverheads&) = delete;
 
   // Nothing where steps, or the formula, take longer than kernels, or where no kernel implements the algorithm. Call it
   // from one thread at a time.
@@ -57,10 +60,7 @@ class CallOverheads final : public CallOverhead {
   // In steps, or as the kernels of `kernels`.
   [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels) const;
   [[nodiscard]] Duration kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
-  [[nodiscard]] std::optional<Duration> kernel_time_on_line(const CollectiveCall& call,
-                                                            const KnownOverheads::Key& key) const;
   [[nodiscard]] Duration known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
-  [[nodiscard]] Duration kernel_time_at(const CollectiveCall& call, KnownOverheads::Key key, Bytes bytes) const;
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
 
@@ -72,13 +72,14 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] KnownOverheads::Key key_of(const CollectiveCall& call) const;
 
   Inputs inputs_;
+  mutable InterpolatedKernels interpolated_;
   mutable std::map<int, int> rail_like_;  // by GPU of a host
   mutable std::map<const GroupLayout*, const GroupLayout*> layout_to_play_;
   mutable std::deque<GroupLayout> layouts_;  // that are simulated
   mutable std::deque<TaskGraph> graphs_;     // all of them: choosers identify a layout by its address
   // By layout (the simulated one, where calls are in steps), dimension, kind, bytes, root.
   mutable std::map<std::tuple<const GroupLayout*, DimensionId, CollectiveKind, Bytes, int>, Duration> asked_;
-  // By layout, ends in it, bytes, and paths between the ends.
+  // By layout, ends in it where kernels depend on these, bytes, and paths between the ends.
   mutable std::map<std::tuple<const GroupLayout*, int, int, Bytes, std::uint32_t>, Duration> asked_messages_;
 };
 

@@ -1,5 +1,6 @@
 #include "configs/simulation/folded_network.h"
 
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -44,7 +45,14 @@ void FoldedNetwork::leave_unfolded(std::size_t ranks, std::size_t links) {
 }
 
 void FoldedNetwork::fold(const Inputs& inputs, std::optional<Folding> known) {
-  if (inputs.times_only && !bottlenecks_) bottlenecks_ = make_bottleneck_router(inputs.router);
+  if (inputs.times_only && !bottlenecks_) {
+    bottlenecks_ = make_bottleneck_router(inputs.router);
+    if (inputs.farthest != nullptr) {
+      bottlenecks_ = make_farthest_router(std::move(bottlenecks_),
+                                          {.router = inputs.router, .gpus = inputs.gpus, .per_host = inputs.per_host},
+                                          *inputs.farthest);
+    }
+  }
   const Router& paths = inputs.times_only ? *bottlenecks_ : inputs.router;
   FoldMemory* const memory = inputs.times_only ? &folds_ : nullptr;
   folding_ = known ? std::move(*known) : fold_over_faults(inputs, paths, memory);

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "configs/simulation/farthest_pairs.h"
 #include "core/ports/router.h"
 #include "core/symmetry/fold_memory.h"
 #include "core/symmetry/folding.h"
@@ -32,7 +33,10 @@ class FoldedNetwork {
     const network_models::FaultSchedule& faults;
     const network_models::FaultPaths& fault_paths;
     std::span<const network_models::LinkKind> kinds = {};  // that links of one class share; empty: any
-  bool times_only = false;  // the traffic of links may be lost, and no transfer shares one
+    bool times_only = false;  // the traffic of links may be lost, and no transfer shares one
+    FarthestPairs* farthest = nullptr;  // paths that stand for those of messages, where only times matter; null: none
+    std::size_t per_host = 1;           // GPUs
+    std::size_t gpus = 0;
   };
   // `known`: of a step with the same classes, but other cycles left out.
   void fold(const Inputs& inputs, std::optional<Folding> known);

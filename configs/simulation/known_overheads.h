@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/nccl/search/graph_cache.h"
+#include "configs/simulation/farthest_pairs.h"
 #include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
@@ -23,7 +24,10 @@ namespace ringwright::configs {
 // kInterpolated: the kernels of a large call of many ranks are simulated for few sizes, with its own plan, and all
 // calls with this plan share them. Kernels repeat loops over chunks, so that beyond some loops time is a straight line
 // in the size: sizes are doubled until two doublings show it. Where none is found, two sizes around the call's own
-// serve. tests/configs/simulation/call_overheads_test.cc bounds the error of a call's time.
+// serve. Rings over many hosts go through the same steps as rings over fewer, so that with equal shares of a rank their
+// time is a straight line in the hosts, too: hosts are doubled until two doublings show it, and every kind of path
+// between neighbours of the group is among these. tests/configs/simulation/call_overheads_test.cc bounds the error of a
+// call's time.
 enum class OverheadAccuracy : std::uint8_t { kExact, kInterpolated };
 
 // Overheads found on one machine, keyed by everything that they depend on there: every caller gets the same result, in
@@ -33,6 +37,9 @@ class KnownOverheads {
   explicit KnownOverheads(OverheadAccuracy accuracy = OverheadAccuracy::kExact) : accuracy_(accuracy) {}
   [[nodiscard]] OverheadAccuracy accuracy() const { return accuracy_; }
 
+  // What a time was found for: a call, or what calls are interpolated between: a size of it, by a line in the hosts or
+  // as simulated.
+  enum class Basis : std::uint8_t { kCall, kSize, kSimulated };
   // One group alone on the network's first hosts.
   struct Key {
     CollectiveKind kind = CollectiveKind::kAllReduce;
@@ -46,6 +53,7 @@ class KnownOverheads {
     std::vector<int> gpu_of;
     std::vector<int> nic_set;  // of the hosts
     std::string_view model;    // of the network
+    Basis basis = Basis::kCall;
     friend bool operator==(const Key&, const Key&) = default;
   };
   // Two ranks alone on the paths between them.
@@ -66,6 +74,8 @@ class KnownOverheads {
   [[nodiscard]] std::size_t size() const;  // of both
   // One number for all pairs of ranks whose paths are equal (PairRouter::signature()).
   [[nodiscard]] std::uint32_t paths_between(const Router& router, RankId sender, RankId receiver);
+  // Of kInterpolated: what stands for the paths of messages.
+  [[nodiscard]] FarthestPairs& farthest() { return farthest_; }
   // The channels that NCCL finds on the machine's hosts.
   [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
 
@@ -76,6 +86,7 @@ class KnownOverheads {
 
   OverheadAccuracy accuracy_;
   collectives::NcclGraphCache graphs_;
+  FarthestPairs farthest_;
   mutable std::mutex mutex_;
   Table<Key> known_;
   Table<Key> known_kernels_;

@@ -159,6 +159,13 @@ void Simulation::plan_paths() {
                                          pairs.size(), network_models::CentralRouter::kMostPairs)});
 }
 
+// On hosts that are all equal, and have no tenants, whose ranks are no GPUs.
+FarthestPairs* Simulation::farthest_pairs(const Scenario& scenario) const {
+  const bool estimates = known_overheads_ != nullptr && known_overheads_->accuracy() == OverheadAccuracy::kInterpolated;
+  const bool equal = scenario.cluster.nic_set_of_host.empty() && fault_schedule_.empty();
+  return estimates && equal && !plan_.graph.sharing.on() ? &known_overheads_->farthest() : nullptr;
+}
+
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {
   const Router& router = *network_.router;
   fault_schedule_ = network_models::FaultSchedule(scenario.faults.links, router.capacities().size());
@@ -175,7 +182,10 @@ void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Fol
                   .faults = fault_schedule_,
                   .fault_paths = fault_paths_,
                   .kinds = link_kinds_,
-                  .times_only = alone},
+                  .times_only = alone,
+                  .farthest = farthest_pairs(scenario),
+                  .per_host = static_cast<std::size_t>(scenario.cluster.host.gpus),
+                  .gpus = network_.fabric.gpus().size()},
                  std::move(known));
   }
   if (mode == FoldMode::kNoFold) folded_.leave_unfolded(plan_.graph.rank_count(), router.capacities().size());

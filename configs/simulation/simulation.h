@@ -108,6 +108,7 @@ class Simulation {
   Simulation();
   void wire_rungs(const Scenario& scenario);
   void plan_paths();
+  [[nodiscard]] FarthestPairs* farthest_pairs(const Scenario& scenario) const;
   void fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known);
 
   network_models::Network network_;

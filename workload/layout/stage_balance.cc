@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,8 +53,17 @@ class Coster {
     }
     return seconds;
   }
-  [[nodiscard]] double of_layer(std::int64_t layer) const {
+  // Models have few kinds of layers.
+  [[nodiscard]] double of_layer(std::int64_t layer) {
     const LayerHalves halves = halves_of(context_.shape, layer);
+    const auto [known, is_new] =
+        known_.try_emplace({halves.mixer, halves.mlp, is_windowed(context_.shape, layer)}, 0.0);
+    if (is_new) known->second = of_halves(layer, halves);
+    return known->second;
+  }
+
+ private:
+  [[nodiscard]] double of_halves(std::int64_t layer, const LayerHalves& halves) const {
     double forward = 0.0;
     double backward = 0.0;
     add_mixer(halves.mixer, is_windowed(context_.shape, layer), forward, backward);
@@ -69,8 +80,6 @@ class Coster {
     }
     return (1.0 + again_) * forward + backward;
   }
-
- private:
   void add_mixer(Mixer mixer, bool windowed, double& forward, double& backward) const {
     const bool cut = context_.cp > 1;
     if (mixer == Mixer::kMamba) {
@@ -85,6 +94,7 @@ class Coster {
   const KernelContext& context_;
   const ComputeModel& compute_;
   double again_;
+  std::map<std::tuple<Mixer, MlpKind, bool>, double> known_;  // by halves of a layer, and whether it is windowed
 };
 
 // With `block` only the first layers of a chunk are recomputed; which ones is unknown before the split.
@@ -100,7 +110,7 @@ double computed_again(const ModelShape& shape, const TrainingOptions& training, 
 LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel,
                        const ComputeModel& compute) {
   const KernelContext context = make_kernel_context(shape, training, parallel);
-  const Coster coster(context, compute, computed_again(shape, training, parallel));
+  Coster coster(context, compute, computed_again(shape, training, parallel));
   LayerCosts costs{.layers = {}, .first = coster.of(kEmbedding), .last = coster.of(kHead)};
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) costs.layers.push_back(coster.of_layer(layer));
   for (std::int64_t number = 0; number < shape.predictors; ++number) {

@@ -149,10 +149,13 @@ std::optional<std::vector<std::int64_t>> balance_layers_on(std::span<const Layer
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<Score> next(count + 1, never);
     for (std::size_t end = 0; end <= count; ++end) {
-      for (std::size_t begin = end - std::min(end, room(part)); begin <= end; ++begin) {
+      // A part costs more the earlier it begins: none is better that costs more by itself. Of equal ones the earliest.
+      const std::size_t earliest = end - std::min(end, room(part));
+      for (std::size_t begin = end + 1; begin-- > earliest;) {
         const double mine = cost(part, begin, end);
+        if (mine > next[end].first) break;
         const Score score{std::max(best[begin].first, mine), best[begin].second + mine * mine};
-        if (!(score < next[end])) continue;
+        if (next[end] < score || !(score < never)) continue;
         next[end] = score;
         cut[part][end] = begin;
       }

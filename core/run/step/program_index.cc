@@ -59,10 +59,11 @@ void number_sequences(const TaskGraph& graph, const Program& program, ProgramInd
     std::uint32_t count = 0;
   };
   std::vector<Counted> counted;
-  const auto count_of = [&counted](const Sequence& sequence) -> std::uint32_t& {
+  const auto number_of = [&counted](const Sequence& sequence) {
     const auto known = std::ranges::find(counted, sequence, &Counted::sequence);
-    if (known != counted.end()) return known->count;
-    return counted.emplace_back(Counted{.sequence = sequence}).count;
+    const auto number = static_cast<std::uint32_t>(known - counted.begin());
+    if (number == counted.size()) counted.push_back({.sequence = sequence});
+    return number;
   };
   const auto sequence_of = [&graph](const Task& task) -> Sequence {
     if (task.kind == TaskKind::kCollective) return {task.kind, task.dimension.value, 0, std::uint8_t{0}};
@@ -73,11 +74,12 @@ void number_sequences(const TaskGraph& graph, const Program& program, ProgramInd
   index.period.assign(program.tasks.size(), 0);
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
     if (talks_to_nobody(program.tasks[task])) continue;
-    index.occurrence[task] = count_of(sequence_of(program.tasks[task]))++;
+    index.period[task] = number_of(sequence_of(program.tasks[task]));
+    index.occurrence[task] = counted[index.period[task]].count++;
   }
   for (std::size_t task = 0; task < program.tasks.size(); ++task) {
     if (talks_to_nobody(program.tasks[task])) continue;
-    index.period[task] = count_of(sequence_of(program.tasks[task]));
+    index.period[task] = counted[index.period[task]].count;
   }
 }
 

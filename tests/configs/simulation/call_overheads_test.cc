@@ -174,6 +174,28 @@ TEST(CallOverheads, InterpolatedOnesOfSeveralGpusOfAHostGiveNearlyTheSameStep) {
   EXPECT_NEAR(to_seconds(estimate->step_time.mean), step, 0.003 * step);
 }
 
+// Groups over 64 hosts, from rings over 8, 16 and 32 of them: gradients of 800 MB, which are most of the step.
+TEST(CallOverheads, InterpolatedOnesOfManyHostsGiveNearlyTheSameStep) {
+  const Scenario scenario = load(
+      "model: {num_layers: 2, hidden_size: 4096, num_attention_heads: 32, ffn_hidden_size: 16384, vocab_size: 32000, "
+      "seq_length: 128}
+training: {global_batch: 64}
+parallel: {tp: 8, dp: auto, zero: {stage: 1}}
+"
+      "cluster: {nodes: 64, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 4, "
+      "leaf: {ports: 8}, spine: {ports: 64}}}
+simulate: {network: alpha_beta}
+"
+      "collectives: {model: closed_form, overhead: kernels}
+");
+  const auto expected = predicted(scenario, OverheadAccuracy::kExact);
+  const auto estimate = predicted(scenario, OverheadAccuracy::kInterpolated);
+  ASSERT_TRUE(expected && estimate);
+  const double step = to_seconds(expected->step_time.mean);
+  EXPECT_NEAR(to_seconds(estimate->step_time.mean), step, 0.003 * step);
+  EXPECT_GT(to_seconds(expected->everywhere.dimensions.back().exposed), 0.2 * step);
+}
+
 // Few ranks and small calls cost little, and are simulated as they are.
 TEST(CallOverheads, OfFewRanksAreExactInBothCases) {
   const Scenario scenario = load(job("model: closed_form, overhead: kernels"));

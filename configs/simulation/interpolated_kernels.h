@@ -1,0 +1,54 @@
+// Times of the kernels of large calls of many ranks, on lines between few calls that are simulated.
+//
+// In the size: kernels repeat loops over chunks, so that beyond some loops time is a straight line. In the hosts of a
+// ring: every host more lengthens the way of each byte by the same steps, so that with equal shares of a rank time is a
+// straight line, too. Sizes, and hosts, are doubled until two doublings show the line. What they are does not depend on
+// the call's own size, nor on the order of calls.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+
+#include "configs/simulation/known_overheads.h"
+#include "core/plan/collective_call.h"
+#include "core/ports/channel_algorithm.h"
+#include "core/ports/router.h"
+
+namespace ringwright::configs {
+
+class InterpolatedKernels {
+ public:
+  // References outlive this.
+  struct Inputs {
+    KnownOverheads& known;
+    const Router& router;
+    int per_host = 1;  // GPUs
+    // Of one call with these kernels alone, as simulated.
+    std::function<Duration(const CollectiveCall&, const ChannelChoice&)> alone;
+  };
+  explicit InterpolatedKernels(Inputs inputs) : inputs_(std::move(inputs)) {}
+
+  // Below, a simulation costs little: few members, or few chunks.
+  [[nodiscard]] static bool are_costly(const CollectiveCall& call);
+  [[nodiscard]] Duration time(const CollectiveCall& call, const ChannelChoice& choice, const KnownOverheads::Key& key);
+
+ private:
+  // A call, the kernels that it is simulated with, whatever its size and its hosts, and its name in the store.
+  struct Point {
+    CollectiveCall call;
+    const ChannelChoice& choice;
+    KnownOverheads::Key key;
+  };
+  [[nodiscard]] std::optional<Duration> on_line_of_sizes(const Point& point);
+  [[nodiscard]] Duration of_size(Point point, Bytes bytes);
+  [[nodiscard]] std::optional<Duration> on_line_of_hosts(const Point& point);
+  [[nodiscard]] Duration on_hosts(Point point, int hosts);
+  [[nodiscard]] Duration simulated(Point point);
+  [[nodiscard]] int hosts_with_all_paths(const GroupLayout& layout) const;
+
+  Inputs inputs_;
+  std::deque<GroupLayout> layouts_;  // on fewer hosts; all of them, since choosers identify a layout by its address
+};
+
+}  // namespace ringwright::configs
