@@ -178,16 +178,10 @@ TEST(CallOverheads, InterpolatedOnesOfSeveralGpusOfAHostGiveNearlyTheSameStep) {
 TEST(CallOverheads, InterpolatedOnesOfManyHostsGiveNearlyTheSameStep) {
   const Scenario scenario = load(
       "model: {num_layers: 2, hidden_size: 4096, num_attention_heads: 32, ffn_hidden_size: 16384, vocab_size: 32000, "
-      "seq_length: 128}
-training: {global_batch: 64}
-parallel: {tp: 8, dp: auto, zero: {stage: 1}}
-"
+      "seq_length: 128}\ntraining: {global_batch: 64}\nparallel: {tp: 8, dp: auto, zero: {stage: 1}}\n"
       "cluster: {nodes: 64, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 4, "
-      "leaf: {ports: 8}, spine: {ports: 64}}}
-simulate: {network: alpha_beta}
-"
-      "collectives: {model: closed_form, overhead: kernels}
-");
+      "leaf: {ports: 8}, spine: {ports: 64}}}\nsimulate: {network: alpha_beta}\n"
+      "collectives: {model: closed_form, overhead: kernels}\n");
   const auto expected = predicted(scenario, OverheadAccuracy::kExact);
   const auto estimate = predicted(scenario, OverheadAccuracy::kInterpolated);
   ASSERT_TRUE(expected && estimate);
