@@ -10,6 +10,7 @@
 
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
+#include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
 #include "core/config/near_file.h"
@@ -26,6 +27,13 @@ constexpr std::array kLogForms = {Option{"philly", "cluster_job_log of Microsoft
 constexpr std::array kLocalityOptions = {
     Option{"strict", "a job waits for as few hosts as possible, in one unit where one is large enough"},
     Option{"relaxed", "after `relax_after` of waiting it takes GPUs anywhere"}};
+
+constexpr std::array kSharingKinds = {
+    Option{"parts", "jobs that ask for parts of a GPU have them, and do not disturb each other"},
+    Option{"time_slicing", "CUDA without MPS: jobs share a GPU's time"},
+    Option{"mps", "kernels of jobs run next to each other"},
+    Option{"antman", "opportunistic jobs take what a guaranteed one leaves"},
+    Option{"tgs", "the same, and the guaranteed one loses 3 %"}};
 
 // An instance of MIG has 1, 2, 3, 4 or 7 of a GPU's seven slices (configs/scenario/mig_profiles.cc); whole percent, so
 // that those of seven slices fit on a GPU.
@@ -51,6 +59,7 @@ class ClusterReader {
     read_shape();
     read_speed();
     read_jobs();
+    read_sharing();
     read_scheduler();
     return std::move(plan_);
   }
@@ -120,6 +129,7 @@ class ClusterReader {
                                   .doc = "a part of a GPU is the smallest MIG instance that holds it: 1, 2, 3, 4 or 7 "
                                          "of seven slices",
                                   .fallback = false});
+    has_instances_ = mig;
     if (mig && !plan_.shares_gpus) map.error("mig", std::string(kClusterCode), "it needs 'share_gpus: true'");
     if (log.empty()) {
       read_generator(map);
@@ -131,6 +141,61 @@ class ClusterReader {
       if (mig) job.percent = percent_of_instance(job.percent);
       job.least = std::clamp(static_cast<int>(std::ceil(job.gpus * least)), 1, job.gpus);
       job.most = std::clamp(static_cast<int>(std::floor(job.gpus * most)), job.gpus, plan_.shape.gpus());
+    }
+  }
+
+  // What kernels take of a GPU at full speed: its time, or with MPS the multiprocessors that they fill of it.
+  double read_demand(ConfigMap& map, SharingKind kind) {
+    const double busy = map.percent({.name = "busy",
+                                     .doc = "of a GPU's time that kernels of a job run at full speed",
+                                     .fallback = 1.0,
+                                     .min = 0.01,
+                                     .max = 1.0});
+    if (kind != SharingKind::kMps && !map.documenting()) {
+      if (map.has("fill")) {
+        map.error("fill", std::string(kClusterCode), "it needs 'kind: mps': otherwise a kernel has the whole GPU");
+      }
+      return busy;
+    }
+    return busy * map.percent({.name = "fill",
+                               .doc = "mps: of a GPU's multiprocessors that a kernel fills",
+                               .fallback = 1.0,
+                               .min = 0.01,
+                               .max = 1.0});
+  }
+
+  void read_sharing() {
+    if (!root_.has("sharing") && !root_.documenting()) return;
+    ConfigMap map = root_.map("sharing", "of GPUs by jobs of one GPU, and how fast they then are");
+    const std::string kind = map.choice(
+        {.name = "kind", .doc = "how jobs share a GPU", .fallback = std::string("parts")}, kSharingKinds);
+    plan_.sharing =
+        static_cast<SharingKind>(std::ranges::find(kSharingKinds, kind, &Option::name) - kSharingKinds.begin());
+    if (plan_.sharing == SharingKind::kParts && !map.documenting()) return;
+    const auto per_gpu = static_cast<int>(
+        map.integer({.name = "per_gpu", .doc = "jobs on one GPU at most", .fallback = 2, .min = 2, .max = 16}));
+    const double demand = read_demand(map, plan_.sharing);
+    double opportunistic = 0.0;
+    if (has_classes(plan_.sharing) || map.documenting()) {
+      opportunistic = map.percent({.name = "opportunistic",
+                                   .doc = "antman, tgs: share of the jobs of one GPU that are opportunistic",
+                                   .fallback = 0.5,
+                                   .min = 0.0,
+                                   .max = 1.0});
+    } else if (map.has("opportunistic")) {
+      map.error("opportunistic", std::string(kClusterCode), "it needs 'kind: antman' or 'kind: tgs'");
+    }
+    const auto seed = static_cast<std::uint64_t>(
+        map.integer({.name = "seed", .doc = "of the choice of opportunistic jobs", .fallback = 1, .min = 0}));
+    if (has_instances_) map.error("kind", std::string(kClusterCode), "'jobs.mig' and 'sharing' both divide GPUs");
+    if (!plan_.shares_gpus) map.error("kind", std::string(kClusterCode), "it needs 'jobs.share_gpus: true'");
+    RandomStream classes(seed, "opportunistic jobs");
+    for (ClusterJob& job : plan_.jobs) {
+      const double part = job.percent / 100.0;  // that it asks for
+      job.demand = job.percent < 100 ? part : demand;
+      if (job.gpus > 1) continue;
+      job.opportunistic = classes.next_unit() < opportunistic;
+      job.percent = 100 / per_gpu;
     }
   }
 
@@ -255,6 +320,7 @@ class ClusterReader {
 
   ConfigMap root_;
   ClusterPlan plan_;
+  bool has_instances_ = false;  // parts of GPUs are MIG instances
 };
 
 Result<ClusterPlan> read_cluster_plan(ConfigDocument document) {

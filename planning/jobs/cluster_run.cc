@@ -72,7 +72,9 @@ class ClusterPlayer {
     ClusterTotals& totals = jobs_.totals();
     const int in_use = inputs_.shape.gpus() - pool.free();
     const double shared = static_cast<double>(pool.shared_percent()) / 100.0;
-    const double busy = in_use - pool.shared_gpus() + shared;
+    // Jobs that disturb each other have a GPU together; parts that do not are parts of it.
+    const bool together = inputs_.sharing != SharingKind::kParts;
+    const double busy = together ? in_use : in_use - pool.shared_gpus() + shared;
     totals.allocated += time * busy;
     if (now > first_submit_)
       use_.add({.from = last_ - first_submit_,

@@ -10,6 +10,7 @@
 #include "planning/jobs/cluster_job.h"
 #include "planning/jobs/job_speed.h"
 #include "planning/jobs/scheduling_policy.h"
+#include "planning/jobs/shared_speed.h"
 #include "planning/jobs/use_over_time.h"
 
 namespace ringwright::planning {
@@ -37,7 +38,8 @@ struct ClusterTotals {
   std::uint64_t resizes = 0;
   std::uint64_t migrations = 0;
   double allocated = 0.0;    // GPU-seconds of GPUs that jobs had
-  double productive = 0.0;   // of them at full speed: without restarts, and what a worse locality costs
+  double computing = 0.0;    // GPU-seconds in which kernels run, by the demands of jobs
+  double productive = 0.0;   // of those that jobs had at full speed: without restarts, and what a worse locality costs
   double fragmented = 0.0;   // GPU-seconds of free GPUs on hosts in use
   double blocked = 0.0;      // seconds in which a job waited that as many GPUs as were free would have sufficed
   int peak_gpus = 0;         // that jobs had at once
@@ -59,6 +61,7 @@ struct ClusterInputs {
   const JobSpeed& speed;
   const SchedulingPolicy& policy;
   SchedulerSettings settings;
+  SharingKind sharing = SharingKind::kParts;  // of jobs on one GPU
 };
 [[nodiscard]] ClusterRun run_cluster(const ClusterInputs& inputs);
 

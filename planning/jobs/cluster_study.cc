@@ -19,15 +19,20 @@ PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, c
   result.capacity = result.makespan * plan.shape.gpus();
   std::vector<double> waiting;
   std::vector<double> completion;
+  std::vector<double> guaranteed;
+  std::vector<double> opportunistic;
   for (std::size_t job = 0; job < run.jobs.size(); ++job) {
     waiting.push_back(run.jobs[job].waited);
     completion.push_back(run.jobs[job].end - plan.jobs[job].submit);
+    (plan.jobs[job].opportunistic ? opportunistic : guaranteed).push_back(completion.back());
     ++result.jobs_at[static_cast<std::size_t>(run.jobs[job].last)];
   }
   result.waiting_quantiles = quantiles_of(waiting);
   result.completion_quantiles = quantiles_of(completion);
   result.waiting = distribution_of(std::move(waiting));
   result.completion = distribution_of(std::move(completion));
+  result.guaranteed = distribution_of(std::move(guaranteed));
+  result.opportunistic = distribution_of(std::move(opportunistic));
   return result;
 }
 
@@ -75,12 +80,14 @@ Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& worke
                      .too_large = plan.too_large,
                      .without_gpus = plan.without_gpus,
                      .without_times = plan.without_times,
+                     .sharing = plan.sharing,
                      .policies = std::vector<PolicyResult>(plan.policies.size())};
   each_item(plan.policies.size(), workers, [&](std::size_t item) {
     const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &SchedulingPolicyEntry::name);
     const auto policy = entry->make();
     const ClusterRun run = run_cluster(
-        {.shape = plan.shape, .jobs = plan.jobs, .speed = *speed, .policy = *policy, .settings = plan.scheduler});
+        {.shape = plan.shape, .jobs = plan.jobs, .speed = *speed, .policy = *policy, .settings = plan.scheduler,
+         .sharing = plan.sharing});
     study.policies[item] = summarise_run(plan, plan.policies[item], run);
   });
   return study;

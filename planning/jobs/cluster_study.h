@@ -27,6 +27,8 @@ struct PolicyResult {
   std::string policy;
   Distribution waiting;                            // without GPUs
   Distribution completion;                         // from submission to end ("JCT")
+  Distribution guaranteed;                         // of jobs that are not opportunistic; the others: `opportunistic`
+  Distribution opportunistic;
   std::array<std::size_t, kLocalities> jobs_at{};  // by the locality of their last GPUs
   std::vector<double> waiting_quantiles;           // of all jobs, seconds (planning/study/quantiles.h)
   std::vector<double> completion_quantiles;
@@ -36,6 +38,7 @@ struct PolicyResult {
   double capacity = 0.0;  // GPU-seconds of the cluster over it
 
   [[nodiscard]] double utilisation() const { return capacity > 0.0 ? totals.allocated / capacity : 0.0; }
+  [[nodiscard]] double computing() const { return capacity > 0.0 ? totals.computing / capacity : 0.0; }
   [[nodiscard]] double productive() const { return capacity > 0.0 ? totals.productive / capacity : 0.0; }
   [[nodiscard]] double fragmentation() const { return capacity > 0.0 ? totals.fragmented / capacity : 0.0; }
 };
@@ -47,6 +50,7 @@ struct ClusterStudy {
   std::size_t too_large = 0;
   std::size_t without_gpus = 0;
   std::size_t without_times = 0;
+  SharingKind sharing = SharingKind::kParts;
   std::vector<PolicyResult> policies;
 };
 

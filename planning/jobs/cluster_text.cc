@@ -61,6 +61,23 @@ std::string use_text(const ClusterStudy& study) {
   return table_text(std::move(rows));
 }
 
+// Only where jobs disturb each other on a GPU.
+std::string sharing_text(const ClusterStudy& study) {
+  if (study.sharing == SharingKind::kParts) return "";
+  std::vector<std::vector<std::string>> rows{{"policy", "kernels run"}};
+  const bool classes = has_classes(study.sharing);
+  if (classes) rows.front().insert(rows.front().end(), {"guaranteed: completion", "p90", "opportunistic", "p90"});
+  for (const PolicyResult& result : study.policies) {
+    rows.push_back({result.policy, share_text(result.computing())});
+    if (!classes) continue;
+    for (const Distribution* const times : {&result.guaranteed, &result.opportunistic}) {
+      rows.back().push_back(time_text(times->mean));
+      rows.back().push_back(time_text(times->p90));
+    }
+  }
+  return "\n" + table_text(std::move(rows));
+}
+
 std::string json_distribution(const Distribution& times) {
   return fmt::format("{{\"mean\": {}, \"p50\": {}, \"p90\": {}, \"p95\": {}, \"p99\": {}, \"max\": {}}}", times.mean,
                      times.p50, times.p90, times.p95, times.p99, times.longest);
@@ -75,14 +92,16 @@ std::string json_policy(const PolicyResult& result) {
   const ClusterTotals& totals = result.totals;
   return fmt::format(
       "{{\"policy\": {}, \"waiting_s\": {},\n     \"completion_s\": {},\n     \"makespan_s\": {}, \"utilisation\": {}, "
-      "\"productive\": {}, \"fragmentation\": {}, \"blocked_s\": {}, \"peak_gpus\": {}, \"preemptions\": {}, "
-      "\"resizes\": {}, \"migrations\": {}, \"decisions\": {}, \"jobs_in_host\": {}, \"jobs_in_unit\": {}, "
-      "\"jobs_over_units\": {},\n     "
+      "\"computing\": {}, \"productive\": {}, \"fragmentation\": {}, \"blocked_s\": {}, \"peak_gpus\": {}, "
+      "\"preemptions\": {}, \"resizes\": {}, \"migrations\": {}, \"decisions\": {}, \"jobs_in_host\": {}, "
+      "\"jobs_in_unit\": {}, \"jobs_over_units\": {},\n     "
+      "\"guaranteed_s\": {}, \"opportunistic_s\": {},\n     "
       "\"waiting_quantiles_s\": {},\n     \"completion_quantiles_s\": {},\n     \"over_time\": {}}}",
       json_text(result.policy), json_distribution(result.waiting), json_distribution(result.completion),
-      result.makespan, result.utilisation(), result.productive(), result.fragmentation(), totals.blocked,
-      totals.peak_gpus, totals.preemptions, totals.resizes, totals.migrations, totals.events, result.jobs_at[0],
-      result.jobs_at[1], result.jobs_at[2], json_numbers(result.waiting_quantiles),
+      result.makespan, result.utilisation(), result.computing(), result.productive(), result.fragmentation(),
+      totals.blocked, totals.peak_gpus, totals.preemptions, totals.resizes, totals.migrations, totals.events,
+      result.jobs_at[0], result.jobs_at[1], result.jobs_at[2], json_distribution(result.guaranteed),
+      json_distribution(result.opportunistic), json_numbers(result.waiting_quantiles),
       json_numbers(result.completion_quantiles), json_use(result.use));
 }
 
@@ -98,7 +117,7 @@ std::string render_cluster_text(const ClusterStudy& study) {
         "times\n",
         study.too_large, study.without_gpus, study.without_times);
   }
-  return text + "\n" + times_text(study) + "\n" + use_text(study);
+  return text + "\n" + times_text(study) + "\n" + use_text(study) + sharing_text(study);
 }
 
 std::string render_cluster_json(const ClusterStudy& study) {

@@ -12,7 +12,7 @@ class ElasticShortestRemaining final : public SchedulingPolicy {
   [[nodiscard]] bool resizes() const override { return true; }
   [[nodiscard]] std::vector<int> sizes(std::span<const ClusterJobView> jobs, int gpus,
                                        const JobSpeed& /*speed*/) const override {
-    return least_then_most(jobs, gpus);
+    return least_then_turns(jobs, gpus);
   }
 };
 

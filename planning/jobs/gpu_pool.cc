@@ -94,8 +94,10 @@ std::optional<Grant> GpuPool::take(int gpus, Search search) {
   return grant || search == Search::kStrict ? std::move(grant) : take_anywhere(gpus);
 }
 
-std::optional<Grant> GpuPool::take_share(int percent) {
-  const auto fits = open_.lower_bound({percent, 0});
+std::optional<Grant> GpuPool::take_share(int percent, Company company) {
+  const bool only_one = company == Company::kOnlyOne;
+  auto fits = open_.lower_bound({percent, 0});
+  while (only_one && fits != open_.end() && shared_[fits->second].has_only_one) ++fits;
   std::size_t number = 0;
   if (fits != open_.end()) {
     number = fits->second;
@@ -115,9 +117,11 @@ std::optional<Grant> GpuPool::take_share(int percent) {
   }
   SharedGpu& gpu = shared_[number];
   gpu.left -= percent;
+  gpu.has_only_one = gpu.has_only_one || only_one;
   shared_percent_ += percent;
   if (gpu.left > 0) open_.insert({gpu.left, number});
-  return Grant{.parts = {{.host = gpu.host, .gpus = 1}}, .percent = percent, .shared_gpu = number};
+  return Grant{
+      .parts = {{.host = gpu.host, .gpus = 1}}, .percent = percent, .shared_gpu = number, .only_one = only_one};
 }
 
 bool GpuPool::take_again(const Grant& grant) {
@@ -137,6 +141,7 @@ void GpuPool::give_back(const Grant& grant) {
   SharedGpu& gpu = shared_[grant.shared_gpu];
   open_.erase({gpu.left, grant.shared_gpu});
   gpu.left += grant.percent;
+  if (grant.only_one) gpu.has_only_one = false;
   shared_percent_ -= grant.percent;
   if (gpu.left < 100) {
     open_.insert({gpu.left, grant.shared_gpu});

@@ -22,6 +22,7 @@ struct Grant {
   std::vector<Part> parts;
   int percent = 100;          // of the one GPU
   std::size_t shared_gpu = 0;  // which, where it is less than 100
+  bool only_one = false;       // no other part of that GPU was taken with this
   Locality locality = Locality::kHost;
   [[nodiscard]] int gpus() const {
     int sum = 0;
@@ -38,8 +39,9 @@ class GpuPool {
   explicit GpuPool(const ClusterShape& shape);
 
   [[nodiscard]] std::optional<Grant> take(int gpus, Search search);
-  // A part of one GPU: of one in use where it fits.
-  [[nodiscard]] std::optional<Grant> take_share(int percent);
+  // A part of one GPU: of one in use where it fits. With `only_one` no other part of the GPU may be taken so.
+  enum class Company : std::uint8_t { kAny, kOnlyOne };
+  [[nodiscard]] std::optional<Grant> take_share(int percent, Company company = Company::kAny);
   void give_back(const Grant& grant);
   // The same whole GPUs again; false: they are not all free.
   [[nodiscard]] bool take_again(const Grant& grant);
@@ -69,6 +71,7 @@ class GpuPool {
   struct SharedGpu {
     int host = 0;
     int left = 100;  // percent; 100: it is a whole GPU again
+    bool has_only_one = false;
   };
   std::vector<SharedGpu> shared_;
   std::set<std::pair<int, std::size_t>> open_;  // percent left and number of each shared GPU that has some

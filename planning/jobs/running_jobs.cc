@@ -23,23 +23,53 @@ ClusterJobView RunningJobs::view(std::size_t job) const {
           .gpus = state.grant ? state.grant->gpus() : 0};
 }
 
+double RunningJobs::own_gpus(const JobState& state) const {
+  if (state.grant->percent == 100) return state.grant->gpus();
+  if (inputs_.sharing == SharingKind::kParts) return state.grant->percent / 100.0;
+  return 1.0 / static_cast<double>(on_shared_gpu_[state.grant->shared_gpu].size());
+}
+
 void RunningJobs::advance(std::size_t job, double now) {
   JobState& state = states_[job];
   if (!state.grant || now <= state.since) return;
   const double time = now - state.since;
-  const double gpus = state.grant->gpus() * state.grant->percent / 100.0;
+  const double gpus = own_gpus(state);
   state.remaining = std::max(0.0, state.remaining - time * state.speed);
   state.attained += time * gpus;
   state.since = now;
   const ClusterJob& own = inputs_.jobs[job];
-  // What the same GPUs would do at their best locality.
-  const double best = state.grant->percent < 100 ? state.speed : inputs_.speed.at_best(own, state.grant->gpus());
-  totals_.productive += time * gpus * (best > 0.0 ? state.speed / best : 0.0);
+  // Of what its GPUs would do alone and at their best locality.
+  const bool shares = state.grant->percent < 100;
+  const double best = shares ? 1.0 : inputs_.speed.at_best(own, state.grant->gpus());
+  const double pace = best > 0.0 ? state.speed / best : 0.0;
+  totals_.productive += time * gpus * (shares ? 1.0 : pace);
+  totals_.computing += time * state.grant->gpus() * own.demand * pace;
 }
 
 void RunningJobs::expect_end(std::size_t job) {
   JobState& state = states_[job];
+  if (!(state.speed > 0.0)) {
+    ++state.version;  // until the others leave it a share
+    return;
+  }
   ends_.push({.at = state.since + state.remaining / state.speed, .job = job, .version = ++state.version});
+}
+
+void RunningJobs::advance_all_on(std::size_t gpu, double now) {
+  for (const std::size_t job : on_shared_gpu_[gpu]) advance(job, now);
+}
+
+void RunningJobs::share_gpu(std::size_t gpu) {
+  std::vector<JobOnGpu> jobs;
+  for (const std::size_t job : on_shared_gpu_[gpu]) {
+    jobs.push_back({.demand = inputs_.jobs[job].demand, .opportunistic = inputs_.jobs[job].opportunistic});
+  }
+  const std::vector<double> speeds = shared_speeds(inputs_.sharing, jobs);
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    const std::size_t job = on_shared_gpu_[gpu][i];
+    states_[job].speed = speeds[i];
+    expect_end(job);
+  }
 }
 
 bool RunningJobs::goes_on(std::size_t job, const Grant& grant, double now) const {
@@ -65,7 +95,15 @@ void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
   result.last = grant.locality;
   state.before.reset();
   state.grant = std::move(grant);
-  expect_end(job);
+  if (state.grant->percent == 100 || inputs_.sharing == SharingKind::kParts) {
+    expect_end(job);
+    return;
+  }
+  const std::size_t gpu = state.grant->shared_gpu;
+  if (gpu >= on_shared_gpu_.size()) on_shared_gpu_.resize(gpu + 1);
+  advance_all_on(gpu, now);
+  on_shared_gpu_[gpu].push_back(job);
+  share_gpu(gpu);
 }
 
 bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
@@ -76,7 +114,10 @@ bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
   if (just_stopped && pool_.take_again(*state.before)) {
     grant = state.before;
   } else {
-    grant = own.percent < 100 ? pool_.take_share(own.percent) : pool_.take(gpus, search);
+    const bool only_one = has_classes(inputs_.sharing) && !own.opportunistic;
+    grant = own.percent < 100
+                ? pool_.take_share(own.percent, only_one ? GpuPool::Company::kOnlyOne : GpuPool::Company::kAny)
+                : pool_.take(gpus, search);
   }
   if (!grant) return false;
   JobResult& result = results_[job];
@@ -92,6 +133,8 @@ bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
 void RunningJobs::drop(std::size_t job, double now) {
   JobState& state = states_[job];
   advance(job, now);
+  const bool shares = state.grant->percent < 100 && inputs_.sharing != SharingKind::kParts;
+  if (shares) advance_all_on(state.grant->shared_gpu, now);
   results_[job].running += now - state.waits_since;
   state.waits_since = now;
   ++state.version;
@@ -99,6 +142,9 @@ void RunningJobs::drop(std::size_t job, double now) {
   state.before = std::move(state.grant);
   state.grant.reset();
   running_.erase(std::ranges::lower_bound(running_, job));
+  if (!shares) return;
+  std::erase(on_shared_gpu_[state.before->shared_gpu], job);
+  share_gpu(state.before->shared_gpu);
 }
 
 void RunningJobs::stop(std::size_t job, double now) {

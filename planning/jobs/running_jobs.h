@@ -55,6 +55,12 @@ class RunningJobs {
   void put_on(std::size_t job, Grant grant, double now);
   [[nodiscard]] bool goes_on(std::size_t job, const Grant& grant, double now) const;
   void expect_end(std::size_t job);
+  // Of the GPUs of a running job, those that are its own: of one that it shares, an equal part or what it asked for.
+  [[nodiscard]] double own_gpus(const JobState& state) const;
+  // Up to now, before the jobs on a shared GPU change.
+  void advance_all_on(std::size_t gpu, double now);
+  // The speeds of all jobs on a shared GPU, once its jobs have changed.
+  void share_gpu(std::size_t gpu);
   void drop(std::size_t job, double now);
 
   struct End {
@@ -69,6 +75,7 @@ class RunningJobs {
   std::vector<JobState> states_;
   std::vector<JobResult> results_;
   std::vector<std::size_t> running_;
+  std::vector<std::vector<std::size_t>> on_shared_gpu_;  // jobs, by the number of the GPU
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
   ClusterTotals totals_;
 };

@@ -43,8 +43,9 @@ class SchedulingPolicy {
   }
 };
 
-// Every job its least, in order, as long as GPUs last; then what is left in order, up to the most of each.
-[[nodiscard]] std::vector<int> least_then_most(std::span<const ClusterJobView> jobs, int gpus);
+// Every job its least, in order, as long as GPUs last; then what is left one GPU at a time, in turn, up to the most of
+// each.
+[[nodiscard]] std::vector<int> least_then_turns(std::span<const ClusterJobView> jobs, int gpus);
 
 struct SchedulingPolicyEntry {
   std::string_view name;
@@ -54,6 +55,7 @@ struct SchedulingPolicyEntry {
 [[nodiscard]] std::span<const SchedulingPolicyEntry> scheduling_policies();
 
 std::unique_ptr<SchedulingPolicy> make_fifo();
+std::unique_ptr<SchedulingPolicy> make_fifo_preemptive();
 std::unique_ptr<SchedulingPolicy> make_sjf();
 std::unique_ptr<SchedulingPolicy> make_srtf();
 std::unique_ptr<SchedulingPolicy> make_tiresias();

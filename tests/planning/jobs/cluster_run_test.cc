@@ -134,6 +134,41 @@ TEST(ClusterRun, PartsOfGpusShareThem) {
   EXPECT_DOUBLE_EQ(shared.totals.allocated, 400.0);
 }
 
+constexpr ClusterShape kOneGpu{.hosts = 1, .gpus_per_host = 1, .hosts_per_unit = 1};
+
+ClusterRun shared_run(const std::vector<ClusterJob>& jobs, SharingKind sharing) {
+  const auto made = std::ranges::find(scheduling_policies(), "fifo", &SchedulingPolicyEntry::name)->make();
+  const JobSpeed speeds(kOneGpu, GivenSpeed{});
+  return run_cluster({.shape = kOneGpu, .jobs = jobs, .speed = speeds, .policy = *made, .sharing = sharing});
+}
+
+ClusterJob third_of_gpu(double submit, double service, double demand, bool opportunistic = false) {
+  ClusterJob job = job_of(submit, 1, service);
+  job.percent = 33;
+  job.demand = demand;
+  job.opportunistic = opportunistic;
+  return job;
+}
+
+// From 50 s to 150 s two jobs share the GPU: the first has done 50 s alone and 50 s of its 100 s at half speed; the
+// second has 50 s left, which it computes alone.
+TEST(ClusterRun, SpeedsFollowWhoIsOnTheGpu) {
+  const ClusterRun run = shared_run({third_of_gpu(0, 100, 1.0), third_of_gpu(50, 100, 1.0)}, SharingKind::kTimeSlicing);
+  EXPECT_DOUBLE_EQ(run.jobs[0].end, 150.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 200.0);
+  EXPECT_NEAR(run.totals.computing, 200.0, 1e-9);  // a GPU's kernels are no more than the GPU
+}
+
+// The opportunistic job stands while the guaranteed one computes all the time, and the second guaranteed one waits.
+TEST(ClusterRun, OpportunisticJobsWaitForGuaranteedOnes) {
+  const ClusterRun run = shared_run(
+      {third_of_gpu(0, 100, 1.0), third_of_gpu(0, 10, 1.0, true), third_of_gpu(1, 20, 0.6)}, SharingKind::kAntMan);
+  EXPECT_DOUBLE_EQ(run.jobs[0].end, 100.0);
+  EXPECT_DOUBLE_EQ(run.jobs[2].first_start, 100.0);  // one guaranteed job a GPU
+  EXPECT_DOUBLE_EQ(run.jobs[2].end, 120.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 122.0);  // 8 s in 20 s at 0.4, then 2 s
+}
+
 TEST(GpuPool, GivesBackWhatItGave) {
   GpuPool pool({.hosts = 4, .gpus_per_host = 8, .hosts_per_unit = 2});
   const auto whole = pool.take(16, Search::kStrict);
@@ -204,6 +239,69 @@ TEST(ClusterRun, ElasticPoliciesShortenCompletion) {
   EXPECT_LE(mean_completion(jobs, "elastic_srjf"), mean_completion(jobs, "srtf"));
   EXPECT_LE(mean_completion(jobs, "elastic_tiresias"), mean_completion(jobs, "tiresias"));
   EXPECT_LE(mean_completion(jobs, "afs_l"), mean_completion(jobs, "fifo"));
+}
+
+// Half of the span for the same jobs: the queue grows all the time. Voda's FIFO is the one that chooses anew in each
+// round; one that lets small jobs pass and never stops them is no elastic policy's counterpart.
+TEST(ClusterRun, ElasticPoliciesShortenCompletionUnderOverload) {
+  ArrivalSettings settings;
+  settings.count = 1'500;
+  settings.span = 86'400.0 / 2.0;
+  settings.gpus = {1, 2, 4, 8, 16, 32};
+  settings.weights = {8, 4, 4, 6, 2, 1};
+  settings.median = 1'600.0;
+  std::vector<ClusterJob> jobs = generated_jobs(settings);
+  for (ClusterJob& job : jobs) {
+    job.least = std::max(1, job.gpus / 2);
+    job.most = job.gpus * 2;
+  }
+  EXPECT_LE(mean_completion(jobs, "elastic_fifo"), mean_completion(jobs, "fifo_preemptive"));
+  EXPECT_LE(mean_completion(jobs, "elastic_tiresias"), mean_completion(jobs, "tiresias"));
+  EXPECT_LE(mean_completion(jobs, "afs_l"), mean_completion(jobs, "fifo_preemptive"));
+}
+
+std::vector<int> sizes_of(std::string_view policy, const std::vector<ClusterJobView>& jobs, double scaling) {
+  const auto entry = std::ranges::find(scheduling_policies(), policy, &SchedulingPolicyEntry::name);
+  return entry->make()->sizes(jobs, 8, JobSpeed(kOneHost, GivenSpeed{.scaling = scaling}));
+}
+
+// Voda's elastic_fifo.go: 1 + 2 GPUs, and the five that are left one by one until the second has its most.
+TEST(ClusterRun, WhatIsLeftGoesToElasticJobsInTurn) {
+  ClusterJob first = job_of(0, 2, 100);
+  first.least = 1;
+  first.most = 8;
+  ClusterJob second = job_of(1, 2, 100);
+  second.most = 3;
+  const std::vector<ClusterJobView> views{{.job = &first}, {.job = &second}};
+  EXPECT_EQ(sizes_of("elastic_fifo", views, 1.0), (std::vector<int>{5, 3}));
+}
+
+// Wu et al. (TPDS 2021): six of eight GPUs are a new job's, two an older one's, and others wait. Once more than ten
+// do, the older one shrinks to its least, and its GPU goes where the speed grows most: sqrt(1/2) x 2 = 1.41 for the
+// first of the job that waits, (1 - sqrt(1/2)) x 2 = 0.59 for the second of the older one.
+TEST(ClusterRun, ElasticTiresiasShrinksOlderJobsWhileManyWait) {
+  const ClusterJob fresh = job_of(0, 6, 100);
+  ClusterJob older = job_of(0, 2, 100);
+  older.least = 1;
+  const auto divided = [&](int waiting) {
+    std::vector<ClusterJobView> views(1 + static_cast<std::size_t>(waiting), {.job = &fresh});
+    views.push_back({.job = &older, .attained = 7'200.0});
+    views.push_back({.job = &older, .attained = 72'000.0});
+    std::vector<int> sizes = sizes_of("elastic_tiresias", views, 0.5);
+    return std::vector<int>{sizes.front(), sizes[sizes.size() - 2], sizes.back()};
+  };
+  EXPECT_EQ(divided(9), (std::vector<int>{6, 2, 0}));   // ten wait
+  EXPECT_EQ(divided(10), (std::vector<int>{6, 1, 1}));  // eleven
+}
+
+// The older and larger job gets its GPUs back at the next round, from those that passed it.
+TEST(ClusterRun, PreemptiveFifoServesInTheOrderOfSubmissionAtAnyTime) {
+  const std::vector<ClusterJob> jobs{job_of(0, 6, 100), job_of(1, 8, 300), job_of(2, 2, 400)};
+  const ClusterRun run = run_of(kOneHost, jobs, "fifo_preemptive", {.round = 60.0, .restart = 0.0});
+  EXPECT_DOUBLE_EQ(run.jobs[2].first_start, 60.0);
+  EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 120.0);  // the first ended at 100 s
+  EXPECT_DOUBLE_EQ(run.jobs[2].end, 420.0 + 340.0);  // 60 of its 400 s were done
+  EXPECT_EQ(run.totals.preemptions, 1U);
 }
 
 }  // namespace

@@ -53,6 +53,30 @@ TEST(ClusterStudy, ShippedClustersHaveNames) {
   EXPECT_FALSE(load_cluster_plan("no-such-week", {}));
 }
 
+// AntMan (OSDI 2020): opportunistic jobs on the same GPUs keep kernels running more of the time, and guaranteed jobs do
+// not end later.
+TEST(ClusterStudy, AntManFillsWhatGuaranteedJobsLeave) {
+  const std::string jobs =
+      "cluster: {hosts: 2}\n"
+      "jobs: {count: 1500, span: 24h, median: 10min, longest: 2h, gpus: [1, 2], weights: [9, 1]}\n";
+  const auto alone = study_cluster(plan_of(jobs + "sharing: {kind: tgs, busy: 52%, opportunistic: 0%}\n"));
+  const auto shared = study_cluster(plan_of(jobs + "sharing: {kind: antman, busy: 52%, opportunistic: 50%}\n"));
+  ASSERT_TRUE(alone && shared);
+  EXPECT_GT(shared->policies.front().computing(), alone->policies.front().computing() * 1.1);
+  EXPECT_LE(shared->policies.front().guaranteed.mean, alone->policies.front().completion.mean);
+  EXPECT_THAT(render_cluster_text(*shared), HasSubstr("kernels run"));
+  EXPECT_THAT(render_cluster_json(*shared), HasSubstr("\"opportunistic_s\""));
+}
+
+TEST(ClusterStudy, SharingSettingsBelongToTheirKind) {
+  const std::string cluster = "cluster: {hosts: 1}\njobs: {count: 4, gpus: [1], weights: [1]";
+  EXPECT_THAT(mistake(cluster + "}\nsharing: {kind: time_slicing, fill: 50%}\n"), HasSubstr("needs 'kind: mps'"));
+  EXPECT_THAT(mistake(cluster + "}\nsharing: {kind: mps, opportunistic: 50%}\n"), HasSubstr("needs 'kind: antman'"));
+  EXPECT_THAT(mistake(cluster + ", mig: true}\nsharing: {kind: mps}\n"), HasSubstr("both divide GPUs"));
+  EXPECT_THAT(mistake(cluster + ", share_gpus: false}\nsharing: {kind: mps}\n"), HasSubstr("share_gpus: true"));
+  EXPECT_THAT(mistake(cluster + "}\nsharing: {kind: parts, per_gpu: 2}\n"), HasSubstr("unknown key"));
+}
+
 // Half of a GPU is four of seven slices, of which a GPU holds one; 40 % are three, of which it holds two.
 TEST(ClusterStudy, MigInstancesRoundPartsUp) {
   const auto peak = [](const std::string& part, const std::string& mig) {
