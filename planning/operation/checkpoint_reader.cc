@@ -109,22 +109,84 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
                               : job_time(workload::write_time(loaded, back));
 }
 
+// Who holds versions in memory.
+void read_holders(ConfigMap& map, const JobShape& job, CheckpointTier& tier) {
+  tier.parity = map.integer({.name = "parity",
+                             .doc = "parts of a group's stripes that are parity (erasure coding, as REFT); 0: copies",
+                             .fallback = 0,
+                             .min = 0,
+                             .max = 1000});
+  if (tier.parity == 0 || map.documenting()) {
+    tier.copies = map.integer(
+        {.name = "copies", .doc = "of each host's state, the own one included", .fallback = 2, .min = 2, .max = 1000});
+    const std::string placement = map.choice(
+        {.name = "placement", .doc = "who holds whose state", .fallback = std::string("group")}, kPlacements);
+    if (placement == "ring") tier.placement = Placement::kRing;
+    if (placement == "mixed") tier.placement = Placement::kMixed;
+  }
+  if (tier.parity > 0 || map.documenting()) {
+    tier.copies = map.integer(
+        {.name = "group", .doc = "hosts whose states share parity, in stripes", .fallback = 4, .min = 2, .max = 1000});
+  }
+  tier.jump = map.integer(
+      {.name = "jump", .doc = "hosts between the members of a group", .fallback = 1, .min = 1, .max = 1'000'000});
+  if (tier.parity == 0) return;
+  for (const std::string_view key : {"copies", "placement"}) {
+    if (map.has(key)) {
+      map.error(key, "E405", fmt::format("'{}' and 'parity' both say how versions survive", map.path_of(key)),
+                "leave one of them out");
+    }
+  }
+  if (tier.copies <= tier.parity) {
+    map.error("group", "E405",
+              fmt::format("a group of {} hosts cannot have {} parts of parity", tier.copies, tier.parity),
+              "a larger group, or less parity");
+    tier.copies = tier.parity + 1;
+  } else if (tier.copies * tier.jump > job.hosts()) {
+    map.error("group", "E405",
+              fmt::format("groups of {} hosts, {} apart, need {}, and the job has {}", tier.copies, tier.jump,
+                          tier.copies * tier.jump, job.hosts()),
+              "a smaller group, or a smaller jump");
+  }
+}
+
+// With a time that copies to peers, or parity, take on NICs.
+void read_peer_times(ConfigMap& map, const TierSizes& sizes, Bandwidth nic, CheckpointTier& tier) {
+  need_size(map, sizes);
+  const Duration idle = map.duration({.name = "idle",
+                                      .doc = "of the NIC between two checkpoints, which copies use; 0: they block",
+                                      .fallback = Duration(),
+                                      .min = Duration()});
+  const std::int64_t sent = tier.parity > 0 ? tier.parity : tier.copies - 1;
+  tier.stall = job_time(workload::peer_copy_stall({.rank = sizes.rank, .copies = 1 + sent, .nic = nic, .idle = idle}));
+  // A lost host fetches its own state, or what it needs to decode it; the others have theirs.
+  const workload::ParityGroup group{.rank = sizes.loaded_by_rank, .hosts = tier.copies, .parity = tier.parity};
+  const Bytes fetched = tier.parity > 0 ? workload::parity_repair(group) : sizes.loaded_by_rank;
+  tier.load = job_time(transfer_time(fetched, nic));
+}
+
 void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& tier) {
   const Bandwidth nic = read_rate(map, "nic", "of one GPU, for copies to peers");
-  if (map.documenting() || (nic > Bandwidth() && tier.place == CheckpointPlace::kPeers)) {
-    need_size(map, sizes);
-    const Duration idle = map.duration({.name = "idle",
-                                        .doc = "of the NIC between two checkpoints, which copies use; 0: they block",
-                                        .fallback = Duration(),
-                                        .min = Duration()});
-    tier.stall =
-        job_time(workload::peer_copy_stall({.rank = sizes.rank, .copies = tier.copies, .nic = nic, .idle = idle}));
-    // A lost host fetches its own state; the others have theirs.
-    tier.load = job_time(transfer_time(sizes.loaded_by_rank, nic));
+  const bool at_peers = tier.place == CheckpointPlace::kPeers;
+  if (map.documenting() || (nic > Bandwidth() && at_peers)) read_peer_times(map, sizes, nic, tier);
+  if (map.documenting() || (tier.parity > 0 && at_peers)) {
+    const Bandwidth encode = read_rate(map, "encode", "by one GPU's process, of the parity it computes");
+    if (encode > Bandwidth()) {
+      need_size(map, sizes);
+      tier.write = job_time(transfer_time(sizes.rank * tier.parity, encode));
+    }
   }
   if (wants(map, "stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
   if (wants(map, "write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
   if (wants(map, "load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
+  tier.outlives_process =
+      map.boolean({.name = "snapshot_process",
+                   .doc = "a process of its own holds versions, which outlive the training process",
+                   .fallback = true});
+  if (sizes.loaded_by_rank == Bytes()) return;
+  const workload::ParityGroup group{.rank = sizes.loaded_by_rank, .hosts = tier.copies, .parity = tier.parity};
+  const Bytes rank = !at_peers ? group.rank : tier.parity > 0 ? workload::parity_held(group) : group.rank * tier.copies;
+  tier.held = rank * sizes.ranks_per_host;
 }
 
 // Settings of the scenario with which its step has one checkpoint.
@@ -150,7 +212,7 @@ std::vector<std::string> read_simulated(ConfigMap& map, const ScenarioFacts& fac
   return settings;
 }
 
-CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes& all) {
+CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes& all, const JobShape& job) {
   CheckpointTier tier{.name = name};
   const std::string place =
       map.choice({.name = "place", .doc = "where versions are", .fallback = std::string("storage")}, kPlaces);
@@ -167,16 +229,7 @@ CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes
                         .loaded = all.total,
                         .loaded_by_rank = all.rank,
                         .ranks_per_host = all.ranks_per_host};
-  if (map.documenting() || tier.place == CheckpointPlace::kPeers) {
-    tier.copies = map.integer(
-        {.name = "copies", .doc = "of each host's state, the own one included", .fallback = 2, .min = 2, .max = 1000});
-    tier.jump = map.integer(
-        {.name = "jump", .doc = "hosts between the members of a group", .fallback = 1, .min = 1, .max = 1'000'000});
-    const std::string placement = map.choice(
-        {.name = "placement", .doc = "who holds whose state", .fallback = std::string("group")}, kPlacements);
-    if (placement == "ring") tier.placement = Placement::kRing;
-    if (placement == "mixed") tier.placement = Placement::kMixed;
-  }
+  if (map.documenting() || tier.place == CheckpointPlace::kPeers) read_holders(map, job, tier);
   const bool stored = tier.place == CheckpointPlace::kStorage;
   if (stored || map.documenting()) read_storage_times(map, sizes, tier);
   if (!stored || map.documenting()) read_memory_times(map, sizes, tier);
@@ -202,7 +255,7 @@ std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts&
   ConfigMap by_name = checkpoint.map("tiers", "kinds of checkpoints, by name; memory first, storage last");
   for (const std::string& name : names_in(by_name)) {
     ConfigMap tier = by_name.map(name, "a kind of checkpoint");
-    tiers.push_back(read_tier(tier, name, sizes));
+    tiers.push_back(read_tier(tier, name, sizes, job));
     if (auto settings = read_simulated(tier, facts); !settings.empty()) {
       if (tier.has("incremental")) settings.push_back("checkpoint.incremental=" + tier.setting("incremental"));
       regimes[regime_of(tiers.back())] = std::move(settings);

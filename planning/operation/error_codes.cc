@@ -39,7 +39,8 @@ constexpr std::array kOperationCodes = {
               .explanation =
                   "`every` is a time, a number of steps, young, daly or best; one tier at most has one of the last "
                   "three. Where\nrates are given instead of times, the size must be known: checkpoint.state, or a "
-                  "scenario with a model.",
+                  "scenario with a model. A\n`group` has more hosts than its stripes have parts of `parity`, and at "
+                  "most those of the job.",
               .example = "checkpoint: { state: 5.67TB, tiers: { storage: {every: daly, total: 2TB/s} } }"},
     ErrorCode{.code = "E406",
               .title = "settings of spare hosts that have no effect",

@@ -66,8 +66,9 @@ std::string json_tiers(const Operation& operation) {
   std::vector<std::string> rows;
   for (const CheckpointTier& tier : operation.tiers) {
     rows.push_back(fmt::format(
-        "{{\"name\": {}, \"every_steps\": {}, \"stall_s\": {}, \"write_s\": {}, \"load_s\": {}}}", json_text(tier.name),
-        tier.every_steps, seconds_of(tier.stall), seconds_of(tier.write), seconds_of(tier.load)));
+        "{{\"name\": {}, \"every_steps\": {}, \"stall_s\": {}, \"write_s\": {}, \"load_s\": {}, \"held_bytes\": {}}}",
+        json_text(tier.name), tier.every_steps, seconds_of(tier.stall), seconds_of(tier.write), seconds_of(tier.load),
+        tier.held ? fmt::format("{}", tier.held->count()) : "null"));
   }
   return "[" + join(rows, ", ") + "]";
 }

@@ -46,9 +46,10 @@ std::string head_text(const GoodputResult& result) {
                         operation.spares.unlimited ? "unlimited" : with_commas(operation.spares.standby));
   }
   for (const CheckpointTier& tier : operation.tiers) {
-    text += fmt::format("  checkpoint '{}' every {}: stalls {}, written after {}, loads in {}\n", tier.name,
+    text += fmt::format("  checkpoint '{}' every {}: stalls {}, written after {}, loads in {}{}\n", tier.name,
                         to_string(job_seconds(tier.every)), to_string(tier.stall), to_string(tier.write),
-                        to_string(tier.load));
+                        to_string(tier.load),
+                        tier.held ? ", holds " + to_string(*tier.held) + " of each host's memory" : "");
   }
   return text;
 }

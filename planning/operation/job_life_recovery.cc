@@ -10,6 +10,9 @@ void JobLife::lose_copies(const Fault& fault) {
   std::vector<std::int64_t> slots;
   for (const std::int64_t host : victims(fault)) slots.push_back(fleet_.slot_of(host));
   pending_.lost_hosts += std::ssize(slots);
+  for (std::size_t tier = 0; tier < operation_.tiers.size(); ++tier) {
+    if (!operation_.tiers[tier].outlives_process) progress_.lose_versions(tier);
+  }
   if (slots.empty()) return;
   for (std::size_t tier = 0; tier < operation_.tiers.size(); ++tier) {
     const CheckpointTier& rule = operation_.tiers[tier];
@@ -23,7 +26,8 @@ void JobLife::lose_copies(const Fault& fault) {
     const CopyRule copies{.hosts = operation_.job.hosts(),
                           .copies = rule.place == CheckpointPlace::kHost ? 1 : rule.copies,
                           .placement = rule.placement,
-                          .jump = rule.jump};
+                          .jump = rule.jump,
+                          .parity = rule.place == CheckpointPlace::kPeers ? rule.parity : 0};
     if (!survives(copies, lost.slots)) progress_.lose_versions(tier);
   }
 }

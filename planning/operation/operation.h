@@ -125,9 +125,12 @@ struct CheckpointTier {
   JobTime stall;  // of training, per checkpoint
   JobTime write;  // until the version counts, from the end of the stall
   JobTime load;
-  std::int64_t copies = 2;  // in peers' memory, the own one included
+  std::int64_t copies = 2;  // in peers' memory, the own one included; with parity: the hosts of a group
+  std::int64_t parity = 0;  // parts of each stripe over a group's hosts that are parity; 0: copies
   Placement placement = Placement::kGroup;
-  std::int64_t jump = 1;  // hosts between the copies of a group
+  std::int64_t jump = 1;          // hosts between the copies of a group
+  bool outlives_process = true;   // a process besides the training process holds the version
+  std::optional<Bytes> held;      // of one host's memory; versions in memory whose size is known
 };
 
 struct Planned {

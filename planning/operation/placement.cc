@@ -21,6 +21,20 @@ std::vector<std::int64_t> in_ring(std::int64_t first, std::int64_t size, std::in
   return all;
 }
 
+// The group of a host whose states share parity; the last block holds what is left over.
+std::int64_t parity_group(const CopyRule& rule, std::int64_t host) {
+  const std::int64_t block = rule.copies * rule.jump;
+  const std::int64_t last = std::max<std::int64_t>(1, rule.hosts / block) - 1;
+  return std::min(host / block, last) * rule.jump + host % rule.jump;
+}
+
+bool parity_survives(const CopyRule& rule, std::span<const std::int64_t> lost) {
+  return std::ranges::all_of(lost, [&](std::int64_t host) {
+    const auto same = [&](std::int64_t other) { return parity_group(rule, other) == parity_group(rule, host); };
+    return std::ranges::count_if(lost, same) <= rule.parity;
+  });
+}
+
 }  // namespace
 
 std::vector<std::int64_t> holders(const CopyRule& rule, std::int64_t host) {
@@ -39,6 +53,7 @@ std::vector<std::int64_t> holders(const CopyRule& rule, std::int64_t host) {
 }
 
 bool survives(const CopyRule& rule, std::span<const std::int64_t> lost) {
+  if (rule.parity > 0) return parity_survives(rule, lost);
   return std::ranges::all_of(lost, [&](std::int64_t host) {
     return std::ranges::any_of(holders(rule, host),
                                [&](std::int64_t holder) { return std::ranges::find(lost, holder) == lost.end(); });

@@ -4,6 +4,10 @@
 // each other's state; all survive unless a whole group is lost. Where m does not divide the hosts, the last m + N mod m
 // form a ring (the mixed strategy). Ring placement: host h is held by h .. h + m - 1. `jump` is Megatron-LM's
 // replication jump: members of a group are so many hosts apart.
+//
+// Parity (REFT, arXiv 2310.12670): the hosts of a group divide their states into stripes, of which r parts are parity,
+// in turn on each host as in RAID 5. All states survive while no group loses more than r hosts. Where a group's size
+// does not divide the hosts, the last group is larger.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +23,7 @@ struct CopyRule {
   std::int64_t copies = 2;
   Placement placement = Placement::kGroup;
   std::int64_t jump = 1;
+  std::int64_t parity = 0;  // then `copies` hosts form a group
 };
 
 // The hosts that hold the state of `host`, itself first.

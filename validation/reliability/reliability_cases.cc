@@ -67,6 +67,19 @@ Result<std::vector<ReliabilityCase>> read_reliability_cases(const std::string& p
   return cases;
 }
 
+namespace {
+
+// Of a host's memory, by versions of checkpoints.
+std::optional<double> held_gigabytes(const planning::Operation& operation) {
+  std::optional<double> sum;
+  for (const planning::CheckpointTier& tier : operation.tiers) {
+    if (tier.held) sum = sum.value_or(0.0) + static_cast<double>(tier.held->count()) / 1e9;
+  }
+  return sum;
+}
+
+}  // namespace
+
 std::optional<double> figure_of(const planning::GoodputResult& result, const ReliabilityCase& wanted) {
   const planning::PolicyOutcome* outcome = &result.outcome;
   if (!wanted.policy.empty() && wanted.policy != outcome->policy) {
@@ -79,6 +92,8 @@ std::optional<double> figure_of(const planning::GoodputResult& result, const Rel
   if (wanted.metric == "wall_minutes") return outcome->wall_hours.mean * 60.0;
   if (wanted.metric == "faults") return outcome->faults.mean;
   if (wanted.metric == "selections") return outcome->selections;
+  if (wanted.metric == "recoveries_from_start") return outcome->from_start;
+  if (wanted.metric == "held_gb") return held_gigabytes(result.operation);
   if (wanted.metric == "expected_mtbf_hours") return result.between_failures() / 3600.0;
   if (wanted.metric == "running_mtbf_minutes") return outcome->running_between_faults_hours * 60.0;
   if (wanted.metric == "checkpoint_share") {

@@ -27,6 +27,15 @@ Duration peer_copy_stall(const PeerCopies& copies) {
   return std::max(Duration(), time_at(copies.rank * (copies.copies - 1), copies.nic) - copies.idle);
 }
 
+Bytes parity_held(const ParityGroup& group) {
+  const std::int64_t data = group.hosts - group.parity;
+  return group.rank + Bytes((group.rank.count() * group.parity + data - 1) / data);
+}
+
+Bytes parity_repair(const ParityGroup& group) {
+  return parity_held(group) * (group.hosts - group.parity);
+}
+
 Bytes incremental(Bytes state, double share) {
   return Bytes(static_cast<std::int64_t>(std::ceil(static_cast<double>(state.count()) * share)));
 }

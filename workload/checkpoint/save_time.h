@@ -7,6 +7,9 @@
 //                meanwhile (CheckFreq, FAST 2021; MegaScale, NSDI 2024)
 //   in peers     (copies - 1) x bytes of a rank over its NIC (GEMINI, SOSP 2023); nothing is felt while that is at
 //                most what the NIC could carry in its idle time of the interval, else the rest at the NIC's rate
+//   parity       of a group of k + r hosts: each rank sends r x its bytes to the parts of other hosts' stripes and
+//                encodes as many, holds 1 + r / k of its state, and a lost host reads k times what it held (RAID 5 over
+//                hosts; the repair of Reed-Solomon codes)
 //   period       of one version after another, k steps apart: max(k x step + stall, slowest flush of a level), since a
 //                level takes the next version once it has passed on the last one (VeloC, IPDPS 2019)
 //   incremental  each version has this share of the state (Chen et al., ICCD 2023)
@@ -49,6 +52,17 @@ struct PeerCopies {
 };
 // What training feels of copies in the NIC's idle time; with no idle time, of blocking copies.
 [[nodiscard]] Duration peer_copy_stall(const PeerCopies& copies);
+
+// Of a group of hosts whose states share parity.
+struct ParityGroup {
+  Bytes rank;  // bytes of a rank's state
+  std::int64_t hosts = 4;
+  std::int64_t parity = 1;
+};
+// What a rank's share of the host's memory holds.
+[[nodiscard]] Bytes parity_held(const ParityGroup& group);
+// What a rank of a lost host reads from others.
+[[nodiscard]] Bytes parity_repair(const ParityGroup& group);
 
 // What a version that saves `share` of the state has of these bytes, rounded up.
 [[nodiscard]] Bytes incremental(Bytes state, double share);

@@ -126,6 +126,23 @@ TEST(Goodput, ReportsAllMistakesOfAFileAtOnce) {
   EXPECT_NE(text.find("nonsense"), std::string::npos);
 }
 
+// 8 hosts hold 1.6 TB, 25 GB of each GPU. Three parts of a stripe of four are data: a GPU sends 25 GB at 25 GB/s and
+// encodes as many at 5 GB/s, a host holds 8 x 25 x 4 / 3 GB, and a lost GPU reads three times its 33.3 GB.
+TEST(Goodput, TimesOfParityFollowFromTheStripes) {
+  const std::string job =
+      "duration: 1 d\njob: {gpus: 64, step_time: 10 s}\n"
+      "checkpoint: {state: 1600GB, tiers: {m: {place: peers, every: 10 steps, nic: 25GB/s, ";
+  const CheckpointTier tier = result_of(job + "parity: 1, encode: 5GB/s}}}\n").operation.tiers[0];
+  EXPECT_EQ(tier.stall, job_seconds(1.0));
+  EXPECT_EQ(tier.write, job_seconds(5.0));
+  EXPECT_NEAR(seconds_of(tier.load), 4.0, 1e-6);
+  EXPECT_NEAR(static_cast<double>(tier.held->count()), 8 * 100e9 / 3, 10.0);
+  EXPECT_EQ(result_of(job + "copies: 2}}}\n").operation.tiers[0].held, Bytes(400'000'000'000));
+  EXPECT_NE(mistakes(job + "parity: 1, copies: 3}}}\n").find("both say how versions survive"), std::string::npos);
+  EXPECT_NE(mistakes(job + "parity: 4, group: 4}}}\n").find("cannot have 4 parts"), std::string::npos);
+  EXPECT_NE(mistakes(job + "parity: 1, group: 9}}}\n").find("need 9, and the job has 8"), std::string::npos);
+}
+
 TEST(Goodput, RefusesLivesWithTooManyFaults) {
   EXPECT_NE(
       mistakes("duration: 1000 d\njob: {gpus: 1000000, step_time: 1 s}\ncomponents: {gpu: {mtbf: 1 s}}\n").find("E404"),

@@ -134,6 +134,28 @@ TEST(JobLife, CopiesInPeersSurviveWhatTheirPlacementSurvives) {
   EXPECT_DOUBLE_EQ(seconds_in(pair, Account::kRestart), 160.0);
 }
 
+// The same with parity: two lost hosts of the group of four cost the work since the store's version, unless two parts
+// of each stripe are parity.
+TEST(JobLife, ParitySurvivesAsManyLostHostsAsItHasParts) {
+  const std::string rest =
+      "store: {every: 20 steps, stall: 0 s, load: 60 s}}}\nduration: 1000 s\n"
+      "components: {h: {per: job, hosts: 2, times: [355 s]}}\n";
+  const std::string tiers = "checkpoint: {tiers: {peers: {place: peers, every: 1 steps, load: 1 s, parity: ";
+  EXPECT_DOUBLE_EQ(seconds_in(life_of(plan_of(tiers + "1},\n" + rest)), Account::kReplay), 155.0);
+  EXPECT_DOUBLE_EQ(seconds_in(life_of(plan_of(tiers + "2},\n" + rest)), Account::kReplay), 5.0);
+}
+
+// Software fails, and no host: versions that the training process holds are gone with it.
+TEST(JobLife, VersionsOutliveTheTrainingProcessInOneOfTheirOwn) {
+  const std::string text =
+      "duration: 1000 s\ncomponents: {software: {per: job, hosts: 0, times: [355 s]}}\n"
+      "checkpoint: {tiers: {memory: {place: host, every: 1 steps, load: 1 s}}}\n";
+  EXPECT_DOUBLE_EQ(seconds_in(life_of(plan_of(text)), Account::kReplay), 5.0);
+  const LifeResult lost = life_of(plan_of(text, {"checkpoint.tiers.memory.snapshot_process=false"}));
+  EXPECT_DOUBLE_EQ(seconds_in(lost, Account::kReplay), 355.0);
+  EXPECT_EQ(lost.from_start, 1);
+}
+
 // The partner of the first lost host dies before a new version is saved: the copies of both are gone.
 TEST(JobLife, ASecondLossBeforeTheNextSaveCostsTheCopies) {
   const GoodputPlan plan = plan_of(

@@ -56,5 +56,48 @@ TEST(Placement, AJumpKeepsCopiesOutOfOneRack) {
   EXPECT_EQ(holders({.hosts = 16, .copies = 2, .jump = 4}, 5), (std::vector<std::int64_t>{5, 1}));
 }
 
+// Groups of g hosts that each lose at most r: the coefficient of x^k in (sum_{i <= r} C(g, i) x^i)^(N / g), of C(N, k).
+double parity_survival(const CopyRule& rule, int lost) {
+  const auto choose = [](std::int64_t n, std::int64_t k) {
+    double count = 1.0;
+    for (std::int64_t i = 0; i < k; ++i) count = count * static_cast<double>(n - i) / static_cast<double>(i + 1);
+    return count;
+  };
+  std::vector<double> ways(static_cast<std::size_t>(lost) + 1);
+  ways[0] = 1.0;
+  for (std::int64_t group = 0; group < rule.hosts / rule.copies; ++group) {
+    for (std::size_t k = ways.size(); k-- > 0;) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i <= k && static_cast<std::int64_t>(i) <= rule.parity; ++i) {
+        sum += ways[k - i] * choose(rule.copies, static_cast<std::int64_t>(i));
+      }
+      ways[k] = sum;
+    }
+  }
+  return ways.back() / choose(rule.hosts, lost);
+}
+
+TEST(Placement, ParitySurvivesAsManyLossesInEveryGroup) {
+  for (const std::int64_t parity : {1, 2, 3}) {
+    for (int lost = 1; lost <= 6; ++lost) {
+      const CopyRule rule{.hosts = 12, .copies = 4, .parity = parity};
+      EXPECT_NEAR(enumerated(rule, lost), parity_survival(rule, lost), 1e-12) << parity << " " << lost;
+    }
+  }
+}
+
+// 10 hosts in groups of 4: four, and six with one parity part.
+TEST(Placement, TheLastGroupWithParityIsLarger) {
+  const CopyRule rule{.hosts = 10, .copies = 4, .parity = 1};
+  EXPECT_TRUE(survives(rule, std::vector<std::int64_t>{3, 4}));
+  EXPECT_FALSE(survives(rule, std::vector<std::int64_t>{4, 9}));
+}
+
+TEST(Placement, AJumpKeepsParityOutOfOneRack) {
+  const std::vector<std::int64_t> rack{0, 1, 2, 3};
+  EXPECT_FALSE(survives({.hosts = 16, .copies = 4, .jump = 1, .parity = 1}, rack));
+  EXPECT_TRUE(survives({.hosts = 16, .copies = 4, .jump = 4, .parity = 1}, rack));
+}
+
 }  // namespace
 }  // namespace ringwright::planning::placement_test
