@@ -6,10 +6,12 @@
 
 #include "core/base/text.h"
 #include "planning/tune/measured_tuner.h"
+#include "planning/tune/step_tuner.h"
 #include "planning/tune/tune.h"
 #include "tools/command.h"
 #include "tools/machine_file.h"
 #include "tools/progress.h"
+#include "tools/scenario_arguments.h"
 #include "tools/size_range.h"
 #include "tools/study_options.h"
 #include "tools/terminal.h"
@@ -30,12 +32,13 @@ class Tune final : public Command {
   [[nodiscard]] std::string notes() const override {
     return "The file is what NCCL's example tuner plug-in reads (NCCL_TUNER_CONFIG_FILE), and `comm.tuner_config` of "
            "a\n"
-           "scenario. Calls are simulated alone, without computing next to them (docs/tune.md).\n";
+           "scenario. Calls are simulated alone, without computing next to them; with --step the training step of a\n"
+           "scenario is, in which both disturb each other, for variables of its processes (docs/tune.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "cluster",
              .value = "",
-             .doc = "a file with a cluster, or a shipped node (`list nodes`)",
+             .doc = "a file with a cluster, or a shipped node (`list nodes`); with --step a scenario",
              .target = &cluster_,
              .required = true},
             {.names = "-c,--collective",
@@ -49,6 +52,9 @@ class Tune final : public Command {
             {.names = "--kernels",
              .doc = "threads and buffers of channels as well, which are variables of the whole process",
              .target = &kernels_},
+            {.names = "--step",
+             .doc = "tune for the training step of a scenario, with computing at the same time",
+             .target = &step_},
             {.names = "--measured",
              .value = "SETTING=LOG",
              .doc = "logs of nccl-tests instead of simulations: own=a.log, ring/ll128=b.log, tree/simple/16=c.log; "
@@ -61,6 +67,7 @@ class Tune final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    if (step_) return run_step(common);
     if (!measured_.empty()) return run_measured(common);
     planning::TuneOptions options;
     if (const std::string problem = read_request(options); !problem.empty()) return refuse(problem);
@@ -75,6 +82,30 @@ class Tune final : public Command {
   }
 
  private:
+  [[nodiscard]] ExitCode run_step(const CommonOptions& common) const {
+    const bool sizes = !operations_.empty() || factor_ || from_ != kFirstSize || to_ != kLastSize;
+    if (sizes || nodes_ || !measured_.empty() || !output_.empty() || !html_.empty()) {
+      return refuse("--step takes collectives, sizes and hosts from the scenario, and variables are not by size: leave "
+                    "out --collective, --nodes, --minbytes, --maxbytes, --stepfactor, --measured, --output and --html");
+    }
+    planning::StepTuneOptions options{.kernels = kernels_};
+    options.workers.threads = static_cast<int>(threads_.value_or(0));
+    std::optional<Progress> progress;
+    options.workers.progress = bar_of_parts(progress, common.quiet);
+    const auto result = planning::tune_step(
+        [this](const std::vector<std::string>& more) {
+          std::vector<std::string> settings = planning::step_tuning_settings();
+          settings.insert(settings.end(), settings_.begin(), settings_.end());
+          settings.insert(settings.end(), more.begin(), more.end());
+          return ScenarioArguments{.config = cluster_, .settings = std::move(settings)}.load();
+        },
+        options);
+    if (progress) progress->clear();
+    if (!result) return refuse(result.error());
+    print(common.json ? render_step_tune_json(*result) : render_step_tune_text(*result));
+    return ExitCode::kOk;
+  }
+
   [[nodiscard]] ExitCode run_measured(const CommonOptions& common) const {
     const bool simulates = !operations_.empty() || nodes_ || factor_ || kernels_ || !settings_.empty() ||
                            from_ != kFirstSize || to_ != kLastSize;
@@ -132,6 +163,7 @@ class Tune final : public Command {
   std::vector<std::string> operations_, settings_, measured_;
   std::optional<std::uint64_t> nodes_, factor_, threads_;
   bool kernels_ = false;
+  bool step_ = false;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "planning/study/each_item.h"
+#include "planning/tune/setting_descent.h"
 
 namespace ringwright::planning {
 namespace {
@@ -17,49 +18,17 @@ namespace {
 using configs::CollectiveOperation;
 using configs::CollectiveResult;
 
-struct TunableAlgorithm {
-  std::string_view variable;  // in NCCL_ALGO
-  std::string_view reported;  // in results
-};
-constexpr std::array kTunedAlgorithms = {TunableAlgorithm{"ring", "ring"},
-                                         TunableAlgorithm{"tree", "tree"},
-                                         TunableAlgorithm{"nvls", "nvls"},
-                                         TunableAlgorithm{"nvlstree", "nvls_tree"},
-                                         TunableAlgorithm{"pat", "pat"},
-                                         TunableAlgorithm{"collnetdirect", "collnet_direct"},
-                                         TunableAlgorithm{"collnetchain", "collnet_chain"}};
-constexpr std::array<std::string_view, 3> kTunedProtocols = {"ll", "ll128", "simple"};
 constexpr std::size_t kCallsInBlock = 4;
 constexpr int kElementBytes = 4;  // float, as nccl-tests
-// Of NCCL 2 (src/include/device.h, src/init.cc): threads of a channel, and bytes of its buffer by protocol.
-constexpr std::int64_t kUsualThreads = 512;
-constexpr std::int64_t kLeastThreads = 64;
-constexpr std::int64_t kLeastBuffer = std::int64_t{1} << 16;
-constexpr std::int64_t kMostBuffer = std::int64_t{1} << 25;
 
-// 8 slots of 512 threads with 16 bytes (LL), of 640 with 8 words of 15 / 16 (LL128), or 4 MiB (Simple).
-std::int64_t usual_buffer(std::string_view protocol) {
-  if (protocol == "ll") return std::int64_t{1} << 19;
-  return protocol == "ll128" ? std::int64_t{640} * 8 * 8 * 8 * 16 : std::int64_t{1} << 22;
+std::vector<std::string> keys_of(const CallSetting& setting) {
+  std::vector<std::string> keys = variables_of(setting);
+  for (std::string& key : keys) key.insert(0, "comm.env.");
+  return keys;
 }
 
-std::vector<std::string> variables_of(const CallSetting& setting) {
-  std::vector<std::string> settings = {"comm.env.NCCL_ALGO=" + setting.algorithm,
-                                       "comm.env.NCCL_PROTO=" + setting.protocol};
-  if (setting.channels > 0) {
-    settings.push_back(fmt::format("comm.env.NCCL_MIN_NCHANNELS={}", setting.channels));
-    settings.push_back(fmt::format("comm.env.NCCL_MAX_NCHANNELS={}", setting.channels));
-  }
-  for (const std::string& variable : kernel_variables(setting)) settings.push_back("comm.env." + variable);
-  return settings;
-}
-
-// As results name it; NCCL_ALGO has no underscores.
 CallSetting setting_of(const CollectiveResult& result) {
-  const auto known = std::ranges::find(kTunedAlgorithms, result.algorithm, &TunableAlgorithm::reported);
-  return {.algorithm = known == kTunedAlgorithms.end() ? result.algorithm : std::string(known->variable),
-          .protocol = result.protocol,
-          .channels = result.channels};
+  return {.algorithm = algorithm_variable(result.algorithm), .protocol = result.protocol, .channels = result.channels};
 }
 
 // The machine under one setting, with its network built once for all sizes.
@@ -93,7 +62,12 @@ class Tuner {
     call.best_time = call.own_time;
     for (const TunableAlgorithm& algorithm : kTunedAlgorithms) {
       for (const std::string_view protocol : kTunedProtocols) {
-        descend({.algorithm = std::string(algorithm.variable), .protocol = std::string(protocol)}, call);
+        const auto found = descend({.algorithm = std::string(algorithm.variable), .protocol = std::string(protocol)},
+                                   {.most_channels = options_.most_channels, .kernels = options_.kernels},
+                                   [&](CallSetting& setting) { return time_of(setting, call); });
+        if (!found || found->time >= call.best_time) continue;
+        call.best = found->setting;
+        call.best_time = found->time;
       }
     }
     const double gain = 1.0 - ratio(call.best_time, call.own_time);
@@ -106,79 +80,10 @@ class Tuner {
   }
 
  private:
-  // From NCCL's number of channels to fewer and to more, as long as that is faster; then along the other coordinates,
-  // until none of them is faster.
-  void descend(CallSetting setting, TunedCall& call) {
-    const auto start = time_of(setting, call);
-    if (!start) return;
-    TriedSetting here{.setting = setting, .time = *start};
-    consider(here.setting, here.time, call);
-    here = along(Coordinate::kChannels, here, call);
-    if (!options_.kernels) return;
-    constexpr int kMostRounds = 4;
-    for (int round = 0; round < kMostRounds; ++round) {
-      const Duration before = here.time;
-      here = along(Coordinate::kThreads, here, call);
-      here = along(Coordinate::kBuffer, here, call);
-      if (here.time >= before) return;
-      here = along(Coordinate::kChannels, here, call);
-    }
-  }
-
-  enum class Coordinate { kChannels, kThreads, kBuffer };
-
-  // The fastest of a setting's neighbours, in both directions.
-  TriedSetting along(Coordinate coordinate, const TriedSetting& from, TunedCall& call) {
-    TriedSetting fastest = from;
-    for (const bool more : {false, true}) {
-      Duration shortest = from.time;
-      for (std::optional<CallSetting> next = neighbour(coordinate, from.setting, more); next;
-           next = neighbour(coordinate, *next, more)) {
-        const auto time = time_of(*next, call);
-        if (!time || *time >= shortest) break;
-        shortest = *time;
-        consider(*next, *time, call);
-        if (shortest < fastest.time) fastest = {.setting = *next, .time = shortest};
-      }
-    }
-    return fastest;
-  }
-
-  // Twice or half as much; nothing outside of what NCCL takes.
-  [[nodiscard]] std::optional<CallSetting> neighbour(Coordinate coordinate, CallSetting setting, bool more) const {
-    const auto scaled = [more](std::int64_t value, std::int64_t least, std::int64_t most) {
-      const std::int64_t next = more ? value * 2 : value / 2;
-      return next < least || next > most ? std::optional<std::int64_t>() : next;
-    };
-    std::optional<std::int64_t> next;
-    switch (coordinate) {
-      case Coordinate::kChannels:
-        next = scaled(setting.channels, 1, options_.most_channels);
-        setting.channels = static_cast<int>(next.value_or(0));
-        break;
-      case Coordinate::kThreads:
-        next = scaled(setting.threads > 0 ? setting.threads : kUsualThreads, kLeastThreads, kUsualThreads);
-        setting.threads = static_cast<int>(next.value_or(0));
-        break;
-      case Coordinate::kBuffer:
-        next = scaled(setting.buffer > Bytes(0) ? setting.buffer.count() : usual_buffer(setting.protocol), kLeastBuffer,
-                      kMostBuffer);
-        setting.buffer = Bytes(next.value_or(0));
-        break;
-    }
-    return next ? std::optional(setting) : std::nullopt;
-  }
-
-  static void consider(const CallSetting& setting, Duration time, TunedCall& call) {
-    if (time >= call.best_time) return;
-    call.best = setting;
-    call.best_time = time;
-  }
-
   // Nothing where NCCL takes another algorithm, protocol or number of channels. Fills in the channels where they were
   // NCCL's.
   [[nodiscard]] std::optional<Duration> time_of(CallSetting& setting, TunedCall& call) {
-    TunedMachine* const tried = machine(variables_of(setting));
+    TunedMachine* const tried = machine(keys_of(setting));
     if (tried == nullptr) return std::nullopt;
     const auto result = tried->bench().run({.operation = call.operation, .bytes = call.size});
     ++tried_;
@@ -216,18 +121,6 @@ std::vector<TunedCall> calls_of(const TuneOptions& options) {
 }
 
 }  // namespace
-
-std::vector<std::string> kernel_variables(const CallSetting& setting) {
-  std::vector<std::string> variables;
-  const std::string_view infix = setting.protocol == "ll128" ? "LL128_" : setting.protocol == "ll" ? "LL_" : "";
-  if (setting.threads > 0) {
-    variables.push_back(fmt::format("NCCL_{}NTHREADS={}", infix == "LL128_" ? infix : "", setting.threads));
-  }
-  if (setting.buffer > Bytes(0)) {
-    variables.push_back(fmt::format("NCCL_{}BUFFSIZE={}", infix, setting.buffer.count()));
-  }
-  return variables;
-}
 
 bool is_tunable(CollectiveOperation operation) {
   return operation != CollectiveOperation::kAllToAll && operation != CollectiveOperation::kSendReceive;

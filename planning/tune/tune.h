@@ -19,26 +19,12 @@
 #include "core/base/diagnostic.h"
 #include "core/base/units.h"
 #include "planning/study/workers.h"
+#include "planning/tune/call_setting.h"
 
 namespace ringwright::planning {
 
 // The machine with further settings ("comm.env.NCCL_ALGO=ring").
 using LoadMachine = std::function<Result<configs::Scenario>(const std::vector<std::string>& settings)>;
-
-// How a call is carried out. Texts as NCCL's variables have them; no channels: NCCL's own number.
-struct CallSetting {
-  std::string algorithm;  // "ring", "nvlstree"
-  std::string protocol;   // "ll128"
-  int channels = 0;
-  int threads = 0;  // of a channel; 0: NCCL's own number
-  Bytes buffer;     // of a channel; 0: NCCL's own size
-};
-
-// One setting that was simulated, with the channels that it got.
-struct TriedSetting {
-  CallSetting setting;
-  Duration time;
-};
 
 struct TunedCall {
   configs::CollectiveOperation operation = configs::CollectiveOperation::kAllReduce;
@@ -78,7 +64,6 @@ struct TuneResult {
 // Lines for NCCL's example tuner plug-in (docs/tune.md). Each size stands for those up to the geometric mean with the
 // next one; neighbours with one setting share a line. Calls that NCCL chooses best itself have no line. Threads and
 // buffers, which the plug-in cannot set, are in a comment: they are variables of the whole process.
-[[nodiscard]] std::vector<std::string> kernel_variables(const CallSetting& setting);  // "NCCL_NTHREADS=256"
 [[nodiscard]] std::string render_tuner_csv(const TuneResult& result);
 [[nodiscard]] std::string render_tune_text(const TuneResult& result);
 // Schema "ringwright.tune/1" (docs/tune.md).

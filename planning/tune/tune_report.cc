@@ -23,21 +23,6 @@ std::string tuner_name(configs::CollectiveOperation operation) {
   return name;
 }
 
-std::string tuner_algorithm(const std::string& variable) {
-  if (variable == "nvlstree") return "nvls_tree";
-  if (variable == "collnetdirect") return "collnet_direct";
-  if (variable == "collnetchain") return "collnet_chain";
-  return variable;
-}
-
-std::string setting_text(const CallSetting& setting) {
-  if (setting.protocol.empty()) return setting.algorithm;  // NCCL's own choice, which a log does not name
-  if (setting.channels == 0) return tuner_algorithm(setting.algorithm) + " " + setting.protocol;
-  std::string text = fmt::format("{} {} {}", tuner_algorithm(setting.algorithm), setting.protocol, setting.channels);
-  for (const std::string& variable : kernel_variables(setting)) text += " " + variable;
-  return text;
-}
-
 bool is_same(const CallSetting& a, const CallSetting& b) {
   return setting_text(a) == setting_text(b);
 }
