@@ -79,6 +79,41 @@ TEST_F(Capacity, EveryOfferIsTheFastestLayoutOnItsMachine) {
   }
 }
 
+// Four hosts of one GPU whose circuits are rings of these strides: TopoOpt's choice of topology and strategy together
+// (NSDI 2023). Messages back to the stage before go three hops over rings of stride 1, and one of stride 3.
+TEST_F(Capacity, TheTopologyIsChosenWithTheLayout) {
+  std::ofstream(scenario_path()) << configs::kTinyModel
+                                 << "training: {global_batch: 16}\nparallel: {dp: auto}\n"
+                                    "search: {tp: [1, 2, 4], pp: [1, 2], virtual_stages: [1], micro_batch: [1], "
+                                    "recompute: [none], sharding: [none], stage_layers: [even]}\n"
+                                    "cluster: {nodes: 4, node: {preset: dgx-h100, gpus: 1, nic: {count: 1}, "
+                                    "pcie: {switches: 1}}, fabric: {type: patch_panel}}\n";
+  const CapacityResult result = found(
+      "machines: [{name: '[1, 1]', set: {cluster.fabric.rings: [1, 1]}}, {name: '[1, 3]', set: {cluster.fabric.rings: "
+      "[1, 3]}}, {name: '[3, 3]', set: {cluster.fabric.rings: [3, 3]}}]\nreplay: 6\n");
+  Duration shortest = kClockEnd;
+  std::string of;
+  for (const char* const rings : {"[1, 1]", "[1, 3]", "[3, 3]"}) {
+    for (const int tp : {1, 2, 4}) {
+      for (const int pp : {1, 2}) {
+        const LoadedPoint loaded = load_point(
+            scenario_path(), std::vector<std::string>{std::string("cluster.fabric.rings=") + rings,
+                                                      fmt::format("parallel.tp={}", tp),
+                                                      fmt::format("parallel.pp={}", pp)});
+        if (!loaded.scenario) continue;  // more ranks than GPUs
+        const Duration step = simulate_point(*loaded.scenario).figures.step;
+        if (step < shortest) of = rings;
+        shortest = std::min(shortest, step);
+      }
+    }
+  }
+  ASSERT_EQ(result.ranking.size(), 3U);
+  const Offer& best = result.offers.at(result.ranking.front());
+  EXPECT_EQ(best.figures.step, shortest);
+  EXPECT_EQ(plan().machines[best.machine].name, of);
+  EXPECT_LT(best.figures.step, result.offers.at(result.ranking.back()).figures.step);
+}
+
 // T / b steps of t seconds; money is the rent of 8 GPUs for that long.
 TEST_F(Capacity, DaysAndMoneyFollowFromTheStep) {
   const Offer offer = found("machines: [{name: H100}]\n" + kPriced).offers.at(0);
