@@ -126,6 +126,8 @@ Result<ServerRunResult> run_parameter_servers(const Scenario& scenario, const Wo
                   .update_rate = update_rate(scenario),
                   .request = layout.service.request,
                   .threads = layout.service.threads,
+                  .rpc_latency = layout.service.rpc_latency,
+                  .rpc_thread_rate = layout.service.rpc_thread_rate,
                   .warmup = std::max(1, scenario.simulate.warmup),
                   .steps = scenario.simulate.steps};
   if (mode.updates == ServerUpdates::kStaleSync) plan.staleness = mode.staleness;

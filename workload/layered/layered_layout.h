@@ -17,6 +17,10 @@ struct ServerService {
   std::int64_t staleness = 0;
   Duration request;          // time of a server's thread for each message, besides the update
   std::int64_t threads = 1;  // of a server, that update at the same time
+  // Of the library for remote procedure calls: of a call and its reply, besides wires; and of the bytes that a thread
+  // takes and sends (0: no bound).
+  Duration rpc_latency;
+  Bandwidth rpc_thread_rate;
 };
 
 struct LayeredLayout {

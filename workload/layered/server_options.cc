@@ -28,6 +28,21 @@ constexpr std::array kUpdates = {
     Option{"ssp", "as async, but no worker is more than `staleness` steps ahead of the slowest"}};
 constexpr std::array kUpdateValues = {ServerUpdates::kSync, ServerUpdates::kAsync, ServerUpdates::kStaleSync};
 
+void read_rpc(ConfigMap& own, ServerService& service) {
+  if (!own.has("rpc") && !own.documenting()) return;
+  ConfigMap rpc = own.map("rpc", "the library for remote procedure calls, such as eRPC (NSDI 2019)");
+  service.rpc_latency = rpc.duration({.name = "latency",
+                                      .doc = "of a push and its reply, besides the wires and the thread's time",
+                                      .fallback = Duration(0),
+                                      .min = Duration(0)});
+  if (rpc.has("thread_bandwidth") || rpc.documenting()) {
+    service.rpc_thread_rate = rpc.bandwidth({.name = "thread_bandwidth",
+                                             .doc = "of the bytes that a server's thread takes and sends; default: no "
+                                                    "bound (eRPC: 75 Gbps of one core)",
+                                             .min = Bandwidth(1.0)});
+  }
+}
+
 ServerService read_service(ConfigMap& own) {
   ServerService service;
   service.updates = choice_of(
@@ -42,7 +57,7 @@ ServerService read_service(ConfigMap& own) {
     own.ignore("staleness", "only 'updates: ssp' bounds it");
   }
   if (service.updates == ServerUpdates::kSync && !own.documenting()) {
-    for (const std::string_view key : {"request_time", "threads"}) {
+    for (const std::string_view key : {"request_time", "threads", "rpc"}) {
       if (own.has(key)) own.ignore(key, "synchronous servers are bound by host memory; `updates: async` or ssp has it");
     }
     return service;
@@ -55,6 +70,7 @@ ServerService read_service(ConfigMap& own) {
       {.name = "threads", .doc = "threads of a server, that apply pushes at the same time", .fallback = 4, .min = 1,
        .max = 1024});
   if (!own.documenting() && !own.has("threads")) own.assume("threads", "4", "threads of a server are not known");
+  read_rpc(own, service);
   return service;
 }
 

@@ -89,7 +89,10 @@ class ServerRun final : public TransferListener, public ServedListener {
     return Bytes(plan_.buckets[bucket].bytes.count() / static_cast<std::int64_t>(plan_.servers.size()));
   }
   [[nodiscard]] Duration service_time(std::uint32_t bucket) const {
-    return plan_.request + transfer_time(share(bucket), plan_.update_rate);
+    const Duration moved = plan_.rpc_thread_rate > Bandwidth()
+                               ? transfer_time(share(bucket) * 2, plan_.rpc_thread_rate)
+                               : Duration(0);
+    return plan_.request + moved + transfer_time(share(bucket), plan_.update_rate);
   }
 
   void begin_step(std::uint32_t w) {
@@ -111,8 +114,17 @@ class ServerRun final : public TransferListener, public ServedListener {
     exchange({.worker = w, .server = s, .bucket = b}, false);
   }
 
-  // Every GPU of the worker with its own part.
+  // After half of the time that calls take besides wires.
   void exchange(const Part& part, bool push) {
+    const bool is_local = plan_.workers[part.worker].front() == plan_.servers[part.server].front();
+    if (plan_.rpc_latency > Duration(0) && !is_local) {
+      engine_.after(Duration(plan_.rpc_latency.count() / 2), [this, part, push] { send(part, push); });
+    } else {
+      send(part, push);
+    }
+  }
+  // Every GPU of the worker with its own part.
+  void send(const Part& part, bool push) {
     const std::vector<RankId>& workers = plan_.workers[part.worker];
     const std::vector<RankId>& servers = plan_.servers[part.server];
     const std::uint64_t token = number_of(part) + (push ? 0 : parts());

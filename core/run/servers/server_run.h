@@ -3,7 +3,9 @@
 //
 // A worker computes, pushes the gradient of each bucket once it is complete, and pulls the bucket's new parameters as
 // its servers' reply. Its next step begins when all of its buckets are back. Every server has an equal part of each
-// bucket, and threads that take pushes in the order of their arrival (an M/D/c queue where arrivals are random). Modes:
+// bucket, and threads that take pushes in the order of their arrival (an M/D/c queue where arrivals are random). A
+// thread is busy with a push for a constant time, for its bytes and those of the reply at the rate of remote procedure
+// calls (eRPC: Kalia et al., NSDI 2019, of one core), and for the update. Modes:
 //
 //     synchronous        a reply follows the pushes of all workers (Li et al., OSDI 2014, section 3; BSP)
 //     asynchronous       a reply follows the push (Dean et al., NIPS 2012)
@@ -41,6 +43,8 @@ struct ServerPlan {
   Bandwidth update_rate;                     // at which one thread of a server applies pushed bytes
   Duration request;                          // of a thread for each push, besides
   std::int64_t threads = 1;
+  Duration rpc_latency;                      // of a push and its reply, half of it each
+  Bandwidth rpc_thread_rate;                 // of the bytes that a thread takes and sends; 0: no bound
   int warmup = 1;                            // steps of the slowest worker that do not count
   int steps = 1;                             // that do
 };

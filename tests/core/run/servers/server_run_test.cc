@@ -56,6 +56,26 @@ TEST(ServerRun, AStepIsComputingPushUpdateAndPull) {
   EXPECT_NEAR(result.servers[0].busy, 1.0 / 15.0, 1e-9);
 }
 
+// A call takes 4 ms more on the way, and a thread 2 MB / 0.5 GB/s for what arrives and what it sends.
+TEST(ServerRun, RemoteProcedureCallsHaveALatencyAndARateOfAThread) {
+  ServerPlan plan = plan_of(1);
+  plan.rpc_latency = 4_ms;
+  plan.rpc_thread_rate = Bandwidth(0.5e9);
+  const ServerRunResult result = run(plan);
+  EXPECT_EQ(result.counted, (15_ms + 4_ms + 4_ms) * 50);
+  EXPECT_NEAR(result.servers[0].busy, 5.0 / 23.0, 1e-9);
+}
+
+// C threads that are busy all the time: c / (request + 2 S / rate + update), 4 / (0.5 + 4 + 1) ms.
+TEST(ServerRun, ThreadsBoundTheCallsOfAServer) {
+  ServerPlan plan = plan_of(64);
+  plan.request = Duration(500'000'000);
+  plan.rpc_thread_rate = Bandwidth(0.5e9);
+  plan.threads = 4;
+  plan.steps = 100;
+  EXPECT_NEAR(run(plan).steps_per_second(), 4.0 / 5.5e-3, 0.01 * 4.0 / 5.5e-3);
+}
+
 TEST(ServerRun, AsynchronousWorkersKeepTheirOwnPace) {
   ServerPlan plan = plan_of(2);
   plan.slowdown[1] = 4.0;
