@@ -12,6 +12,7 @@
 #include "planning/jobs/cluster_study.h"
 #include "planning/servers/servers.h"
 #include "planning/sharing/sharing.h"
+#include "planning/tune/step_tuner.h"
 
 namespace ringwright::validation {
 namespace {
@@ -88,7 +89,9 @@ double cluster_value(const planning::PolicyResult& result, std::string_view head
   if (head == "waiting_s") return result.waiting.mean;
   if (head == "completion_s") return result.completion.mean;
   if (head == "makespan_s") return result.makespan;
+  if (head == "guaranteed_s") return result.guaranteed.mean;
   if (head == "peak_gpus") return result.totals.peak_gpus;
+  if (head == "computing") return result.computing();
   if (head == "utilisation") return result.utilisation();
   return result.totals.allocated > 0.0 ? result.totals.productive / result.totals.allocated : 0.0;
 }
@@ -117,6 +120,18 @@ Result<std::optional<double>> figure_of_probes(const SystemRow& row, const std::
                                         : 0.0);
 }
 
+Result<std::optional<double>> figure_of_tuning(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto load = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = planning::step_tuning_settings();
+    all.insert(all.end(), settings.begin(), settings.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return configs::load_scenario(path_of(row), {.overrides = all, .share_folders = {}});
+  };
+  const auto result = planning::tune_step(load, {});
+  if (!result) return tl::unexpected(result.error());
+  return std::optional(row.figure == "gain" ? result->gain() : result->gain_over_alone());
+}
+
 }  // namespace
 
 std::vector<std::string_view> study_figure_names(SystemRun run) {
@@ -124,9 +139,11 @@ std::vector<std::string_view> study_figure_names(SystemRun run) {
   if (run == SystemRun::kServers) return {"samples_per_s", "staleness"};
   if (run == SystemRun::kEmbeddings) return {"hits", "less_written", "less_kept", "overhead", "memory_overhead"};
   if (run == SystemRun::kCluster) {
-    return {"waiting_s", "completion_s", "makespan_s", "peak_gpus", "utilisation", "productive"};
+    return {"waiting_s", "completion_s", "guaranteed_s", "makespan_s",
+            "peak_gpus", "utilisation",  "computing",    "productive"};
   }
   if (run == SystemRun::kProbe) return {"localised", "wrong_cables", "missed_cables"};
+  if (run == SystemRun::kTune) return {"gain", "gain_over_alone"};
   return {};
 }
 
@@ -140,6 +157,7 @@ Result<double> study_figure(const SystemRow& row, const std::vector<std::string>
                       : row.run == SystemRun::kServers ? figure_of_servers(row, settings)
                       : row.run == SystemRun::kCluster ? figure_of_cluster(row, settings)
                       : row.run == SystemRun::kProbe   ? figure_of_probes(row, settings)
+                      : row.run == SystemRun::kTune    ? figure_of_tuning(row, settings)
                                                        : figure_of_embeddings(row, settings);
   if (!figure) return tl::unexpected(figure.error());
   if (!*figure) {

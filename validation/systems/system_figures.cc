@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, 12> kStepFigures{
     "step_s",         "mean_step_s",     "tflops",       "mfu",
     "memory_gb",      "bubble_of_step",  "bubble_of_ideal", "held_at_peak",
     "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]", "exposed_s DIMENSION"};
-constexpr std::array<std::string_view, 4> kJobFigures{"ettr", "faults", "wall_hours", "expected_mtbf_hours"};
+constexpr std::array<std::string_view, 6> kJobFigures{"ettr",     "faults", "wall_hours", "expected_mtbf_hours",
+                                                      "recoveries_from_start", "held_gb"};
 constexpr std::string_view kItemOf = "memory_gb ";
 constexpr std::string_view kBytesOf = "bytes_gb ";
 constexpr std::string_view kExposedOf = "exposed_s ";

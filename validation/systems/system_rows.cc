@@ -23,7 +23,8 @@ constexpr std::array kSystemRuns{TableWord<SystemRun>{"none", SystemRun::kNone},
                                  TableWord<SystemRun>{"servers", SystemRun::kServers},
                                  TableWord<SystemRun>{"embeddings", SystemRun::kEmbeddings},
                                  TableWord<SystemRun>{"cluster", SystemRun::kCluster},
-                                 TableWord<SystemRun>{"probe", SystemRun::kProbe}};
+                                 TableWord<SystemRun>{"probe", SystemRun::kProbe},
+                                 TableWord<SystemRun>{"tune", SystemRun::kTune}};
 constexpr std::array kSystemChecks{
     TableWord<SystemCheck>{"exact", SystemCheck::kExact}, TableWord<SystemCheck>{"within", SystemCheck::kWithin},
     TableWord<SystemCheck>{"at least", SystemCheck::kAtLeast}, TableWord<SystemCheck>{"at most", SystemCheck::kAtMost},
@@ -83,6 +84,7 @@ std::string command_begin(const SystemRow& row) {
   if (row.run == SystemRun::kEmbeddings) return "ringwright embeddings " + row.scenario;
   if (row.run == SystemRun::kCluster) return "ringwright cluster " + row.scenario;
   if (row.run == SystemRun::kProbe) return "ringwright probe " + row.scenario;
+  if (row.run == SystemRun::kTune) return "ringwright tune --step " + row.scenario;
   const auto call = system_call(row.figure);
   if (!call) return {};
   const std::string bytes = std::to_string(call->bytes.count());

@@ -9,8 +9,20 @@
 namespace ringwright::validation {
 
 // What a row runs: nothing, a training step, a job with failures, one collective on a machine, several jobs, the study
-// of parameter servers or of embedding tables, a cluster over days, or the probing of a fabric.
-enum class SystemRun { kNone, kStep, kGoodput, kCollective, kJobs, kServers, kEmbeddings, kCluster, kProbe };
+// of parameter servers or of embedding tables, a cluster over days, the probing of a fabric, or the tuning of NCCL for
+// a step.
+enum class SystemRun {
+  kNone,
+  kStep,
+  kGoodput,
+  kCollective,
+  kJobs,
+  kServers,
+  kEmbeddings,
+  kCluster,
+  kProbe,
+  kTune
+};
 
 // kExact: to 0.1 %. kWithin: to a tolerance. kAtLeast and kAtMost: bounds. kDirection: a ratio is above or below 1 as
 // the published one is; only the sign is compared.
