@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "planning/tune/setting_descent.h"
+#include "tests/paths.h"
 
 namespace ringwright::planning::step_tuner_test {
 namespace {
@@ -15,13 +16,10 @@ using ::testing::HasSubstr;
 // Twelve layers on 8 A100, data-parallel with overlapped gradient reduction.
 Result<configs::Scenario> step(const std::vector<std::string>& more) {
   std::vector<std::string> settings = step_tuning_settings();
+  settings.insert(settings.end(), {"model.num_layers=12", "parallel.zero.overlap_grad_reduce=true"});
   settings.insert(settings.end(), more.begin(), more.end());
-  return configs::load_scenario_text("step.yaml",
-                                     "model: {preset: gpt2-1.5b, num_layers: 12}\n"
-                                     "training: {global_batch: 64, micro_batch: 4}\n"
-                                     "parallel: {tp: 1, zero: {stage: 1, overlap_grad_reduce: true}}\n"
-                                     "cluster: {nodes: 1, node: {preset: dgx-a100}}\n",
-                                     {.overrides = settings, .share_folders = {}});
+  return configs::load_scenario(ringwright::share_dir() + "/scenarios/gpt2-1.5b-dgx-a100.yaml",
+                                {.overrides = settings, .share_folders = {}});
 }
 
 const StepTuneResult& tuned() {
