@@ -94,14 +94,23 @@ std::optional<Grant> GpuPool::take(int gpus, Search search) {
   return grant || search == Search::kStrict ? std::move(grant) : take_anywhere(gpus);
 }
 
+std::optional<std::size_t> GpuPool::tightest(int percent, Company company) const {
+  std::optional<std::pair<int, std::size_t>> best;
+  for (const OpenGpus& open : open_) {
+    if (company == Company::kOnlyOne && &open == &open_.back()) continue;
+    const auto fits = open.lower_bound({percent, 0});
+    if (fits != open.end() && (!best || *fits < *best)) best = *fits;
+  }
+  return best ? std::optional(best->second) : std::nullopt;
+}
+
 std::optional<Grant> GpuPool::take_share(int percent, Company company) {
   const bool only_one = company == Company::kOnlyOne;
-  auto fits = open_.lower_bound({percent, 0});
-  while (only_one && fits != open_.end() && shared_[fits->second].has_only_one) ++fits;
+  const auto fits = tightest(percent, company);
   std::size_t number = 0;
-  if (fits != open_.end()) {
-    number = fits->second;
-    open_.erase(fits);
+  if (fits) {
+    number = *fits;
+    open_like(shared_[number]).erase({shared_[number].left, number});
   } else {
     const auto whole = take_in_one_host(1);
     if (!whole) return std::nullopt;
@@ -119,7 +128,7 @@ std::optional<Grant> GpuPool::take_share(int percent, Company company) {
   gpu.left -= percent;
   gpu.has_only_one = gpu.has_only_one || only_one;
   shared_percent_ += percent;
-  if (gpu.left > 0) open_.insert({gpu.left, number});
+  if (gpu.left > 0) open_like(gpu).insert({gpu.left, number});
   return Grant{
       .parts = {{.host = gpu.host, .gpus = 1}}, .percent = percent, .shared_gpu = number, .only_one = only_one};
 }
@@ -139,12 +148,12 @@ void GpuPool::give_back(const Grant& grant) {
     return;
   }
   SharedGpu& gpu = shared_[grant.shared_gpu];
-  open_.erase({gpu.left, grant.shared_gpu});
+  open_like(gpu).erase({gpu.left, grant.shared_gpu});
   gpu.left += grant.percent;
   if (grant.only_one) gpu.has_only_one = false;
   shared_percent_ -= grant.percent;
   if (gpu.left < 100) {
-    open_.insert({gpu.left, grant.shared_gpu});
+    open_like(gpu).insert({gpu.left, grant.shared_gpu});
     return;
   }
   change(gpu.host, 1);

@@ -1,6 +1,7 @@
 // The GPUs of a cluster: which are free, and where a job finds some.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -56,11 +57,21 @@ class GpuPool {
   [[nodiscard]] std::int64_t shared_percent() const { return shared_percent_; }
 
  private:
+  struct SharedGpu {
+    int host = 0;
+    int left = 100;  // percent; 100: it is a whole GPU again
+    bool has_only_one = false;
+  };
+  using OpenGpus = std::set<std::pair<int, std::size_t>>;  // percent left and number of each that has some
+
   void change(int host, int by);
   [[nodiscard]] int unit_of(int host) const { return host / shape_.hosts_per_unit; }
   [[nodiscard]] std::optional<Grant> take_in_one_host(int gpus);
   [[nodiscard]] std::optional<Grant> take_whole_hosts(int gpus);
   [[nodiscard]] std::optional<Grant> take_anywhere(int gpus);
+  [[nodiscard]] OpenGpus& open_like(const SharedGpu& gpu) { return open_[gpu.has_only_one ? 1 : 0]; }
+  // The number of the shared GPU on which least is left that suffices.
+  [[nodiscard]] std::optional<std::size_t> tightest(int percent, Company company) const;
   [[nodiscard]] Grant granted(std::vector<Grant::Part> parts);
 
   ClusterShape shape_;
@@ -68,13 +79,8 @@ class GpuPool {
   std::vector<int> free_of_host_;
   std::vector<std::set<int>> hosts_with_;      // by free GPUs
   std::vector<std::set<int>> whole_of_unit_;   // by unit: hosts that are free
-  struct SharedGpu {
-    int host = 0;
-    int left = 100;  // percent; 100: it is a whole GPU again
-    bool has_only_one = false;
-  };
   std::vector<SharedGpu> shared_;
-  std::set<std::pair<int, std::size_t>> open_;  // percent left and number of each shared GPU that has some
+  std::array<OpenGpus, 2> open_;                // without a part taken as kOnlyOne, and with one
   std::vector<std::size_t> unused_;             // numbers of shared_ to use again
   int shared_gpus_ = 0;
   std::int64_t shared_percent_ = 0;

@@ -1,7 +1,9 @@
 #include "traces/chakra/replay_groups.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +27,14 @@ std::vector<std::int64_t> shape_of(const std::vector<std::uint32_t>& ranks) {
   std::vector<std::int64_t> shape;
   for (const std::uint32_t rank : ranks) shape.push_back(std::int64_t{rank} - ranks.front());
   return shape;
+}
+
+// `--chakra PREFIX` writes the groups next to the traces.
+std::string groups_hint(const std::string& prefix, std::string_view group) {
+  const std::string written = prefix + ".groups.json";
+  std::error_code ignored;
+  if (std::filesystem::exists(written, ignored)) return "workload.groups: " + written;
+  return fmt::format("workload.groups: FILE, with {{\"{}\": [0, 1, ...]}}", group);
 }
 
 std::string dimension_name(const std::string& group) {
@@ -161,7 +171,7 @@ class GroupReplay {
     for (const std::string_view name : names) {
       if (name.empty() || groups_.by_name.contains(name)) continue;
       error(fmt::format("collectives name the process group '{}', and there is no such group", name),
-            "workload.groups: FILE, with {\"" + std::string(name) + "\": [0, 1, ...]}");
+            groups_hint(job_.prefix, name));
     }
   }
 

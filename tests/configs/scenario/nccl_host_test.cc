@@ -102,7 +102,7 @@ TEST(NcclHost, EveryShippedNodeHasChannels) {
     for (const int per_host : {1, gpus}) {
       const GroupLayout layout = make_block_layout(2 * per_host, per_host);
       const collectives::NcclSelector selector(scenario->nccl);
-      EXPECT_GE(selector.graphs(layout).ring.inside_gb, 1.0) << node << " " << per_host;
+      EXPECT_GE(selector.graphs(layout).ring.inside_gb, 0.1) << node << " " << per_host;  // 1 Gb/s at home
       EXPECT_FALSE(selector.plan({.kind = CollectiveKind::kAllReduce, .bytes = Bytes(1 << 20), .layout = &layout})
                        .algorithm.empty());
     }

@@ -1,5 +1,7 @@
 #include "traces/chakra/replay.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/units.h"
+#include "tests/support/own_folder.h"
 #include "traces/chakra/trace_builder.h"
 
 namespace ringwright::traces::replay_test {
@@ -318,6 +321,18 @@ TEST(ChakraReplay, GroupsMustExistAndHaveTheirCallers) {
   EXPECT_THAT(error(job_of({rank, rank})), HasSubstr("name the process group '5', and there is no such group"));
   EXPECT_THAT(error(job_of({rank, rank, rank}), {{.name = "5", .ranks = {0, 1}}}),
               HasSubstr("rank 2 calls a collective of process group '5', which has ranks 0, 1"));
+}
+
+TEST(ChakraReplay, AFileOfGroupsNextToTheTracesIsPointedAt) {
+  const std::filesystem::path folder = test::own_folder();
+  std::filesystem::create_directories(folder);
+  const Rank rank = Rank().collective(1, ChakraCollective::kAllReduce, 8_B, "5");
+  ChakraJob job = job_of({rank, rank});
+  job.prefix = (folder / "step").string();
+  EXPECT_THAT(error(job), HasSubstr("workload.groups: FILE, with {\"5\": [0, 1, ...]}"));
+  std::ofstream(job.prefix + ".groups.json") << "{}";
+  EXPECT_THAT(error(job), HasSubstr("workload.groups: " + job.prefix + ".groups.json"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ChakraReplay, CopiesToAndFromTheHostAreMessagesToItsMemory) {
