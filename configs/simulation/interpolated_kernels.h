@@ -1,7 +1,7 @@
 // Times of the kernels of large calls of many ranks, on lines between few calls that are simulated.
 //
 // In the size: kernels repeat loops over chunks, so that beyond some loops time is a straight line. In the hosts of a
-// ring: every host more lengthens the way of each byte by the same steps, so that with equal shares of a rank time is a
+// ring: each further host adds the same steps to the path of each byte, so that with equal shares of a rank time is a
 // straight line, too. Sizes, and hosts, are doubled until two doublings show the line. What they are does not depend on
 // the call's own size, nor on the order of calls.
 #pragma once

@@ -59,11 +59,6 @@ bool is_needed(EventKind kind, std::string_view name, HostEvents host) {
   return false;
 }
 
-OperatorInput& input_at(std::size_t index, KinetoEvent& event) {
-  if (event.inputs.size() <= index) event.inputs.resize(index + 1);
-  return event.inputs[index];
-}
-
 // [16, 559, 1024]; false where an entry is no number.
 bool read_tensor(on_demand::array sizes, std::vector<std::int64_t>& result) {
   for (auto size : sizes) {
@@ -105,45 +100,39 @@ void read_input(on_demand::array sizes, OperatorInput& input) {
   if (!is_list) input.elements = elements_of_tensor(input.sizes);
 }
 
-void read_inputs(on_demand::array inputs, KinetoEvent& event) {
-  std::size_t index = 0;
-  for (auto entry : inputs) {
-    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
-    OperatorInput& input = input_at(index++, event);
-    on_demand::array sizes;
-    if (entry.get_array().get(sizes) == simdjson::SUCCESS) read_input(sizes, input);
-  }
-}
-
 std::string first_text(on_demand::array list) {
   for (auto entry : list) return text_of(entry);
   return "";
 }
 
+using ListEntry = simdjson::simdjson_result<on_demand::value>;
+using EntryReader = void (*)(ListEntry&, OperatorInput&);
+
+void read_sizes(ListEntry& entry, OperatorInput& input) {
+  on_demand::array sizes;
+  if (entry.get_array().get(sizes) == simdjson::SUCCESS) read_input(sizes, input);
+}
+
 // Of a list of tensors, the type of the first one.
-void read_types(on_demand::array types, KinetoEvent& event) {
-  std::size_t index = 0;
-  for (auto entry : types) {
-    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
-    OperatorInput& input = input_at(index++, event);
-    on_demand::array listed;
-    input.type = entry.get_array().get(listed) == simdjson::SUCCESS ? first_text(listed) : text_of(entry);
-  }
+void read_type(ListEntry& entry, OperatorInput& input) {
+  on_demand::array listed;
+  input.type = entry.get_array().get(listed) == simdjson::SUCCESS ? first_text(listed) : text_of(entry);
 }
 
-void read_values(on_demand::array values, KinetoEvent& event) {
-  std::size_t index = 0;
-  for (auto entry : values) {
-    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
-    input_at(index++, event).value = text_of(entry);
-  }
+void read_value(ListEntry& entry, OperatorInput& input) {
+  input.value = text_of(entry);
 }
 
-using ListReader = void (*)(on_demand::array, KinetoEvent&);
-
-void read_list(on_demand::value& value, KinetoEvent& event, ListReader reader) {
+// One of the lists with an entry for each input.
+void read_list(on_demand::value& value, KinetoEvent& event, EntryReader reader) {
   on_demand::array list;
-  if (value.get_array().get(list) == simdjson::SUCCESS) reader(list, event);
+  if (value.get_array().get(list) != simdjson::SUCCESS) return;
+  std::size_t index = 0;
+  for (ListEntry entry : list) {
+    if (entry.error() != simdjson::SUCCESS || index == kMostInputs) return;
+    if (event.inputs.size() <= index) event.inputs.resize(index + 1);
+    reader(entry, event.inputs[index++]);
+  }
 }
 
 // One argument of a collective; false when it is another one.
@@ -187,11 +176,11 @@ void read_argument(std::string_view key, on_demand::value& value, KinetoEvent& e
   else if (key == "device")
     event.device = whole_number<std::int32_t>(value, 0);
   else if (key == "Input Dims" || key == "Input dims")
-    read_list(value, event, read_inputs);
+    read_list(value, event, read_sizes);
   else if (key == "Input type")
-    read_list(value, event, read_types);
+    read_list(value, event, read_type);
   else if (key == "Concrete Inputs")
-    read_list(value, event, read_values);
+    read_list(value, event, read_value);
   else
     static_cast<void>(read_comm_argument(key, value, event.comm));
 }

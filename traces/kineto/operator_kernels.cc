@@ -140,9 +140,16 @@ constexpr std::array kAttentionInputs = {
     AttentionInputs{"aten::_scaled_dot_product_cudnn_attention", 0, 6, true},
 };
 
+// Every operator of the host is looked up.
+constexpr auto kRulesByName = [] {
+  auto rules = kOperatorRules;
+  std::ranges::sort(rules, {}, &OperatorRule::name);
+  return rules;
+}();
+
 const OperatorRule* rule_of(std::string_view name) {
-  const auto found = std::ranges::find(kOperatorRules, name, &OperatorRule::name);
-  return found == kOperatorRules.end() ? nullptr : &*found;
+  const auto found = std::ranges::lower_bound(kRulesByName, name, {}, &OperatorRule::name);
+  return found == kRulesByName.end() || found->name != name ? nullptr : &*found;
 }
 
 // Empty where the size of an element is not known.

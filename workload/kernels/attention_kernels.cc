@@ -148,8 +148,8 @@ void add_ring_merge(KernelMaker& make, const KernelContext& context, const RingS
 }
 
 // Exchanged heads (Transformer Engine, context_parallel.py: flash_attn_a2a_communicate): a tensor is copied into the
-// order of its receivers before the exchange, and in zig-zag order its parts into that of the sequence after it. On the
-// way back the parts are copied first, then into the order of receivers, and what arrives into that of the heads. In
+// order of its receivers before the exchange, and in zig-zag order its parts into that of the sequence after it. After
+// attention the parts are copied first, then into the order of receivers, and what arrives into that of the heads. In
 // fp8 a value has one byte.
 enum class HeadsMove { kToAttention, kFromAttention };
 void add_head_copies(KernelMaker& make, const KernelContext& context, HeadsMove move,

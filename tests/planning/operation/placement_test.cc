@@ -63,18 +63,18 @@ double parity_survival(const CopyRule& rule, int lost) {
     for (std::int64_t i = 0; i < k; ++i) count = count * static_cast<double>(n - i) / static_cast<double>(i + 1);
     return count;
   };
-  std::vector<double> ways(static_cast<std::size_t>(lost) + 1);
-  ways[0] = 1.0;
+  std::vector<double> counts(static_cast<std::size_t>(lost) + 1);
+  counts[0] = 1.0;
   for (std::int64_t group = 0; group < rule.hosts / rule.copies; ++group) {
-    for (std::size_t k = ways.size(); k-- > 0;) {
+    for (std::size_t k = counts.size(); k-- > 0;) {
       double sum = 0.0;
       for (std::size_t i = 0; i <= k && static_cast<std::int64_t>(i) <= rule.parity; ++i) {
-        sum += ways[k - i] * choose(rule.copies, static_cast<std::int64_t>(i));
+        sum += counts[k - i] * choose(rule.copies, static_cast<std::int64_t>(i));
       }
-      ways[k] = sum;
+      counts[k] = sum;
     }
   }
-  return ways.back() / choose(rule.hosts, lost);
+  return counts.back() / choose(rule.hosts, lost);
 }
 
 TEST(Placement, ParitySurvivesAsManyLossesInEveryGroup) {

@@ -8,35 +8,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/traces/kineto/profiler_events.h"
+
 namespace ringwright::traces::kineto_trace_test {
 namespace {
 
 using namespace literals;
+using test::host_event;
+using test::profiler_trace;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+// `arguments` begin with a comma.
 std::string kernel(const std::string& name, const std::string& start, const std::string& time,
                    const std::string& arguments = "") {
-  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": {},)"
-                     R"( "args": {{"device": 0, "stream": 7{}}}}})",
-                     name, start, time, arguments);
-}
-
-std::string event(const std::string& category, const std::string& name, int start, int time,
-                  const std::string& arguments) {
-  return fmt::format(
-      R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 1, "tid": 9, "ts": {}, "dur": {}, "args": {{{}}}}})", category,
-      name, start, time, arguments);
+  return test::gpu_kernel(name, start, time, arguments.empty() ? "" : arguments.substr(2));
 }
 
 constexpr const char* kMetadata =
     R"(, "Collective name": "_allgather_base", "In msg nelems": 100, "Out msg nelems": 400, "Group size": 4,)"
     R"( "dtype": "BFloat16", "Process Group Name": "3", "Process Group Ranks": "[0, 1, 2, 3]")";
 constexpr const char* kNcclKernel = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
-
-std::string trace(std::vector<std::string> events, const std::string& head = "") {
-  return fmt::format("{{{}\"traceEvents\": [\n{}\n]}}", head, fmt::join(events, ",\n"));
-}
 
 KinetoReading read(const std::string& text) {
   auto reading = read_kineto_text("rank3.json", text);
@@ -51,7 +43,7 @@ std::string mistakes(const std::string& text) {
 
 TEST(Kineto, ReadsKernelsWithTimesOfNanoseconds) {
   const auto [trace_read, warnings] =
-      read(trace({kernel("b", "4458677009853.422", "1.5"), kernel("a", "10", "0.0625")}));
+      read(profiler_trace({kernel("b", "4458677009853.422", "1.5"), kernel("a", "10", "0.0625")}));
   ASSERT_EQ(trace_read.activities.size(), 2u);
   EXPECT_EQ(trace_read.names[trace_read.activities[0].name], "a");  // by start
   EXPECT_EQ(trace_read.activities[0].time, Duration(62'500));
@@ -61,10 +53,10 @@ TEST(Kineto, ReadsKernelsWithTimesOfNanoseconds) {
 }
 
 TEST(Kineto, ReadsTheHead) {
-  const auto reading = read(trace({kernel("a", "1", "1")},
-                                  R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "distributedInfo": )"
-                                  R"({"backend": "nccl", "rank": 5, "world_size": 8, "nccl_version": "2.21.5"}, )"
-                                  R"("baseTimeNanoseconds": 1711964646000000000, )"));
+  const auto reading = read(profiler_trace(
+      {kernel("a", "1", "1")}, R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "distributedInfo": )"
+                               R"({"backend": "nccl", "rank": 5, "world_size": 8, "nccl_version": "2.21.5"}, )"
+                               R"("baseTimeNanoseconds": 1711964646000000000, )"));
   EXPECT_EQ(reading.trace.gpu, "NVIDIA H100");
   EXPECT_EQ(reading.trace.calls.rank, 5);
   EXPECT_EQ(reading.trace.world_size, 8);
@@ -73,19 +65,20 @@ TEST(Kineto, ReadsTheHead) {
 }
 
 TEST(Kineto, TakesTheRankFromTheNameOfTheFileWhereItIsNotStated) {
-  EXPECT_EQ(read(trace({kernel("a", "1", "1")})).trace.calls.rank, 3);
+  EXPECT_EQ(read(profiler_trace({kernel("a", "1", "1")})).trace.calls.rank, 3);
 }
 
 TEST(Kineto, KeepsOnlyEventsThatAreNeeded) {
   const auto reading = read(
-      trace({kernel("a", "1", "1"), event("python_function", "f", 0, 9, ""), event("cpu_op", "aten::relu", 0, 9, ""),
-             event("gpu_memcpy", "Memcpy HtoD", 2, 1, ""), R"({"ph": "M", "name": "process_name"})"}));
+      profiler_trace({kernel("a", "1", "1"), host_event("python_function", "f", 0, 9, ""),
+                      host_event("cpu_op", "aten::relu", 0, 9, ""), host_event("gpu_memcpy", "Memcpy HtoD", 2, 1, ""),
+                      R"({"ph": "M", "name": "process_name"})"}));
   EXPECT_EQ(reading.trace.events, 5u);
   EXPECT_EQ(reading.trace.activities.size(), 2u);
 }
 
 TEST(Kineto, ReadsTheMetadataOfACollectiveFromItsKernel) {
-  const auto reading = read(trace({kernel(kNcclKernel, "1", "20", kMetadata)}));
+  const auto reading = read(profiler_trace({kernel(kNcclKernel, "1", "20", kMetadata)}));
   ASSERT_EQ(reading.trace.calls.calls.size(), 1u);
   const RecordedCall& call = reading.trace.calls.calls[0];
   EXPECT_EQ(call.operation, "all_gather");
@@ -97,26 +90,26 @@ TEST(Kineto, ReadsTheMetadataOfACollectiveFromItsKernel) {
 
 TEST(Kineto, FindsTheMetadataByExternalId) {
   const std::string record = std::string(R"("External id": 42)") + kMetadata;
-  const auto reading = read(trace({kernel(kNcclKernel, "30", "20", R"(, "External id": 42)"),
-                                   event("cpu_op", "record_param_comms", 1, 5, record)}));
+  const auto reading = read(profiler_trace({kernel(kNcclKernel, "30", "20", R"(, "External id": 42)"),
+                                            host_event("cpu_op", "record_param_comms", 1, 5, record)}));
   EXPECT_EQ(reading.trace.calls.calls[0].bytes, Bytes(800));
 }
 
 TEST(Kineto, FindsTheAnnotationDuringWhichTheKernelWasLaunched) {
-  const auto reading = read(
-      trace({kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),
-             event("user_annotation", "nccl:all_reduce", 1, 5, R"("Input Dims": [[7]], "Input type": ["float"])"),
-             event("user_annotation", "nccl:all_to_all", 10, 5, R"("Input Dims": [[8, 4]], "Input type": ["int"])"),
-             event("cuda_runtime", "cudaLaunchKernel", 12, 1, R"("correlation": 5)")}));
+  const auto reading = read(profiler_trace(
+      {kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),
+       host_event("user_annotation", "nccl:all_reduce", 1, 5, R"("Input Dims": [[7]], "Input type": ["float"])"),
+       host_event("user_annotation", "nccl:all_to_all", 10, 5, R"("Input Dims": [[8, 4]], "Input type": ["int"])"),
+       host_event("cuda_runtime", "cudaLaunchKernel", 12, 1, R"("correlation": 5)")}));
   EXPECT_EQ(reading.trace.calls.calls[0].operation, "alltoall");
   EXPECT_EQ(reading.trace.calls.calls[0].bytes, Bytes(128));
 }
 
 TEST(Kineto, AnAnnotationThatTheKernelCannotCarryOutIsNotItsOwn) {
-  const auto reading =
-      read(trace({kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),
-                  event("user_annotation", "nccl:all_reduce", 10, 5, R"("Input Dims": [[7]], "Input type": ["float"])"),
-                  event("cuda_runtime", "cudaLaunchKernel", 12, 1, R"("correlation": 5)")}));
+  const auto reading = read(profiler_trace(
+      {kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),
+       host_event("user_annotation", "nccl:all_reduce", 10, 5, R"("Input Dims": [[7]], "Input type": ["float"])"),
+       host_event("cuda_runtime", "cudaLaunchKernel", 12, 1, R"("correlation": 5)")}));
   EXPECT_EQ(reading.trace.calls.calls[0].operation, "sendrecv");
   EXPECT_FALSE(reading.trace.calls.calls[0].bytes);
   EXPECT_THAT(render(reading.warnings), HasSubstr("warning[W259]: 1 of 1 communication kernels have no size"));
@@ -125,7 +118,7 @@ TEST(Kineto, AnAnnotationThatTheKernelCannotCarryOutIsNotItsOwn) {
 TEST(Kineto, RefusesATypeThatItDoesNotKnow) {
   std::string metadata = kMetadata;
   metadata.replace(metadata.find("BFloat16"), 8, "Float5");
-  EXPECT_THAT(mistakes(trace({kernel(kNcclKernel, "1", "20", metadata)})),
+  EXPECT_THAT(mistakes(profiler_trace({kernel(kNcclKernel, "1", "20", metadata)})),
               HasSubstr("error[E257]: the element type 'Float5' of kernel 'ncclDevKernel_AllGather_RING_LL'"));
 }
 
@@ -133,22 +126,25 @@ TEST(Kineto, ACutListOfRanksIsRebuiltOrAnError) {
   std::string metadata = kMetadata;
   metadata.replace(metadata.find("[0, 1, 2, 3]"), 12, "[0, 8, ..., 24]");
   const std::string text = kernel(kNcclKernel, "1", "20", metadata);
-  const std::string record = event("cpu_op", "record_param_comms", 1, 5,
-                                   R"("Process Group Name": "3", "Global rank start": 0, "Global rank stride": 8)");
-  EXPECT_THAT(read(trace({text, record})).trace.calls.groups[0].ranks, ElementsAre(0, 8, 16, 24));
-  EXPECT_THAT(mistakes(trace({text})), HasSubstr("error[E258]: the ranks of process group '3' are '[0, 8, ..., 24]'"));
+  const std::string record =
+      host_event("cpu_op", "record_param_comms", 1, 5,
+                 R"("Process Group Name": "3", "Global rank start": 0, "Global rank stride": 8)");
+  EXPECT_THAT(read(profiler_trace({text, record})).trace.calls.groups[0].ranks, ElementsAre(0, 8, 16, 24));
+  EXPECT_THAT(mistakes(profiler_trace({text})),
+              HasSubstr("error[E258]: the ranks of process group '3' are '[0, 8, ..., 24]'"));
 }
 
 TEST(Kineto, CountsCallsOfAGroupWhereTheyHaveNoNumber) {
-  const auto numbered = read(trace({kernel(kNcclKernel, "1", "20", std::string(kMetadata) + R"(, "Seq": 17)")}));
+  const auto numbered =
+      read(profiler_trace({kernel(kNcclKernel, "1", "20", std::string(kMetadata) + R"(, "Seq": 17)")}));
   EXPECT_EQ(numbered.trace.calls.calls[0].sequence, 17);
   const auto counted =
-      read(trace({kernel(kNcclKernel, "1", "20", kMetadata), kernel(kNcclKernel, "40", "20", kMetadata)}));
+      read(profiler_trace({kernel(kNcclKernel, "1", "20", kMetadata), kernel(kNcclKernel, "40", "20", kMetadata)}));
   EXPECT_EQ(counted.trace.calls.calls[1].sequence, 1);
 }
 
 TEST(Kineto, ACutFileIsReadUpToItsEndWithAWarning) {
-  const std::string whole = trace({kernel("a", "1", "1"), kernel("b", "2", "1")});
+  const std::string whole = profiler_trace({kernel("a", "1", "1"), kernel("b", "2", "1")});
   const auto reading = read(whole.substr(0, whole.size() - 30));
   EXPECT_EQ(reading.trace.activities.size(), 1u);
   EXPECT_TRUE(reading.trace.truncated);
@@ -157,7 +153,7 @@ TEST(Kineto, ACutFileIsReadUpToItsEndWithAWarning) {
 
 TEST(Kineto, AnInvalidEventIsLeftOutWithAWarning) {
   const std::string invalid = R"({"ph": "X", "cat": "kernel", "name": "b", "ts": x, "dur": 1})";
-  const std::string text = trace({kernel("a", "1", "1"), invalid});
+  const std::string text = profiler_trace({kernel("a", "1", "1"), invalid});
   const auto reading = read(text);
   EXPECT_EQ(reading.trace.activities.size(), 1u);
   EXPECT_THAT(render(reading.warnings), HasSubstr(fmt::format("the event at byte {} is left out", text.find(invalid))));
@@ -166,7 +162,8 @@ TEST(Kineto, AnInvalidEventIsLeftOutWithAWarning) {
 TEST(Kineto, NamesWhatIsNoTrace) {
   EXPECT_THAT(mistakes("size count type"), HasSubstr("error[E255]: 'rank3.json' is no trace of a profiler"));
   EXPECT_THAT(mistakes("{\"a\": 1}"), HasSubstr("has no traceEvents"));
-  EXPECT_THAT(mistakes(trace({event("cpu_op", "aten::mm", 1, 1, "")})), HasSubstr("has 1 events and none of a GPU"));
+  EXPECT_THAT(mistakes(profiler_trace({host_event("cpu_op", "aten::mm", 1, 1, "")})),
+              HasSubstr("has 1 events and none of a GPU"));
   const auto missing = read_kineto("no/such.json");
   ASSERT_FALSE(missing.has_value());
   EXPECT_THAT(render(missing.error()), HasSubstr("cannot read 'no/such.json': no such file"));

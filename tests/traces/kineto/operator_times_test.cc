@@ -3,8 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "tests/traces/kineto/profiler_events.h"
 
 namespace ringwright::traces::operator_times_test {
 namespace {
@@ -12,21 +13,11 @@ namespace {
 using namespace literals;
 
 std::string kernel(const std::string& name, int start, int time, const std::string& arguments) {
-  return fmt::format(R"({{"ph": "X", "cat": "kernel", "name": "{}", "pid": 0, "tid": 7, "ts": {}, "dur": {},)"
-                     R"( "args": {{"device": 0, "stream": 7, {}}}}})",
-                     name, start, time, arguments);
-}
-
-std::string host(const std::string& category, const std::string& name, int start, int time,
-                 const std::string& arguments) {
-  return fmt::format(
-      R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 1, "tid": 9, "ts": {}, "dur": {}, "args": {{{}}}}})", category,
-      name, start, time, arguments);
+  return test::gpu_kernel(name, std::to_string(start), std::to_string(time), arguments);
 }
 
 std::vector<MeasuredOperator> operators_of(const std::vector<std::string>& events) {
-  const auto reading =
-      read_kineto_text("rank0.json", fmt::format("{{\"traceEvents\": [\n{}\n]}}", fmt::join(events, ",\n")));
+  const auto reading = read_kineto_text("rank0.json", test::profiler_trace(events));
   EXPECT_TRUE(reading.has_value()) << (reading ? "" : render(reading.error()));
   return reading ? reading->trace.operators : std::vector<MeasuredOperator>();
 }
@@ -36,7 +27,7 @@ constexpr const char* kFactors = R"("Input Dims": [[32], [16, 8], [8, 32]], "Inp
 TEST(OperatorTimes, KernelsOfOneExternalIdAreOneOperator) {
   const auto found =
       operators_of({kernel("gemm", 20, 5, R"("External id": 4)"), kernel("splitKreduce", 26, 1, R"("External id": 4)"),
-                    host("cpu_op", "aten::addmm", 1, 5, std::string(R"("External id": 4, )") + kFactors)});
+                    test::host_event("cpu_op", "aten::addmm", 1, 5, std::string(R"("External id": 4, )") + kFactors)});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kernel.m, 16);
   EXPECT_EQ(found[0].kernel.type, DataType::kFp32);
@@ -46,14 +37,14 @@ TEST(OperatorTimes, KernelsOfOneExternalIdAreOneOperator) {
 
 // Traces of 2022 number launches in "External id" of kernels and operators from their own counter.
 TEST(OperatorTimes, AKernelBelongsToTheInnermostOperatorOfItsLaunch) {
-  const auto found =
-      operators_of({host("cpu_op", "aten::softmax", 0, 50, R"("External id": 1)"),
-                    host("cpu_op", "aten::_softmax", 10, 20,
-                         R"("External id": 77, "Input Dims": [[64, 64]], "Input type": ["float"])"),
-                    host("cuda_runtime", "cudaLaunchKernel", 15, 2, R"("External id": 900, "correlation": 900)"),
-                    host("cuda_runtime", "cudaLaunchKernel", 60, 2, R"("External id": 77, "correlation": 77)"),
-                    kernel("softmax", 100, 4, R"("External id": 900, "correlation": 900)"),
-                    kernel("other", 110, 9, R"("External id": 77, "correlation": 77)")});
+  const auto found = operators_of(
+      {test::host_event("cpu_op", "aten::softmax", 0, 50, R"("External id": 1)"),
+       test::host_event("cpu_op", "aten::_softmax", 10, 20,
+                        R"("External id": 77, "Input Dims": [[64, 64]], "Input type": ["float"])"),
+       test::host_event("cuda_runtime", "cudaLaunchKernel", 15, 2, R"("External id": 900, "correlation": 900)"),
+       test::host_event("cuda_runtime", "cudaLaunchKernel", 60, 2, R"("External id": 77, "correlation": 77)"),
+       kernel("softmax", 100, 4, R"("External id": 900, "correlation": 900)"),
+       kernel("other", 110, 9, R"("External id": 77, "correlation": 77)")});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kernel.family, KernelFamily::kSoftmax);
   EXPECT_EQ(found[0].time, 4_us);
@@ -62,7 +53,7 @@ TEST(OperatorTimes, AKernelBelongsToTheInnermostOperatorOfItsLaunch) {
 TEST(OperatorTimes, TheKernelTellsWhetherAGemmOf32BitsIsTf32) {
   const auto found =
       operators_of({kernel("cutlass_80_tensorop_s1688gemm_64x64_32x4_nn_align1", 20, 5, R"("External id": 4)"),
-                    host("cpu_op", "aten::addmm", 1, 5, std::string(R"("External id": 4, )") + kFactors)});
+                    test::host_event("cpu_op", "aten::addmm", 1, 5, std::string(R"("External id": 4, )") + kFactors)});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kernel.type, DataType::kTf32);
 }
@@ -70,17 +61,19 @@ TEST(OperatorTimes, TheKernelTellsWhetherAGemmOf32BitsIsTf32) {
 TEST(OperatorTimes, ListsOfTensorsCountAllTheirElements) {
   const auto found = operators_of(
       {kernel("cat", 20, 5, R"("External id": 4)"),
-       host("cpu_op", "aten::cat", 1, 5,
-            R"("External id": 4, "Input Dims": [[[2, 3], [4]], []], "Input type": [["float", "float"], "Scalar"])")});
+       test::host_event(
+           "cpu_op", "aten::cat", 1, 5,
+           R"("External id": 4, "Input Dims": [[[2, 3], [4]], []], "Input type": [["float", "float"], "Scalar"])")});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].kernel.bytes, Bytes(2 * 10 * 4));
 }
 
 TEST(OperatorTimes, SizesThatNoGpuHoldsAreNotBelieved) {
   EXPECT_TRUE(
-      operators_of({kernel("add", 20, 5, R"("External id": 4)"),
-                    host("cpu_op", "aten::silu", 1, 5,
-                         R"("External id": 4, "Input Dims": [[9000000000000000000, 8]], "Input type": ["float"])")})
+      operators_of(
+          {kernel("add", 20, 5, R"("External id": 4)"),
+           test::host_event("cpu_op", "aten::silu", 1, 5,
+                            R"("External id": 4, "Input Dims": [[9000000000000000000, 8]], "Input type": ["float"])")})
           .empty());
 }
 

@@ -56,7 +56,7 @@ TEST(ServerRun, AStepIsComputingPushUpdateAndPull) {
   EXPECT_NEAR(result.servers[0].busy, 1.0 / 15.0, 1e-9);
 }
 
-// A call takes 4 ms more on the way, and a thread 2 MB / 0.5 GB/s for what arrives and what it sends.
+// A call has 4 ms of latency more, and takes a thread 2 MB / 0.5 GB/s for what arrives and what it sends.
 TEST(ServerRun, RemoteProcedureCallsHaveALatencyAndARateOfAThread) {
   ServerPlan plan = plan_of(1);
   plan.rpc_latency = 4_ms;
