@@ -144,6 +144,13 @@ class ClusterReader {
     }
   }
 
+  // One error for a key of another kind, which is known.
+  static void deny_given(ConfigMap& map, std::string_view key, const std::string& why) {
+    if (!map.has(key)) return;
+    map.error(key, std::string(kClusterCode), why);
+    map.ignore(key, why);
+  }
+
   // What kernels take of a GPU at full speed: its time, or with MPS the multiprocessors that they fill of it.
   double read_demand(ConfigMap& map, SharingKind kind) {
     const double busy = map.percent({.name = "busy",
@@ -152,9 +159,7 @@ class ClusterReader {
                                      .min = 0.01,
                                      .max = 1.0});
     if (kind != SharingKind::kMps && !map.documenting()) {
-      if (map.has("fill")) {
-        map.error("fill", std::string(kClusterCode), "it needs 'kind: mps': otherwise a kernel has the whole GPU");
-      }
+      deny_given(map, "fill", "it needs 'kind: mps': otherwise a kernel has the whole GPU");
       return busy;
     }
     return busy * map.percent({.name = "fill",
@@ -182,8 +187,8 @@ class ClusterReader {
                                    .fallback = 0.5,
                                    .min = 0.0,
                                    .max = 1.0});
-    } else if (map.has("opportunistic")) {
-      map.error("opportunistic", std::string(kClusterCode), "it needs 'kind: antman' or 'kind: tgs'");
+    } else {
+      deny_given(map, "opportunistic", "it needs 'kind: antman' or 'kind: tgs'");
     }
     const auto seed = static_cast<std::uint64_t>(
         map.integer({.name = "seed", .doc = "of the choice of opportunistic jobs", .fallback = 1, .min = 0}));

@@ -71,7 +71,7 @@ TEST_P(OnEveryHost, TheRungsAgreeAboveSixteenMebibytes) {
   const auto machine = machine_of({.node = GetParam()}, "");
   ASSERT_TRUE(machine.has_value()) << render(machine.error());
   if (machine->cluster.host.gpus == 1) {
-    EXPECT_FALSE(try_on({.node = GetParam()}, "")) << "a collective of one GPU";
+    EXPECT_LT(on({.node = GetParam()}, "").time, 10_us) << "a collective of one GPU is the start of a kernel";
     return;
   }
   for (const CollectiveOperation operation : kOperations) {
