@@ -15,7 +15,7 @@
 #include "tools/command.h"
 #include "tools/machine_file.h"
 #include "tools/size_range.h"
-#include "validation/nccl/left_out.h"
+#include "validation/left_out/left_out_collectives.h"
 
 namespace ringwright::tools {
 namespace {

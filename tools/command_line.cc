@@ -92,7 +92,7 @@ std::string explain_extra(const CLI::App& app, const std::vector<std::string>& e
   return fmt::format("unknown option '{}'{}", name, did_you_mean(name, option_names(app)));
 }
 
-std::string overview(std::span<const std::unique_ptr<Command>> commands) {
+std::string overview(std::span<const std::unique_ptr<Command>> commands, std::string_view missing) {
   std::string text =
       "ringwright predicts what one training step costs on a GPU cluster.\n\n"
       "usage: ringwright COMMAND [options]\n\n";
@@ -103,7 +103,8 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands) {
          "\nEvery command takes --json, -q, -v, --no-color, and --help, which lists its own options.\n"
          "Exit codes: 0 success, 1 internal error, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot "
          "run,\n"
-         "5 predictions outside the threshold, 6 out of memory, 130 interrupted.\n";
+         "5 predictions outside the threshold, 6 out of memory, 130 interrupted.\n" +
+         (missing.empty() ? "" : fmt::format("\n{}", missing));
 }
 
 // The library of Debian 12 throws on every outcome, help included; no exception leaves this function.
@@ -145,14 +146,15 @@ ParsedCommand completion(std::span<const std::unique_ptr<Command>> commands,
 
 }  // namespace
 
-ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const std::vector<std::string>& arguments) {
+ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const std::vector<std::string>& arguments,
+                    std::string_view missing) {
   if (arguments.empty()) {
-    ParsedCommand parsed = answer(overview(commands));
+    ParsedCommand parsed = answer(overview(commands, missing));
     parsed.exit_code = ExitCode::kUsage;
     return parsed;
   }
   const std::string& first = arguments.front();
-  if (first == "--help" || first == "-h" || first == "help") return answer(overview(commands));
+  if (first == "--help" || first == "-h" || first == "help") return answer(overview(commands, missing));
   if (first == "completion") return completion(commands, arguments);
   if (first == "man" && arguments.size() == 1) return answer(manual_page(commands));
   const std::string_view name = first == "--version" ? "version" : std::string_view(first);
@@ -165,7 +167,9 @@ ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const st
   for (const char* const word : {"completion", "man"}) names.emplace_back(word);
   std::string hint = did_you_mean(first, names);
   if (first.ends_with(".yaml") || first.ends_with(".json")) hint = "; did you mean 'run " + first + "'?";
-  return usage_error(fmt::format("unknown command '{}'{}", first, hint), "ringwright");
+  ParsedCommand refused = usage_error(fmt::format("unknown command '{}'{}", first, hint), "ringwright");
+  refused.text += missing;
+  return refused;
 }
 
 }  // namespace ringwright::tools

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/command.h"
@@ -17,8 +18,8 @@ struct ParsedCommand {
   ExitCode exit_code = ExitCode::kOk;
 };
 
-// `arguments` without the name of the program.
+// `arguments` without the name of the program; `missing` ends the overview and the error for an unknown command.
 [[nodiscard]] ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands,
-                                  const std::vector<std::string>& arguments);
+                                  const std::vector<std::string>& arguments, std::string_view missing = {});
 
 }  // namespace ringwright::tools

@@ -29,7 +29,7 @@
 #include "tools/terminal.h"
 #include "tools/timeline_file.h"
 #include "tools/written_files.h"
-#include "validation/training/left_out_steps.h"
+#include "validation/left_out/left_out_steps.h"
 
 namespace ringwright::tools {
 namespace {

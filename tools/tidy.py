@@ -319,10 +319,11 @@ def check_plugins(house):
             house.report(name, 1, f'no builtin table of {wing} names "{stem}": nobody can choose this plug-in')
     for name in house.sources:
         stem = Path(name).stem
-        if re.match(r'tools/[^/]+\.cc$', name) and stem != 'main' and room_of(name) + '.h' not in house.sources:
-            if 'tools/main.cc' in house.sources and not re.search(rf'\b(?:make_|run_)?{stem}(?:_command)?\b',
-                                                                  house.sources['tools/main.cc'].text):
-                house.report(name, 1, f'the table of subcommands in tools/main.cc does not name "{stem}"')
+        if re.match(r'tools/(studies/)?[^/]+\.cc$', name) and stem != 'main' and room_of(name) + '.h' not in house.sources:
+            table = 'tools/studies/main.cc'
+            if table in house.sources and not re.search(rf'\b(?:make_|run_)?{stem}(?:_command)?\b',
+                                                        house.sources[table].text):
+                house.report(name, 1, f'the table of subcommands in {table} does not name "{stem}"')
 
 
 def check_presets(house):

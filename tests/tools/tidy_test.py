@@ -212,7 +212,7 @@ class TidyTest(unittest.TestCase):
                                         'network_models/flow_queue.cc': '// When flows of flow.h end.\n'}), [])
 
     def test_a_subcommand_that_main_does_not_name_is_found(self):
-        self.assert_only_finding({'tools/main.cc': '// The table of commands.\nint main() { return make_run(); }\n',
+        self.assert_only_finding({'tools/studies/main.cc': '// The table of commands.\nint main() { return make_run(); }\n',
                                   'tools/run.cc': '// The command that runs.\n',
                                   'tools/sweep.cc': '// The command that sweeps.\n'}, 'does not name "sweep"')
 

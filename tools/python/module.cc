@@ -21,8 +21,8 @@
 #include "planning/sweep/sweep.h"
 #include "planning/sweep/sweep_report.h"
 #include "planning/what_if/what_if.h"
-#include "tools/compared_sides.h"
 #include "tools/scenario_file.h"
+#include "tools/studies/compared_sides.h"
 #include "validation/builtin.h"
 
 namespace ringwright::tools {

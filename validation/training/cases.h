@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "validation/left_out/left_out_steps.h"
 #include "validation/training/conventions.h"
-#include "validation/training/left_out_steps.h"
 #include "validation/training/row.h"
 #include "validation/training/step_prediction.h"
 

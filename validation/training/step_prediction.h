@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "configs/simulation/known_overheads.h"
-#include "validation/training/left_out_steps.h"
+#include "validation/left_out/left_out_steps.h"
 
 namespace ringwright::validation {
 

@@ -6,7 +6,7 @@
 #include "tools/command.h"
 #include "tools/progress.h"
 #include "tools/scenario_file.h"
-#include "tools/study_options.h"
+#include "tools/studies/study_options.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

@@ -1,4 +1,4 @@
-#include "tools/compared_sides.h"
+#include "tools/studies/compared_sides.h"
 
 #include <string_view>
 #include <utility>

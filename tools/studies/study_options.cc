@@ -1,4 +1,4 @@
-#include "tools/study_options.h"
+#include "tools/studies/study_options.h"
 
 #include "tools/scenario_arguments.h"
 #include "tools/terminal.h"

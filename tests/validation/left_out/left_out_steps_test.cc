@@ -1,5 +1,5 @@
 // Errors of sources that were left out, as `ringwright run` prints them.
-#include "validation/training/left_out_steps.h"
+#include "validation/left_out/left_out_steps.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // Errors of machines that were left out, as `ringwright collective` prints them.
-#include "validation/nccl/left_out.h"
+#include "validation/left_out/left_out_collectives.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace ringwright::validation::left_out_test {
+namespace ringwright::validation::left_out_collectives_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -35,4 +35,4 @@ TEST(LeftOut, ShipForNetworksAndWithinAHost) {
 }
 
 }  // namespace
-}  // namespace ringwright::validation::left_out_test
+}  // namespace ringwright::validation::left_out_collectives_test

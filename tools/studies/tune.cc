@@ -13,7 +13,7 @@
 #include "tools/progress.h"
 #include "tools/scenario_arguments.h"
 #include "tools/size_range.h"
-#include "tools/study_options.h"
+#include "tools/studies/study_options.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

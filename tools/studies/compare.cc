@@ -3,7 +3,7 @@
 
 #include "planning/compare/comparison.h"
 #include "tools/command.h"
-#include "tools/compared_sides.h"
+#include "tools/studies/compared_sides.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

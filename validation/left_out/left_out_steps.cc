@@ -1,4 +1,4 @@
-#include "validation/training/left_out_steps.h"
+#include "validation/left_out/left_out_steps.h"
 
 #include <algorithm>
 #include <array>

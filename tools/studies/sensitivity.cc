@@ -4,7 +4,7 @@
 #include "planning/sensitivity/sensitivity.h"
 #include "tools/command.h"
 #include "tools/scenario_file.h"
-#include "tools/study_options.h"
+#include "tools/studies/study_options.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

@@ -6,7 +6,7 @@
 #include "planning/operation/goodput.h"
 #include "planning/operation/policies/builtin_policies.h"
 #include "tools/command.h"
-#include "tools/study_options.h"
+#include "tools/studies/study_options.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

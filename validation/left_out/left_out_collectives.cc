@@ -1,4 +1,4 @@
-#include "validation/nccl/left_out.h"
+#include "validation/left_out/left_out_collectives.h"
 
 #include <array>
 

@@ -4,8 +4,8 @@
 
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
-#include "tools/measured_files.h"
 #include "tools/progress.h"
+#include "tools/studies/measured_files.h"
 #include "tools/written_files.h"
 #include "validation/builtin.h"
 #include "validation/training/row.h"

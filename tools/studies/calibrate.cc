@@ -3,7 +3,7 @@
 
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
-#include "tools/measured_files.h"
+#include "tools/studies/measured_files.h"
 #include "validation/builtin.h"
 
 namespace ringwright::tools {

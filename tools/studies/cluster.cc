@@ -3,7 +3,7 @@
 
 #include "planning/jobs/cluster_study.h"
 #include "tools/command.h"
-#include "tools/study_options.h"
+#include "tools/studies/study_options.h"
 #include "tools/terminal.h"
 
 namespace ringwright::tools {

@@ -1,0 +1,61 @@
+#include "tools/program.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "tools/command_line.h"
+
+namespace ringwright::tools {
+namespace {
+
+// Instead of std::bad_alloc, which other threads could not catch: nothing is lost, since results are written last.
+[[noreturn]] void stop_without_memory() {
+  std::fputs(
+      "error: out of memory: this machine has too little for this run; fewer ranks, microbatches or threads (-j) "
+      "need less\n",
+      stderr);
+  std::_Exit(static_cast<int>(ExitCode::kOutOfMemory));
+}
+
+ExitCode run_command(std::span<CommandFactory* const> factories, const std::vector<std::string>& arguments,
+                     std::string_view missing) {
+  std::vector<std::unique_ptr<Command>> commands;
+  for (CommandFactory* const make : factories) commands.push_back(make());
+  const ParsedCommand parsed = parse(commands, arguments, missing);
+  if (parsed.command != nullptr) return parsed.command->run(parsed.common);
+  std::fputs(parsed.text.c_str(), parsed.exit_code == ExitCode::kOk ? stdout : stderr);
+  return parsed.exit_code;
+}
+
+// Output that cannot be written (a full disk behind stdout) is a failure.
+ExitCode after_output(ExitCode code) {
+  const bool failed_before = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !failed_before) return code;
+  std::fprintf(stderr, "error: cannot write to standard output: %s\n",
+               failed_before ? "an earlier write failed" : std::strerror(errno));
+  return code == ExitCode::kOk ? ExitCode::kUsage : code;
+}
+
+}  // namespace
+
+int run_program(std::span<CommandFactory* const> commands, int argument_count, char** arguments,
+                std::string_view missing) {
+  std::set_new_handler(stop_without_memory);
+  try {
+    const ExitCode code = run_command(commands, {arguments + 1, arguments + argument_count}, missing);
+    return static_cast<int>(after_output(code));
+  } catch (const std::exception& error) {
+    // Nothing should get here; if it does, a line is better than a terminate.
+    std::fprintf(stderr, "internal error: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}
+
+}  // namespace ringwright::tools
