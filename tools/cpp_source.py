@@ -6,6 +6,7 @@ Not a parser: it relies on clang-format's layout and on balanced braces, which i
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 
 _TOKEN = re.compile(
     r'//[^\n]*|/\*.*?\*/|R"(?P<tag>[^(\s]*)\(.*?\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'
@@ -59,18 +60,18 @@ class CppSource:
         start = self.text.rfind('\n', 0, match.start()) + 1
         return match.group(0).startswith('"') and self.text[start:match.start()].strip() == '#include'
 
+    @cached_property
     def includes(self):
         """(line number, name, whether it is ours: in quotes)."""
-        for number, line in enumerate(self.code_lines, 1):
-            match = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
-            if match:
-                yield number, match.group(2), match.group(1) == '"'
+        matches = [(number, re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line))
+                   for number, line in enumerate(self.code_lines, 1) if 'include' in line]
+        return [(number, match.group(2), match.group(1) == '"') for number, match in matches if match]
 
+    @cached_property
     def comments(self):
         """(line number, text behind the //) of every line comment."""
-        for match in _TOKEN.finditer(self.text):
-            if match.group(0).startswith('//'):
-                yield self.text.count('\n', 0, match.start()) + 1, match.group(0)[2:]
+        return [(self.text.count('\n', 0, match.start()) + 1, match.group(0)[2:])
+                for match in _TOKEN.finditer(self.text) if match.group(0).startswith('//')]
 
     def opening_comment(self):
         """The comment that the file starts with, without the slashes; empty when it starts with something else."""
@@ -83,11 +84,11 @@ class CppSource:
 
     def functions(self):
         """Functions with bodies, outermost only (a lambda counts to its function)."""
-        return [scan for scan in self._scan() if isinstance(scan, Function)]
+        return [scan for scan in self._scan if isinstance(scan, Function)]
 
     def namespace_statements(self):
         """(line number, statement) of everything at namespace scope that ends with a semicolon or an initialiser."""
-        return [scan for scan in self._scan() if not isinstance(scan, Function)]
+        return [scan for scan in self._scan if not isinstance(scan, Function)]
 
     def classes(self):
         """Every `class` with a body: its name, the line where it begins, and its data members (names that end in _)."""
@@ -96,6 +97,7 @@ class CppSource:
             members = [found.group(1) for found in map(_MEMBER.search, declarations) if found]
             yield Class(match.group(1), self.code.count('\n', 0, match.start()) + 1, members)
 
+    @cached_property
     def _scan(self):
         code = _DIRECTIVE.sub(lambda m: re.sub(r'[^\n]', ' ', m.group(0)), self.code)
         line_starts = [0] + [match.end() for match in re.finditer('\n', code)]

@@ -142,14 +142,20 @@ class ClusterPlayer {
     }
   }
 
-  // Stops running jobs that do not belong to the first ones that the cluster holds.
-  void preempt(double now) {
-    if (waiting_.empty()) return;
+  // Jobs that wait, which are in order, and jobs that run.
+  [[nodiscard]] std::vector<Waiting> all_in_order() const {
     std::vector<Waiting> order(waiting_.begin(), waiting_.end());
     const auto waiting = static_cast<std::ptrdiff_t>(order.size());
     for (const std::size_t job : jobs_.running()) order.push_back(entry(job));
     std::ranges::sort(order.begin() + waiting, order.end());
     std::ranges::inplace_merge(order, order.begin() + waiting);
+    return order;
+  }
+
+  // Stops running jobs that do not belong to the first ones that the cluster holds.
+  void preempt(double now) {
+    if (waiting_.empty()) return;
+    const std::vector<Waiting> order = all_in_order();
     int left = inputs_.shape.gpus() * 100;
     for (const Waiting& one : order) {
       const std::size_t job = std::get<2>(one);
@@ -171,9 +177,7 @@ class ClusterPlayer {
   }
 
   void resize(double now) {
-    std::vector<Waiting> order(waiting_.begin(), waiting_.end());
-    for (const std::size_t job : jobs_.running()) order.push_back(entry(job));
-    std::ranges::sort(order);
+    std::vector<Waiting> order = all_in_order();
     std::vector<ClusterJobView> views;
     for (const Waiting& one : order) views.push_back(jobs_.view(std::get<2>(one)));
     const std::vector<int> sizes = inputs_.policy.sizes(views, inputs_.shape.gpus(), inputs_.speed);
