@@ -30,6 +30,7 @@ const CollectiveAlgorithm& in_switch();
 const CollectiveAlgorithm& nvls_tree();
 const CollectiveAlgorithm& collnet_direct();
 const CollectiveAlgorithm& collnet_chain();
+const CollectiveAlgorithm& around_lost_nics();
 
 std::span<const CollectiveAlgorithm* const> algorithms() {
   static const std::array rows = {
@@ -58,6 +59,7 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &nvls_tree(),
       &collnet_direct(),
       &collnet_chain(),
+      &around_lost_nics(),
   };
   return rows;
 }

@@ -69,6 +69,10 @@ struct ModelOptions {
   // How long a transfer between hosts may stall before its NICs give it up and the run ends; 0: forever. Only for
   // models that simulate faults.
   Duration patience = {};
+  // Cables of NICs whose connections move to other NICs, by link id of the router (empty: none), and the chunk of bytes
+  // that a connection sends again if it was not acknowledged. Only for models that simulate faults.
+  std::vector<bool> cables_with_failover = {};
+  Bytes unacknowledged = {};
   std::uint32_t ranks_per_host = 1;  // determines which transfers are between hosts
   CongestionSettings congestion = {};  // dcqcn
 };

@@ -6,7 +6,7 @@
 // Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes each. Time
 // without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
 #include "collectives/shapes/cut.h"
-#include "collectives/shapes/ring_order.h"
+#include "collectives/shapes/rail_order.h"
 #include "core/ports/collective_algorithm.h"
 
 namespace ringwright::collectives {
@@ -33,17 +33,14 @@ class RailRings final : public CollectiveAlgorithm {
   void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
     out.clear();
     const Cut cut(call.bytes, pieces(call));
-    const int rings = call.layout->largest_host;
-    const int leaving = leaving_ring(call, member);
-    const int host = host_of(call, member);
-    const int place = place_of(call, member);
-    const int forward = host % 2 == 0 ? 1 : -1;
-    out.sends.push_back({.peer = member_on(call, host, wrap(place + forward, rings)),
-                         .size = bytes_to_neighbour(call, cut, member, index)});
+    const RailOrder order(call);
+    const int leaving = order.leaving_ring(member);
     out.sends.push_back(
-        {.peer = next_host_peer(call, member), .size = cut.size(sent_piece(call, member, leaving, index))});
-    out.awaits.push_back({.peer = member_on(call, host, wrap(place - forward, rings)), .send = kToNeighbour});
-    out.awaits.push_back({.peer = previous_host_peer(call, member), .send = kToNextHost});
+        {.peer = order.next_in_host(member), .size = bytes_to_neighbour(call, cut, member, index)});
+    out.sends.push_back(
+        {.peer = order.next_host_peer(member), .size = cut.size(sent_piece(call, member, leaving, index))});
+    out.awaits.push_back({.peer = order.previous_in_host(member), .send = kToNeighbour});
+    out.awaits.push_back({.peer = order.previous_host_peer(member), .send = kToNextHost});
   }
 
   [[nodiscard]] int same_until(const CollectiveCall& call, int) const override { return steps(call); }
@@ -58,7 +55,7 @@ class RailRings final : public CollectiveAlgorithm {
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
     out.pieces.clear();
     out.reduce = reducing(call, index);
-    const int leaving = leaving_ring(call, member);
+    const int leaving = RailOrder(call).leaving_ring(member);
     for (int ring = 0; ring < call.layout->largest_host; ++ring) {
       if ((ring == leaving) == (send == kToNextHost)) out.pieces.push_back(sent_piece(call, member, ring, index));
     }
@@ -74,7 +71,7 @@ class RailRings final : public CollectiveAlgorithm {
   static Bytes bytes_to_neighbour(const CollectiveCall& call, const Cut& cut, int member, int index) {
     const int rings = call.layout->largest_host;
     if (cut.even()) return (rings - 1) * cut.size(0);  // which slices they are makes no difference
-    const int leaving = leaving_ring(call, member);
+    const int leaving = RailOrder(call).leaving_ring(member);
     Bytes total;
     for (int ring = 0; ring < rings; ++ring) {
       if (ring != leaving) total += cut.size(sent_piece(call, member, ring, index));
@@ -82,44 +79,13 @@ class RailRings final : public CollectiveAlgorithm {
     return total;
   }
 
-  // Ring j traverses an even host from position j upwards and an odd one from position j - 1 downwards.
-  static int position_in(const CollectiveCall& call, int member, int ring) {
-    const int p = call.layout->largest_host;
-    const int host = host_of(call, member);
-    const int place = place_of(call, member);
-    return host * p + (host % 2 == 0 ? wrap(place - ring, p) : wrap(ring - 1 - place, p));
-  }
-  static int member_in(const CollectiveCall& call, int position, int ring) {
-    const int p = call.layout->largest_host;
-    const int around = wrap(position, call.size());
-    const int host = around / p;
-    const int walked = around % p;
-    return member_on(call, host, host % 2 == 0 ? wrap(ring + walked, p) : wrap(ring - 1 - walked, p));
-  }
-  // The one ring in which the member is the last of its host, and the one in which it is the first.
-  static int leaving_ring(const CollectiveCall& call, int member) {
-    const int place = place_of(call, member);
-    return host_of(call, member) % 2 == 0 ? wrap(place + 1, call.layout->largest_host) : place;
-  }
-  static int entering_ring(const CollectiveCall& call, int member) {
-    const int place = place_of(call, member);
-    return host_of(call, member) % 2 == 0 ? place : wrap(place + 1, call.layout->largest_host);
-  }
-  static int next_host_peer(const CollectiveCall& call, int member) {
-    const int ring = leaving_ring(call, member);
-    return member_in(call, position_in(call, member, ring) + 1, ring);
-  }
-  static int previous_host_peer(const CollectiveCall& call, int member) {
-    const int ring = entering_ring(call, member);
-    return member_in(call, position_in(call, member, ring) - 1, ring);
-  }
-
   static int sent_piece(const CollectiveCall& call, int member, int ring, int index) {
     const int n = call.size();
-    const int position = position_in(call, member, ring);
+    const RailOrder order(call);
+    const int position = order.position_in(member, ring);
     const int round = call.kind == CollectiveKind::kAllReduce && index >= n - 1 ? index - (n - 1) : index;
     const int owner = reducing(call, index) ? position - 1 - round : position - round;
-    return member_in(call, owner, ring) * call.layout->largest_host + ring;
+    return order.member_in(owner, ring) * call.layout->largest_host + ring;
   }
 };
 

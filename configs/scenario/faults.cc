@@ -22,7 +22,8 @@ constexpr std::string_view kFaultCode = "E124";
 constexpr std::array kFailovers = {
     Option{"none", "its traffic waits, and NCCL ends the job when its NICs give up"},
     Option{"migrate", "its connections move to the next NIC of the host that is up"},
-    Option{"balance", "its traffic is spread evenly over all NICs of the host that are up"}};
+    Option{"balance", "its traffic is spread evenly over all NICs of the host that are up"},
+    Option{"replan", "balance, and all-reduces of 16 MiB and more spare the host; down from 0 s on"}};
 constexpr std::array kDirections = {Option{"both", "the named link and its reverse"},
                                     Option{"one", "only the named direction"}};
 
@@ -101,6 +102,7 @@ class FaultReader {
   struct Reaction {
     Duration reroute_after;
     network_models::FailoverMode failover = network_models::FailoverMode::kNone;
+    [[nodiscard]] bool replans() const { return failover == network_models::FailoverMode::kReplan; }
   };
 
   [[nodiscard]] Reaction read_reaction(ConfigMap& map, const Period& period, bool down) const {
@@ -111,6 +113,7 @@ class FaultReader {
     using network_models::FailoverMode;
     reaction.failover = failover == "migrate"   ? FailoverMode::kMigrate
                         : failover == "balance" ? FailoverMode::kBalance
+                        : failover == "replan"  ? FailoverMode::kReplan
                                                 : FailoverMode::kNone;
     const Key<Duration> delay{.name = "reroute_after",
                               .doc = "time from the failure until traffic takes another path: convergence of routing, "
@@ -129,6 +132,13 @@ class FaultReader {
     const bool stays = map.has("nic") && reaction.failover == network_models::FailoverMode::kNone;
     if (down && stays) refuse("reroute_after", "has no effect on a NIC without 'failover': it has one cable");
     if (!map.has("nic")) refuse("failover", "is for a 'nic'; of other links, routing takes equal-cost paths");
+    const bool whole_run = period.at == TimePoint() && !period.at_step && period.until == network_models::kForGood;
+    if (reaction.replans() && !whole_run) {
+      refuse("failover", "plans all-reduces for a whole run, and needs a NIC that is down from 0 s on and for good");
+    }
+    if (reaction.replans() && context_.fabric == "rail_only") {
+      refuse("failover", "sends around the host by other rails, and this fabric connects none; balance does not");
+    }
     if (context_.fabric == "graph") refuse("failover", "is not simulated on graphs, whose NICs have no numbers");
     if (period.at.since_start() > kClockEnd - reaction.reroute_after) {
       refuse("reroute_after", "ends after the clock's range");
@@ -159,6 +169,7 @@ class FaultReader {
     if (map.documenting() || map.has("link")) links = read_named_links(map, link);
     if (map.documenting()) return;
     if (map.has("nic")) add_found(map, "nic", names().cables_of_nic(nic), links);
+    if (reaction.replans() && !links.empty()) plan_around(links.front());
     if (map.has("nic_port")) {
       add_found(map, "nic_port", names().cable_of_port(port), links);
       refuse_only_port(map, port);
@@ -189,6 +200,16 @@ class FaultReader {
                                .path = map.path_of(key),
                                .place = map.place(key)});
     note(std::move(links));
+  }
+
+  void plan_around(LinkId cable) {
+    const LinkSpec& link = network_.fabric.link(cable);
+    const bool outward = network_.fabric.node(link.from).kind == NodeKind::kNic;
+    const NodeSpec& nic = network_.fabric.node(outward ? link.from : link.to);
+    constexpr int kMostNics = 16;
+    if (nic.second >= kMostNics) return;  // balanced
+    faults_.nics_to_plan_around.resize(static_cast<std::size_t>(context_.hosts), 0);
+    faults_.nics_to_plan_around[static_cast<std::size_t>(nic.first)] |= 1 << nic.second;
   }
 
   std::vector<LinkId> read_named_links(ConfigMap& map, const std::string& name) {
@@ -260,7 +281,9 @@ class FaultReader {
     std::string text;
     if (reaction.failover != network_models::FailoverMode::kNone) {
       const bool moves = reaction.failover == network_models::FailoverMode::kMigrate;
-      text = fmt::format(" ({}", moves ? "its connections move to another NIC" : "its traffic spreads over the others");
+      text = fmt::format(" ({}", moves             ? "its connections move to another NIC"
+                                 : reaction.replans() ? "its traffic spreads over the others, and all-reduces spare it"
+                                                    : "its traffic spreads over the others");
     }
     if (reaction.reroute_after > Duration()) {
       text += fmt::format("{}after {}", text.empty() ? " (other paths " : " ", to_string(reaction.reroute_after));

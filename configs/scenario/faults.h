@@ -38,6 +38,7 @@ struct StepFault {
 struct Faults {
   std::vector<network_models::LinkFault> links;  // without those of lost NICs
   network_models::NicSets lost_nics;             // down from the start and for good: the library does not use them
+  std::vector<int> nics_to_plan_around;          // down with `failover: replan`, by host, a bit each; empty: none
   std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
   std::vector<OrderedFault> ordered;
   std::vector<StepFault> at_steps;  // not in `links` (configs/simulation/fault_times.h)

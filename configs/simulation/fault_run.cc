@@ -18,6 +18,18 @@ const Router& FaultRun::router() const {
   return faulty_;
 }
 
+std::vector<bool> FaultRun::cables_with_failover() const {
+  const std::span<const network_models::FailoverMode> modes = simulation_.fault_schedule().failover();
+  const std::span<const std::uint32_t> class_of = simulation_.folding().links.class_of;
+  std::vector<bool> cables;
+  for (std::size_t link = 0; link < modes.size(); ++link) {
+    if (modes[link] == network_models::FailoverMode::kNone) continue;
+    cables.resize(router().capacities().size(), false);
+    cables[class_of.empty() ? link : class_of[link]] = true;
+  }
+  return cables;
+}
+
 void FaultRun::schedule(Engine& engine, NetworkModel& network) {
   if (simulation_.fault_schedule().empty()) return;
   player_.emplace(network_models::FaultPlayer::Parts{.engine = engine,

@@ -26,6 +26,8 @@ class FaultRun {
 
   // The router to build the network model with.
   [[nodiscard]] const Router& router() const;
+  // By link id of that router: cables of NICs with failover; empty: there are none.
+  [[nodiscard]] std::vector<bool> cables_with_failover() const;
   // Before anything else is scheduled.
   void schedule(Engine& engine, NetworkModel& network);
 

@@ -10,6 +10,15 @@
 
 namespace ringwright::configs {
 
+// Hosts of which some NICs are down, and which all-reduces are planned around. `lost`: by host; empty: none.
+inline void lose_nics(std::span<const int> lost, int nics, std::vector<RankPosition>& places) {
+  if (lost.empty()) return;
+  for (RankPosition& place : places) {
+    place.nics_lost = lost[static_cast<std::size_t>(place.host)];
+    if (place.nics_lost > 0) place.nics = nics;
+  }
+}
+
 // `nic_set_of_host`: as in GroupLayout, by host; empty: every host has all NICs.
 [[nodiscard]] inline std::vector<RankPosition> place_ranks(std::size_t ranks, int gpus_per_host,
                                                         std::span<const int> nic_set_of_host = {}) {

@@ -123,6 +123,8 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
        .options = {.fast_forward = fast_forward ? FastForward::kOn : FastForward::kOff,
                    .verify_fairness = options.verify_fairness,
                    .patience = scenario.faults.links.empty() ? Duration() : scenario.nccl.knobs.ib_patience(),
+                   .cables_with_failover = faults.cables_with_failover(),
+                   .unacknowledged = scenario.nccl.knobs.chunk_in_flight(),
                    .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus),
                    .congestion = scenario.simulate.congestion},
        .links = simulation.link_kinds()});

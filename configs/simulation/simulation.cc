@@ -30,8 +30,10 @@ namespace ringwright::configs {
 namespace {
 
 std::vector<RankPosition> places_of_ranks(const Scenario& scenario, const TaskGraph& graph) {
-  return of_ranks(graph.sharing, place_ranks(graph.sharing.gpus(graph.rank_count()), scenario.cluster.host.gpus,
-                                             scenario.cluster.nic_set_of_host));
+  std::vector<RankPosition> places = place_ranks(graph.sharing.gpus(graph.rank_count()), scenario.cluster.host.gpus,
+                                                 scenario.cluster.nic_set_of_host);
+  lose_nics(scenario.faults.nics_to_plan_around, scenario.cluster.host.nic.count, places);
+  return of_ranks(graph.sharing, std::move(places));
 }
 
 void slow_hosts(const Scenario& scenario, TaskGraph& graph) {

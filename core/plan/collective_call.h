@@ -25,6 +25,16 @@ struct ParameterServers {
   friend auto operator<=>(const ParameterServers&, const ParameterServers&) = default;
 };
 
+// A host of which some NICs are down while the job runs, and that all-reduces are planned around (R2CCL, arXiv
+// 2512.25059); of several hosts the one that lost most.
+struct LostNics {
+  int host = -1;  // as GroupLayout numbers them; -1: none
+  int lost = 0;  // a bit for each, by its number
+  int of = 0;    // NICs of the host
+
+  friend auto operator<=>(const LostNics&, const LostNics&) = default;
+};
+
 inline constexpr int kNicSetsOfKind = 1 << 16;
 // The kind of host of such a number.
 [[nodiscard]] constexpr int kind_of_host(int nic_set) { return nic_set / kNicSetsOfKind; }
@@ -42,6 +52,7 @@ struct GroupLayout {
   // NICs: kind * kNicSetsOfKind + set. Empty: every host is of kind 0 and has all NICs.
   std::vector<int> nic_set;
   ParameterServers servers = {};           // of the group
+  LostNics lost_nics = {};                 // that all-reduces are planned around
   int smallest_host = 0;                   // members on the host with the fewest, and the most
   int largest_host = 0;
 

@@ -1,6 +1,7 @@
 #include "core/plan/task_graph.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
@@ -163,6 +164,18 @@ std::vector<int> nic_sets_of(const GroupLayout& layout, const std::vector<RankId
   return sets;
 }
 
+LostNics lost_nics_of(const GroupLayout& layout, const std::vector<RankId>& group,
+                      const std::vector<RankPosition>& place_of_rank) {
+  LostNics most;
+  for (int host = 0; host < layout.host_count(); ++host) {
+    const int member = layout.hosts[static_cast<std::size_t>(host)].front();
+    const RankPosition& place = place_of_rank[group[static_cast<std::size_t>(member)].index()];
+    const auto count = [](int nics) { return std::popcount(static_cast<unsigned>(nics)); };
+    if (count(place.nics_lost) > count(most.lost)) most = {.host = host, .lost = place.nics_lost, .of = place.nics};
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string check_task_graph(const TaskGraph& graph) {
@@ -207,7 +220,8 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
   CHECK(place_of_rank.size() == graph.rank_count(), "one position per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions, NICs and
   // parameter servers.
-  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>, ParameterServers>, std::uint32_t> known;
+  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>, ParameterServers, LostNics>, std::uint32_t>
+      known;
   // Most groups have the layout of another one, shifted by some hosts: detected without numbering their hosts.
   std::map<std::vector<std::int64_t>, std::uint32_t> moved;
   std::vector<std::int64_t> host;
@@ -225,7 +239,7 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
       for (std::size_t i = 0; i < group.size(); ++i) {
         const RankPosition& place = place_of_rank[group[i].index()];
         offsets[2 * i] = place.host - first;
-        offsets[2 * i + 1] = place.gpu + (std::int64_t{place.nic_set} << 32);
+        offsets[2 * i + 1] = place.gpu + (std::int64_t{place.nics_lost} << 16) + (std::int64_t{place.nic_set} << 32);
       }
       offsets.push_back(dimension.servers.count);
       offsets.push_back(dimension.servers.dedicated ? 1 : 0);
@@ -247,9 +261,10 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
       GroupLayout layout = make_group_layout(host, gpu);
       layout.nic_set = nic_sets_of(layout, group, place_of_rank);
       layout.servers = dimension.servers;
+      layout.lost_nics = lost_nics_of(layout, group, place_of_rank);
       const auto next = static_cast<std::uint32_t>(layouts.size());
       const auto [entry, is_new] =
-          known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set, layout.servers}, next);
+          known.try_emplace({layout.host_of, layout.gpu_of, layout.nic_set, layout.servers, layout.lost_nics}, next);
       if (is_new) layouts.push_back(std::move(layout));
       dimension.layout_of_group.push_back(entry->second);
       moved.emplace(offsets_before, entry->second);

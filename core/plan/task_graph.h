@@ -195,6 +195,8 @@ struct RankPosition {
   std::int64_t host = 0;
   int gpu = 0;
   int nic_set = 0;  // as in GroupLayout
+  int nics = 0;     // of the host, where all-reduces are planned around some of them
+  int nics_lost = 0;  // a bit for each, by its number below 16
 };
 
 // Fills `layouts` and every dimension's layout_of_group from the positions of the ranks.

@@ -72,7 +72,7 @@ void FlowModel::set_out(FlowSlot flow) {
 }
 
 void FlowModel::end_instant() {
-  if (reroute_due_) take_new_routes();
+  if (moves_.take()) take_new_routes();
   for (const FlowSlot flow : state_.shares.solve()) settle(flow);
   rings_.look();
   patience_.look_at_entered();
@@ -193,11 +193,11 @@ void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
   const FlowSlot batch = batches_.on(link.value);
   if (batch != FlowBatches::kNone) split_batch(batch);
   state_.shares.set_capacity(link, capacity);
+  moves_.set_capacity(link, capacity);
   expect_end_of_instant();
 }
 
 void FlowModel::take_new_routes() {
-  reroute_due_ = false;
   routes_.forget_known();
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     FlowRow& row = state_.flows[flow];
@@ -210,13 +210,15 @@ void FlowModel::take_new_routes() {
   }
 }
 
-// The bytes that have arrived stay with the old links, the rest goes over the new ones (`routes_.hops()`).
+// The bytes that have arrived stay with the old links, the rest goes over the new ones (`routes_.hops()`), and with it
+// the chunk that a failed NIC leaves without acknowledgement.
 void FlowModel::change_route(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
   PriorityMaxMin& shares = state_.shares;
   LinkMeters& meters = state_.meters;
   const TimePoint now = state_.engine.now();
   const double moved = row.moving ? row.bytes - row.remaining_at(now) : 0.0;
+  const double kept = moves_.kept(shares.route(flow), moved);
   for (const LinkShare& hop : shares.route(flow)) {
     meters.carry(hop.link, hop.share * moved);
     if (row.moving) meters.leave(hop.link, now);
@@ -224,8 +226,8 @@ void FlowModel::change_route(FlowSlot flow) {
   if (row.moving) shares.leave(flow);
   shares.place(flow, routes_.hops(), shares.priority(flow));
   if (!row.moving) return;
-  for (const LinkShare& hop : shares.route(flow)) meters.carry(hop.link, -hop.share * moved);  // finish() books all
-  row.remaining = row.bytes - moved;
+  for (const LinkShare& hop : shares.route(flow)) meters.carry(hop.link, -hop.share * kept);  // finish() books all
+  row.remaining = row.bytes - kept;
   row.settled = now;
   row.rate = 0.0;
   state_.ends.erase(flow);

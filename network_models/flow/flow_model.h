@@ -28,6 +28,7 @@
 #include "network_models/flow/flow_state.h"
 #include "network_models/flow/instant_events.h"
 #include "network_models/flow/latency_queues.h"
+#include "network_models/flow/moved_connections.h"
 
 namespace ringwright::network_models {
 
@@ -39,7 +40,8 @@ class FlowModel final : public NetworkModel {
         batches_(state_, inputs.router.capacities().size(), inputs.options.fast_forward),
         rings_(state_, batches_),
         patience_(state_, inputs.options),
-        events_(inputs.engine) {
+        events_(inputs.engine),
+        moves_(inputs.options) {
     if (inputs.options.verify_fairness) largest_error_ = 0.0;
   }
 
@@ -50,7 +52,7 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::uint32_t arrived_in(RingPlace place) const override { return rings_.arrived_in(place); }
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override {
-    reroute_due_ = true;  // at the end of the instant, when flows that end now have ended on their old path
+    moves_.note();  // at the end of the instant, when flows that end now have ended on their old path
     expect_end_of_instant();
   }
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return patience_.given_up(); }
@@ -88,7 +90,7 @@ class FlowModel final : public NetworkModel {
   FlowPatience patience_;
   LatencyQueues latency_queues_;
   InstantEvents events_;
-  bool reroute_due_ = false;
+  MovedConnections moves_;
   std::optional<double> largest_error_;  // of shares; empty: not verified
   Arrivals arrivals_;                    // of this instant
   std::vector<FlowSlot> again_;          // of this instant: repetitions that follow

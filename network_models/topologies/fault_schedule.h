@@ -20,7 +20,7 @@ namespace ringwright::network_models {
 inline constexpr TimePoint kForGood = TimePoint(Duration(std::numeric_limits<std::int64_t>::max()));
 
 // What takes over the traffic of a NIC whose cable is down (network_models/topologies/nic_failover.h).
-enum class FailoverMode : std::uint8_t { kNone, kMigrate, kBalance };
+enum class FailoverMode : std::uint8_t { kNone, kMigrate, kBalance, kReplan };
 
 struct LinkFault {
   LinkId link;

@@ -40,7 +40,7 @@ NicFailover::NicFailover(const Fabric& fabric, const Router& router, std::span<c
     const std::optional<NodeId> end = nic_of(fabric, fabric.link(LinkId(i)));
     if (!end) continue;
     const NodeSpec& nic = fabric.node(*end);
-    if (modes[i] != FailoverMode::kNone) failing_[LinkId(i)] = {.nic = nic.second, .mode = modes[i]};
+    if (modes[i] != FailoverMode::kNone) failing_[LinkId(i)] = {.host = nic.first, .nic = nic.second, .mode = modes[i]};
     const auto host = static_cast<std::size_t>(nic.first);
     const auto number = static_cast<std::size_t>(nic.second);
     if (hosts_.size() <= host) hosts_.resize(host + 1);
@@ -96,6 +96,25 @@ std::vector<std::size_t> NicFailover::stand_ins(const RouteQuery& query, const F
   return numbers;
 }
 
+Duration NicFailover::over(const Router& router, const RouteQuery& query, const Detour& detour,
+                           std::vector<Hop>& hops) const {
+  const auto stand_in = [&](RankId rank) {
+    const int host = host_of_[rank.index()];
+    if (detour.ends == Ends::kFailed && host != detour.failed_host) return rank;
+    return RankId(static_cast<std::size_t>(hosts_[static_cast<std::size_t>(host)][detour.number].owner));
+  };
+  const std::array stops = {query.from, stand_in(query.from), stand_in(query.to), query.to};
+  hops.clear();
+  Duration whole;
+  std::vector<Hop> part;
+  for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
+    if (stops[i] == stops[i + 1]) continue;
+    whole += router.route({.from = stops[i], .to = stops[i + 1], .label = query.label, .down = query.down}, part);
+    add_part(part, hops);
+  }
+  return whole;
+}
+
 Duration NicFailover::route(const Router& router, const RouteQuery& query, std::vector<Hop>& hops) const {
   const Duration direct = router.route(query, hops);
   if (query.route_kind != RouteKind::kWhole && query.route_kind != RouteKind::kPxn) return direct;
@@ -107,16 +126,14 @@ Duration NicFailover::route(const Router& router, const RouteQuery& query, std::
   Duration latency;
   std::vector<Hop> part;
   for (const std::size_t number : numbers) {
-    const auto owner = [&](RankId rank) {
-      return RankId(static_cast<std::size_t>(hosts_[static_cast<std::size_t>(host_of_[rank.index()])][number].owner));
-    };
-    const std::array stops = {query.from, owner(query.from), owner(query.to), query.to};
-    Duration whole;
-    for (std::size_t i = 0; i + 1 < stops.size(); ++i) {
-      if (stops[i] == stops[i + 1]) continue;
-      whole += router.route({.from = stops[i], .to = stops[i + 1], .label = query.label, .down = query.down}, part);
-      add_part(part, hops);
+    const bool replans = failed->mode == FailoverMode::kReplan && host_of_[query.from.index()] == failed->host;
+    Detour detour{.number = number, .failed_host = failed->host, .ends = replans ? Ends::kFailed : Ends::kBoth};
+    Duration whole = over(router, query, detour, part);
+    if (replans && find_failed(part, *query.down) != nullptr) {
+      detour.ends = Ends::kBoth;
+      whole = over(router, query, detour, part);
     }
+    add_part(part, hops);
     latency = std::max(latency, whole);
   }
   for (Hop& hop : hops) hop.share /= static_cast<double>(numbers.size());

@@ -7,6 +7,7 @@
 
 #include "collectives/nccl/tables/vocabulary.h"
 #include "core/base/units.h"
+#include "core/plan/collective_plan.h"
 
 namespace ringwright::collectives {
 
@@ -70,6 +71,12 @@ struct NcclKnobs {
   [[nodiscard]] Duration ib_patience() const {
     constexpr Duration kUnit(4'096'000);  // picoseconds
     return ib_timeout == 0 ? Duration() : kUnit * (std::int64_t{1} << ib_timeout) * (ib_retries + 1);
+  }
+
+  // A chunk of Simple: what a connection sends at once, and acknowledges.
+  [[nodiscard]] Bytes chunk_in_flight() const {
+    constexpr Bytes kBuffer(std::int64_t{4} << 20);
+    return Bytes(buffer[index_of(Protocol::kSimple)].value_or(kBuffer).count() / kSlots);
   }
 
   static constexpr int kNoLimit = 64;
