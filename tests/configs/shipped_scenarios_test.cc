@@ -98,9 +98,9 @@ TEST_P(ShippedScenario, RunsToItsEnd) {
   EXPECT_EQ(report.gpus, static_cast<std::size_t>(scenario->cluster.gpus()));
   ASSERT_TRUE(report.model_flop_utilisation.has_value());
   EXPECT_GT(*report.model_flop_utilisation, 0.01);
-  // What the best kernels reach alone, without anything around them. A convolution by Winograd's F(2x2, 3x3) multiplies
-  // 2.25 times less often than it is counted (Lavin and Gray, arXiv 1509.09308).
-  EXPECT_LT(*report.model_flop_utilisation, scenario->job.layered ? 0.75 * 2.25 : 0.75);
+  // What the best kernels reach alone, without anything around them. A convolution by Winograd's F(4x4, 3x3) multiplies
+  // 4 times less often than it is counted (Lavin and Gray, arXiv 1509.09308).
+  EXPECT_LT(*report.model_flop_utilisation, scenario->job.layered ? 0.75 * 4.0 : 0.75);
 #ifdef NDEBUG
   for (const Comparison& comparison : report.comparisons) {
     EXPECT_GT(time_ratio(comparison), kFastest) << comparison.published.source;

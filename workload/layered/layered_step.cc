@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "workload/layered/gradient_exchange.h"
+#include "workload/layered/layer_gemms.h"
 #include "workload/program/gradient_buckets.h"
 #include "workload/program/graph_tables.h"
 #include "workload/program/program_writer.h"
@@ -67,45 +68,14 @@ class LayeredWriter {
     return samples_ * static_cast<double>(row.positions) * static_cast<double>(row.n);
   }
 
-  // Inputs and outputs of the layer as tensors, not as the matrices of its GEMM: the implicit algorithm reads them so.
-  [[nodiscard]] Kernel gemm(const LayerRow& row, GemmRole role) const {
-    if (has_winograd(model_, row)) return winograd(row, role);
-    const std::int64_t m = row.positions * static_cast<std::int64_t>(samples_);
-    Kernel kernel{.name = row.name, .type = model_.precision, .m = m, .n = row.n, .k = row.k, .role = role};
-    if (role == GemmRole::kDgrad) kernel.name += " dgrad", std::swap(kernel.n, kernel.k);
-    if (role == GemmRole::kWgrad) kernel.name += " wgrad", kernel.m = row.k, kernel.k = m;
-    kernel.flops = Flops(forward_flops(row) * samples_);
-    const double inputs = samples_ * static_cast<double>(row.inputs);
-    kernel.bytes = layer_bytes_of(element() * (inputs + outputs(row) + static_cast<double>(row.k * row.n)));
-    return kernel;
-  }
-
-  // F(2 x 2, 3 x 3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", arXiv 1509.09308: tiles of
-  // 4 x 4 inputs give 2 x 2 outputs by 16 products a channel instead of 36, as 16 GEMMs over all tiles. Transforms of
-  // inputs take 32 additions a tile and input channel, those of outputs 24 a tile and output channel (section 4.1);
-  // they are fused, so that the tensors pass through memory once. The gradients have the same form.
-  [[nodiscard]] Kernel winograd(const LayerRow& row, GemmRole role) const {
-    constexpr double kTile = 4.0, kProducts = 16.0, kOfInputs = 32.0, kOfOutputs = 24.0;
-    const std::int64_t channels = row.k / 9;
-    const auto tiles = static_cast<std::int64_t>(samples_ * static_cast<double>(row.positions) / kTile);
-    Kernel kernel{.name = row.name, .type = model_.precision, .m = tiles, .n = row.n, .k = channels, .role = role};
-    kernel.batch = static_cast<std::int64_t>(kProducts);
-    if (role == GemmRole::kDgrad) kernel.name += " dgrad", std::swap(kernel.n, kernel.k);
-    if (role == GemmRole::kWgrad) kernel.name += " wgrad", kernel.m = channels, kernel.k = tiles;
-    const auto all = static_cast<double>(tiles), in = static_cast<double>(channels), out = static_cast<double>(row.n);
-    kernel.flops = Flops(all * (2.0 * kProducts * in * out + kOfInputs * in + kOfOutputs * out));
-    const double inputs = samples_ * static_cast<double>(row.inputs);
-    kernel.bytes = layer_bytes_of(element() * (inputs + outputs(row) + static_cast<double>(row.k * row.n)));
-    return kernel;
-  }
-
   void add_pass(std::vector<Kernel>& kernels, KernelFamily family, std::string text, double elements) const {
     kernels.push_back({.family = family, .name = std::move(text), .type = model_.precision,
                        .bytes = layer_bytes_of(elements * element())});
   }
 
   [[nodiscard]] std::vector<Kernel> forward(const LayerRow& row) const {
-    std::vector<Kernel> kernels{gemm(row, GemmRole::kForward)};
+    std::vector<Kernel> kernels;
+    add_layer_gemm(model_, {.row = row, .samples = samples_, .role = GemmRole::kForward}, kernels);
     // Reads for the mean and variance, reads again, and writes.
     if (row.epilogue == LayerEpilogue::kBatchNorm)
       add_pass(kernels, KernelFamily::kNorm, "batch norm", 3 * outputs(row));
@@ -123,8 +93,8 @@ class LayeredWriter {
       add_pass(kernels, KernelFamily::kNorm, "batch norm backward", 5 * outputs(row));
     if (row.epilogue == LayerEpilogue::kBias)
       add_pass(kernels, KernelFamily::kElementwise, "bias gradient", outputs(row));
-    if (input_gradient) kernels.push_back(gemm(row, GemmRole::kDgrad));
-    kernels.push_back(gemm(row, GemmRole::kWgrad));
+    if (input_gradient) add_layer_gemm(model_, {.row = row, .samples = samples_, .role = GemmRole::kDgrad}, kernels);
+    add_layer_gemm(model_, {.row = row, .samples = samples_, .role = GemmRole::kWgrad}, kernels);
     return kernels;
   }
 

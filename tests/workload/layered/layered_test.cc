@@ -138,6 +138,26 @@ TEST(LayerTable, WinogradHasFewerProducts) {
   EXPECT_DOUBLE_EQ(forward(), 2 * kPositions * 9 * kChannels * kOutputs * kSamples);
 }
 
+// 14 x 14 outputs are 4 x 4 tiles of 4 x 4, the last of which reach over the edge; 36 products a tile; transforms that
+// write and read 36 values a tile.
+TEST(LayerTable, WideConvolutionsHaveLargeTiles) {
+  constexpr double kTiles = 16 * 8, kChannels = 128, kOutputs = 256;
+  const LayeredModel model{.name = "one",
+                           .layers = {{.name = "conv", .positions = 196, .k = 128 * 9, .n = 256, .inputs = 196 * 128,
+                                       .epilogue = LayerEpilogue::kNone, .activates = false}},
+                           .global_batch = 8,
+                           .first_bucket = Bytes(1),
+                           .bucket = Bytes(1)};
+  const StepPlan plan = build_layered_step(model, {.ranks = 1});
+  const std::vector<Kernel>& kernels = plan.graph.works.front().kernels;
+  ASSERT_GE(kernels.size(), 3U);
+  EXPECT_EQ(kernels[0].name, "winograd inputs");
+  EXPECT_EQ(kernels[0].bytes.count(), 4 * (196 * 8 * 128 + static_cast<std::int64_t>(36 * kTiles * kChannels)));
+  EXPECT_EQ(kernels[1].batch, 36);
+  EXPECT_DOUBLE_EQ(kernels[1].flops.count(), 2 * 36 * kTiles * kChannels * kOutputs);
+  EXPECT_EQ(kernels[2].bytes.count(), 4 * (196 * 8 * 256 + static_cast<std::int64_t>(36 * kTiles * kOutputs)));
+}
+
 // Weights 3 x 256,000 x 4 bytes; 4 samples of 1000 inputs and 3 x 256 outputs in fp32; one momentum.
 TEST(LayerTable, MemoryIsThatOfItsTensors) {
   const StageMemory memory = layered_memory(three_layers(Bytes(1), Bytes(1)), {.ranks = 2}, {});
