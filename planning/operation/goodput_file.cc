@@ -153,6 +153,13 @@ class GoodputReader {
       variant_of[name] = static_cast<std::size_t>(same - variants.begin());
       if (same == variants.end()) variants.push_back(std::move(all));
     }
+    for (const auto& [slow, tier] : slow_saves(*plan.operation, regimes)) {
+      std::vector<std::string> all = settings_;
+      all.insert(all.end(), regimes.at(slow).begin(), regimes.at(slow).end());
+      all.insert(all.end(), regimes.at(tier).begin(), regimes.at(tier).end());
+      variant_of[both_of(slow, tier)] = variants.size();
+      variants.push_back(std::move(all));
+    }
     std::vector<Point> points(variants.size());
     each_item(variants.size(), workers, [&](std::size_t i) {
       LoadedPoint loaded = load_point(plan.scenario, variants[i]);
@@ -181,7 +188,32 @@ class GoodputReader {
       const auto found = variant_of.find(regime_of(tier));
       if (found != variant_of.end()) save_as_simulated(points[found->second].figures, healthy, tier);
     }
+    for (ComponentClass& part : operation.components) {
+      for (std::size_t i = 0; i < operation.tiers.size(); ++i) {
+        const auto both = variant_of.find(both_of(part.name, regime_of(operation.tiers[i])));
+        if (both == variant_of.end()) continue;
+        if (part.stalls.empty()) {
+          for (const CheckpointTier& tier : operation.tiers) part.stalls.push_back(tier.stall);
+        }
+        const Duration alone = points[variant_of.at(part.name)].figures.step;
+        part.stalls[i] = job_time(std::max(Duration(), points[both->second].figures.step - alone));
+      }
+    }
   }
+
+  // Steps that are slow and save at once: the names of both regimes.
+  static std::vector<std::pair<std::string, std::string>> slow_saves(const Operation& operation,
+                                                                     const RegimeSettings& regimes) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (const ComponentClass& part : operation.components) {
+      for (const CheckpointTier& tier : operation.tiers) {
+        if (regimes.contains(part.name) && regimes.contains(regime_of(tier)))
+          pairs.emplace_back(part.name, regime_of(tier));
+      }
+    }
+    return pairs;
+  }
+  static std::string both_of(const std::string& slow, const std::string& tier) { return slow + " and " + tier; }
 
   void save_as_simulated(const StepFigures& saving, const StepFigures& healthy, CheckpointTier& tier) {
     if (!saving.checkpoint_takes) {

@@ -110,8 +110,21 @@ void JobLife::set_speed() {
   double factor = policy_.slowdown(view()).value_or(1.0);
   double slowest = 1.0;
   for (const SlowPart& part : slow_) slowest = std::max(slowest, component(part.fault).slowdown);
+  set_stalls();
   factor = std::max(1.0, factor * slowest);
   progress_.set_step_wall(JobTime(std::llround(static_cast<double>(operation_.job.step.count()) * factor)));
+}
+
+// The longest of all slow parts.
+void JobLife::set_stalls() {
+  for (std::size_t tier = 0; tier < operation_.tiers.size(); ++tier) {
+    JobTime stall = operation_.tiers[tier].stall;
+    for (const SlowPart& part : slow_) {
+      const std::vector<JobTime>& stalls = component(part.fault).stalls;
+      if (!stalls.empty()) stall = std::max(stall, stalls[tier]);
+    }
+    progress_.set_stall(tier, stall);
+  }
 }
 
 JobTime JobLife::next_event() const {

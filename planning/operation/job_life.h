@@ -86,6 +86,7 @@ class JobLife {
   void train(JobTime until);
   void spend(JobTime time, Account account);
   void set_speed();
+  void set_stalls();
   [[nodiscard]] JobTime next_event() const;
   void handle_events();
   void take_candidate();

@@ -47,6 +47,7 @@ struct ComponentClass {
   FaultKind kind = FaultKind::kCrash;
   std::int64_t hosts = 1;        // neighbours that a fault takes out; 0: none, processes restart where they are
   double slowdown = 1.0;         // of the step, by a slow part
+  std::vector<JobTime> stalls;   // of checkpoints meanwhile, by tier; empty: as of the healthy step
   Spread lasts;                  // a slow part that nobody evicts
   bool evicts = true;            // a slow part's host is replaced once it is found
   double found = 1.0;            // share of corruptions that are ever detected

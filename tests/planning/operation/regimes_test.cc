@@ -78,6 +78,37 @@ TEST_P(Regimes, TakeTheTimeOfTheFullSimulation) {
   RecordProperty("error", fmt::format("{:+.3f} %", 100.0 * (wall / full - 1.0)));
 }
 
+// A checkpoint in every step, from the GPUs over the degraded NIC to the memory of other hosts: a regime of its own.
+class SavingRegimes : public Regimes {};
+
+TEST_P(SavingRegimes, TakeTheTimeOfTheFullSimulation) {
+  constexpr std::string_view kSave = "to: peer_host, size: 200MB";
+  const double healthy = step({});
+  const std::string& fault = GetParam().fault;
+  const double saving = step({fmt::format("checkpoint={{{}}}", kSave)});
+  const auto nanoseconds = [&](double steps) { return static_cast<long long>(steps * saving * 1e9); };
+  const auto microseconds = [&](double steps) { return fmt::format("{:.3f} us", steps * saving * 1e6); };
+  const double full =
+      kSteps * step({fmt::format("simulate.steps={}", kSteps), fmt::format("checkpoint={{{}}}", kSave),
+                     fmt::format("faults=[{{{}, state: degraded, at: {}ns, for: {}ns}}]", fault, nanoseconds(kBegin),
+                                 nanoseconds(kLength))});
+  const auto life = goodput_text(
+      "life.yaml",
+      fmt::format("scenario: {}\nwork: {} us\nrepetitions: 1\ncheckpoint: {{tiers: {{memory: {{every: 1 steps, place: "
+                  "host, load: 1 s, simulate: {{{}}}}}}}}}\ncomponents: {{link: {{per: job, hosts: 0, kind: slow, "
+                  "evicts: false, times: [{}], lasts: {}, set: {{faults: [{{{}, state: degraded}}]}}}}}}\n",
+                  path(), (kSteps - 0.5) * healthy * 1e6, kSave, microseconds(kBegin), microseconds(kLength), fault));
+  ASSERT_TRUE(life) << render(life.error());
+  // A life ends with its last step, and needs no checkpoint after it.
+  const double wall = life->outcome.wall_hours.mean * 3600.0 + saving - healthy;
+  EXPECT_NEAR(wall, full, 0.01 * full);
+  // With the stall of the healthy step it is too short.
+  const ComponentClass& link = life->operation.components.front();
+  ASSERT_EQ(link.stalls.size(), 1U);
+  EXPECT_GE(link.stalls.front(), life->operation.tiers.front().stall);
+  RecordProperty("error", fmt::format("{:+.3f} %", 100.0 * (wall / full - 1.0)));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Cases, Regimes,
     testing::Values(Case{"data", "dp: auto", "nic: host0/nic0, factor: 0.2"},
@@ -91,6 +122,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"pipeline_zero", "tp: 2, pp: 4, dp: auto, zero: {stage: 1}", "nic: host0/nic0, factor: 0.1"},
                     Case{"fat_tree", "dp: auto", "nic: host3/nic7, factor: 0.2", "fat_tree"},
                     Case{"fat_tree_fsdp", "dp: auto, zero: {stage: 3}", "nic: host0/nic0, factor: 0.2", "fat_tree"}),
+    [](const auto& one) { return one.param.name; });
+
+INSTANTIATE_TEST_SUITE_P(
+    Cases, SavingRegimes,
+    testing::Values(Case{"data", "dp: auto", "nic: host0/nic0, factor: 0.2"},
+                    Case{"zero1", "dp: auto, zero: {stage: 1}", "nic: host0/nic0, factor: 0.2"},
+                    Case{"fsdp", "dp: auto, zero: {stage: 3}", "nic: host1/nic0, factor: 0.2"},
+                    Case{"pipeline", "tp: 4, pp: 2, dp: auto", "nic: host0/nic0, factor: 0.1"}),
     [](const auto& one) { return one.param.name; });
 
 }  // namespace
