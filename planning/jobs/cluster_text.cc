@@ -61,11 +61,12 @@ std::string use_text(const ClusterStudy& study) {
   return table_text(std::move(rows));
 }
 
-// Only where jobs disturb each other on a GPU.
+// Only where jobs disturb each other on a GPU; classes only where some jobs are opportunistic.
 std::string sharing_text(const ClusterStudy& study) {
   if (study.sharing == SharingKind::kParts) return "";
   std::vector<std::vector<std::string>> rows{{"policy", "kernels run"}};
-  const bool classes = has_classes(study.sharing);
+  const bool classes = std::ranges::any_of(
+      study.policies, [](const PolicyResult& result) { return result.opportunistic.longest > 0.0; });
   if (classes) rows.front().insert(rows.front().end(), {"guaranteed: completion", "p90", "opportunistic", "p90"});
   for (const PolicyResult& result : study.policies) {
     rows.push_back({result.policy, share_text(result.computing())});

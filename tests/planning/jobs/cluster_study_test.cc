@@ -65,6 +65,7 @@ TEST(ClusterStudy, AntManFillsWhatGuaranteedJobsLeave) {
   EXPECT_GT(shared->policies.front().computing(), alone->policies.front().computing() * 1.1);
   EXPECT_LE(shared->policies.front().guaranteed.mean, alone->policies.front().completion.mean);
   EXPECT_THAT(render_cluster_text(*shared), HasSubstr("kernels run"));
+  EXPECT_THAT(render_cluster_text(*shared), HasSubstr("opportunistic"));
   EXPECT_THAT(render_cluster_json(*shared), HasSubstr("\"opportunistic_s\""));
 }
 
