@@ -128,6 +128,12 @@ constexpr std::array kStudyCodes = {
               .explanation = "`tune --measured` compares logs of nccl-tests of one machine: for every collective one "
                              "of NCCL's own choice and\none for each setting, of the same ranks and hosts.",
               .example = "ringwright tune dgx-h100 --measured own=a.log --measured ring/ll128=b.log"},
+    ErrorCode{.code = "E522",
+              .title = "a compression whose ratio cannot follow delays",
+              .explanation = "`adapt` changes the ratio of the codec topk between the scenario's and --least, step by "
+                             "step, while the\nnetwork changes by --phase.",
+              .example = "ringwright adapt job.yaml --set training.compression.codec=topk \\\n"
+                         "  --phase '20' --phase '20 cluster.node.nic.bandwidth=2Gbps'"},
     ErrorCode{.code = "E620",
               .title = "a capacity file whose machines are not clear",
               .explanation = "A capacity file lists at least one machine. Every machine has a name of its own, and "

@@ -8,17 +8,17 @@ namespace ringwright::tools {
 
 // One factory per command, in the file with its name.
 CommandFactory make_run, make_search, make_capacity, make_sweep, make_compare, make_what_if, make_sensitivity,
-    make_goodput, make_jobs, make_servers, make_embeddings, make_cluster, make_collective, make_tune, make_report,
-    make_validate, make_calibrate, make_list, make_explain, make_probe, make_astra, make_inspect, make_schema,
-    make_topo, make_version;
+    make_goodput, make_jobs, make_servers, make_adapt, make_embeddings, make_cluster, make_collective, make_tune,
+    make_report, make_validate, make_calibrate, make_list, make_explain, make_probe, make_astra, make_inspect,
+    make_schema, make_topo, make_version;
 
 namespace {
 
-constexpr std::array<CommandFactory*, 25> kCommands = {
-    make_run,     make_search, make_capacity, make_sweep,      make_compare, make_what_if,    make_sensitivity,
-    make_goodput, make_jobs,   make_servers,  make_embeddings, make_cluster, make_collective, make_tune,
-    make_report,  make_astra,  make_validate, make_calibrate,  make_list,    make_explain,    make_inspect,
-    make_schema,  make_topo,   make_probe,    make_version};
+constexpr std::array<CommandFactory*, 26> kCommands = {
+    make_run,     make_search, make_capacity, make_sweep,    make_compare,    make_what_if, make_sensitivity,
+    make_goodput, make_jobs,   make_servers,  make_adapt,    make_embeddings, make_cluster, make_collective,
+    make_tune,    make_report, make_astra,    make_validate, make_calibrate,  make_list,    make_explain,
+    make_inspect, make_schema, make_topo,     make_probe,    make_version};
 
 }  // namespace
 }  // namespace ringwright::tools

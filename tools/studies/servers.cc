@@ -1,6 +1,8 @@
 // The command `servers`: a layer table with parameter servers, synchronous, stale-synchronous and asynchronous.
 #include <string>
+#include <vector>
 
+#include "planning/servers/server_plan.h"
 #include "planning/servers/servers.h"
 #include "tools/command.h"
 #include "tools/scenario_arguments.h"
@@ -18,9 +20,14 @@ class Servers final : public Command {
   [[nodiscard]] std::string notes() const override {
     return "The scenario trains a layer table with `parameter_server` (docs/parameter-servers.md).\n";
   }
-  [[nodiscard]] std::vector<OptionSpec> options() override { return arguments_.options(); }
+  [[nodiscard]] std::vector<OptionSpec> options() override {
+    std::vector<OptionSpec> options = arguments_.options();
+    options.push_back({.names = "--plan", .doc = "find how many of the hosts should be servers", .target = &plans_});
+    return options;
+  }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
+    if (plans_) return plan(common);
     const auto scenario = arguments_.load();
     if (!scenario) return refuse(scenario.error());
     const auto result = planning::study_servers(*scenario);
@@ -30,7 +37,19 @@ class Servers final : public Command {
   }
 
  private:
+  [[nodiscard]] ExitCode plan(const CommonOptions& common) const {
+    const auto result = planning::plan_servers([&](const std::vector<std::string>& more) {
+      ScenarioArguments changed = arguments_;
+      changed.settings.insert(changed.settings.end(), more.begin(), more.end());
+      return changed.load();
+    });
+    if (!result) return refuse(result.error());
+    print(common.json ? render_server_plan_json(*result) : render_server_plan_text(*result));
+    return ExitCode::kOk;
+  }
+
   ScenarioArguments arguments_;
+  bool plans_ = false;
 };
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "configs/scenario/shared_scenario.h"
 #include "configs/simulation/probe_study.h"
 #include "core/base/shared_folder.h"
+#include "planning/adaptive/adaptive_ratio.h"
 #include "planning/embeddings/embeddings.h"
 #include "planning/jobs/cluster_study.h"
+#include "planning/servers/server_plan.h"
 #include "planning/servers/servers.h"
 #include "planning/sharing/sharing.h"
 #include "planning/tune/step_tuner.h"
@@ -51,7 +53,18 @@ Result<std::optional<double>> figure_of_jobs(const SystemRow& row, const std::ve
   return std::optional<double>();
 }
 
+Result<std::optional<double>> figure_of_server_plan(const SystemRow& row, const std::vector<std::string>& settings) {
+  const auto result = planning::plan_servers([&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = settings;
+    all.insert(all.end(), more.begin(), more.end());
+    return configs::load_scenario(path_of(row), {.overrides = all, .share_folders = {}});
+  });
+  if (!result) return tl::unexpected(result.error());
+  return std::optional(result->gain());
+}
+
 Result<std::optional<double>> figure_of_servers(const SystemRow& row, const std::vector<std::string>& settings) {
+  if (row.figure == "plan_gain") return figure_of_server_plan(row, settings);
   const auto scenario = configs::load_scenario(path_of(row), {.overrides = settings, .share_folders = {}});
   if (!scenario) return tl::unexpected(scenario.error());
   const auto result = planning::study_servers(*scenario);
@@ -132,17 +145,40 @@ Result<std::optional<double>> figure_of_tuning(const SystemRow& row, const std::
   return std::optional(row.figure == "gain" ? result->gain() : result->gain_over_alone());
 }
 
+Result<std::optional<double>> figure_of_adapting(const SystemRow& row, const std::vector<std::string>& settings) {
+  planning::AdaptiveQuestion question;
+  std::vector<std::string> usual;
+  for (const std::string& setting : settings) {
+    if (!setting.starts_with(kPhase)) {
+      usual.push_back(setting);
+      continue;
+    }
+    auto phase = planning::parse_phase(setting.substr(kPhase.size()));
+    if (!phase) return tl::unexpected(phase.error());
+    question.phases.push_back(*std::move(phase));
+  }
+  question.load = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = usual;
+    all.insert(all.end(), more.begin(), more.end());
+    return configs::load_scenario(path_of(row), {.overrides = all, .share_folders = {}});
+  };
+  const auto result = planning::adapt_ratio(question);
+  if (!result) return tl::unexpected(result.error());
+  return std::optional(result->gain());
+}
+
 }  // namespace
 
 std::vector<std::string_view> study_figure_names(SystemRun run) {
   if (run == SystemRun::kJobs) return {"slowdown"};
-  if (run == SystemRun::kServers) return {"samples_per_s", "staleness"};
+  if (run == SystemRun::kServers) return {"samples_per_s", "staleness", "plan_gain"};
   if (run == SystemRun::kEmbeddings) return {"hits", "less_written", "less_kept", "overhead", "memory_overhead"};
   if (run == SystemRun::kCluster) {
     return {"waiting_s", "completion_s", "guaranteed_s", "makespan_s",
             "peak_gpus", "utilisation",  "computing",    "productive"};
   }
   if (run == SystemRun::kProbe) return {"localised", "wrong_cables", "missed_cables"};
+  if (run == SystemRun::kAdapt) return {"gain"};
   if (run == SystemRun::kTune) return {"gain", "gain_over_alone"};
   return {};
 }
@@ -158,6 +194,7 @@ Result<double> study_figure(const SystemRow& row, const std::vector<std::string>
                       : row.run == SystemRun::kCluster ? figure_of_cluster(row, settings)
                       : row.run == SystemRun::kProbe   ? figure_of_probes(row, settings)
                       : row.run == SystemRun::kTune    ? figure_of_tuning(row, settings)
+                      : row.run == SystemRun::kAdapt   ? figure_of_adapting(row, settings)
                                                        : figure_of_embeddings(row, settings);
   if (!figure) return tl::unexpected(figure.error());
   if (!*figure) {

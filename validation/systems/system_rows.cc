@@ -24,7 +24,8 @@ constexpr std::array kSystemRuns{TableWord<SystemRun>{"none", SystemRun::kNone},
                                  TableWord<SystemRun>{"embeddings", SystemRun::kEmbeddings},
                                  TableWord<SystemRun>{"cluster", SystemRun::kCluster},
                                  TableWord<SystemRun>{"probe", SystemRun::kProbe},
-                                 TableWord<SystemRun>{"tune", SystemRun::kTune}};
+                                 TableWord<SystemRun>{"tune", SystemRun::kTune},
+                                 TableWord<SystemRun>{"adapt", SystemRun::kAdapt}};
 constexpr std::array kSystemChecks{
     TableWord<SystemCheck>{"exact", SystemCheck::kExact}, TableWord<SystemCheck>{"within", SystemCheck::kWithin},
     TableWord<SystemCheck>{"at least", SystemCheck::kAtLeast}, TableWord<SystemCheck>{"at most", SystemCheck::kAtMost},
@@ -80,10 +81,13 @@ std::string command_begin(const SystemRow& row) {
   if (row.run == SystemRun::kStep) return "ringwright run " + row.scenario;
   if (row.run == SystemRun::kGoodput) return "ringwright goodput " + row.scenario;
   if (row.run == SystemRun::kJobs) return "ringwright jobs " + row.scenario;
-  if (row.run == SystemRun::kServers) return "ringwright servers " + row.scenario;
+  if (row.run == SystemRun::kServers) {
+    return (row.figure == "plan_gain" ? "ringwright servers --plan " : "ringwright servers ") + row.scenario;
+  }
   if (row.run == SystemRun::kEmbeddings) return "ringwright embeddings " + row.scenario;
   if (row.run == SystemRun::kCluster) return "ringwright cluster " + row.scenario;
   if (row.run == SystemRun::kProbe) return "ringwright probe " + row.scenario;
+  if (row.run == SystemRun::kAdapt) return "ringwright adapt " + row.scenario;
   if (row.run == SystemRun::kTune) return "ringwright tune --step " + row.scenario;
   const auto call = system_call(row.figure);
   if (!call) return {};
@@ -128,7 +132,10 @@ std::vector<std::string> commands_of(const SystemRow& row) {
   if (row.run == SystemRun::kNone) return {};
   const auto command = [&row](const std::vector<std::string>& settings) {
     std::string text = command_begin(row);
-    for (const std::string& setting : settings) text += " --set '" + setting + "'";
+    for (const std::string& setting : settings) {
+      const bool is_phase = setting.starts_with(kPhase);
+      text += is_phase ? " --phase '" + setting.substr(kPhase.size()) + "'" : " --set '" + setting + "'";
+    }
     return text;
   };
   std::vector<std::string> commands{command(row.settings)};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/diagnostic.h"
@@ -9,8 +10,8 @@
 namespace ringwright::validation {
 
 // What a row runs: nothing, a training step, a job with failures, one collective on a machine, several jobs, the study
-// of parameter servers or of embedding tables, a cluster over days, the probing of a fabric, or the tuning of NCCL for
-// a step.
+// of parameter servers or of embedding tables, a cluster over days, the probing of a fabric, the tuning of NCCL for a
+// step, or compression that follows delays.
 enum class SystemRun {
   kNone,
   kStep,
@@ -21,7 +22,8 @@ enum class SystemRun {
   kEmbeddings,
   kCluster,
   kProbe,
-  kTune
+  kTune,
+  kAdapt
 };
 
 // kExact: to 0.1 %. kWithin: to a tolerance. kAtLeast and kAtMost: bounds. kDirection: a ratio is above or below 1 as
@@ -33,7 +35,7 @@ struct SystemRow {
   std::string name;  // "ZeRO stage 2: memory"
   SystemRun run = SystemRun::kNone;
   std::string scenario;               // shipped name; of a collective: of a node
-  std::vector<std::string> settings;  // as --set takes them
+  std::vector<std::string> settings;  // as --set takes them; "phase 20 a=b": as --phase does
   std::vector<std::string> base;      // settings of the run in the numerator of a ratio; empty: no ratio
   std::string figure;                 // a name that system_figures.h knows
   SystemCheck check = SystemCheck::kExact;
@@ -43,6 +45,8 @@ struct SystemRow {
   std::string note;  // of a row that runs nothing: why, or where the system is checked
   Place place;
 };
+
+inline constexpr std::string_view kPhase = "phase ";
 
 // E560 for a row that contradicts itself, E160 to E163 for a table that cannot be read.
 [[nodiscard]] Result<std::vector<SystemRow>> read_system_rows(const std::string& path);
