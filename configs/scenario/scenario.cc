@@ -277,6 +277,11 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
                                        .fabric = cluster.fabric,
                                        .host = &cluster.host,
                                        .fabric_is_wrong = fabric_is_wrong(scenario.document)});
+  if (!scenario.faults.nics_to_plan_around.empty() && !scenario.collectives.in_steps()) {
+    root.error("faults", "E124",
+               "'failover: replan' plans the steps of all-reduces, and collectives.model simulates none",
+               "failover: balance, or collectives.model: steps");
+  }
   if (!scenario.faults.lost_nics.empty()) go_without_nics(scenario);
   scenario.background = read_background(root, cluster.gpus(), model);
   scenario.checkpoint = read_checkpoint(root, scenario, reading);

@@ -135,6 +135,8 @@ TEST(NicFailover, MistakesAreReported) {
   EXPECT_THAT(problem("{nic: host1/nic0, at: 1ms, failover: replan}"), HasSubstr("down from 0 s on"));
   EXPECT_THAT(refusal_of(scenario_text("{nic: host1/nic0, failover: replan}", "rail_only")),
               HasSubstr("connects none"));
+  EXPECT_THAT(refusal_of(scenario_text("{nic: host1/nic0, failover: replan}", "fat_tree", "chunks")),
+              HasSubstr("plans the steps"));
   EXPECT_THAT(problem("{nic: host1/nic0, failover: migrat}"), HasSubstr("did you mean 'migrate'?"));
 }
 
