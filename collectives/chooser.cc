@@ -289,8 +289,10 @@ const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) con
 }
 
 const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) const {
-  const CollectiveAlgorithm& planned = builtin("around_lost_nics");
-  if (planned.supports(call)) return &planned;
+  if (call.layout->lost_nics.host >= 0) {
+    const CollectiveAlgorithm& planned = builtin("around_lost_nics");
+    if (planned.supports(call)) return &planned;
+  }
   const CollectiveAlgorithm* algorithm = chosen(call);
   const bool horovod = rules_.is("horovod") && rules_.horovod.hierarchical;
   if (algorithm == nullptr && horovod && call.kind == CollectiveKind::kAllReduce) algorithm = &builtin("hierarchical");

@@ -21,7 +21,9 @@ struct MeasuredStep {
   Duration exchange;  // that nothing hides
 };
 
-std::string ratio_setting(double ratio) { return fmt::format("training.compression.ratio={:.17g}", ratio); }
+constexpr std::string_view kRatioKey = "training.compression.ratio=";
+
+std::string ratio_setting(double ratio) { return fmt::format("{}{:.17g}", kRatioKey, ratio); }
 
 // Steps by phase and ratio.
 class AdaptiveSteps {
@@ -89,6 +91,10 @@ Result<RatioPhase> parse_phase(const std::string& text) {
     at = std::find(begin, text.data() + text.size(), ' ');
     if (at != begin) phase.settings.emplace_back(begin, at);
   }
+  if (std::ranges::any_of(phase.settings, [](const std::string& set) { return set.starts_with(kRatioKey); })) {
+    return tl::unexpected(failure("E522", fmt::format("'{}' sets the ratio, which follows delays", text), {},
+                                  "the most is the scenario's ratio, the least --least"));
+  }
   return phase;
 }
 
@@ -104,7 +110,7 @@ Result<AdaptiveRatio> adapt_ratio(const AdaptiveQuestion& question) {
   }
   const auto most = ratio_of(question, {});
   if (!most) return tl::unexpected(most.error());
-  const auto least = ratio_of(question, {"training.compression.ratio=" + question.least});
+  const auto least = ratio_of(question, {std::string(kRatioKey) + question.least});
   if (!least) return tl::unexpected(least.error());
   if (*least > *most) {
     return tl::unexpected(failure("E522", fmt::format("the least ratio, {}, is above the scenario's", question.least),

@@ -71,6 +71,7 @@ TEST(AdaptiveRatio, MistakesAreReported) {
   EXPECT_FALSE(parse_phase("many a=b"));
   EXPECT_FALSE(parse_phase("0 a=b"));
   EXPECT_FALSE(parse_phase("3x"));
+  EXPECT_FALSE(parse_phase("3 training.compression.ratio=5%"));
   const auto parsed = parse_phase("3 a=b c=d");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->steps, 3);
