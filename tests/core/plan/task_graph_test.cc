@@ -110,5 +110,27 @@ TEST(TaskGraph, GroupsOfOneShapeShareALayoutOnAnyHosts) {
   EXPECT_EQ(graph.layouts.size(), 4U);
 }
 
+// Four hosts of two GPUs and two NICs; host 1 has lost NIC 1, host 2 both.
+TEST(TaskGraph, LayoutsNameTheHostThatLostMostNics) {
+  TaskGraph graph;
+  add_dimension(graph, "dp", {{0, 2}, {2, 4, 6}, {0, 6}, {1, 3}, {5, 7}});
+  graph.program_of.resize(8);
+  std::vector<RankPosition> places;
+  for (int rank = 0; rank < 8; ++rank) {
+    const int host = rank / 2;
+    const int lost = host == 1 ? 0b10 : host == 2 ? 0b11 : 0;
+    places.push_back({.host = host, .gpu = rank % 2, .nics = lost > 0 ? 2 : 0, .nics_lost = lost});
+  }
+  lay_out_groups(graph, places);
+  const auto lost = [&](std::size_t group) {
+    return graph.layouts[graph.dimensions[0].layout_of_group[group]].lost_nics;
+  };
+  EXPECT_EQ(lost(0), (LostNics{.host = 1, .lost = 0b10, .of = 2}));
+  EXPECT_EQ(lost(1), (LostNics{.host = 1, .lost = 0b11, .of = 2}));
+  EXPECT_EQ(lost(2), LostNics{});
+  EXPECT_EQ(lost(3), (LostNics{.host = 1, .lost = 0b10, .of = 2}));
+  EXPECT_EQ(lost(4), (LostNics{.host = 0, .lost = 0b11, .of = 2}));
+}
+
 }  // namespace
 }  // namespace ringwright::task_graph_test
