@@ -96,6 +96,8 @@ class AroundLostNics final : public CollectiveAlgorithm {
     const GroupLayout& layout = *call.layout;
     const LostNics& nics = layout.lost_nics;
     const bool one_each = nics.of == layout.largest_host && layout.even();
+    // The hop that closes a ring of an odd number of hosts changes rails, and leaves no NIC of the host before it idle.
+    if (nics.host == 0 && layout.host_count() % 2 == 1) return false;
     return call.kind == CollectiveKind::kAllReduce && nics.host >= 0 && one_each &&
            layout.host_count() > 1 && layout.largest_host > 1 && call.bytes >= kPlannedFrom &&
            static_cast<int>(lost_rails(call).size()) < nics.of;

@@ -34,6 +34,10 @@ TEST(AroundLostNics, EveryMemberEndsWithTheSum) {
         const GroupLayout layout =
             layout_of({.hosts = hosts, .per_host = per_host, .lost = {.host = host, .lost = 1, .of = per_host}});
         const CollectiveCall call = call_on(layout, 16_MiB + Bytes(97));
+        if (hosts % 2 == 1 && host == 0) {
+          EXPECT_FALSE(planned().supports(call)) << "the ring closes with a change of rails";
+          continue;
+        }
         ASSERT_TRUE(planned().supports(call));
         EXPECT_EQ(prove(planned(), call).violation, "") << per_host << " on " << hosts << ", host " << host;
       }
