@@ -45,7 +45,7 @@ Result<Planner::Played> Planner::play(const Scenario& scenario, workload::Passes
   auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network),
                                          FoldMode::kTimesOnly, std::exchange(kept_, {}));
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
-  PlayedPlan played_plan = play_plan(scenario, **simulation);
+  PlayedPlan played_plan = play_plan(scenario, **simulation, {.figures = RunFigures::kTimes});
   Played played{.outcome = played_plan.run.outcome, .events = played_plan.events, .prediction = {}};
   if (played.outcome == RunOutcome::kFinished) {
     played.prediction = tell(scenario, **simulation, played_plan.run.record, exchange.with);

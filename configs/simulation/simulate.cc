@@ -153,6 +153,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .skip_repeated_iterations = may_skip,
                         .pass_segments_at_once = fast_forward,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
+                        .figures = options.figures,
                         .windows = options.windows});
   played.events = engine.events_run() - (links != nullptr ? links->events() : 0);
   played.counters = network->counters();

@@ -36,6 +36,7 @@ struct SimulateOptions {
   PathWish critical_path = PathWish::kNone;   // not of several jobs
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
   Checkpointing checkpointing = Checkpointing::kAsGiven;
+  RunFigures figures = RunFigures::kAll;  // of play_plan
   std::optional<Duration> with_exchange = {};  // of workers that train on their own: the step in which they meet
 };
 

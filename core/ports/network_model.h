@@ -104,6 +104,9 @@ class NetworkModel {
     CHECK(false, "this network model does not couple messages");
   }
 
+  // How long a transfer takes, whenever it starts and whatever else is in flight; empty: that depends on the others.
+  [[nodiscard]] virtual std::optional<Duration> time_alone(const Transfer&) { return std::nullopt; }
+
   // The messages of a ring of that many members (at least two), which wait for each other within the network. Members
   // are numbered in the order of the ring. Each of them is started once; when all have been notified, the ring's number
   // may be that of another one. Empty: the model does not do it.

@@ -28,6 +28,10 @@ class AlphaBetaModel final : public NetworkModel {
       : engine_(inputs.engine), router_(inputs.router), meters_(inputs.router.capacities().size()), routes_(kRoutes) {}
 
   void start(const Transfer& transfer, TransferListener& listener) override;
+  [[nodiscard]] std::optional<Duration> time_alone(const Transfer& transfer) override {
+    const Route& route = route_of(query_of(transfer));
+    return time_on(route.latency, transfer, route.hops);
+  }
   // Times never depend on other transfers in flight, but the busy time of a link does.
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
     return meters_.set_aside(links, engine_.now(), until);
@@ -61,6 +65,10 @@ class AlphaBetaModel final : public NetworkModel {
   static constexpr std::size_t kRoutes = 1024;
 
   [[nodiscard]] const Route& route_of(const RouteQuery& query);
+  [[nodiscard]] Duration time_on(Duration latency, const Transfer& transfer, const std::vector<Hop>& hops) const {
+    const Duration paid = transfer.pays_latency ? latency : Duration();
+    return (paid + streaming_time(transfer.size, hops)) * transfer.repeats;
+  }
   [[nodiscard]] Duration streaming_time(Bytes size, const std::vector<Hop>& route) const;
   [[nodiscard]] double moved_bytes(const Row& row) const;
   void arrive(std::size_t slot);
@@ -98,12 +106,12 @@ void AlphaBetaModel::start(const Transfer& transfer, TransferListener& listener)
   const Route& route = route_of(query_of(transfer));
   row.latency = route.latency;
   row.route = route.hops;
-  if (!transfer.pays_latency) row.latency = Duration();
   for (Hop& hop : row.route) hop.multiplicity *= transfer.copies;
+  if (!transfer.pays_latency) row.latency = Duration();
   row.size = transfer.size;
   row.repeats = transfer.repeats;
   row.start = engine_.now();
-  row.end = row.start + (row.latency + streaming_time(row.size, row.route)) * transfer.repeats;
+  row.end = row.start + time_on(route.latency, transfer, route.hops);
   row.listener = &listener;
   row.token = transfer.token;
   row.in_flight = true;

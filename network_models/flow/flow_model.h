@@ -53,6 +53,7 @@ class FlowModel final : public NetworkModel {
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override {
     moves_.note();  // at the end of the instant, when flows that end now have ended on their old path
+    routes_.forget_known();
     expect_end_of_instant();
   }
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return patience_.given_up(); }

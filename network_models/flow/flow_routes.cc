@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/random.h"
+
 namespace ringwright::network_models {
 namespace {
 
@@ -14,13 +16,40 @@ double as_whole(double bytes) {
   return std::abs(bytes - whole) <= kDust * whole ? whole : bytes;
 }
 
+std::uint64_t hash_of(const RouteQuery& query) {
+  const std::uint64_t ends = (std::uint64_t{query.from.value} << 32U) | query.to.value;
+  return mix(ends, (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.route_kind));
+}
+
+bool is_same(const RouteQuery& a, const RouteQuery& b) {
+  return a.from == b.from && a.to == b.to && a.label == b.label && a.route_kind == b.route_kind && a.nics == b.nics &&
+         a.down == b.down && a.first_of_twins == b.first_of_twins;
+}
+
 }  // namespace
 
 Duration FlowRoutes::find(const RouteQuery& query, std::uint32_t copies) {
-  const Duration latency = router_.route(query, hops_);
-  if (copies == 1) return latency;
+  const Route& route = route_of(query);
+  path_ = route.hops;
+  if (copies == 1) return route.latency;
+  hops_ = route.hops;
   for (Hop& hop : hops_) hop.multiplicity *= copies;
-  return latency;
+  path_ = hops_;
+  return route.latency;
+}
+
+const FlowRoutes::Route& FlowRoutes::route_of(const RouteQuery& query) {
+  if (routes_.empty()) routes_.resize(kFirstRoutes);
+  if (replaced_ > routes_.size() && routes_.size() < kMostRoutes) {
+    routes_.assign(4 * routes_.size(), {});
+    replaced_ = 0;
+  }
+  Route& route = routes_[hash_of(query) & (routes_.size() - 1)];
+  if (is_same(route.query, query)) return route;
+  if (!route.hops.empty()) ++replaced_;
+  route.query = query;
+  route.latency = router_.route(query, route.hops);
+  return route;
 }
 
 FlowRoutes::CoupledPath FlowRoutes::find(const CoupledTransfer& coupled, FlowSlot flow) {
@@ -40,6 +69,7 @@ FlowRoutes::CoupledPath FlowRoutes::find(const CoupledTransfer& coupled, FlowSlo
 
 FlowRoutes::CoupledPath FlowRoutes::take(const Known& known, std::uint32_t steps) {
   hops_.assign(known.hops.begin(), known.hops.end());
+  path_ = hops_;
   return {.latency = known.latency * steps,
           .bytes = static_cast<double>(known.largest.count()) * steps,
           .longest = known.longest};

@@ -33,14 +33,17 @@ class FlowRoutes {
   // The path of a flow after the router's paths have changed.
   Duration find_again(FlowSlot flow, const FlowRow& row);
   // Of the last path found.
-  [[nodiscard]] std::span<const Hop> hops() const { return hops_; }
+  [[nodiscard]] std::span<const Hop> hops() const { return path_; }
 
   // The flow has ended.
   void forget(FlowSlot flow) {
     if (flow < coupled_of_.size()) coupled_of_[flow] = {};
   }
   // The router's paths have changed.
-  void forget_known() { known_.clear(); }
+  void forget_known() {
+    known_.clear();
+    routes_.clear();
+  }
 
  private:
   static constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
@@ -53,12 +56,26 @@ class FlowRoutes {
     std::vector<Hop> hops;
   };
 
+  // A path depends on its query alone, and messages of a collective take few paths again and again: a cache by hash of
+  // the query, of the last one requested.
+  struct Route {
+    RouteQuery query;
+    Duration latency;
+    std::vector<Hop> hops;
+  };
+  static constexpr std::size_t kFirstRoutes = 256;  // a call alone has few
+  static constexpr std::size_t kMostRoutes = std::size_t{1} << 14U;
+  [[nodiscard]] const Route& route_of(const RouteQuery& query);
+
   [[nodiscard]] Known join(std::span<const CoupledMessage> messages);
   void add(const CoupledMessage& message, Known& known);
   [[nodiscard]] CoupledPath take(const Known& known, std::uint32_t steps);
 
   const Router& router_;
-  std::vector<Hop> hops_;
+  std::span<const Hop> path_;            // of the last path found
+  std::vector<Hop> hops_;                // the same where it is not a known one
+  std::vector<Route> routes_;
+  std::size_t replaced_ = 0;             // of these, since they were made
   std::vector<Hop> hops_of_message_;     // scratch
   std::vector<std::uint32_t> place_of_;  // scratch, by link: its place among the coupled hops; first empty
   std::vector<CoupledTransfer> coupled_of_;        // by flow; without messages: a transfer

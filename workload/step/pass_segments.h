@@ -56,20 +56,19 @@ class PassSegments {
 
  private:
   struct Known {
-    int chunk = 0;
-    Pass pass = Pass::kForward;
     ProgramWriter::CallShape shape;
     std::optional<std::uint32_t> segment;
   };
   // Null: this pass is the first of its kind.
   [[nodiscard]] const std::optional<std::uint32_t>* find(const Slot& slot, const ModelChunk& part,
                                                          const ProgramWriter::CallShape& shape);
+  [[nodiscard]] std::vector<Known>& known_of(const Slot& slot);
   void add(const Slot& slot, const ModelChunk& part, const ProgramWriter::CallShape& shape,
            std::optional<std::uint32_t> segment);
 
   Passes passes_;
   WrittenPasses& written_;
-  std::vector<Known> known_;  // the written passes that this stage has found
+  std::vector<std::vector<Known>> known_;  // the written passes that this stage has found, by chunk and pass
 };
 
 }  // namespace ringwright::workload

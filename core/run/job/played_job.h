@@ -12,6 +12,7 @@
 #include "core/ports/network_model.h"
 #include "core/run/job/activity_ledger.h"
 #include "core/run/job/copy_block_clocks.h"
+#include "core/run/job/job_groups.h"
 
 namespace ringwright {
 
@@ -54,23 +55,19 @@ struct PlayedJob {
   [[nodiscard]] std::uint64_t messages_in_all() const {
     return std::accumulate(messages.begin(), messages.end(), std::uint64_t{0});
   }
-  [[nodiscard]] RankId rank_of(ClassId rank_class) const { return classes.representative[rank_class.index()]; }
+  [[nodiscard]] JobGroups groups() const { return {.graph = graph, .classes = classes}; }
+  [[nodiscard]] RankId rank_of(ClassId rank_class) const { return groups().rank_of(rank_class); }
   [[nodiscard]] const std::vector<RankId>& group_of(ClassId rank_class, DimensionId dimension) const {
-    const Dimension& d = graph.dimensions[dimension.index()];
-    return d.groups[d.group_of[rank_of(rank_class).index()]];
+    return groups().group_of(rank_class, dimension);
   }
   [[nodiscard]] int index_in_group(ClassId rank_class, DimensionId dimension) const {
-    const Dimension& d = graph.dimensions[dimension.index()];
-    return static_cast<int>(d.index_in_group[rank_of(rank_class).index()]);
+    return groups().index_in_group(rank_class, dimension);
   }
   [[nodiscard]] std::uint32_t layout_of(ClassId rank_class, DimensionId dimension) const {
-    const Dimension& d = graph.dimensions[dimension.index()];
-    return d.layout_of_group[d.group_of[rank_of(rank_class).index()]];
+    return groups().layout_of(rank_class, dimension);
   }
-  // The class of the member with this index in the class's group.
   [[nodiscard]] ClassId class_of_member(ClassId rank_class, DimensionId dimension, int member) const {
-    const RankId rank = group_of(rank_class, dimension)[static_cast<std::size_t>(member)];
-    return classes.class_of[rank.index()];
+    return groups().class_of_member(rank_class, dimension, member);
   }
 };
 

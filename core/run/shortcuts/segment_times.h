@@ -44,6 +44,8 @@ class SegmentTimes {
   [[nodiscard]] const SegmentTimeline& of(std::uint32_t segment, ClassId rank_class, Duration host_behind);
   // Of a call whose tasks have all been issued beforehand; its address is stable.
   [[nodiscard]] const SegmentTimeline& undisturbed(std::uint32_t segment, ClassId rank_class);
+  // Whether the timelines of all calls so far are valid until the end.
+  [[nodiscard]] bool keeps_all() const { return kept_ < kKept; }
 
   // The classes that go through the segment with this one, itself included; none where classes are alone.
   [[nodiscard]] std::span<const ClassId> members(std::uint32_t segment, ClassId rank_class) const {

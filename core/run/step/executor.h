@@ -53,6 +53,9 @@ struct ExecutorInputs {
   const RehearsedCalls* rehearsed = nullptr;
 };
 
+// What a run is asked for. kTimes: neither the usage of links nor the times of calls.
+enum class RunFigures : std::uint8_t { kAll, kTimes };
+
 struct ExecutorOptions {
   int warmup_iterations = 0;      // not counted in RunRecord::time_in
   std::vector<ClassId> recorded;  // classes whose spans are recorded
@@ -67,6 +70,7 @@ struct ExecutorOptions {
   // The host waits until each receive has ended before it issues what follows, as in frameworks that synchronise after
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
+  RunFigures figures = RunFigures::kAll;
   // Of several jobs, by job: the steps that count. Empty: as many as there are iterations, of each job while all run.
   std::vector<StepWindow> windows = {};
 };

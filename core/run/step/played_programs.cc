@@ -23,7 +23,6 @@ PlayedPrograms::PlayedPrograms(const ExecutorInputs& inputs, const ExecutorOptio
     : at_once(pass_at_once(inputs, options)),
       written_out(at_once ? std::vector<Program>() : write_out_programs(inputs.graph)),
       programs(at_once ? inputs.graph.programs : written_out) {
-  for (const Program& program : programs) indices.push_back(index_program(inputs.graph, program));
   for (const Work& work : inputs.graph.works) work_duration.push_back(duration(inputs.compute, work));
 }
 

@@ -1,10 +1,9 @@
-// The programs as simulated: segments passed at once or written out, with their indices and durations.
+// The programs as simulated: segments passed at once or written out, with the durations of their work.
 #pragma once
 
 #include <vector>
 
 #include "core/run/step/executor.h"
-#include "core/run/step/program_index.h"
 
 namespace ringwright {
 
@@ -14,7 +13,6 @@ struct PlayedPrograms {
   bool at_once;  // segments are; otherwise there are no calls in the programs
   std::vector<Program> written_out;      // unless they are
   const std::vector<Program>& programs;  // as numbered in the graph
-  std::vector<ProgramIndex> indices;    // by program
   std::vector<Duration> work_duration;  // by work
 };
 

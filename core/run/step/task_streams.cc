@@ -4,9 +4,10 @@ namespace ringwright {
 
 TaskStreams::TaskStreams(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan)
     : progress_(classes.count()) {
+  for (const Program& program : plan.programs) indices_.push_back(index_program(graph, program));
   for (const RankId rank : classes.representative) {
     const std::size_t program = graph.program_of[rank.index()].index();
-    played_.push_back({.program = &plan.programs[program], .index = &plan.indices[program]});
+    played_.push_back({.program = &plan.programs[program], .index = &indices_[program]});
   }
 }
 

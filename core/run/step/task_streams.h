@@ -9,6 +9,7 @@
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
 #include "core/run/step/played_programs.h"
+#include "core/run/step/program_index.h"
 #include "core/run/step/progress.h"
 
 namespace ringwright {
@@ -71,8 +72,9 @@ class TaskStreams {
   };
   [[nodiscard]] bool take_stream(ClassId c, std::uint32_t task);
 
-  std::vector<Played> played_;      // by class
-  std::vector<Progress> progress_;  // by class
+  std::vector<ProgramIndex> indices_;  // by program
+  std::vector<Played> played_;         // by class
+  std::vector<Progress> progress_;     // by class
 };
 
 }  // namespace ringwright

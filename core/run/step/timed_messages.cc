@@ -1,0 +1,83 @@
+#include "core/run/step/timed_messages.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ringwright {
+
+// Between two GPUs, by kernels of the library, from one place of the group to another.
+bool TimedMessages::cover(const TaskGraph& graph) {
+  return std::ranges::all_of(graph.messages, [](const MessageSpec& message) {
+    return message.path == DmaPath::kNone && message.moved_by == MovedBy::kLibrary && !message.relative &&
+           message.lag == 0;
+  });
+}
+
+const TimedMessages::End* TimedMessages::find(ClassId rank_class, const Task& task) {
+  std::vector<End>& ends = ends_[rank_class.index()];
+  for (const End& end : ends) {
+    if (end.spec == task.detail && end.kind == task.kind && end.dimension == task.dimension) return &end;
+  }
+  std::optional<End> end = make(rank_class, task);
+  return end ? &ends.emplace_back(*end) : nullptr;
+}
+
+std::optional<TimedMessages::End> TimedMessages::make(ClassId rank_class, const Task& task) {
+  const MessageSpec& message = groups_.graph.messages[task.detail];
+  const ClassId peer = groups_.class_of_member(rank_class, task.dimension, message.peer);
+  const int own = groups_.index_in_group(rank_class, task.dimension);
+  const bool sends = task.kind == TaskKind::kSend;
+  const std::optional<std::uint32_t> channel = channel_between(
+      {.sender = sends ? rank_class : peer,
+       .receiver = sends ? peer : rank_class,
+       .dimension = task.dimension,
+       .from = sends ? own : message.peer,
+       .to = sends ? message.peer : own,
+       .number = message.channel,
+       .arrivals = {}});
+  const std::optional<Duration> takes = sends ? time_of(rank_class, task) : Duration();
+  if (!channel || !takes) return std::nullopt;
+  return End{.kind = task.kind,
+             .dimension = task.dimension,
+             .spec = task.detail,
+             .channel = *channel,
+             .peer = peer,
+             .takes = *takes};
+}
+
+// Empty where several classes, or several places of one, would share it.
+std::optional<std::uint32_t> TimedMessages::channel_between(const Channel& ends) {
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    const Channel& known = channels_[i];
+    if (known.dimension != ends.dimension || known.number != ends.number) continue;
+    if (known.sender == ends.sender && known.receiver == ends.receiver) {
+      const bool same = known.from == ends.from && known.to == ends.to;
+      return same ? std::optional(static_cast<std::uint32_t>(i)) : std::nullopt;
+    }
+    if (known.sender == ends.sender && known.to == ends.to) return std::nullopt;
+  }
+  channels_.push_back(ends);
+  return static_cast<std::uint32_t>(channels_.size() - 1);
+}
+
+std::optional<Duration> TimedMessages::time_of(ClassId rank_class, const Task& task) const {
+  const MessageSpec& message = groups_.graph.messages[task.detail];
+  const RankId sender = groups_.rank_of(rank_class);
+  const RankId receiver =
+      groups_.group_of(rank_class, task.dimension)[static_cast<std::size_t>(message.peer)];
+  const std::optional<Duration> on_wires =
+      network_.time_alone({.from = sender,
+                           .to = receiver,
+                           .size = message.bytes,
+                           .label = message_label(task.dimension, message.channel),
+                           .priority = message.importance == Importance::kYields ? Priority::kLow : Priority::kHigh});
+  if (!on_wires || overhead_ == nullptr) return on_wires;
+  const MessageCall call{.bytes = message.bytes,
+                         .layout = &groups_.graph.layouts[groups_.layout_of(rank_class, task.dimension)],
+                         .from = groups_.index_in_group(rank_class, task.dimension),
+                         .to = message.peer,
+                         .dimension = task.dimension};
+  return *on_wires + overhead_->of({.call = call, .sender = sender, .receiver = receiver});
+}
+
+}  // namespace ringwright

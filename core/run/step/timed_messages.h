@@ -1,0 +1,70 @@
+// Messages between stages whose times are known when they are sent: the moments at which they arrive, by channel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/ports/call_overhead.h"
+#include "core/ports/network_model.h"
+#include "core/run/job/job_groups.h"
+
+namespace ringwright {
+
+class TimedMessages {
+ public:
+  // `overhead`: null: none.
+  TimedMessages(const JobGroups& groups, NetworkModel& network, const CallOverhead* overhead)
+      : groups_(groups), network_(network), overhead_(overhead), ends_(groups.classes.count()) {}
+
+  // Whether the graph has only messages that this finds the times of.
+  [[nodiscard]] static bool cover(const TaskGraph& graph);
+
+  // One class's sends, or receives, of one kind.
+  struct End {
+    TaskKind kind = TaskKind::kSend;
+    DimensionId dimension;
+    std::uint32_t spec = 0;     // index into TaskGraph::messages
+    std::uint32_t channel = 0;  // index
+    ClassId peer;
+    Duration takes;  // of sends
+  };
+  // The end of a task of this class; null: its times are not known, or the two ends do not stand for each other.
+  [[nodiscard]] const End* find(ClassId rank_class, const Task& task);
+
+  // The next message of the channel arrives then.
+  void send(const End& end, TimePoint arrives) { channels_[end.channel].arrivals.push_back(arrives); }
+  // The number of the next receive.
+  [[nodiscard]] std::uint32_t next(const End& end) const { return channels_[end.channel].received; }
+  void receive(const End& end) { ++channels_[end.channel].received; }
+  // When a message arrives, once it has been sent.
+  [[nodiscard]] std::optional<TimePoint> arrival(std::uint32_t channel, std::uint32_t number) const {
+    const std::vector<TimePoint>& arrivals = channels_[channel].arrivals;
+    return number < arrivals.size() ? std::optional(arrivals[number]) : std::nullopt;
+  }
+
+ private:
+  // From one class to another.
+  struct Channel {
+    ClassId sender;
+    ClassId receiver;
+    DimensionId dimension;
+    int from = 0;  // index of the sender in its group
+    int to = 0;    // of the receiver
+    std::uint8_t number = 0;
+    std::vector<TimePoint> arrivals;  // in the order of sends
+    std::uint32_t received = 0;
+  };
+  [[nodiscard]] std::optional<std::uint32_t> channel_between(const Channel& ends);
+  [[nodiscard]] std::optional<End> make(ClassId rank_class, const Task& task);
+  [[nodiscard]] std::optional<Duration> time_of(ClassId rank_class, const Task& task) const;
+
+  JobGroups groups_;
+  NetworkModel& network_;
+  const CallOverhead* overhead_;
+  std::vector<std::vector<End>> ends_;  // by class
+  std::vector<Channel> channels_;
+};
+
+}  // namespace ringwright
