@@ -13,24 +13,25 @@ int direction(Pass pass) {
 PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
                                    std::optional<PipelineStreams> channels)
     : parallel_(parallel),
-      stage_(stage),
       channels_(channels),
       tp_(parallel.sequence_parallel ? 1 : parallel.tp) {
   const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   const std::int64_t split = parallel.sequence_parallel ? parallel.tp : 1;
+  const PipelineShape shape = parallel.pipeline();
+  const auto stage_of = [&](int chunk, int step) -> std::optional<int> {
+    const auto place = neighbour(shape, {.stage = stage, .chunk = chunk}, step);
+    return place && place->stage != stage ? std::optional(place->stage) : std::nullopt;
+  };
+  for (int chunk = 0; chunk < shape.chunks; ++chunk) {
+    before_.push_back(stage_of(chunk, -1));
+    after_.push_back(stage_of(chunk, 1));
+  }
   bytes_ = Bytes((tokens * context.shape.hidden * value_bytes + split - 1) / split);
 }
 
 bool PipelineParallel::is_scattered(Pass pass) const {
   return tp_ > 1 && (pass == Pass::kForward ? parallel_.scatter_gather_p2p : parallel_.scatter_gather_gradients);
-}
-
-std::optional<int> PipelineParallel::peer(const Slot& slot, int step) const {
-  if (!channels_ || slot.pass == Pass::kWeightGradient) return std::nullopt;
-  const auto place = neighbour(parallel_.pipeline(), {.stage = stage_, .chunk = slot.chunk}, step);
-  if (!place || place->stage == stage_) return std::nullopt;
-  return place->stage;
 }
 
 MessageSpec PipelineParallel::message(Pass pass, int peer) const {

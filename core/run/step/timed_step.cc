@@ -18,17 +18,17 @@ bool TimedStep::covers(const ExecutorInputs& inputs, const ExecutorOptions& opti
 TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : inputs_(inputs),
       options_(options),
-      groups_{.graph = inputs.graph, .classes = inputs.classes},
       plan_(inputs, options),
       host_({inputs.graph, plan_.programs, inputs.classes, inputs.compute, options.host_awaits_receives}),
-      messages_(groups_, inputs.network, inputs.call_overhead),
-      calls_(groups_, *inputs.collective_time),
+      messages_({.graph = inputs.graph, .classes = inputs.classes}, inputs.network, inputs.call_overhead),
+      calls_({.graph = inputs.graph, .classes = inputs.classes}, *inputs.collective_time),
       log_(inputs.classes.count(), inputs.graph.dimensions.size()),
-      lanes_(inputs.classes.count()),
-      counts_from_(inputs.classes.count()),
-      iteration_end_(static_cast<std::size_t>(inputs.graph.iterations)),
-      sent_(inputs.classes.count(), std::vector<Bytes>(inputs.graph.dimensions.size())),
-      started_(inputs.classes.count()) {
+      lanes_(inputs.classes.count()) {
+  const std::size_t classes = inputs.classes.count();
+  totals_.counts_from.resize(classes);
+  totals_.iteration_end.resize(static_cast<std::size_t>(inputs.graph.iterations));
+  totals_.sent.assign(classes, std::vector<Bytes>(inputs.graph.dimensions.size()));
+  totals_.started.resize(classes);
   if (plan_.at_once) {
     segments_.emplace(PassInputs{.graph = inputs.graph,
                                  .classes = inputs.classes,
@@ -40,17 +40,21 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
 
 std::optional<RunResult> TimedStep::evaluate() {
   for (std::size_t c = 0; c < lanes_.size(); ++c) {
-    lanes_[c].program = &plan_.programs[inputs_.graph.program_of[groups_.rank_of(ClassId(c)).index()].index()];
+    lanes_[c].program = &plan_.programs[inputs_.graph.program_of[inputs_.classes.representative[c].index()].index()];
     begin_iteration(ClassId(c));
     wake(ClassId(c));
   }
+  // In rounds: each class goes on as far as it can, through many tasks one after another in memory.
+  std::vector<ClassId> round;
   while (!ready_.empty() && !unknown_) {
-    const ClassId c = ready_.back();
-    ready_.pop_back();
-    lanes_[c.index()].waits_in_ready = false;
-    advance(c);
+    round.swap(ready_);
+    for (const ClassId c : round) {
+      lanes_[c.index()].waits_in_ready = false;
+      advance(c);
+    }
+    round.clear();
   }
-  if (unknown_ || calls_.differ() || ended_ < lanes_.size()) return std::nullopt;
+  if (unknown_ || calls_.differ() || totals_.ended < lanes_.size()) return std::nullopt;
   return take_result();
 }
 
@@ -65,7 +69,7 @@ void TimedStep::begin_iteration(ClassId c) {
   lane.host_moved_at = lane.began;
   lane.host_moved_by = kNoTask;
   lane.host_moved_at_once = false;
-  lane.beside.clear();
+  lane.on_other_streams.clear();
   host_.begin(c, lane.began);
 }
 
@@ -73,6 +77,7 @@ void TimedStep::wake(ClassId c) {
   Lane& lane = lanes_[c.index()];
   if (lane.waits_in_ready || lane.iteration == inputs_.graph.iterations) return;
   lane.waits_in_ready = true;
+  lane.awaited.reset();
   ready_.push_back(c);
 }
 
@@ -90,33 +95,40 @@ void TimedStep::advance(ClassId c) {
 // With the last of its tasks.
 bool TimedStep::end_iteration(ClassId c) {
   Lane& lane = lanes_[c.index()];
+  lane.awaited.reset();
   if (lane.open_calls > 0) return false;
   for (; lane.open_receives < lane.receives.size(); ++lane.open_receives) {
     const Receive& receive = lane.receives[lane.open_receives];
     const std::optional<TimePoint> arrival = messages_.arrival(receive.channel, receive.number);
-    if (!arrival) return false;
+    if (!arrival) {
+      lane.awaited = receive.channel;
+      return false;
+    }
     lane.last_end = std::max({lane.last_end, *arrival, receive.earliest});
   }
   unknown_ = unknown_ || is_beyond_clock(lane.last_end);
-  TimePoint& end = iteration_end_[static_cast<std::size_t>(lane.iteration)];
+  TimePoint& end = totals_.iteration_end[static_cast<std::size_t>(lane.iteration)];
   end = std::max(end, lane.last_end);
   ++lane.iteration;
-  if (lane.iteration == options_.warmup_iterations) counts_from_[c.index()] = lane.last_end;
+  if (lane.iteration == options_.warmup_iterations) totals_.counts_from[c.index()] = lane.last_end;
   if (lane.iteration == inputs_.graph.iterations) {
-    ++ended_;
+    ++totals_.ended;
   } else {
     begin_iteration(c);
   }
   return true;
 }
 
-std::optional<TimePoint> TimedStep::end_of(Lane& lane, std::uint32_t task) const {
+std::optional<TimePoint> TimedStep::end_of_pending(Lane& lane, std::uint32_t task) const {
   std::int64_t& end = lane.ends[task];
-  if (end >= 0) return TimePoint(Duration(end));
+  lane.awaited.reset();
   if (end == kOpen) return std::nullopt;
   const Receive& receive = lane.receives[static_cast<std::size_t>(kOpen - 1 - end)];
   const std::optional<TimePoint> arrival = messages_.arrival(receive.channel, receive.number);
-  if (!arrival) return std::nullopt;
+  if (!arrival) {
+    lane.awaited = receive.channel;
+    return std::nullopt;
+  }
   const TimePoint at = std::max(*arrival, receive.earliest);
   end = at.since_start().count();
   return at;
@@ -157,7 +169,7 @@ bool TimedStep::pass(ClassId c, std::uint32_t task) {
     }
   }
   if (entry.stream != kNoStream) lane.last_on_stream[entry.stream] = task;
-  if (entry.stream != kComputeStream && options_.host_awaits_receives) lane.beside.emplace_back(task, begin);
+  if (entry.stream != kComputeStream && options_.host_awaits_receives) lane.on_other_streams.emplace_back(task, begin);
   return true;
 }
 
@@ -172,7 +184,10 @@ bool TimedStep::pass_receive(ClassId c, std::uint32_t task, TimePoint at) {
   }
   const std::uint32_t number = messages_.next(*end);
   const std::optional<TimePoint> arrival = messages_.arrival(end->channel, number);
-  if (options_.host_awaits_receives && !arrival) return false;
+  if (options_.host_awaits_receives && !arrival) {
+    lane.awaited = end->channel;
+    return false;
+  }
   const TimePoint earliest = issued(c, task, at, Duration());
   messages_.receive(*end);
   if (arrival) {
@@ -184,7 +199,7 @@ bool TimedStep::pass_receive(ClassId c, std::uint32_t task, TimePoint at) {
     lane.receives.push_back({.channel = end->channel, .number = number, .earliest = earliest});
   }
   if (entry.stream != kNoStream) lane.last_on_stream[entry.stream] = task;
-  if (at > lane.began && options_.host_awaits_receives) lane.beside.emplace_back(task, at);
+  if (at > lane.began && options_.host_awaits_receives) lane.on_other_streams.emplace_back(task, at);
   return true;
 }
 
@@ -200,10 +215,11 @@ void TimedStep::pass_send(ClassId c, std::uint32_t task, TimePoint at) {
   messages_.send(*end, arrives);
   log_.add_communication(c, entry.dimension, at, arrives);
   log_.add_communication(end->peer, entry.dimension, at, arrives);
-  sent_[c.index()][entry.dimension.index()] += inputs_.graph.messages[entry.detail].bytes;
-  ++started_[c.index()];
+  totals_.sent[c.index()][entry.dimension.index()] += inputs_.graph.messages[entry.detail].bytes;
+  ++totals_.started[c.index()];
   end_task(lane, task, arrives);
-  wake(end->peer);
+  // Messages of a channel are sent in the order in which they are received.
+  if (lanes_[end->peer.index()].awaited == end->channel) wake(end->peer);
 }
 
 void TimedStep::pass_collective(ClassId c, std::uint32_t task, TimePoint at) {
@@ -214,7 +230,7 @@ void TimedStep::pass_collective(ClassId c, std::uint32_t task, TimePoint at) {
   for (const TimedCalls::Member& member : call->members) {
     Lane& lane = lanes_[member.rank_class.index()];
     log_.add_communication(member.rank_class, entry.dimension, call->begin, call->begin + call->time);
-    sent_[member.rank_class.index()][entry.dimension.index()] += call->sent;
+    totals_.sent[member.rank_class.index()][entry.dimension.index()] += call->sent;
     --lane.open_calls;
     end_task(lane, member.task, call->begin + call->time);
     if (member.rank_class != c) wake(member.rank_class);
@@ -229,8 +245,8 @@ void TimedStep::pass_segment(ClassId c, std::uint32_t task, TimePoint at) {
   const bool late = &timeline != &segments_->undisturbed(segment, c);
   // The timeline of a late host is needed until the end.
   if (late && (!sees_host(lane, task, at) || !segments_->keeps_all())) unknown_ = true;
-  for (std::size_t d = 0; d < timeline.sent.size(); ++d) sent_[c.index()][d] += timeline.sent[d];
-  started_[c.index()] += timeline.messages;
+  for (std::size_t d = 0; d < timeline.sent.size(); ++d) totals_.sent[c.index()][d] += timeline.sent[d];
+  totals_.started[c.index()] += timeline.messages;
   log_.add_profile(c, timeline.profile, at);
   end_task(lane, task, at + timeline.profile.length());
 }
@@ -241,9 +257,9 @@ TimePoint TimedStep::resumed(ClassId c, std::uint32_t task, TimePoint at) {
   if (pause <= Duration(0)) return at;
   Lane& lane = lanes_[c.index()];
   // Tasks before it that begin later, on another stream, had been issued anyway.
-  std::erase_if(lane.beside, [at](const auto& begun) { return begun.second < at; });
+  std::erase_if(lane.on_other_streams, [at](const auto& begun) { return begun.second < at; });
   const auto depends = [&](const auto& begun) { return host_.issued(c, begun.first) > begun.second; };
-  if (std::ranges::any_of(lane.beside, depends)) unknown_ = true;
+  if (std::ranges::any_of(lane.on_other_streams, depends)) unknown_ = true;
   note_host(lane, task, at);
   return at + pause;
 }
@@ -288,7 +304,7 @@ void TimedStep::end_task(Lane& lane, std::uint32_t task, TimePoint at) {
 Duration TimedStep::compute_time(ClassId c, const Task& task) const {
   const Duration time = plan_.work_duration[task.detail];
   const auto& slowdown = inputs_.graph.compute_slowdown;
-  return slowdown.empty() ? time : scale(time, slowdown[groups_.rank_of(c).index()]);
+  return slowdown.empty() ? time : scale(time, slowdown[inputs_.classes.representative[c.index()].index()]);
 }
 
 std::optional<RunResult> TimedStep::take_result() {
@@ -298,13 +314,13 @@ std::optional<RunResult> TimedStep::take_result() {
   record.time_in.resize(lanes_.size());
   for (std::size_t c = 0; c < lanes_.size(); ++c) {
     const TimePoint end = lanes_[c].last_end;
-    if (!log_.add_up(ClassId(c), {.from = counts_from_[c], .to = end}, record.time_in[c])) return std::nullopt;
+    if (!log_.add_up(ClassId(c), {.from = totals_.counts_from[c], .to = end}, record.time_in[c])) return std::nullopt;
     record.finished_at.push_back(end);
   }
-  record.iteration_end = std::move(iteration_end_);
-  record.sent = std::move(sent_);
-  record.messages = std::accumulate(started_.begin(), started_.end(), std::uint64_t{0});
-  result.messages = std::move(started_);
+  record.iteration_end = std::move(totals_.iteration_end);
+  record.sent = std::move(totals_.sent);
+  record.messages = std::accumulate(totals_.started.begin(), totals_.started.end(), std::uint64_t{0});
+  result.messages = std::move(totals_.started);
   result.iterations_in_time = inputs_.graph.iterations;
   return result;
 }

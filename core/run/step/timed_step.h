@@ -3,8 +3,8 @@
 //
 // A task begins when its dependencies and the task before it on its stream have ended, and when the host has issued it;
 // it ends a known time later, a receive when its message has arrived, a collective when its last member has joined and
-// its time has passed. So a class goes through its program until a task depends on a message that has not been sent yet,
-// or on a call that others have not joined; then others go on. Each task costs a few additions and maxima.
+// its time has passed. So a class goes through its program until a task depends on a message that has not been sent, or
+// on a call that others have not joined; then others go on. Each task costs a few additions and maxima.
 //
 // The same sums in whole picoseconds as in a run of events, and the same results. Where the order of events within one
 // moment would matter, or the order of the program is not that of time, nothing is returned: a host that waits for
@@ -52,6 +52,7 @@ class TimedStep {
     int iteration = 0;
     std::uint32_t next = 0;
     std::uint32_t open_calls = 0;
+    std::optional<std::uint32_t> awaited;  // the channel of the message that it waits for
     bool waits_in_ready = false;
     // By task: picoseconds; kOpen; or below that, the receive that is pending, as kOpen - 1 - number.
     std::vector<std::int64_t> ends;
@@ -63,15 +64,28 @@ class TimedStep {
     std::uint32_t host_moved_by = kNoTask;
     bool host_moved_at_once = false;  // also at the beginning of the iteration
     // Tasks on other streams than the compute stream that could begin after what has been computed so far.
-    std::vector<std::pair<std::uint32_t, TimePoint>> beside;
+    std::vector<std::pair<std::uint32_t, TimePoint>> on_other_streams;
   };
   static constexpr std::int64_t kOpen = -1;
+  // What the result is made of.
+  struct Totals {
+    std::size_t ended = 0;               // classes
+    std::vector<TimePoint> counts_from;  // by class: the end of its warm-up
+    std::vector<TimePoint> iteration_end;
+    std::vector<std::vector<Bytes>> sent;  // as in RunRecord
+    std::vector<std::uint64_t> started;    // by class: transfers
+  };
 
   void begin_iteration(ClassId c);
   void wake(ClassId c);
   void advance(ClassId c);
   [[nodiscard]] bool end_iteration(ClassId c);
-  [[nodiscard]] std::optional<TimePoint> end_of(Lane& lane, std::uint32_t task) const;
+  // Empty: not known yet; then the lane knows what it waits for.
+  [[nodiscard]] std::optional<TimePoint> end_of(Lane& lane, std::uint32_t task) const {
+    const std::int64_t end = lane.ends[task];
+    return end >= 0 ? std::optional(TimePoint(Duration(end))) : end_of_pending(lane, task);
+  }
+  [[nodiscard]] std::optional<TimePoint> end_of_pending(Lane& lane, std::uint32_t task) const;
   [[nodiscard]] std::optional<TimePoint> ready(Lane& lane, std::uint32_t task) const;
   // False: the class has to wait for others.
   [[nodiscard]] bool pass(ClassId c, std::uint32_t task);
@@ -89,20 +103,15 @@ class TimedStep {
 
   const ExecutorInputs& inputs_;
   const ExecutorOptions& options_;
-  JobGroups groups_;
   PlayedPrograms plan_;
   HostClock host_;
   std::optional<SegmentTimes> segments_;
   TimedMessages messages_;
   TimedCalls calls_;
   ActivityLog log_;
-  std::vector<Lane> lanes_;    // by class
+  std::vector<Lane> lanes_;  // by class
   std::vector<ClassId> ready_;
-  std::vector<TimePoint> counts_from_;    // by class: the end of its warm-up
-  std::vector<TimePoint> iteration_end_;
-  std::vector<std::vector<Bytes>> sent_;  // as in RunRecord
-  std::vector<std::uint64_t> started_;    // by class: transfers
-  std::size_t ended_ = 0;                 // classes
+  Totals totals_;
   bool unknown_ = false;
 };
 

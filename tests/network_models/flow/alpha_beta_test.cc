@@ -30,6 +30,15 @@ TEST(AlphaBeta, TransfersDoNotShare) {
   EXPECT_EQ(bench.log.time_of(1), TimePoint(1_ms));
 }
 
+// Whatever else is in flight, three times one after another.
+TEST(AlphaBeta, TellsHowLongATransferTakes) {
+  const TableRouter router({1_GBps}, {over({0}, 5_us)});
+  ModelBench bench("alpha_beta", router);
+  bench.send(0, Bytes(1'000'000));
+  const Transfer transfer{.from = RankId(0), .to = RankId(), .size = Bytes(1'000'000), .repeats = 3};
+  EXPECT_EQ(bench.network->time_alone(transfer), 3015_us);
+}
+
 // A quarter of the bytes crosses link 1 of 1 GB/s, all of them link 0 of 3 GB/s: link 0 decides.
 TEST(AlphaBeta, ASharedOutLinkIsAsFastAsItsShareIsSmall) {
   const TableRoute route = {.latency = Duration(0), .hops = {{.link = LinkId(0)}, {.link = LinkId(1), .share = 0.25}}};

@@ -1,6 +1,7 @@
 // Messages that move together on hand-computed cases of the flow model, and their joint paths.
 #include "network_models/flow/flow_routes.h"
 
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -39,6 +40,37 @@ TEST(FlowRoutes, CountWhatAFoldedMessageStandsFor) {
   const std::vector<CoupledMessage> messages = {message(0, Bytes(1000))};
   (void)routes.find({.messages = messages}, 0);
   EXPECT_DOUBLE_EQ(routes.hops()[0].share, 3.0);
+}
+
+// Counts how often it is asked.
+class CountingRouter final : public Router {
+ public:
+  explicit CountingRouter(const Router& router) : router_(router) {}
+  Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
+    ++asked;
+    return router_.route(query, hops);
+  }
+  [[nodiscard]] std::span<const Bandwidth> capacities() const override { return router_.capacities(); }
+  mutable int asked = 0;
+
+ private:
+  const Router& router_;
+};
+
+TEST(FlowRoutes, AskForAPathOnceUntilPathsChange) {
+  const TableRouter table(kTwoLinks, {over({0}, 3_us), over({0, 1}, 5_us)});
+  const CountingRouter router(table);
+  FlowRoutes routes(router);
+  const RouteQuery query{.from = RankId(1), .to = RankId()};
+  EXPECT_EQ(routes.find(query, 1), 5_us);
+  EXPECT_EQ(routes.find(query, 4), 5_us);
+  EXPECT_DOUBLE_EQ(routes.hops()[1].multiplicity, 4.0);
+  EXPECT_EQ(routes.find(query, 1), 5_us);
+  EXPECT_DOUBLE_EQ(routes.hops()[1].multiplicity, 1.0);
+  EXPECT_EQ(router.asked, 1);
+  routes.forget_known();
+  EXPECT_EQ(routes.find(query, 1), 5_us);
+  EXPECT_EQ(router.asked, 2);
 }
 
 // Two messages of 1 MB on 1 GB/s and one on a link of its own: 2 ms, and 2 us of latency, five times.

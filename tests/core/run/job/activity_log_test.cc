@@ -1,0 +1,70 @@
+// Activities that were noted in any order add up as in the ledger, which hears of them in the order of time.
+#include "core/run/job/activity_log.h"
+
+#include <gtest/gtest.h>
+
+#include "core/run/job/activity_ledger.h"
+
+namespace ringwright::activity_log_test {
+namespace {
+
+using namespace ringwright::literals;
+
+constexpr ClassId kClass{0};
+constexpr DimensionId kData{0};
+constexpr ActivityMask kDataMask = 2;
+
+TimePoint at(Duration since_start) { return TimePoint(since_start); }
+
+// Computing from 0 to 4 us and from 6 to 10.
+ActivityProfile profile() {
+  return {{{.at = 0_us, .bit = 0, .begins = true},
+           {.at = 4_us, .bit = 0, .begins = false},
+           {.at = 6_us, .bit = 0, .begins = true},
+           {.at = 10_us, .bit = 0, .begins = false}},
+          10_us};
+}
+
+// Two profiles one after another, from 2 and 12 us on; communication from 5 to 13 us and, noted before, from 11 to 16.
+TEST(ActivityLog, AddsUpWhatOverlaps) {
+  const ActivityProfile pass = profile();
+  ActivityLog log(1, 1);
+  log.add_communication(kClass, kData, at(11_us), at(16_us));
+  log.add_communication(kClass, kData, at(5_us), at(13_us));
+  log.add_profile(kClass, pass, at(2_us));
+  log.add_profile(kClass, pass, at(12_us));
+  ActivityTimes time_in;
+  EXPECT_TRUE(log.add_up(kClass, {.from = at(0_us), .to = at(30_us)}, time_in));
+
+  ActivityLedger ledger(1, 1);
+  ledger.begin_profile(kClass, pass, at(2_us));
+  ledger.begin_communication(kClass, kData, at(5_us));
+  ledger.begin_communication(kClass, kData, at(11_us));
+  ledger.end_profile(kClass, at(12_us));
+  ledger.begin_profile(kClass, pass, at(12_us));
+  ledger.end_communication(kClass, kData, at(13_us));
+  ledger.end_communication(kClass, kData, at(16_us));
+  ledger.end_profile(kClass, at(22_us));
+  ledger.close(kClass, at(30_us));
+  EXPECT_EQ(time_in, ledger.time_in().front());
+  EXPECT_EQ(time_in[kComputing | kDataMask], 9_us);  // 5 to 6, 8 to 12 and 12 to 16
+}
+
+TEST(ActivityLog, LeavesOutTheWarmUp) {
+  ActivityLog log(1, 1);
+  log.add_compute(kClass, at(0_us), at(8_us));
+  log.add_compute(kClass, at(10_us), at(13_us));
+  ActivityTimes time_in;
+  EXPECT_TRUE(log.add_up(kClass, {.from = at(8_us), .to = at(13_us)}, time_in));
+  EXPECT_EQ(time_in, (ActivityTimes{{0, 2_us}, {kComputing, 3_us}}));
+}
+
+TEST(ActivityLog, ReportsAnActivityThatOutlastsTheClass) {
+  ActivityLog log(1, 1);
+  log.add_communication(kClass, kData, at(1_us), at(9_us));
+  ActivityTimes time_in;
+  EXPECT_FALSE(log.add_up(kClass, {.from = at(0_us), .to = at(8_us)}, time_in));
+}
+
+}  // namespace
+}  // namespace ringwright::activity_log_test
