@@ -114,6 +114,7 @@ std::string ScenarioMaker::machine() {
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
+  for (const Setting& setting : machine->set) yaml_.set(setting.path, setting.value);
   older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();
@@ -231,7 +232,7 @@ std::string ScenarioMaker::layout() {
   set("parallel.pp", pp_);
   if (cp_ > 1) set("parallel.cp", cp_);
   if (row_.ep.value_or(1) > 1) set("parallel.ep", *row_.ep);
-  if (row_.etp.value_or(1) > 1) set("parallel.etp", *row_.etp);
+  if (row_.etp && (row_.experts || *row_.etp > 1)) set("parallel.etp", *row_.etp);
   if (tp_ > 1 && row_.sequence_parallel) set("parallel.sequence_parallel", *row_.sequence_parallel != 0);
   if (row_.experts) spread_experts();
   return {};

@@ -208,6 +208,8 @@ TEST(TrainingScenario, ExpertsGetTheLayoutThatMegatronNeeds) {
   row.experts = 8;
   row.ep = 8;  // tp 8 x ep 8 is more than the 8 ranks of one of 8 stages
   EXPECT_THAT(yaml_of(row), HasSubstr("sequence_parallel: true, etp: 1"));
+  row.ep = 1, row.etp = 1;  // stated: not Megatron's default, which is tp
+  EXPECT_THAT(yaml_of(row), HasSubstr("etp: 1"));
 }
 
 TEST(TrainingScenario, AModelMayDifferFromItsPreset) {
