@@ -57,6 +57,7 @@ struct Kernel {
   // shares, sizes and launch are those of the whole kernel, and so is the time, of which this is a share.
   int share_of = 1;
   bool host_reads = false;       // the host waits for its result before it issues the next kernel
+  bool host_paced = false;       // the host issues it after such a wait, with no lead over the device
 };
 
 // The kernel of which this one is a share.

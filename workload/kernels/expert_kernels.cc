@@ -277,14 +277,14 @@ void add_shared_backward(KernelMaker& make, const KernelContext& context) {
   make.wgrad("shared experts up wgrad", make.shape.hidden, columns);
 }
 
-}  // namespace
-
-double expert_rows(const KernelContext& context) {
-  const std::int64_t local = context.tokens() / (context.sequence_parallel ? context.tp : 1);
-  return static_cast<double>(local * context.shape.experts->per_token * context.experts.etp) * context.expert_load;
+// Kernels that the host can issue only when it has read how many tokens each expert has: it has no lead over the device
+// then, and casts of single experts are over sooner than the next ones are issued. Backward the numbers are known, and
+// the host runs ahead.
+bool is_after_host_read(LayerSection section) {
+  return section == LayerSection::kPermute || section == LayerSection::kExperts;
 }
 
-void add_expert_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
+void add_expert_section(LayerSection section, const KernelContext& context, KernelMaker& make) {
   if (section == LayerSection::kRouter) return add_router(make, context);
   if (section == LayerSection::kRouterBackward) {
     if (context.training.recomputes(&RecomputedModules::norms)) {
@@ -309,6 +309,18 @@ void add_expert_sections(LayerSection section, const KernelContext& context, Ker
   if (section == LayerSection::kExpertsWgrad) return add_experts_wgrad(make, context);
   if (section == LayerSection::kSharedExperts) return add_shared(make, context);
   add_shared_backward(make, context);
+}
+
+}  // namespace
+
+double expert_rows(const KernelContext& context) {
+  const std::int64_t local = context.tokens() / (context.sequence_parallel ? context.tp : 1);
+  return static_cast<double>(local * context.shape.experts->per_token * context.experts.etp) * context.expert_load;
+}
+
+void add_expert_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
+  add_expert_section(section, context, make);
+  if (context.experts.host_sizes() && is_after_host_read(section)) make.pace_by_host();
 }
 
 }  // namespace ringwright::workload

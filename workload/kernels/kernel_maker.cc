@@ -318,6 +318,10 @@ void KernelMaker::read_by_host(std::string name, double bytes) {
   kernels_.back().host_reads = true;
 }
 
+void KernelMaker::pace_by_host() {
+  for (Kernel& kernel : kernels_) kernel.host_paced = true;
+}
+
 void KernelMaker::stream(KernelFamily family, std::string name, std::int64_t elements, const Touch& per_element) {
   const double each = per_element.values * bytes_per_element(context_.training.precision) + per_element.other_bytes;
   bytes_only(family, std::move(name), static_cast<double>(elements) * each, context_.training.precision);

@@ -82,6 +82,8 @@ class KernelMaker {
   // Copies so many bytes to the host, which waits for them.
   void read_by_host(std::string name, double bytes);
 
+  // The host issues all kernels so far after it has waited for the device.
+  void pace_by_host();
   // From here on no GEMM uses fp8 or fp4.
   void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }

@@ -122,6 +122,15 @@ TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   EXPECT_EQ(machine.model->issue_time(grouped), 5_us + 4 * 3_us);
 }
 
+// 1 us and a gap of 1 us on the device, 5 us of the host.
+TEST(Calibrated, AHostWithoutALeadSetsThePaceOfSmallKernels) {
+  Work paced = small_copies(10);
+  paced.kernels[0].host_paced = true;
+  EXPECT_EQ(duration(*Machine(kStream, "{model: calibrated, host_issue: 5us}").model, paced), 50_us);
+  EXPECT_EQ(duration(*Machine(kStream, "{model: calibrated, host_issue: 1us}").model, paced), 20_us);
+  EXPECT_EQ(duration(*Machine(kStream, "{model: calibrated, host_issue: 5us, cuda_graphs: true}").model, paced), 20_us);
+}
+
 TEST(Calibrated, AnUnmeasuredGpuIsReportedToHaveClassValues) {
   const Machine machine("{}", "{model: calibrated, host_issue: 5us}");
   ASSERT_FALSE(machine.document.log().assumptions().empty());

@@ -97,6 +97,19 @@ TEST(ExpertKernels, GemmsAreGroupedByExpert) {
   EXPECT_EQ(wgrad.flops.count(), up.flops.count());
 }
 
+// The host reads how many tokens each expert has before it issues the experts' forward pass; a capacity tells it.
+TEST(ExpertKernels, AHostThatReadsTokensPerExpertHasNoLeadForThem) {
+  const auto any_paced = [](LayerSection section, const KernelContext& context) {
+    return std::ranges::any_of(kernels_of(section, context), &Kernel::host_paced);
+  };
+  const KernelContext read = context_of("deepseek-v3", "ep: 8, etp: 1", 8);
+  EXPECT_TRUE(std::ranges::all_of(kernels_of(LayerSection::kExperts, read), &Kernel::host_paced));
+  EXPECT_FALSE(any_paced(LayerSection::kExpertsBackward, read));
+  EXPECT_FALSE(any_paced(LayerSection::kRouter, read));
+  const KernelContext known = context_of("deepseek-v3", "ep: 8, etp: 1, moe_expert_capacity_factor: 1", 8);
+  EXPECT_FALSE(any_paced(LayerSection::kExperts, known));
+}
+
 TEST(ExpertKernels, OneExpertOnARankNeedsNoSorting) {
   EXPECT_EQ(kernels_of(LayerSection::kExpertSort, context_of("mixtral-8x7b", "ep: 8, etp: 1", 8)).size(), 0U);
   EXPECT_EQ(kernels_of(LayerSection::kExpertSort, context_of("mixtral-8x7b", "ep: 4, etp: 1", 8)).size(), 1U);
