@@ -29,6 +29,7 @@ std::span<const KeyEffect> workload_key_effects() {
       KeyEffect{"cluster.node.gpu.kernels.name", "",
                 "a label: a table with one makes 'compute.model: calibrated' the default"},
       KeyEffect{"cluster.node.gpu.kernels.host", "", "kernels are issued at compute.host_issue"},
+      KeyEffect{"cluster.node.gpu.host_issue", "compute.model=calibrated", kOnlyCalibrated},
       KeyEffect{"cluster.node.gpu.kernel_launch", "compute.model=roofline",
                 "'compute.model: calibrated' has the start of each family of kernels in cluster.node.gpu.kernels"},
       KeyEffect{"model.attention_dropout", "training.attention=unfused",

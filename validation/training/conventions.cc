@@ -101,7 +101,6 @@ MachineRule read_machine(ConfigMap& map) {
       static_cast<int>(map.integer({.name = "cards", .doc = "network cards of a tray", .fallback = 1, .min = 1}));
   rule.sockets =
       static_cast<int>(map.integer({.name = "sockets", .doc = "CPU sockets of a tray", .fallback = 1, .min = 1}));
-  rule.set = read_settings(map, "set", "settings of rows on this machine, as key=value of a scenario");
   return rule;
 }
 

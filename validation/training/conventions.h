@@ -23,7 +23,6 @@ struct MachineRule : WordRule {
   int tray = 1;      // GPUs of the smallest unit of a domain
   int cards = 1;     // network cards of a tray
   int sockets = 1;   // CPU sockets of a tray
-  std::vector<Setting> set;
 };
 
 // Share of the peak that a generation of FlashAttention reaches on GPUs whose newest kernels reach more.

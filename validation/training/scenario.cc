@@ -114,7 +114,6 @@ std::string ScenarioMaker::machine() {
   if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
-  for (const Setting& setting : machine->set) yaml_.set(setting.path, setting.value);
   older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics();

@@ -78,6 +78,12 @@ GpuSpec read_gpu_spec(ConfigMap& gpu) {
                                      .fallback = 4_us,
                                      .min = 0_us,
                                      .max = 1_s});
+  spec.host_issue = gpu.duration({.name = "host_issue",
+                                  .doc = "host time of the framework to issue one kernel, where compute.host_issue is "
+                                         "not given: of the CPU that is on one module with the GPU",
+                                  .fallback = kHostIssue,
+                                  .min = 0_us,
+                                  .max = 1_ms});
   ConfigMap kernels =
       gpu.map("kernels", "how fast the GPU runs each family of kernels; `preset` names a shipped profile");
   spec.kernels = read_kernel_profile(kernels);

@@ -15,6 +15,10 @@ namespace ringwright::workload {
 
 inline constexpr std::size_t kDataTypes = 6;
 
+// The forward pass of a linear layer in PyTorch, one kernel of a library, takes a Xeon 8480C so long, without any wait
+// (github.com/NVIDIA/TransformerEngine, issue 2053).
+inline constexpr Duration kHostIssue = Duration(13'500'000);
+
 struct GpuSpec {
   std::string name;
   bool nvidia = true;
@@ -25,6 +29,7 @@ struct GpuSpec {
   std::int64_t sms = 0;  // streaming multiprocessors
   Bytes l2;
   Duration kernel_launch;
+  Duration host_issue = kHostIssue;  // of one kernel by the framework
   double streaming_share = 0.5;  // share of the multiprocessors that suffices to draw the full memory bandwidth
   Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
   KernelProfile kernels;

@@ -130,14 +130,13 @@ class Calibrated final : public ComputeModel {
 
 std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu) {
   const HostPace pace = read_pace(compute).pace();
-  // NVIDIA/TransformerEngine, issue 2053: forward pass of a linear layer, one kernel of the library, without any wait.
   const Duration issue = compute.duration({.name = "host_issue",
                                            .doc = "host time of the framework to issue one kernel",
-                                           .fallback = 13500_ns,
+                                           .fallback = gpu.host_issue,
                                            .min = 0_us,
                                            .max = 1_ms});
-  if (pace != HostPace::kReplays && !compute.has("host_issue")) {
-    compute.assume("host_issue", "13.5us", "PyTorch's linear layer on a Xeon 8480C; on Grace 33 to 37 us");
+  if (pace != HostPace::kReplays && !compute.has("host_issue") && gpu.host_issue == kHostIssue) {
+    compute.assume("host_issue", "13.5us", "PyTorch's linear layer on a Xeon 8480C");
   }
   const Duration resume = compute.duration({.name = "host_resume",
                                             .doc = "time from a pipeline message that the host waits for "
