@@ -138,10 +138,11 @@ std::optional<TimePoint> TimedStep::end_of_pending(Lane& lane, std::uint32_t tas
 std::optional<TimePoint> TimedStep::ready(Lane& lane, std::uint32_t task) const {
   const Task& entry = lane.program->tasks[task];
   TimePoint at = lane.began;
+  const std::uint32_t* const dependencies = lane.program->dependencies.data() + entry.first_dependency;
   for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
-    const std::optional<TimePoint> end = end_of(lane, lane.program->dependencies[entry.first_dependency + d]);
-    if (!end) return std::nullopt;
-    at = std::max(at, *end);
+    std::int64_t& end = lane.ends[dependencies[d]];
+    if (end < 0 && !end_of_pending(lane, dependencies[d])) return std::nullopt;
+    at = std::max(at, TimePoint(Duration(end)));
   }
   if (entry.stream == kNoStream || lane.last_on_stream[entry.stream] == kNoTask) return at;
   const std::optional<TimePoint> end = end_of(lane, lane.last_on_stream[entry.stream]);
