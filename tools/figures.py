@@ -24,7 +24,7 @@ UNITS = {'step_time_s': ('step time', 's', 1.0), 'mfu': ('MFU', '%', 100.0),
 
 def run(binary, arguments):
     command = arguments.split()
-    if not (ROOT / 'tools' / f'{command[0]}.cc').exists():
+    if not any(ROOT.glob(f'tools/**/{command[0]}.cc')):
         command = ['run', *command, '--no-out']  # like ./run, but without files
     done = subprocess.run([binary, *command, '--no-color'], capture_output=True, text=True, check=False, cwd=ROOT)
     return done.stdout or done.stderr

@@ -155,6 +155,8 @@ class TidyTest(unittest.TestCase):
         test = 'namespace ringwright%s {\nnamespace {\nTEST(Units, Load) {}\n}\n}\n'
         self.assert_only_finding({'tests/core/base/more_test.cc': test % ''}, 'ends with ::more_test')
         self.assertEqual(self.findings({'tests/core/base/more_test.cc': test % '::more_test'}), [])
+        self.assert_only_finding({'tests/core/base/more_test.cc': test % '::more_test',
+                                  'tests/core/engine/more_test.cc': test % '::more_test'}, 'one of its own')
 
     # --- banned ---
 

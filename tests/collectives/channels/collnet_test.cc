@@ -8,7 +8,7 @@
 #include "collectives/channels/network_sum.h"
 #include "collectives/proof/channel_proof.h"
 
-namespace ringwright::collectives::collnet_test {
+namespace ringwright::collectives::channels_room::collnet_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -118,4 +118,4 @@ TEST(CollnetOnChannels, RingsStandInWhereTheSwitchesAddNothing) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives::collnet_test
+}  // namespace ringwright::collectives::channels_room::collnet_test

@@ -10,7 +10,7 @@
 #include "collectives/libraries/profile.h"
 #include "core/config/config_document.h"
 
-namespace ringwright::collectives::settings_test {
+namespace ringwright::collectives::libraries_room::settings_test {
 namespace {
 
 using namespace ringwright::literals;
@@ -106,4 +106,4 @@ TEST(Horovod, RefusesWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace ringwright::collectives::settings_test
+}  // namespace ringwright::collectives::libraries_room::settings_test

@@ -37,7 +37,8 @@ class Regimes : public testing::TestWithParam<Case> {
                              "ffn_hidden_size: 4096, vocab_size: 4000, seq_length: 512}\n"
                           << fmt::format("training: {{global_batch: 64}}\nparallel: {{{}}}\n", GetParam().parallel)
                           << fmt::format("cluster: {{nodes: 4, node: {{preset: dgx-h100}}, fabric: {{type: {}, leaf: "
-                                         "{{ports: 64, speed: 400Gbps}}}}}}\nsimulate: {{steps: 1, warmup: 0}}\n",
+                                         "{{ports: 64, speed: 400Gbps}}}}}}\nsimulate: {{steps: 1, warmup: 0}}\n"
+                                         "compute: {{host_issue: 4us}}\n",  // a host that keeps up
                                          GetParam().cluster);
   }
   ~Regimes() override { std::filesystem::remove_all(folder_); }

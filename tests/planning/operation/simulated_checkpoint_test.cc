@@ -25,7 +25,7 @@ class SimulatedCheckpoint : public testing::Test {
     std::ofstream(path()) << configs::kTinyModel
                           << "training: {global_batch: 64}\nparallel: {dp: auto}\n"
                              "cluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n"
-                             "simulate: {steps: 1, warmup: 0}\n";
+                             "simulate: {steps: 1, warmup: 0}\ncompute: {host_issue: 4us}\n";  // a host that keeps up
   }
   ~SimulatedCheckpoint() override { std::filesystem::remove_all(folder_); }
 
