@@ -15,10 +15,12 @@ std::vector<OptionSpec> scenario_options(std::string* config, std::vector<std::s
           {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = settings}};
 }
 
-Result<configs::Scenario> ScenarioArguments::load() const {
+Result<configs::Scenario> ScenarioArguments::load(const std::vector<std::string>& more) const {
   const auto path = find_scenario(config);
   if (!path) return tl::unexpected(path.error());
-  return configs::load_scenario(*path, {.overrides = settings, .share_folders = {}});
+  std::vector<std::string> all = settings;
+  all.insert(all.end(), more.begin(), more.end());
+  return configs::load_scenario(*path, {.overrides = all, .share_folders = {}});
 }
 
 }  // namespace ringwright::tools

@@ -17,8 +17,8 @@ struct ScenarioArguments {
   std::vector<std::string> settings;
 
   [[nodiscard]] std::vector<OptionSpec> options() { return scenario_options(&config, &settings); }
-  // With the overrides; fails with all mistakes of the file.
-  [[nodiscard]] Result<configs::Scenario> load() const;
+  // With the overrides, and further ones after them; fails with all mistakes of the file.
+  [[nodiscard]] Result<configs::Scenario> load(const std::vector<std::string>& more = {}) const;
 };
 
 }  // namespace ringwright::tools

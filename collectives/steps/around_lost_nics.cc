@@ -214,7 +214,7 @@ class AroundLostNics final : public CollectiveAlgorithm {
     return {.out = rail, .relay = own ? std::int16_t{-1} : rail};
   }
 
-  // The parts of the step, those of one round in one message each way.
+  // The parts of the step: of each round one message to the next member in the host, and one to the next host.
   static void add_tail(const CollectiveCall& call, const PlannedRings& plan, int member, int index,
                        std::vector<PlannedSend>& result) {
     const RailOrder& order = plan.healthy;
@@ -237,7 +237,7 @@ class AroundLostNics final : public CollectiveAlgorithm {
     }
   }
 
-  // Meanwhile the spared host sums slices over its members, a place each,
+  // During the first stage the spared host sums its own slices: the member at place q sums part q of each.
   static void add_own_sum(const CollectiveCall& call, const PlannedRings& plan, int member, int index,
                           std::vector<PlannedSend>& result) {
     const int p = plan.all.rings();
@@ -251,7 +251,7 @@ class AroundLostNics final : public CollectiveAlgorithm {
     }
   }
 
-  // and sends them to the next host in the second stage.
+  // In the second stage the spared host sends these sums to the next host.
   static void add_own_share(const CollectiveCall& call, const PlannedRings& plan, int member, int step,
                             std::vector<PlannedSend>& result) {
     const int host = host_of(call, member);

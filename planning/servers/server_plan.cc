@@ -26,7 +26,7 @@ class Planner {
         samples_of_host_(first.job.layered->model.global_batch /
                          (first.job.layered->layout.workers() / first.job.layered->layout.host_ranks)) {}
 
-  // Of the job's way of updating.
+  // With the job's own rule of applying gradients.
   Result<ServerPlanTried> measure(std::int64_t servers) {
     const std::int64_t workers = hosts_ - servers;
     const auto scenario = load_({fmt::format("layer_table.parameter_server.servers={}", servers),

@@ -32,9 +32,7 @@ class Adapt final : public Command {
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     planning::AdaptiveQuestion question{.load = [this](const std::vector<std::string>& more) {
-      ScenarioArguments changed = arguments_;
-      changed.settings.insert(changed.settings.end(), more.begin(), more.end());
-      return changed.load();
+      return arguments_.load(more);
     }};
     for (const std::string& text : phases_) {
       auto phase = planning::parse_phase(text);

@@ -39,9 +39,7 @@ class Servers final : public Command {
  private:
   [[nodiscard]] ExitCode plan(const CommonOptions& common) const {
     const auto result = planning::plan_servers([&](const std::vector<std::string>& more) {
-      ScenarioArguments changed = arguments_;
-      changed.settings.insert(changed.settings.end(), more.begin(), more.end());
-      return changed.load();
+      return arguments_.load(more);
     });
     if (!result) return refuse(result.error());
     print(common.json ? render_server_plan_json(*result) : render_server_plan_text(*result));

@@ -15,31 +15,22 @@ namespace {
 constexpr std::array<std::string_view, 5> kLeftOutColumns = {"transport", "band", "machines", "error", "bias"};
 
 Result<std::vector<LeftOutError>> errors_of(const CsvTable& table) {
+  const auto at = columns_of(table, kLeftOutColumns, "E364");
+  if (!at) return tl::unexpected(at.error());
   Diagnostics problems;
-  std::array<std::size_t, kLeftOutColumns.size()> at{};
-  for (std::size_t c = 0; c < kLeftOutColumns.size(); ++c) {
-    const auto column = table.find_column(kLeftOutColumns[c]);
-    if (column) at[c] = *column;
-    if (!column) {
-      problems.add({.code = "E364",
-                    .place = {.file = table.file},
-                    .message = fmt::format("'{}' has no column '{}'", table.file, kLeftOutColumns[c])});
-    }
-  }
-  if (problems.has_errors()) return tl::unexpected(std::move(problems));
   std::vector<LeftOutError> errors;
   for (const CsvRow& row : table.rows) {
-    const auto machines = traces::parse_number<int>(row.cells[at[2]].text);
-    const auto error = traces::parse_number<double>(row.cells[at[3]].text);
-    const auto bias = traces::parse_number<double>(row.cells[at[4]].text);
+    const auto machines = traces::parse_number<int>(row.cells[(*at)[2]].text);
+    const auto error = traces::parse_number<double>(row.cells[(*at)[3]].text);
+    const auto bias = traces::parse_number<double>(row.cells[(*at)[4]].text);
     if (!machines || !error || !bias) {
       problems.add({.code = "E364",
                     .place = {.file = table.file, .line = row.line, .column = 1},
                     .message = fmt::format("'{}' states no number of machines, error and bias", row.raw)});
       continue;
     }
-    errors.push_back({.transport = row.cells[at[0]].text,
-                      .band = row.cells[at[1]].text,
+    errors.push_back({.transport = row.cells[(*at)[0]].text,
+                      .band = row.cells[(*at)[1]].text,
                       .machines = *machines,
                       .error = *error,
                       .bias = *bias});

@@ -30,21 +30,12 @@ std::string precision_of_gemms(const workload::TrainingOptions& training) {
 }
 
 Result<std::vector<LeftOutSteps>> steps_of(const CsvTable& table) {
+  const auto at = columns_of(table, kStepColumns, "E462");
+  if (!at) return tl::unexpected(at.error());
   Diagnostics problems;
-  std::array<std::size_t, kStepColumns.size()> at{};
-  for (std::size_t c = 0; c < kStepColumns.size(); ++c) {
-    const auto column = table.find_column(kStepColumns[c]);
-    if (column) at[c] = *column;
-    if (!column) {
-      problems.add({.code = "E462",
-                    .place = {.file = table.file},
-                    .message = fmt::format("'{}' has no column '{}'", table.file, kStepColumns[c])});
-    }
-  }
-  if (problems.has_errors()) return tl::unexpected(std::move(problems));
   std::vector<LeftOutSteps> errors;
   for (const CsvRow& row : table.rows) {
-    const auto text = [&](std::size_t column) -> const std::string& { return row.cells[at[column]].text; };
+    const auto text = [&](std::size_t column) -> const std::string& { return row.cells[(*at)[column]].text; };
     const auto rows = traces::parse_number<int>(text(3));
     const auto sources = traces::parse_number<int>(text(4));
     const auto error = traces::parse_number<double>(text(5));

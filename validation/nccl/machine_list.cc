@@ -39,31 +39,21 @@ std::vector<std::string> settings_of(std::string_view text, const Place& place, 
 }
 
 Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
+  const auto at = columns_of(table, kMachineListColumns, "E242");
+  if (!at) return tl::unexpected(at.error());
   Diagnostics problems;
-  std::array<std::size_t, kMachineListColumns.size()> at{};
-  for (std::size_t c = 0; c < kMachineListColumns.size(); ++c) {
-    const auto column = table.find_column(kMachineListColumns[c]);
-    if (!column) {
-      problems.add({.code = "E242",
-                    .place = {.file = table.file},
-                    .message = fmt::format("'{}' has no column '{}'", table.file, kMachineListColumns[c])});
-      continue;
-    }
-    at[c] = *column;
-  }
-  if (problems.has_errors()) return tl::unexpected(std::move(problems));
   const auto settings = table.find_column("settings");
   const auto nic = table.find_column("nic");
   std::vector<ListedMachine> machines;
   for (const CsvRow& row : table.rows) {
-    ListedMachine machine{.name = row.cells[at[0]].text, .sources = words(row.cells[at[1]].text),
-                          .gpu = row.cells[at[2]].text, .fitted = words(row.cells[at[5]].text)};
+    ListedMachine machine{.name = row.cells[(*at)[0]].text, .sources = words(row.cells[(*at)[1]].text),
+                          .gpu = row.cells[(*at)[2]].text, .fitted = words(row.cells[(*at)[5]].text)};
     if (machine.name.empty() || machine.sources.empty() || machine.gpu.empty()) {
       problems.add({.code = "E242",
                     .place = {.file = table.file, .line = row.line, .column = 1},
                     .message = fmt::format("'{}' names no machine with a source and a GPU", row.raw)});
     }
-    if (const std::string& gpus = row.cells[at[3]].text; !gpus.empty()) {
+    if (const std::string& gpus = row.cells[(*at)[3]].text; !gpus.empty()) {
       machine.gpus_per_process = traces::parse_number<int>(gpus);
       if (!machine.gpus_per_process || *machine.gpus_per_process < 1) {
         problems.add({.code = "E242", .place = {.file = table.file, .line = row.line, .column = 1},
@@ -71,7 +61,7 @@ Result<std::vector<ListedMachine>> machines_of(const CsvTable& table) {
                       .hint = "write a number from 1 on, or nothing where it is not known"});
       }
     }
-    if (const std::string& timing = row.cells[at[4]].text; !timing.empty()) {
+    if (const std::string& timing = row.cells[(*at)[4]].text; !timing.empty()) {
       const auto parsed = parse_timing(timing);
       machine.timing = parsed.value_or(CallTiming::kInARow);
       if (!parsed) {

@@ -150,4 +150,22 @@ Result<CsvTable> read_csv(const std::string& path) {
   return parse_csv(path, *text);
 }
 
+Result<std::vector<std::size_t>> columns_of(const CsvTable& table, std::span<const std::string_view> names,
+                                            std::string_view code) {
+  Diagnostics problems;
+  std::vector<std::size_t> columns;
+  for (const std::string_view name : names) {
+    const auto column = table.find_column(name);
+    if (column) {
+      columns.push_back(*column);
+      continue;
+    }
+    problems.add({.code = std::string(code),
+                  .place = {.file = table.file},
+                  .message = fmt::format("'{}' has no column '{}'", table.file, name)});
+  }
+  if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  return columns;
+}
+
 }  // namespace ringwright::validation

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,11 @@ struct CsvTable {
 
   [[nodiscard]] std::optional<std::size_t> find_column(std::string_view name) const;
 };
+
+// The columns of these names; an error of that code for each that is missing.
+[[nodiscard]] Result<std::vector<std::size_t>> columns_of(const CsvTable& table,
+                                                          std::span<const std::string_view> names,
+                                                          std::string_view code);
 
 [[nodiscard]] Result<CsvTable> read_csv(const std::string& path);
 // The same for a text in memory; `name` is used in messages.

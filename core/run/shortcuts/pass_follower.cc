@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/run/job/job_groups.h"
 
 namespace ringwright {
 namespace {
@@ -204,16 +205,11 @@ const RehearsedCall& PassFollower::call_of(const Task& collective, ClassId rank_
     CHECK(call != nullptr, "collectives of segments were rehearsed");
     return *call;
   }
-  const Dimension& d = inputs_.graph.dimensions[collective.dimension.index()];
-  const std::uint32_t layout =
-      d.layout_of_group[d.group_of[inputs_.classes.representative[rank_class.index()].index()]];
+  const JobGroups groups{.graph = inputs_.graph, .classes = inputs_.classes};
+  const std::uint32_t layout = groups.layout_of(rank_class, collective.dimension);
   const auto [entry, is_new] = formulas_.try_emplace({collective.detail, layout, collective.dimension.value});
   if (!is_new) return entry->second;
-  const CollectiveSpec& spec = inputs_.graph.collectives[collective.detail];
-  const CollectiveCall call{.kind = spec.kind,
-                            .bytes = spec.bytes,
-                            .layout = &inputs_.graph.layouts[layout],
-                            .dimension = collective.dimension};
+  const CollectiveCall call = groups.call_of(rank_class, collective);
   entry->second.time = inputs_.collective_time->time(call);
   entry->second.sent = inputs_.collective_time->sent(call);
   return entry->second;

@@ -22,11 +22,7 @@ const TimedCalls::Cost& TimedCalls::cost_of(ClassId rank_class, const Task& task
   const std::uint32_t layout = groups_.layout_of(rank_class, task.dimension);
   const auto [entry, is_new] = costs_.try_emplace({task.detail, layout, task.dimension.value});
   if (!is_new) return entry->second;
-  const CollectiveSpec& spec = groups_.graph.collectives[task.detail];
-  const CollectiveCall call{.kind = spec.kind,
-                            .bytes = spec.bytes,
-                            .layout = &groups_.graph.layouts[layout],
-                            .dimension = task.dimension};
+  const CollectiveCall call = groups_.call_of(rank_class, task);
   return entry->second = {.time = times_.time(call), .sent = times_.sent(call)};
 }
 

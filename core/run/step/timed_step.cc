@@ -23,7 +23,7 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
       messages_({.graph = inputs.graph, .classes = inputs.classes}, inputs.network, inputs.call_overhead),
       calls_({.graph = inputs.graph, .classes = inputs.classes}, *inputs.collective_time),
       log_(inputs.classes.count(), inputs.graph.dimensions.size()),
-      lanes_(inputs.classes.count()) {
+      progress_(inputs.classes.count()) {
   const std::size_t classes = inputs.classes.count();
   totals_.counts_from.resize(classes);
   totals_.iteration_end.resize(static_cast<std::size_t>(inputs.graph.iterations));
@@ -39,8 +39,8 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
 }
 
 std::optional<RunResult> TimedStep::evaluate() {
-  for (std::size_t c = 0; c < lanes_.size(); ++c) {
-    lanes_[c].program = &plan_.programs[inputs_.graph.program_of[inputs_.classes.representative[c].index()].index()];
+  for (std::size_t c = 0; c < progress_.size(); ++c) {
+    progress_[c].program = &plan_.programs[inputs_.graph.program_of[inputs_.classes.representative[c].index()].index()];
     begin_iteration(ClassId(c));
     wake(ClassId(c));
   }
@@ -49,44 +49,44 @@ std::optional<RunResult> TimedStep::evaluate() {
   while (!ready_.empty() && !unknown_) {
     round.swap(ready_);
     for (const ClassId c : round) {
-      lanes_[c.index()].waits_in_ready = false;
+      progress_[c.index()].waits_in_ready = false;
       advance(c);
     }
     round.clear();
   }
-  if (unknown_ || calls_.differ() || totals_.ended < lanes_.size()) return std::nullopt;
+  if (unknown_ || calls_.differ() || totals_.ended < progress_.size()) return std::nullopt;
   return take_result();
 }
 
 void TimedStep::begin_iteration(ClassId c) {
-  Lane& lane = lanes_[c.index()];
-  lane.began = lane.last_end;
-  lane.next = 0;
-  lane.ends.assign(lane.program->tasks.size(), kOpen);
-  lane.last_on_stream.assign(static_cast<std::size_t>(lane.program->stream_count), kNoTask);
-  lane.receives.clear();
-  lane.open_receives = 0;
-  lane.host_moved_at = lane.began;
-  lane.host_moved_by = kNoTask;
-  lane.host_moved_at_once = false;
-  lane.on_other_streams.clear();
-  host_.begin(c, lane.began);
+  Progress& own = progress_[c.index()];
+  own.began = own.last_end;
+  own.next = 0;
+  own.ends.assign(own.program->tasks.size(), kOpen);
+  own.last_on_stream.assign(static_cast<std::size_t>(own.program->stream_count), kNoTask);
+  own.receives.clear();
+  own.open_receives = 0;
+  own.host_moved_at = own.began;
+  own.host_moved_by = kNoTask;
+  own.host_moved_at_once = false;
+  own.on_other_streams.clear();
+  host_.begin(c, own.began);
 }
 
 void TimedStep::wake(ClassId c) {
-  Lane& lane = lanes_[c.index()];
-  if (lane.waits_in_ready || lane.iteration == inputs_.graph.iterations) return;
-  lane.waits_in_ready = true;
-  lane.awaited.reset();
+  Progress& own = progress_[c.index()];
+  if (own.waits_in_ready || own.iteration == inputs_.graph.iterations) return;
+  own.waits_in_ready = true;
+  own.awaited.reset();
   ready_.push_back(c);
 }
 
 void TimedStep::advance(ClassId c) {
-  Lane& lane = lanes_[c.index()];
-  while (lane.iteration < inputs_.graph.iterations && !unknown_) {
-    while (lane.next < lane.program->tasks.size()) {
-      if (!pass(c, lane.next) || unknown_) return;
-      ++lane.next;
+  Progress& own = progress_[c.index()];
+  while (own.iteration < inputs_.graph.iterations && !unknown_) {
+    while (own.next < own.program->tasks.size()) {
+      if (!pass(c, own.next) || unknown_) return;
+      ++own.next;
     }
     if (!end_iteration(c)) return;
   }
@@ -94,24 +94,24 @@ void TimedStep::advance(ClassId c) {
 
 // With the last of its tasks.
 bool TimedStep::end_iteration(ClassId c) {
-  Lane& lane = lanes_[c.index()];
-  lane.awaited.reset();
-  if (lane.open_calls > 0) return false;
-  for (; lane.open_receives < lane.receives.size(); ++lane.open_receives) {
-    const Receive& receive = lane.receives[lane.open_receives];
+  Progress& own = progress_[c.index()];
+  own.awaited.reset();
+  if (own.open_calls > 0) return false;
+  for (; own.open_receives < own.receives.size(); ++own.open_receives) {
+    const Receive& receive = own.receives[own.open_receives];
     const std::optional<TimePoint> arrival = messages_.arrival(receive.channel, receive.number);
     if (!arrival) {
-      lane.awaited = receive.channel;
+      own.awaited = receive.channel;
       return false;
     }
-    lane.last_end = std::max({lane.last_end, *arrival, receive.earliest});
+    own.last_end = std::max({own.last_end, *arrival, receive.earliest});
   }
-  unknown_ = unknown_ || is_beyond_clock(lane.last_end);
-  TimePoint& end = totals_.iteration_end[static_cast<std::size_t>(lane.iteration)];
-  end = std::max(end, lane.last_end);
-  ++lane.iteration;
-  if (lane.iteration == options_.warmup_iterations) totals_.counts_from[c.index()] = lane.last_end;
-  if (lane.iteration == inputs_.graph.iterations) {
+  unknown_ = unknown_ || is_beyond_clock(own.last_end);
+  TimePoint& end = totals_.iteration_end[static_cast<std::size_t>(own.iteration)];
+  end = std::max(end, own.last_end);
+  ++own.iteration;
+  if (own.iteration == options_.warmup_iterations) totals_.counts_from[c.index()] = own.last_end;
+  if (own.iteration == inputs_.graph.iterations) {
     ++totals_.ended;
   } else {
     begin_iteration(c);
@@ -119,14 +119,14 @@ bool TimedStep::end_iteration(ClassId c) {
   return true;
 }
 
-std::optional<TimePoint> TimedStep::end_of_pending(Lane& lane, std::uint32_t task) const {
-  std::int64_t& end = lane.ends[task];
-  lane.awaited.reset();
+std::optional<TimePoint> TimedStep::end_of_pending(Progress& own, std::uint32_t task) const {
+  std::int64_t& end = own.ends[task];
+  own.awaited.reset();
   if (end == kOpen) return std::nullopt;
-  const Receive& receive = lane.receives[static_cast<std::size_t>(kOpen - 1 - end)];
+  const Receive& receive = own.receives[static_cast<std::size_t>(kOpen - 1 - end)];
   const std::optional<TimePoint> arrival = messages_.arrival(receive.channel, receive.number);
   if (!arrival) {
-    lane.awaited = receive.channel;
+    own.awaited = receive.channel;
     return std::nullopt;
   }
   const TimePoint at = std::max(*arrival, receive.earliest);
@@ -135,25 +135,25 @@ std::optional<TimePoint> TimedStep::end_of_pending(Lane& lane, std::uint32_t tas
 }
 
 // When its stream and everything that it depends on are free; empty: not known yet.
-std::optional<TimePoint> TimedStep::ready(Lane& lane, std::uint32_t task) const {
-  const Task& entry = lane.program->tasks[task];
-  TimePoint at = lane.began;
-  const std::uint32_t* const dependencies = lane.program->dependencies.data() + entry.first_dependency;
+std::optional<TimePoint> TimedStep::ready(Progress& own, std::uint32_t task) const {
+  const Task& entry = own.program->tasks[task];
+  TimePoint at = own.began;
+  const std::uint32_t* const dependencies = own.program->dependencies.data() + entry.first_dependency;
   for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
-    std::int64_t& end = lane.ends[dependencies[d]];
-    if (end < 0 && !end_of_pending(lane, dependencies[d])) return std::nullopt;
+    std::int64_t& end = own.ends[dependencies[d]];
+    if (end < 0 && !end_of_pending(own, dependencies[d])) return std::nullopt;
     at = std::max(at, TimePoint(Duration(end)));
   }
-  if (entry.stream == kNoStream || lane.last_on_stream[entry.stream] == kNoTask) return at;
-  const std::optional<TimePoint> end = end_of(lane, lane.last_on_stream[entry.stream]);
+  if (entry.stream == kNoStream || own.last_on_stream[entry.stream] == kNoTask) return at;
+  const std::optional<TimePoint> end = end_of(own, own.last_on_stream[entry.stream]);
   return end ? std::optional(std::max(at, *end)) : std::nullopt;
 }
 
 bool TimedStep::pass(ClassId c, std::uint32_t task) {
-  Lane& lane = lanes_[c.index()];
-  const std::optional<TimePoint> at = ready(lane, task);
+  Progress& own = progress_[c.index()];
+  const std::optional<TimePoint> at = ready(own, task);
   if (!at) return false;
-  const Task& entry = lane.program->tasks[task];
+  const Task& entry = own.program->tasks[task];
   if (entry.kind == TaskKind::kReceive) return pass_receive(c, task, *at);
   const TimePoint begin = resumed(c, task, *at);
   const Duration computing = entry.kind == TaskKind::kCompute ? compute_time(c, entry) : Duration();
@@ -165,19 +165,19 @@ bool TimedStep::pass(ClassId c, std::uint32_t task) {
     case TaskKind::kCompute: {
       const TimePoint from = issued(c, task, begin, computing);
       if (entry.stream != kNoStream) log_.add_compute(c, from, from + computing);
-      end_task(lane, task, from + computing);
+      end_task(own, task, from + computing);
       break;
     }
   }
-  if (entry.stream != kNoStream) lane.last_on_stream[entry.stream] = task;
-  if (entry.stream != kComputeStream && options_.host_awaits_receives) lane.on_other_streams.emplace_back(task, begin);
+  if (entry.stream != kNoStream) own.last_on_stream[entry.stream] = task;
+  if (entry.stream != kComputeStream && options_.host_awaits_receives) own.on_other_streams.emplace_back(task, begin);
   return true;
 }
 
 // A host that waits for messages has to know when they arrive before it goes on.
 bool TimedStep::pass_receive(ClassId c, std::uint32_t task, TimePoint at) {
-  Lane& lane = lanes_[c.index()];
-  const Task& entry = lane.program->tasks[task];
+  Progress& own = progress_[c.index()];
+  const Task& entry = own.program->tasks[task];
   const TimedMessages::End* const end = messages_.find(c, entry);
   if (end == nullptr) {
     unknown_ = true;
@@ -186,27 +186,27 @@ bool TimedStep::pass_receive(ClassId c, std::uint32_t task, TimePoint at) {
   const std::uint32_t number = messages_.next(*end);
   const std::optional<TimePoint> arrival = messages_.arrival(end->channel, number);
   if (options_.host_awaits_receives && !arrival) {
-    lane.awaited = end->channel;
+    own.awaited = end->channel;
     return false;
   }
   const TimePoint earliest = issued(c, task, at, Duration());
   messages_.receive(*end);
   if (arrival) {
-    end_task(lane, task, std::max(*arrival, earliest));
-    const TimePoint ended(Duration(lane.ends[task]));
-    if (host_.ended(c, task, ended)) note_host(lane, task, ended);
+    end_task(own, task, std::max(*arrival, earliest));
+    const TimePoint ended(Duration(own.ends[task]));
+    if (host_.ended(c, task, ended)) note_host(own, task, ended);
   } else {
-    lane.ends[task] = kOpen - 1 - static_cast<std::int64_t>(lane.receives.size());
-    lane.receives.push_back({.channel = end->channel, .number = number, .earliest = earliest});
+    own.ends[task] = kOpen - 1 - static_cast<std::int64_t>(own.receives.size());
+    own.receives.push_back({.channel = end->channel, .number = number, .earliest = earliest});
   }
-  if (entry.stream != kNoStream) lane.last_on_stream[entry.stream] = task;
-  if (at > lane.began && options_.host_awaits_receives) lane.on_other_streams.emplace_back(task, at);
+  if (entry.stream != kNoStream) own.last_on_stream[entry.stream] = task;
+  if (at > own.began && options_.host_awaits_receives) own.on_other_streams.emplace_back(task, at);
   return true;
 }
 
 void TimedStep::pass_send(ClassId c, std::uint32_t task, TimePoint at) {
-  Lane& lane = lanes_[c.index()];
-  const Task& entry = lane.program->tasks[task];
+  Progress& own = progress_[c.index()];
+  const Task& entry = own.program->tasks[task];
   const TimedMessages::End* const end = messages_.find(c, entry);
   if (end == nullptr) {
     unknown_ = true;
@@ -218,50 +218,50 @@ void TimedStep::pass_send(ClassId c, std::uint32_t task, TimePoint at) {
   log_.add_communication(end->peer, entry.dimension, at, arrives);
   totals_.sent[c.index()][entry.dimension.index()] += inputs_.graph.messages[entry.detail].bytes;
   ++totals_.started[c.index()];
-  end_task(lane, task, arrives);
+  end_task(own, task, arrives);
   // Messages of a channel are sent in the order in which they are received.
-  if (lanes_[end->peer.index()].awaited == end->channel) wake(end->peer);
+  if (progress_[end->peer.index()].awaited == end->channel) wake(end->peer);
 }
 
 void TimedStep::pass_collective(ClassId c, std::uint32_t task, TimePoint at) {
-  const Task& entry = lanes_[c.index()].program->tasks[task];
-  ++lanes_[c.index()].open_calls;
+  const Task& entry = progress_[c.index()].program->tasks[task];
+  ++progress_[c.index()].open_calls;
   const std::optional<TimedCalls::Call> call = calls_.join({.rank_class = c, .task = task}, entry, at);
   if (!call) return;
   for (const TimedCalls::Member& member : call->members) {
-    Lane& lane = lanes_[member.rank_class.index()];
+    Progress& own = progress_[member.rank_class.index()];
     log_.add_communication(member.rank_class, entry.dimension, call->begin, call->begin + call->time);
     totals_.sent[member.rank_class.index()][entry.dimension.index()] += call->sent;
-    --lane.open_calls;
-    end_task(lane, member.task, call->begin + call->time);
+    --own.open_calls;
+    end_task(own, member.task, call->begin + call->time);
     if (member.rank_class != c) wake(member.rank_class);
   }
 }
 
 void TimedStep::pass_segment(ClassId c, std::uint32_t task, TimePoint at) {
-  Lane& lane = lanes_[c.index()];
-  const std::uint32_t segment = lane.program->tasks[task].detail;
+  Progress& own = progress_[c.index()];
+  const std::uint32_t segment = own.program->tasks[task].detail;
   const Duration behind = host_.issuing(c, task) - at;
   const SegmentTimeline& timeline = segments_->of(segment, c, behind);
   const bool late = &timeline != &segments_->undisturbed(segment, c);
   // The timeline of a late host is needed until the end.
-  if (late && (!sees_host(lane, task, at) || !segments_->keeps_all())) unknown_ = true;
+  if (late && (!sees_host(own, task, at) || !segments_->keeps_all())) unknown_ = true;
   for (std::size_t d = 0; d < timeline.sent.size(); ++d) totals_.sent[c.index()][d] += timeline.sent[d];
   totals_.started[c.index()] += timeline.messages;
   log_.add_profile(c, timeline.profile, at);
-  end_task(lane, task, at + timeline.profile.length());
+  end_task(own, task, at + timeline.profile.length());
 }
 
 // After a pause of the device while its host goes from a message to the task.
 TimePoint TimedStep::resumed(ClassId c, std::uint32_t task, TimePoint at) {
   const Duration pause = host_.take_pause(c, task, at);
   if (pause <= Duration(0)) return at;
-  Lane& lane = lanes_[c.index()];
+  Progress& own = progress_[c.index()];
   // Tasks before it that begin later, on another stream, had been issued anyway.
-  std::erase_if(lane.on_other_streams, [at](const auto& begun) { return begun.second < at; });
+  std::erase_if(own.on_other_streams, [at](const auto& begun) { return begun.second < at; });
   const auto depends = [&](const auto& begun) { return host_.issued(c, begun.first) > begun.second; };
-  if (std::ranges::any_of(lane.on_other_streams, depends)) unknown_ = true;
-  note_host(lane, task, at);
+  if (std::ranges::any_of(own.on_other_streams, depends)) unknown_ = true;
+  note_host(own, task, at);
   return at + pause;
 }
 
@@ -269,37 +269,37 @@ TimePoint TimedStep::resumed(ClassId c, std::uint32_t task, TimePoint at) {
 // issued.
 TimePoint TimedStep::issued(ClassId c, std::uint32_t task, TimePoint at, Duration computing) {
   if (!host_.counts()) return at;
-  const Lane& lane = lanes_[c.index()];
+  const Progress& own = progress_[c.index()];
   // Before the host had waited for anything: receives begin with the iteration.
-  const bool at_once = at == lane.began && !lane.host_moved_at_once;
+  const bool at_once = at == own.began && !own.host_moved_at_once;
   const TimePoint issued = at_once ? host_.issuing_unhindered(c, task + 1) : host_.issued(c, task);
   const Duration late = issued - at - computing;
   if (late <= Duration(0)) return at;
-  if (!at_once && !sees_host(lane, task, at)) unknown_ = true;
+  if (!at_once && !sees_host(own, task, at)) unknown_ = true;
   return at + late;
 }
 
 // Whether the host had waited by then for all that it has waited for so far. An earlier position could only make a late
 // task less late.
-bool TimedStep::sees_host(const Lane& lane, std::uint32_t task, TimePoint at) const {
-  if (at > lane.host_moved_at || lane.host_moved_by == kNoTask || lane.host_moved_by == task) return true;
-  if (at < lane.host_moved_at) return false;
-  const Task& entry = lane.program->tasks[task];
-  const auto awaited = std::span(lane.program->dependencies).subspan(entry.first_dependency, entry.dependency_count);
-  return std::ranges::find(awaited, lane.host_moved_by) != awaited.end();
+bool TimedStep::sees_host(const Progress& own, std::uint32_t task, TimePoint at) const {
+  if (at > own.host_moved_at || own.host_moved_by == kNoTask || own.host_moved_by == task) return true;
+  if (at < own.host_moved_at) return false;
+  const Task& entry = own.program->tasks[task];
+  const auto awaited = std::span(own.program->dependencies).subspan(entry.first_dependency, entry.dependency_count);
+  return std::ranges::find(awaited, own.host_moved_by) != awaited.end();
 }
 
-void TimedStep::note_host(Lane& lane, std::uint32_t task, TimePoint at) {
-  lane.host_moved_at_once = lane.host_moved_at_once || at == lane.began;
-  if (at < lane.host_moved_at) return;
-  lane.host_moved_at = at;
-  lane.host_moved_by = task;
+void TimedStep::note_host(Progress& own, std::uint32_t task, TimePoint at) {
+  own.host_moved_at_once = own.host_moved_at_once || at == own.began;
+  if (at < own.host_moved_at) return;
+  own.host_moved_at = at;
+  own.host_moved_by = task;
 }
 
-void TimedStep::end_task(Lane& lane, std::uint32_t task, TimePoint at) {
+void TimedStep::end_task(Progress& own, std::uint32_t task, TimePoint at) {
   if (is_beyond_clock(at)) unknown_ = true;
-  lane.ends[task] = at.since_start().count();
-  lane.last_end = std::max(lane.last_end, at);
+  own.ends[task] = at.since_start().count();
+  own.last_end = std::max(own.last_end, at);
 }
 
 Duration TimedStep::compute_time(ClassId c, const Task& task) const {
@@ -312,9 +312,9 @@ std::optional<RunResult> TimedStep::take_result() {
   RunResult result;
   RunRecord& record = result.record;
   record.dimension_count = inputs_.graph.dimensions.size();
-  record.time_in.resize(lanes_.size());
-  for (std::size_t c = 0; c < lanes_.size(); ++c) {
-    const TimePoint end = lanes_[c].last_end;
+  record.time_in.resize(progress_.size());
+  for (std::size_t c = 0; c < progress_.size(); ++c) {
+    const TimePoint end = progress_[c].last_end;
     if (!log_.add_up(ClassId(c), {.from = totals_.counts_from[c], .to = end}, record.time_in[c])) return std::nullopt;
     record.finished_at.push_back(end);
   }

@@ -45,7 +45,7 @@ class TimedStep {
     TimePoint earliest;
   };
   // The position of a class in its program.
-  struct Lane {
+  struct Progress {
     const Program* program = nullptr;
     TimePoint began;  // of the iteration
     TimePoint last_end;
@@ -80,13 +80,13 @@ class TimedStep {
   void wake(ClassId c);
   void advance(ClassId c);
   [[nodiscard]] bool end_iteration(ClassId c);
-  // Empty: not known yet; then the lane knows what it waits for.
-  [[nodiscard]] std::optional<TimePoint> end_of(Lane& lane, std::uint32_t task) const {
-    const std::int64_t end = lane.ends[task];
-    return end >= 0 ? std::optional(TimePoint(Duration(end))) : end_of_pending(lane, task);
+  // Empty: not known yet; then the own knows what it waits for.
+  [[nodiscard]] std::optional<TimePoint> end_of(Progress& own, std::uint32_t task) const {
+    const std::int64_t end = own.ends[task];
+    return end >= 0 ? std::optional(TimePoint(Duration(end))) : end_of_pending(own, task);
   }
-  [[nodiscard]] std::optional<TimePoint> end_of_pending(Lane& lane, std::uint32_t task) const;
-  [[nodiscard]] std::optional<TimePoint> ready(Lane& lane, std::uint32_t task) const;
+  [[nodiscard]] std::optional<TimePoint> end_of_pending(Progress& own, std::uint32_t task) const;
+  [[nodiscard]] std::optional<TimePoint> ready(Progress& own, std::uint32_t task) const;
   // False: the class has to wait for others.
   [[nodiscard]] bool pass(ClassId c, std::uint32_t task);
   [[nodiscard]] bool pass_receive(ClassId c, std::uint32_t task, TimePoint at);
@@ -95,9 +95,9 @@ class TimedStep {
   void pass_segment(ClassId c, std::uint32_t task, TimePoint at);
   [[nodiscard]] TimePoint resumed(ClassId c, std::uint32_t task, TimePoint at);
   [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task, TimePoint at, Duration computing);
-  [[nodiscard]] bool sees_host(const Lane& lane, std::uint32_t task, TimePoint at) const;
-  void note_host(Lane& lane, std::uint32_t task, TimePoint at);
-  void end_task(Lane& lane, std::uint32_t task, TimePoint at);
+  [[nodiscard]] bool sees_host(const Progress& own, std::uint32_t task, TimePoint at) const;
+  void note_host(Progress& own, std::uint32_t task, TimePoint at);
+  void end_task(Progress& own, std::uint32_t task, TimePoint at);
   [[nodiscard]] Duration compute_time(ClassId c, const Task& task) const;
   [[nodiscard]] std::optional<RunResult> take_result();
 
@@ -109,7 +109,7 @@ class TimedStep {
   TimedMessages messages_;
   TimedCalls calls_;
   ActivityLog log_;
-  std::vector<Lane> lanes_;  // by class
+  std::vector<Progress> progress_;  // by class
   std::vector<ClassId> ready_;
   Totals totals_;
   bool unknown_ = false;
