@@ -138,6 +138,11 @@ constexpr std::array kCodes = {
     ErrorCode{"E574", "groups whose collectives cannot be divided",
               "parallel.partition divides the collectives of groups of ranks, by the names that a report gives them.",
               "parallel: { partition: { dimensions: [pp], chunks: 4 } }   # stages exchange messages; write dp"},
+    ErrorCode{"E593", "pipeline stages that cannot have ranks of their own",
+              "parallel.stages lists the layers, tp and dp of every stage; together they have all ranks and layers.\n"
+              "They need one model chunk per stage, a schedule that empties the pipeline, and tensor and data\n"
+              "parallelism alone.",
+              "parallel: { stages: [{layers: 10, tp: 2, dp: 2}, {layers: 14, tp: 4}] }   # of 24 layers on 8 GPUs"},
     ErrorCode{"W570", "a codec that does not shrink gradients", "The encoded gradients have as many bytes as before.",
               "training: { grad_reduce_dtype: bf16, compression: { codec: fp16 } }"},
 };

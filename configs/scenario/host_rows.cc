@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "workload/layout/rank_layout.h"
+#include "workload/layout/stage_meshes.h"
 #include "workload/memory/host_memory.h"
 
 namespace ringwright::configs {
@@ -16,12 +16,10 @@ using Items = std::vector<workload::MemoryItem>;
 using StagesOfHost = std::map<int, std::int64_t>;
 
 std::vector<StagesOfHost> stages_of_hosts(const Scenario& scenario) {
-  const workload::RankLayout layout(scenario.job.parallel);
+  const std::vector<int> stages = workload::stage_of_ranks(scenario.job.parallel);
   const auto per_host = static_cast<std::size_t>(scenario.cluster.host.gpus);
-  std::vector<StagesOfHost> hosts((layout.rank_count() + per_host - 1) / per_host);
-  for (std::size_t rank = 0; rank < layout.rank_count(); ++rank) {
-    ++hosts[rank / per_host][layout.coordinates(RankId(rank)).pp];
-  }
+  std::vector<StagesOfHost> hosts((stages.size() + per_host - 1) / per_host);
+  for (std::size_t rank = 0; rank < stages.size(); ++rank) ++hosts[rank / per_host][stages[rank]];
   return hosts;
 }
 

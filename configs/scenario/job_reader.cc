@@ -17,6 +17,7 @@
 #include "configs/scenario/recommendation_job.h"
 #include "configs/scenario/recorded_job.h"
 #include "configs/scenario/scenario_reader.h"
+#include "configs/scenario/stage_plan_file.h"
 #include "core/config/input_file.h"
 #include "workload/layout/layout_checks.h"
 #include "workload/model/model_config.h"
@@ -143,9 +144,11 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   workload::check_precision(training, job.training, cluster.gpu);
   for (const HostGroup& group : cluster.groups) workload::check_precision(training, job.training, group.gpu);
   ScheduleFile schedule = read_schedule_file(parallel, foreign);
+  StagePlanFile plan = open_stage_plan(parallel, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
-                 .world = world, .listed = schedule.get()});
+                 .world = world, .listed = schedule.get(), .plan = plan.root()});
+  close_stage_plan(plan, parallel, foreign);
   // Already refused; the rest must not lay out as many ranks.
   if (!workload::can_be_laid_out(job.parallel, job.training))
     job.training.global_batch = job.training.micro_batch * job.parallel.dp;

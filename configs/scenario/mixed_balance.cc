@@ -106,6 +106,7 @@ bool computes(const workload::GpuSpec& gpu, const workload::TrainingOptions& tra
 }  // namespace
 
 void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job) {
+  if (!job.parallel.meshes.empty()) return;  // every stage is listed
   const auto can = [&](const HostGroup& group) { return computes(group.gpu, job.training); };
   if (!parallel.documenting() && !(computes(cluster.gpu, job.training) && std::ranges::all_of(cluster.groups, can))) {
     return;

@@ -39,7 +39,7 @@ constexpr std::array kSharding{
 constexpr std::array kRecompute{Option{"none", ""}, Option{"selective", ""}, Option{"selective-ops", ""},
                                 Option{"except-saved", ""}, Option{"full", ""}};
 constexpr std::array kStageLayers{Option{"even", ""}, Option{"filled", ""}, Option{"balanced", ""},
-                                  Option{"balanced-memory", ""}, Option{"trim-ends", ""}};
+                                  Option{"balanced-memory", ""}, Option{"trim-ends", ""}, Option{"alpa", ""}};
 constexpr std::array kBooleans{Option{"true", ""}, Option{"false", ""}};
 
 struct WordAxis {
@@ -57,7 +57,10 @@ constexpr std::array kWords{
     WordAxis{"schedule",
              "as parallel.schedule, where 1f1b interleaves virtual stages; without: 1f1b, and the scenario's own",
              {}},
-    WordAxis{"stage_layers", "as parallel.stage_layers; without: even, balanced", kStageLayers},
+    WordAxis{"stage_layers",
+             "as parallel.stage_layers, or alpa: layers and ranks of every stage by dynamic programming; without: even "
+             "and balanced",
+             kStageLayers},
     WordAxis{"sequence_parallel", "true, false or both, where tp is above 1; without: true", kBooleans}};
 
 void refuse_word(ConfigMap& map, std::string_view key, const std::string& word, std::vector<std::string> names) {

@@ -22,7 +22,7 @@
 #include "core/run/collectives/coupled_plan.h"
 #include "core/symmetry/footprint.h"
 #include "network_models/topologies/central_router.h"
-#include "workload/layout/rank_layout.h"
+#include "workload/layout/stage_meshes.h"
 #include "workload/layered/layered_memory.h"
 #include "workload/recommendation/recommendation_memory.h"
 
@@ -281,10 +281,10 @@ namespace {
 // Of the GPUs that hold a pipeline stage, the one with the least memory.
 Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& parallel, int stage) {
   if (!cluster.mixed()) return cluster.gpu.memory;
-  const workload::RankLayout layout(parallel);
+  const std::vector<int> stages = workload::stage_of_ranks(parallel);
   std::optional<Bytes> smallest;
-  for (std::size_t rank = 0; rank < layout.rank_count(); ++rank) {
-    if (layout.coordinates(RankId(rank)).pp != stage) continue;
+  for (std::size_t rank = 0; rank < stages.size(); ++rank) {
+    if (stages[rank] != stage) continue;
     const Bytes own = cluster.gpu_of_kind(cluster.kind_of_rank(RankId(rank))).memory;
     smallest = std::min(smallest.value_or(own), own);
   }

@@ -17,7 +17,17 @@
 namespace ringwright::configs {
 namespace {
 
+// "PP 3: TP 2 x DP 2, TP 4 x DP 1, TP 4 x DP 1"
+std::string meshes_text(const std::vector<workload::StageMesh>& meshes) {
+  std::string text = fmt::format("PP {}", meshes.size());
+  for (std::size_t stage = 0; stage < meshes.size(); ++stage) {
+    text += fmt::format("{} TP {} x DP {}", stage == 0 ? ":" : ",", meshes[stage].tp, meshes[stage].dp);
+  }
+  return text;
+}
+
 std::string layout_text(const workload::ParallelOptions& parallel) {
+  if (!parallel.meshes.empty()) return meshes_text(parallel.meshes);
   std::string text = fmt::format("TP {} x PP {} x DP {}", parallel.tp, parallel.pp, parallel.dp);
   if (parallel.cp > 1) text += fmt::format(" x CP {}", parallel.cp);
   if (parallel.virtual_stages > 1) text += fmt::format(", {} virtual stages", parallel.virtual_stages);

@@ -134,7 +134,8 @@ class GoodputReader {
     if (scenario.cost) facts.usd_per_gpu_hour = scenario.cost->usd_per_gpu_hour;
     scenario_fingerprint_ = fingerprint_of(scenario);
     if (!job.trains_transformer() || job.compute == nullptr) return facts;
-    facts.shape.replicas = job.parallel.dp;
+    // Stages with meshes of their own have different numbers of replicas: no hosts hold the model once.
+    facts.shape.replicas = job.parallel.meshes.empty() ? job.parallel.dp : 1;
     const workload::SavedState state =
         workload::saved_state({.shape = job.model, .training = job.training, .parallel = job.parallel});
     facts.state = state.total;

@@ -12,6 +12,7 @@
 #include "configs/simulation/simulation.h"
 #include "core/base/check.h"
 #include "core/base/json_text.h"
+#include "planning/search/planned_stages.h"
 #include "planning/search/search_rank.h"
 #include "planning/study/first_error.h"
 #include "workload/builtin.h"
@@ -66,25 +67,10 @@ class Evaluator {
         planner_(mine_, &overheads) {}
 
   // With the models of `base`; memory is checked first, and a layout that does not fit is not predicted.
-  [[nodiscard]] Trial evaluator(std::size_t index) {
-    Trial trial{
-        .verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = space_.layout(index)}};
-    auto job = changed_job(base_, space_.changes(trial.configuration.layout));
-    if (!job) {
-      trial.refusal = refusal_of(job.error());
-      return trial;
-    }
-    take(std::move(*job), trial.configuration);
-    if (space_.repeats_layers(trial.configuration.layout, mine_.job.parallel)) {
-      trial.verdict = Verdict::kSame;
-    } else if (!measure(trial.configuration)) {
-      trial.verdict = Verdict::kTooLarge;
-    } else if (auto refusal = predict(trial.configuration.quick)) {
-      trial.refusal = std::move(*refusal);
-    } else {
-      trial.verdict = Verdict::kPredicted;
-    }
-    return trial;
+  [[nodiscard]] Trial evaluate(std::size_t index) {
+    const Layout layout = space_.layout(index);
+    if (layout.stage_layers == kAlpa) return evaluate_plans(index, layout);
+    return evaluate(index, layout);
   }
 
   // The base's own job.
@@ -108,6 +94,47 @@ class Evaluator {
   }
 
  private:
+  // The quickest of the plans that the dynamic program finds; of those that do not fit the first.
+  [[nodiscard]] Trial evaluate_plans(std::size_t index, const Layout& layout) {
+    Trial best{.verdict = Verdict::kRefused,
+               .refusal = {"", "no plan of stages with ranks of their own fits", "stage_layers alpa"},
+               .configuration = {.index = index, .layout = layout}};
+    for (const Layout& planned : with_planned_stages(
+             {.base = base_, .space = space_, .mine = mine_, .planner = planner_, .capacity = capacity_}, layout)) {
+      Trial trial = evaluate(index, planned);
+      const bool first = best.configuration.layout.stages.empty() && trial.verdict != Verdict::kRefused;
+      const bool fits = trial.verdict == Verdict::kPredicted;
+      const bool quicker = fits && best.verdict == Verdict::kPredicted &&
+                           trial.configuration.quick->step_time.mean < best.configuration.quick->step_time.mean;
+      if (first || quicker || (fits && best.verdict != Verdict::kPredicted)) {
+        best = std::move(trial);
+      } else if (best.verdict == Verdict::kRefused) {
+        best.refusal = std::move(trial.refusal);
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] Trial evaluate(std::size_t index, const Layout& layout) {
+    Trial trial{.verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = layout}};
+    auto job = changed_job(base_, space_.changes(trial.configuration.layout));
+    if (!job) {
+      trial.refusal = refusal_of(job.error());
+      return trial;
+    }
+    take(std::move(*job), trial.configuration);
+    if (space_.repeats_layers(trial.configuration.layout, mine_.job.parallel)) {
+      trial.verdict = Verdict::kSame;
+    } else if (!measure(trial.configuration)) {
+      trial.verdict = Verdict::kTooLarge;
+    } else if (auto refusal = predict(trial.configuration.quick)) {
+      trial.refusal = std::move(*refusal);
+    } else {
+      trial.verdict = Verdict::kPredicted;
+    }
+    return trial;
+  }
+
   void take(configs::ChangedJob changed, Configuration& configuration) {
     mine_.job = std::move(changed.job);
     mine_.simulate = changed.simulate;
@@ -203,7 +230,7 @@ class WorkerPool {
 void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result) {
   std::vector<Trial> trials(counted.candidates.size());
   pool.each(trials.size(), [&](Evaluator& evaluator, std::size_t item) {
-    trials[item] = evaluator.evaluator(counted.candidates[item]);
+    trials[item] = evaluator.evaluate(counted.candidates[item]);
   });
   for (Trial& trial : trials) {
     switch (trial.verdict) {

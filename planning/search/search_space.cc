@@ -141,11 +141,13 @@ std::vector<std::int64_t> spread(std::string_view rule, std::int64_t layers, std
   return spread;
 }
 
-constexpr std::array<std::string_view, 18> kOfOneLayout{"megatron",
+constexpr std::array<std::string_view, 20> kOfOneLayout{"megatron",
                                                         "training.deepspeed",
                                                         "parallel.fsdp_config",
                                                         "parallel.tp_comm_overlap_cfg",
                                                         "parallel.schedule_file",
+                                                        "parallel.stages",
+                                                        "parallel.plan_file",
                                                         "parallel.dp",
                                                         "parallel.layers_per_part",
                                                         "parallel.pipeline_model_parallel_layout",
@@ -195,6 +197,7 @@ SearchSpace::SearchSpace(const configs::Scenario& scenario, const configs::Searc
                      .values = found == settings.given.end() ? default_values(name, scenario) : found->values});
   }
   const workload::ParallelOptions& own = scenario.job.parallel;
+  pp_given_ = given("pp") != settings.given.end();
   gathers_in_pipelines_ = given("sharding") != settings.given.end() || (own.pp > 1 && own.zero_stage == 3);
   for (const configs::SearchAxis& axis : settings.given) {
     if (std::ranges::find(kAxes, axis.name) == kAxes.end()) axes_.push_back(axis);
@@ -227,6 +230,12 @@ Layout SearchSpace::essence(Layout layout) const {
   const auto has = [this](std::string_view axis, std::string_view value) {
     return std::ranges::find(values(axis), value) != values(axis).end();
   };
+  if (layout.stage_layers == kAlpa) {
+    for (const std::string_view axis : {"tp", "pp", "virtual_stages", "cp", "ep", "etp"}) {
+      choose(axis, values(axis).front(), layout);
+    }
+    return layout;
+  }
   const std::int64_t model_ranks = layout.tp * layout.pp;  // the rest are copies of the dense parameters
   if (layout.tp == 1) layout.sequence_parallel = values("sequence_parallel").front();
   if (layout.pp == 1) layout.stage_layers = values("stage_layers").front();
@@ -245,14 +254,19 @@ ConfigChanges SearchSpace::changes(const Layout& layout) const {
   const auto set = [&changes](std::string_view key, const auto& value) {
     changes.settings.push_back(fmt::format("{}={}", key, value));
   };
-  set("parallel.tp", layout.tp);
-  set("parallel.pp", layout.pp);
+  if (layout.stages.empty()) {
+    set("parallel.tp", layout.tp);
+    set("parallel.pp", layout.pp);
+  } else {
+    changes.removed.insert(changes.removed.end(), {"parallel.tp", "parallel.pp"});
+    set("parallel.stages", layout.stages);
+  }
   set("parallel.cp", layout.cp);
   set("training.micro_batch", layout.micro_batch);
   if (layout.virtual_stages > 1) set("parallel.virtual_stages", layout.virtual_stages);
   set("parallel.schedule",
       layout.schedule == "1f1b" && layout.virtual_stages > 1 ? "interleaved-1f1b" : layout.schedule);
-  if (layout.pp > 1) set("parallel.stage_layers", layout.stage_layers);
+  if (layout.pp > 1 && layout.stages.empty()) set("parallel.stage_layers", layout.stage_layers);
   if (layout.tp > 1) set("parallel.sequence_parallel", layout.sequence_parallel);
   if (scenario_.job.model.experts) {
     set("parallel.ep", layout.ep);
@@ -274,8 +288,18 @@ std::optional<Refusal> SearchSpace::left_out(const Layout& layout) const {
                  fmt::format("{} with pp {}", layout.sharding, layout.pp)};
 }
 
+std::vector<std::int64_t> SearchSpace::tensor_sizes() const {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& value : values("tp")) sizes.push_back(number(value));
+  return sizes;
+}
+
+bool SearchSpace::allows_stages(std::size_t count) const {
+  return !pp_given_ || std::ranges::find(values("pp"), std::to_string(count)) != values("pp").end();
+}
+
 bool SearchSpace::repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const {
-  if (layout.pp == 1) return false;
+  if (layout.pp == 1 || !layout.stages.empty()) return false;
   for (const std::string& rule : values("stage_layers")) {
     if (rule == layout.stage_layers) return false;
     if (spread(rule, scenario_.job.model.layers, parallel.parts()) == parallel.layers_per_part) return true;
@@ -329,6 +353,7 @@ Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::
 }
 
 std::optional<Refusal> refuse_early(const Layout& layout, const configs::Scenario& scenario) {
+  if (layout.stage_layers == kAlpa) return std::nullopt;  // its stages are not planned yet
   const std::int64_t gpus = scenario.cluster.gpus();
   const std::int64_t batch = scenario.job.training.global_batch;
   const std::int64_t ranks = layout.tp * layout.cp * layout.pp;

@@ -15,6 +15,10 @@
 
 namespace ringwright::planning {
 
+// The value of stage_layers with which stages get ranks and layers of their own (planning/search/planned_stages.h);
+// such a layout has no single tp and pp.
+inline constexpr std::string_view kAlpa = "alpa";
+
 constexpr std::size_t kMostCombinations = 20'000'000;  // at most as many are tried
 
 struct Layout {
@@ -30,6 +34,7 @@ struct Layout {
   std::string schedule;
   std::string stage_layers;
   std::string sequence_parallel;
+  std::string stages;  // parallel.stages, once planned; tp is then the largest and pp their number
   std::vector<std::pair<std::string, std::string>> others;  // keys and values
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -58,6 +63,9 @@ class SearchSpace {
   // Not tried by default, since it takes most of the time: parameters that are gathered anew for every microbatch of a
   // pipeline. They are tried where values of `sharding` are given, or where the scenario itself does so.
   [[nodiscard]] std::optional<Refusal> left_out(const Layout& layout) const;
+  // Stages that are planned: tensor-parallel sizes of one, and whether the number of stages is one of the values given.
+  [[nodiscard]] std::vector<std::int64_t> tensor_sizes() const;
+  [[nodiscard]] bool allows_stages(std::size_t count) const;
   // Whether an earlier distribution of layers gives the same model chunks.
   [[nodiscard]] bool repeats_layers(const Layout& layout, const workload::ParallelOptions& parallel) const;
 
@@ -66,6 +74,7 @@ class SearchSpace {
 
   const configs::Scenario& scenario_;
   std::vector<configs::SearchAxis> axes_;
+  bool pp_given_ = false;
   bool gathers_in_pipelines_ = false;  // whether such layouts are tried
 };
 

@@ -40,6 +40,9 @@ std::string json_configuration(const Configuration& configuration, const std::ve
     text += fmt::format("{}: {}, ", json_text(axis.name), json_text(value_on(configuration.layout, axis.name)));
   text += fmt::format("\"dp\": {}, \"layers_per_part\": [{}], \"memory_bytes\": {}", configuration.dp,
                       fmt::join(configuration.layers_per_part, ", "), configuration.fullest.total.count());
+  if (!configuration.layout.stages.empty()) {
+    text += fmt::format(", \"stages\": {}", json_text(configuration.layout.stages));
+  }
   if (configuration.quick) text += ", \"formulas\": " + json_prediction(*configuration.quick);
   if (configuration.played) text += ", \"simulated\": " + json_prediction(*configuration.played);
   return text + "}";

@@ -148,6 +148,10 @@ class Page {
       best.add_row(row({std::to_string(i + 1)}, configuration, after));
     }
     table(best);
+    for (std::size_t i = 0; i < most; ++i) {
+      const std::string& stages = result_.ranked[i].layout.stages;
+      if (!stages.empty()) line("  " + wrap(fmt::format("stages of {}: {}", i + 1, stages), 96, 2));
+    }
     add_agreement();
   }
 

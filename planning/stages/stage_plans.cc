@@ -111,13 +111,18 @@ class AlpaProgram {
   }
 
   std::optional<StagePlan> solve() {
-    std::optional<StagePlan> best;
+    if (limits_.empty()) return std::nullopt;
     const auto passes = static_cast<double>(problem_.microbatches - 1);
-    for (const double limit : limits_) {
+    std::optional<StagePlan> best = with_limit(limits_.back());
+    if (!best) return std::nullopt;
+    const double least_sum = sum_of(*best);
+    // Below some limit no plan exists.
+    const auto first = std::ranges::partition_point(limits_, [this](double limit) { return !with_limit(limit); });
+    for (auto limit = first; limit != limits_.end(); ++limit) {
       // The slowest stage takes at least as long as this limit: no later one can do better.
-      if (best && passes * limit >= best->seconds) break;
-      const std::optional<StagePlan> plan = with_limit(limit);
-      if (plan && (!best || plan->seconds < best->seconds)) best = plan;
+      if (passes * *limit + least_sum >= best->seconds) break;
+      const std::optional<StagePlan> plan = with_limit(*limit);
+      if (plan && plan->seconds < best->seconds) best = plan;
     }
     return best;
   }
@@ -130,6 +135,12 @@ class AlpaProgram {
   [[nodiscard]] double cost_of(int first, int last, std::size_t submesh) const {
     const int before = first * problem_.layers - first * (first - 1) / 2;  // pairs that begin earlier
     return costs_[static_cast<std::size_t>(before + last - first) * problem_.submeshes.size() + submesh];
+  }
+
+  [[nodiscard]] static double sum_of(const StagePlan& plan) {
+    double sum = 0.0;
+    for (const PlannedStage& stage : plan.stages) sum += stage.seconds;
+    return sum;
   }
 
   [[nodiscard]] std::optional<StagePlan> with_limit(double limit) {

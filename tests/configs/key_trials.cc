@@ -8,7 +8,7 @@ namespace ringwright::configs {
 
 namespace {
 
-std::string_view job_of(std::string_view key) {
+std::string job_of(std::string_view key) {
   if (key.starts_with("workload.")) return "";
   if (key.starts_with("layer_table.")) {
     return "layer_table:\n  global_batch: 48\n  bucket: 4MiB\n  layers:\n"
@@ -22,15 +22,17 @@ std::string_view job_of(std::string_view key) {
            "  - {count: 2, rows: 900000, dim: 32, pooling: 7, sharding: row_wise}\n"
            "  - {count: 3, rows: 100, dim: 32, sharding: data_parallel}\n";
   }
-  return "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"
-         " vocab_size: 1000, seq_length: 128}\n"
-         "training: {global_batch: 8}\nparallel: {tp: 2, pp: 2, dp: auto}\n";
+  constexpr std::string_view kModel =
+      "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 512,"
+      " vocab_size: 1000, seq_length: 128}\ntraining: {global_batch: 8}\n";
+  const std::string_view layout = key.starts_with("parallel.stages") ? "{}" : "{tp: 2, pp: 2, dp: auto}";
+  return std::string(kModel) + "parallel: " + std::string(layout) + "\n";
 }
 
 }  // namespace
 
 std::string trial_base(std::string_view key) {
-  return std::string(job_of(key)) +
+  return job_of(key) +
          "cluster: {nodes: 4, node: {preset: dgx-h100, gpus: 2, nic: {count: 2}, pcie: {switches: 1}},"
          " fabric: {type: rail_optimized}}\n";
 }

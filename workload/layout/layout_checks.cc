@@ -10,6 +10,7 @@
 
 #include "workload/layout/pipeline_checks.h"
 #include "workload/layout/replica_microbatches.h"
+#include "workload/layout/stage_mesh_reader.h"
 
 namespace ringwright::workload {
 namespace {
@@ -27,45 +28,71 @@ std::string placed(const ConfigMap& map, std::string_view name) {
   return fmt::format("{} ({})", map.path_of(name), map.origin(name));
 }
 
-void check_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+// The tensor-parallel sizes of the stages, each once, and the key that sets them.
+struct TensorSizes {
+  std::vector<int> sizes;
+  std::string_view key;
+};
+
+TensorSizes tensor_sizes(const ConfigMap& parallel, const ParallelOptions& options) {
+  if (options.meshes.empty()) return {.sizes = {options.tp}, .key = "tp"};
+  TensorSizes found{.sizes = {}, .key = parallel.has("stages") ? "stages" : "plan_file"};
+  for (const StageMesh& mesh : options.meshes) {
+    if (std::ranges::find(found.sizes, mesh.tp) == found.sizes.end()) found.sizes.push_back(mesh.tp);
+  }
+  return found;
+}
+
+void check_tensor_size(ConfigMap& parallel, const ParallelContext& context, std::string_view tp_key, int tp) {
   const ModelShape& shape = context.shape;
   const auto refuse = [&](std::int64_t number, std::string_view what, std::string_view key) {
-    parallel.error("tp", "E134",
-                   fmt::format("{} = {} does not divide the {} {} of {}", parallel.path_of("tp"), options.tp, number,
-                               what, placed(context.model_map, key)),
+    const std::string size = tp_key == "tp" ? fmt::format("{} = {}", parallel.path_of(tp_key), tp)
+                                            : fmt::format("{}: tp = {}", parallel.path_of(tp_key), tp);
+    parallel.error(tp_key, "E134",
+                   fmt::format("{} does not divide the {} {} of {}", size, number, what,
+                               placed(context.model_map, key)),
                    fmt::format("valid values: {}", join(divisors(std::gcd(shape.heads, shape.ffn)), " ")));
   };
-  if (shape.heads % options.tp != 0) refuse(shape.heads, "attention heads", "num_attention_heads");
-  if (shape.ffn % options.tp != 0) refuse(shape.ffn, "columns", "ffn_hidden_size");
+  if (shape.heads % tp != 0) refuse(shape.heads, "attention heads", "num_attention_heads");
+  if (shape.ffn % tp != 0) refuse(shape.ffn, "columns", "ffn_hidden_size");
   // Megatron: fewer key-value heads than ranks are replicated, when each rank gets exactly one.
-  if (shape.kv_heads % options.tp != 0 && options.tp % shape.kv_heads != 0) {
+  if (shape.kv_heads % tp != 0 && tp % shape.kv_heads != 0) {
     refuse(shape.kv_heads, "key-value heads", "num_query_groups");
   }
   const std::int64_t shared = shape.experts ? shape.experts->shared_ffn : 0;
-  if (shared % options.tp != 0) refuse(shared, "columns", "moe_shared_expert_intermediate_size");
+  if (shared % tp != 0) refuse(shared, "columns", "moe_shared_expert_intermediate_size");
+}
+
+void check_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  const TensorSizes tensor = tensor_sizes(parallel, options);
+  for (const int tp : tensor.sizes) check_tensor_size(parallel, context, tensor.key, tp);
   if (context.training.narrow_gather && !options.sequence_parallel) {
     context.training_map.warn("fp8_gather", "W131",
                               fmt::format("{} has no effect: {} is off", context.training_map.path_of("fp8_gather"),
                                           parallel.path_of("sequence_parallel")));
   }
-  if (options.sequence_parallel && shape.sequence % (std::int64_t{options.tp} * options.cp) != 0) {
+  for (const int tp : tensor.sizes) {
+    if (!options.sequence_parallel || context.shape.sequence % (std::int64_t{tp} * options.cp) == 0) continue;
     parallel.error(
         "sequence_parallel", "E134",
         fmt::format("{} needs {} = {} to be a multiple of tp x cp = {}", parallel.path_of("sequence_parallel"),
-                    placed(context.model_map, "seq_length"), shape.sequence, options.tp * options.cp));
+                    placed(context.model_map, "seq_length"), context.shape.sequence, tp * options.cp));
   }
 }
 
 void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (!context.shape.hybrid || context.shape.hybrid->order.find('M') == std::string::npos) return;
   const MambaShape& mamba = context.shape.hybrid->mamba;
-  const auto refuse = [&](std::int64_t number, std::string_view what) {
-    parallel.error("tp", "E460",
-                   fmt::format("{} = {} does not divide the {} {} of Mamba-2 layers", parallel.path_of("tp"),
-                               options.tp, number, what));
+  const TensorSizes tensor = tensor_sizes(parallel, options);
+  const auto refuse = [&](int tp, std::int64_t number, std::string_view what) {
+    parallel.error(tensor.key, "E460",
+                   fmt::format("{}: tp = {} does not divide the {} {} of Mamba-2 layers",
+                               parallel.path_of(tensor.key), tp, number, what));
   };
-  if (mamba.heads % options.tp != 0) refuse(mamba.heads, "heads");
-  if (mamba.groups % options.tp != 0) refuse(mamba.groups, "groups");
+  for (const int tp : tensor.sizes) {
+    if (mamba.heads % tp != 0) refuse(tp, mamba.heads, "heads");
+    if (mamba.groups % tp != 0) refuse(tp, mamba.groups, "groups");
+  }
   if (options.cp > 1) {
     parallel.error("cp", "E461",
                    fmt::format("{} = {}: the states of Mamba-2 layers are not passed between ranks",
@@ -88,8 +115,10 @@ void check_batch(ConfigMap& parallel, const ParallelContext& context, ParallelOp
                                fmt::format("{} = {} is not a multiple of micro_batch x dp = {} x {} = {}",
                                            context.training_map.path_of("global_batch"), training.global_batch,
                                            training.micro_batch, options.dp, at_once),
-                               fmt::format("dp comes from {} / (tp {} x cp {} x pp {})", context.world.described,
-                                           options.tp, options.cp, options.pp));
+                               options.meshes.empty()
+                                   ? fmt::format("dp comes from {} / (tp {} x cp {} x pp {})",
+                                                 context.world.described, options.tp, options.cp, options.pp)
+                                   : std::string("dp is that of the stage with the most replicas"));
     return;
   }
   if (!can_be_laid_out(options, training)) {
@@ -340,6 +369,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);
   check_pipeline(parallel, context, options);
+  check_stage_meshes(parallel, context, options);
   check_recomputation(context, options);
   check_batch(parallel, context, options);
 }

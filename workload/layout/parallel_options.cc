@@ -5,6 +5,7 @@
 
 #include "workload/layout/layout_checks.h"
 #include "workload/layout/replica_microbatches.h"
+#include "workload/layout/stage_mesh_reader.h"
 #include "workload/options/pipeline_options.h"
 #include "workload/options/training_options.h"
 
@@ -98,7 +99,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   const auto dp = parallel.integer_or(
       {.name = "dp", .doc = "data-parallel size; auto: what remains of the cluster", .min = 1, .max = 1'000'000},
       "auto");
-  derive_data_parallel(parallel, dp, context.world, options);
+  if (!read_stage_meshes(parallel, context, options)) derive_data_parallel(parallel, dp, context.world, options);
   read_workers(context, options);
   options.experts = read_expert_options(parallel, {.shape = context.shape,
                                                    .model_map = context.model_map,

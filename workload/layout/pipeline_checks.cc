@@ -46,6 +46,7 @@ void refuse_layers(ConfigMap& parallel, std::int64_t layers, const ParallelOptio
 }
 
 void check_listed(ConfigMap& parallel, std::int64_t layers, const ParallelOptions& options) {
+  if (!options.meshes.empty()) return;  // read_stage_meshes has checked them
   const std::int64_t sum =
       std::accumulate(options.layers_per_part.begin(), options.layers_per_part.end(), std::int64_t{0});
   if (static_cast<int>(options.layers_per_part.size()) == options.parts() && sum == layers) return;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "workload/layout/pipeline_order.h"
+#include "workload/layout/stage_meshes.h"
 #include "workload/memory/memory_walk.h"
 #include "workload/parallel/buckets.h"
 #include "workload/parallel/shard_units.h"
@@ -268,29 +269,46 @@ Bytes StageMemory::of(std::string_view name) const {
   return item == items.end() ? 0_B : item->bytes;
 }
 
+namespace {
+
+StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vector<Slot>& slots,
+                            const StepStreams& streams, const MemoryAssumptions& assumptions) {
+  const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
+  const MemoryWalk walk = walk_memory(inputs, parts, slots);
+  StageMemory memory{.stage = stage, .items = {}};
+  add_model_state(memory, parts, inputs);
+  add_microbatch_gradients(memory, parts, inputs);
+  add_largest_gradient(memory, parts, inputs);
+  add_flat_gradients(memory, parts, inputs);
+  add_compression(memory, parts, inputs);
+  add_outer_state(memory, parts, inputs);
+  add_weight_versions(memory, parts, inputs);
+  for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
+    add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
+  }
+  add_weight_gradients(memory, parts, inputs);
+  add_user_buffers(memory, inputs);
+  add_assumed(memory, walk, streams, assumptions);
+  return memory;
+}
+
+}  // namespace
+
 std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions) {
   const ParallelOptions& parallel = inputs.parallel;
   const StepStreams streams = make_streams(inputs.shape, parallel);
   std::vector<StageMemory> ledger;
   const PipelineOrder order = pipeline_order(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
-    const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, parallel, stage);
-    const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
-    StageMemory memory{.stage = stage, .items = {}};
-    add_model_state(memory, parts, inputs);
-    add_microbatch_gradients(memory, parts, inputs);
-    add_largest_gradient(memory, parts, inputs);
-    add_flat_gradients(memory, parts, inputs);
-    add_compression(memory, parts, inputs);
-    add_outer_state(memory, parts, inputs);
-    add_weight_versions(memory, parts, inputs);
-    for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
-      add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
+    const std::vector<Slot>& slots = order[static_cast<std::size_t>(stage)];
+    if (parallel.meshes.empty()) {
+      ledger.push_back(memory_of_stage(inputs, stage, slots, streams, assumptions));
+      continue;
     }
-    add_weight_gradients(memory, parts, inputs);
-    add_user_buffers(memory, inputs);
-    add_assumed(memory, walk, streams, assumptions);
-    ledger.push_back(std::move(memory));
+    const TrainingOptions training = training_of_stage(inputs.training, parallel, stage);
+    const ParallelOptions own = parallel_of_stage(parallel, stage);
+    const StepInputs inputs_of_mesh{.shape = inputs.shape, .training = training, .parallel = own};
+    ledger.push_back(memory_of_stage(inputs_of_mesh, stage, slots, streams, assumptions));
   }
   return ledger;
 }

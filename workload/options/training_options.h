@@ -142,6 +142,16 @@ struct TrainingOptions {
 // given, the others equal.
 enum class StageLayers { kEven, kFilled, kListed, kBalanced, kBalancedMemory, kEnds };
 
+// The ranks of a pipeline stage, where stages have different ones (Alpa's submeshes).
+struct StageMesh {
+  int tp = 1;
+  int dp = 1;
+  std::int64_t layers = 0;
+
+  [[nodiscard]] int ranks() const { return tp * dp; }
+  friend bool operator==(const StageMesh&, const StageMesh&) = default;
+};
+
 // The microbatches of the data-parallel replicas. Even: as many for each. Listed: as given. Balanced: so that replicas
 // on GPUs of different speed end together.
 enum class MicrobatchSplit { kEven, kListed, kBalanced };
@@ -156,6 +166,8 @@ struct ParallelOptions {
   int pp = 1;
   int cp = 1;
   int dp = 1;
+  std::vector<StageMesh> meshes;  // by stage; empty: every stage is tp x cp x dp. Else tp and dp are those of the
+                                  // stage with the most (workload/layout/stage_meshes.h)
   int workers = 1;  // groups of replicas that train on their own (training.local_sgd)
   ContextExchange context_exchange = ContextExchange::kRing;
   int ulysses = 1;               // ranks among which heads are exchanged for tokens
@@ -235,6 +247,7 @@ struct ParallelContext {
   ConfigMap& training_map;
   const World& world;
   const ListedSchedule* listed = nullptr;  // the content of parallel.schedule_file
+  ConfigMap* plan = nullptr;               // the content of parallel.plan_file
 };
 [[nodiscard]] ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext& context);
 

@@ -1,5 +1,7 @@
 #include "workload/parallel/pipeline.h"
 
+#include <utility>
+
 namespace ringwright::workload {
 namespace {
 
@@ -8,12 +10,20 @@ int direction(Pass pass) {
   return pass == Pass::kForward ? 1 : -1;
 }
 
+// Activations and gradients are separate sequences of messages.
+MessageSpec message(Pass pass, const PipelineMessage& exchanged) {
+  return {.peer = exchanged.peer,
+          .bytes = exchanged.bytes,
+          .channel = static_cast<std::uint8_t>(pass == Pass::kForward ? 0 : 1)};
+}
+
 }  // namespace
 
 PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
-                                   std::optional<PipelineStreams> channels)
+                                   std::optional<PipelineStreams> channels, const PipelineEnds* ends)
     : parallel_(parallel),
-      channels_(channels),
+      channels_(std::move(channels)),
+      ends_(ends),
       tp_(parallel.sequence_parallel ? 1 : parallel.tp) {
   const std::int64_t tokens = context.tokens();
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
@@ -34,32 +44,42 @@ bool PipelineParallel::is_scattered(Pass pass) const {
   return tp_ > 1 && (pass == Pass::kForward ? parallel_.scatter_gather_p2p : parallel_.scatter_gather_gradients);
 }
 
-MessageSpec PipelineParallel::message(Pass pass, int peer) const {
-  const std::int64_t split = is_scattered(pass) ? tp_ : 1;
-  return {.peer = peer,
-          .bytes = Bytes((bytes_.count() + split - 1) / split),
-          .channel = static_cast<std::uint8_t>(pass == Pass::kForward ? 0 : 1)};
+std::vector<PipelineMessage> PipelineParallel::messages(const Slot& slot, int step) const {
+  if (!channels_ || slot.pass == Pass::kWeightGradient) return {};
+  if (ends_ != nullptr) return step > 0 ? ends_->after : ends_->before;
+  const std::optional<int> peer = (step > 0 ? after_ : before_)[static_cast<std::size_t>(slot.chunk)];
+  if (!peer) return {};
+  const std::int64_t split = is_scattered(slot.pass) ? tp_ : 1;
+  return {{.peer = *peer, .bytes = Bytes((bytes_.count() + split - 1) / split)}};
+}
+
+const std::vector<CommStream>& PipelineParallel::channels(const Slot& slot) const {
+  return slot.pass == Pass::kForward ? channels_->forward : channels_->backward;
 }
 
 void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const {
-  const std::optional<int> from = peer(slot, -direction(slot.pass));
-  if (!from) return;
+  const std::vector<PipelineMessage> expected = messages(slot, -direction(slot.pass));
+  if (expected.empty()) return;
   const bool forward = slot.pass == Pass::kForward;
-  MessageSpec expected = message(slot.pass, *from);
-  // The previous stage is one forward pass farther ahead.
-  if (forward && !parallel_.flushes()) expected.lag = 1;
-  writer.wait(writer.receive(forward ? channels_->forward : channels_->backward, expected,
-                             forward ? "pp receive activation" : "pp receive gradient"));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    MessageSpec spec = message(slot.pass, expected[i]);
+    // The previous stage is one forward pass farther ahead.
+    if (forward && !parallel_.flushes()) spec.lag = 1;
+    writer.wait(writer.receive(channels(slot)[i], spec, forward ? "pp receive activation" : "pp receive gradient"));
+  }
   if (is_scattered(slot.pass)) tensor.gather_activation(writer);
 }
 
 void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {
-  const std::optional<int> to = peer(slot, direction(slot.pass));
-  if (!to) return;
+  const std::vector<PipelineMessage> passed_on = messages(slot, direction(slot.pass));
   const bool forward = slot.pass == Pass::kForward;
-  const TaskIndex sent = writer.send(forward ? channels_->forward : channels_->backward, message(slot.pass, *to),
-                                     forward ? "pp send activation" : "pp send gradient");
-  if (!parallel_.overlap_p2p) writer.wait(sent);
+  std::vector<TaskIndex> sent;
+  for (std::size_t i = 0; i < passed_on.size(); ++i) {
+    sent.push_back(writer.send(channels(slot)[i], message(slot.pass, passed_on[i]),
+                               forward ? "pp send activation" : "pp send gradient"));
+  }
+  if (parallel_.overlap_p2p) return;
+  for (const TaskIndex task : sent) writer.wait(task);
 }
 
 }  // namespace ringwright::workload

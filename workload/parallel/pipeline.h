@@ -1,7 +1,9 @@
 // Pipeline parallelism: activations go to the stage with the next model chunk, their gradients back.
 //
 // A message has 2bsh bytes, 1/tp of it with sequence parallelism, or with the scatter-gather optimisation of Narayanan
-// et al. (SC 2021, section 4.1), which gathers the pieces within the tensor-parallel group of the receiver.
+// et al. (SC 2021, section 4.1), which gathers the pieces within the tensor-parallel group of the receiver. Between
+// stages with different ranks it is divided into messages of what two ranks have in common
+// (workload/layout/stage_meshes.h).
 #pragma once
 
 #include <cstddef>
@@ -13,16 +15,29 @@
 
 namespace ringwright::workload {
 
+// Messages of a microbatch that go to different ranks are concurrent: the i-th uses the i-th stream.
 struct PipelineStreams {
-  CommStream forward;
-  CommStream backward;
+  std::vector<CommStream> forward;
+  std::vector<CommStream> backward;
+};
+
+// Messages of a rank whose neighbouring stages have other ranks than its own: `peer` is an index in the pipeline group.
+struct PipelineMessage {
+  int peer = 0;
+  Bytes bytes;
+  friend bool operator==(const PipelineMessage&, const PipelineMessage&) = default;
+};
+struct PipelineEnds {
+  std::vector<PipelineMessage> before;  // with the previous stage
+  std::vector<PipelineMessage> after;   // with the next one
+  friend bool operator==(const PipelineEnds&, const PipelineEnds&) = default;
 };
 
 class PipelineParallel {
  public:
-  // No streams: pp is 1, no communication.
+  // No streams: pp is 1, no communication. No ends: all stages have as many ranks, and an activation is one message.
   PipelineParallel(const KernelContext& context, const ParallelOptions& parallel, int stage,
-                   std::optional<PipelineStreams> channels);
+                   std::optional<PipelineStreams> channels, const PipelineEnds* ends);
 
   // Before a pass: its input from the previous (forward) or next (backward) model chunk, unless it starts here. Weight
   // gradients need no communication.
@@ -30,17 +45,17 @@ class PipelineParallel {
   void send(ProgramWriter& writer, const Slot& slot) const;
 
  private:
-  // The stage to exchange a message with; none at the ends of the model, or if the next chunk is on this stage.
-  [[nodiscard]] std::optional<int> peer(const Slot& slot, int step) const {
-    if (!channels_ || slot.pass == Pass::kWeightGradient) return std::nullopt;
-    return (step > 0 ? after_ : before_)[static_cast<std::size_t>(slot.chunk)];
-  }
-  [[nodiscard]] MessageSpec message(Pass pass, int peer) const;
+  // Exchanged with the stage of the next model chunk, or with `step` -1 the previous one; none at the ends of the
+  // model, or if that chunk is on this stage.
+  [[nodiscard]] std::vector<PipelineMessage> messages(const Slot& slot, int step) const;
+  // Their streams.
+  [[nodiscard]] const std::vector<CommStream>& channels(const Slot& slot) const;
   // Messages carry 1/tp of an activation, or of its gradient, that the receiver gathers.
   [[nodiscard]] bool is_scattered(Pass pass) const;
 
   const ParallelOptions& parallel_;
   std::optional<PipelineStreams> channels_;
+  const PipelineEnds* ends_;
   std::vector<std::optional<int>> before_;  // by chunk: the stage of the previous one in the model, if it is another
   std::vector<std::optional<int>> after_;   // of the next one
   std::int64_t tp_ = 1;  // if such messages can be split

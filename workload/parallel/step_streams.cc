@@ -1,8 +1,10 @@
 #include "workload/parallel/step_streams.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "workload/layout/stage_chunks.h"
+#include "workload/layout/stage_meshes.h"
 
 namespace ringwright::workload {
 namespace {
@@ -103,14 +105,46 @@ HostStreams add_host(StepStreams& streams, std::size_t ranks) {
   return {.out = out, .in = in, .cpu = second_stream(streams, out)};
 }
 
+bool has_tiles(const ParallelOptions& parallel) {
+  return parallel.tensor_overlap.on && parallel.tensor_overlap.method == OverlapMethod::kFlux;
+}
+
+StepStreams streams_of_meshes(const ModelShape& shape, const ParallelOptions& parallel) {
+  const StageMeshes meshes(parallel.meshes);
+  StepStreams streams;
+  if (parallel.tp > 1) streams.tensor = add_dimension(streams, meshes.tensor_dimension());
+  if (streams.tensor && has_tiles(parallel)) streams.tensor_tiles = second_stream(streams, *streams.tensor);
+  if (parallel.dp > 1) streams.data.replicas = add_dimension(streams, meshes.data_dimension());
+  if (parallel.pp > 1) {
+    std::size_t most = 1;  // messages of a rank to, or from, a neighbouring stage
+    for (const StageEnds& ends : meshes.ends(Bytes(1))) most = std::max({most, ends.before.size(), ends.after.size()});
+    streams.pipeline = PipelineStreams{.forward = {add_dimension(streams, meshes.pipeline_dimension())},
+                                       .backward = {}};
+    std::vector<CommStream>& forward = streams.pipeline->forward;
+    while (forward.size() < most) forward.push_back(second_stream(streams, forward.front()));
+    while (streams.pipeline->backward.size() < most) {
+      streams.pipeline->backward.push_back(second_stream(streams, forward.front()));
+    }
+  }
+  if (parallel.tp * parallel.pp > 1) streams.model = add_dimension(streams, meshes.model_dimension());
+  if (shares_embedding(shape, parallel)) streams.embedding = add_dimension(streams, meshes.embedding_dimension());
+  return streams;
+}
+
 }  // namespace
 
+StepStreams streams_of_mesh(StepStreams streams, const ParallelOptions& own) {
+  if (own.tp == 1) streams.tensor = streams.tensor_tiles = std::nullopt;
+  if (own.dp == 1) streams.data.replicas.reset();
+  return streams;
+}
+
 StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel) {
+  if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel);
   const RankLayout layout(parallel);
   StepStreams streams;
   if (parallel.tp > 1) streams.tensor = add_dimension(streams, layout.tensor_dimension());
-  const bool fused = parallel.tensor_overlap.on && parallel.tensor_overlap.method == OverlapMethod::kFlux;
-  if (streams.tensor && fused) streams.tensor_tiles = second_stream(streams, *streams.tensor);
+  if (streams.tensor && has_tiles(parallel)) streams.tensor_tiles = second_stream(streams, *streams.tensor);
   add_context(layout, parallel, streams);
   if (shape.experts) add_experts(layout, parallel, streams);
   if (parallel.sharding.parameters) {
@@ -122,7 +156,7 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
     const CommStream forward = add_dimension(streams, layout.pipeline_dimension());
     const CommStream backward{.dimension = forward.dimension,
                               .stream = static_cast<StreamIndex>(streams.stream_count++)};
-    streams.pipeline = PipelineStreams{.forward = forward, .backward = backward};
+    streams.pipeline = PipelineStreams{.forward = {forward}, .backward = {backward}};
   }
   // If every stage updates its weights independently, there is no global norm.
   if (parallel.tp * parallel.pp > 1 && parallel.flushes())

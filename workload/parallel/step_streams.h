@@ -32,6 +32,9 @@ struct StepStreams {
   std::vector<Dimension> dimensions;
 };
 
+// With meshes, dimensions are those of all stages, and streams those that some stage uses.
 [[nodiscard]] StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel);
+// Without those of groups that the ranks of a stage are alone in; `own`: its layout.
+[[nodiscard]] StepStreams streams_of_mesh(StepStreams streams, const ParallelOptions& own);
 
 }  // namespace ringwright::workload

@@ -1,4 +1,4 @@
-// The program of one pipeline stage, common to all its ranks.
+// The program of one pipeline stage, common to all its ranks that exchange the same with other stages.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,7 @@ struct Stage {
   Passes passes = Passes::kAsSegments;
   WrittenPasses& written;  // by stages of the same kernels
   PassLabels& labels;
+  const PipelineEnds* ends = nullptr;  // of ranks whose neighbouring stages have other meshes
 };
 
 class StageBuilder {

@@ -1,43 +1,22 @@
 #include "workload/step/step_builder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "core/plan/segments.h"
 #include "workload/layout/pipeline_order.h"
 #include "workload/layout/short_order.h"
 #include "workload/pipeline/schedule_check.h"
 #include "workload/program/program_loop.h"
+#include "workload/step/meshed_step.h"
 #include "workload/step/stage_builder.h"
+#include "workload/step/step_counts.h"
 
 namespace ringwright::workload {
 namespace {
-
-// FLOPs are summed as integers, in parts of one: the sum is then the same however a program divides its tasks into
-// loops.
-void count_program(StepPlan& plan, const Program& program) {
-  constexpr double kParts = 1 << 20;
-  WideInteger parts = 0;
-  std::vector<Bytes> bytes(plan.graph.dimensions.size());
-  visit_tasks(plan.graph, program, [&](const Task& task, std::uint32_t times) {
-    if (task.kind == TaskKind::kCompute) {
-      const double of_task = kParts * total_flops(plan.graph.works[task.detail]).count();
-      parts += static_cast<WideInteger>(std::round(of_task)) * times;
-    }
-    if (task.kind == TaskKind::kCollective) {
-      bytes[task.dimension.index()] += plan.graph.collectives[task.detail].bytes * std::int64_t{times};
-    }
-    if (task.kind == TaskKind::kSend)
-      bytes[task.dimension.index()] += plan.graph.messages[task.detail].bytes * std::int64_t{times};
-  });
-  plan.stage_flops.emplace_back(static_cast<double>(parts) / kParts);
-  plan.communication.push_back(std::move(bytes));
-}
 
 // Ranks of one stage have separate programs if their position in a ring or the load of their experts matters.
 struct Variants {
@@ -112,19 +91,8 @@ void assign_programs(TaskGraph& graph, const StepInputs& inputs, const Variants&
   }
 }
 
-void count_step(StepPlan& plan, const StepInputs& inputs) {
-  const ModelShape& shape = inputs.shape;
-  const std::int64_t sequences = inputs.training.global_batch;
-  plan.parameters = parameters(shape);
-  plan.tokens = sequences * shape.sequence;
-  plan.microbatches = inputs.parallel.microbatches(inputs.training);
-  for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
-    plan.weight_versions.push_back(
-        weight_versions(inputs.parallel.versions, inputs.parallel.pp, stage, static_cast<int>(plan.microbatches)));
-  }
-  plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal);
-  plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull);
-  for (const Program& program : plan.graph.programs) count_program(plan, program);
+void count_all(StepPlan& plan, const StepInputs& inputs) {
+  count_step(plan, inputs);
   if (!inputs.parallel.replica_microbatches.empty()) {
     for (const ProgramId program : plan.graph.program_of) plan.hardware_flops += plan.stage_flops[program.index()];
     return;
@@ -216,6 +184,7 @@ class ReplicaWriter {
 }  // namespace
 
 StepPlan build_step(const StepInputs& inputs, Passes passes) {
+  if (!inputs.parallel.meshes.empty()) return build_meshed_step(inputs, passes);
   StepPlan plan;
   StepStreams streams = make_streams(inputs.shape, inputs.parallel);
   GraphTables tables;
@@ -243,7 +212,7 @@ StepPlan build_step(const StepInputs& inputs, Passes passes) {
   tables.move_into(plan.graph);
   plan.graph.dimensions = std::move(streams.dimensions);
   assign_programs(plan.graph, inputs, variants, replicas);
-  count_step(plan, inputs);
+  count_all(plan, inputs);
   keep_first_variants(plan, variants);
   return plan;
 }

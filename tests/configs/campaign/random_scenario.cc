@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -114,10 +115,42 @@ std::string rewritten(std::uint64_t seed, const std::string& layout) {
   return text;
 }
 
+// Stages with tensor and data parallelism of their own instead of the layout's, where the rest of it allows that.
+void draw_meshes(std::uint64_t seed, Drawn& drawn, std::string& layout) {
+  Draw draw(seed, "meshes");
+  constexpr std::string_view kOthers[] = {"virtual_stages", "dualpipe",         "pipedream",    "fsdp",    "offload",
+                                          "stage: 2",       "microbatch_split", "stage_layers", "stage: 3"};
+  const bool plain = std::ranges::none_of(
+      kOthers, [&](std::string_view word) { return layout.find(word) != std::string::npos; });
+  const std::size_t degrees = layout.find(", cp: 1, dp: auto");
+  if (!plain || drawn.experts || drawn.pp == 1 || degrees == std::string::npos || !draw.one_in(3)) return;
+  std::vector<int> ranks(static_cast<std::size_t>(drawn.pp), drawn.world() / drawn.pp);
+  // A stage in the middle gives half of its ranks away.
+  if (drawn.pp > 2 && ranks[1] % 2 == 0 && draw.one_in(2)) {
+    ranks[0] += ranks[1] / 2;
+    ranks[1] /= 2;
+  }
+  int replicas = 1;
+  std::vector<int> dp;
+  std::string stages;
+  for (std::size_t stage = 0; stage < ranks.size(); ++stage) {
+    const bool as_first = stage + 1 == ranks.size() && ranks[stage] == ranks[0];  // they may share an embedding
+    int tp = as_first ? ranks[0] / dp[0] : draw.divisor(ranks[stage], 8);
+    if (8 % tp != 0) tp = 1;
+    dp.push_back(ranks[stage] / tp);
+    replicas = std::max(replicas, dp.back());
+    const int layers = drawn.layers / drawn.pp + (stage == 0 ? 1 : stage + 1 == ranks.size() ? -1 : 0);
+    stages += fmt::format("{}{{layers: {}, tp: {}, dp: {}}}", stage == 0 ? "" : ", ", layers, tp, dp.back());
+  }
+  if (std::ranges::any_of(dp, [&](int own) { return replicas % own != 0; }) || ranks.back() != ranks[0]) return;
+  drawn.dp = replicas;
+  layout.replace(0, degrees + std::string_view(", cp: 1, dp: auto").size(), "stages: [" + stages + "]");
+}
+
 // Workers that meet every few steps, where the layout allows it.
 std::string workers(std::uint64_t seed, const Drawn& drawn, const std::string& layout) {
   Draw draw(seed, "workers");
-  constexpr std::string_view kOthers[] = {"dualpipe", "pipedream", "offload", "microbatch_split"};
+  constexpr std::string_view kOthers[] = {"dualpipe", "pipedream", "offload", "microbatch_split", "stages: ["};
   const bool plain = std::ranges::none_of(
       kOthers, [&](std::string_view word) { return layout.find(word) != std::string::npos; });
   if (!plain || drawn.experts || drawn.dp % 2 != 0 || !draw.one_in(6)) return "";
@@ -217,6 +250,7 @@ std::string random_scenario(std::uint64_t seed) {
   std::string layout = parallel(draw, drawn);
   if (drawn.mixed) layout += shared_by_speed(seed, drawn, layout);
   layout += rewritten(seed, layout);
+  draw_meshes(seed, drawn, layout);
   const std::string calls = collectives(draw, drawn);
   const std::string shape = model(draw, drawn);
   std::string steps = training(draw, drawn);

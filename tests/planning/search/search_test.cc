@@ -193,6 +193,35 @@ TEST(Search, FindsUnevenStagesWhereEvenOnesCannotBe) {
   for (const Configuration& c : result.ranked) EXPECT_LT(c.layers_per_part.back(), c.layers_per_part.front());
 }
 
+// Seven layers on eight GPUs: no equal stages but one, and more ranks where there are more layers.
+TEST(Search, PlansStagesWithRanksOfTheirOwn) {
+  const Scenario scenario =
+      load(text_of("pp: [2, 3, 4, 5, 6, 7], tp: [1, 2], virtual_stages: [1], micro_batch: [1], recompute: [none], "
+                   "sharding: [none], stage_layers: [alpa]"),
+           {"model.num_layers=7", "compute.host_issue=1us", "training.global_batch=64"});
+  const SearchResult result = found(scenario);
+  ASSERT_EQ(result.ranked.size(), 1U);
+  const Configuration& best = result.ranked.front();
+  EXPECT_EQ(best.layout.stages.substr(0, 9), "[{layers:");
+  EXPECT_EQ(std::accumulate(best.layers_per_part.begin(), best.layers_per_part.end(), std::int64_t{0}), 7);
+  EXPECT_EQ(static_cast<std::int64_t>(best.layers_per_part.size()), best.layout.pp);
+  ASSERT_TRUE(best.played.has_value());
+  // What is written is what was predicted.
+  const SearchSpace space(scenario, scenario.search);
+  const Scenario again = load(written(scenario, space, best.layout));
+  EXPECT_EQ(again.job.parallel.layers_per_part, best.layers_per_part);
+  EXPECT_EQ(again.job.parallel.meshes.size(), best.layers_per_part.size());
+}
+
+TEST(Search, DoesNotPlanStagesOfExperts) {
+  const Scenario scenario = load(text_of("stage_layers: [alpa], recompute: [none], sharding: [none]"),
+                                 {"model.num_experts=4", "model.moe_router_topk=2", "model.moe_ffn_hidden_size=256"});
+  const SearchResult result = found(scenario);
+  EXPECT_TRUE(result.ranked.empty());
+  ASSERT_FALSE(result.refusals.empty());
+  EXPECT_EQ(result.refusals.front().refusal.code, "E593");
+}
+
 TEST(Search, RefusesASpaceThatNobodyCouldTry) {
   std::string many = "1";
   for (int i = 2; i <= 3000; ++i) many += ", " + std::to_string(i);

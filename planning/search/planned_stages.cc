@@ -1,0 +1,105 @@
+#include "planning/search/planned_stages.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "configs/simulation/simulation.h"
+#include "workload/layout/stage_balance.h"
+
+namespace ringwright::planning {
+namespace {
+
+// Context, communicators, logits and what else is not counted by layer.
+constexpr double kShareOfModel = 0.9;
+
+Bytes item_of(const MemoryRow& row, std::string_view name) {
+  const auto found = std::ranges::find(row.items, name, &MemoryItem::name);
+  return found == row.items.end() ? Bytes(0) : found->size;
+}
+
+// From a job without pipeline that has one microbatch, all of whose layers are on every rank.
+class LayerMeter {
+ public:
+  LayerMeter(const PlanningDesk& desk, const Layout& layout) : desk_(desk), layout_(layout) {}
+
+  [[nodiscard]] std::optional<MeshCosts> measure(std::int64_t tp, std::int64_t sequences) {
+    const auto known = known_.find({tp, sequences});
+    if (known != known_.end()) return known->second;
+    return known_.emplace(std::pair(tp, sequences), find(tp, sequences)).first->second;
+  }
+
+ private:
+  [[nodiscard]] std::optional<MeshCosts> find(std::int64_t tp, std::int64_t sequences) {
+    const std::int64_t gpus = desk_.base.cluster.gpus();
+    if (gpus % tp != 0) return std::nullopt;
+    Layout alone = layout_;
+    alone.tp = tp;
+    alone.pp = 1;
+    alone.micro_batch = sequences;
+    alone.stage_layers = "even";
+    alone.schedule = "1f1b";
+    ConfigChanges changes = desk_.space.changes(alone);
+    changes.settings.push_back(fmt::format("training.global_batch={}", sequences * (gpus / tp)));
+    auto changed = changed_job(desk_.base, changes);
+    if (!changed) return std::nullopt;
+    desk_.mine.job = std::move(changed->job);
+    desk_.mine.simulate = changed->simulate;
+    return costs_of(gpus / tp);
+  }
+
+  [[nodiscard]] std::optional<MeshCosts> costs_of(std::int64_t replicas) {
+    const configs::Job& job = desk_.mine.job;
+    const auto predicted = desk_.planner.predict(desk_.mine);
+    if (!predicted || !*predicted) return std::nullopt;
+    const std::vector<MemoryRow> rows = memory_rows(desk_.mine);
+    const MemoryRow& row = rows.front();
+    const auto layers = job.model.layers;
+    MeshCosts costs{.seconds = workload::layer_costs(job.model, job.training, job.parallel, *job.compute)};
+    const auto per_layer = [layers](Bytes all) { return Bytes(all.count() / layers); };
+    const bool shards = job.parallel.zero_stage >= 1;
+    costs.state = per_layer(item_of(row, "weights") + item_of(row, "gradients"));
+    (shards ? costs.shared_state : costs.state) +=
+        per_layer(item_of(row, "optimizer") * (shards ? replicas : std::int64_t{1}));
+    costs.activations = per_layer(item_of(row, "layer activations"));
+    for (const DimensionTime& dimension : (*predicted)->everywhere.dimensions) {
+      if (dimension.name != "tp") continue;
+      for (double& seconds : costs.seconds.layers) {
+        seconds += to_seconds(dimension.exposed) / static_cast<double>(layers);
+      }
+    }
+    return costs;
+  }
+
+  const PlanningDesk& desk_;
+  const Layout& layout_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::optional<MeshCosts>> known_;
+};
+
+}  // namespace
+
+std::vector<Layout> with_planned_stages(const PlanningDesk& desk, const Layout& layout) {
+  LayerMeter meter(desk, layout);
+  const MeshProblem problem{.layers = desk.base.job.model.layers,
+                            .ranks = desk.base.cluster.gpus(),
+                            .global_batch = desk.base.job.training.global_batch,
+                            .micro_batch = layout.micro_batch,
+                            .tensor_sizes = desk.space.tensor_sizes(),
+                            .memory = scale(desk.capacity, kShareOfModel)};
+  std::vector<Layout> layouts;
+  for (const MeshPlan& plan :
+       mesh_plans(problem, [&](std::int64_t tp, std::int64_t sequences) { return meter.measure(tp, sequences); })) {
+    if (!desk.space.allows_stages(plan.stages.size())) continue;
+    Layout planned = layout;
+    planned.pp = static_cast<std::int64_t>(plan.stages.size());
+    planned.tp = std::ranges::max_element(plan.stages, {}, &workload::StageMesh::tp)->tp;
+    planned.stages = to_setting(plan.stages);
+    layouts.push_back(std::move(planned));
+  }
+  return layouts;
+}
+
+}  // namespace ringwright::planning

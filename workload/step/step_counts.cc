@@ -1,0 +1,50 @@
+#include "workload/step/step_counts.h"
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "core/plan/segments.h"
+
+namespace ringwright::workload {
+namespace {
+
+// FLOPs are summed as integers, in parts of one: the sum is then the same however a program divides its tasks into
+// loops.
+void count_program(StepPlan& plan, const Program& program) {
+  constexpr double kParts = 1 << 20;
+  WideInteger parts = 0;
+  std::vector<Bytes> bytes(plan.graph.dimensions.size());
+  visit_tasks(plan.graph, program, [&](const Task& task, std::uint32_t times) {
+    if (task.kind == TaskKind::kCompute) {
+      const double of_task = kParts * total_flops(plan.graph.works[task.detail]).count();
+      parts += static_cast<WideInteger>(std::round(of_task)) * times;
+    }
+    if (task.kind == TaskKind::kCollective) {
+      bytes[task.dimension.index()] += plan.graph.collectives[task.detail].bytes * std::int64_t{times};
+    }
+    if (task.kind == TaskKind::kSend)
+      bytes[task.dimension.index()] += plan.graph.messages[task.detail].bytes * std::int64_t{times};
+  });
+  plan.stage_flops.emplace_back(static_cast<double>(parts) / kParts);
+  plan.communication.push_back(std::move(bytes));
+}
+
+}  // namespace
+
+void count_step(StepPlan& plan, const StepInputs& inputs) {
+  const ModelShape& shape = inputs.shape;
+  const std::int64_t sequences = inputs.training.global_batch;
+  plan.parameters = parameters(shape);
+  plan.tokens = sequences * shape.sequence;
+  plan.microbatches = inputs.parallel.microbatches(inputs.training);
+  for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
+    plan.weight_versions.push_back(
+        weight_versions(inputs.parallel.versions, inputs.parallel.pp, stage, static_cast<int>(plan.microbatches)));
+  }
+  plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal);
+  plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull);
+  for (const Program& program : plan.graph.programs) count_program(plan, program);
+}
+
+}  // namespace ringwright::workload
