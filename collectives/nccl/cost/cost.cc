@@ -133,6 +133,12 @@ std::string_view NcclCostModel::why_not(const Case& c) const {
     if (host_.gpus <= 2) return "needs more than two GPUs on a switch";
     if (graphs_.nvls.channels < 2) return "needs two channels";
     if (c.algorithm == NcclAlgorithm::kNvlsTree && !several_hosts) return "needs several hosts";
+    // Of gathers NCCL's source says so; of trees between domains it is read from measurements: 128 GB200 in two NVL72
+    // racks take the times of trees and rings (docs/validation-collectives.md).
+    const bool many_gpus = group_.per_host() > kMostNvlsHeads;
+    if (many_gpus && (one_way(c.kind) || c.algorithm == NcclAlgorithm::kNvlsTree)) {
+      return "an NVLink domain has more GPUs than NVLS has heads (32)";
+    }
     if (c.algorithm == NcclAlgorithm::kNvls && several_hosts && !collnet) return "needs CollNet between hosts";
   }
   if (is_collnet(c.algorithm)) {

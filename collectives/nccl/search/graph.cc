@@ -23,7 +23,6 @@ constexpr std::int64_t kStepsInAll = 1 << 19;
 constexpr double kWorthTrying = 0.49;
 constexpr int kWide = 25'000;  // MB/s from which on channels are doubled
 constexpr int kVeryWide = 50'000;
-constexpr int kMostHeads = 32;  // of in-switch reduction (NCCL_MAX_NVLS_ARITY)
 
 struct Asked {
   NcclPattern pattern;
@@ -295,7 +294,7 @@ NcclGraphs find_graphs_on_host(const NcclHost& host, const std::vector<int>& mem
     return found.count == 0 && must ? fallback_graph(topology) : described(topology, found);
   };
   NcclGraphs graphs;
-  const int heads = std::min(topology.gpus(), kMostHeads);
+  const int heads = std::min(topology.gpus(), kMostNvlsHeads);
   graphs.ring = find(NcclPattern::kRing, 1, tables.channels.most / 2);
   graphs.tree = find(NcclPattern::kBalancedTree, graphs.ring.channels, graphs.ring.channels);
   if (host.multicast && topology.has_switch()) {

@@ -33,6 +33,18 @@ TEST(NcclSelector, MuchDataGoesThroughTheSwitchOrByRing) {
   EXPECT_EQ(plan(setup_of(dgx_h100()), 4, 4, 1_GiB).algorithm, "ring");  // four GPUs gain nothing from the switch
 }
 
+// NVLS has at most 32 heads: a rack with more GPUs sums through its switches, and neither gathers there nor has trees
+// of such sums between racks.
+TEST(NcclSelector, RacksSumThroughTheirSwitchesAndDoNoMore) {
+  const NcclHost rack =
+      switched_host({.compute_capability = 100, .nvlink_gb = 900.0, .nics = 64, .switches = 64, .gpus = 64});
+  EXPECT_EQ(plan(setup_of(rack), 64, 64, 1_GiB).algorithm, "nvls");
+  EXPECT_EQ(plan(setup_of(rack), 64, 64, 64_MiB, CollectiveKind::kAllGather).algorithm, "ring");
+  EXPECT_EQ(plan(setup_of(rack), 128, 64, 1_MiB).algorithm, "tree");
+  EXPECT_EQ(plan(setup_of(rack), 128, 64, 8_GiB).algorithm, "ring");
+  EXPECT_EQ(plan(setup_of(rack), 64, 32, 1_GiB).algorithm, "nvls_tree");
+}
+
 TEST(NcclSelector, MuchDataUsesAllChannelsAndThreads) {
   const CollectivePlan ring = plan(setup_of(dgx_a100()), 8, 8, 1_GiB);
   EXPECT_EQ(ring.protocol, Protocol::kSimple);
