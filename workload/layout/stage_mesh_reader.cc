@@ -89,8 +89,11 @@ bool read_stage_meshes(ConfigMap& parallel, const ParallelContext& context, Para
   for (ConfigMap& map : listed.stages) options.meshes.push_back(read_mesh(map));
   if (parallel.documenting()) options.meshes.clear();
   if (options.meshes.empty()) {
-    if (context.plan != nullptr && !parallel.documenting()) {
-      context.plan->error("", kCode, "the plan lists no stages", "stages: [{layers: 8, tp: 2, dp: 2}, ...]");
+    constexpr const char* kExample = "stages: [{layers: 8, tp: 2, dp: 2}, ...]";
+    if (parallel.documenting()) return false;
+    if (context.plan != nullptr) context.plan->error("", kCode, "the plan lists no stages", kExample);
+    if (context.plan == nullptr && parallel.has(kStages)) {
+      parallel.error(kStages, kCode, fmt::format("{} lists no stages", parallel.path_of(kStages)), kExample);
     }
     return false;
   }

@@ -101,6 +101,7 @@ TEST(StageMeshes, MustHaveAllRanksAndLayers) {
                           "E131: parallel.stages: the stages have 3 layers, but model.num_layers (job.yaml:1) is 4"));
   EXPECT_THAT(problems("stages: [{layers: 4, tp: 3}]", 3), testing::Contains(HasSubstr("parallel.stages: tp = 3")));
   EXPECT_THAT(problems("stages: [{tp: 8}]"), testing::Contains(HasSubstr("layers")));
+  EXPECT_THAT(problems("stages: []"), testing::Contains(HasSubstr("E593: parallel.stages lists no stages")));
 }
 
 TEST(StageMeshes, RefuseWhatTheyDoNotSupport) {
