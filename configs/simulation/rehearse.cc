@@ -88,6 +88,7 @@ void time_messages(const Scenario& scenario, const Simulation& simulation,
       network->start({.from = edge.from,
                       .to = edge.to,
                       .size = edge.sizes[size],
+                      .nics = edge.nics,
                       .label = edge.label,
                       .token = arrivals.expect()},
                      arrivals);

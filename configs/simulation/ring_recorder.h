@@ -1,4 +1,5 @@
-// A network model that passes everything on to another one, and records the rings of messages that a run starts.
+// A network model that passes everything on to another one, and records the messages of single
+// rings that a run starts.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ class RingRecorder final : public NetworkModel {
   struct Edge {
     RankId from;
     RankId to;
+    MessageNics nics = {};
     std::uint32_t label = 0;
     std::vector<Bytes> sizes;
     std::uint32_t first = 0;
@@ -34,9 +36,11 @@ class RingRecorder final : public NetworkModel {
   void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override {
     network_.start_coupled(coupled, listener);
   }
-  [[nodiscard]] std::optional<std::uint32_t> open_ring(std::uint32_t edges) override;
-  void start_edge(RingPlace place, const RingEdge& edge, TransferListener& listener) override;
-  [[nodiscard]] std::uint32_t arrived_in(RingPlace place) const override { return network_.arrived_in(place); }
+  [[nodiscard]] std::optional<std::uint32_t> open_ring(const RingShape& shape) override;
+  void start_member(RingPlace place, const RingMember& member, TransferListener& listener) override;
+  [[nodiscard]] std::uint32_t arrived_in(std::uint32_t ring, std::uint32_t edge) const override {
+    return network_.arrived_in(ring, edge);
+  }
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return network_.given_up(); }
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return network_.usage(); }
   [[nodiscard]] std::vector<Counter> counters() const override { return network_.counters(); }

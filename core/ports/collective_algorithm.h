@@ -102,7 +102,7 @@ class CollectiveAlgorithm {
   // --- for fast-forward ---
   // The common step where all are the same; lets a run of steps among equal ranks be simulated as one.
   [[nodiscard]] virtual std::optional<UniformSteps> uniform_steps(const CollectiveCall&) const { return std::nullopt; }
-  // The steps as those of a ring, which a network model may follow by itself.
+  // The steps as those of one ring.
   [[nodiscard]] virtual std::optional<RingSteps> ring_steps(const CollectiveCall&) const { return std::nullopt; }
 };
 

@@ -10,6 +10,7 @@
 #include "core/base/check.h"
 #include "core/base/ids.h"
 #include "core/base/units.h"
+#include "core/ports/ring_shape.h"
 #include "core/ports/router.h"
 
 namespace ringwright {
@@ -52,21 +53,25 @@ struct CoupledTransfer {
   std::uint64_t token = 0;
 };
 
-// One member's messages in a ring collective: `repeats` of them to the next member. Message k leaves when the member's
-// own message k-1 has arrived, and message k-1 of the member before it.
+// The messages over one edge of a ring (core/ports/ring_shape.h).
 struct RingEdge {
   RankId from;
   RankId to;
+  MessageNics nics = {};
   std::uint32_t label = 0;  // as in RouteQuery
   // Message k has sizes[(first - k) modulo their number] bytes. Unchanged as long as the network exists.
   std::span<const Bytes> sizes;
   std::uint32_t first = 0;
-  std::uint32_t repeats = 1;
-  std::uint64_t token = 0;  // handed back when the last messages of this member and of the one before have arrived
+};
+// One member's: message k of all its edges leaves when their messages k-1 and those that it awaits have arrived.
+struct RingMember {
+  std::span<const RingEdge> edges;
+  std::uint32_t repeats = 1;  // messages of each edge, of all members
+  std::uint64_t token = 0;    // handed back when the last messages that it sends and awaits have arrived
 };
 struct RingPlace {
   std::uint32_t ring = 0;
-  std::uint32_t edge = 0;
+  std::uint32_t member = 0;
 };
 
 class TransferListener {
@@ -107,15 +112,15 @@ class NetworkModel {
   // How long a transfer takes, whenever it starts and whatever else is in flight; empty: that depends on the others.
   [[nodiscard]] virtual std::optional<Duration> time_alone(const Transfer&) { return std::nullopt; }
 
-  // The messages of a ring of that many members (at least two), which wait for each other within the network. Members
-  // are numbered in the order of the ring. Each of them is started once; when all have been notified, the ring's number
-  // may be that of another one. Empty: the model does not do it.
-  [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(std::uint32_t /*edges*/) { return std::nullopt; }
-  virtual void start_edge(RingPlace, const RingEdge&, TransferListener&) {
+  // The messages of a ring of this shape, which wait for each other within the network; the shape is unchanged as long
+  // as the network exists. Each member is started once; when all have been notified, the ring's number may be that of
+  // another one. Empty: the model does not do it.
+  [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(const RingShape&) { return std::nullopt; }
+  virtual void start_member(RingPlace, const RingMember&, TransferListener&) {
     CHECK(false, "this network model has no rings");
   }
-  // How many messages of an edge have arrived; 0 before it is started. For an open ring.
-  [[nodiscard]] virtual std::uint32_t arrived_in(RingPlace) const { return 0; }
+  // How many messages have arrived over an edge (by its number in the shape) of an open ring; 0 before it is started.
+  [[nodiscard]] virtual std::uint32_t arrived_in(std::uint32_t /*ring*/, std::uint32_t /*edge*/) const { return 0; }
 
   // --- the network changes while bytes are in flight; only for models whose table entry declares it ---
   // From now on a link carries this much; nothing when it is 0. By link id of the router the model was made with.

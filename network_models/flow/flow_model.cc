@@ -40,22 +40,26 @@ void FlowModel::start_coupled(const CoupledTransfer& coupled, TransferListener& 
   expect_end_of_instant();
 }
 
-std::optional<std::uint32_t> FlowModel::open_ring(std::uint32_t edges) {
+std::optional<std::uint32_t> FlowModel::open_ring(const RingShape& shape) {
   if (!batches_.is_fast()) return std::nullopt;
-  return rings_.open(edges);
+  return rings_.open(shape);
 }
 
-void FlowModel::start_edge(RingPlace place, const RingEdge& edge, TransferListener& listener) {
-  const RouteQuery query{.from = edge.from, .to = edge.to, .label = edge.label};
-  const Duration latency = routes_.find(query, 1);
-  const FlowSlot flow = state_.flows.take(edge.repeats);
-  state_.shares.place(flow, routes_.hops());
-  FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, edge.token);
-  row.latency = latency;
-  row.in_ring = true;
-  row.query = query;
-  rings_.start(place, edge, flow);
-  set_out(flow);
+void FlowModel::start_member(RingPlace place, const RingMember& member, TransferListener& listener) {
+  std::vector<FlowSlot> flows;
+  for (const RingEdge& edge : member.edges) {
+    const RouteQuery query{.from = edge.from, .to = edge.to, .nics = edge.nics, .label = edge.label};
+    const Duration latency = routes_.find(query, 1);
+    const FlowSlot flow = state_.flows.take(member.repeats);
+    state_.shares.place(flow, routes_.hops());
+    FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, member.token);
+    row.latency = latency;
+    row.in_ring = true;
+    row.query = query;
+    flows.push_back(flow);
+  }
+  rings_.start(place, member, flows);
+  for (const FlowSlot flow : flows) set_out(flow);
   expect_end_of_instant();
 }
 

@@ -10,7 +10,7 @@
 //
 // Fast-forward: a repeated transfer without other flows on its path repeats itself to the picosecond, so its
 // repetitions are simulated as one *batch* with one end. When another flow enters one of its links, the batch is split
-// at its current position. The same holds for the edges of a ring (flow_rings.h), which wait for each other.
+// at its current position. The same holds for rings (flow_rings.h), whose members wait for each other.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,11 @@ class FlowModel final : public NetworkModel {
 
   void start(const Transfer& transfer, TransferListener& listener) override;
   void start_coupled(const CoupledTransfer& coupled, TransferListener& listener) override;
-  [[nodiscard]] std::optional<std::uint32_t> open_ring(std::uint32_t edges) override;
-  void start_edge(RingPlace place, const RingEdge& edge, TransferListener& listener) override;
-  [[nodiscard]] std::uint32_t arrived_in(RingPlace place) const override { return rings_.arrived_in(place); }
+  [[nodiscard]] std::optional<std::uint32_t> open_ring(const RingShape& shape) override;
+  void start_member(RingPlace place, const RingMember& member, TransferListener& listener) override;
+  [[nodiscard]] std::uint32_t arrived_in(std::uint32_t ring, std::uint32_t edge) const override {
+    return rings_.arrived_in(ring, edge);
+  }
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override {
     moves_.note();  // at the end of the instant, when flows that end now have ended on their old path

@@ -30,6 +30,7 @@ void RingTimeline::begin(TimePoint since, std::uint32_t messages) {
   since_ = since;
   messages_ = messages;
   regular_from_ = 0;
+  uniform_ = std::ranges::all_of(edges_, [](const Edge& edge) { return edge.sizes.size() == 1; });
   for (const Edge& edge : edges_) regular_from_ = std::max(regular_from_, edge.done + (edge.flies ? 1U : 0U));
 }
 
@@ -44,26 +45,30 @@ void RingTimeline::restart(Walk& walk) const {
 
 // The next message of all edges.
 void RingTimeline::take_message(Walk& walk) const {
-  TimePoint before = walk.arrived.back();
-  for (std::size_t i = 0; i < edges_.size(); ++i) {
-    const Edge& edge = edges_[i];
-    const TimePoint own = walk.arrived[i];
-    if (walk.message > edge.done || (walk.message == edge.done && !edge.flies)) {
-      const Bytes size = size_of(edge, walk.message);
-      Walk::Known& known = walk.known[i];
-      if (known.size != size) known = {.size = size, .time = edge.latency + moving_time_of(edge, walk.message)};
-      walk.left[i] = std::max(own, before);
-      walk.arrives[i] = walk.left[i] + known.time;
-    } else {
-      walk.arrives[i] = walk.message == edge.done ? edge.arrives : since_;
+  for (std::uint32_t member = 0; member < shape_->members(); ++member) {
+    TimePoint begins = since_;
+    for (const std::uint32_t edge : shape_->awaited_by(member)) begins = std::max(begins, walk.arrived[edge]);
+    for (std::uint32_t edge = shape_->first_edge(member); edge < shape_->end_edge(member); ++edge) {
+      walk.arrives[edge] = take_edge(edge, begins, walk);
     }
-    before = own;
   }
+}
+
+// When the edge's next message arrives, if it leaves then or left before `since`.
+TimePoint RingTimeline::take_edge(std::uint32_t number, TimePoint begins, Walk& walk) const {
+  const Edge& edge = edges_[number];
+  if (walk.message < edge.done) return since_;
+  if (walk.message == edge.done && edge.flies) return edge.arrives;
+  const Bytes size = size_of(edge, walk.message);
+  Walk::Known& known = walk.known[number];
+  if (known.size != size) known = {.size = size, .time = edge.latency + moving_time_of(edge, walk.message)};
+  walk.left[number] = begins;
+  return begins + known.time;
 }
 
 // To the last of the messages that arrive until then, if all edges move on by the same time with each.
 void RingTimeline::skip_equal(TimePoint until, Walk& walk) const {
-  if (walk.message <= regular_from_ || walk.message + 1 >= messages_ || edges_.front().sizes.size() > 1) return;
+  if (walk.message <= regular_from_ || walk.message + 1 >= messages_ || !uniform_) return;
   const Duration step = walk.arrives.front() - walk.arrived.front();
   if (step <= Duration()) return;
   for (std::size_t i = 1; i < edges_.size(); ++i) {

@@ -1,8 +1,8 @@
 // The messages of an undisturbed ring, one after another: when each arrives if no other flow uses its links.
 //
-// Message k of an edge leaves at max(A(k-1), A'(k-1)), where A are the arrivals of its own messages and A' those of the
-// edge before it, and takes its latency and its bytes at the rate of the edge's links: a recursion of maxima and sums,
-// in whole picoseconds. When all edges have moved on by the same time with a message, they do with all that follow (the
+// Message k of a member's edges leaves when the last of messages k-1 has arrived that it sends and awaits (RingShape),
+// and takes its latency and its bytes at the rate of the edge's links: a recursion of maxima and sums, in whole
+// picoseconds. When all edges have moved on by the same time with a message, they do with all that follow (the
 // recursion is linear over max and plus: Baccelli, Cohen, Olsder and Quadrat, "Synchronization and Linearity", 1992,
 // section 3.7), and these are skipped.
 #pragma once
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/ports/ring_shape.h"
 
 namespace ringwright::network_models {
 
@@ -48,7 +49,12 @@ class RingTimeline {
     std::vector<Position> positions;
   };
 
-  // In the order of the ring.
+  // Edges as in the shape, which outlives this; none has begun.
+  void reset(const RingShape& shape) {
+    shape_ = &shape;
+    edges_.assign(shape.edges(), {});
+  }
+  [[nodiscard]] const RingShape& shape() const { return *shape_; }
   [[nodiscard]] std::vector<Edge>& edges() { return edges_; }
   [[nodiscard]] const std::vector<Edge>& edges() const { return edges_; }
   // The state of all edges is that of this moment; each has that many messages.
@@ -76,12 +82,15 @@ class RingTimeline {
  private:
   void restart(Walk& walk) const;
   void take_message(Walk& walk) const;
+  [[nodiscard]] TimePoint take_edge(std::uint32_t number, TimePoint begins, Walk& walk) const;
   void skip_equal(TimePoint until, Walk& walk) const;
 
+  const RingShape* shape_ = nullptr;
   std::vector<Edge> edges_;
   TimePoint since_;
   std::uint32_t messages_ = 0;
   std::uint32_t regular_from_ = 0;  // no message from this one on was on its way at `since`
+  bool uniform_ = false;            // all messages of an edge have the same size
 };
 
 }  // namespace ringwright::network_models

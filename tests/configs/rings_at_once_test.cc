@@ -24,7 +24,7 @@ struct Job {
 };
 
 std::string text_of(const Job& job) {
-  return std::string(kTinyModel) + "training: {global_batch: 32" + job.training + "}\nparallel: {" + job.parallel +
+  return std::string(kTinyModel) + "training: {global_batch: 64" + job.training + "}\nparallel: {" + job.parallel +
          "}\ncluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, "
          "leaf: {ports: 4}, spine: {ports: 16}, routing: {policy: " +
          job.routing + "}}}\nsimulate: {network: flow, seed: 3}\n" + job.rest;
@@ -91,6 +91,22 @@ TEST(RingsAtOnce, AreExactWithHashedRoutes) {
 TEST(RingsAtOnce, AreExactWhereMessagesShareTheirLinks) {
   expect_exact({"", "tp: 2, pp: 4, dp: auto, zero: {stage: 2, overlap_grad_reduce: true}", "d_mod_k", ""});
   expect_exact({"", "tp: 2, pp: 4, dp: auto, zero: {stage: 2, overlap_grad_reduce: true}", "static", ""});
+}
+
+// One ring for each rail: a member sends to its neighbour in the host and to the next host in every step.
+TEST(RingsAtOnce, AreExactWithARingOnEachRail) {
+  const std::string on_rails = "collectives: {dp: {algorithm: rail_rings}}\n";
+  EXPECT_GT(expect_exact({"", "dp: auto, zero: {stage: 3}", "static", on_rails}), 0.9);
+  expect_exact({"", "dp: auto, zero: {stage: 3}", "ecmp", on_rails});  // hashed onto links of each other
+  EXPECT_GT(expect_exact({"", "tp: 2, pp: 4, dp: auto", "d_mod_k", on_rails}), 0.5);
+  expect_exact({"", "dp: auto, zero: {stage: 3}", "static", on_rails + "faults: [{node: 3, compute_scale: 0.9}]\n"});
+}
+
+// As many rings as NCCL's search finds, several of which take the same links.
+TEST(RingsAtOnce, AreExactWithTheRingsOfTheLibrary) {
+  const std::string plan = "collectives: {tuner: nccl}\n";
+  expect_exact({"", "dp: auto, zero: {stage: 3}", "static", plan});
+  expect_exact({"", "tp: 2, pp: 4, dp: auto, zero: {stage: 1}", "ecmp", plan});
 }
 
 TEST(RingsAtOnce, AreExactWithASlowHost) {

@@ -37,6 +37,7 @@ const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& c
                            .steps = algorithm.steps(call),
                            .uniform = algorithm.uniform_steps(call),
                            .ring = algorithm.ring_steps(call),
+                           .repeats_edges = RingCalls::repeats_edges(algorithm, call),
                            .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()})
       .first->second;
 }
@@ -91,14 +92,19 @@ void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   call.step = 0;
   const bool of_network = costs_.free() && job_.clocks == nullptr && call.steps > 1;
   if (of_network && choice.uniform && among_equals(call, *choice.uniform)) return start_batch(slot, *choice.uniform);
-  if (of_network && choice.ring && start_ring(slot, *choice.ring)) return;
+  if (of_network && choice.repeats_edges && start_ring(slot, choice)) return;
   enter_steps(slot);
 }
 
-// All steps as one edge of a ring, which waits for the others within the network.
-bool CollectivePlayer::start_ring(std::uint32_t slot, const RingSteps& ring) {
+// All steps as a member of a ring, which waits for the others within the network.
+bool CollectivePlayer::start_ring(std::uint32_t slot, const Choice& choice) {
   Call& call = calls_[slot];
-  call.ring = rings_.start({.request = call.request, .ring = ring, .steps = call.steps, .token = make_token(slot, 0)},
+  call.ring = rings_.start({.request = call.request,
+                            .call = call.call,
+                            .algorithm = *choice.algorithm,
+                            .ring = choice.ring,
+                            .steps = call.steps,
+                            .token = make_token(slot, 0)},
                            *this);
   return call.ring.has_value();
 }
@@ -257,7 +263,7 @@ bool CollectivePlayer::has_arrived(ClassId sender, const Call& receiver, int sen
   const auto slot = find_active(sender, request.dimension, request.sequence);
   if (!slot) return false;
   const Call& call = calls_[*slot];
-  if (call.ring) return static_cast<int>(job_.network.arrived_in(*call.ring)) > receiver.step;
+  if (call.ring) return arrived_over(call, send) > receiver.step;
   if (call.step != receiver.step) return call.step > receiver.step;
   // When a call enters a step, its own earlier `arrived` is cleared before anyone reads it.
   const auto index = static_cast<std::size_t>(send);
@@ -341,15 +347,24 @@ std::string CollectivePlayer::waits_for(ClassId rank_class, std::uint32_t task) 
   return {};
 }
 
-// A call that the network moves, with the step that it is in: that of its last message until the message of the member
-// before has arrived too.
+// How many messages of a call that the network moves have arrived over an edge.
+int CollectivePlayer::arrived_over(const Call& call, int send) const {
+  return static_cast<int>(
+      job_.network.arrived_in(call.ring->ring, call.ring->first_edge + static_cast<std::uint32_t>(send)));
+}
+
+// A call that the network moves, with the step that it is in: that of its last messages until those that it awaits have
+// arrived too.
 CollectivePlayer::Call CollectivePlayer::in_steps(Call call) const {
-  const int arrived = static_cast<int>(job_.network.arrived_in(*call.ring));
+  call.algorithm->step(call.call, call.member, 0, call.now);
+  int arrived = call.steps;
+  for (int send = 0; send < std::ssize(call.now.sends); ++send) arrived = std::min(arrived, arrived_over(call, send));
   call.step = std::max(arrived - 1, 0);
-  call.algorithm->step(call.call, call.member, call.step, call.now);
-  const auto& await = call.now.awaits.front();
-  const ClassId before = job_.class_of_member(call.request.rank_class, call.request.dimension, await.peer);
-  if (arrived > 0 && arrived < call.steps && has_arrived(before, call, await.send)) ++call.step;
+  const auto has_come = [&](const CollectiveAwait& await) {
+    return has_arrived(job_.class_of_member(call.request.rank_class, call.request.dimension, await.peer), call,
+                       await.send);
+  };
+  if (arrived > 0 && arrived < call.steps && std::ranges::all_of(call.now.awaits, has_come)) ++call.step;
   return call;
 }
 

@@ -55,7 +55,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     bool reduces_pending = false;  // the data received in the step is still being added
     bool active = false;
     bool booked = false;  // the ledger counts it: all members have joined
-    std::optional<RingPlace> ring;  // the network goes through the steps
+    std::optional<RingCalls::Edges> ring;  // the network goes through the steps
     std::vector<bool> arrived;  // by send of the current step
     CollectiveStep now;
   };
@@ -71,6 +71,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     int steps;
     std::optional<UniformSteps> uniform;
     std::optional<RingSteps> ring;
+    bool repeats_edges;  // in all steps
     Duration overhead;
   };
 
@@ -89,13 +90,14 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   [[nodiscard]] Duration time_to_reduce(const Call& call) const;
   bool begin_reducing(std::uint32_t slot);
   void start_batch(std::uint32_t slot, const UniformSteps& uniform);
-  bool start_ring(std::uint32_t slot, const RingSteps& ring);
+  bool start_ring(std::uint32_t slot, const Choice& choice);
   [[nodiscard]] bool among_equals(const Call& call, const UniformSteps& uniform) const;
   void try_advance(std::uint32_t slot);
   void finish(std::uint32_t slot);
   void notify_peer(const Call& sender, int send);
   [[nodiscard]] bool has_arrived(ClassId sender, const Call& receiver, int send) const;
   [[nodiscard]] std::uint64_t identity(const Call& call) const;
+  [[nodiscard]] int arrived_over(const Call& call, int send) const;
   [[nodiscard]] Call in_steps(Call call) const;
   [[nodiscard]] std::string describe_wait(const Call& call) const;
   void join(std::uint32_t slot);

@@ -7,20 +7,51 @@
 namespace ringwright {
 namespace {
 
-int position_in(const RingSteps& ring, int member) {
-  return static_cast<int>(std::ranges::find(ring.members, member) - ring.members.begin());
-}
+// Of messages whose sizes differ from step to step: 32 MiB.
+constexpr std::size_t kMostListedSizes = std::size_t{1} << 22U;
 
 std::size_t wrapped(int value, std::size_t modulus) {
   const auto n = static_cast<int>(modulus);
   return static_cast<std::size_t>((value % n + n) % n);
 }
 
-Bytes bytes_sent(const RingSteps& ring, int position, int steps) {
-  if (ring.sizes.size() == 1) return ring.sizes.front() * steps;
+std::uint32_t first_size(const RingSteps& ring, int member) {
+  const auto position = static_cast<int>(std::ranges::find(ring.members, member) - ring.members.begin());
+  return static_cast<std::uint32_t>(wrapped(position + ring.shift, ring.sizes.size()));
+}
+
+Bytes bytes_sent(const RingEdge& edge, int steps) {
+  if (edge.sizes.size() == 1) return edge.sizes.front() * steps;
   Bytes sent;
-  for (int step = 0; step < steps; ++step) sent += ring.sizes[wrapped(position + ring.shift - step, ring.sizes.size())];
+  for (int step = 0; step < steps; ++step) {
+    sent += edge.sizes[wrapped(static_cast<int>(edge.first) - step, edge.sizes.size())];
+  }
   return sent;
+}
+
+// Then the messages of all steps that send over the same edges have the same sizes.
+bool has_equal_pieces(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  const Bytes first = algorithm.piece_size(call, 0);
+  for (int piece = algorithm.pieces(call) - 1; piece > 0; --piece) {
+    if (algorithm.piece_size(call, piece) != first) return false;
+  }
+  return true;
+}
+
+bool is_same_but_for_sizes(const CollectiveStep& a, const CollectiveStep& b) {
+  const auto same_send = [](const CollectiveSend& x, const CollectiveSend& y) {
+    return x.peer == y.peer && x.route_kind == y.route_kind && x.nics == y.nics;
+  };
+  const auto same_await = [](const CollectiveAwait& x, const CollectiveAwait& y) {
+    return x.peer == y.peer && x.send == y.send;
+  };
+  return a.await_everyone == b.await_everyone && std::ranges::equal(a.sends, b.sends, same_send) &&
+         std::ranges::equal(a.awaits, b.awaits, same_await);
+}
+
+bool sends_to_peers(const CollectiveStep& step) {
+  const auto whole = [](const CollectiveSend& send) { return send.route_kind == RouteKind::kWhole; };
+  return !step.await_everyone && !step.sends.empty() && std::ranges::all_of(step.sends, whole);
 }
 
 }  // namespace
@@ -34,42 +65,37 @@ RingCalls::RingCalls(PlayedJob& job, GroupRoster& roster)
   }
 }
 
-std::optional<RingPlace> RingCalls::start(const Call& call, TransferListener& listener) {
+bool RingCalls::repeats_edges(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  const int steps = algorithm.steps(call);
+  return steps > 1 && algorithm.same_until(call, 0) >= steps;
+}
+
+std::optional<RingCalls::Edges> RingCalls::start(const Call& call, TransferListener& listener) {
   const CollectiveRequest& request = call.request;
   const Seat& seat = seat_of(call);
-  if (seat.edges == 0) return std::nullopt;
+  if (!seat.group->shape) return std::nullopt;
   const std::optional<std::uint32_t> ring = join(seat, request.sequence);
   if (!ring) return std::nullopt;
-  const RingPlace place{.ring = *ring, .edge = seat.edge};
   job_.sent[request.rank_class.index()][request.dimension.index()] += seat.sent;
-  job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps);
-  const std::size_t next = wrapped(seat.position + 1, call.ring.members.size());
-  const auto& group = job_.group_of(request.rank_class, request.dimension);
-  const std::size_t first = wrapped(seat.position + call.ring.shift, call.ring.sizes.size());
-  job_.network.start_edge(place,
-                          {.from = job_.rank_of(request.rank_class),
-                           .to = group[static_cast<std::size_t>(call.ring.members[next])],
-                           .label = collective_label(request.dimension),
-                           .sizes = call.ring.sizes,
-                           .first = static_cast<std::uint32_t>(first),
-                           .repeats = static_cast<std::uint32_t>(call.steps),
-                           .token = call.token},
-                          listener);
-  return place;
+  job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps) * seat.edges.size();
+  job_.network.start_member(
+      {.ring = *ring, .member = seat.member},
+      {.edges = seat.edges, .repeats = static_cast<std::uint32_t>(call.steps), .token = call.token}, listener);
+  return Edges{.ring = *ring, .first_edge = seat.group->shape->first_edge(seat.member)};
 }
 
 // The ring of this call; the first member opens it. None of them ends before all have started.
 std::optional<std::uint32_t> RingCalls::join(const Seat& seat, std::uint64_t sequence) {
-  std::vector<Open>& open = open_[seat.group];
+  std::vector<Open>& open = seat.group->open;
   auto found = std::ranges::find(open, sequence, &Open::sequence);
   if (found == open.end()) {
-    const std::optional<std::uint32_t> ring = job_.network.open_ring(seat.edges);
+    const std::optional<std::uint32_t> ring = job_.network.open_ring(*seat.group->shape);
     if (!ring) return std::nullopt;
     open.push_back({.sequence = sequence, .ring = *ring});
     found = open.end() - 1;
   }
   const std::uint32_t ring = found->ring;
-  if (++found->started == seat.edges) open.erase(found);
+  if (++found->started == seat.group->shape->members()) open.erase(found);
   return ring;
 }
 
@@ -83,46 +109,105 @@ const RingCalls::Seat& RingCalls::seat_of(const Call& call) {
 }
 
 void RingCalls::seat_group(const Call& call) {
-  const DimensionId dimension = call.request.dimension;
-  const std::span<const ClassId> classes = roster_.classes_of_group(call.request.rank_class, dimension);
-  const std::vector<ClassId> order = classes_along(call, classes.front());
-  bool in_order = order.size() > 1;
-  for (std::size_t edge = 0; edge < order.size() && in_order; ++edge) {
-    std::vector<ClassId> expected = order;
-    std::rotate(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(edge), expected.end());
-    in_order = classes_along(call, order[edge]) == expected;
-  }
-  open_.emplace_back();
-  for (const ClassId c : classes) {
-    const int position = position_in(call.ring, job_.index_in_group(c, dimension));
+  const std::vector<Candidate> members = candidates_along(call);
+  Group& group = groups_.emplace_back();
+  group.shape = shape_of(call, members);
+  const bool equal = group.shape && has_equal_pieces(call.algorithm, call.call);
+  const auto sizes = equal ? std::size_t{1} : static_cast<std::size_t>(call.steps);
+  for (const Candidate& member : members) {
     Seat seat{.spec = first_equal_[call.request.spec],
-              .group = static_cast<std::uint32_t>(open_.size() - 1),
-              .position = position};
-    if (in_order) {
-      seat.edge = static_cast<std::uint32_t>(std::ranges::find(order, c) - order.begin());
-      seat.edges = static_cast<std::uint32_t>(order.size());
-      seat.sent = bytes_sent(call.ring, position, call.steps);
-    }
-    seats(c, dimension).push_back(seat);
+              .group = &group,
+              .member = static_cast<std::uint32_t>(&member - members.data()),
+              .edges = {},
+              .sent = {}};
+    if (group.shape && !add_edges(call, member, sizes, seat)) group.shape.reset();
+    seats(member.rank_class, call.request.dimension).push_back(std::move(seat));
   }
 }
 
-// The classes of the group of the class's representative along the ring, from itself on, each once; none if they do not
-// follow each other in the same order all around.
-std::vector<ClassId> RingCalls::classes_along(const Call& call, ClassId c) const {
+// The classes of the group, each followed by the one that it sends to first: along a ring where there is one.
+std::vector<RingCalls::Candidate> RingCalls::candidates_along(const Call& call) const {
   const DimensionId dimension = call.request.dimension;
-  const std::vector<int>& members = call.ring.members;
-  const int position = position_in(call.ring, job_.index_in_group(c, dimension));
-  const auto class_at = [&](std::size_t offset) {
-    const std::size_t at = wrapped(position + static_cast<int>(offset), members.size());
-    return job_.class_of_member(c, dimension, members[at]);
-  };
-  std::vector<ClassId> along = {c};
-  while (along.size() < members.size() && class_at(along.size()) != c) along.push_back(class_at(along.size()));
-  for (std::size_t offset = 0; offset < members.size(); ++offset) {
-    if (members.size() % along.size() != 0 || class_at(offset) != along[offset % along.size()]) return {};
+  std::map<ClassId, bool> is_among;
+  const std::span<const ClassId> classes = roster_.classes_of_group(call.request.rank_class, dimension);
+  std::vector<Candidate> along;
+  for (const ClassId start : classes) {
+    ClassId c = start;
+    while (!std::exchange(is_among[c], true)) {
+      Candidate& next = along.emplace_back(Candidate{.rank_class = c, .index = job_.index_in_group(c, dimension),
+                                                     .step = {}});
+      call.algorithm.step(call.call, next.index, 0, next.step);
+      if (!next.step.sends.empty()) c = job_.class_of_member(c, dimension, next.step.sends.front().peer);
+    }
   }
   return along;
+}
+
+// None: a member sends to a switch, or awaits more than messages of its group.
+std::optional<RingShape> RingCalls::shape_of(const Call& call, std::span<const Candidate> members) const {
+  const DimensionId dimension = call.request.dimension;
+  const std::uint32_t layout = job_.layout_of(call.request.rank_class, dimension);
+  std::map<ClassId, std::pair<std::uint32_t, std::size_t>> edges_of;  // the first, and how many
+  std::uint32_t edges = 0;
+  for (const Candidate& member : members) {
+    if (!sends_to_peers(member.step) || job_.layout_of(member.rank_class, dimension) != layout) return std::nullopt;
+    edges_of[member.rank_class] = {edges, member.step.sends.size()};
+    edges += static_cast<std::uint32_t>(member.step.sends.size());
+  }
+  std::vector<RingShape::Member> waits;
+  for (const Candidate& member : members) {
+    RingShape::Member& waiting = waits.emplace_back();
+    waiting.edges = static_cast<std::uint32_t>(member.step.sends.size());
+    for (const CollectiveAwait& await : member.step.awaits) {
+      const auto of = edges_of.find(job_.class_of_member(member.rank_class, dimension, await.peer));
+      if (of == edges_of.end() || static_cast<std::size_t>(await.send) >= of->second.second) return std::nullopt;
+      waiting.awaits.push_back(of->second.first + static_cast<std::uint32_t>(await.send));
+    }
+  }
+  return RingShape(waits);
+}
+
+// False: the member's steps differ by more than sizes, or these are too many to list.
+bool RingCalls::add_edges(const Call& call, const Candidate& member, std::size_t sizes, Seat& seat) {
+  const DimensionId dimension = call.request.dimension;
+  const std::vector<RankId>& group = job_.group_of(member.rank_class, dimension);
+  for (const CollectiveSend& send : member.step.sends) {
+    seat.edges.push_back({.from = job_.rank_of(member.rank_class),
+                          .to = group[static_cast<std::size_t>(send.peer)],
+                          .nics = send.nics,
+                          .label = collective_label(dimension),
+                          .sizes = {},
+                          .first = 0});
+  }
+  if (call.ring && seat.edges.size() == 1) {
+    seat.edges.front().sizes = call.ring->sizes;
+    seat.edges.front().first = first_size(*call.ring, member.index);
+  } else if (!find_sizes(call, member, sizes, seat.edges)) {
+    return false;
+  }
+  for (const RingEdge& edge : seat.edges) seat.sent += bytes_sent(edge, call.steps);
+  return true;
+}
+
+// Those of so many steps.
+bool RingCalls::find_sizes(const Call& call, const Candidate& member, std::size_t steps,
+                           std::vector<RingEdge>& edges) {
+  const std::size_t first = sizes_.size();
+  for (const CollectiveSend& send : member.step.sends) sizes_.emplace_back(steps, send.size);
+  CollectiveStep step;
+  for (std::size_t index = 1; index < steps; ++index) {
+    call.algorithm.step(call.call, member.index, static_cast<int>(index), step);
+    if (!is_same_but_for_sizes(step, member.step)) return false;
+    // Message k has sizes[(first - k) modulo their number], with first = 0.
+    for (std::size_t j = 0; j < edges.size(); ++j) sizes_[first + j][steps - index] = step.sends[j].size;
+  }
+  for (std::size_t j = 0; j < edges.size(); ++j) {
+    std::vector<Bytes>& sizes = sizes_[first + j];
+    if (std::ranges::count(sizes, sizes.front()) == std::ssize(sizes)) sizes.resize(1);
+    listed_ += sizes.size();
+    edges[j].sizes = sizes;
+  }
+  return listed_ <= kMostListedSizes;
 }
 
 }  // namespace ringwright

@@ -1,10 +1,10 @@
-// Calls whose steps are those of a ring, given to the network as one: it moves the messages of all members by itself,
-// and reports the end of each member's.
+// Calls whose members send over the same edges in all steps, given to the network as a ring or several at once: it
+// moves the messages of all members by itself, and reports the end of each member's.
 //
-// Where ranks are folded, an edge is a class: the classes of a group follow each other along the ring in a fixed order,
-// once or several times around.
+// Where ranks are folded, a member is a class, and sends and awaits what its representative does.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -25,28 +25,47 @@ class RingCalls {
 
   struct Call {
     const CollectiveRequest& request;
-    const RingSteps& ring;  // of all calls with the request's specification and layout; unchanged
+    const CollectiveCall& call;
+    const CollectiveAlgorithm& algorithm;
+    const std::optional<RingSteps>& ring;  // of all calls with the request's specification and layout; unchanged
     int steps = 0;
     std::uint64_t token = 0;
   };
-  // A member begins its first step. Empty: the network does not move rings, or the classes of the group follow each
-  // other in no fixed order; that is the same for all members.
-  [[nodiscard]] std::optional<RingPlace> start(const Call& call, TransferListener& listener);
+  // Where a member's messages are: send number j is over the network's edge number first_edge + j of this ring.
+  struct Edges {
+    std::uint32_t ring = 0;
+    std::uint32_t first_edge = 0;
+  };
+  // Whether all steps send over the same edges, so that start() may be asked.
+  [[nodiscard]] static bool repeats_edges(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
+  // A member begins its first step. Empty: the network does not move rings, or the steps differ by more than the sizes
+  // of messages; that is the same for all members.
+  [[nodiscard]] std::optional<Edges> start(const Call& call, TransferListener& listener);
 
  private:
-  // A class among those of its group, in the order of one ring.
-  struct Seat {
-    std::uint32_t spec = 0;  // the first equal one
-    std::uint32_t edge = 0;
-    std::uint32_t edges = 0;  // 0: no ring
-    std::uint32_t group = 0;  // index into open_
-    int position = 0;         // in the ring of its representative's group
-    Bytes sent;               // in one call
-  };
+  // Members of calls with one specification, among the same classes.
   struct Open {
     std::uint64_t sequence = 0;
     std::uint32_t ring = 0;
     std::uint32_t started = 0;  // members
+  };
+  struct Group {
+    std::optional<RingShape> shape;  // none: no ring
+    std::vector<Open> open;
+  };
+  // A class among those of its group.
+  struct Seat {
+    std::uint32_t spec = 0;  // the first equal one
+    Group* group = nullptr;
+    std::uint32_t member = 0;  // in the group's shape
+    std::vector<RingEdge> edges;
+    Bytes sent;  // in one call
+  };
+  // A class whose first step is known.
+  struct Candidate {
+    ClassId rank_class;
+    int index = 0;  // of its representative in the group
+    CollectiveStep step;
   };
 
   [[nodiscard]] std::vector<Seat>& seats(ClassId c, DimensionId dimension) {
@@ -54,14 +73,20 @@ class RingCalls {
   }
   [[nodiscard]] const Seat& seat_of(const Call& call);
   void seat_group(const Call& call);
-  [[nodiscard]] std::vector<ClassId> classes_along(const Call& call, ClassId c) const;
+  [[nodiscard]] std::vector<Candidate> candidates_along(const Call& call) const;
+  [[nodiscard]] std::optional<RingShape> shape_of(const Call& call, std::span<const Candidate> members) const;
+  [[nodiscard]] bool add_edges(const Call& call, const Candidate& member, std::size_t sizes, Seat& seat);
+  [[nodiscard]] bool find_sizes(const Call& call, const Candidate& member, std::size_t steps,
+                                std::vector<RingEdge>& edges);
   [[nodiscard]] std::optional<std::uint32_t> join(const Seat& seat, std::uint64_t sequence);
 
   PlayedJob& job_;
   GroupRoster& roster_;
   std::vector<std::uint32_t> first_equal_;  // by specification: programs may have equal ones of their own
   std::vector<std::vector<Seat>> seats_;  // by class and dimension: each specification once
-  std::deque<std::vector<Open>> open_;    // by group
+  std::deque<Group> groups_;
+  std::deque<std::vector<Bytes>> sizes_;  // of edges whose messages differ from those of all others
+  std::size_t listed_ = 0;                // sizes in all of these
 };
 
 }  // namespace ringwright

@@ -1,0 +1,53 @@
+#include "network_models/flow/ring_in_flight.h"
+
+#include <algorithm>
+
+namespace ringwright::network_models {
+
+void RingInFlight::reset(const RingShape& shape) {
+  timeline.reset(shape);
+  edges.assign(shape.edges(), {});
+  members.assign(shape.members(), {});
+  started = over = hindered = 0;
+  at_once = overlaps = false;
+}
+
+void RingInFlight::enter_step(std::uint32_t member, std::uint32_t step) {
+  const auto on_its_way = [&](std::uint32_t edge) { return timeline.edges()[edge].done <= step; };
+  members[member].step = step;
+  members[member].pending =
+      static_cast<std::uint32_t>(std::ranges::count_if(timeline.shape().awaited_by(member), on_its_way));
+}
+
+RingInFlight::Flight RingInFlight::flight(std::uint32_t edge, const RingTimeline::Position& position,
+                                          TimePoint now) const {
+  if (!position.flies) return {};
+  const RingTimeline::Edge& timed = timeline.edges()[edge];
+  TimePoint since = position.left + timed.latency;
+  if (position.done == timed.done && timed.flies) since = edges[edge].moved ? timeline.since() : edges[edge].due;
+  return {.moves = since <= now, .since = since};
+}
+
+RingTimeline::Work RingInFlight::work_of(std::uint32_t edge, std::uint32_t done) const {
+  const RingTimeline::Edge& timed = timeline.edges()[edge];
+  RingTimeline::Work work = RingTimeline::work_of(timed, done);
+  if (edges[edge].moved && done > timed.done) {
+    work.busy += timed.arrives - timeline.since() - RingTimeline::moving_time_of(timed, timed.done);
+  }
+  return work;
+}
+
+RingInFlight::Carried RingInFlight::carried(std::uint32_t edge, const RingTimeline::Position& position,
+                                            const FlowRow& row, TimePoint now) const {
+  const RingTimeline::Edge& timed = timeline.edges()[edge];
+  const RingTimeline::Work work = work_of(edge, position.done);
+  Carried carried{.bytes = static_cast<double>(work.bytes.count()), .busy = work.busy};
+  const Flight message = flight(edge, position, now);
+  if (!message.moves) return carried;
+  const bool was_moving = position.done == timed.done && timed.flies && edges[edge].moved;
+  carried.bytes += was_moving ? row.bytes - row.remaining_at(now) : timed.rate * to_seconds(now - message.since);
+  carried.busy += now - message.since;
+  return carried;
+}
+
+}  // namespace ringwright::network_models
