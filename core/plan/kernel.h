@@ -40,6 +40,10 @@ enum class GemmRole { kForward, kDgrad, kWgrad };
 
 enum class AttentionMask { kNone, kCausal };
 
+// How the host issues a kernel: as an operator of the framework; as one turn of a loop, as a library's or that over a
+// list of tensors; or together with another kernel, which has the host's time of both.
+enum class KernelIssue { kOperator, kLoop, kTogether };
+
 struct Kernel {
   KernelFamily family = KernelFamily::kGemm;
   std::string name;              // "qkv", "mlp up dgrad": what a profile would call it
@@ -58,6 +62,7 @@ struct Kernel {
   int share_of = 1;
   bool host_reads = false;       // the host waits for its result before it issues the next kernel
   bool host_paced = false;       // the host issues it after such a wait, with no lead over the device
+  KernelIssue issue = KernelIssue::kOperator;
 };
 
 // The kernel of which this one is a share.

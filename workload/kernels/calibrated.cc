@@ -97,7 +97,8 @@ class Calibrated final : public ComputeModel {
     return share(contention).of_blocks(kernel, duration_under(kernel, contention));
   }
   [[nodiscard]] Duration issue_time(const Kernel& kernel) const override {
-    if (pace_.host != HostPace::kIssues) return Duration(0);
+    if (pace_.host != HostPace::kIssues || kernel.issue == KernelIssue::kTogether) return Duration(0);
+    if (kernel.issue == KernelIssue::kLoop) return from_seconds(gpu_.kernels[KernelConstant::kGroupedIssue]);
     return (pace_.issue + from_seconds(library_issue_seconds(kernel, gpu_))) / kernel.share_of;
   }
   // A collective's kernel is issued like any other.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/options/stage3_options.h"
 #include "workload/options/training_options.h"
 
 namespace ringwright::workload {
@@ -125,18 +126,6 @@ void read_reduction(ConfigMap& zero, ParallelOptions& options) {
       every == "microbatch_group" ? GradientReduction::kMicrobatchGroup : GradientReduction::kMicrobatch;
 }
 
-void read_stage_3(ConfigMap& zero, ShardingOptions& sharding) {
-  sharding.prefetch =
-      elements(zero, "stage3_prefetch_bucket_size", "parameter elements gathered ahead of their use", 50'000'000);
-  sharding.persistence_threshold = elements(
-      zero, "stage3_param_persistence_threshold", "tensors with fewer elements are never sharded", 100'000);
-  sharding.max_live = elements(zero, "stage3_max_live_parameters",
-                               "limit of gathered elements at which prefetching stops", 1'000'000'000);
-  sharding.max_reuse_distance =
-      elements(zero, "stage3_max_reuse_distance",
-               "a layer that is used again within that many elements is not released", 1'000'000'000);
-}
-
 void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& options, ShardingOptions& sharding) {
   const std::int64_t mics = zero.integer({.name = "mics_shard_size",
                                           .doc = "MiCS: ranks that share one copy of the state; -1: all",
@@ -178,8 +167,8 @@ void read_zero_pp(ConfigMap& zero, const World& world, const ParallelOptions& op
 void warn_without_stage_3(ConfigMap& zero) {
   for (const std::string_view key :
        {"stage3_prefetch_bucket_size", "stage3_param_persistence_threshold", "stage3_max_live_parameters",
-        "stage3_max_reuse_distance", "zero_hpz_partition_size", "zero_quantized_weights", "zero_quantized_gradients",
-        "mics_shard_size", "mics_hierarchical_params_gather"}) {
+        "stage3_max_reuse_distance", "gather_calls", "zero_hpz_partition_size", "zero_quantized_weights",
+        "zero_quantized_gradients", "mics_shard_size", "mics_hierarchical_params_gather"}) {
     if (zero.has(key)) sharding_without_effect(zero, key, "without zero.stage 3 parameters are not sharded");
   }
 }
@@ -242,6 +231,7 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   ShardingOptions& sharding = options.sharding;
   read_stage_3(zero, sharding);
   read_zero_pp(zero, context.world, options, sharding);
+  check_gather_calls(zero, sharding);
   warn_zero(zero, options);
   if (options.zero_stage == 3) {
     sharding.parameters = options.replicas() > 1;

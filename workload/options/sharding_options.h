@@ -18,6 +18,10 @@ enum class BackwardPrefetch { kNone, kPost, kPre };
 // after consecutive microbatches of a chunk (microbatch_group_size_per_vp_stage); or after each.
 enum class GradientReduction { kLastMicrobatch, kMicrobatchGroup, kMicrobatch };
 
+// What one call gathers in ZeRO-3: a layer; a weight; or a weight, waited for by the host, into a list of all ranks'
+// parts.
+enum class GatherCalls { kLayers, kWeights, kLists };
+
 struct ShardingOptions {
   bool parameters = false;  // sharded between uses: ZeRO stage 3, FSDP
   // FSDP gathers embedding and output layer as one root unit and keeps it gathered until the backward pass. Without:
@@ -35,6 +39,7 @@ struct ShardingOptions {
   std::int64_t max_live = INT64_MAX;       // limit of gathered elements
   std::int64_t max_reuse_distance = 0;     // a unit used again within that many elements stays gathered
   bool regathers = false;                  // DeepSpeed: single modules of recomputed layers are released in between
+  GatherCalls gather_calls = GatherCalls::kLayers;
   std::int64_t persistence_threshold = 0;  // smaller tensors are never sharded
   std::int64_t reduce_bucket = 0;          // elements of gradients that are reduced together; 0: unit by unit
   bool reduce_every_microbatch = true;     // off: no_sync, gradients are accumulated unsharded

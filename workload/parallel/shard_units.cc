@@ -1,6 +1,7 @@
 #include "workload/parallel/shard_units.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ringwright::workload {
 namespace {
@@ -32,20 +33,35 @@ void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, std::i
 // are those of single modules, here of tensors: one is released after its recomputation unless it is used again within
 // max_reuse_distance elements, and between its two uses are all later ones, twice (stage3.py,
 // partitioned_param_coordinator.py: __params_to_release).
-std::int64_t regathered_in(const std::vector<std::int64_t>& tensors, std::int64_t max_reuse_distance) {
-  std::int64_t regathered = 0;
+std::vector<std::int64_t> regathered_of(const std::vector<std::int64_t>& tensors, std::int64_t max_reuse_distance) {
+  std::vector<std::int64_t> regathered;
   std::int64_t later = 0;
   for (std::size_t i = tensors.size(); i-- > 0;) {
-    if (2 * later >= max_reuse_distance) regathered += tensors[i];
+    if (2 * later >= max_reuse_distance) regathered.push_back(tensors[i]);
     later += tensors[i];
   }
   return regathered;
+}
+
+std::int64_t sum_of(const std::vector<std::int64_t>& tensors) {
+  return std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+}
+
+std::int64_t padded(std::int64_t elements, int shard) {
+  return (elements + shard - 1) / shard * shard;
+}
+
+std::vector<std::int64_t> calls_of(std::vector<std::int64_t> tensors, const ShardingOptions& options) {
+  if (options.gather_calls == GatherCalls::kLayers && !tensors.empty()) tensors = {sum_of(tensors)};
+  for (std::int64_t& elements : tensors) elements = padded(elements, options.shard);
+  return tensors;
 }
 
 }  // namespace
 
 ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptions& options, UnitsOf of) {
   std::vector<std::vector<std::int64_t>> of_layers;  // sharded tensors, by unit; ends are not recomputed
+  std::vector<std::vector<std::int64_t>> of_ends;
   for (const ModelChunk& part : parts) {
     std::vector<std::size_t>& unit_at = unit_at_.emplace_back();
     std::size_t root = units_.size();
@@ -63,19 +79,21 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
         unit_at.push_back(units_.size() - 1);
       }
       of_layers.resize(units_.size());
-      std::vector<std::int64_t> of_end;
+      of_ends.resize(units_.size());
       add_tensors(part.tensors[point], of, options.persistence_threshold, units_[unit_at.back()],
-                  is_end(kind) ? of_end : of_layers[unit_at.back()]);
+                  (is_end(kind) ? of_ends : of_layers)[unit_at.back()]);
     }
   }
-  const auto padded = [&options](std::int64_t elements) {
-    return (elements + options.shard - 1) / options.shard * options.shard;
-  };
   for (std::size_t i = 0; i < units_.size(); ++i) {
     ShardUnit& unit = units_[i];
-    unit.padded = padded(unit.sharded);
-    unit.padded_gradients = padded(unit.gradients);
-    if (options.regathers) unit.regathered = padded(regathered_in(of_layers[i], options.max_reuse_distance));
+    std::vector<std::int64_t> tensors = of_layers[i];
+    tensors.insert(tensors.end(), of_ends[i].begin(), of_ends[i].end());
+    unit.calls = calls_of(tensors, options);
+    unit.padded = sum_of(unit.calls);
+    unit.padded_gradients = padded(unit.gradients, options.shard);
+    if (!options.regathers) continue;
+    unit.calls_again = calls_of(regathered_of(of_layers[i], options.max_reuse_distance), options);
+    unit.regathered = sum_of(unit.calls_again);
   }
 }
 

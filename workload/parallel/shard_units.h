@@ -2,7 +2,7 @@
 // together.
 //
 // A transformer layer is a unit, as in FSDP's wrapping policies. ZeRO-3 gathers module by module and looks ahead by
-// elements; a whole layer differs only by the first of its gathers.
+// elements; here a layer's weights are gathered one after another before it (gather_calls), or all with one call.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@ struct ShardUnit {
   std::int64_t padded = 0;      // sharded elements, a multiple of the shard group
   std::int64_t regathered = 0;  // of these, between recomputation and backward pass; padded
   std::int64_t padded_gradients = 0;
+  std::vector<std::int64_t> calls;        // the padded elements by call that gathers some of them
+  std::vector<std::int64_t> calls_again;  // the regathered ones
   bool kept = false;  // gathered from a forward pass to the next backward pass
 };
 

@@ -1,8 +1,11 @@
 #include "workload/parallel/sharded.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/base/check.h"
+#include "workload/kernels/gather_kernels.h"
 #include "workload/kernels/optimizer_kernels.h"
 
 namespace ringwright::workload {
@@ -39,8 +42,9 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const ShardUnit& unit = units_.units()[wanted.unit];
   std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
   if (unit.padded == 0) return;
-  const std::int64_t elements = unit.padded + (wanted.pass != Pass::kForward ? unit.regathered : 0);
-  const bool second_copy = channels_.secondary && wanted.pass != Pass::kForward;
+  const bool again = wanted.pass != Pass::kForward;
+  const bool second_copy = channels_.secondary && again;
+  const std::int64_t elements = unit.padded + (again ? unit.regathered : 0);
   const std::vector<TaskIndex> after = host_.fetch_parameters(
       writer, elements / options_.shard, options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
   if (!second_copy && !channels_.shard) {
@@ -48,19 +52,45 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
     gathered = after.front();
     return;
   }
-  const CommStream& channel = second_copy ? *channels_.secondary : *channels_.shard;
-  const std::string label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters");
-  if (!options_.quantized_weights || second_copy) {
-    gathered = writer.collective_after(
-        channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(elements * element_.parameter)}, label, after);
-    return;
+  GatherCall call{.channel = second_copy ? *channels_.secondary : *channels_.shard,
+                  .label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters"),
+                  .quantized = options_.quantized_weights && !second_copy};
+  std::vector<std::int64_t> calls = unit.calls;
+  if (again) calls.insert(calls.end(), unit.calls_again.begin(), unit.calls_again.end());
+  if (options_.gather_calls == GatherCalls::kLayers) calls = {elements};
+  for (const std::int64_t of_call : calls) {
+    call.elements = of_call;
+    gathered = options_.gather_calls == GatherCalls::kLists ? gather_into_list(writer, call, after)
+                                                            : gather(writer, call, after);
   }
-  const SectionId quantize = sections_.add(quantize_weights(sections_.context(), elements / options_.shard));
-  const SectionId restore = sections_.add(restore_weights(sections_.context(), elements));
-  const TaskIndex small = writer.compute_on(channel.stream, quantize, "quantize weights", after);
+}
+
+TaskIndex ShardedParallel::gather(ProgramWriter& writer, const GatherCall& call, const std::vector<TaskIndex>& after) {
+  if (!call.quantized) {
+    return writer.collective_after(
+        call.channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(call.elements * element_.parameter)},
+        call.label, after);
+  }
+  const SectionId quantize = sections_.add(quantize_weights(sections_.context(), call.elements / options_.shard));
+  const SectionId restore = sections_.add(restore_weights(sections_.context(), call.elements));
+  const TaskIndex small = writer.compute_on(call.channel.stream, quantize, "quantize weights", after);
   const TaskIndex all = writer.collective_after(
-      channel, {.kind = CollectiveKind::kAllGather, .bytes = int8_bytes(elements)}, label, {small});
-  gathered = writer.compute_on(channel.stream, restore, "restore weights", {all});
+      call.channel, {.kind = CollectiveKind::kAllGather, .bytes = int8_bytes(call.elements)}, call.label, {small});
+  return writer.compute_on(call.channel.stream, restore, "restore weights", {all});
+}
+
+TaskIndex ShardedParallel::gather_into_list(ProgramWriter& writer, const GatherCall& call,
+                                            std::vector<TaskIndex> after) {
+  const KernelContext& context = sections_.context();
+  const ListedWeight weight{.elements = call.elements, .parts = options_.shard};
+  writer.compute(sections_.add(list_parts(context, weight)));
+  std::ranges::copy(writer.last_computation(), std::back_inserter(after));
+  const TaskIndex all = gather(writer, call, after);
+  writer.compute(sections_.add(issue_part_copies(context, weight)));
+  const TaskIndex copied =
+      writer.compute_on(call.channel.stream, sections_.add(copy_parts(context, weight)), "copy parts", {all});
+  writer.wait(copied);
+  return copied;
 }
 
 void ShardedParallel::enter(ProgramWriter& writer, int chunk, std::size_t point) {
@@ -105,10 +135,20 @@ void ShardedParallel::reduce(ProgramWriter& writer) {
   reduced_.push_back(done);
 }
 
+// Where DeepSpeed all-reduces, it divides before and copies the sums back into the gradients (stage3.py:
+// allreduce_and_copy).
 TaskIndex ShardedParallel::sum(ProgramWriter& writer, std::int64_t padded) {
-  const CollectiveKind kind = options_.all_reduce ? CollectiveKind::kAllReduce : CollectiveKind::kReduceScatter;
-  return writer.collective(*channels_.shard, {.kind = kind, .bytes = Bytes(padded * element_.gradient)},
-                           name_ + (options_.all_reduce ? " all_reduce gradients" : " reduce_scatter gradients"));
+  const Bytes bytes(padded * element_.gradient);
+  if (!options_.all_reduce) {
+    return writer.collective(*channels_.shard, {.kind = CollectiveKind::kReduceScatter, .bytes = bytes},
+                             name_ + " reduce_scatter gradients");
+  }
+  const KernelContext& context = sections_.context();
+  writer.compute(sections_.add(scale_gradients(context, padded)));
+  const TaskIndex summed = writer.collective(*channels_.shard, {.kind = CollectiveKind::kAllReduce, .bytes = bytes},
+                                             name_ + " all_reduce gradients");
+  return writer.compute_on(channels_.shard->stream, sections_.add(copy_gradients(context, padded)), "copy sums",
+                           {summed});
 }
 
 // Quantize, exchange within the node, sum, quantize the result, exchange between nodes, sum.

@@ -47,6 +47,16 @@ class ShardedParallel {
 
  private:
   void gather(ProgramWriter& writer, std::size_t use);
+  // One call of a gather; returns the task that ends it.
+  struct GatherCall {
+    CommStream channel;
+    std::string label;
+    std::int64_t elements = 0;
+    bool quantized = false;
+  };
+  [[nodiscard]] TaskIndex gather(ProgramWriter& writer, const GatherCall& call, const std::vector<TaskIndex>& after);
+  [[nodiscard]] TaskIndex gather_into_list(ProgramWriter& writer, const GatherCall& call,
+                                           std::vector<TaskIndex> after);
   void collect_gradients(ProgramWriter& writer);
   void reduce(ProgramWriter& writer);
   [[nodiscard]] TaskIndex sum(ProgramWriter& writer, std::int64_t padded);

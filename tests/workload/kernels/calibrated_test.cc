@@ -122,6 +122,16 @@ TEST(Calibrated, LibrariesAddTheirOwnTimeOfTheHost) {
   EXPECT_EQ(machine.model->issue_time(grouped), 5_us + 4 * 3_us);
 }
 
+// A turn takes 3 us (kStream's grouped.issue) instead of an operator's 5.
+TEST(Calibrated, TurnsOfALoopAreNoOperatorsOfTheFramework) {
+  const Machine machine(kStream, "{model: calibrated, host_issue: 5us}");
+  Work copies = small_copies(10);
+  copies.kernels[0].issue = KernelIssue::kLoop;
+  EXPECT_EQ(issue_time(*machine.model, copies), 30_us);
+  copies.kernels[0].issue = KernelIssue::kTogether;
+  EXPECT_EQ(issue_time(*machine.model, copies), 0_us);
+}
+
 // 1 us and a gap of 1 us on the device, 5 us of the host.
 TEST(Calibrated, AHostWithoutALeadSetsThePaceOfSmallKernels) {
   Work paced = small_copies(10);

@@ -1,5 +1,6 @@
 #include "workload/parallel/sharded.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -107,6 +108,11 @@ TEST(Sharded, Stage3MayAllReduce) {
   EXPECT_EQ(volume(together, "dp", kAllReduce), volume(apart, "dp", kReduceScatter));
   EXPECT_EQ(volume(together, "dp", kReduceScatter), 0);
   EXPECT_EQ(volume(together, "dp", kAllGather), volume(apart, "dp", kAllGather));
+  const auto copies_sums = [](const StepPlan& plan) {
+    return std::ranges::any_of(plan.graph.works, [](const Work& work) { return work.name == "copy sums"; });
+  };
+  EXPECT_TRUE(copies_sums(together));
+  EXPECT_FALSE(copies_sums(apart));
 }
 
 // Modules of a recomputed layer are released after their recomputation and gathered again, two bytes for each
@@ -210,6 +216,57 @@ TEST(Sharded, PersistentParametersAreGatheredOnceAStep) {
   const std::int64_t norms = 64 * (2 * 4 + 1);
   const std::int64_t psi = plan.stage_parameters[0];
   EXPECT_EQ(volume(plan, "dp", kAllGather), 2 * (4 * (psi - norms) + norms));
+}
+
+std::int64_t calls(const StepPlan& plan, CollectiveKind kind) {
+  const std::vector<Task>& tasks = plan.graph.programs.front().tasks;
+  return std::ranges::count_if(tasks, [&](const Task& task) {
+    return task.kind == TaskKind::kCollective && plan.graph.collectives[task.detail].kind == kind;
+  });
+}
+
+// Four layers of four GEMMs, the embedding and the output layer, each gathered forward and backward; norms are not
+// sharded.
+TEST(Sharded, EveryWeightMayHaveACallOfItsOwn) {
+  const auto plan_of = [](const std::string& gather_calls) {
+    return job_of("zero: {stage: 3, stage3_param_persistence_threshold: 100, stage3_max_reuse_distance: 0, "
+                  "gather_calls: " +
+                      gather_calls + "}",
+                  4, 4)
+        .plan();
+  };
+  const StepPlan layers = plan_of("layers");
+  const StepPlan weights = plan_of("weights");
+  EXPECT_EQ(volume(weights, "dp", kAllGather), volume(layers, "dp", kAllGather));
+  EXPECT_EQ(calls(layers, kAllGather), 2 * (4 + 2) + 1);  // and one of the norms after the update
+  EXPECT_EQ(calls(weights, kAllGather), 2 * (4 * 4 + 2) + 1);
+  EXPECT_EQ(volume(plan_of("lists"), "dp", kAllGather), volume(layers, "dp", kAllGather));
+}
+
+// Nothing computes between the host's wait for the device and the end of a gather: a gather follows the list of its
+// parts, and computation follows the copies of its parts.
+TEST(Sharded, GathersIntoListsDoNotOverlapComputation) {
+  const std::string lists_of_all = "zero: {stage: 3, stage3_param_persistence_threshold: 0, gather_calls: lists}";
+  const StepPlan plan = job_of(lists_of_all, 4, 4).plan();
+  const Program& program = plan.graph.programs.front();
+  const auto begins_with = [&](const Task& task, const std::string& kernel) {
+    return task.kind == TaskKind::kCompute && !plan.graph.works[task.detail].kernels.empty() &&
+           plan.graph.works[task.detail].kernels.back().name == kernel;
+  };
+  int lists = 0;
+  for (std::size_t i = 0; i + 1 < program.tasks.size(); ++i) {
+    if (!begins_with(program.tasks[i], "list of parts")) continue;
+    ++lists;
+    const Task& gather = program.tasks[i + 1];
+    EXPECT_EQ(gather.kind, TaskKind::kCollective);
+    EXPECT_GE(gather.dependency_count, 1);
+  }
+  EXPECT_GT(lists, 0);
+}
+
+TEST(Sharded, ListsAreOlderThanZeroPlusPlus) {
+  const JobText job = job_of("zero: {stage: 3, gather_calls: lists, zero_hpz_partition_size: 2}", 8, 8);
+  EXPECT_THAT(job.problems(), testing::Contains(testing::HasSubstr("E141")));
 }
 
 TEST(Sharded, ALayerUsedAgainSoonIsNotReleased) {
