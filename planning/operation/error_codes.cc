@@ -45,8 +45,9 @@ constexpr std::array kOperationCodes = {
     ErrorCode{.code = "E406",
               .title = "settings of spare hosts that have no effect",
               .explanation =
-                  "Without `standby`, hosts are unlimited: none is selected, taken from others, retired, or returns "
-                  "from repair as\na lemon.",
+                  "Without `standby`, hosts are unlimited: none is selected, taken from others, retired, stands by "
+                  "after a fault, or\nreturns from repair as a lemon. `fills_standby` needs hosts of other jobs, and "
+                  "`swaps_missed` faults whose host\nis not found.",
               .example = "spares: { standby: 16, pool: 48, select: 3 min }"},
     ErrorCode{.code = "E407",
               .title = "a goodput study without the scenario that it needs",

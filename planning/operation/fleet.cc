@@ -66,12 +66,15 @@ JobTime Fleet::repair_time(std::int64_t host, const ComponentClass& cause) {
   return time;
 }
 
+void Fleet::leave(std::int64_t slot) {
+  slot_of_[static_cast<std::size_t>(host_at(slot))] = -1;
+  host_at_[static_cast<std::size_t>(slot)] = kNoHost;
+  empty_.push_back(slot);
+}
+
 void Fleet::remove(std::int64_t host, JobTime now, const ComponentClass& cause) {
-  const std::int64_t slot = slot_of(host);
-  if (slot >= 0) {
-    slot_of_[static_cast<std::size_t>(host)] = -1;
-    host_at_[static_cast<std::size_t>(slot)] = kNoHost;
-    empty_.push_back(slot);
+  if (in_job(host)) {
+    leave(slot_of(host));
   } else {
     if (std::erase(standby_, host) + std::erase(pool_, host) == 0) return;
   }
@@ -87,12 +90,27 @@ void Fleet::remove(std::int64_t host, JobTime now, const ComponentClass& cause) 
   returns_.push({.at = now + repair_time(host, cause), .host = host});
 }
 
+void Fleet::keep(std::int64_t host) {
+  history_[static_cast<std::size_t>(host)].returned = ++turn_;
+}
+
+void Fleet::stand_by(std::int64_t host) {
+  if (in_job(host)) {
+    leave(slot_of(host));
+    come_back(host);
+  }
+}
+
+void Fleet::come_back(std::int64_t host) {
+  history_[static_cast<std::size_t>(host)].returned = ++turn_;
+  (std::ssize(standby_) < operation_.spares.standby ? standby_ : pool_).push_back(host);
+}
+
 void Fleet::return_hosts(JobTime now) {
   while (!returns_.empty() && returns_.top().at <= now) {
     const std::int64_t host = returns_.top().host;
     returns_.pop();
-    history_[static_cast<std::size_t>(host)].returned = ++turn_;
-    (std::ssize(standby_) < operation_.spares.standby ? standby_ : pool_).push_back(host);
+    come_back(host);
   }
 }
 
@@ -104,33 +122,54 @@ std::int64_t Fleet::spare() const {
   return std::ssize(standby_) + std::ssize(pool_) + std::ssize(others_);
 }
 
-// All hosts that are there, in the order in which they came: first the job's, then warm ones, then the pool.
-void Fleet::choose_anew() {
+// The job's hosts, warm ones and those of the pool, in the order in which they came or last failed.
+void Fleet::choose_anew(RandomStream& stream) {
   std::vector<std::int64_t> all(standby_.begin(), standby_.end());
   all.insert(all.end(), pool_.begin(), pool_.end());
   for (const std::int64_t host : host_at_) {
     if (host != kNoHost) all.push_back(host);
   }
-  const auto turn = [this](std::int64_t host) {
+  std::ranges::sort(all, {}, [this](std::int64_t host) {
     return std::pair(history_[static_cast<std::size_t>(host)].returned, host);
-  };
-  std::ranges::sort(all, {}, turn);
-  const auto places = std::min(all.size(), host_at_.size());
-  const std::vector<std::int64_t> chosen(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(places));
+  });
+  const std::size_t places = std::min(all.size(), host_at_.size());
+  const std::size_t warm = std::min(all.size() - places, static_cast<std::size_t>(operation_.spares.standby));
+  // Any of the chosen ones stand by: those behind `places` after a partial shuffle.
+  for (std::size_t i = 0; i < warm; ++i) {
+    const std::size_t last = places + warm - 1 - i;
+    std::swap(all[last], all[stream.next_below(last + 1)]);
+  }
+  std::vector<char> is_chosen(history_.size(), 0);
+  for (std::size_t i = 0; i < places; ++i) is_chosen[static_cast<std::size_t>(all[i])] = 1;
   for (std::int64_t slot = 0; slot < std::ssize(host_at_); ++slot) {
     const std::int64_t host = host_at(slot);
-    if (host == kNoHost || std::ranges::binary_search(chosen, turn(host), {}, turn)) continue;
-    slot_of_[static_cast<std::size_t>(host)] = -1;
-    host_at_[static_cast<std::size_t>(slot)] = kNoHost;
-    empty_.push_back(slot);
+    if (host != kNoHost && is_chosen[static_cast<std::size_t>(host)] == 0) leave(slot);
   }
-  for (const std::int64_t host : chosen) {
-    if (in_job(host)) continue;
-    join(empty_.front(), host);
+  for (std::size_t i = 0; i < places; ++i) {
+    if (in_job(all[i])) continue;
+    join(empty_.front(), all[i]);
     empty_.erase(empty_.begin());
   }
-  standby_.clear();
-  pool_.assign(all.begin() + static_cast<std::ptrdiff_t>(places), all.end());
+  const auto chosen = all.begin() + static_cast<std::ptrdiff_t>(places);
+  standby_.assign(chosen, chosen + static_cast<std::ptrdiff_t>(warm));
+  pool_.assign(chosen + static_cast<std::ptrdiff_t>(warm), all.end());
+}
+
+JobTime Fleet::preempt(JobTime now, RandomStream& stream) {
+  const Spares& spares = operation_.spares;
+  JobTime time;
+  const auto lacks = [&](std::int64_t standby) {
+    return std::ssize(empty_) + standby > std::ssize(standby_) + std::ssize(pool_);
+  };
+  if (!lacks(0)) return time;
+  while (lacks(spares.fills_standby ? spares.standby : 0) && !others_.empty()) {
+    time += spares.preempt.draw(stream);
+    return_hosts(now + time);
+    const std::int64_t host = take_first(others_);
+    keep(host);
+    pool_.push_back(host);
+  }
+  return time;
 }
 
 Fleet::Taken Fleet::fill(JobTime now) {
@@ -138,23 +177,23 @@ Fleet::Taken Fleet::fill(JobTime now) {
   const Spares& spares = operation_.spares;
   RandomStream stream(mix(seed_, static_cast<std::uint64_t>(now.count())), "swaps");
   Taken taken;
-  const auto take = [&](std::deque<std::int64_t>& hosts) {
-    const std::int64_t slot = empty_.front();
-    empty_.erase(empty_.begin());
-    join(slot, take_first(hosts));
+  const auto take_all = [&](std::deque<std::int64_t>& hosts) {
+    while (!empty_.empty() && !hosts.empty()) {
+      join(empty_.front(), take_first(hosts));
+      empty_.erase(empty_.begin());
+    }
   };
   if (!empty_.empty() && !standby_.empty()) taken.time += spares.swap.draw(stream);
-  while (!empty_.empty() && !standby_.empty()) take(standby_);
+  take_all(standby_);
   if (empty_.empty()) return taken;
   taken.selected = !pool_.empty() || !others_.empty();
-  if (taken.selected) taken.time += spares.select.draw(stream);
-  if (taken.selected && spares.reselects) choose_anew();
-  while (!empty_.empty() && !pool_.empty()) take(pool_);
+  if (!taken.selected) return taken;
+  taken.time += spares.select.draw(stream);
+  taken.time += preempt(now + taken.time, stream);
+  if (spares.reselects) choose_anew(stream);
+  take_all(standby_);
+  take_all(pool_);
   while (std::ssize(standby_) < spares.standby && !pool_.empty()) standby_.push_back(take_first(pool_));
-  while (!empty_.empty() && !others_.empty()) {
-    taken.time += spares.preempt.draw(stream);
-    take(others_);
-  }
   return taken;
 }
 

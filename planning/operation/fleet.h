@@ -25,6 +25,10 @@ class Fleet {
 
   // The host leaves the job, or the spare hosts, and goes to repair (or for good). One in repair stays there.
   void remove(std::int64_t host, JobTime now, const ComponentClass& cause);
+  // Nobody repairs the host, which counts as newly come all the same.
+  void keep(std::int64_t host);
+  // The host leaves its place to another one and stands by as it is.
+  void stand_by(std::int64_t host);
   // Empty places of the job, in the order in which they became empty.
   [[nodiscard]] const std::vector<std::int64_t>& empty() const { return empty_; }
 
@@ -52,13 +56,19 @@ class Fleet {
   };
   struct History {
     std::uint64_t repairs = 0;
-    std::int64_t returned = 0;  // turn of its last return; those with low ones have been there longest
+    std::int64_t returned = 0;  // turn of its last return or fault; those with low ones have been there longest
     bool lemon = false;
     bool cured = false;           // once repaired for good
     std::vector<JobTime> faults;  // recent ones, where hosts retire
   };
   void join(std::int64_t slot, std::int64_t host);
-  void choose_anew();
+  void choose_anew(RandomStream& stream);
+  // The host leaves its place in the job.
+  void leave(std::int64_t slot);
+  // Hosts come back: as warm ones if there is a place, else to the pool.
+  void come_back(std::int64_t host);
+  // Takes hosts of other jobs where the job's own are too few, and what that takes.
+  [[nodiscard]] JobTime preempt(JobTime now, RandomStream& stream);
   [[nodiscard]] bool retires(History& history, JobTime now) const;
   [[nodiscard]] JobTime repair_time(std::int64_t host, const ComponentClass& cause);
 

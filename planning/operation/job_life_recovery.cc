@@ -35,11 +35,19 @@ void JobLife::lose_copies(const Fault& fault) {
 void JobLife::remove_hosts(const Fault& fault) {
   RandomStream stream = stream_of(fault, "blame");
   for (const std::int64_t host : victims(fault)) {
-    if (stream.next_unit() >= operation_.diagnosis.finds) continue;
+    if (stream.next_unit() >= operation_.diagnosis.finds) {
+      if (operation_.diagnosis.swaps_missed) {
+        fleet_.stand_by(host);
+      } else {
+        fleet_.keep(host);
+      }
+      continue;
+    }
     std::int64_t blamed = host;
     if (stream.next_unit() < operation_.diagnosis.blames_wrong) {
       const auto slots = static_cast<std::uint64_t>(operation_.job.hosts());
       blamed = fleet_.host_at(static_cast<std::int64_t>(stream.next_below(slots)));
+      fleet_.keep(host);
     }
     if (blamed != kNoHost) fleet_.remove(blamed, now_, component(fault));
   }

@@ -84,6 +84,7 @@ struct Diagnosis {
   Spread time;
   double finds = 1.0;         // share of faults whose host is found and removed
   double blames_wrong = 0.0;  // share of those that name a healthy host instead
+  bool swaps_missed = false;  // a faulty host that nobody names leaves the job and stands by, as it is
 };
 
 struct RepairStage {
@@ -99,7 +100,8 @@ struct Spares {
   std::int64_t others = 0;        // busy with other jobs, taken one by one
   Spread swap;                    // of hosts with standby ones, in parallel
   Spread select;                  // refills the standby hosts too
-  bool reselects = false;         // a selection chooses all hosts anew, those first that have been there longest
+  bool reselects = false;         // a selection chooses all hosts anew, those without a fault for longest first
+  bool fills_standby = false;     // preempted hosts fill the places of warm ones too
   Spread preempt;                 // each
   std::int64_t retire_after = 0;  // faults of one host `retire_within`; 0: never
   JobTime retire_within;

@@ -87,6 +87,10 @@ void read_detection(ConfigMap root, Operation& operation) {
                                                         .fallback = 0.0,
                                                         .min = 0.0,
                                                         .max = 1.0});
+  operation.diagnosis.swaps_missed =
+      diagnosis.boolean({.name = "swaps_missed",
+                         .doc = "a faulty host that is not found leaves the job, and stands by without a repair",
+                         .fallback = false});
 }
 
 // Defaults: systems with a scheduler and containers take about a minute for each (docs/goodput.md).
@@ -118,7 +122,8 @@ Spares read_spares(ConfigMap root) {
   spares.standby = standby.value_or(0);
   spares.swap =
       read_spread(map, {.name = "swap", .doc = "of lost hosts with warm ones", .fallback = Spread::fixed(0.0)});
-  const std::array later{"pool", "select", "reselect", "others", "preempt", "retire_after", "retire_within"};
+  const std::array later{"pool",   "select",  "reselect",      "fills_standby",
+                         "others", "preempt", "retire_after", "retire_within"};
   if (spares.unlimited) {
     for (const char* key : later) {
       if (!map.has(key)) continue;
@@ -131,13 +136,21 @@ Spares read_spares(ConfigMap root) {
                                     .doc = "hosts from the pool, which fills up the warm ones too",
                                     .fallback = Spread::fixed(0.0)});
   spares.reselects = map.boolean({.name = "reselect",
-                                  .doc = "a selection chooses all hosts anew, those first that came first",
+                                  .doc = "a selection chooses all hosts anew, those first that have been without a "
+                                         "fault for longest, and draws which of them stand by",
                                   .fallback = false});
   spares.others = map.integer({.name = "others",
                                .doc = "hosts of other jobs, taken when the pool is empty",
                                .fallback = 0,
                                .min = 0,
                                .max = kMostHosts});
+  spares.fills_standby = map.boolean({.name = "fills_standby",
+                                      .doc = "once it takes hosts of other jobs, it also takes what warm ones lack",
+                                      .fallback = false});
+  if (spares.fills_standby && (spares.standby == 0 || spares.others == 0) && !spares.unlimited) {
+    map.error("fills_standby", "E406", "'spares.fills_standby' has no effect without warm hosts and other jobs",
+              "give spares.standby and spares.others");
+  }
   spares.preempt =
       read_spread(map, {.name = "preempt", .doc = "one host of another job", .fallback = Spread::fixed(0.0)});
   spares.retire_after = map.integer({.name = "retire_after",
@@ -176,6 +189,18 @@ void read_lemons(ConfigMap root, Operation& operation) {
   if (operation.lemons.share > 0.0 && operation.spares.unlimited) {
     map.error("share", "E406", "lemons return from repair, and with unlimited hosts none returns",
               "give spares.standby");
+  }
+}
+
+void check_missed(const Operation& operation, ConfigMap root) {
+  if (!operation.diagnosis.swaps_missed) return;
+  ConfigMap map = root.map("diagnosis", "which host it was");
+  if (operation.spares.unlimited) {
+    map.error("swaps_missed", "E406", "'diagnosis.swaps_missed' has no effect with unlimited hosts",
+              "give spares.standby");
+  } else if (!(operation.diagnosis.finds < 1.0)) {
+    map.error("swaps_missed", "E406", "'diagnosis.swaps_missed' has no effect where every faulty host is found",
+              "diagnosis: { finds: 90% }");
   }
 }
 
@@ -223,6 +248,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
                                             .min = 0.0,
                                             .max = 1e6});
   check_clock(operation, root);
+  check_missed(operation, root);
   return read;
 }
 

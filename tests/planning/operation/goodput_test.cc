@@ -126,6 +126,17 @@ TEST(Goodput, ReportsAllMistakesOfAFileAtOnce) {
   EXPECT_NE(text.find("nonsense"), std::string::npos);
 }
 
+TEST(Goodput, RulesOfHostsThatNeverApplyAreMistakes) {
+  const std::string job = "duration: 1 d\njob: {gpus: 16, step_time: 1 s}\ncomponents: {gpu: {mtbf: 100 h}}\n";
+  for (const char* const rest : {"diagnosis: {finds: 90%, swaps_missed: true}\n",
+                                 "diagnosis: {swaps_missed: true}\nspares: {standby: 1}\n",
+                                 "spares: {standby: 1, fills_standby: true}\n", "spares: {fills_standby: true}\n"}) {
+    EXPECT_NE(mistakes(job + rest).find("E406"), std::string::npos) << rest;
+  }
+  EXPECT_EQ(mistakes(job + "diagnosis: {finds: 90%, swaps_missed: true}\n"
+                           "spares: {standby: 1, others: 1, fills_standby: true}\n"), "");
+}
+
 // 8 hosts hold 1.6 TB, 25 GB of each GPU. Three parts of a stripe of four are data: a GPU sends 25 GB at 25 GB/s and
 // encodes as many at 5 GB/s, a host holds 8 x 25 x 4 / 3 GB, and a lost GPU reads three times its 33.3 GB.
 TEST(Goodput, TimesOfParityFollowFromTheStripes) {

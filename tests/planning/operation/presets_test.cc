@@ -78,6 +78,7 @@ TEST(OperationPresets, AiresimMeetsItsPublishedMeans) {
   EXPECT_NEAR(result.outcome.faults.mean, 11145.6, 0.02 * 11145.6);
   EXPECT_NEAR(result.outcome.ettr.mean, 0.6228, 0.02 * 0.6228);
   EXPECT_NEAR(result.outcome.running_between_faults_hours * 60.0, 33.07, 0.02 * 33.07);
+  EXPECT_NEAR(result.outcome.selections, 41.9, 0.02 * 41.9);  // 42.9 with the one that starts the job
   EXPECT_EQ(result.outcome.unfinished, 0);
 }
 
