@@ -289,7 +289,7 @@ const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) con
 }
 
 const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) const {
-  if (call.layout->lost_nics.host >= 0) {
+  if (!call.layout->lost_nics.empty()) {
     const CollectiveAlgorithm& planned = builtin("around_lost_nics");
     if (planned.supports(call)) return &planned;
   }

@@ -26,9 +26,9 @@ struct ParameterServers {
 };
 
 // A host of which some NICs are down while the job runs, and that all-reduces are planned around (R2CCL, arXiv
-// 2512.25059); of several hosts the one that lost most.
+// 2512.25059).
 struct LostNics {
-  int host = -1;  // as GroupLayout numbers them; -1: none
+  int host = 0;  // as GroupLayout numbers them
   int lost = 0;  // a bit for each, by its number
   int of = 0;    // NICs of the host
 
@@ -52,7 +52,7 @@ struct GroupLayout {
   // NICs: kind * kNicSetsOfKind + set. Empty: every host is of kind 0 and has all NICs.
   std::vector<int> nic_set;
   ParameterServers servers = {};           // of the group
-  LostNics lost_nics = {};                 // that all-reduces are planned around
+  std::vector<LostNics> lost_nics;         // that all-reduces are planned around, by host
   int smallest_host = 0;                   // members on the host with the fewest, and the most
   int largest_host = 0;
 

@@ -1,7 +1,6 @@
 #include "core/plan/task_graph.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <set>
 #include <tuple>
@@ -164,16 +163,15 @@ std::vector<int> nic_sets_of(const GroupLayout& layout, const std::vector<RankId
   return sets;
 }
 
-LostNics lost_nics_of(const GroupLayout& layout, const std::vector<RankId>& group,
-                      const std::vector<RankPosition>& place_of_rank) {
-  LostNics most;
+std::vector<LostNics> lost_nics_of(const GroupLayout& layout, const std::vector<RankId>& group,
+                                   const std::vector<RankPosition>& place_of_rank) {
+  std::vector<LostNics> lost;
   for (int host = 0; host < layout.host_count(); ++host) {
     const int member = layout.hosts[static_cast<std::size_t>(host)].front();
     const RankPosition& place = place_of_rank[group[static_cast<std::size_t>(member)].index()];
-    const auto count = [](int nics) { return std::popcount(static_cast<unsigned>(nics)); };
-    if (count(place.nics_lost) > count(most.lost)) most = {.host = host, .lost = place.nics_lost, .of = place.nics};
+    if (place.nics_lost != 0) lost.push_back({.host = host, .lost = place.nics_lost, .of = place.nics});
   }
-  return most;
+  return lost;
 }
 
 }  // namespace
@@ -220,7 +218,8 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
   CHECK(place_of_rank.size() == graph.rank_count(), "one position per rank");
   // Shapes are few and groups many: key each shape by hosts (numbered in order of appearance), GPU positions, NICs and
   // parameter servers.
-  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>, ParameterServers, LostNics>, std::uint32_t>
+  std::map<std::tuple<std::vector<int>, std::vector<int>, std::vector<int>, ParameterServers, std::vector<LostNics>>,
+           std::uint32_t>
       known;
   // Most groups have the layout of another one, shifted by some hosts: detected without numbering their hosts.
   std::map<std::vector<std::int64_t>, std::uint32_t> moved;

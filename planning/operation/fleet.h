@@ -25,7 +25,7 @@ class Fleet {
 
   // The host leaves the job, or the spare hosts, and goes to repair (or for good). One in repair stays there.
   void remove(std::int64_t host, JobTime now, const ComponentClass& cause);
-  // Nobody repairs the host, which counts as newly come all the same.
+  // Nobody repairs the host, which failed and counts as newly come.
   void keep(std::int64_t host);
   // The host leaves its place to another one and stands by as it is.
   void stand_by(std::int64_t host);

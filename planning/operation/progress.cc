@@ -29,6 +29,15 @@ JobTime Progress::stall_after(std::int64_t step) const {
   return stall;
 }
 
+void Progress::set_stall(std::size_t tier, JobTime stall) {
+  const JobTime before = stall_after(steps_);
+  rules_[tier].stall = stall;
+  const JobTime after = stall_after(steps_);
+  if (stall_left_ > JobTime() && before > JobTime() && after != before) {
+    stall_left_ = std::max(share_of(stall_left_, after, before), JobTime(1));  // it ends, and its save with it
+  }
+}
+
 // The saves after the steps from + 1 .. to, whose first step begins at `start`; the stalls after `to` are over.
 void Progress::note_saves(std::int64_t from, std::int64_t to, JobTime start) {
   for (std::size_t tier = 0; tier < rules_.size(); ++tier) {

@@ -27,8 +27,8 @@ class Progress {
 
   // Steps take this long from here on, at least as long as a healthy one.
   void set_step_wall(JobTime wall) { step_wall_ = wall; }
-  // Saves from here on stall training so long; by tier.
-  void set_stall(std::size_t tier, JobTime stall) { rules_[tier].stall = stall; }
+  // Saves from here on stall training so long; by tier. What is left of one in progress changes in proportion.
+  void set_stall(std::size_t tier, JobTime stall);
   [[nodiscard]] JobTime step_wall() const { return step_wall_; }
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] JobTime step() const { return step_; }

@@ -29,6 +29,10 @@ constexpr std::array kOfCluster = {RequiredValue{"name", Kind::kText}, RequiredV
 constexpr std::array kOfTuning = {RequiredValue{"machine", Kind::kText}, RequiredValue{"calls", Kind::kList}};
 constexpr std::array kOfCapacity = {RequiredValue{"name", Kind::kText}, RequiredValue{"offers", Kind::kList},
                                     RequiredValue{"ranking", Kind::kList}};
+constexpr std::array kOfAdaptive = {RequiredValue{"scenario", Kind::kText}, RequiredValue{"gain", Kind::kNumber},
+                                    RequiredValue{"phases", Kind::kList}};
+constexpr std::array kOfServerPlan = {RequiredValue{"scenario", Kind::kText}, RequiredValue{"gain", Kind::kNumber},
+                                      RequiredValue{"tried", Kind::kList}};
 constexpr std::array kOfTraining = {RequiredValue{"rows", Kind::kList}};
 constexpr std::array kOfLogs = {RequiredValue{"logs", Kind::kList}};
 constexpr std::array kOfCalls = {RequiredValue{"collectives", Kind::kList}};
@@ -50,6 +54,8 @@ constexpr std::array<PanelMaker*, 6> kClusterPanels = {cluster_means,         cl
                                                        cluster_distributions, cluster_locality, cluster_percentiles};
 constexpr std::array<PanelMaker*, 3> kTunePanels = {tune_gains, tune_settings, tune_candidates};
 constexpr std::array<PanelMaker*, 3> kCapacityPanels = {capacity_front, capacity_parts, capacity_table};
+constexpr std::array<PanelMaker*, 3> kAdaptivePanels = {adaptive_steps, adaptive_ratios, adaptive_table};
+constexpr std::array<PanelMaker*, 2> kServerPlanPanels = {server_plan_speeds, server_plan_table};
 constexpr std::array<PanelMaker*, 1> kCollectivePanels = {bandwidth_curve};
 constexpr std::array<PanelMaker*, 3> kValidationPanels = {validation_scatter, measured_bandwidth, validation_errors};
 
@@ -66,6 +72,9 @@ constexpr std::array kKinds = {
     ResultKind{"ringwright.cluster/1", "ringwright cluster --json", kOfCluster, cluster_header, kClusterPanels},
     ResultKind{"ringwright.tune/1", "ringwright tune --json", kOfTuning, tune_header, kTunePanels},
     ResultKind{"ringwright.capacity/1", "ringwright capacity --json", kOfCapacity, capacity_header, kCapacityPanels},
+    ResultKind{"ringwright.adaptive/1", "ringwright adapt --json", kOfAdaptive, adaptive_header, kAdaptivePanels},
+    ResultKind{"ringwright.server_plan/1", "ringwright servers --plan --json", kOfServerPlan, server_plan_header,
+               kServerPlanPanels},
     ResultKind{"ringwright.collective/1", "ringwright collective --json", kOfCollective, collective_header,
                kCollectivePanels},
     ResultKind{"ringwright.validation.training/1", "ringwright validate training --json", kOfTraining, training_header,

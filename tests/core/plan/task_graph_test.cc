@@ -111,7 +111,7 @@ TEST(TaskGraph, GroupsOfOneShapeShareALayoutOnAnyHosts) {
 }
 
 // Four hosts of two GPUs and two NICs; host 1 has lost NIC 1, host 2 both.
-TEST(TaskGraph, LayoutsNameTheHostThatLostMostNics) {
+TEST(TaskGraph, LayoutsNameTheHostsThatLostNics) {
   TaskGraph graph;
   add_dimension(graph, "dp", {{0, 2}, {2, 4, 6}, {0, 6}, {1, 3}, {5, 7}});
   graph.program_of.resize(8);
@@ -125,11 +125,12 @@ TEST(TaskGraph, LayoutsNameTheHostThatLostMostNics) {
   const auto lost = [&](std::size_t group) {
     return graph.layouts[graph.dimensions[0].layout_of_group[group]].lost_nics;
   };
-  EXPECT_EQ(lost(0), (LostNics{.host = 1, .lost = 0b10, .of = 2}));
-  EXPECT_EQ(lost(1), (LostNics{.host = 1, .lost = 0b11, .of = 2}));
-  EXPECT_EQ(lost(2), LostNics{});
-  EXPECT_EQ(lost(3), (LostNics{.host = 1, .lost = 0b10, .of = 2}));
-  EXPECT_EQ(lost(4), (LostNics{.host = 0, .lost = 0b11, .of = 2}));
+  using Losses = std::vector<LostNics>;
+  EXPECT_EQ(lost(0), (Losses{{.host = 1, .lost = 0b10, .of = 2}}));
+  EXPECT_EQ(lost(1), (Losses{{.host = 0, .lost = 0b10, .of = 2}, {.host = 1, .lost = 0b11, .of = 2}}));
+  EXPECT_EQ(lost(2), Losses{});
+  EXPECT_EQ(lost(3), (Losses{{.host = 1, .lost = 0b10, .of = 2}}));
+  EXPECT_EQ(lost(4), (Losses{{.host = 0, .lost = 0b11, .of = 2}}));
 }
 
 }  // namespace

@@ -38,6 +38,19 @@ TEST(Progress, StallsAfterTheStepsOfATier) {
   EXPECT_EQ(accounts.sum(), seconds(46));
 }
 
+// After 2 steps of 10 s, 1 s of a stall of 3 s; then saves stall for 12 s, so that 8 s are left, and then for no time.
+TEST(Progress, AStallInProgressChangesWithTheRegime) {
+  Progress progress = with({{.every = 2, .stall = seconds(3)}});
+  Accounts accounts;
+  progress.run({}, seconds(21), accounts);
+  progress.set_stall(0, seconds(12));
+  EXPECT_EQ(progress.until(3), seconds(8 + 10));
+  progress.set_stall(0, JobTime());
+  progress.run(seconds(21), seconds(1), accounts);
+  EXPECT_EQ(progress.saves(), 1);
+  EXPECT_EQ(progress.version(0, seconds(22)), 2);
+}
+
 TEST(Progress, VersionsCountOnceTheyAreWritten) {
   Progress progress = with({{.every = 2, .stall = seconds(1), .write = seconds(15)}});
   Accounts accounts;

@@ -129,6 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, SavingRegimes,
     testing::Values(Case{"data", "dp: auto", "nic: host0/nic0, factor: 0.2"},
                     Case{"zero1", "dp: auto, zero: {stage: 1}", "nic: host0/nic0, factor: 0.2"},
+                    Case{"overlapped", "dp: auto, zero: {stage: 1, overlap_grad_reduce: true}",
+                         "nic: host0/nic0, factor: 0.1"},
                     Case{"fsdp", "dp: auto, zero: {stage: 3}", "nic: host1/nic0, factor: 0.2"},
                     Case{"pipeline", "tp: 4, pp: 2, dp: auto", "nic: host0/nic0, factor: 0.1"}),
     [](const auto& one) { return one.param.name; });

@@ -94,6 +94,21 @@ constexpr std::string_view kCapacity = R"({
     {"machine": "C", "hosts": 1, "gpus": 8, "status": "too_large", "code": "E1", "reason": "no layout fits"}],
   "ranking": [1]})";
 
+// 20 steps on a fast network, 10 on a slow one: 2 s with the adaptive ratio instead of 2 s and 1 s instead of 4 s.
+constexpr std::string_view kAdaptive = R"({
+  "schema": "ringwright.adaptive/1", "scenario": "s", "most": 0.1, "least": 0.001, "exchange_ps": 5000000000, "gain": 2,
+  "phases": [{"steps": 20, "settings": "", "mean_ratio": 0.1, "adaptive_ps": 2000000000000, "fixed_ps": 2000000000000,
+              "least_ps": 1500000000000},
+             {"steps": 10, "settings": "cluster.node.nic.bandwidth=5Gbps", "mean_ratio": 0.02,
+              "adaptive_ps": 1000000000000, "fixed_ps": 4000000000000, "least_ps": 800000000000}]})";
+
+constexpr std::string_view kServerPlan = R"({
+  "schema": "ringwright.server_plan/1", "scenario": "s", "updates": "async", "gain": 1.5, "tried": [
+    {"servers": 2, "workers": 8, "samples_per_s": 1000, "taken": true},
+    {"servers": 1, "workers": 9, "samples_per_s": 600, "taken": false},
+    {"servers": 4, "workers": 6, "samples_per_s": 1500, "taken": true},
+    {"servers": 3, "workers": 7, "samples_per_s": 1400, "taken": false}]})";
+
 std::vector<std::string> ids_of(const ReportSection& section) {
   std::vector<std::string> ids;
   for (const Panel& panel : section.panels) ids.push_back(panel.id);
@@ -263,6 +278,30 @@ TEST(CapacityFront, ShowsWhatWasSimulated) {
   EXPECT_THAT(texts_of(panel_of(section, "machines"), 3), ElementsAre("over budget", "ok", "too large"));
 }
 
+TEST(AdaptivePanels, ShowStepsOfEachPhase) {
+  const ReportSection section = section_from(kAdaptive);
+  EXPECT_EQ(section.figures[0].value, "2.00x");
+  EXPECT_THAT(ids_of(section), ElementsAre("adaptive-steps", "adaptive-ratios", "adaptive-phases"));
+  const Panel steps = panel_of(section, "adaptive-steps");
+  EXPECT_THAT(numbers_of(steps, 1), ElementsAre(0, 20, 20, 30, 0, 20, 20, 30, 0, 20, 20, 30));
+  const std::vector<double> times = numbers_of(steps, 2);
+  EXPECT_EQ(steps.columns[2].unit, "ms");
+  EXPECT_NEAR(times[1], 100.0, 1e-9);
+  EXPECT_NEAR(times[7], 400.0, 1e-9);
+  EXPECT_THAT(numbers_of(panel_of(section, "adaptive-ratios"), 2), ElementsAre(10, 10, 2, 2));
+  EXPECT_THAT(numbers_of(panel_of(section, "adaptive-phases"), 6), ElementsAre(1, 4));
+}
+
+TEST(ServerPlanPanels, ShowSpeedByServersAndTheOrderOfPlans) {
+  const ReportSection section = section_from(kServerPlan);
+  EXPECT_EQ(section.figures[0].value, "4 servers, 6 workers");
+  EXPECT_THAT(section.sentences, ElementsAre("4 plans are tried, and the job moves once to a faster one."));
+  const Panel speeds = panel_of(section, "server-plans");
+  EXPECT_THAT(numbers_of(speeds, 1), ElementsAre(1, 2, 3, 4, 2, 4));
+  EXPECT_THAT(speeds.drawn_as_points, ElementsAre("of the job"));
+  EXPECT_THAT(numbers_of(panel_of(section, "server-plan-order"), 4), ElementsAre(100, 60, 150, 140));
+}
+
 // What a user's editor may have left: no crash, whatever is missing.
 TEST(OperationPanels, TakeRowsWithoutValues) {
   for (
@@ -273,6 +312,8 @@ TEST(OperationPanels, TakeRowsWithoutValues) {
        R"({"schema": "ringwright.cluster/1", "name": "n", "gpus": 0,
             "policies": [{}, {"over_time": {"gpus_in_use": [1]}}]})",
        R"({"schema": "ringwright.tune/1", "machine": "m", "calls": [{}, {"candidates": [{}]}]})",
+       R"({"schema": "ringwright.adaptive/1", "scenario": "s", "gain": 1, "phases": [{}, 3]})",
+       R"({"schema": "ringwright.server_plan/1", "scenario": "s", "gain": 1, "tried": [{}, null]})",
        R"({"schema": "ringwright.capacity/1", "name": "n", "offers": [{}], "ranking": [0, 7, -1, "x"]})"}) {
     const ReportSection section = section_from(text);
     EXPECT_THAT(section.panels, Each(Field(&Panel::id, ::testing::Not(IsEmpty())))) << text;
