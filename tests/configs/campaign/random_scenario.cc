@@ -194,7 +194,7 @@ std::string collectives(Draw& draw, Drawn& drawn) {
     text += ", step_costs: {message: 300ns, eager: 64KiB, rendezvous: 1us, reduce_rate: 20GB/s}";
   }
   if (draw.one_in(4)) {
-    const std::string_view algorithm = draw.word({"ring", "ring", "hierarchical"});
+    const std::string_view algorithm = draw.word({"ring", "rail_rings", "hierarchical"});
     text += fmt::format(", dp: {{algorithm: {}}}", drawn.rung == "chunks" ? "ring" : algorithm);
   }
   text += "}\n";
