@@ -31,6 +31,7 @@ const CollectiveAlgorithm& nvls_tree();
 const CollectiveAlgorithm& collnet_direct();
 const CollectiveAlgorithm& collnet_chain();
 const CollectiveAlgorithm& around_lost_nics();
+const CollectiveAlgorithm& adaptive_trees();
 
 std::span<const CollectiveAlgorithm* const> algorithms() {
   static const std::array rows = {
@@ -60,6 +61,7 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &collnet_direct(),
       &collnet_chain(),
       &around_lost_nics(),
+      &adaptive_trees(),
   };
   return rows;
 }

@@ -214,6 +214,9 @@ void warn_of_chunks(ConfigMap& collectives, const ChooserSettings& settings) {
                      fmt::format("MSCCL++'s own algorithms do not count: {}, and plans of comm.algorithms", kOnly),
                      "model: steps");
   }
+  if (settings.library.is("adapcc")) {
+    collectives.warn("model", "W562", fmt::format("AdapCC's trees do not count: {}", kOnly), "model: steps");
+  }
 }
 
 }  // namespace
@@ -273,7 +276,8 @@ SimpleChooser::SimpleChooser(const ChooserSettings& settings, const ChooserFacts
     : nvls_(settings.use_nvls && facts.hosts_have_nvls),
       library_(settings.tuner == Tuner::kNccl ? facts.library : nullptr),
       rules_(settings.library),
-      boxes_(facts.boxes) {
+      boxes_(facts.boxes),
+      host_speeds_(facts.host_speeds) {
   for (const std::string& name : facts.dimensions) {
     by_dimension_.push_back({.dimension = name});
     for (const DimensionChoice& choice : settings.choices) {
@@ -296,7 +300,14 @@ const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) cons
   const CollectiveAlgorithm* algorithm = chosen(call);
   const bool horovod = rules_.is("horovod") && rules_.horovod.hierarchical;
   if (algorithm == nullptr && horovod && call.kind == CollectiveKind::kAllReduce) algorithm = &builtin("hierarchical");
-  return algorithm != nullptr && algorithm->supports(call) ? algorithm : nullptr;
+  return algorithm != nullptr && algorithm->supports(call) ? &measured(*algorithm, call) : nullptr;
+}
+
+const CollectiveAlgorithm& SimpleChooser::measured(const CollectiveAlgorithm& algorithm,
+                                                   const CollectiveCall& call) const {
+  if (algorithm.name() != "adaptive_trees") return algorithm;
+  const auto speeds = host_speeds_.find(call.layout);
+  return speeds == host_speeds_.end() ? algorithm : made_.adaptive(speeds->second);
 }
 
 std::string_view SimpleChooser::dimension(const CollectiveCall& call) const {
@@ -336,7 +347,7 @@ const AlgorithmRule* SimpleChooser::rule_of(const CollectiveCall& call) const {
 const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
   if (call.layout->servers.count > 0) return parameter_server();
   if (const CollectiveAlgorithm* const algorithm = named(call)) return *algorithm;
-  if (const AlgorithmRule* const rule = rule_of(call)) return builtin(rule->algorithm);
+  if (const AlgorithmRule* const rule = rule_of(call)) return measured(builtin(rule->algorithm), call);
   if (const CollectiveAlgorithm* const algorithm = on_torus(call)) return *algorithm;
   return library_ != nullptr ? as_library(call) : builtin(rule(call, nvls_));
 }

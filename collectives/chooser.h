@@ -61,6 +61,8 @@ struct ChooserFacts {
   const ChannelChooser* library = nullptr;
   // For groups whose hosts fill a box of a torus: its sides.
   std::map<const GroupLayout*, std::vector<int>> boxes = {};
+  // For groups whose hosts have NICs of different speeds: those of each host, in bytes/s.
+  std::map<const GroupLayout*, std::vector<double>> host_speeds = {};
 };
 
 class SimpleChooser final : public CollectiveChooser {
@@ -84,6 +86,9 @@ class SimpleChooser final : public CollectiveChooser {
   using Asked = std::tuple<const GroupLayout*, CollectiveKind, std::int64_t>;
 
   [[nodiscard]] const CollectiveAlgorithm* chosen(const CollectiveCall& call) const;
+  // Algorithms that follow the speeds of a group's hosts know them; others are as they were.
+  [[nodiscard]] const CollectiveAlgorithm& measured(const CollectiveAlgorithm& algorithm,
+                                                    const CollectiveCall& call) const;
   [[nodiscard]] const CollectiveAlgorithm& as_library(const CollectiveCall& call) const;
 
   std::vector<DimensionChoice> by_dimension_;  // by dimension id
@@ -91,6 +96,7 @@ class SimpleChooser final : public CollectiveChooser {
   const ChannelChooser* library_ = nullptr;  // null: by the simple rules
   LibrarySettings rules_;
   std::map<const GroupLayout*, std::vector<int>> boxes_;
+  std::map<const GroupLayout*, std::vector<double>> host_speeds_;
   mutable std::mutex mutex_;                 // of what follows
   mutable std::map<Asked, const CollectiveAlgorithm*> answers_;
   mutable LibraryAlgorithms made_;

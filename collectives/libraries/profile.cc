@@ -50,6 +50,9 @@ constexpr std::array kMscclppRules = {
     AlgorithmRule{.kind = Kind::kAllGather, .algorithm = "direct", .hosts = RuleHosts::kOne},
     AlgorithmRule{.kind = Kind::kReduceScatter, .algorithm = "direct", .hosts = RuleHosts::kOne}};
 
+// AdapCC replaces all-reduces by its trees (Zhao et al., ICDCS 2024); other collectives remain NCCL's.
+constexpr std::array kAdapCcRules = {AlgorithmRule{.kind = Kind::kAllReduce, .algorithm = "adaptive_trees"}};
+
 // Libraries of hierarchical collectives: inside hosts, then across hosts on every rail (Weingram et al., "xCCL: a
 // survey of industry-led collective communication libraries for deep learning", JCST 2023).
 constexpr std::array kHierarchicalRules = {
@@ -107,6 +110,12 @@ constexpr std::array kLibraries = {
                    .nccl_kernels = true,
                    .call = 3_us,
                    .rules = kMscclppRules},
+    LibraryProfile{.name = "adapcc",
+                   .doc = "AdapCC: all-reduces by trees over hosts, the fastest links near the root; NCCL's kernels "
+                          "for the rest",
+                   .nccl_kernels = true,
+                   .call = 5_us,
+                   .rules = kAdapCcRules},
     LibraryProfile{.name = "accl",
                    .doc = "Alibaba's ACCL: rings inside hosts, halving and doubling between them",
                    .call = 5_us,

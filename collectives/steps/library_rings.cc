@@ -322,6 +322,13 @@ const CollectiveAlgorithm& LibraryAlgorithms::torus(const std::vector<int>& side
   return *known;
 }
 
+const CollectiveAlgorithm& LibraryAlgorithms::adaptive(const std::vector<double>& speed_of_host) {
+  const std::scoped_lock lock(mutex_);
+  auto& known = adaptive_[speed_of_host];
+  if (known == nullptr) known = make_adaptive_trees(speed_of_host);
+  return *known;
+}
+
 CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& layout) {
   CollectivePlan result{.algorithm = plan.algorithm, .channels = ring_kinds(layout, plan)};
   if (plan.paths.empty()) return result;

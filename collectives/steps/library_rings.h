@@ -26,12 +26,16 @@ namespace ringwright::collectives {
 // the group's hosts fill, in their order, the first one counting fastest. All-reduce, all-gather, reduce-scatter.
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_torus_rings(const std::vector<int>& sides);
 
+// AdapCC's trees over hosts with these speeds of their NICs: all-reduce.
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_adaptive_trees(const std::vector<double>& speed_of_host);
+
 // Each is built once and cached; thread-safe. Layouts outlive this: rings know one by its address.
 class LibraryAlgorithms {
  public:
   [[nodiscard]] const CollectiveAlgorithm& rings(const CollectivePlan& plan, const GroupLayout& layout);
   [[nodiscard]] const CollectiveAlgorithm& trees(const CollectivePlan& plan, const GroupLayout& layout);
   [[nodiscard]] const CollectiveAlgorithm& torus(const std::vector<int>& sides);
+  [[nodiscard]] const CollectiveAlgorithm& adaptive(const std::vector<double>& speed_of_host);
 
  private:
   // Everything that an algorithm uses of a plan: the number of channels, their paths.
@@ -41,6 +45,7 @@ class LibraryAlgorithms {
   std::map<std::tuple<const GroupLayout*, int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> rings_;
   std::map<std::tuple<int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> trees_;
   std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
+  std::map<std::vector<double>, std::unique_ptr<const CollectiveAlgorithm>> adaptive_;
 };
 
 // The plan with each path once, if all paths stand for equally many channels; else unchanged. No more channels than

@@ -170,6 +170,8 @@ class FaultReader {
     if (map.documenting()) return;
     if (map.has("nic")) add_found(map, "nic", names().cables_of_nic(nic), links);
     if (reaction.replans() && !links.empty()) plan_around(links.front());
+    const bool whole_run = period.at == TimePoint() && !period.at_step && period.until == network_models::kForGood;
+    if (map.has("nic") && whole_run && !effect.is_down() && !links.empty()) slow_nic(links.front(), effect.factor);
     if (map.has("nic_port")) {
       add_found(map, "nic_port", names().cable_of_port(port), links);
       refuse_only_port(map, port);
@@ -202,10 +204,20 @@ class FaultReader {
     note(std::move(links));
   }
 
-  void plan_around(LinkId cable) {
+  [[nodiscard]] const NodeSpec& nic_at(LinkId cable) const {
     const LinkSpec& link = network_.fabric.link(cable);
     const bool outward = network_.fabric.node(link.from).kind == NodeKind::kNic;
-    const NodeSpec& nic = network_.fabric.node(outward ? link.from : link.to);
+    return network_.fabric.node(outward ? link.from : link.to);
+  }
+
+  void slow_nic(LinkId cable, double factor) {
+    if (context_.nics < 1) return;
+    faults_.nic_share_of_host.resize(static_cast<std::size_t>(context_.hosts), 1.0);
+    faults_.nic_share_of_host[static_cast<std::size_t>(nic_at(cable).first)] -= (1.0 - factor) / context_.nics;
+  }
+
+  void plan_around(LinkId cable) {
+    const NodeSpec& nic = nic_at(cable);
     constexpr int kMostNics = 16;
     if (nic.second >= kMostNics) return;  // balanced
     faults_.nics_to_plan_around.resize(static_cast<std::size_t>(context_.hosts), 0);

@@ -40,6 +40,7 @@ struct Faults {
   network_models::NicSets lost_nics;             // down from the start and for good: the library does not use them
   std::vector<int> nics_to_plan_around;          // down with `failover: replan`, by host, a bit each; empty: none
   std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
+  std::vector<double> nic_share_of_host;  // what degraded NICs leave of its bandwidth, for the whole run; empty: all
   std::vector<OrderedFault> ordered;
   std::vector<StepFault> at_steps;  // not in `links` (configs/simulation/fault_times.h)
 };

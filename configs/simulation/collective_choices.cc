@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/host_speeds.h"
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/torus_boxes.h"
 #include "configs/simulation/vendor_tuner.h"
@@ -47,6 +48,7 @@ CollectiveChoices::CollectiveChoices(const Scenario& scenario, const TaskGraph& 
       .dimensions = {}, .hosts_have_nvls = every_host_has_nvls(scenario.cluster.host), .library = planned_.get()};
   for (const Dimension& dimension : graph.dimensions) facts.dimensions.push_back(dimension.name);
   facts.boxes = boxes_of_groups(graph, scenario.cluster);
+  facts.host_speeds = host_speeds_of_groups(graph, scenario);
   chooser_ = std::make_unique<collectives::SimpleChooser>(scenario.collectives, facts);
   kernels_ = std::make_unique<collectives::ChosenKernels>(
       collectives::ChosenKernels::Inputs{.library = *planned_,

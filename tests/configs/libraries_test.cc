@@ -165,6 +165,14 @@ TEST(Mscclpp, IsFasterThanNcclForSmallCalls) {
   EXPECT_LT(call(mscclpp, CollectiveOperation::kAllReduce, 16_KiB).time, nccl);
 }
 
+TEST(AdapCc, ReplacesAllReducesOnly) {
+  const std::string adapcc = machine(4, "dgx-a100", "comm: {library: adapcc}");
+  EXPECT_EQ(call(adapcc, CollectiveOperation::kAllReduce, 64_MiB).algorithm, "adaptive_trees");
+  const std::string nccl = machine(4, "dgx-a100", "collectives: {model: steps}");
+  EXPECT_EQ(call(adapcc, CollectiveOperation::kAllGather, 64_MiB).algorithm,
+            call(nccl, CollectiveOperation::kAllGather, 64_MiB).algorithm);
+}
+
 TEST(HierarchicalLibraries, TakeTheirCompositions) {
   const auto algorithm = [](const std::string& library, int hosts) {
     return call(machine(hosts, "dgx-a100", "comm: {library: " + library + "}"), CollectiveOperation::kAllReduce, 4_MiB)

@@ -105,7 +105,8 @@ std::vector<Panel> adaptive_table(const ResultInput& result) {
   return {Panel{.id = "adaptive-phases",
                 .title = "All phases",
                 .sentence = "The gain is the time with the scenario's ratio over that with one that follows delays.",
-                .columns = {network, steps, ratio, times[0], times[1], times[2], gain}}};
+                .columns = {network, steps, ratio, times[0], times[1], times[2], gain},
+                .wide = true}};
 }
 
 }  // namespace ringwright::planning

@@ -10,8 +10,11 @@ namespace ringwright::planning {
 namespace {
 
 std::string plan_text(const JsonValue& plan) {
-  return fmt::format("{} servers, {} workers", count_text(plan["servers"].number_or_unknown()),
-                     count_text(plan["workers"].number_or_unknown()));
+  const auto some = [&](std::string_view key, std::string_view noun) {
+    const double number = plan[key].number_or_unknown();
+    return fmt::format("{} {}{}", count_text(number), noun, number > 0.5 && number < 1.5 ? "" : "s");
+  };
+  return some("servers", "server") + ", " + some("workers", "worker");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 // Words for what became of a plan; the job begins with the first.
 std::string_view fate(std::size_t number, const JsonValue& plan) {
   if (number == 0) return "the scenario's";
-  return plan["taken"].is_true() ? "the job moved to it" : "not faster";
+  return plan["taken"].is_true() ? "the job moved to it" : "not taken";
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::vector<Panel> server_plan_speeds(const ResultInput& result) {
   };
   for (const Row& row : rows) add("tried", row);
   for (const Row& row : rows) {
-    if (row.fate != "not faster") add("of the job", row);
+    if (row.fate != "not taken") add("of the job", row);
   }
   return {Panel{.id = "server-plans",
                 .title = "Speed by the number of servers",
@@ -71,7 +71,8 @@ std::vector<Panel> server_plan_table(const ResultInput& result) {
   return {Panel{.id = "server-plan-order",
                 .title = "Plans in the order in which they were tried",
                 .sentence = "Half, twice, one less and one more server than the job has, until none gains 1 %.",
-                .columns = {order, servers, workers, speed, relative, became}}};
+                .columns = {order, servers, workers, speed, relative, became},
+                .wide = true}};
 }
 
 }  // namespace ringwright::planning
