@@ -80,7 +80,8 @@ std::vector<Panel> adaptive_ratios(const ResultInput& result) {
                 .chart = Chart::kLines,
                 .columns = {series, at, ratio, network},
                 .marks = {{.name = "most", .value = 100.0 * result.json["most"].number_or_unknown()},
-                          {.name = "least", .value = 100.0 * result.json["least"].number_or_unknown()}}}};
+                          {.name = "least", .value = 100.0 * result.json["least"].number_or_unknown()}},
+                .wide = true}};
 }
 
 std::vector<Panel> adaptive_table(const ResultInput& result) {
