@@ -18,7 +18,7 @@ std::vector<std::vector<double>> speeds_of(const std::string& rest) {
       "parallel: {dp: auto}\n" + rest);
   const auto simulation = assemble(scenario);
   std::vector<std::vector<double>> all;
-  for (const auto& [layout, speeds] : host_speeds_of_groups(simulation->graph, scenario)) all.push_back(speeds);
+  for (const auto& [layout, speeds] : host_speeds_of_groups(simulation->plan().graph, scenario)) all.push_back(speeds);
   return all;
 }
 
