@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "workload/kernels/pointwise_kernels.h"
+#include "workload/kernels/ring_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -106,45 +107,6 @@ KernelMaker::Scores block_scores(const KernelMaker& make, const KernelContext& c
           .share = (block == Block::kFull ? 2.0 : 1.0) / blocks,
           .masked = block == Block::kHalf,
           .casts = false};
-}
-
-// What a step of the ring costs beyond its kernel (Transformer Engine, context_parallel.py: AttnFuncWithCPAndKVP2P).
-// Forward, a step's result is scaled by its share of the softmax and added to the result. Backward, the gradients of
-// queries, keys and values are added to those of the steps before, keys' and values' joined before that. With zig-zag
-// order a step other than the first processes a half: of the keys and values for all queries, or of the queries for all
-// keys and values, in equal numbers over the ranks; the half is copied out first.
-struct RingStep {
-  bool backward = false;
-  double halved = 0.0;  // share of steps that process a half
-
-  [[nodiscard]] double rows() const { return 1.0 - 0.25 * halved; }
-};
-
-RingStep ring_step(const KernelContext& context, bool backward) {
-  const bool halves = context.zigzag && context.shape.masking == Masking::kCausal;
-  const auto ring = static_cast<double>(context.ring);
-  return {.backward = backward, .halved = halves ? (ring - 1.0) / ring : 0.0};
-}
-
-std::int64_t ring_elements(const KernelMaker& make, const KernelContext& context, std::int64_t columns, double share) {
-  return std::llround(static_cast<double>(make.tokens * columns) * share / static_cast<double>(context.ulysses));
-}
-
-void add_ring_halves(KernelMaker& make, const KernelContext& context, const RingStep& step) {
-  if (step.halved <= 0.0) return;
-  const std::int64_t queries = step.backward ? make.query + 2 * make.context : make.query;
-  const std::int64_t columns = queries + make.key + make.value;
-  make.stream(kCopy, "ring halves", ring_elements(make, context, columns, 0.25 * step.halved), {.values = 2});
-}
-
-void add_ring_merge(KernelMaker& make, const KernelContext& context, const RingStep& step) {
-  const auto merge = [&](const char* name, KernelFamily family, std::int64_t columns, double values) {
-    make.stream(family, name, ring_elements(make, context, columns, step.rows()), {.values = values});
-  };
-  if (!step.backward) return merge("ring merge of results", kElementwise, make.context, 3);
-  merge("ring merge of query gradients", kElementwise, make.query, 3);
-  merge("ring join of key and value gradients", kCopy, make.key + make.value, 2);
-  merge("ring merge of key and value gradients", kElementwise, make.key + make.value, 3);
 }
 
 // Exchanged heads (Transformer Engine, context_parallel.py: flash_attn_a2a_communicate): a tensor is copied into the
@@ -354,11 +316,11 @@ void add_attention_sections(LayerSection section, const KernelContext& context, 
   const bool full = section == LayerSection::kCoreFullBlock || section == LayerSection::kCoreFullBlockBackward;
   const bool forward = section == LayerSection::kCoreBlock || section == LayerSection::kCoreFullBlock;
   const KernelFamily family = forward ? kAttentionForward : kAttentionBackward;
-  const RingStep step = ring_step(context, !forward);
-  add_ring_halves(make, context, step);
+  const RingPass pass = forward ? RingPass::kForward : RingPass::kBackward;
+  add_ring_halves(make, context, pass);
   make.attention(forward ? "attention block" : "attention block backward", family,
                  block_scores(make, context, full ? Block::kFull : Block::kHalf));
-  add_ring_merge(make, context, step);
+  add_ring_merge(make, context, pass);
 }
 
 }  // namespace ringwright::workload

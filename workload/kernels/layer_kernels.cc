@@ -172,6 +172,7 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   context.cp = parallel.cp;
   context.ulysses = parallel.ulysses;
   context.ring = parallel.context_exchange == ContextExchange::kAllGather ? 1 : parallel.ring();
+  context.gathered_blocks = parallel.context_exchange == ContextExchange::kGatheredBlocks;
   context.zigzag = parallel.context_balanced;
   context.async_reduce = parallel.async_reduce;
   context.keep_gathered = parallel.keep_gathered;

@@ -26,6 +26,7 @@ struct KernelContext {
   std::int64_t cp = 1;
   std::int64_t ulysses = 1;  // context-parallel ranks among which heads are exchanged for tokens
   std::int64_t ring = 1;     // ranks of the ring that passes blocks of keys
+  bool gathered_blocks = false;  // PyTorch's ring: its blocks have been gathered
   bool zigzag = true;        // order of the sequence over context-parallel ranks
   double core_load = 1.0;    // scores of this rank relative to an equal share
   ExpertOptions experts;

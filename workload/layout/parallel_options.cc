@@ -64,6 +64,8 @@ void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
 
 constexpr std::array kExchanges{Option{"p2p", "blocks of keys and values travel around a ring during computation"},
                                 Option{"all_gather", "every rank gathers all keys and values first (Llama 3)"},
+                                Option{"all_gather_blocks",
+                                       "the same, then block by block, and gradients travel around a ring (PyTorch)"},
                                 Option{"a2a", "heads are exchanged for tokens (Ulysses)"},
                                 Option{"a2a+p2p", "heads for tokens among neighbours, a ring across them"}};
 
@@ -71,10 +73,11 @@ void read_context(ConfigMap& parallel, ParallelOptions& options) {
   const std::string kind = parallel.choice(
       {.name = "cp_comm_type", .doc = "how context-parallel ranks obtain all keys and values", .fallback = "p2p"},
       kExchanges);
-  options.context_exchange = kind == "all_gather" ? ContextExchange::kAllGather
-                             : kind == "a2a"      ? ContextExchange::kAllToAll
-                             : kind == "a2a+p2p"  ? ContextExchange::kHierarchical
-                                                  : ContextExchange::kRing;
+  options.context_exchange = kind == "all_gather"          ? ContextExchange::kAllGather
+                             : kind == "all_gather_blocks" ? ContextExchange::kGatheredBlocks
+                             : kind == "a2a"               ? ContextExchange::kAllToAll
+                             : kind == "a2a+p2p"           ? ContextExchange::kHierarchical
+                                                           : ContextExchange::kRing;
   const std::vector<std::int64_t> sizes =
       parallel.integers({.name = "hierarchical_context_parallel_sizes",
                          .doc = "for a2a+p2p: ranks that exchange heads, ranks of the ring; their product is cp",

@@ -159,7 +159,7 @@ enum class MicrobatchSplit { kEven, kListed, kBalanced };
 // How context-parallel ranks obtain all keys and values; Megatron's cp_comm_type. Ring: blocks travel around a ring
 // during computation. All-gather: every rank gathers all of them first (Llama 3). All-to-all: heads are exchanged for
 // tokens (Ulysses); hierarchical: that among neighbours, a ring across them.
-enum class ContextExchange { kRing, kAllGather, kAllToAll, kHierarchical };
+enum class ContextExchange { kRing, kAllGather, kAllToAll, kHierarchical, kGatheredBlocks };
 
 struct ParallelOptions {
   int tp = 1;

@@ -19,13 +19,17 @@ ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& 
       parallel_(parallel),
       channels_(channels),
       position_(place / parallel.ulysses),
-      size_(parallel.ring()) {
+      size_(parallel.ring()),
+      traced_(sections.context().training.pointwise != Pointwise::kEager) {
   const KernelContext& context = sections.context();
   const KernelMaker sizes(context);
   const auto plain_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   const auto narrow_bytes = static_cast<std::int64_t>(bytes_per_element(DataType::kFp8));
   const std::int64_t value_bytes = context.training.fused.fp8_attention ? narrow_bytes : plain_bytes;
   gathered_ = Bytes(sizes.tokens * (sizes.key + sizes.value) * plain_bytes);
+  if (parallel.context_exchange == ContextExchange::kGatheredBlocks) {
+    gathered_ = Bytes(sizes.tokens * (sizes.query + sizes.context) * plain_bytes);
+  }
   queries_ = Bytes(sizes.tokens * sizes.query * value_bytes);
   keys_ = Bytes(sizes.tokens * sizes.key * value_bytes);
   values_ = Bytes(sizes.tokens * sizes.value * value_bytes);
@@ -88,10 +92,48 @@ void ContextParallel::ring_backward(ProgramWriter& writer, AttentionSpan span) {
   receive_gradient();
 }
 
-void ContextParallel::gather(ProgramWriter& writer) {
+TaskIndex ContextParallel::gather(ProgramWriter& writer) {
   const Bytes all = gathered_ * parallel_.cp;
-  writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllGather, .bytes = all},
-                                "cp all_gather keys and values"));
+  return writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllGather, .bytes = all},
+                           "cp all_gather keys and values");
+}
+
+// The first block is the rank's own.
+void ContextParallel::gather_and_begin(ProgramWriter& writer, AttentionSpan span, bool backward) {
+  const TaskIndex gathered = gather(writer);
+  if (traced_) writer.wait(gathered);
+  block(writer, span, 0, backward);
+  if (!traced_) writer.wait(gathered);
+}
+
+void ContextParallel::gathered_forward(ProgramWriter& writer, AttentionSpan span) {
+  gather_and_begin(writer, span, false);
+  for (int distance = 1; distance < size_; ++distance) block(writer, span, distance, false);
+}
+
+// A block's gradients are added to those that have arrived, and go on to the next rank.
+void ContextParallel::gathered_backward(ProgramWriter& writer, AttentionSpan span) {
+  MessageSpec sent = to_next(kGradients);
+  MessageSpec arriving = from_previous(kGradients);
+  const auto in_fp32 = static_cast<std::int64_t>(bytes_per_element(DataType::kFp32) /
+                                                 bytes_per_element(sections_.context().training.precision));
+  sent.bytes = sent.bytes * in_fp32;
+  arriving.bytes = arriving.bytes * in_fp32;
+  std::optional<TaskIndex> arrived;
+  for (int distance = 0; distance < size_; ++distance) {
+    if (distance == 0) {
+      gather_and_begin(writer, span, true);
+    } else {
+      block(writer, span, distance, true);
+    }
+    if (arrived) writer.wait(*arrived);
+    writer.send(channels_.ring->gradients, sent, "cp send gradients");
+    arrived = writer.receive(channels_.ring->gradients, arriving, "cp receive gradients");
+    if (!traced_) continue;
+    writer.wait(*arrived);
+    arrived.reset();
+  }
+  if (arrived) writer.wait(*arrived);
 }
 
 void ContextParallel::exchange_inputs(ProgramWriter& writer) {
@@ -112,9 +154,10 @@ void ContextParallel::exchange_outputs(ProgramWriter& writer) {
 
 void ContextParallel::core_forward(ProgramWriter& writer, AttentionSpan span) {
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
-    gather(writer);
+    writer.wait(gather(writer));
     return writer.compute(sections_.of(LayerSection::kCore, span));
   }
+  if (parallel_.context_exchange == ContextExchange::kGatheredBlocks) return gathered_forward(writer, span);
   exchange_inputs(writer);
   if (channels_.ring) {
     ring_forward(writer, span);
@@ -127,12 +170,13 @@ void ContextParallel::core_forward(ProgramWriter& writer, AttentionSpan span) {
 void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
   if (sections_.context().training.recomputes(&RecomputedModules::core_attention)) core_forward(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
-    gather(writer);
+    writer.wait(gather(writer));
     writer.compute(sections_.of(LayerSection::kCoreBackward, span));
     const Bytes all = gathered_ * parallel_.cp;
     return writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kReduceScatter, .bytes = all},
                                          "cp reduce_scatter gradients"));
   }
+  if (parallel_.context_exchange == ContextExchange::kGatheredBlocks) return gathered_backward(writer, span);
   exchange_outputs(writer);
   if (channels_.ring) {
     ring_backward(writer, span);

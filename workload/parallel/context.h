@@ -4,7 +4,11 @@
 // sends of n forward, as many of n and of its gradient backward (Liu et al., Ring Attention, arXiv 2310.01889; a
 // block's gradient starts at the owner's neighbour and arrives at the owner last); all-gather n cp forward, again
 // backward with a reduce-scatter of the gradients (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all of queries,
-// keys, values and results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509).
+// keys, values and results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509). PyTorch's
+// context parallelism (torch/distributed/tensor/experimental/_attention.py) gathers forward and backward, computes
+// block by block, and sends the sums of the gradients, in fp32, cp times around the ring; all of them for every query
+// head. A compiler's trace waits for each exchange where it is issued (_functional_collectives.py), eager code where it
+// is used.
 #pragma once
 
 #include <optional>
@@ -40,10 +44,13 @@ class ContextParallel {
   void core_backward(ProgramWriter& writer, AttentionSpan span);
 
  private:
+  void gathered_forward(ProgramWriter& writer, AttentionSpan span);
+  void gathered_backward(ProgramWriter& writer, AttentionSpan span);
+  void gather_and_begin(ProgramWriter& writer, AttentionSpan span, bool backward);
   void ring_forward(ProgramWriter& writer, AttentionSpan span);
   void ring_backward(ProgramWriter& writer, AttentionSpan span);
   void block(ProgramWriter& writer, AttentionSpan span, int distance, bool backward);
-  void gather(ProgramWriter& writer);
+  [[nodiscard]] TaskIndex gather(ProgramWriter& writer);
   // All three, or the results, or the gradients of either.
   void exchange_inputs(ProgramWriter& writer);
   void exchange_outputs(ProgramWriter& writer);
@@ -56,6 +63,7 @@ class ContextParallel {
   CommStreams channels_;
   int position_;  // in the ring
   int size_;      // of the ring
+  bool traced_;   // exchanges are waited for where they are issued
   Bytes gathered_;  // keys and values in the working precision, as all-gathers bring them, and gradients of a ring
   Bytes queries_, keys_, values_, outputs_;  // as others are exchanged: attention in fp8 casts them before
 };

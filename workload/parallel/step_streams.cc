@@ -25,6 +25,11 @@ void add_context(const RankLayout& layout, const ParallelOptions& parallel, Step
     streams.context = add_dimension(streams, layout.context_dimension());
     return;
   }
+  if (parallel.context_exchange == ContextExchange::kGatheredBlocks) {  // of one communicator, in order
+    streams.context = add_dimension(streams, layout.context_dimension());
+    streams.ring = RingStreams{.values = *streams.context, .gradients = *streams.context};
+    return;
+  }
   if (parallel.ulysses > 1) streams.context = add_dimension(streams, layout.ulysses_dimension());
   const CommStream values =
       add_dimension(streams, parallel.ulysses > 1 ? layout.ring_dimension() : layout.context_dimension());

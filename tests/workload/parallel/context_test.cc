@@ -43,6 +43,29 @@ TEST(ContextParallel, GatheredKeysAndValuesAreGatheredTwiceAndTheirGradientsScat
   EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: all_gather", 4), 0, "cp"), Bytes(kPasses * 3 * 4 * kKeysAndValues));
 }
 
+// PyTorch: keys and values of all 8 query heads of 8, gathered forward and backward; the gradients of a block in fp32
+// four times around the ring.
+TEST(ContextParallel, GatheredBlocksSendGradientsInFp32) {
+  constexpr std::int64_t kOfQueryHeads = 8 * 2 * 64 * 2;
+  EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: all_gather_blocks", 4), 0, "cp"),
+            Bytes(kPasses * (2 * 4 * kOfQueryHeads + 4 * 2 * kOfQueryHeads)));
+}
+
+// A trace waits for the gather before its first block; eager code computes its own block first.
+TEST(ContextParallel, EagerCodeComputesItsOwnBlockWhileOthersArrive) {
+  for (const bool eager : {false, true}) {
+    const StepPlan plan =
+        plan_of("cp: 2, cp_comm_type: all_gather_blocks", 2, eager ? ", pointwise: eager" : ", pointwise: fused");
+    const Program& program = plan.graph.programs[0];
+    const auto names = task_names(plan.graph, program);
+    const auto gather = static_cast<std::size_t>(std::ranges::find(names, "cp all_gather keys and values") -
+                                                 names.begin());
+    ASSERT_LT(gather + 2, names.size());
+    EXPECT_THAT(kernel_names(plan.graph, program.tasks[gather + 1]), testing::Contains("attention block"));
+    EXPECT_EQ(waits_for(program, gather + 1, gather), !eager);
+  }
+}
+
 TEST(ContextParallel, ExchangedHeadsMoveQueriesKeysValuesAndResults) {
   // Queries and results have 64 columns: 2 x 64 + 64 of 8 tokens, forward and backward.
   EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: a2a", 4), 0, "cp"), Bytes(kPasses * 2 * 8 * (64 + 64 + 64) * 2));
@@ -82,6 +105,7 @@ TEST(ContextParallel, GradientsAreReducedOverContextAndDataParallelRanks) {
 TEST(ContextParallel, EveryPathComputesTheScoresOnce) {
   const double alone = plan_of("", 1).hardware_flops.count();
   for (const char* path : {"cp: 4", "cp: 4, cp_comm_type: all_gather", "cp: 4, cp_comm_type: a2a",
+                          "cp: 4, cp_comm_type: all_gather_blocks",
                           "cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]",
                           "cp: 4, cp_balanced: false", "cp: 4, cp_comm_type: all_gather, cp_balanced: false"}) {
     EXPECT_NEAR(plan_of(path, 4).hardware_flops.count() / alone, 1.0, 1e-9) << path;
@@ -127,6 +151,7 @@ TEST(ContextParallel, BlocksAreComputedWhileTheNextArrives) {
 TEST(ContextParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
   for (const char* path :
        {"cp: 2", "cp: 4", "cp: 8", "cp: 4, cp_comm_type: all_gather", "cp: 2, cp_comm_type: a2a",
+        "cp: 4, cp_comm_type: all_gather_blocks",
         "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 4]", "cp: 4, cp_balanced: false"}) {
     for (const char* rest : {"tp: 1", "tp: 2", "tp: 2, sequence_parallel: true, pp: 2",
                              "pp: 2, schedule: gpipe, zero: {stage: 1, overlap_grad_reduce: true}"}) {
