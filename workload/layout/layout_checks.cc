@@ -43,13 +43,16 @@ TensorSizes tensor_sizes(const ConfigMap& parallel, const ParallelOptions& optio
   return found;
 }
 
+// "parallel.tp = 4", "parallel.stages: tp = 4"
+std::string sized(const ConfigMap& parallel, std::string_view key, int tp) {
+  return parallel.path_of(key) + (key == "tp" ? " = " : ": tp = ") + std::to_string(tp);
+}
+
 void check_tensor_size(ConfigMap& parallel, const ParallelContext& context, std::string_view tp_key, int tp) {
   const ModelShape& shape = context.shape;
   const auto refuse = [&](std::int64_t number, std::string_view what, std::string_view key) {
-    const std::string size = tp_key == "tp" ? fmt::format("{} = {}", parallel.path_of(tp_key), tp)
-                                            : fmt::format("{}: tp = {}", parallel.path_of(tp_key), tp);
     parallel.error(tp_key, "E134",
-                   fmt::format("{} does not divide the {} {} of {}", size, number, what,
+                   fmt::format("{} does not divide the {} {} of {}", sized(parallel, tp_key, tp), number, what,
                                placed(context.model_map, key)),
                    fmt::format("valid values: {}", join(divisors(std::gcd(shape.heads, shape.ffn)), " ")));
   };
@@ -86,8 +89,8 @@ void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const Par
   const TensorSizes tensor = tensor_sizes(parallel, options);
   const auto refuse = [&](int tp, std::int64_t number, std::string_view what) {
     parallel.error(tensor.key, "E460",
-                   fmt::format("{}: tp = {} does not divide the {} {} of Mamba-2 layers",
-                               parallel.path_of(tensor.key), tp, number, what));
+                   fmt::format("{} does not divide the {} {} of Mamba-2 layers", sized(parallel, tensor.key, tp),
+                               number, what));
   };
   for (const int tp : tensor.sizes) {
     if (mamba.heads % tp != 0) refuse(tp, mamba.heads, "heads");

@@ -90,7 +90,7 @@ TEST(ModelConfig, EveryErrorCodeOfTheWorkloadHasAPage) {
   EXPECT_THAT(
       codes, ElementsAre("E130", "E131", "E132", "E133", "E134", "E135", "E136", "E137", "E138", "E139", "E140", "E141",
                          "E144", "E145", "E146", "E147", "E370", "E460", "E461", "E592", "W135", "W136", "W131", "W134",
-                         "W142", "W143", "E570", "E571", "E572", "E573", "E574", "W570"));
+                         "W142", "W143", "E570", "E571", "E572", "E573", "E574", "E593", "W570"));
 }
 
 }  // namespace
