@@ -24,7 +24,7 @@ Bytes item_of(const MemoryRow& row, std::string_view name) {
 // From a job without pipeline that has one microbatch, all of whose layers are on every rank.
 class LayerMeter {
  public:
-  LayerMeter(const PlanningDesk& desk, const Layout& layout) : desk_(desk), layout_(layout) {}
+  LayerMeter(const StagePlanInputs& inputs, const Layout& layout) : inputs_(inputs), layout_(layout) {}
 
   [[nodiscard]] std::optional<MeshCosts> measure(std::int64_t tp, std::int64_t sequences) {
     const auto known = known_.find({tp, sequences});
@@ -34,7 +34,7 @@ class LayerMeter {
 
  private:
   [[nodiscard]] std::optional<MeshCosts> find(std::int64_t tp, std::int64_t sequences) {
-    const std::int64_t gpus = desk_.base.cluster.gpus();
+    const std::int64_t gpus = inputs_.base.cluster.gpus();
     if (gpus % tp != 0) return std::nullopt;
     Layout alone = layout_;
     alone.tp = tp;
@@ -42,20 +42,20 @@ class LayerMeter {
     alone.micro_batch = sequences;
     alone.stage_layers = "even";
     alone.schedule = "1f1b";
-    ConfigChanges changes = desk_.space.changes(alone);
+    ConfigChanges changes = inputs_.space.changes(alone);
     changes.settings.push_back(fmt::format("training.global_batch={}", sequences * (gpus / tp)));
-    auto changed = changed_job(desk_.base, changes);
+    auto changed = changed_job(inputs_.base, changes);
     if (!changed) return std::nullopt;
-    desk_.mine.job = std::move(changed->job);
-    desk_.mine.simulate = changed->simulate;
+    inputs_.mine.job = std::move(changed->job);
+    inputs_.mine.simulate = changed->simulate;
     return costs_of(gpus / tp);
   }
 
   [[nodiscard]] std::optional<MeshCosts> costs_of(std::int64_t replicas) {
-    const configs::Job& job = desk_.mine.job;
-    const auto predicted = desk_.planner.predict(desk_.mine);
+    const configs::Job& job = inputs_.mine.job;
+    const auto predicted = inputs_.planner.predict(inputs_.mine);
     if (!predicted || !*predicted) return std::nullopt;
-    const std::vector<MemoryRow> rows = memory_rows(desk_.mine);
+    const std::vector<MemoryRow> rows = memory_rows(inputs_.mine);
     const MemoryRow& row = rows.front();
     const auto layers = job.model.layers;
     MeshCosts costs{.seconds = workload::layer_costs(job.model, job.training, job.parallel, *job.compute)};
@@ -74,25 +74,25 @@ class LayerMeter {
     return costs;
   }
 
-  const PlanningDesk& desk_;
+  const StagePlanInputs& inputs_;
   const Layout& layout_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::optional<MeshCosts>> known_;
 };
 
 }  // namespace
 
-std::vector<Layout> with_planned_stages(const PlanningDesk& desk, const Layout& layout) {
-  LayerMeter meter(desk, layout);
-  const MeshProblem problem{.layers = desk.base.job.model.layers,
-                            .ranks = desk.base.cluster.gpus(),
-                            .global_batch = desk.base.job.training.global_batch,
+std::vector<Layout> with_planned_stages(const StagePlanInputs& inputs, const Layout& layout) {
+  LayerMeter meter(inputs, layout);
+  const MeshProblem problem{.layers = inputs.base.job.model.layers,
+                            .ranks = inputs.base.cluster.gpus(),
+                            .global_batch = inputs.base.job.training.global_batch,
                             .micro_batch = layout.micro_batch,
-                            .tensor_sizes = desk.space.tensor_sizes(),
-                            .memory = scale(desk.capacity, kShareOfModel)};
+                            .tensor_sizes = inputs.space.tensor_sizes(),
+                            .memory = scale(inputs.capacity, kShareOfModel)};
   std::vector<Layout> layouts;
   for (const MeshPlan& plan :
        mesh_plans(problem, [&](std::int64_t tp, std::int64_t sequences) { return meter.measure(tp, sequences); })) {
-    if (!desk.space.allows_stages(plan.stages.size())) continue;
+    if (!inputs.space.allows_stages(plan.stages.size())) continue;
     Layout planned = layout;
     planned.pp = static_cast<std::int64_t>(plan.stages.size());
     planned.tp = std::ranges::max_element(plan.stages, {}, &workload::StageMesh::tp)->tp;

@@ -14,7 +14,7 @@
 namespace ringwright::planning {
 
 // What a thread of a search predicts layouts with.
-struct PlanningDesk {
+struct StagePlanInputs {
   const configs::Scenario& base;
   const SearchSpace& space;
   configs::Scenario& mine;  // its job is replaced
@@ -23,6 +23,6 @@ struct PlanningDesk {
 };
 
 // The layout with each plan of the dynamic program, the quickest first by its own estimate; empty: it finds none.
-[[nodiscard]] std::vector<Layout> with_planned_stages(const PlanningDesk& desk, const Layout& layout);
+[[nodiscard]] std::vector<Layout> with_planned_stages(const StagePlanInputs& inputs, const Layout& layout);
 
 }  // namespace ringwright::planning
