@@ -15,8 +15,8 @@ namespace ringwright::collectives {
 class RailOrder {
  public:
   explicit RailOrder(const CollectiveCall& call) : call_(call) {}
-  // Over these hosts, in this order. Each is traversed as by rings over `all` hosts, so that rings of both kinds go the
-  // same way through a host; the hop past a host that is left out changes rails.
+  // Over these hosts, in this order. Each is traversed as by rings over `all` hosts, so that rings of both kinds pass a
+  // host in one direction; the hop past a host that is left out changes rails.
   RailOrder(const CollectiveCall& call, std::vector<int> hosts, const std::vector<int>& all)
       : call_(call), hosts_(std::move(hosts)) {
     number_.assign(static_cast<std::size_t>(call.layout->host_count()), -1);

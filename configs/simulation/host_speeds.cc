@@ -7,7 +7,7 @@
 namespace ringwright::configs {
 namespace {
 
-// Of each host of the cluster; empty: all are alike.
+// Of each host of the cluster; empty: all are equal.
 std::vector<double> speeds_of_hosts(const Scenario& scenario) {
   const network_models::Host& first = scenario.cluster.host;
   const std::vector<double>& share = scenario.faults.nic_share_of_host;

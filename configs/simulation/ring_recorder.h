@@ -1,5 +1,4 @@
-// A network model that passes everything on to another one, and records the messages of single
-// rings that a run starts.
+// A network model that passes everything on to another one, and records the messages of single rings that a run starts.
 #pragma once
 
 #include <cstdint>

@@ -26,10 +26,11 @@ class LayerMeter {
  public:
   LayerMeter(const StagePlanInputs& inputs, const Layout& layout) : inputs_(inputs), layout_(layout) {}
 
-  [[nodiscard]] std::optional<MeshCosts> measure(std::int64_t tp, std::int64_t sequences) {
-    const auto known = known_.find({tp, sequences});
-    if (known != known_.end()) return known->second;
-    return known_.emplace(std::pair(tp, sequences), find(tp, sequences)).first->second;
+  // Null: it cannot be simulated.
+  [[nodiscard]] const MeshCosts* measure(std::int64_t tp, std::int64_t sequences) {
+    auto known = known_.find({tp, sequences});
+    if (known == known_.end()) known = known_.emplace(std::pair(tp, sequences), find(tp, sequences)).first;
+    return known->second ? &*known->second : nullptr;
   }
 
  private:

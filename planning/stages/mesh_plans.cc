@@ -1,8 +1,8 @@
 #include "planning/stages/mesh_plans.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -79,20 +79,14 @@ class MeshProgram {
  private:
   [[nodiscard]] std::int64_t layer_at(int number) const { return before_[static_cast<std::size_t>(number)]; }
 
-  [[nodiscard]] const std::optional<MeshCosts>& costs(std::int64_t tp, std::int64_t sequences) {
-    const auto known = known_.find({tp, sequences});
-    if (known != known_.end()) return known->second;
-    return known_.emplace(std::pair(tp, sequences), costs_of_(tp, sequences)).first->second;
-  }
-
   // The quickest use of so many ranks that fits.
   [[nodiscard]] std::optional<Choice> choose(int first, int last, std::int64_t ranks) {
     std::optional<Choice> best;
     for (const std::int64_t tp : problem_.tensor_sizes) {
       const std::int64_t dp = ranks / tp;
       if (ranks % tp != 0 || dp > replicas_ || replicas_ % dp != 0) continue;
-      const std::optional<MeshCosts>& of = costs(tp, sequences_ / dp);
-      if (!of || !fits(*of, layer_at(last + 1) - layer_at(first), dp)) continue;
+      const MeshCosts* const of = costs_of_(tp, sequences_ / dp);
+      if (of == nullptr || !fits(*of, layer_at(last + 1) - layer_at(first), dp)) continue;
       const double seconds = seconds_of(of->seconds, first, last);
       if (!best || seconds < best->seconds) best = Choice{.tp = tp, .seconds = seconds};
     }
@@ -117,7 +111,6 @@ class MeshProgram {
   std::int64_t replicas_;
   std::int64_t held_;
   std::int64_t sequences_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::optional<MeshCosts>> known_;
 };
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <vector>
 
 #include "core/base/units.h"
@@ -39,7 +38,8 @@ struct MeshPlan {
   double seconds = 0.0;  // of a step, without what happens once in it
 };
 
-using CostsOf = std::function<std::optional<MeshCosts>(std::int64_t tp, std::int64_t sequences)>;
+// Null: such ranks cannot be used. A pointer is valid until the plans are made.
+using CostsOf = std::function<const MeshCosts*(std::int64_t tp, std::int64_t sequences)>;
 
 // The best plan for each number of replicas of the widest stage and each number of microbatches that a stage may hold
 // at once (1, 2, 4, ...), which decides what fits; the quickest first, each once. Whether a plan really fits is up to

@@ -34,9 +34,9 @@ struct TensorSizes {
   std::string_view key;
 };
 
-TensorSizes tensor_sizes(const ConfigMap& parallel, const ParallelOptions& options) {
+TensorSizes tensor_sizes(const ParallelContext& context, const ParallelOptions& options) {
   if (options.meshes.empty()) return {.sizes = {options.tp}, .key = "tp"};
-  TensorSizes found{.sizes = {}, .key = parallel.has("stages") ? "stages" : "plan_file"};
+  TensorSizes found{.sizes = {}, .key = stages_key(context)};
   for (const StageMesh& mesh : options.meshes) {
     if (std::ranges::find(found.sizes, mesh.tp) == found.sizes.end()) found.sizes.push_back(mesh.tp);
   }
@@ -67,7 +67,7 @@ void check_tensor_size(ConfigMap& parallel, const ParallelContext& context, std:
 }
 
 void check_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
-  const TensorSizes tensor = tensor_sizes(parallel, options);
+  const TensorSizes tensor = tensor_sizes(context, options);
   for (const int tp : tensor.sizes) check_tensor_size(parallel, context, tensor.key, tp);
   if (context.training.narrow_gather && !options.sequence_parallel) {
     context.training_map.warn("fp8_gather", "W131",
@@ -86,7 +86,7 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
 void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (!context.shape.hybrid || context.shape.hybrid->order.find('M') == std::string::npos) return;
   const MambaShape& mamba = context.shape.hybrid->mamba;
-  const TensorSizes tensor = tensor_sizes(parallel, options);
+  const TensorSizes tensor = tensor_sizes(context, options);
   const auto refuse = [&](int tp, std::int64_t number, std::string_view what) {
     parallel.error(tensor.key, "E460",
                    fmt::format("{} does not divide the {} {} of Mamba-2 layers", sized(parallel, tensor.key, tp),

@@ -41,24 +41,18 @@ void refuse_others(ConfigMap& parallel, std::string_view key) {
   }
 }
 
-// The list and the key that gives it.
-struct Listed {
-  std::vector<ConfigMap> stages;
-  std::string_view key;
-};
-
-Listed listed_stages(ConfigMap& parallel, const ParallelContext& context) {
+std::vector<ConfigMap> listed_stages(ConfigMap& parallel, const ParallelContext& context) {
   constexpr std::string_view kDoc =
       "the pipeline stages one by one, each with tp and dp of its own (Alpa), instead of tp, pp, dp and stage_layers";
   std::vector<ConfigMap> own = parallel.maps(kStages, kDoc);
-  if (context.plan == nullptr) return {.stages = std::move(own), .key = kStages};
+  if (context.plan == nullptr) return own;
   if (!own.empty()) {
     parallel.error(
         kStages, kCode,
         fmt::format("{} and {} both list the stages", parallel.path_of(kStages), parallel.path_of("plan_file")),
         "keep one of them");
   }
-  return {.stages = context.plan->maps(kStages, kDoc), .key = "plan_file"};
+  return context.plan->maps(kStages, kDoc);
 }
 
 void check_sums(ConfigMap& parallel, std::string_view key, const ParallelContext& context,
@@ -84,9 +78,13 @@ void check_sums(ConfigMap& parallel, std::string_view key, const ParallelContext
 
 }  // namespace
 
+std::string_view stages_key(const ParallelContext& context) {
+  return context.plan != nullptr ? std::string_view("plan_file") : kStages;
+}
+
 bool read_stage_meshes(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
-  Listed listed = listed_stages(parallel, context);
-  for (ConfigMap& map : listed.stages) options.meshes.push_back(read_mesh(map));
+  std::vector<ConfigMap> listed = listed_stages(parallel, context);
+  for (ConfigMap& map : listed) options.meshes.push_back(read_mesh(map));
   if (parallel.documenting()) options.meshes.clear();
   if (options.meshes.empty()) {
     constexpr const char* kExample = "stages: [{layers: 8, tp: 2, dp: 2}, ...]";
@@ -97,8 +95,8 @@ bool read_stage_meshes(ConfigMap& parallel, const ParallelContext& context, Para
     }
     return false;
   }
-  refuse_others(parallel, listed.key);
-  check_sums(parallel, listed.key, context, options);
+  refuse_others(parallel, stages_key(context));
+  check_sums(parallel, stages_key(context), context, options);
   options.tp = options.dp = 1;
   options.pp = static_cast<int>(options.meshes.size());
   options.stage_layers = StageLayers::kListed;
@@ -134,7 +132,7 @@ std::string why_not(const ParallelContext& context, const ParallelOptions& optio
 
 void check_stage_meshes(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (options.meshes.empty()) return;
-  const std::string_view key = context.plan != nullptr ? std::string_view("plan_file") : kStages;
+  const std::string_view key = stages_key(context);
   const auto refuse = [&](const std::string& why, const std::string& remedy = {}) {
     parallel.error(key, kCode, fmt::format("{}: {}", parallel.path_of(key), why), remedy);
   };

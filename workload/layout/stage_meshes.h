@@ -30,8 +30,8 @@ namespace ringwright::workload {
 // The pipeline stage of every rank, of any layout.
 [[nodiscard]] std::vector<int> stage_of_ranks(const ParallelOptions& parallel);
 
-// All that a rank exchanges with one rank of a neighbouring stage for one microbatch: its activation one way, its
-// gradient the other way.
+// All that a rank exchanges with one rank of a neighbouring stage for one microbatch: its activation in the forward
+// pass, its gradient in the backward pass.
 struct StagePiece {
   RankId peer;
   Bytes bytes;

@@ -301,14 +301,10 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
   const PipelineOrder order = pipeline_order(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
     const std::vector<Slot>& slots = order[static_cast<std::size_t>(stage)];
-    if (parallel.meshes.empty()) {
-      ledger.push_back(memory_of_stage(inputs, stage, slots, streams, assumptions));
-      continue;
-    }
     const TrainingOptions training = training_of_stage(inputs.training, parallel, stage);
     const ParallelOptions own = parallel_of_stage(parallel, stage);
-    const StepInputs inputs_of_mesh{.shape = inputs.shape, .training = training, .parallel = own};
-    ledger.push_back(memory_of_stage(inputs_of_mesh, stage, slots, streams, assumptions));
+    const StepInputs of_stage{.shape = inputs.shape, .training = training, .parallel = own};
+    ledger.push_back(memory_of_stage(of_stage, stage, slots, streams, assumptions));
   }
   return ledger;
 }
