@@ -6,11 +6,11 @@
 //
 // over tiles of a x b and splits of k into s parts, of which the fastest is taken, as libraries' heuristics aim to.
 // Waves are pieces / sms, rounded up by `wave_rounding`: a last wave that is partly empty runs faster than a full one
-// (shared bandwidth, higher clock). speed(a, b): a tile loads a + b values for every ab multiply-adds. reduction: the
-// parts' fp32 sums are written and read in the last-level cache. power: short GEMMs run at the chip's full clock, long
-// ones at the clock that the power limit allows (the control loop needs about a millisecond).
-// ramp is a latency, in elements of k at the speed of bf16: narrower types process more of them in the same time, TF32
-// and fp32 fewer.
+// (shared bandwidth, higher clock). speed(a, b): a tile loads a + b values for every ab multiply-adds; a load
+// takes as long for each byte whatever the type, so that it weighs less where arithmetic is slower (fp32). reduction:
+// the parts' fp32 sums are written and read in the last-level cache. power: short GEMMs run at the chip's full clock,
+// long ones at the clock that the power limit allows (the control loop needs about a millisecond). ramp is a latency,
+// in elements of k at the speed of bf16: narrower types process more of them in the same time, TF32 and fp32 fewer.
 // exposed: the multiprocessors of a wave load, compute and store in step, so that they hide each other only in part.
 // Grouped GEMMs on a B200 show it best: 64 weight gradients of 4096 x 7168 in fp32 take 3.90 ms over 512 rows and 2.96
 // ms without accumulation, which differ by the time of those bytes, though arithmetic alone takes 1.9 ms. start: a
@@ -38,7 +38,7 @@ constexpr std::array kTiles{Tile{256, 256}, Tile{256, 128}, Tile{128, 256}, Tile
 // GEMMs of narrow types have no smaller tiles: from 1024 x 1024 x 1024 (64 tiles of 128 x 128) to 1024 x 2145 x 1024
 // (136) fp8 takes one wave more on 132 multiprocessors and no more on 152 (validation/kernels/*.azure.csv).
 constexpr std::int64_t kLeastNarrowTile = 128 * 128;
-constexpr std::array<std::int64_t, 6> kSplits{1, 2, 3, 4, 8, 16};
+constexpr std::array<std::int64_t, 8> kSplits{1, 2, 3, 4, 8, 16, 32, 64};
 constexpr std::int64_t kShortestSplit = 512;  // of k
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) {
@@ -68,14 +68,19 @@ bool is_narrow(DataType type) {
   return type == DataType::kFp8 || type == DataType::kFp4;
 }
 
-// In elements of k of the type.
-double ramp_of(const Kernel& kernel, const GpuSpec& gpu) {
-  const double ramp = gpu.kernels[kGemmRamp];
+// Elements of k of the type that are processed while one of bf16 is.
+double speed_along_k(const Kernel& kernel, const GpuSpec& gpu) {
+  if (kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16) return 1.0;
   const DataType half_type = gpu.peak_of(DataType::kBf16) > FlopRate(0.0) ? DataType::kBf16 : DataType::kFp16;
   const double half = gpu.peak_of(half_type).count() * share_of(half_type, gpu.kernels);
-  if (half <= 0.0 || kernel.type == DataType::kBf16 || kernel.type == DataType::kFp16) return ramp;
+  if (half <= 0.0) return 1.0;
   const double ratio = gpu.peak_of(kernel.type).count() * share_of(kernel.type, gpu.kernels) / half;
-  return ramp * (is_narrow(kernel.type) ? std::max(ratio, 1.0) : std::min(ratio, 1.0));
+  return is_narrow(kernel.type) ? std::max(ratio, 1.0) : std::min(ratio, 1.0);
+}
+
+// Bytes of an element against those of bf16.
+double bytes_to_half(const Kernel& kernel) {
+  return kernel.type == DataType::kTf32 || kernel.type == DataType::kFp32 ? 2.0 : 1.0;
 }
 
 double role_speed(const Kernel& kernel, const KernelProfile& profile) {
@@ -87,37 +92,68 @@ double role_speed(const Kernel& kernel, const KernelProfile& profile) {
   return 1.0;
 }
 
-double load_penalty(const Tile& tile, double tile_load) {
-  return 1.0 + tile_load * (1.0 / static_cast<double>(tile.m) + 1.0 / static_cast<double>(tile.n));
+// What a kernel of this type on this GPU has in common with every tile.
+struct Tiling {
+  const Kernel& kernel;
+  double speed_along_k = 1.0;
+  double tile_load = 0.0;
+  double reference = 1.0;    // a tile of this load takes `flops / rate`
+  double rate_of_one = 0.0;  // of a multiprocessor
+  double sms = 0.0;
+  double cache_rate = 0.0;
+};
+
+Tiling tiling_of(const Kernel& kernel, const GpuSpec& gpu, double rate) {
+  const KernelProfile& profile = gpu.kernels;
+  const double speed = speed_along_k(kernel, gpu);
+  // Narrow types keep their weight: half of the bytes, twice the arithmetic.
+  const double load =
+      profile[kGemmTileLoad] * (is_narrow(kernel.type) ? 1.0 : std::min(speed * bytes_to_half(kernel), 1.0));
+  const auto sms = static_cast<double>(gpu.sms);
+  return {.kernel = kernel,
+          .speed_along_k = speed,
+          .tile_load = load,
+          .reference = 1.0 + load * 2.0 / profile[kGemmWidestTile],
+          .rate_of_one = rate / sms,
+          .sms = sms,
+          .cache_rate = gpu.memory_bandwidth.count() * profile[kStreamCacheSpeed]};
+}
+
+// The best split of k taken.
+double seconds_with(const Tile& tile, const Tiling& tiling, const KernelProfile& profile) {
+  const Kernel& kernel = tiling.kernel;
+  const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
+  const double penalty =
+      1.0 + tiling.tile_load * (1.0 / static_cast<double>(tile.m) + 1.0 / static_cast<double>(tile.n));
+  const double flops_per_k = 2.0 * static_cast<double>(tile.m * tile.n) * penalty / tiling.reference;
+  const double results =
+      static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
+  const double ramp = profile[kGemmRamp] * tiling.speed_along_k;
+  double best = 0.0;
+  for (const std::int64_t split : kSplits) {
+    if (split > 1 && kernel.k / split < kShortestSplit) break;
+    const double waves = std::max(static_cast<double>(tiles * split) / tiling.sms, 1.0);
+    const double rounded = waves + profile[kGemmWaveRounding] * (std::ceil(waves - 1e-9) - waves);
+    const double depth = static_cast<double>(divided_up(kernel.k, split)) + ramp;
+    const double reduction = split > 1 ? 8.0 * results * static_cast<double>(split) / tiling.cache_rate : 0.0;
+    const double seconds = rounded * flops_per_k * depth / tiling.rate_of_one + reduction;
+    if (best <= 0.0 || seconds < best) best = seconds;
+  }
+  return best;
 }
 
 // Seconds of arithmetic at full clock, the best tile and split taken.
 double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
   const KernelProfile& profile = gpu.kernels;
-  const double widest = profile[kGemmWidestTile];
+  const Tiling tiling = tiling_of(kernel, gpu, rate);
   const std::int64_t least = is_narrow(kernel.type) ? kLeastNarrowTile : 0;
-  const double ramp = ramp_of(kernel, gpu);
-  const double reference = 1.0 + profile[kGemmTileLoad] * 2.0 / widest;
-  const auto sms = static_cast<double>(gpu.sms);
-  const double cache_rate = gpu.memory_bandwidth.count() * profile[kStreamCacheSpeed];
-  const double results =
-      static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
   double best = 0.0;
-  for (const Tile& tile : kTiles) {
-    if (static_cast<double>(std::max(tile.m, tile.n)) > widest || tile.m * tile.n < least) continue;
-    const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
-    const double flops_per_k =
-        2.0 * static_cast<double>(tile.m * tile.n) * load_penalty(tile, profile[kGemmTileLoad]) / reference;
-    for (const std::int64_t split : kSplits) {
-      if (split > 1 && kernel.k / split < kShortestSplit) break;
-      const double waves = std::max(static_cast<double>(tiles * split) / sms, 1.0);
-      const double rounded = waves + profile[kGemmWaveRounding] * (std::ceil(waves - 1e-9) - waves);
-      const double depth = static_cast<double>(divided_up(kernel.k, split)) + ramp;
-      const double reduction = split > 1 ? 8.0 * results * static_cast<double>(split) / cache_rate : 0.0;
-      const double seconds = rounded * flops_per_k * depth / (rate / sms) + reduction;
-      if (best <= 0.0 || seconds < best) best = seconds;
-    }
-  }
+  const auto try_tile = [&](const Tile& tile) {
+    if (static_cast<double>(std::max(tile.m, tile.n)) > profile[kGemmWidestTile] || tile.m * tile.n < least) return;
+    const double seconds = seconds_with(tile, tiling, profile);
+    if (best <= 0.0 || seconds < best) best = seconds;
+  };
+  std::ranges::for_each(kTiles, try_tile);
   return best;
 }
 

@@ -56,6 +56,24 @@ TEST(Gemm, ARampTakesFp32AsLongAsBf16) {
   EXPECT_NEAR(gemm_seconds(kernel, gpu), (10.0 + 0.25) * kOneWaveSeconds, 1e-12);
 }
 
+// Tiles of 256 x 64 load 1/256 + 1/64 values for each multiply-add, against 2/256 of
+// the widest tile. bf16 pays for that in full, fp32 for a fifth: its loads have twice the bytes, and its arithmetic
+// takes ten times as long meanwhile.
+TEST(Gemm, LoadsWeighLessWhereArithmeticIsSlower) {
+  GpuSpec gpu = plain_gpu();
+  gpu.peak[static_cast<std::size_t>(DataType::kFp32)] = FlopRate(10e12);
+  gpu.kernels[kGemmSingleShare] = 1.0;
+  gpu.kernels[kGemmTileLoad] = 256.0;
+  const Sizes thin{.m = 25600, .n = 64, .k = 1000};  // one full wave
+  Kernel half = product(thin);
+  half.bytes = Bytes(0);
+  Kernel single = half;
+  single.type = DataType::kFp32;
+  const double seconds = 2.0 * 256 * 64 * 1000 / 1e12;  // of a tile at the full rate of one multiprocessor
+  EXPECT_NEAR(gemm_seconds(half, gpu), seconds * (1.0 + 1.0 + 4.0) / (1.0 + 2.0), 1e-12);
+  EXPECT_NEAR(gemm_seconds(single, gpu), 10.0 * seconds * (1.0 + 0.2 * (1.0 + 4.0)) / (1.0 + 0.2 * 2.0), 1e-12);
+}
+
 TEST(Gemm, AStartIsPaidOnceWhateverTheWaves) {
   GpuSpec gpu = plain_gpu();
   gpu.kernels[kGemmStart] = 3e-6;
