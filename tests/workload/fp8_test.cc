@@ -102,6 +102,17 @@ TEST(Fp8, GathersWithoutNarrowTypesAreReported) {
               ElementsAre("W131: training.fp8_gather has no effect: parallel.sequence_parallel is off"));
 }
 
+TEST(Fp8, TheFusedGroupedMlpNeedsGroupedGemms) {
+  const JobText job(
+      "model: {preset: mixtral-8x7b}\n"
+      "training: {global_batch: 8, fp8_recipe: mxfp8, use_transformer_engine_op_fuser: true, moe_grouped_gemm: false}\n"
+      "parallel: {ep: 8, etp: 1}\n",
+      8);
+  EXPECT_THAT(job.problems(), ElementsAre("W131: training.use_transformer_engine_op_fuser has no effect: "
+                                          "training.moe_grouped_gemm is false"));
+  EXPECT_FALSE(job.training.fused.grouped_mlp);
+}
+
 // The inputs of four linear layers take one byte, but the core's result is stored in both types: 2h and f less, ad
 // more.
 TEST(Fp8, InputsOfLinearLayersAreStoredInOneByte) {

@@ -89,8 +89,22 @@ void add_sort(KernelMaker& make, const KernelContext& context, const char* name)
   make.stream(kCopy, name, values, {.values = 1.0 + arrived});
 }
 
+// A kernel on all rows, or without grouped GEMMs one for each expert.
+void stream_experts(KernelMaker& make, const ExpertSizes& sizes, KernelFamily family, const char* name,
+                    const KernelMaker::Touch& per_element) {
+  make.stream(family, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), per_element);
+  make.for_each_expert(sizes.local);
+}
+
 void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
-  make.stream(kElementwise, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), {.values = values});
+  stream_experts(make, sizes, kElementwise, name, {.values = values});
+}
+
+// Experts in sequence take their rows from one tensor and return them in one: their results are joined, and in reverse
+// the gradients of their inputs (Megatron-LM, experts.py: SequentialMLP).
+void join_experts(KernelMaker& make, const ExpertSizes& sizes, const char* name) {
+  if (make.fused().grouped_gemm || sizes.local == 1) return;
+  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 2});
 }
 
 // Gate and input of a clamped activation are clamped by PyTorch's operators and joined before the fused activation
@@ -105,25 +119,23 @@ bool clamps_activation(const KernelMaker& make) {
 
 void add_expert_clamp(KernelMaker& make, const ExpertSizes& sizes) {
   if (!clamps_activation(make)) return;
-  const auto values = std::llround(sizes.rows * static_cast<double>(sizes.width));
   for (const char* name : {"experts clamp gate", "experts clamp input"}) {
-    make.stream(kElementwise, name, values, {.values = 2});
+    stream_experts(make, sizes, kElementwise, name, {.values = 2});
   }
-  make.stream(kCopy, "experts clamp join", 2 * values, {.values = 2});
+  stream_experts(make, sizes, kCopy, "experts clamp join", {.values = 4});
 }
 
 void add_expert_clamp_backward(KernelMaker& make, const ExpertSizes& sizes) {
   if (!clamps_activation(make)) return;
-  const auto values = std::llround(sizes.rows * static_cast<double>(sizes.width));
   for (const char* name : {"experts clamp backward: gate below", "experts clamp backward: input above",
                            "experts clamp backward: input below"}) {
-    make.stream(kElementwise, name, values, {.values = 1, .other_bytes = kClampMask});
+    stream_experts(make, sizes, kElementwise, name, {.values = 1, .other_bytes = kClampMask});
   }
-  make.stream(kElementwise, "experts clamp backward: input inside", values, {.other_bytes = 3.0 * kClampMask});
+  stream_experts(make, sizes, kElementwise, "experts clamp backward: input inside", {.other_bytes = 3.0 * kClampMask});
   for (const char* name : {"experts clamp backward: gate", "experts clamp backward: input"}) {
-    make.stream(kElementwise, name, values, {.values = 2, .other_bytes = kClampMask});
+    stream_experts(make, sizes, kElementwise, name, {.values = 2, .other_bytes = kClampMask});
   }
-  make.stream(kCopy, "experts clamp backward: joined", 2 * values, {.values = 2});
+  stream_experts(make, sizes, kCopy, "experts clamp backward: joined", {.values = 4});
 }
 
 // The second bias counts with the weight of its expert: PyTorch's operators add it in fp32, the weights' type, and cast
@@ -206,7 +218,11 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
   if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   make.grouped("experts down",
                {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
-  if (adds_weighted_bias(make)) add_weighted_bias(make, sizes);
+  if (adds_weighted_bias(make)) {
+    add_weighted_bias(make, sizes);
+  } else {
+    join_experts(make, sizes, "expert outputs joined");
+  }
   add_padding(make, context, "experts padding removed");
   add_stash_copy(make, context, "experts to stash");
 }
@@ -242,6 +258,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
                                     .outputs = sizes.gated,
                                     .role = GemmRole::kDgrad,
                                     .casts = !fused});
+  join_experts(make, sizes, "expert inputs backward: joined");
   add_padding(make, context, "experts padding backward");
 }
 

@@ -306,7 +306,18 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   kernel.bytes = whole(p.rows * (rows_in_and_out + p.fused_bytes) + weights);
   const std::string weight = kernel.name;
   kernels_.push_back(std::move(kernel));
+  for_each_expert(p.experts);
   if (wgrad && !adds) add_gradient(weight, p.experts * p.inputs * p.outputs);
+}
+
+void KernelMaker::for_each_expert(std::int64_t experts) {
+  if (fused().grouped_gemm) return;
+  Kernel& kernel = kernels_.back();
+  if (kernel.family == KernelFamily::kGroupedGemm) kernel.family = KernelFamily::kGemm;
+  kernel.batch = 1;
+  kernel.flops = Flops(kernel.flops.count() / static_cast<double>(experts));
+  kernel.bytes = whole(static_cast<double>(kernel.bytes.count()) / static_cast<double>(experts));
+  kernel.launches *= experts;
 }
 
 void KernelMaker::bytes_only(KernelFamily family, std::string name, double bytes, DataType type) {

@@ -70,6 +70,8 @@ class KernelMaker {
     double fused_bytes = 0.0;  // that it moves in addition, for the work of other kernels, for each row
   };
   void grouped(std::string name, const Grouped& product);
+  // The kernel that was made last works on all experts: without grouped GEMMs it is one for each.
+  void for_each_expert(std::int64_t experts);
   // A kernel that touches `values` values of the working type plus `other_bytes`, per element.
   struct Touch {
     double values = 0.0;

@@ -9,8 +9,15 @@ namespace {
 
 bool needs_narrow(ConfigMap& training, std::string_view key, bool set, NarrowTypes narrow) {
   if (!set || narrow == NarrowTypes::kSome || training.documenting()) return set;
-  training.warn(key, "W131",
-                fmt::format("{} has no effect: no GEMM is computed in fp8 or fp4", training.path_of(key)));
+  training.warn(key, "W131", fmt::format("{} has no effect: no GEMM is computed in fp8 or fp4", training.path_of(key)));
+  return false;
+}
+
+bool needs_grouped(ConfigMap& training, bool set, const FusedKernels& fused) {
+  if (!set || fused.grouped_gemm || training.documenting()) return set;
+  training.warn("use_transformer_engine_op_fuser", "W131",
+                fmt::format("{} has no effect: {} is false", training.path_of("use_transformer_engine_op_fuser"),
+                            training.path_of("moe_grouped_gemm")));
   return false;
 }
 
@@ -25,6 +32,11 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
   fused.router = training.boolean({.name = "moe_router_fusion",
                                    .doc = "one kernel scores and chooses experts; without: one per PyTorch operator",
                                    .fallback = true});
+  fused.grouped_gemm = training.boolean({.name = "moe_grouped_gemm",
+                                         .doc = "the GEMMs of a rank's experts are one kernel (TEGroupedMLP); without: "
+                                                "one expert after the other, each with kernels of its own "
+                                                "(SequentialMLP)",
+                                         .fallback = true});
   const bool grouped = training.boolean({.name = "use_transformer_engine_op_fuser",
                                          .doc = "GEMMs of experts, their activation and its casts are one kernel "
                                                 "(Transformer Engine's fused grouped MLP, "
@@ -33,7 +45,8 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
   const bool attention = training.boolean({.name = "fp8_dot_product_attention",
                                            .doc = "the GEMMs of fused attention are computed in fp8",
                                            .fallback = false});
-  fused.grouped_mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
+  fused.grouped_mlp =
+      needs_grouped(training, needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow), fused);
   fused.fp8_attention = needs_narrow(training, "fp8_dot_product_attention", attention, narrow);
   return fused;
 }

@@ -8,6 +8,7 @@ namespace ringwright::workload {
 struct FusedKernels {
   bool permute = true;        // moe_permute_fusion
   bool router = true;         // moe_router_fusion
+  bool grouped_gemm = true;   // moe_grouped_gemm
   bool grouped_mlp = false;   // use_transformer_engine_op_fuser
   bool fp8_attention = false; // fp8_dot_product_attention
 };

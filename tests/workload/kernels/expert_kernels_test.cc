@@ -97,6 +97,35 @@ TEST(ExpertKernels, GemmsAreGroupedByExpert) {
   EXPECT_EQ(wgrad.flops.count(), up.flops.count());
 }
 
+// 32 experts on a rank: 32 kernels of 1024 rows each instead of one, with the same FLOPs and bytes; what is common to
+// all experts stays one kernel.
+TEST(ExpertKernels, WithoutGroupedGemmsEveryExpertHasKernelsOfItsOwn) {
+  const KernelContext grouped = context_of("deepseek-v3", "ep: 8, etp: 1", 8);
+  KernelContext sequential = grouped;
+  sequential.training.fused.grouped_gemm = false;
+  for (const auto& [section, name] :
+       {std::pair{LayerSection::kExperts, "experts up"}, std::pair{LayerSection::kExperts, "experts swiglu"},
+        std::pair{LayerSection::kExperts, "experts down"},
+        std::pair{LayerSection::kExpertsBackward, "experts swiglu backward"},
+        std::pair{LayerSection::kExpertsBackward, "experts down dgrad"},
+        std::pair{LayerSection::kExpertsWgrad, "experts up wgrad"}}) {
+    const Kernel all = find(section, grouped, name);
+    const Kernel one = find(section, sequential, name);
+    EXPECT_EQ(all.launches, 1) << name;
+    EXPECT_EQ(one.launches, 32) << name;
+    EXPECT_NE(one.family, KernelFamily::kGroupedGemm) << name;
+    EXPECT_EQ(one.batch, 1) << name;
+    EXPECT_EQ(one.m, all.m) << name;
+    EXPECT_DOUBLE_EQ(32.0 * one.flops.count(), all.flops.count()) << name;
+    EXPECT_EQ(32 * one.bytes.count(), all.bytes.count()) << name;
+  }
+  // 4096 x 8 rows of 7168 values in bf16, read and written.
+  EXPECT_EQ(find(LayerSection::kExperts, sequential, "expert outputs joined").bytes, Bytes(4096LL * 8 * 7168 * 4));
+  EXPECT_EQ(find(LayerSection::kExpertsBackward, sequential, "expert inputs backward: joined").bytes,
+            Bytes(4096LL * 8 * 7168 * 4));
+  EXPECT_EQ(find(LayerSection::kRouter, sequential, "router").launches, 1);
+}
+
 // The host reads how many tokens each expert has before it issues the experts' forward pass; a capacity tells it.
 TEST(ExpertKernels, AHostThatReadsTokensPerExpertHasNoLeadForThem) {
   const auto any_paced = [](LayerSection section, const KernelContext& context) {

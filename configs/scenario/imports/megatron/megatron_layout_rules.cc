@@ -192,6 +192,12 @@ void set_expert_layout(const MegatronArguments& arguments, MegatronTree& tree) {
   if (const auto factor = arguments.value("moe-expert-capacity-factor")) {
     tree.set("parallel.moe_expert_capacity_factor", *factor);
   }
+  // Off unless given (arguments.py).
+  for (const auto& [flag, key] : {std::pair{"moe-grouped-gemm", "training.moe_grouped_gemm"},
+                                  std::pair{"moe-permute-fusion", "training.moe_permute_fusion"},
+                                  std::pair{"moe-router-fusion", "training.moe_router_fusion"}}) {
+    if (!arguments.has(flag)) tree.assume(key, "false");
+  }
 }
 
 // Native: fewer passes (core/fusions/fused_cross_entropy.py); te: one kernel of Transformer Engine, which writes the

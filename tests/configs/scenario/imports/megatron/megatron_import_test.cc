@@ -179,6 +179,18 @@ TEST(MegatronImport, ExpertsAndLatentAttention) {
   EXPECT_EQ(import.assumed.at("model.qk_head_dim"), "128");
 }
 
+// They are off unless they are given.
+TEST(MegatronImport, FusionsOfExpertsAreThoseOfTheCommandLine) {
+  const std::string experts = "--num-layers 2 --num-experts 8 --moe-router-topk 2 ";
+  const Import without(experts + "\n");
+  const Import with(experts + "--moe-grouped-gemm --moe-permute-fusion --moe-router-fusion\n");
+  for (const char* key : {"training.moe_grouped_gemm", "training.moe_permute_fusion", "training.moe_router_fusion"}) {
+    EXPECT_EQ(without.assumed.at(key), "false") << key;
+    EXPECT_EQ(with.keys.at(key), "true") << key;
+    EXPECT_FALSE(Import("--num-layers 2\n").assumed.contains(key)) << key;
+  }
+}
+
 TEST(MegatronImport, UnknownFlagsAreReportedWithTheNearest) {
   EXPECT_THAT(Import("--num-layers 2 --tensor-model-paralel-size 8\n").messages(),
               ElementsAre("W135: --tensor-model-paralel-size is unknown and left out | did you mean "
@@ -186,12 +198,12 @@ TEST(MegatronImport, UnknownFlagsAreReportedWithTheNearest) {
 }
 
 TEST(MegatronImport, WhatIsNotModelledIsReported) {
-  EXPECT_THAT(Import("--num-layers 2 --fp8-param-gather --recompute-granularity selective "
-                     "--recompute-modules core_attn mlp\n")
-                  .messages(),
-              testing::UnorderedElementsAre(
-                  "W136: --fp8-param-gather is not modelled: parameters are gathered in two bytes",
-                  "W136: --recompute-modules mlp is not modelled: its activations are stored"));
+  EXPECT_THAT(
+      Import("--num-layers 2 --fp8-param-gather --recompute-granularity selective "
+             "--recompute-modules core_attn mlp\n")
+          .messages(),
+      testing::UnorderedElementsAre("W136: --fp8-param-gather is not modelled: parameters are gathered in two bytes",
+                                    "W136: --recompute-modules mlp is not modelled: its activations are stored"));
 }
 
 TEST(MegatronImport, FusedLossesAndLayersAreRead) {
