@@ -49,6 +49,13 @@ constexpr std::array kKinetoCodes = {
               .explanation = "Collectives are simulated where their size is recorded. Others, and messages, whose "
                              "peers are not recorded, take as long as on the recorded machine, on any machine.",
               .example = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)"},
+    ErrorCode{.code = "W628",
+              .title = "ranks of a process group are taken for neighbours",
+              .explanation =
+                  "PyTorch before 2.2 does not record the ranks of process groups. How many they are follows "
+                  "from the buffers of all-gathers and reduce-scatters; ranks in a row are then taken, as "
+                  "those of one host.",
+              .example = "ringwright inspect rank0.json.gz"},
 };
 
 }  // namespace

@@ -25,6 +25,20 @@ bool may_run(std::string_view operation, std::string_view kernel) {
   return kernel == "all_reduce" && operation == "barrier";
 }
 
+// The buffers of an operator: its result, and what this rank contributes.
+void take_buffers(const KinetoEvent& event, CommArguments& comm) {
+  comm.collective = std::string(event.name);
+  comm.received = event.inputs[0].elements;
+  comm.sent = event.inputs[1].elements;
+  comm.type = event.inputs[1].type;
+  const std::string_view operation = operation_of(comm.collective);
+  const std::int64_t whole = operation == "all_gather" ? *comm.received : *comm.sent;
+  const std::int64_t part = operation == "all_gather" ? *comm.sent : *comm.received;
+  if ((operation == "all_gather" || operation == "reduce_scatter") && part > 0 && whole % part == 0) {
+    comm.size = whole / part;
+  }
+}
+
 int group_size(const CommArguments& comm) {
   return comm.size && *comm.size > 0 && *comm.size <= kMostGroupSize ? static_cast<int>(*comm.size) : 0;
 }
@@ -61,8 +75,14 @@ void CallCollector::add_record(const KinetoEvent& event) {
                     .operation = event.operation};
   CommArguments& comm = record.comm;
   if (comm.rank_start && comm.rank_stride) strides_[comm.group] = {*comm.rank_start, *comm.rank_stride};
+  if (is_base_collective(event.name)) {
+    record.kind = RecordKind::kOperator;
+    record.operation = 0;  // kernels have that of the record in it
+    if (event.inputs.size() > 1) take_buffers(event, comm);
+  }
   if (comm.collective.empty() && event.name.starts_with("nccl:") && !event.inputs.empty() &&
       !event.inputs[0].sizes.empty()) {
+    record.kind = RecordKind::kAnnotation;
     comm.collective = event.name.substr(5);
     comm.sent = event.inputs[0].elements;
     comm.type = event.inputs[0].type;
@@ -74,17 +94,19 @@ void CallCollector::add_launch(const KinetoEvent& event) {
   launches_.push_back({.correlation = event.correlation, .thread = event.thread, .start_ns = event.start_ns});
 }
 
-// The last record that began before the launch, on its thread, and had not ended. Records are sorted.
+// Of the records that began before the launch, on its thread, and had not ended, the one that knows most; of equal ones
+// the last. Records are sorted.
 const CallCollector::CommRecord* CallCollector::record_during(const Launch& launch) const {
   auto after = std::ranges::upper_bound(records_, std::tuple(launch.thread, launch.start_ns), {},
                                         [](const CommRecord& r) { return std::tuple(r.thread, r.start_ns); });
-  // Annotations lie within records: two steps back are enough.
-  for (int i = 0; i < 2 && after != records_.begin(); ++i) {
+  const CommRecord* best = nullptr;
+  // Annotations lie within records, and these within operators: three steps back are enough.
+  for (int i = 0; i < 3 && after != records_.begin(); ++i) {
     --after;
-    if (after->thread != launch.thread) return nullptr;
-    if (after->end_ns >= launch.start_ns) return &*after;
+    if (after->thread != launch.thread) break;
+    if (after->end_ns >= launch.start_ns && (best == nullptr || after->kind > best->kind)) best = &*after;
   }
-  return nullptr;
+  return best;
 }
 
 void CallCollector::find_metadata() {
@@ -104,7 +126,10 @@ void CallCollector::find_metadata() {
         launch->correlation == kernel.correlation) {
       found = record_during(*launch);
     }
-    if (found != nullptr && may_run(operation_of(found->comm.collective), made)) kernel.comm = found->comm;
+    // A kernel that was launched during an operator is the operator's, whatever its name: NCCL 2.10 runs other
+    // collectives in kernels that are named after sends and receives.
+    const bool during = found != nullptr && found->kind == RecordKind::kOperator && made == "sendrecv";
+    if (found != nullptr && (during || may_run(operation_of(found->comm.collective), made))) kernel.comm = found->comm;
   }
 }
 
@@ -141,7 +166,8 @@ void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Dia
   for (const NcclKernel& kernel : kernels_) {
     const NcclKernelName name = parse_nccl_kernel(kernel.name);
     const CommArguments& comm = kernel.comm;
-    const bool has_group = comm.size.has_value();
+    const bool is_world = comm.group.empty() && comm.ranks.empty() && comm.size == info.world_size;
+    const bool has_group = comm.size.has_value() && !is_world;
     const int size = has_group ? group_size(comm) : info.world_size;
     const auto [group, is_new] =
         groups.try_emplace({comm.group, comm.ranks, size}, static_cast<std::uint32_t>(calls.groups.size()));

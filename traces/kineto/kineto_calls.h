@@ -1,8 +1,9 @@
 // The collectives of a profiler's trace: kernels of NCCL with the metadata that belongs to them.
 //
 // Newer builds write the metadata into the kernel's event. Otherwise they are those of the operation
-// record_param_comms with the kernel's External id, or those of the record or annotation ("nccl:all_reduce") during
-// which the same thread launched the kernel.
+// record_param_comms with the kernel's External id, or those of the record, operator ("c10d::_allgather_base_") or
+// annotation ("nccl:all_reduce") during which the same thread launched the kernel. An operator's buffers give the number
+// of ranks where one is that many times the other.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace ringwright::traces {
 class CallCollector final {
  public:
   void add_kernel(const KinetoEvent& event);
-  void add_record(const KinetoEvent& event);  // record_param_comms, or an annotation "nccl:..."
+  void add_record(const KinetoEvent& event);  // record_param_comms, an operator, or an annotation "nccl:..."
   void add_launch(const KinetoEvent& event);
   // Fills `trace.calls`. Errors: types that are not known, lists of ranks that cannot be rebuilt.
   void resolve(const DistributedInfo& info, KinetoTrace& trace, Diagnostics& problems);
@@ -31,7 +32,10 @@ class CallCollector final {
     std::uint64_t correlation = 0, operation = 0;
     std::int64_t start_ns = 0, time_ps = 0;
   };
+  // From the least to the most that is known.
+  enum class RecordKind : std::uint8_t { kAnnotation, kOperator, kMetadata };
   struct CommRecord {
+    RecordKind kind = RecordKind::kMetadata;
     CommArguments comm;
     std::int64_t thread = 0, start_ns = 0, end_ns = 0;
     std::uint64_t operation = 0;

@@ -50,7 +50,9 @@ bool is_needed(EventKind kind, std::string_view name, HostEvents host) {
     case EventKind::kKernel:
     case EventKind::kCopy:
     case EventKind::kMemset: return true;
-    case EventKind::kOperation: return host == HostEvents::kAll || name == "record_param_comms" || has_known_work(name);
+    case EventKind::kOperation:
+      return host == HostEvents::kAll || name == "record_param_comms" || is_base_collective(name) ||
+             has_known_work(name);
     case EventKind::kLaunch: return host == HostEvents::kAll || name.find("Launch") != std::string_view::npos;
     case EventKind::kAnnotation:
       return host == HostEvents::kAll || name.starts_with("nccl:") || name.starts_with("ProfilerStep");
@@ -254,6 +256,10 @@ ProcessGroupConfig read_group(on_demand::object object) {
 }
 
 }  // namespace
+
+bool is_base_collective(std::string_view operation) {
+  return operation.starts_with("c10d::") && operation.ends_with("_base_");
+}
 
 struct KinetoParser::State : JsonDocument {
   HostEvents host = HostEvents::kNeeded;

@@ -127,6 +127,7 @@ Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::siz
   }
   made.groups = std::move(groups->groups);
   made.warnings = warnings_of(traces, steps);
+  for (const Diagnostic& warning : groups->warnings.all()) made.warnings.add(warning);
   return made;
 }
 

@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -85,6 +87,21 @@ class GroupFinder {
     }
   }
 
+  // Of a group whose size follows from its buffers, and whose ranks are not recorded.
+  [[nodiscard]] Ranks neighbours(const KinetoTrace& trace, int size) {
+    if (assumed_.emplace(trace.file, size).second) {
+      found_.warnings.add(
+          {.severity = Severity::kWarning,
+           .code = "W628",
+           .place = {.file = trace.file},
+           .message = fmt::format("the ranks of a process group of {} are not recorded: neighbours are taken", size)});
+    }
+    const auto own = static_cast<std::uint32_t>(std::max(trace.calls.rank, 0));
+    Ranks ranks(static_cast<std::size_t>(size));
+    std::iota(ranks.begin(), ranks.end(), own / static_cast<std::uint32_t>(size) * static_cast<std::uint32_t>(size));
+    return ranks;
+  }
+
   // The ranks of a group as its trace states them; empty after a mistake.
   [[nodiscard]] Ranks stated(const KinetoTrace& trace, const CallGroup& group) {
     if (group.ranks.empty()) {
@@ -92,6 +109,9 @@ class GroupFinder {
         Ranks all(ranks_);
         std::iota(all.begin(), all.end(), 0U);
         return all;
+      }
+      if (group.id.empty() && std::cmp_less(group.size, ranks_) && ranks_ % static_cast<std::size_t>(group.size) == 0) {
+        return neighbours(trace, group.size);
       }
       error(trace, fmt::format("the ranks of process group '{}' are not recorded", group.id));
       return {};
@@ -202,6 +222,7 @@ class GroupFinder {
     return calls;
   }
 
+  std::set<std::pair<std::string, int>> assumed_;  // groups of neighbours, by trace and size
   const std::vector<KinetoTrace>& traces_;
   std::size_t ranks_;
   std::vector<StepWork>& steps_;

@@ -20,6 +20,7 @@ struct RankGroups {
 struct JobGroups {
   ChakraGroups groups;
   std::vector<RankGroups> ranks;
+  Diagnostics warnings;
 };
 
 // Fills the members of the steps' calls, and gives all calls of one collective the size of the largest. One trace

@@ -105,6 +105,26 @@ TEST(Kineto, FindsTheAnnotationDuringWhichTheKernelWasLaunched) {
   EXPECT_EQ(reading.trace.calls.calls[0].bytes, Bytes(128));
 }
 
+// A result of 8 x 64 values from 64: eight ranks of the 16. What is read from the operator counts more than the
+// annotation within it, and than the name of the kernel.
+TEST(Kineto, BuffersOfAnOperatorGiveItsSizeAndItsRanks) {
+  const auto call_of = [](const std::string& operation, const std::string& buffers) {
+    const auto reading = read(profiler_trace(
+        {kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),
+         host_event("cpu_op", operation, 8, 9, R"("Input Dims": )" + buffers + R"(, "Input type": ["float", "float"])"),
+         host_event("user_annotation", "nccl:other", 10, 5, R"("Input Dims": [[2]], "Input type": ["int"])"),
+         host_event("cuda_runtime", "cudaLaunchKernel", 12, 1, R"("correlation": 5)")},
+        R"("distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 16}, )"));
+    const RecordedCall& call = reading.trace.calls.calls.at(0);
+    return std::tuple(call.operation, call.bytes, reading.trace.calls.groups.at(call.group).size);
+  };
+  EXPECT_EQ(call_of("c10d::_allgather_base_", "[[8, 64], [64]]"), std::tuple("all_gather", Bytes(2048), 8));
+  EXPECT_EQ(call_of("c10d::_reduce_scatter_base_", "[[64], [512]]"), std::tuple("reduce_scatter", Bytes(2048), 8));
+  EXPECT_EQ(call_of("c10d::_reduce_scatter_base_", "[[32], [512]]"), std::tuple("reduce_scatter", Bytes(2048), 16));
+  // Uneven parts: the larger buffer. Its group is not known.
+  EXPECT_EQ(call_of("c10d::alltoall_base_", "[[96], [64]]"), std::tuple("alltoall", Bytes(384), 16));
+}
+
 TEST(Kineto, AnAnnotationThatTheKernelCannotCarryOutIsNotItsOwn) {
   const auto reading = read(profiler_trace(
       {kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),

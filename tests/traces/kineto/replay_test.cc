@@ -46,10 +46,9 @@ class Profile {
     return *this;
   }
   [[nodiscard]] KinetoTrace trace() const {
-    const std::string text =
-        fmt::format(R"({{"distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": {}}}, )"
-                    R"("traceEvents": [{}]}})",
-                    rank_, ranks_, events_);
+    const std::string text = fmt::format(R"({{"distributedInfo": {{"backend": "nccl", "rank": {}, "world_size": {}}}, )"
+                                         R"("traceEvents": [{}]}})",
+                                         rank_, ranks_, events_);
     auto reading = read_kineto_text(fmt::format("rank{}.json", rank_), text);
     EXPECT_TRUE(reading.has_value()) << (reading ? "" : render(reading.error()));
     return reading ? std::move(reading->trace) : KinetoTrace();
@@ -95,7 +94,9 @@ Profile step_of(int rank, int ranks, const std::string& group = "[0, 1]") {
   return profile;
 }
 
-std::int64_t last_of(const std::vector<std::int64_t>& ends) { return *std::ranges::max_element(ends); }
+std::int64_t last_of(const std::vector<std::int64_t>& ends) {
+  return *std::ranges::max_element(ends);
+}
 
 TEST(KinetoReplay, TakesTheRecordedStepWithTheRecordedCollective) {
   const auto made = kineto_as_job({step_of(0, 2).trace()}, 2);
@@ -133,6 +134,21 @@ TEST(KinetoReplay, GroupsOfOneRankAreRepeatedOverTheJob) {
   EXPECT_THAT(made->groups.groups[1].ranks, ElementsAre(1, 5));
   EXPECT_THAT(made->groups.groups[3].ranks, ElementsAre(3, 7));
   EXPECT_TRUE(replay_chakra(made->job, made->groups));
+}
+
+// Of a group only its size is known, from the buffers of its collectives.
+TEST(KinetoReplay, AGroupOfUnknownRanksIsOfNeighbours) {
+  KinetoTrace trace = step_of(5, 8, "[0, 4]").trace();
+  for (CallGroup& group : trace.calls.groups) group = {.id = "", .size = 2};
+  const auto made = kineto_as_job({trace}, 8);
+  ASSERT_TRUE(made) << render(made.error());
+  ASSERT_EQ(made->groups.groups.size(), 4U);
+  EXPECT_THAT(made->groups.groups[0].ranks, ElementsAre(0, 1));
+  EXPECT_THAT(made->groups.groups[2].ranks, ElementsAre(4, 5));
+  ASSERT_EQ(made->warnings.all().size(), 1U);
+  EXPECT_EQ(made->warnings.all()[0].code, "W628");
+  for (CallGroup& group : trace.calls.groups) group.size = 3;
+  EXPECT_FALSE(kineto_as_job({trace}, 8)) << "3 does not divide 8";
 }
 
 TEST(KinetoReplay, TracesOfAllRanksHaveTheLargestSizeOfACall) {
