@@ -35,12 +35,24 @@ std::string_view remedy(std::string_view item) {
   return found == kRemedies.end() ? std::string_view() : found->setting;
 }
 
+// Of fragmented memory (memory.largest_block).
+std::string misfit_of_blocks(const std::vector<MemoryRow>& memory) {
+  for (const MemoryRow& row : memory) {
+    if (row.fits_in_blocks()) continue;
+    return fmt::format(
+        "error: the largest weight of stage {} needs {}, the largest block of free memory has {}\n"
+        "  remedies: parallel.zero.tiled_linear, or more tp\n",
+        row.stage, to_string(row.largest_weight), to_string(row.largest_block));
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string misfit(const Report& report) {
   const std::vector<MemoryRow>& memory = report.facts.memory;
   const auto too_large = std::ranges::count_if(memory, [](const MemoryRow& row) { return row.total > row.capacity; });
-  if (too_large == 0) return "";
+  if (too_large == 0) return misfit_of_blocks(memory);
   const MemoryRow& row = memory[*report.fullest_memory];
   std::string text =
       fmt::format("error: {} of {} stages need more memory than their GPUs have: stage {} needs {}, capacity {}",

@@ -310,7 +310,12 @@ std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
     const Bytes capacity = job.trains_transformer()
                                ? smallest_memory(scenario.cluster, job.parallel, stage.stage)
                                : scenario.cluster.gpu.memory;
-    MemoryRow row{.stage = stage.stage, .items = {}, .total = stage.total(), .capacity = capacity};
+    MemoryRow row{.stage = stage.stage,
+                  .items = {},
+                  .total = stage.total(),
+                  .capacity = capacity,
+                  .largest_weight = stage.largest_weight,
+                  .largest_block = job.memory.largest_block};
     for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
     rows.push_back(std::move(row));
   }

@@ -26,6 +26,11 @@ struct MemoryRow {
   std::vector<MemoryItem> items;
   Bytes total;
   Bytes capacity;
+  Bytes largest_weight;  // that is one allocation
+  Bytes largest_block;   // of free memory; 0: it is not fragmented
+
+  [[nodiscard]] bool fits_in_blocks() const { return largest_block == Bytes(0) || largest_weight <= largest_block; }
+  [[nodiscard]] bool fits() const { return total <= capacity && fits_in_blocks(); }
 };
 
 // What the ranks of the fullest host store outside their GPUs.

@@ -210,7 +210,10 @@ Json memory_json(const std::vector<MemoryRow>& memory) {
     Json items = Json::object();
     for (const MemoryItem& item : row.items) items[item.name] = item.size.count();
     rows.push_back({{"stage", row.stage}, {"items_bytes", items}, {"total_bytes", row.total.count()},
-                    {"capacity_bytes", row.capacity.count()}, {"fits", row.total <= row.capacity}});
+                    {"capacity_bytes", row.capacity.count()}, {"fits", row.fits()}});
+    if (row.largest_block == Bytes(0)) continue;
+    rows.back()["largest_weight_bytes"] = row.largest_weight.count();
+    rows.back()["largest_block_bytes"] = row.largest_block.count();
   }
   return rows;
 }

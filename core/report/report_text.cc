@@ -107,7 +107,7 @@ std::string print_memory(const Report& report, const Pen& pen) {
   const MemoryRow& row = report.facts.memory[*report.fullest_memory];
   std::string text = fmt::format("{} of {} (stage {}, {:.0f} %)", to_string(row.total), to_string(row.capacity),
                                  row.stage, fill(row) * 100.0);
-  return row.total > row.capacity ? pen.bad(text + " does not fit") : text;
+  return row.fits() ? text : pen.bad(text + " does not fit");
 }
 
 std::string print_value(PublishedQuantity quantity, double value) {
@@ -292,6 +292,11 @@ Lines memory_table(const Report& report, const TextOptions& options, const Pen& 
     return row.total > row.capacity ? pen.bad(print_gib(row.total)) : pen.bold(print_gib(row.total));
   });
   add_row("of", [](const MemoryRow& row) { return print_gib(row.capacity); });
+  if (memory.front().largest_block == Bytes(0)) return table.lines();
+  add_row("largest weight", [&](const MemoryRow& row) {
+    return row.fits_in_blocks() ? print_gib(row.largest_weight) : pen.bad(print_gib(row.largest_weight));
+  });
+  add_row("in a block of", [](const MemoryRow& row) { return print_gib(row.largest_block); });
   return table.lines();
 }
 

@@ -146,7 +146,7 @@ class Evaluator {
     std::vector<MemoryRow> rows = memory_rows(mine_);
     for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
     configuration.fullest = *std::ranges::max_element(rows, {}, fill);
-    return configuration.fullest.total <= configuration.fullest.capacity &&
+    return std::ranges::all_of(rows, &MemoryRow::fits) &&
            std::ranges::all_of(host_rows(mine_), &HostRow::fits);
   }
 

@@ -30,6 +30,10 @@ std::string lack_of_memory(const Report& report) {
     if (row.total > row.capacity) {
       return fmt::format("stage {} needs {} of {}", row.stage, to_string(row.total), to_string(row.capacity));
     }
+    if (!row.fits_in_blocks()) {
+      return fmt::format("the largest weight needs {} in a block of {}", to_string(row.largest_weight),
+                         to_string(row.largest_block));
+    }
   }
   for (const HostRow& row : report.facts.hosts) {
     if (!row.fits()) {

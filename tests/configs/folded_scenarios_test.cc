@@ -122,6 +122,10 @@ INSTANTIATE_TEST_SUITE_P(
              "{nodes: 4, node: {preset: dgx-a100}, fabric: {type: torus, dims: [4], wrap: false}}", "network: flow"},
         Case{"OneNode", "", "tp: 2, pp: 2, dp: auto",
              "{nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}", "network: flow"},
+        Case{"TilesOfLinearOperators", ", recompute: full",
+             "dp: auto, zero: {stage: 3, stage3_param_persistence_threshold: 0, stage3_max_reuse_distance: 0, "
+             "tiled_linear: {in_splits: 2, out_splits: 2}}",
+             "{nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}", "network: flow"},
         Case{"OneCubeMesh", ", precision: fp16", "tp: 4, dp: auto",
              "{nodes: 1, node: {preset: dgx1-v100}, fabric: {type: single_node}}", "network: flow"}),
     [](const auto& test) { return std::string(test.param.name); });

@@ -18,9 +18,9 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kGigabyte = 1e9;
-constexpr std::array<std::string_view, 12> kStepFigures{
+constexpr std::array<std::string_view, 13> kStepFigures{
     "step_s",         "mean_step_s",     "tflops",       "mfu",
-    "memory_gb",      "bubble_of_step",  "bubble_of_ideal", "held_at_peak",
+    "memory_gb",      "largest_weight_gb", "bubble_of_step",  "bubble_of_ideal", "held_at_peak",
     "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]", "exposed_s DIMENSION"};
 constexpr std::array<std::string_view, 6> kJobFigures{"ettr",     "faults", "wall_hours", "expected_mtbf_hours",
                                                       "recoveries_from_start", "held_gb"};
@@ -81,6 +81,10 @@ std::optional<double> figure_of_step(const Report& report, std::string_view name
   }
   if (name == "tflops") return report.model_flop_rate_per_gpu.count() / 1e12;
   if (name == "mfu") return report.model_flop_utilisation;
+  if (name == "largest_weight_gb") {
+    if (report.facts.memory.empty()) return std::nullopt;
+    return static_cast<double>(report.facts.memory.front().largest_weight.count()) / kGigabyte;
+  }
   if (name == "memory_gb") {
     if (!report.fullest_memory) return std::nullopt;
     return static_cast<double>(report.facts.memory[*report.fullest_memory].total.count()) / kGigabyte;

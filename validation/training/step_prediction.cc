@@ -33,7 +33,7 @@ void add_memory(const Report& report, StepPrediction& result) {
     const double total = gib(row.total);
     const double by_meaning[3] = {total - overhead - fragmentation, total - overhead, total};
     for (std::size_t i = 0; i < 3; ++i) result.gib[i] = std::max(result.gib[i], by_meaning[i]);
-    result.fits = result.fits && row.total <= row.capacity;
+    result.fits = result.fits && row.fits();
   }
 }
 

@@ -179,6 +179,7 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   context.experts = parallel.experts;
   context.expert_load = parallel.experts.hottest();
   context.recompute_ahead = parallel.recompute_ahead;
+  context.tiling = parallel.sharding.tiling;
   return context;
 }
 

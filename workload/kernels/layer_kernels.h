@@ -33,6 +33,7 @@ struct KernelContext {
   double expert_load = 1.0;      // tokens of this rank's experts relative to an equal share
   bool windowed = false;         // the layer's attention has a window
   bool recompute_ahead = false;  // of the gradient's arrival; the last model chunk then recomputes nothing
+  LinearTiling tiling;           // of sharded parameters
 
   // Sections of a microbatch on one rank.
   [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }

@@ -88,19 +88,28 @@ void add_microbatch_gradients(StageMemory& memory, const std::vector<ModelChunk>
       of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
 }
 
+// A tensor that is cut into tiles (options/linear_tiling.h) is as many as there are tiles.
+enum class Largest { kAll, kTrained };
+std::int64_t largest_tensor(const std::vector<ModelChunk>& parts, const LinearTiling& tiling, Largest of) {
+  std::int64_t largest = 0;
+  for (const ModelChunk& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) {
+        if (of == Largest::kTrained && tensor.frozen) continue;
+        const bool cut = tiling.on() && is_tiled_operator(tensor.name);
+        largest = std::max(largest, cut ? tensor.elements / tiling.tiles(tensor.elements) : tensor.elements);
+      }
+    }
+  }
+  return largest;
+}
+
 // If the GEMM does not add to the step's gradients, one weight's gradient exists in addition until it is added, and for
 // BF16_Optimizer also in fp32. The allocator keeps the size of the largest.
 void add_largest_gradient(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   const TrainingOptions& training = inputs.training;
   if (training.gradient_sum == GradientSum::kFused) return;
-  std::int64_t largest = 0;
-  for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
-      for (const ParameterTensor& tensor : tensors) {
-        if (!tensor.frozen) largest = std::max(largest, tensor.elements);
-      }
-    }
-  }
+  const std::int64_t largest = largest_tensor(parts, inputs.parallel.sharding.tiling, Largest::kTrained);
   const double cast = training.gradient_sum == GradientSum::kCopied ? 4.0 : 0.0;
   add(memory, "largest gradient", of_elements(largest, bytes_per_element(training.precision) + cast));
 }
@@ -246,6 +255,11 @@ MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
                                                .fallback = 0,
                                                .min = 0,
                                                .max = 1000});
+  assumed.largest_block = memory.bytes({.name = "largest_block",
+                                        .doc = "largest contiguous block of free memory: no weight, tile of a weight, "
+                                               "or gradient of one may be larger; 0: it is not fragmented",
+                                        .fallback = 0_B,
+                                        .min = 0_B});
   if (!memory.has("fragmentation"))
     memory.assume("fragmentation", "5%",
                   "share of activations that the allocator "
@@ -276,6 +290,8 @@ StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vect
   const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
   const MemoryWalk walk = walk_memory(inputs, parts, slots);
   StageMemory memory{.stage = stage, .items = {}};
+  memory.largest_weight = of_elements(largest_tensor(parts, inputs.parallel.sharding.tiling, Largest::kAll),
+                                      bytes_per_element(inputs.training.precision));
   add_model_state(memory, parts, inputs);
   add_microbatch_gradients(memory, parts, inputs);
   add_largest_gradient(memory, parts, inputs);

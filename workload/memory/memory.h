@@ -25,6 +25,7 @@ struct MemoryAssumptions {
   Bytes communicator;          // buffers of one communicator
   double fragmentation = 0.0;  // of activations and temporaries
   std::int64_t more_communicators = 0;  // in addition to one for each dimension of the layout
+  Bytes largest_block;                  // of fragmented free memory; 0: it is not fragmented
 };
 [[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
 
@@ -37,6 +38,7 @@ struct MemoryItem {
 struct StageMemory {
   int stage = 0;
   std::vector<MemoryItem> items;
+  Bytes largest_weight;  // and its gradient: one allocation
 
   [[nodiscard]] Bytes total() const;
   // 0 for an absent item.

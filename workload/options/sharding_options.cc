@@ -232,6 +232,7 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   read_stage_3(zero, sharding);
   read_zero_pp(zero, context.world, options, sharding);
   check_gather_calls(zero, sharding);
+  sharding.tiling = read_linear_tiling(zero, context, options);
   warn_zero(zero, options);
   if (options.zero_stage == 3) {
     sharding.parameters = options.replicas() > 1;

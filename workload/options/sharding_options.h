@@ -7,6 +7,7 @@
 
 #include "core/base/units.h"
 #include "core/config/config_map.h"
+#include "workload/options/linear_tiling.h"
 
 namespace ringwright::workload {
 
@@ -41,6 +42,7 @@ struct ShardingOptions {
   bool regathers = false;                  // DeepSpeed: single modules of recomputed layers are released in between
   GatherCalls gather_calls = GatherCalls::kLayers;
   std::int64_t persistence_threshold = 0;  // smaller tensors are never sharded
+  LinearTiling tiling;
   std::int64_t reduce_bucket = 0;          // elements of gradients that are reduced together; 0: unit by unit
   bool reduce_every_microbatch = true;     // off: no_sync, gradients are accumulated unsharded
   bool all_reduce = false;                 // every rank gets all sums and stores those of its shard

@@ -187,15 +187,15 @@ void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
 }
 
 void ContextParallel::attention_forward(ProgramWriter& writer, AttentionSpan span) {
-  if (parallel_.cp == 1) return writer.compute(sections_.of(LayerSection::kAttention, span));
-  writer.compute(sections_[LayerSection::kQkv]);
+  if (parallel_.cp == 1) return sections_.write(writer, LayerSection::kAttention, span);
+  sections_.write(writer, LayerSection::kQkv);
   core_forward(writer, span);
-  writer.compute(sections_[LayerSection::kProjection]);
+  sections_.write(writer, LayerSection::kProjection);
 }
 
 void ContextParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
-  if (parallel_.cp == 1) return writer.compute(sections_.of(LayerSection::kAttentionBackward, span));
-  writer.compute(sections_[LayerSection::kProjectionBackward]);
+  if (parallel_.cp == 1) return sections_.write(writer, LayerSection::kAttentionBackward, span);
+  sections_.write(writer, LayerSection::kProjectionBackward);
   core_backward(writer, span);
   writer.compute(sections_[LayerSection::kQkvBackward]);
 }

@@ -52,6 +52,8 @@ class DataParallel {
   // All gradients of this stage are summed before subsequent tasks start.
   void finish_gradients(ProgramWriter& writer);
   void end_step(ProgramWriter& writer);
+  // Null: no linear operator is cut into tiles.
+  [[nodiscard]] TileUses* tiles() { return sharded_ && sharded_->units().has_tiles() ? &*sharded_ : nullptr; }
   // One fp32 number over all replicas; only the shards of stage 1 need it.
   // For gradients, or other data that is split over ranks that share an optimizer's state.
   void reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_view what);

@@ -4,8 +4,8 @@
 
 namespace ringwright::workload {
 
-GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& options, const std::vector<Slot>& slots)
-    : uses_(units.uses(slots)),
+GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& options, std::vector<UnitUse> uses)
+    : uses_(std::move(uses)),
       steps_(uses_.size()),
       next_(uses_.size(), uses_.size()),
       stays_(uses_.size(), false),
@@ -36,7 +36,7 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
     const bool kept = units.units()[now.unit].kept && now.pass == Pass::kForward;
     const bool soon = before[next_[use]] - before[use + 1] < options.max_reuse_distance;
     const bool held = !options.reshard_after_backward && now.pass != Pass::kForward;
-    stays_[use] = same_pass || kept || soon || held;
+    stays_[use] = (same_pass && !units.units()[now.unit].tile) || kept || soon || held;
   }
 }
 

@@ -23,7 +23,7 @@ class GatherSchedule {
     std::int64_t live = 0;        // elements that are gathered, or being gathered, during the use
   };
 
-  GatherSchedule(const ShardUnits& units, const ShardingOptions& options, const std::vector<Slot>& slots);
+  GatherSchedule(const ShardUnits& units, const ShardingOptions& options, std::vector<UnitUse> uses);
 
   [[nodiscard]] const std::vector<UnitUse>& uses() const { return uses_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }

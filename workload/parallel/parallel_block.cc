@@ -40,7 +40,7 @@ void TensorParallel::parallel_mlp_forward(ProgramWriter& writer) {
                                       {.input = in_parts ? kGathered : kThere,
                                        .result = overlap_.scatter ? kScattered : kStays}));
   } else {
-    writer.compute(sections_[LayerSection::kMlp]);
+    sections_.write(writer, LayerSection::kMlp);
   }
   if (!overlaps() || !overlap_.scatter) {
     writer.compute(sections_[LayerSection::kHalvesSum]);
@@ -56,7 +56,7 @@ void TensorParallel::parallel_mlp_backward(ProgramWriter& writer) {
     overlapped_body_backward(writer, LayerSection::kMlpDownBackward, AttentionSpan::kAll);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
-    writer.compute(sections_[LayerSection::kMlpDownBackward]);
+    sections_.write(writer, LayerSection::kMlpDownBackward);
   }
   column_backward(writer, {.dgrad = LayerSection::kMlpUpDgrad,
                            .wgrad = LayerSection::kMlpUpWgrad,

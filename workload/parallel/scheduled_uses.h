@@ -26,6 +26,7 @@ class ScheduledUses {
   }
   // Whether no point of the unit follows in this use.
   [[nodiscard]] bool ends_with(const ShardUnits& units, int chunk, std::size_t point) const {
+    if (units.has_tiles()) return true;
     const bool forward = now().pass == Pass::kForward;
     if (forward ? point + 1 == units.points(chunk) : point == 0) return true;
     return units.unit_at(chunk, forward ? point + 1 : point - 1) != now().unit;

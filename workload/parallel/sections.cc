@@ -1,6 +1,9 @@
 #include "workload/parallel/sections.h"
 
+#include <iterator>
 #include <utility>
+
+#include "workload/kernels/tiled_gemms.h"
 
 namespace ringwright::workload {
 
@@ -25,6 +28,43 @@ SectionId SectionTable::of(LayerSection section, AttentionSpan span) {
   const SectionId made = tables_.add_section(make(section, span));
   made_.emplace(std::tuple(section, span, share_), made);
   return made;
+}
+
+const TiledSection& SectionTable::tiles_of(const Gradients& sections, AttentionSpan span) {
+  const std::tuple key(sections, span);
+  const auto known = tiled_.find(key);
+  if (known != tiled_.end()) return known->second;
+  std::vector<Kernel> kernels = make(sections.first, span);
+  if (sections.second != sections.first) {
+    std::ranges::move(make(sections.second, span), std::back_inserter(kernels));
+  }
+  TiledKernels cut = tile_linears(kernels, context_);
+  std::vector<SectionId> made;
+  for (std::vector<Kernel>& part : cut.kernels) made.push_back(tables_.add_section(std::move(part)));
+  TiledSection section;
+  for (const TiledKernels::Step& step : cut.steps) {
+    section.steps.push_back({.section = made[step.kernels], .tile = step.tile});
+  }
+  return tiled_.emplace(key, std::move(section)).first->second;
+}
+
+void SectionTable::write_tiles(ProgramWriter& writer, const TiledSection& section) {
+  for (const TiledSection::Step& step : section.steps) {
+    if (step.tile) tiles_->enter_tile(writer);
+    writer.compute(step.section);
+    if (step.tile) tiles_->leave_tile(writer);
+  }
+}
+
+void SectionTable::write(ProgramWriter& writer, LayerSection section, AttentionSpan span) {
+  if (!tiled()) return writer.compute(of(section, span));
+  write_tiles(writer, tiles_of({section, section}, span));
+}
+
+void SectionTable::write_gradients(ProgramWriter& writer, LayerSection inputs, LayerSection weights) {
+  if (tiled()) return write_tiles(writer, tiles_of({inputs, weights}, AttentionSpan::kAll));
+  writer.compute(of(inputs, AttentionSpan::kAll));
+  writer.compute(of(weights, AttentionSpan::kAll));
 }
 
 SplitSection SectionTable::cut(LayerSection section, AttentionSpan span, const GemmShares& shares) {

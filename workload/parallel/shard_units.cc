@@ -16,14 +16,19 @@ bool begins_unit(const ModelChunk& part, std::size_t point) {
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
 }
 
-// `sharded`: tensors that are gathered, in their order.
-void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, std::int64_t threshold, ShardUnit& unit,
-                 std::vector<std::int64_t>& sharded) {
+bool is_cut(const ParameterTensor& tensor, UnitsOf of, const LinearTiling& tiling) {
+  return tiling.on() && of != UnitsOf::kExperts && is_tiled_operator(tensor.name);
+}
+
+// `sharded`: tensors that are gathered, in their order; those that are cut are not among them.
+void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, const ShardingOptions& options,
+                 ShardUnit& unit, std::vector<std::int64_t>& sharded) {
   for (const ParameterTensor& tensor : tensors) {
+    if (is_cut(tensor, of, options.tiling)) continue;
     if (of != UnitsOf::kAll && tensor.expert != (of == UnitsOf::kExperts)) continue;
     unit.elements += tensor.elements;
     if (!tensor.frozen) unit.gradients += tensor.elements;
-    if (tensor.elements < threshold) continue;
+    if (tensor.elements < options.persistence_threshold) continue;
     unit.sharded += tensor.elements;
     sharded.push_back(tensor.elements);
   }
@@ -80,11 +85,12 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
       }
       of_layers.resize(units_.size());
       of_ends.resize(units_.size());
-      add_tensors(part.tensors[point], of, options.persistence_threshold, units_[unit_at.back()],
+      add_tensors(part.tensors[point], of, options, units_[unit_at.back()],
                   (is_end(kind) ? of_ends : of_layers)[unit_at.back()]);
     }
   }
-  for (std::size_t i = 0; i < units_.size(); ++i) {
+  const std::size_t layers = units_.size();
+  for (std::size_t i = 0; i < layers; ++i) {
     ShardUnit& unit = units_[i];
     std::vector<std::int64_t> tensors = of_layers[i];
     tensors.insert(tensors.end(), of_ends[i].begin(), of_ends[i].end());
@@ -94,6 +100,31 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
     if (!options.regathers) continue;
     unit.calls_again = calls_of(regathered_of(of_layers[i], options.max_reuse_distance), options);
     unit.regathered = sum_of(unit.calls_again);
+  }
+  add_tiles(parts, options, of);
+}
+
+// Of the tensors of a point one after another, as its operators are.
+void ShardUnits::add_tiles(const std::vector<ModelChunk>& parts, const ShardingOptions& options, UnitsOf of) {
+  for (const ModelChunk& part : parts) {
+    std::vector<std::vector<std::size_t>>& of_points = tiles_at_.emplace_back(part.points.size());
+    for (std::size_t point = 0; point < part.points.size(); ++point) {
+      for (const ParameterTensor& tensor : part.tensors[point]) {
+        if (!is_cut(tensor, of, options.tiling)) continue;
+        has_tiles_ = true;
+        const std::int64_t count = options.tiling.tiles(tensor.elements);
+        ShardUnit tile{.elements = tensor.elements / count, .tile = true};
+        tile.gradients = tile.elements;
+        tile.sharded = tile.elements < options.persistence_threshold ? 0 : tile.elements;
+        if (tile.sharded > 0) tile.calls = {padded(tile.sharded, options.shard)};
+        tile.padded = sum_of(tile.calls);
+        tile.padded_gradients = padded(tile.gradients, options.shard);
+        for (std::int64_t number = 0; number < count; ++number) {
+          of_points[point].push_back(units_.size());
+          units_.push_back(tile);
+        }
+      }
+    }
   }
 }
 
@@ -111,9 +142,10 @@ std::vector<UnitUse> ShardUnits::uses(const std::vector<Slot>& slots) const {
     const Slot& slot = slots[number];
     const std::vector<std::size_t>& unit_at = unit_at_[static_cast<std::size_t>(slot.chunk)];
     const std::size_t begin = uses.size();
-    for (const std::size_t unit : unit_at) {
+    for (std::size_t point = 0; point < unit_at.size(); ++point) {
+      const std::size_t unit = unit_at[point];
       if (uses.size() > begin && uses.back().unit == unit) continue;
-      uses.push_back({.unit = unit, .slot = number, .pass = slot.pass});
+      uses.push_back({.unit = unit, .slot = number, .pass = slot.pass, .point = point});
     }
     if (slot.pass != Pass::kForward) std::reverse(uses.begin() + static_cast<std::ptrdiff_t>(begin), uses.end());
   }

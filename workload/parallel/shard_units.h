@@ -2,7 +2,8 @@
 // together.
 //
 // A transformer layer is a unit, as in FSDP's wrapping policies. ZeRO-3 gathers module by module and looks ahead by
-// elements; here a layer's weights are gathered one after another before it (gather_calls), or all with one call.
+// elements; here a layer's weights are gathered one after another before it (gather_calls), or all with one call. With
+// memory-centric tiling (options/linear_tiling.h) each tile of a linear operator is a unit.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ struct ShardUnit {
   std::vector<std::int64_t> calls;        // the padded elements by call that gathers some of them
   std::vector<std::int64_t> calls_again;  // the regathered ones
   bool kept = false;  // gathered from a forward pass to the next backward pass
+  bool tile = false;  // of a linear operator
 };
 
 // One use of a unit: neighbouring points of a pass.
@@ -33,6 +35,7 @@ struct UnitUse {
   std::size_t unit = 0;
   std::size_t slot = 0;  // pass of the stage, in its order
   Pass pass = Pass::kForward;
+  std::size_t point = 0;  // the first of these points
 };
 
 class ShardUnits {
@@ -44,7 +47,12 @@ class ShardUnits {
     return unit_at_[static_cast<std::size_t>(chunk)][point];
   }
   [[nodiscard]] std::size_t points(int chunk) const { return unit_at_[static_cast<std::size_t>(chunk)].size(); }
-  // In the order of a stage's passes.
+  // The units of the point's tiles, in the order of a forward pass; empty: no operator is cut.
+  [[nodiscard]] const std::vector<std::size_t>& tiles_at(int chunk, std::size_t point) const {
+    return tiles_at_[static_cast<std::size_t>(chunk)][point];
+  }
+  [[nodiscard]] bool has_tiles() const { return has_tiles_; }
+  // In the order of a stage's passes, without tiles.
   [[nodiscard]] std::vector<UnitUse> uses(const std::vector<Slot>& slots) const;
   // The elements that a rank updates: its share of all gradients.
   [[nodiscard]] std::int64_t owned(int shard) const;
@@ -55,8 +63,12 @@ class ShardUnits {
   [[nodiscard]] std::int64_t kept(int shard) const;
 
  private:
+  void add_tiles(const std::vector<ModelChunk>& parts, const ShardingOptions& options, UnitsOf of);
+
   std::vector<ShardUnit> units_;
   std::vector<std::vector<std::size_t>> unit_at_;  // by chunk, by point
+  std::vector<std::vector<std::vector<std::size_t>>> tiles_at_;  // likewise
+  bool has_tiles_ = false;
 };
 
 // A rank's share of its chunks' parameters: one set of units, or two if experts have separate copies.

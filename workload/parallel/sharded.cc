@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "workload/kernels/gather_kernels.h"
 #include "workload/kernels/optimizer_kernels.h"
+#include "workload/parallel/tiled_uses.h"
 
 namespace ringwright::workload {
 namespace {
@@ -31,7 +32,7 @@ ShardedParallel::ShardedParallel(SectionTable& sections, const UnitSet& set, con
       options_(set.options),
       name_(set.of == UnitsOf::kExperts ? "edp" : "fsdp"),
       units_(parts, options_, set.of),
-      uses_(GatherSchedule(units_, options_, slots)),
+      uses_(GatherSchedule(units_, options_, uses_of(units_, parts, sections.context().training, slots))),
       channels_(channels),
       host_(host),
       gathered_(units_.units().size()),
@@ -45,8 +46,9 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const bool again = wanted.pass != Pass::kForward;
   const bool second_copy = channels_.secondary && again;
   const std::int64_t elements = unit.padded + (again ? unit.regathered : 0);
-  const std::vector<TaskIndex> after = host_.fetch_parameters(
-      writer, elements / options_.shard, options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>());
+  std::vector<TaskIndex> ready = options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>();
+  if (stored_) ready.push_back(*stored_);
+  const std::vector<TaskIndex> after = host_.fetch_parameters(writer, elements / options_.shard, std::move(ready));
   if (!second_copy && !channels_.shard) {
     CHECK(host_.fetches_parameters(), "sharded parameters need other ranks or a host to gather from");
     gathered = after.front();
@@ -93,20 +95,44 @@ TaskIndex ShardedParallel::gather_into_list(ProgramWriter& writer, const GatherC
   return copied;
 }
 
-void ShardedParallel::enter(ProgramWriter& writer, int chunk, std::size_t point) {
-  if (!uses_.begin()) return;
-  const std::size_t unit = units_.unit_at(chunk, point);
-  CHECK(!uses_.all_done() && uses_.now().unit == unit, "passes are in the order of the schedule");
+void ShardedParallel::begin_use(ProgramWriter& writer) {
   for (const std::size_t use : uses_.step().before) gather(writer, use);
+  const std::size_t unit = uses_.now().unit;
   if (gathered_[unit]) writer.wait(*std::exchange(gathered_[unit], std::nullopt));
 }
 
-void ShardedParallel::leave(ProgramWriter& writer, int chunk, std::size_t point) {
-  if (!uses_.ends_with(units_, chunk, point)) return;
+void ShardedParallel::end_use(ProgramWriter& writer) {
   for (const std::size_t use : uses_.step().after) gather(writer, use);
   if (uses_.now().pass != Pass::kForward) collect_gradients(writer);
   uses_.end();
 }
+
+void ShardedParallel::enter(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (!uses_.begin()) return;
+  CHECK(!uses_.all_done() && uses_.now().unit == units_.unit_at(chunk, point),
+        "passes are in the order of the schedule");
+  begin_use(writer);
+  if (!units_.tiles_at(chunk, point).empty()) end_use(writer);
+}
+
+void ShardedParallel::leave(ProgramWriter& writer, int chunk, std::size_t point) {
+  if (!units_.tiles_at(chunk, point).empty()) {
+    const bool begins = uses_.begin();
+    CHECK(begins && uses_.now().unit == units_.unit_at(chunk, point), "a use of the layer follows its tiles");
+    begin_use(writer);
+  } else if (!uses_.ends_with(units_, chunk, point)) {
+    return;
+  }
+  end_use(writer);
+}
+
+void ShardedParallel::enter_tile(ProgramWriter& writer) {
+  const bool begins = uses_.begin();
+  CHECK(begins && !uses_.all_done() && units_.units()[uses_.now().unit].tile, "tiles are in the order of the schedule");
+  begin_use(writer);
+}
+
+void ShardedParallel::leave_tile(ProgramWriter& writer) { end_use(writer); }
 
 void ShardedParallel::collect_gradients(ProgramWriter& writer) {
   const GatherSchedule::Step& step = uses_.step();
@@ -130,8 +156,11 @@ void ShardedParallel::reduce(ProgramWriter& writer) {
         *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * element_.gradient)},
         "hsdp all_reduce gradients", {done});
   }
-  host_.store_gradients(writer, padded / options_.shard, {done});
-  if (options_.reduce_at_once) return writer.wait(done);
+  const std::optional<TaskIndex> stored = host_.store_gradients(writer, padded / options_.shard, {done});
+  if (options_.reduce_at_once) {
+    stored_ = stored;
+    return writer.wait(stored.value_or(done));
+  }
   reduced_.push_back(done);
 }
 

@@ -31,7 +31,7 @@ struct ShardStreams {
   std::optional<CommStream> across;
 };
 
-class ShardedParallel {
+class ShardedParallel final : public TileUses {
  public:
   // No stream for the shards: one rank holds all, and only the host may communicate.
   ShardedParallel(SectionTable& sections, const UnitSet& set, const std::vector<ModelChunk>& parts,
@@ -39,6 +39,8 @@ class ShardedParallel {
 
   void enter(ProgramWriter& writer, int chunk, std::size_t point);
   void leave(ProgramWriter& writer, int chunk, std::size_t point);
+  void enter_tile(ProgramWriter& writer) override;
+  void leave_tile(ProgramWriter& writer) override;
   void finish_gradients(ProgramWriter& writer);
   // Tensors that are never sharded: each rank has updated its part.
   void end_step(ProgramWriter& writer);
@@ -46,6 +48,8 @@ class ShardedParallel {
   [[nodiscard]] const ShardUnits& units() const { return units_; }
 
  private:
+  void begin_use(ProgramWriter& writer);
+  void end_use(ProgramWriter& writer);
   void gather(ProgramWriter& writer, std::size_t use);
   // One call of a gather; returns the task that ends it.
   struct GatherCall {
@@ -77,6 +81,9 @@ class ShardedParallel {
   };
   Pending pending_;
   std::vector<TaskIndex> reduced_;
+  // Without overlap_comm DeepSpeed copies gradients to the host on the stream that also fetches and computes
+  // (reduce_and_partition_stream of stage3.py): the last copy, for which all that follows waits.
+  std::optional<TaskIndex> stored_;
   ElementBytes element_;
 };
 

@@ -49,12 +49,17 @@ void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   if (overlaps()) return overlapped_forward(writer, half);
   writer.compute(sections_[half.norm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(half.body, activation_)));
-  writer.compute(sections_[half.body]);
+  sections_.write(writer, half.body);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(sections_[half.residual]);
 }
 
 void TensorParallel::column_backward(ProgramWriter& writer, const Column& column) {
+  if (sections_.tiled()) {  // then tp is 1
+    sections_.write_gradients(writer, column.dgrad, column.wgrad);
+    if (column.before_sum) writer.compute(sections_[*column.before_sum]);
+    return;
+  }
   std::optional<TaskIndex> input;
   const KernelContext& context = sections_.context();
   const bool asynchronous = context.async_reduce;
@@ -138,7 +143,7 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
     overlapped_body_backward(writer, half.body, AttentionSpan::kAll);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
-    writer.compute(sections_[half.body]);
+    sections_.write(writer, half.body);
   }
   column_backward(writer, {.dgrad = half.dgrad, .wgrad = half.wgrad, .gathered = activation_});
   writer.compute(sections_[half.norm]);

@@ -32,7 +32,9 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
       host_(sections.context(), inputs.parallel.offload, streams.host),
       activations_(parts_, sections.context(), inputs.parallel.offload, host_),
       replicas_(sections, inputs.parallel, parts_, stage.slots, streams, host_),
-      segments_(stage.passes, stage.written) {}
+      segments_(stage.passes, stage.written) {
+  sections.tile_with(replicas_.tiles());
+}
 
 Program StageBuilder::build(GraphTables& tables) {
   ProgramWriter writer(tables, fmt::format("stage {}", stage_.number));

@@ -33,6 +33,7 @@ class StageReplicas {
   void finish_gradients(ProgramWriter& writer);
   void reduce_norm(ProgramWriter& writer, Bytes bytes, std::string_view what);
   void end_step(ProgramWriter& writer);
+  [[nodiscard]] TileUses* tiles() { return dense_.tiles(); }
   [[nodiscard]] std::int64_t owned_elements() const { return dense_.owned_elements() + experts_.owned_elements(); }
   // The number of gradients that a rank clears; where experts are apart, without theirs.
   [[nodiscard]] std::int64_t kept_gradients() const { return dense_.kept_gradients(); }

@@ -29,7 +29,8 @@ std::vector<ModelChunk> three_layers() {
 const std::vector<Slot> kOneMicrobatch = {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}};
 
 GatherSchedule schedule_of(const ShardingOptions& options, const std::vector<Slot>& slots = kOneMicrobatch) {
-  return {ShardUnits(three_layers(), options), options, slots};
+  const ShardUnits units(three_layers(), options);
+  return {units, options, units.uses(slots)};
 }
 
 std::vector<std::size_t> units_in_order(const GatherSchedule& schedule) {

@@ -22,7 +22,7 @@ TEST(ScheduledUses, FollowThePointsOfEachPass) {
   const ShardingOptions options;
   const std::vector<Slot> slots = {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}};
   const ShardUnits units(one_layer(), options);
-  ScheduledUses uses(GatherSchedule(units, options, slots));
+  ScheduledUses uses(GatherSchedule(units, options, units.uses(slots)));
   const auto pass_through = [&](std::size_t point) {
     const bool first = uses.begin();
     EXPECT_EQ(uses.now().unit, units.unit_at(0, point));

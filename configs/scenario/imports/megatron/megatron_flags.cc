@@ -138,6 +138,8 @@ constexpr std::array kFlags{
     FlagEntry{"overlap-grad-reduce", kOn, "parallel.zero.overlap_grad_reduce"},
     FlagEntry{"overlap-param-gather", kOn, "parallel.zero.overlap_param_gather"},
     FlagEntry{"ddp-bucket-size", kRule, "parallel.zero.bucket"},
+    FlagEntry{"memory-centric-tiled-linear", kRule, "parallel.zero.tiled_linear"},  // of Megatron-DeepSpeed
+    FlagEntry{"tile-factor", kRule, "parallel.zero.tiled_linear"},
     FlagEntry{"cpu-offloading", kRule, "parallel.cpu_offloading_num_layers"},
     FlagEntry{"cpu-offloading-num-layers", kRule, "parallel.cpu_offloading_num_layers"},
     FlagEntry{"cpu-offloading-activations", kNoEffect},

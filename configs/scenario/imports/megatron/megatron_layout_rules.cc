@@ -151,6 +151,18 @@ void set_sharding(const MegatronArguments& arguments, MegatronTree& tree) {
   tree.set("parallel.zero.bucket", *arguments.value("ddp-bucket-size"), fmt::format("{}B", *elements * each));
 }
 
+// Megatron-DeepSpeed: squares of h / tile_factor, 1 by default.
+void set_tiles(const MegatronArguments& arguments, MegatronTree& tree) {
+  constexpr std::string_view kFlag = "memory-centric-tiled-linear";
+  constexpr std::string_view kFactor = "parallel.zero.tiled_linear.tile_factor";
+  if (!arguments.has(kFlag)) return;
+  if (arguments.number("tile-factor")) {
+    tree.set(kFactor, *arguments.value("tile-factor"));
+  } else {
+    tree.set(kFactor, arguments.flag(kFlag).at, "1");
+  }
+}
+
 void set_offload(const MegatronArguments& arguments, MegatronTree& tree) {
   if (arguments.has("cpu-offloading") && arguments.number("cpu-offloading-num-layers")) {
     tree.set("parallel.cpu_offloading_num_layers", *arguments.value("cpu-offloading-num-layers"));
@@ -243,6 +255,7 @@ void apply_parallel_rules(const MegatronArguments& arguments, MegatronTree& tree
   set_chunks(arguments, tree);
   set_sharding(arguments, tree);
   set_offload(arguments, tree);
+  set_tiles(arguments, tree);
   set_context(arguments, tree);
   set_expert_layout(arguments, tree);
   // Megatron turns it off where there is nothing to divide.

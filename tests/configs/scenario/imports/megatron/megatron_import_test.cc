@@ -249,6 +249,15 @@ TEST(MegatronImport, OffloadingIsRead) {
               Not(Contains(Pair("parallel.cpu_offloading_num_layers", "1"))));
 }
 
+// Flags of Megatron-DeepSpeed; the factor alone does nothing there.
+TEST(MegatronImport, TilesOfLinearOperatorsAreRead) {
+  const std::string key = "parallel.zero.tiled_linear.tile_factor";
+  EXPECT_THAT(Import("--num-layers 2 --memory-centric-tiled-linear --tile-factor 16\n").keys,
+              Contains(Pair(key, "16")));
+  EXPECT_THAT(Import("--num-layers 2 --memory-centric-tiled-linear\n").keys, Contains(Pair(key, "1")));
+  EXPECT_THAT(Import("--num-layers 2 --tile-factor 16\n").keys, Not(Contains(Pair(key, testing::_))));
+}
+
 TEST(MegatronImport, ExchangesOverlappedWithGemmsAreRead) {
   const Import import(
       "--num-layers 2 --tp-comm-overlap --disable-tp-comm-overlap-ag --tp-comm-overlap-rs-dgrad "
