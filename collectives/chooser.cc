@@ -294,8 +294,7 @@ const CollectiveAlgorithm* SimpleChooser::chosen(const CollectiveCall& call) con
 
 const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) const {
   if (!call.layout->lost_nics.empty()) {
-    const CollectiveAlgorithm& planned = builtin("around_lost_nics");
-    if (planned.supports(call)) return &planned;
+    if (builtin("around_lost_nics").supports(call)) return &made_.around_lost_nics(call);
   }
   const CollectiveAlgorithm* algorithm = chosen(call);
   const bool horovod = rules_.is("horovod") && rules_.horovod.hierarchical;
@@ -305,7 +304,7 @@ const CollectiveAlgorithm* SimpleChooser::named(const CollectiveCall& call) cons
 
 const CollectiveAlgorithm& SimpleChooser::measured(const CollectiveAlgorithm& algorithm,
                                                    const CollectiveCall& call) const {
-  if (algorithm.name() != "adaptive_trees") return algorithm;
+  if (!algorithm.follows_host_speeds()) return algorithm;
   const auto speeds = host_speeds_.find(call.layout);
   return speeds == host_speeds_.end() ? algorithm : made_.adaptive(speeds->second);
 }

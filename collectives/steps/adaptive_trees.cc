@@ -20,6 +20,7 @@
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/ring_order.h"
 #include "collectives/steps/library_rings.h"
+#include "collectives/steps/piece_messages.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -27,12 +28,6 @@ namespace {
 constexpr int kMostAdaptiveTrees = 4;                           // the library's parallel_degree
 constexpr Bytes kAdaptiveChunk = Bytes(std::int64_t{4} << 20);  // default_chunk
 constexpr int kMostAdaptiveChunks = 1024;                       // of a tree
-
-struct AdaptiveMessage {
-  int peer = 0;
-  bool reduce = false;
-  std::vector<int> pieces;
-};
 
 // A member's place in one tree.
 struct AdaptiveNode {
@@ -109,6 +104,7 @@ class AdaptiveTrees final : public CollectiveAlgorithm {
   [[nodiscard]] bool supports(const CollectiveCall& call) const override {
     return call.kind == CollectiveKind::kAllReduce;
   }
+  [[nodiscard]] bool follows_host_speeds() const override { return true; }
   [[nodiscard]] int steps(const CollectiveCall& call) const override {
     if (call.size() == 1) return 0;
     const AdaptiveShape shape(call, order_);
@@ -119,17 +115,9 @@ class AdaptiveTrees final : public CollectiveAlgorithm {
     out.clear();
     const AdaptiveShape shape(call, order_);
     const Cut cut(call.bytes, shape.pieces());
-    for (const AdaptiveMessage& message : messages_of(shape, member, index)) {
-      Bytes size;
-      for (const int piece : message.pieces) size += cut.size(piece);
-      out.sends.push_back({.peer = message.peer, .size = size});
-    }
-    for (const int peer : neighbours(shape, member)) {
-      const std::vector<AdaptiveMessage> theirs = messages_of(shape, peer, index);
-      for (std::size_t i = 0; i < theirs.size(); ++i) {
-        if (theirs[i].peer == member) out.awaits.push_back({.peer = peer, .send = static_cast<int>(i)});
-      }
-    }
+    fill_step(
+        member, neighbours(shape, member), [&](int of) { return messages_of(shape, of, index); },
+        [&](int piece) { return cut.size(piece); }, out);
   }
 
   [[nodiscard]] int pieces(const CollectiveCall& call) const override { return AdaptiveShape(call, order_).pieces(); }
@@ -137,21 +125,17 @@ class AdaptiveTrees final : public CollectiveAlgorithm {
     return Cut(call.bytes, pieces(call)).size(piece);
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
-    const AdaptiveMessage message =
+    const PieceMessage message =
         messages_of(AdaptiveShape(call, order_), member, index)[static_cast<std::size_t>(send)];
     out.pieces = message.pieces;
     out.reduce = message.reduce;
   }
 
  private:
-  // All pieces of a step that go to one peer in one direction are one message.
-  static std::vector<AdaptiveMessage> messages_of(const AdaptiveShape& shape, int member, int index) {
-    std::vector<AdaptiveMessage> messages;
+  static std::vector<PieceMessage> messages_of(const AdaptiveShape& shape, int member, int index) {
+    std::vector<PieceMessage> messages;
     const auto send = [&](int peer, bool reduce, int piece) {
-      const auto same = std::ranges::find_if(
-          messages, [&](const AdaptiveMessage& one) { return one.peer == peer && one.reduce == reduce; });
-      if (same != messages.end()) return same->pieces.push_back(piece);
-      messages.push_back({.peer = peer, .reduce = reduce, .pieces = {piece}});
+      add_to_messages(messages, {.peer = peer, .reduce = reduce, .pieces = {piece}});
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
       const AdaptiveNode node = shape.node_of(tree, member);
@@ -168,13 +152,10 @@ class AdaptiveTrees final : public CollectiveAlgorithm {
 
   static std::vector<int> neighbours(const AdaptiveShape& shape, int member) {
     std::vector<int> peers;
-    const auto add = [&](int peer) {
-      if (peer >= 0 && std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
-    };
     for (int tree = 0; tree < shape.trees; ++tree) {
       const AdaptiveNode node = shape.node_of(tree, member);
-      add(node.parent);
-      for (const int child : node.children) add(child);
+      add_peer(peers, node.parent);
+      for (const int child : node.children) add_peer(peers, child);
     }
     return peers;
   }

@@ -14,6 +14,7 @@
 #include "collectives/shapes/host_tree.h"
 #include "collectives/shapes/pipeline.h"
 #include "collectives/shapes/ring_order.h"
+#include "collectives/steps/piece_messages.h"
 #include "core/base/check.h"
 #include "core/ports/collective_algorithm.h"
 
@@ -197,8 +198,9 @@ class Bundles {
     visit_network(view, index, pack);
     if (extent == Extent::kNetworkAndChains) visit_chains(view, index, pack);
   }
-  [[nodiscard]] int count() const { return count_; }
   [[nodiscard]] const Bundle& at(int i) const { return all_[static_cast<std::size_t>(i)]; }
+  [[nodiscard]] const Bundle* begin() const { return all_.data(); }
+  [[nodiscard]] const Bundle* end() const { return all_.data() + count_; }
 
  private:
   Bundle& bundle(int peer, bool reduce) {
@@ -219,10 +221,7 @@ class Bundles {
 
 // Awaits all messages from `peer` to `member` in this step.
 void await_from(const View& peer, int index, Extent extent, int member, CollectiveStep& out) {
-  const Bundles theirs(peer, index, extent);
-  for (int i = 0; i < theirs.count(); ++i) {
-    if (theirs.at(i).peer == member) out.awaits.push_back({.peer = peer.member(), .send = i});
-  }
+  await_messages(Bundles(peer, index, extent), {.from = peer.member(), .to = member}, out);
 }
 
 // A peer may be a neighbour in both trees; it is visited once.
@@ -265,8 +264,9 @@ class DoubleTree final : public CollectiveAlgorithm {
     out.clear();
     const Shape shape(call);
     const View view(call, shape, member);
-    const Bundles own(view, index, Extent::kNetworkAndChains);
-    for (int i = 0; i < own.count(); ++i) out.sends.push_back({.peer = own.at(i).peer, .size = own.at(i).size});
+    for (const Bundle& own : Bundles(view, index, Extent::kNetworkAndChains)) {
+      out.sends.push_back({.peer = own.peer, .size = own.size});
+    }
     await_network(view, index, out);
     if (view.host_members() == 1) return;
     const int before = view.neighbor(-1);

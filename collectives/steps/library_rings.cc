@@ -329,6 +329,13 @@ const CollectiveAlgorithm& LibraryAlgorithms::adaptive(const std::vector<double>
   return *known;
 }
 
+const CollectiveAlgorithm& LibraryAlgorithms::around_lost_nics(const CollectiveCall& call) {
+  const std::scoped_lock lock(mutex_);
+  auto& known = around_lost_nics_[{call.layout, call.bytes}];
+  if (known == nullptr) known = make_around_lost_nics(call);
+  return *known;
+}
+
 CollectivePlan distinct_orders(const CollectivePlan& plan, const GroupLayout& layout) {
   CollectivePlan result{.algorithm = plan.algorithm, .channels = ring_kinds(layout, plan)};
   if (plan.paths.empty()) return result;

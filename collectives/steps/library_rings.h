@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/plan/collective_plan.h"
@@ -29,6 +30,10 @@ namespace ringwright::collectives {
 // AdapCC's trees over hosts with these speeds of their NICs: all-reduce.
 [[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_adaptive_trees(const std::vector<double>& speed_of_host);
 
+// R2CCL's all-reduce around the NICs that hosts of the call's layout have lost, planned once: for calls of this layout
+// and size.
+[[nodiscard]] std::unique_ptr<const CollectiveAlgorithm> make_around_lost_nics(const CollectiveCall& call);
+
 // Each is built once and cached; thread-safe. Layouts outlive this: rings know one by its address.
 class LibraryAlgorithms {
  public:
@@ -36,6 +41,7 @@ class LibraryAlgorithms {
   [[nodiscard]] const CollectiveAlgorithm& trees(const CollectivePlan& plan, const GroupLayout& layout);
   [[nodiscard]] const CollectiveAlgorithm& torus(const std::vector<int>& sides);
   [[nodiscard]] const CollectiveAlgorithm& adaptive(const std::vector<double>& speed_of_host);
+  [[nodiscard]] const CollectiveAlgorithm& around_lost_nics(const CollectiveCall& call);
 
  private:
   // Everything that an algorithm uses of a plan: the number of channels, their paths.
@@ -46,6 +52,7 @@ class LibraryAlgorithms {
   std::map<std::tuple<int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> trees_;
   std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
   std::map<std::vector<double>, std::unique_ptr<const CollectiveAlgorithm>> adaptive_;
+  std::map<std::pair<const GroupLayout*, Bytes>, std::unique_ptr<const CollectiveAlgorithm>> around_lost_nics_;
 };
 
 // The plan with each path once, if all paths stand for equally many channels; else unchanged. No more channels than

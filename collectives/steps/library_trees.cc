@@ -16,6 +16,7 @@
 #include "collectives/shapes/pipeline.h"
 #include "collectives/shapes/ring_order.h"
 #include "collectives/steps/library_rings.h"
+#include "collectives/steps/piece_messages.h"
 
 namespace ringwright::collectives {
 namespace {
@@ -50,13 +51,6 @@ struct LibraryTreeNode {
   int depth = 0;
 };
 
-struct LibraryTreeMessage {
-  int peer = 0;
-  bool reduce = false;
-  MessageNics nics = {};
-  std::vector<int> pieces;
-};
-
 class LibraryTrees final : public CollectiveAlgorithm {
  public:
   explicit LibraryTrees(const CollectivePlan& plan) : plan_(plan) {}
@@ -78,17 +72,9 @@ class LibraryTrees final : public CollectiveAlgorithm {
     out.clear();
     const LibraryTreeShape shape(call, plan_);
     const Cut cut(call.bytes, shape.pieces());
-    for (const LibraryTreeMessage& message : messages_of(call, shape, member, index)) {
-      Bytes size;
-      for (const int piece : message.pieces) size += cut.size(piece);
-      out.sends.push_back({.peer = message.peer, .size = size, .nics = message.nics});
-    }
-    for (const int peer : neighbours(call, shape, member)) {
-      const std::vector<LibraryTreeMessage> theirs = messages_of(call, shape, peer, index);
-      for (std::size_t i = 0; i < theirs.size(); ++i) {
-        if (theirs[i].peer == member) out.awaits.push_back({.peer = peer, .send = static_cast<int>(i)});
-      }
-    }
+    fill_step(
+        member, neighbours(call, shape, member), [&](int of) { return messages_of(call, shape, of, index); },
+        [&](int piece) { return cut.size(piece); }, out);
   }
 
   [[nodiscard]] int pieces(const CollectiveCall& call) const override { return LibraryTreeShape(call, plan_).pieces(); }
@@ -96,7 +82,7 @@ class LibraryTrees final : public CollectiveAlgorithm {
     return Cut(call.bytes, pieces(call)).size(piece);
   }
   void contents(const CollectiveCall& call, int member, int index, int send, SendContents& out) const override {
-    const LibraryTreeMessage message =
+    const PieceMessage message =
         messages_of(call, LibraryTreeShape(call, plan_), member, index)[static_cast<std::size_t>(send)];
     out.pieces = message.pieces;
     out.reduce = message.reduce;
@@ -124,17 +110,12 @@ class LibraryTrees final : public CollectiveAlgorithm {
     return node;
   }
 
-  // All pieces of a step that go to one peer in one direction by the same NICs are one message.
-  [[nodiscard]] std::vector<LibraryTreeMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
-                                                            int member, int index) const {
-    std::vector<LibraryTreeMessage> messages;
+  [[nodiscard]] std::vector<PieceMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
+                                                      int member, int index) const {
+    std::vector<PieceMessage> messages;
     const auto send = [&](int peer, bool reduce, int kind, int piece) {
       const MessageNics nics = nics_between(*call.layout, plan_, kind, member, peer);
-      const auto same = std::ranges::find_if(messages, [&](const LibraryTreeMessage& one) {
-        return one.peer == peer && one.reduce == reduce && one.nics == nics;
-      });
-      if (same != messages.end()) return same->pieces.push_back(piece);
-      messages.push_back({.peer = peer, .reduce = reduce, .nics = nics, .pieces = {piece}});
+      add_to_messages(messages, {.peer = peer, .reduce = reduce, .pieces = {piece}, .nics = nics});
     };
     for (int tree = 0; tree < shape.trees; ++tree) {
       for (int kind = 0; kind < shape.kinds; ++kind) {
@@ -154,14 +135,11 @@ class LibraryTrees final : public CollectiveAlgorithm {
   [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const LibraryTreeShape& shape,
                                             int member) const {
     std::vector<int> peers;
-    const auto add = [&](int peer) {
-      if (peer >= 0 && std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
-    };
     for (int tree = 0; tree < shape.trees; ++tree) {
       for (int kind = 0; kind < shape.kinds; ++kind) {
         const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .kind = kind}, member);
-        add(node.parent);
-        for (const int child : node.children) add(child);
+        add_peer(peers, node.parent);
+        for (const int child : node.children) add_peer(peers, child);
       }
     }
     return peers;

@@ -75,6 +75,9 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual std::string_view help() const = 0;  // one sentence with the source
   [[nodiscard]] virtual bool supports(const CollectiveCall& call) const = 0;
 
+  // Whether its steps depend on the measured speeds of the hosts' NICs: where they are known, it is made for them.
+  [[nodiscard]] virtual bool follows_host_speeds() const { return false; }
+
   // The same for all members. Groups of one member have 0 steps.
   [[nodiscard]] virtual int steps(const CollectiveCall& call) const = 0;
   // Replaces `out`.

@@ -1,4 +1,5 @@
 // An all-reduce around hosts that have lost NICs: the proof for every such host, and what their NICs carry.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -6,6 +7,7 @@
 
 #include "collectives/builtin.h"
 #include "collectives/proof/proof.h"
+#include "collectives/steps/library_rings.h"
 
 namespace ringwright::collectives::around_lost_nics_test {
 using namespace literals;
@@ -62,6 +64,34 @@ TEST(AroundLostNics, EveryMemberEndsWithTheSumOfHostsThatSpareSeveral) {
     const CollectiveCall call = call_on(layout, 16_MiB + Bytes(97));
     ASSERT_TRUE(planned().supports(call));
     EXPECT_EQ(prove(planned(), call).violation, "") << shape.hosts << " hosts, host " << shape.lost.front().host;
+  }
+}
+
+bool same_send(const CollectiveSend& one, const CollectiveSend& other) {
+  return one.peer == other.peer && one.size == other.size && one.nics == other.nics;
+}
+bool same_await(const CollectiveAwait& one, const CollectiveAwait& other) {
+  return one.peer == other.peer && one.send == other.send;
+}
+
+// Of every member the same messages as from a plan for each question.
+TEST(AroundLostNics, APlanMadeOnceIsTheSame) {
+  const GroupLayout layout = layout_of({.hosts = 4, .per_host = 4, .lost = {{.host = 1, .lost = 0b11, .of = 4}}});
+  const CollectiveCall call = call_on(layout, 16_MiB + Bytes(97));
+  LibraryAlgorithms made;
+  const CollectiveAlgorithm& once = made.around_lost_nics(call);
+  EXPECT_EQ(&once, &made.around_lost_nics(call));
+  ASSERT_EQ(once.steps(call), planned().steps(call));
+  EXPECT_EQ(once.pieces(call), planned().pieces(call));
+  CollectiveStep found, expected;
+  for (int index = 0; index < planned().steps(call); ++index) {
+    for (int member = 0; member < call.size(); ++member) {
+      once.step(call, member, index, found);
+      planned().step(call, member, index, expected);
+      ASSERT_TRUE(std::ranges::equal(found.sends, expected.sends, same_send)) << member << " in step " << index;
+      ASSERT_TRUE(std::ranges::equal(found.awaits, expected.awaits, same_await)) << member << " in step " << index;
+      ASSERT_EQ(found.await_everyone, expected.await_everyone);
+    }
   }
 }
 
