@@ -33,6 +33,11 @@ constexpr std::array kOfAdaptive = {RequiredValue{"scenario", Kind::kText}, Requ
                                     RequiredValue{"phases", Kind::kList}};
 constexpr std::array kOfServerPlan = {RequiredValue{"scenario", Kind::kText}, RequiredValue{"gain", Kind::kNumber},
                                       RequiredValue{"tried", Kind::kList}};
+constexpr std::array kOfServers = {RequiredValue{"scenario", Kind::kText}, RequiredValue{"ring", Kind::kMap},
+                                   RequiredValue{"rows", Kind::kList}};
+constexpr std::array kOfEmbeddings = {RequiredValue{"scenario", Kind::kText},
+                                      RequiredValue{"table_bytes", Kind::kNumber},
+                                      RequiredValue{"checkpoints", Kind::kList}};
 constexpr std::array kOfTraining = {RequiredValue{"rows", Kind::kList}};
 constexpr std::array kOfLogs = {RequiredValue{"logs", Kind::kList}};
 constexpr std::array kOfCalls = {RequiredValue{"collectives", Kind::kList}};
@@ -56,6 +61,11 @@ constexpr std::array<PanelMaker*, 3> kTunePanels = {tune_gains, tune_settings, t
 constexpr std::array<PanelMaker*, 3> kCapacityPanels = {capacity_front, capacity_parts, capacity_table};
 constexpr std::array<PanelMaker*, 3> kAdaptivePanels = {adaptive_steps, adaptive_ratios, adaptive_table};
 constexpr std::array<PanelMaker*, 2> kServerPlanPanels = {server_plan_speeds, server_plan_table};
+constexpr std::array<PanelMaker*, 4> kServersPanels = {servers_speeds, servers_staleness, servers_worker_time,
+                                                       servers_table};
+constexpr std::array<PanelMaker*, 6> kEmbeddingsPanels = {embeddings_caches,      embeddings_lookaheads,
+                                                          embeddings_checkpoints, embeddings_recoveries,
+                                                          embeddings_table,       embeddings_intervals};
 constexpr std::array<PanelMaker*, 1> kCollectivePanels = {bandwidth_curve};
 constexpr std::array<PanelMaker*, 3> kValidationPanels = {validation_scatter, measured_bandwidth, validation_errors};
 
@@ -75,6 +85,9 @@ constexpr std::array kKinds = {
     ResultKind{"ringwright.adaptive/1", "ringwright adapt --json", kOfAdaptive, adaptive_header, kAdaptivePanels},
     ResultKind{"ringwright.server_plan/1", "ringwright servers --plan --json", kOfServerPlan, server_plan_header,
                kServerPlanPanels},
+    ResultKind{"ringwright.servers/1", "ringwright servers --json", kOfServers, servers_header, kServersPanels},
+    ResultKind{"ringwright.embeddings/1", "ringwright embeddings --json", kOfEmbeddings, embeddings_header,
+               kEmbeddingsPanels},
     ResultKind{"ringwright.collective/1", "ringwright collective --json", kOfCollective, collective_header,
                kCollectivePanels},
     ResultKind{"ringwright.validation.training/1", "ringwright validate training --json", kOfTraining, training_header,

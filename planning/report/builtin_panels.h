@@ -34,7 +34,7 @@ struct ResultKind {
 HeaderMaker run_header, search_header, collective_header, training_header, nccl_header, calls_header;
 HeaderMaker sweep_header, compare_header, what_if_header, sensitivity_header;
 HeaderMaker goodput_header, jobs_header, cluster_header, tune_header, capacity_header;
-HeaderMaker adaptive_header, server_plan_header;
+HeaderMaker adaptive_header, server_plan_header, servers_header, embeddings_header;
 PanelMaker step_waterfall, slowest_stage_waterfall, exposed_communication, kernel_families, kernel_roofline,
     pipeline_gantt, stage_times, critical_path, memory_over_time, memory_stack, host_memory, link_use, link_tiers,
     busiest_links, collective_calls, published_figures, remarks, configuration;
@@ -48,6 +48,9 @@ PanelMaker cluster_means, cluster_shares, cluster_over_time, cluster_distributio
     cluster_percentiles;
 PanelMaker tune_gains, tune_settings, tune_candidates, capacity_front, capacity_parts, capacity_table;
 PanelMaker adaptive_steps, adaptive_ratios, adaptive_table, server_plan_speeds, server_plan_table;
+PanelMaker servers_speeds, servers_staleness, servers_worker_time, servers_table;
+PanelMaker embeddings_caches, embeddings_lookaheads, embeddings_checkpoints, embeddings_recoveries, embeddings_table,
+    embeddings_intervals;
 PanelMaker bandwidth_curve, measured_bandwidth, validation_scatter, validation_errors;
 
 }  // namespace ringwright::planning

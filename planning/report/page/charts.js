@@ -348,7 +348,7 @@ function seriesRows(column) {
 
 // Marks as line series: diagonals from one side to the other, below a level where there is one.
 function markSeries(panel, theme) {
-  const xs = panel.columns[1].values.filter((x) => x > 0);
+  const xs = panel.columns[1].values.filter((x) => x > 0 || (x === 0 && !panel.xlog));
   const ys = panel.columns[2].values.filter((y) => y > 0);
   const level = panel.marks.find((mark) => mark.kind === 'level');
   // On a scale of numbers a level ends where the values do.
