@@ -25,7 +25,8 @@ constexpr std::array kRemedies = {
     Remedy{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
     Remedy{"weights", "more tp or pp, or parallel.fsdp"},
     Remedy{"logits", "more tp, or training.cross_entropy: chunked"},
-    Remedy{"gathered parameters", "a smaller stage3_max_live_parameters and stage3_max_reuse_distance"},
+    Remedy{"gathered parameters",
+           "a smaller stage3_max_live_parameters and stage3_max_reuse_distance, or parallel.zero.tiled_linear"},
     Remedy{"unreduced gradients", "a smaller reduce_bucket_size"},
     Remedy{"recomputed layer", "a smaller micro_batch"},
     Remedy{"activation gradients", "a smaller micro_batch"}};

@@ -49,6 +49,7 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   std::vector<TaskIndex> ready = options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>();
   if (stored_) ready.push_back(*stored_);
   const std::vector<TaskIndex> after = host_.fetch_parameters(writer, elements / options_.shard, std::move(ready));
+  if (options_.reduce_at_once && host_.fetches_parameters()) writer.wait(after.front());
   if (!second_copy && !channels_.shard) {
     CHECK(host_.fetches_parameters(), "sharded parameters need other ranks or a host to gather from");
     gathered = after.front();

@@ -81,8 +81,9 @@ class ShardedParallel final : public TileUses {
   };
   Pending pending_;
   std::vector<TaskIndex> reduced_;
-  // Without overlap_comm DeepSpeed copies gradients to the host on the stream that also fetches and computes
-  // (reduce_and_partition_stream of stage3.py): the last copy, for which all that follows waits.
+  // Without overlap_comm DeepSpeed copies parameters and gradients on the stream that computes (__allgather_stream of
+  // partitioned_param_coordinator.py, reduce_and_partition_stream of stage3.py): the last copy of gradients, for which
+  // all that follows waits.
   std::optional<TaskIndex> stored_;
   ElementBytes element_;
 };

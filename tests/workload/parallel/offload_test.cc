@@ -95,6 +95,32 @@ TEST(Offload, OneGpuAloneMayFetchItsParameters) {
   EXPECT_THAT(job_of("fsdp: {cpu_offload: true}", 1).problems(), IsEmpty());
 }
 
+// Without overlap_comm DeepSpeed's stage 3 stores gradients on the stream that fetches parameters and computes: a fetch
+// begins when the gradients of the layer before are on the host.
+TEST(Offload, FetchesWaitForStoredGradientsUnlessTheyOverlap) {
+  const auto waits = [](const std::string& overlap) {
+    const StepPlan plan = job_of("zero: {stage: 3, stage3_param_persistence_threshold: 0, "
+                                 "stage3_max_reuse_distance: 0, reduce_bucket_size: 0, "
+                                 "stage3_prefetch_bucket_size: 0, offload_optimizer: {device: cpu}, "
+                                 "offload_param: {device: cpu}, overlap_comm: " +
+                                     overlap + "}",
+                                 4)
+                              .plan();
+    const Program& program = plan.graph.programs.front();
+    int found = 0;
+    for (const Task& task : program.tasks) {
+      if (task.kind != TaskKind::kSend || plan.graph.labels[task.label] != "host fetch parameters") continue;
+      for (std::uint32_t i = 0; i < task.dependency_count; ++i) {
+        const Task& before = program.tasks[program.dependencies[task.first_dependency + i]];
+        found += before.kind == TaskKind::kSend && plan.graph.labels[before.label] == "host store gradients" ? 1 : 0;
+      }
+    }
+    return found;
+  };
+  EXPECT_EQ(waits("true"), 0);
+  EXPECT_GE(waits("false"), 4);  // of the layers and the embedding before the output layer
+}
+
 // ZeRO-Infinity: each state of 12 bytes is read and written once a step, sub-group by sub-group.
 TEST(Offload, StatesOnDrivesAreReadAndWritten) {
   const JobText job = job_of(
