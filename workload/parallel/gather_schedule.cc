@@ -10,7 +10,8 @@ GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& o
       next_(uses_.size(), uses_.size()),
       stays_(uses_.size(), false),
       live_(units.units().size(), false),
-      waited_(units.units().size(), false) {
+      waited_(units.units().size(), false),
+      released_from_(units.units().size(), 0) {
   link_uses(units, options);
   plan(units, options);
 }
@@ -40,14 +41,6 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
   }
 }
 
-// Whether a unit that is gathered at one use is still gathered at another.
-bool GatherSchedule::stays_until(std::size_t unit, std::size_t from, std::size_t use) const {
-  for (std::size_t between = from; between < use; ++between) {
-    if (uses_[between].unit == unit && !stays_[between]) return false;
-  }
-  return true;
-}
-
 void GatherSchedule::gather(const ShardUnits& units, std::size_t use, std::vector<std::size_t>& issued) {
   const std::size_t unit = uses_[use].unit;
   live_[unit] = true;
@@ -59,10 +52,11 @@ void GatherSchedule::gather(const ShardUnits& units, std::size_t use, std::vecto
 void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use) {
   std::int64_t ahead = 0;
   for (std::size_t later = use + 1; later < uses_.size() && ahead < options.prefetch; ++later) {
+    if (!stays_[later - 1]) released_from_[uses_[later - 1].unit] = use + 1;
     const std::size_t unit = uses_[later].unit;
     const std::int64_t elements = units.units()[unit].padded;
     if (live_[unit]) {
-      if (!stays_until(unit, use, later)) return;
+      if (released_from_[unit] == use + 1) return;
       if (!waited_[unit]) ahead += elements;
       continue;
     }

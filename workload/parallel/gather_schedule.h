@@ -30,7 +30,6 @@ class GatherSchedule {
 
  private:
   void link_uses(const ShardUnits& units, const ShardingOptions& options);
-  [[nodiscard]] bool stays_until(std::size_t unit, std::size_t from, std::size_t use) const;
   void plan(const ShardUnits& units, const ShardingOptions& options);
   void look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use);
   void gather(const ShardUnits& units, std::size_t use, std::vector<std::size_t>& issued);
@@ -41,6 +40,9 @@ class GatherSchedule {
   std::vector<bool> stays_;        // by use: the unit stays gathered after it
   std::vector<bool> live_;         // by unit, during planning
   std::vector<bool> waited_;       // by unit: a task has waited for it since it was gathered
+  // By unit: the last use from which a look ahead has passed a use after which the unit is released; uses are counted
+  // from 1.
+  std::vector<std::size_t> released_from_;
   std::int64_t live_elements_ = 0;
 };
 
