@@ -65,7 +65,7 @@ bool tiles_divide(ConfigMap& map, const LinearTiling& tiling, const ModelShape& 
 }
 
 std::int64_t splits(ConfigMap& map, std::string_view name, std::string_view doc, std::int64_t fallback) {
-  return map.integer({.name = name, .doc = doc, .fallback = fallback, .min = fallback, .max = 256});
+  return map.integer({.name = name, .doc = doc, .fallback = fallback, .min = fallback, .max = 64});
 }
 
 LinearTiling read_grid(ConfigMap& map, const ModelShape& shape) {
