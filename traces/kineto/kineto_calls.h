@@ -2,8 +2,8 @@
 //
 // Newer builds write the metadata into the kernel's event. Otherwise they are those of the operation
 // record_param_comms with the kernel's External id, or those of the record, operator ("c10d::_allgather_base_") or
-// annotation ("nccl:all_reduce") during which the same thread launched the kernel. An operator's buffers give the number
-// of ranks where one is that many times the other.
+// annotation ("nccl:all_reduce") during which the same thread launched the kernel. An operator's buffers give the
+// number of ranks where one is that many times the other.
 #pragma once
 
 #include <cstdint>

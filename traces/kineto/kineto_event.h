@@ -50,8 +50,8 @@ struct KinetoEvent {
   std::vector<OperatorInput> inputs;  // the first twelve
 };
 
-// "c10d::_allgather_base_": an operator of PyTorch whose first input is the collective's result, and the second what this
-// rank contributes.
+// "c10d::_allgather_base_": an operator of PyTorch whose first input is the collective's result, and the second what
+// this rank contributes.
 [[nodiscard]] bool is_base_collective(std::string_view operation);
 
 // Of a kernel by the host.
