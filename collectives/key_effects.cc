@@ -31,8 +31,8 @@ std::span<const KeyEffect> collective_key_effects() {
                 "instead"},
       KeyEffect{"collectives.step_costs.eager", "collectives.step_costs.rendezvous>0",
                 "the rendezvous takes no time: step_costs.rendezvous is 0"},
-      KeyEffect{"comm.costs.network.at_once", "simulate.network!=alpha_beta",
-                "in the network model 'alpha_beta' messages do not wait for each other"},
+      KeyEffect{"comm.costs.network.at_once", "simulate.network!=alpha_beta & simulate.network!=astra_unaware",
+                "in the network models 'alpha_beta' and 'astra_unaware' messages do not wait for each other"},
       KeyEffect{"comm.costs.host", "run.of=one collective",
                 "only back-to-back calls as in nccl-tests wait for the thread that issues them ('ringwright "
                 "collective'); in a training step it is compute.host_issue"},

@@ -19,6 +19,7 @@
 namespace ringwright::network_models {
 
 class CentralRouter;  // network_models/topologies/central_router.h
+struct AstraTopology;  // network_models/topologies/dimensions/astra_topology.h
 struct Host;  // network_models/host/host.h: the contents of a server (GPUs, NVLink, PCIe tree, NICs)
 
 // A built network: the fabric, and its router. GPU number g of the fabric is GPU g % gpus_per_host of host g /
@@ -28,6 +29,9 @@ struct Network {
   std::unique_ptr<Router> router;  // refers to nothing but itself: a Network may be moved
   CentralRouter* central = nullptr;  // the router, where a plan of the job's pairs decides its paths
 };
+
+// How hosts see each other: through tiers of switches, or as neighbours on the rings of a grid.
+enum class HostsMeet : std::uint8_t { kOtherwise, kAtSwitches, kOnRings };
 
 // Checked settings of one topology, ready to build.
 class Topology {
@@ -43,6 +47,9 @@ class Topology {
   // Sides of the grid in which hosts connect to their neighbours only, the first dimension varying fastest: of a torus
   // that wraps. Empty: all pairs of hosts are equivalent.
   [[nodiscard]] virtual std::vector<int> grid() const { return {}; }
+  [[nodiscard]] virtual HostsMeet hosts_meet() const { return HostsMeet::kOtherwise; }
+  // Of a fabric that is described by ASTRA-sim's dimensions; null otherwise.
+  [[nodiscard]] virtual const AstraTopology* dimensions() const { return nullptr; }
 };
 
 struct TopologyRequest {
@@ -93,6 +100,11 @@ struct ModelEntry {
   // Shares are max-min fair at any time, which start_coupled(), priorities and calls that are simulated alone need.
   // Otherwise links are distinguished by their kinds, and the past of a flow matters.
   bool max_min = true;
+  // Equal ranks take equal times. Otherwise the order of messages that reach a link at the same moment decides, and
+  // every rank is simulated.
+  bool folds = true;
+  bool in_dimensions = false;       // sees ASTRA-sim's dimensions instead of the fabric (seen_dimensions.h)
+  Duration rounding = Duration(1);  // of the time over one link
 };
 [[nodiscard]] std::span<const ModelEntry> models();
 

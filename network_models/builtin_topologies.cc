@@ -6,12 +6,14 @@
 namespace ringwright::network_models {
 
 using ReadTopology = std::unique_ptr<Topology>(ConfigMap& fabric, const TopologyRequest& request);
-ReadTopology read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_patch_panel, read_rail_only,
-    read_rail_optimized, read_single_node, read_torus;
+ReadTopology read_dimensions, read_dragonfly, read_dragonfly_plus, read_fat_tree, read_graph, read_patch_panel,
+    read_rail_only, read_rail_optimized, read_single_node, read_torus;
 
 namespace {
 
 constexpr std::array kTopologies = {
+    TopologyEntry{"astra", "rings, switches and fully connected groups of GPUs, as in ASTRA-sim's network.yml",
+                  &read_dimensions},
     TopologyEntry{"clos", "another name for fat_tree", &read_fat_tree},
     TopologyEntry{"dragonfly", "groups of fully connected switches; links between all groups", &read_dragonfly},
     TopologyEntry{"dragonfly_plus", "groups of leaves and spines; spines connect the groups", &read_dragonfly_plus},

@@ -67,6 +67,15 @@ constexpr std::array kCodes = {
                   "A paused port goes on at xon, which is not above xoff.",
               .example = "simulate: {network: dcqcn, congestion_control: {ecn: {kmin: 400kB, kmax: 100kB}}}\n"
                          "simulate: {network: dcqcn, congestion_control: {ecn: {kmin: 100kB, kmax: 400kB}}}"},
+    ErrorCode{.code = "E129",
+              .title = "the cluster is no product of ASTRA-sim's dimensions",
+              .explanation =
+                  "'simulate.network: astra_unaware' and 'astra_aware' see rings, switches and fully connected groups "
+                  "whose nodes are alike: GPUs of equal hosts, and hosts under switches or on a torus. astra_aware has "
+                  "one dimension, as ASTRA-sim's congestion-aware network. There are no paths to host memory and "
+                  "drives. A fabric of type 'astra' states the dimensions; their product is the number of GPUs.",
+              .example = "simulate: {network: astra_aware}   # 4 nodes of 8 GPUs are two dimensions\n"
+                         "simulate: {network: astra_unaware}"},
 };
 
 }  // namespace

@@ -12,6 +12,25 @@ constexpr std::string_view kOnePath =
 constexpr KeyEffect on_one_path(std::string_view key) {
   return {.keys = key, .needs = "collectives.model!=closed_form", .why = kOnePath, .partly = true};
 }
+constexpr std::string_view kInLinks =
+    "simulate.network!=astra_unaware & simulate.network!=astra_aware | cluster.fabric.type=astra";
+constexpr std::string_view kSeenInDimensions =
+    "ASTRA-sim's dimensions have the narrowest link and the latency of the longest path between GPUs of a host, and "
+    "between hosts; routing, ratios and links that paths share are not seen";
+constexpr KeyEffect seen_in_dimensions(std::string_view key) {
+  return {.keys = key, .needs = kInLinks, .why = kSeenInDimensions, .partly = true};
+}
+constexpr std::string_view kListedLinks =
+    "the links of GPUs are the 'dimensions' of 'cluster.fabric'; those of the node matter to the choice of algorithms";
+constexpr KeyEffect in_listed_links(std::string_view key) {
+  return {.keys = key, .needs = "cluster.fabric.type!=astra", .why = kListedLinks, .partly = true};
+}
+constexpr KeyEffect over_nics(std::string_view key) {
+  return {.keys = key,
+          .needs = "simulate.network!=astra_unaware & simulate.network!=astra_aware & cluster.fabric.type!=astra",
+          .why = "ASTRA-sim's dimensions join GPUs without NICs: it matters only to NCCL's search and choice",
+          .partly = true};
+}
 constexpr std::string_view kInSwitches =
     "cluster.nodes>1 & comm.env.NCCL_COLLNET_ENABLE=1 | comm.plan.algorithm=collnet_direct | "
     "comm.plan.algorithm=collnet_chain";
@@ -37,9 +56,20 @@ std::span<const KeyEffect> network_key_effects() {
       KeyEffect{"cluster.fabric.reduction.*", kInSwitches,
                 "in-switch reduction needs several hosts and NCCL_COLLNET_ENABLE=1 in comm.env, or a comm.plan with "
                 "CollNet"},
-      KeyEffect{"cluster.fabric.reduction.*", "collectives.model=chunks | collectives.overhead=kernels | "
-                                              "collectives.tuner=nccl",
+      KeyEffect{"cluster.fabric.reduction.*",
+                "collectives.model=chunks | collectives.overhead=kernels | "
+                "collectives.tuner=nccl",
                 "only NCCL's CollNet uses it, and NCCL is not simulated"},
+      seen_in_dimensions("cluster.fabric"),
+      over_nics("comm.env.NCCL_CROSS_NIC"),
+      over_nics("comm.env.NCCL_PXN_DISABLE"),
+      over_nics("comm.env.NCCL_P2P_PXN_LEVEL"),
+      seen_in_dimensions("cluster.node.nvlink"),
+      seen_in_dimensions("cluster.node.pcie"),
+      seen_in_dimensions("cluster.node.nic"),
+      in_listed_links("cluster.node.nvlink"),
+      in_listed_links("cluster.node.pcie"),
+      in_listed_links("cluster.node.nic"),
   };
   return kEffects;
 }

@@ -11,6 +11,7 @@
 #include "configs/astra/astra_settings.h"
 #include "core/base/text.h"
 #include "network_models/astra/networks.h"
+#include "network_models/topologies/dimensions/network_file.h"
 #include "traces/chakra/groups.h"
 #include "traces/chakra/job.h"
 
@@ -35,7 +36,7 @@ class AstraLoader {
 
  private:
   template <class Value>
-  void keep(Result<traces::AstraReading<Value>> reading, Value& value) {
+  void keep(Result<ForeignReading<Value>> reading, Value& value) {
     if (!reading) {
       problems_.take(reading.error());
       return;
@@ -47,13 +48,12 @@ class AstraLoader {
   void read_settings() {
     settings_.system_file = files_.system;
     keep(traces::read_astra_system(files_.system), settings_.system);
-    traces::AstraNetwork network;
-    keep(traces::read_astra_network(files_.network), network);
+    keep(network_models::read_astra_network(files_.network), settings_.topology);
     if (!files_.remote_memory.empty()) keep(traces::read_astra_memory(files_.remote_memory), settings_.memory);
     for (std::size_t kind = 0; kind < settings_.system.implementations.size(); ++kind) {
       for (const std::string& name : settings_.system.implementations[kind]) check_algorithm(kind, name);
     }
-    if (!problems_.has_errors()) set_topology(network);
+    if (!problems_.has_errors()) check_topology();
   }
 
   void check_algorithm(std::size_t kind, const std::string& name) {
@@ -66,25 +66,13 @@ class AstraLoader {
                      : fmt::format("did you mean '{}'?", near));
   }
 
-  void set_topology(const traces::AstraNetwork& network) {
-    for (std::size_t d = 0; d < network.topology.size(); ++d) {
-      settings_.topology.dimensions.push_back(
-          {.block = network_models::parse_astra_block(network.topology[d]).value_or(network_models::AstraBlock::kRing),
-           .nodes = static_cast<std::uint32_t>(network.npus[d]),
-           .gigabytes_per_second = network.bandwidth[d],
-           .latency_ns = network.latency[d]});
-      result_.network_text += fmt::format("{}{} {}", d > 0 ? " x " : "", network.topology[d], network.npus[d]);
-    }
+  void check_topology() {
+    result_.network_text = settings_.topology.text();
     if (files_.backend != AstraBackend::kAware) return;
-    if (network.topology.size() > 1) {
-      problems_.error("E277", files_.network,
-                      fmt::format("the congestion-aware backend has one dimension, and the network has {}",
-                                  network.topology.size()),
-                      "--backend unaware");
-    } else if (network.topology.front() == "Ring" && network.npus.front() == 2) {
-      problems_.error("E277", files_.network, "the congestion-aware backend has no ring of 2 ranks",
-                      "topology: [ Switch ]");
-    }
+    const std::string problem = settings_.topology.problem_with_congestion();
+    if (problem.empty()) return;
+    problems_.error("E277", files_.network, problem,
+                    settings_.topology.dimensions.size() > 1 ? "--backend unaware" : "topology: [ Switch ]");
   }
 
   void read_workload() {

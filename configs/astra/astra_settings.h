@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/base/diagnostic.h"
-#include "network_models/astra/topology.h"
-#include "traces/astra/network_file.h"
+#include "network_models/topologies/dimensions/astra_topology.h"
+#include "traces/astra/memory_file.h"
 #include "traces/astra/system_file.h"
 
 namespace ringwright::configs {

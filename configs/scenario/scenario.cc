@@ -9,6 +9,7 @@
 
 #include "configs/scenario/collective_settings.h"
 #include "configs/scenario/cost_settings.h"
+#include "configs/scenario/dimension_rung.h"
 #include "configs/scenario/fused_tensors.h"
 #include "configs/scenario/gpu_sharing_settings.h"
 #include "configs/scenario/mixed_compute.h"
@@ -201,10 +202,11 @@ void read_header(ConfigMap root, std::string* name) {
   check_name(root, *name);
 }
 
-// Its shape could not be derived (E120).
+// Its shape could not be derived (E120, E129).
 bool fabric_is_wrong(const ConfigDocument& document) {
-  return std::ranges::any_of(document.log().diagnostics().all(),
-                             [](const Diagnostic& problem) { return problem.code == "E120"; });
+  return std::ranges::any_of(document.log().diagnostics().all(), [](const Diagnostic& problem) {
+    return problem.code == "E120" || problem.code == "E129";
+  });
 }
 
 // From the start and for good: they lie on no path, and no search of the library finds them.
@@ -268,6 +270,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.simulate = reading.machine_only ? read_simulate(root, {.measured = 4, .warmup = 1})
                                            : read_simulate_of(root, scenario.job);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
+  if (!fabric_is_wrong(scenario.document)) see_in_dimensions(root, scenario.simulate, scenario.cluster);
   check_server_rung(root, scenario);
   const network_models::ModelEntry& model = *scenario.simulate.network;
   scenario.faults = read_faults(root, {.topology = *cluster.topology,
@@ -293,6 +296,7 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.cost = read_cost(root, cluster.hosts);
   scenario.what_ifs = read_what_ifs(root);
   if (reading.machine_only) check_tenancy(root, scenario);
+  check_paths_to_memory(root, scenario);
   return scenario;
 }
 
@@ -309,6 +313,7 @@ Scenario read_machine(ConfigDocument document, const collectives::NcclFiles& fil
                    foreign, scenario);
   scenario.simulate = read_simulate(root);
   check_rung(root, scenario.collectives, *scenario.simulate.network);
+  if (!fabric_is_wrong(scenario.document)) see_in_dimensions(root, scenario.simulate, scenario.cluster);
   return scenario;
 }
 

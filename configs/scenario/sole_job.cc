@@ -12,14 +12,14 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 6> kJobBlocks = {"model",    "training",       "parallel",
-                                                        "workload", "recommendation", "layer_table"};
+constexpr std::array<std::string_view, 6> kBlocksOfSoleJob = {"model",    "training",       "parallel",
+                                                              "workload", "recommendation", "layer_table"};
 
 }  // namespace
 
 void check_sole_job(ConfigMap& root, const SoleJob& own, const Cluster& cluster) {
   if (root.documenting()) return;
-  for (const std::string_view key : kJobBlocks) {
+  for (const std::string_view key : kBlocksOfSoleJob) {
     if (key == own.key || !root.has(key)) continue;
     root.error(key, std::string(own.code),
                fmt::format("'{}' cannot be given together with '{}', which is a job of its own", key, own.key),

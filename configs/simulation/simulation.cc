@@ -102,6 +102,7 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
 Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenario, workload::StepPlan plan,
                                                          network_models::Network network, FoldMode fold_mode,
                                                          Kept kept) {
+  if (!scenario.simulate.network->folds) fold_mode = FoldMode::kNoFold;
   if (Diagnostics unsettled = unsettled_faults(scenario.faults); unsettled.has_errors()) {
     return tl::unexpected(std::move(unsettled));
   }

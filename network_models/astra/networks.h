@@ -1,10 +1,11 @@
-// The two analytical networks of ASTRA-sim, as the port for messages wants them.
+// The two analytical networks of ASTRA-sim for jobs of node graphs. Their rules for the transfers of any scenario are
+// the network models `astra_unaware` and `astra_aware` of the table.
 #pragma once
 
 #include <memory>
 
 #include "core/ports/message_network.h"
-#include "network_models/astra/topology.h"
+#include "network_models/topologies/dimensions/astra_topology.h"
 
 namespace ringwright::network_models {
 

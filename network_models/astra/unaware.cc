@@ -1,5 +1,5 @@
 // ASTRA-sim's congestion-unaware network: a message takes hops * latency + size / bandwidth, rounded down to a
-// nanosecond, whatever else is on its crossed.
+// nanosecond, whatever else is on its way.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,7 @@ class AstraUnawareNetwork final : public MessageNetwork {
     const AstraTopology::Hop crossed = topology_.hop(from, to);
     const AstraDimension& dimension = topology_.dimensions[crossed.dimension];
     bytes_[crossed.dimension] += message.bytes;
-    queue_.after(dimension.delay(dimension.hops(crossed.from, crossed.to), message.bytes),
+    queue_.after(dimension.link().delay(dimension.hops(crossed.from, crossed.to), message.bytes),
                  {.kind = events_.arrival, .index = message.token});
   }
   void on_event(std::uint32_t /*index*/) override {}

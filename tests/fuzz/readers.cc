@@ -28,7 +28,7 @@
 #include "planning/report/page.h"
 #include "planning/sweep/sweep_file.h"
 #include "tests/fuzz/config_reader.h"
-#include "traces/astra/network_file.h"
+#include "traces/astra/memory_file.h"
 #include "traces/astra/system_file.h"
 #include "traces/chakra/groups.h"
 #include "traces/chakra/reader.h"
@@ -259,7 +259,7 @@ void text_workload(std::string_view text) {
 
 constexpr auto kReaders = std::to_array<Reader>({
     {"astra_memory", astra<traces::AstraMemory, traces::read_astra_memory>},
-    {"astra_network", astra<traces::AstraNetwork, traces::read_astra_network>},
+    {"astra_network", astra<network_models::AstraTopology, network_models::read_astra_network>},
     {"astra_system", astra<traces::AstraSystem, traces::read_astra_system>},
     {"chakra", chakra},
     {"chakra_groups", chakra_groups},

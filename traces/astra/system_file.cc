@@ -51,20 +51,24 @@ double positive_number(ConfigMap& root, std::string_view name, std::string_view 
   return fallback;
 }
 
+bool read_on_off(ConfigMap& root, std::string_view name, std::string_view doc) {
+  return read_plain_switch(root, {.name = name, .doc = doc}, kAstraSim).value_or(false);
+}
+
 void read_rates(ConfigMap& root, AstraSystem& system) {
   system.local_bytes_per_ns = positive_number(root, "local-mem-bw", "GB/s of 1e9 bytes", 50.0);
   if (!root.has("local-mem-bw")) {
     root.warn("", "W281", "local-mem-bw is not given: 50 GB/s are used, as in ASTRA-sim");
   }
   if (root.has("peak-perf")) system.peak_flops = positive_number(root, "peak-perf", "TFLOPS", 1.0) * 1e12;
-  system.roofline = read_switch(root, "roofline-enabled", "computations take the time of a roofline").value_or(false);
+  system.roofline = read_on_off(root, "roofline-enabled", "computations take the time of a roofline");
   if (system.roofline && !system.peak_flops) {
     root.error("roofline-enabled", "E270", "roofline-enabled needs peak-perf", "\"peak-perf\": 900   # TFLOPS");
   }
 }
 
 void read_bus(ConfigMap& root, AstraSystem& system) {
-  const bool on = read_switch(root, "model-shared-bus", "LogGP bus between accelerator and memory").value_or(false);
+  const bool on = read_on_off(root, "model-shared-bus", "LogGP bus between accelerator and memory");
   const auto value = [&](std::string_view name, std::string_view doc) {
     return root.number({.name = name, .doc = doc, .fallback = 0.0, .min = 0.0, .max = 1e15});
   };
@@ -109,7 +113,7 @@ void note_without_effect(ConfigMap& root) {
 
 AstraSystem read_astra_system(ConfigMap& root) {
   AstraSystem system;
-  warn_of_unread_keys(root, kSystemKeys);
+  warn_of_unread_keys(root, kSystemKeys, kAstraSim);
   system.scheduling_policy =
       root.choice({.name = "scheduling-policy", .doc = "whose chunks go first", .fallback = "LIFO"}, kPolicies);
   system.local_bandwidth_aware =
@@ -126,15 +130,15 @@ AstraSystem read_astra_system(ConfigMap& root) {
                                        .min = 1,
                                        .max = kMost});
   read_rates(root, system);
-  system.replay_only = read_switch(root, "replay-only", "every node takes its recorded duration").value_or(false);
+  system.replay_only = read_on_off(root, "replay-only", "every node takes its recorded duration");
   read_bus(root, system);
   read_implementations(root, system);
   note_without_effect(root);
   return system;
 }
 
-Result<AstraReading<AstraSystem>> read_astra_system(const std::string& path) {
-  return read_astra_file<AstraSystem>(path, [](ConfigMap& root) { return read_astra_system(root); });
+Result<ForeignReading<AstraSystem>> read_astra_system(const std::string& path) {
+  return read_foreign_file<AstraSystem>(path, [](ConfigMap& root) { return read_astra_system(root); });
 }
 
 }  // namespace ringwright::traces

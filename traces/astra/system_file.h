@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/astra/file_reading.h"
+#include "core/config/foreign_file.h"
 
 namespace ringwright::traces {
 
@@ -39,7 +39,7 @@ struct AstraSystem {
   std::array<std::string, 4> custom = {};                        // prefix of graphs; empty: none
 };
 
-[[nodiscard]] Result<AstraReading<AstraSystem>> read_astra_system(const std::string& path);
+[[nodiscard]] Result<ForeignReading<AstraSystem>> read_astra_system(const std::string& path);
 // The same from a document that is already open.
 [[nodiscard]] AstraSystem read_astra_system(ConfigMap& root);
 

@@ -25,6 +25,9 @@ class Torus final : public Topology {
     if (!plan_.shape.wrap || plan_.shape.twist) return {};
     return {plan_.shape.sizes.begin(), plan_.shape.sizes.end()};
   }
+  [[nodiscard]] HostsMeet hosts_meet() const override {
+    return grid().empty() ? HostsMeet::kOtherwise : HostsMeet::kOnRings;
+  }
 
  private:
   TorusPlan plan_;

@@ -92,6 +92,7 @@ struct Situation {
 constexpr std::array kRungs = {
     Situation{"defaults", ""},
     Situation{"alpha_beta", "simulate.network=alpha_beta"},
+    Situation{"astra_unaware", "simulate.network=astra_unaware"},
     Situation{"closed_form", "collectives.model=closed_form"},
     Situation{"steps alone", "collectives.model=steps;collectives.overhead=none"},
     Situation{"chunks", "collectives.model=chunks"},

@@ -15,10 +15,23 @@
 
 namespace ringwright::network_models {
 
+inline constexpr double kAstraGigabyte = 1073741824.0;
+
 enum class AstraBlock : std::uint8_t { kRing, kFullyConnected, kSwitch };
 
 [[nodiscard]] std::optional<AstraBlock> parse_astra_block(std::string_view name);
 [[nodiscard]] std::string_view to_string(AstraBlock block);
+
+// How long a message takes over links of one kind: both times are rounded down to a nanosecond.
+struct AstraLink {
+  double bytes_per_ns = 1.0;
+  double latency_ns = 0.0;
+
+  // While it crosses so many links, when each link passes it on as it comes (congestion unaware).
+  [[nodiscard]] Tick delay(std::uint32_t hop_count, std::int64_t bytes) const;
+  // Until a link that began to send a message can send the next one.
+  [[nodiscard]] Tick occupancy(std::int64_t bytes) const;
+};
 
 struct AstraDimension {
   AstraBlock block = AstraBlock::kRing;
@@ -26,13 +39,11 @@ struct AstraDimension {
   double gigabytes_per_second = 1.0;
   double latency_ns = 0.0;
 
-  [[nodiscard]] double bytes_per_ns() const { return gigabytes_per_second * 1073741824.0 / 1e9; }
+  [[nodiscard]] AstraLink link() const {
+    return {.bytes_per_ns = gigabytes_per_second * kAstraGigabyte / 1e9, .latency_ns = latency_ns};
+  }
   // Links that a message passes.
   [[nodiscard]] std::uint32_t hops(std::uint32_t from, std::uint32_t to) const;
-  // While it crosses so many links, when each link passes it on as it comes (congestion unaware).
-  [[nodiscard]] Tick delay(std::uint32_t hop_count, std::int64_t bytes) const;
-  // Until a link that began to send a message can send the next one.
-  [[nodiscard]] Tick occupancy(std::int64_t bytes) const;
 };
 
 struct AstraTopology {
@@ -50,6 +61,10 @@ struct AstraTopology {
   [[nodiscard]] Tick delay(std::uint32_t from, std::uint32_t to, std::int64_t bytes) const;
   // Whether members see each other at the same distances: those of the whole job (empty list) do.
   [[nodiscard]] bool all_equivalent(std::span<const std::uint32_t> members) const;
+  // "Ring 8 x Switch 4".
+  [[nodiscard]] std::string text() const;
+  // Why ASTRA-sim's congestion-aware network cannot be built on it; empty: it can.
+  [[nodiscard]] std::string problem_with_congestion() const;
 };
 
 }  // namespace ringwright::network_models

@@ -1,8 +1,10 @@
-#include "network_models/astra/topology.h"
+#include "network_models/topologies/dimensions/astra_topology.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace ringwright::network_models {
 namespace {
@@ -39,12 +41,12 @@ std::uint32_t AstraDimension::hops(std::uint32_t from, std::uint32_t to) const {
   return std::min(clockwise, nodes - clockwise);
 }
 
-Tick AstraDimension::delay(std::uint32_t hop_count, std::int64_t bytes) const {
-  return whole_ticks(static_cast<double>(hop_count) * latency_ns + static_cast<double>(bytes) / bytes_per_ns());
+Tick AstraLink::delay(std::uint32_t hop_count, std::int64_t bytes) const {
+  return whole_ticks(static_cast<double>(hop_count) * latency_ns + static_cast<double>(bytes) / bytes_per_ns);
 }
 
-Tick AstraDimension::occupancy(std::int64_t bytes) const {
-  return whole_ticks(static_cast<double>(bytes) / bytes_per_ns());
+Tick AstraLink::occupancy(std::int64_t bytes) const {
+  return whole_ticks(static_cast<double>(bytes) / bytes_per_ns);
 }
 
 std::uint32_t AstraTopology::ranks() const {
@@ -72,7 +74,7 @@ AstraTopology::Hop AstraTopology::hop(std::uint32_t from, std::uint32_t to) cons
 Tick AstraTopology::delay(std::uint32_t from, std::uint32_t to, std::int64_t bytes) const {
   const Hop crossed = hop(from, to);
   const AstraDimension& dimension = dimensions[crossed.dimension];
-  return dimension.delay(dimension.hops(crossed.from, crossed.to), bytes);
+  return dimension.link().delay(dimension.hops(crossed.from, crossed.to), bytes);
 }
 
 bool AstraTopology::all_equivalent(std::span<const std::uint32_t> members) const {
@@ -95,6 +97,24 @@ bool AstraTopology::all_equivalent(std::span<const std::uint32_t> members) const
     if (!is_first && hop(members.front(), member).dimension != first.dimension) return false;
   }
   return members.size() <= dimension.nodes;
+}
+
+std::string AstraTopology::text() const {
+  std::string text;
+  for (const AstraDimension& dimension : dimensions) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : " x ", to_string(dimension.block), dimension.nodes);
+  }
+  return text;
+}
+
+std::string AstraTopology::problem_with_congestion() const {
+  if (dimensions.size() != 1) {
+    return fmt::format("ASTRA-sim's congestion-aware network has one dimension, and this has {} ({})",
+                       dimensions.size(), text());
+  }
+  const AstraDimension& only = dimensions.front();
+  const bool pair = only.block == AstraBlock::kRing && only.nodes == 2;
+  return pair ? "ASTRA-sim's congestion-aware network has no ring of 2 ranks" : "";
 }
 
 }  // namespace ringwright::network_models
