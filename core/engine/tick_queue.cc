@@ -13,15 +13,17 @@ void TickQueue::postpone(Tick when, TickEvent event) {
   CHECK(when >= now_, "an event cannot be scheduled in the past");
   later_.push_back({.when = when, .order = next_order_++, .event = event});
   std::ranges::push_heap(later_, IsLater());
+  brings_from_ = later_.front().when - static_cast<Tick>(kReach) + 1;
 }
 
 void TickQueue::bring_near() {
   while (!later_.empty() && later_.front().when - now_ < static_cast<Tick>(kReach)) {
-    if (later_.front().when >= kLastTick) return;
+    if (later_.front().when >= kLastTick) break;
     append(later_.front().when, later_.front().event);
     std::ranges::pop_heap(later_, IsLater());
     later_.pop_back();
   }
+  brings_from_ = later_.empty() ? kLastTick : later_.front().when - static_cast<Tick>(kReach) + 1;
 }
 
 std::size_t TickQueue::distance_to_next() const {
@@ -49,33 +51,11 @@ std::size_t TickQueue::distance_to_next() const {
   return kReach;
 }
 
-std::optional<TickEvent> TickQueue::next() {
-  if (last_of(now_) == kNone) {
-    if (next_tick_ < kLastTick) {
-      now_ = next_tick_;
-    } else {
-      if (later_.empty() || later_.front().when >= kLastTick) return std::nullopt;
-      now_ = later_.front().when;
-    }
-    bring_near();
-  }
-  const std::size_t slot = static_cast<std::size_t>(now_) & kMask;
-  const std::uint32_t last = lists_[slot];
-  const std::uint32_t taken = entries_[last].next;
-  Entry& entry = entries_[taken];
-  const TickEvent event = entry.event;
-  entries_[last].next = entry.next;
-  entry.next = free_;
-  free_ = taken;
-  if (taken == last) {
-    lists_[slot] = kNone;
-    const std::uint64_t word = words_[slot >> 6U] &= ~(std::uint64_t{1} << (slot & 63U));
-    if (word == 0) groups_[slot >> 12U] &= ~(std::uint64_t{1} << ((slot >> 6U) & 63U));
-    const std::size_t distance = distance_to_next();
-    next_tick_ = distance < kReach ? now_ + static_cast<Tick>(distance) : kLastTick;
-  }
-  ++events_run_;
-  return event;
+bool TickQueue::advance_far() {
+  if (later_.empty() || later_.front().when >= kLastTick) return false;
+  now_ = later_.front().when;
+  bring_near();
+  return true;
 }
 
 void TickQueue::reset() {
@@ -89,6 +69,7 @@ void TickQueue::reset() {
   later_.clear();
   now_ = 0;
   next_tick_ = kLastTick;
+  brings_from_ = kLastTick;
 }
 
 }  // namespace ringwright

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,13 +32,22 @@ class TickQueue {
   }
   void after(Tick delay, TickEvent event) { at(now_ + delay, event); }
   // The next event, after moving the clock to it; empty when none is left or the next one is at kLastTick or later.
-  [[nodiscard]] std::optional<TickEvent> next();
-  // What next() will return unless something earlier is scheduled before; null where that is not known. To fetch what
-  // it is about into the cache meanwhile.
-  [[nodiscard]] const TickEvent* upcoming() const {
-    const std::uint32_t here = last_of(now_);
-    const std::uint32_t last = here != kNone || next_tick_ == kLastTick ? here : last_of(next_tick_);
-    return last == kNone ? nullptr : &entries_[entries_[last].next].event;
+  [[nodiscard]] std::optional<TickEvent> next() {
+    if (last_of(now_) == kNone && !advance()) return std::nullopt;
+    const std::size_t slot = static_cast<std::size_t>(now_) & kMask;
+    const std::uint32_t last = lists_[slot];
+    const std::uint32_t taken = entries_[last].next;
+    Entry& entry = entries_[taken];
+    const TickEvent event = entry.event;
+    entries_[last].next = entry.next;
+    entry.next = free_;
+    free_ = taken;
+    if (taken == last) {
+      lists_[slot] = kNone;
+      find_next_tick(slot);
+    }
+    ++events_run_;
+    return event;
   }
   [[nodiscard]] bool has_more_now() const { return last_of(now_) != kNone; }
   // Whether next() returned nothing although events at or after kLastTick are left.
@@ -89,12 +99,41 @@ class TickQueue {
     last = index;
   }
   void postpone(Tick when, TickEvent event);
+  bool advance() {
+    if (next_tick_ == kLastTick) return advance_far();
+    now_ = next_tick_;
+    if (now_ >= brings_from_) bring_near();
+    return true;
+  }
+  bool advance_far();
+  // The list of the current tick has become empty. Without branches, since nothing predicts how far the next one is: in
+  // the same word of the bitmap, or in one of the 64 words that follow.
+  void find_next_tick(std::size_t slot) {
+    const std::size_t word = slot >> 6U;
+    const std::uint64_t left = words_[word] &= ~(std::uint64_t{1} << (slot & 63U));
+    groups_[slot >> 12U] &= ~(std::uint64_t{left == 0} << (word & 63U));
+    const std::uint64_t here = left >> (slot & 63U);
+    const std::uint64_t ahead = (groups_[slot >> 12U] >> (word & 63U) >> 1U) |
+                                (groups_[((slot >> 12U) + 1) & (groups_.size() - 1)] << (63U - (word & 63U)));
+    if ((here | ahead) == 0) [[unlikely]] {
+      const std::size_t distance = distance_to_next();
+      next_tick_ = distance < kReach ? now_ + static_cast<Tick>(distance) : kLastTick;
+      return;
+    }
+    const std::size_t skipped = static_cast<std::size_t>(std::countr_zero(ahead)) + 1;
+    const std::uint64_t there = words_[(word + skipped) & (words_.size() - 1)];
+    const std::uint64_t is_there = std::uint64_t{0} - std::uint64_t{here == 0};
+    const std::uint64_t bits = here | (there & is_there);
+    const std::uint64_t before = (skipped * 64 - (slot & 63U)) & is_there;
+    next_tick_ = now_ + static_cast<Tick>(before + static_cast<std::uint64_t>(std::countr_zero(bits)));
+  }
   void bring_near();
   // Ticks from now to the next list that holds an event; kReach when there is none.
   [[nodiscard]] std::size_t distance_to_next() const;
 
   Tick now_ = 0;
-  Tick next_tick_ = kLastTick;  // while the list of this tick is empty: the next one with a list; kLastTick: none
+  Tick brings_from_ = kLastTick;  // the first tick from which a later event is within reach
+  Tick next_tick_ = kLastTick;    // while the list of this tick is empty: the next one with a list; kLastTick: none
   std::uint64_t events_run_ = 0;
   std::vector<std::uint32_t> lists_;                   // by tick modulo kReach: the last entry, before the first
   std::array<std::uint64_t, kReach / 64> words_{};     // a bit per list

@@ -40,8 +40,6 @@ class MessageNetwork {
   // Starts moving bytes now; an event of kind `arrival` follows.
   virtual void send(const NetworkMessage& message) = 0;
   virtual void on_event(std::uint32_t index) = 0;
-  // What such an event is about, into the cache, since it is near.
-  virtual void prefetch(std::uint32_t /*index*/) const {}
   // Forgets all traffic; the queue must hold no event of the network.
   virtual void reset() = 0;
   // Whether two messages reached a link at the same tick, so that their order was decided by the order of events.

@@ -120,7 +120,6 @@ class AstraAwareNetwork final : public MessageNetwork {
     queues_.send(traffic_.message(from, to, message));
   }
   void on_event(std::uint32_t index) override { queues_.on_event(index); }
-  void prefetch(std::uint32_t index) const override { queues_.prefetch(index); }
   void reset() override { queues_.reset(); }
   [[nodiscard]] bool met_ties() const override { return queues_.met_ties(); }
 

@@ -24,7 +24,7 @@ namespace ringwright::network_models {
 
 inline constexpr std::uint32_t kNoMessage = UINT32_MAX;
 
-struct MessageLink {
+struct alignas(64) MessageLink {  // one cache line
   std::uint32_t first = kNoMessage;  // waiting
   std::uint32_t last = kNoMessage;
   Tick free_at = 0;
@@ -69,14 +69,6 @@ class MessageQueues {
     link.first = messages_[message].next;
     start(event >> 1U, message);
     if (link.first != kNoMessage) wake_when_free(event >> 1U);
-  }
-  // What such an event is about, into the cache.
-  void prefetch(std::uint32_t event) const {
-    if ((event & 1U) == 0) {
-      __builtin_prefetch(&messages_[event >> 1U]);
-    } else {
-      __builtin_prefetch(&links_[event >> 1U]);
-    }
   }
 
   void reset() {

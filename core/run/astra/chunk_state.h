@@ -24,7 +24,8 @@ struct OpenCollective {
 enum class ChunkStage : std::uint8_t { kIdle, kQueued, kRunning };
 enum class TreeStage : std::uint8_t { kRising, kFalling, kDone };
 
-struct ChunkState {
+// One cache line: where ranks are not in step, chunks follow each other at random.
+struct alignas(64) ChunkState {
   std::uint32_t collective = 0;
   std::uint32_t rank = 0;         // whose queues and clock it uses
   std::uint32_t position = 0;     // in the group

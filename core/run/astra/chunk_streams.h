@@ -85,8 +85,6 @@ class ChunkStreams {
   void enter(std::uint32_t collective, std::uint32_t position, std::int64_t priority);
 
   void on_arrival(std::uint32_t token);
-  // Into the cache, since its arrival is near.
-  void prefetch(std::uint32_t token) const { __builtin_prefetch(messages_.data() + (token >> 1U)); }
   void on_late_message(std::uint32_t chunk) { on_message(chunk); }
   void on_packet(std::uint32_t chunk, Tick reduction);
   // The chunk's phase, a graph, is done.
@@ -100,7 +98,7 @@ class ChunkStreams {
   void reset();
 
  private:
-  struct InFlight {
+  struct alignas(32) InFlight {  // never in two cache lines
     std::uint32_t to_chunk = 0;            // or the next free record
     std::uint32_t sender = 0;              // as the receiver knows it
     std::uint32_t control_for = kNoChunk;  // a control message: the chunk that waits for the data

@@ -85,20 +85,7 @@ class JobRun final : CallListener {
       if (collectives_.calls.waits_for_end_of_tick() && !queue_.has_more_now()) collectives_.calls.end_of_tick();
       const auto event = queue_.next();
       if (!event) return;
-      if (const TickEvent* const upcoming = queue_.upcoming()) prefetch(*upcoming);
       handle(*event);
-    }
-  }
-
-  // Where ranks are not in step, what follows each other lies apart in memory.
-  void prefetch(TickEvent event) const {
-    switch (static_cast<JobEvent>(event.kind)) {
-      case JobEvent::kRankBatch: events_.prefetch(event.index); break;
-      case JobEvent::kArrival:
-        if (owner_of(event.index) == MessageOwner::kChunk) collectives_.streams.prefetch(event.index);
-        break;
-      case JobEvent::kNetwork: network_->prefetch(event.index); break;
-      case JobEvent::kLateMessage: break;
     }
   }
 

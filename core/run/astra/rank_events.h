@@ -42,9 +42,6 @@ class RankEvents {
     remove(batch);
   }
 
-  // Into the cache, since its run is near.
-  void prefetch(std::uint32_t batch) const { __builtin_prefetch(&batches_[batch]); }
-
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -52,7 +49,7 @@ class RankEvents {
     RankEvent event;
     std::uint32_t next = kNone;
   };
-  struct Batch {
+  struct alignas(64) Batch {  // one cache line, as it is taken at random where ranks are not in step
     Tick when = 0;
     std::uint32_t rank = 0;
     std::uint32_t second = kNone;  // entries after the first event; most batches have none
