@@ -18,6 +18,7 @@
 #include "core/run/astra/job_run.h"
 #include "network_models/topologies/dimensions/astra_topology.h"
 #include "tests/configs/played.h"
+#include "tests/paths.h"
 #include "tests/support/own_folder.h"
 #include "traces/chakra/trace_builder.h"
 #include "traces/chakra/writer.h"
@@ -200,6 +201,17 @@ TEST_F(AstraRungs, AnOrdinaryClusterIsSeenInDimensions) {
   EXPECT_EQ(refusal_of(machine, {"simulate.network=astra_aware", "cluster.nodes=1", "parallel.pp=1",
                                  "cluster.fabric.type=single_node"}),
             "");
+}
+
+// Eight GPUs on one switch plane: with messages that wait for each other, and are stored before they are forwarded, a
+// step takes longer.
+TEST_F(AstraRungs, AShippedScenarioRunsOnBoth) {
+  const auto time_on = [](std::string_view rung) {
+    const ScenarioOptions options{.overrides = {fmt::format("simulate.network={}", rung)}};
+    return play(load_scenario(share_dir() + "/scenarios/llama3-8b-8-h100.yaml", options).value()).time();
+  };
+  EXPECT_GT(time_on("astra_unaware"), Duration(0));
+  EXPECT_GT(time_on("astra_aware"), time_on("astra_unaware"));
 }
 
 TEST_F(AstraRungs, WhatIsNoProductOfDimensionsIsRefused) {
