@@ -23,6 +23,7 @@
 #include "network_models/imports/graph_file.h"
 #include "network_models/imports/graph_file_yaml.h"
 #include "network_models/imports/node_import.h"
+#include "network_models/topologies/dimensions/network_file.h"
 #include "planning/compare/comparison.h"
 #include "planning/operation/goodput_file.h"
 #include "planning/report/page.h"
