@@ -5,8 +5,12 @@
 // (the swap of channel pairs on odd nodes; only the hop that closes a ring of an odd number of hosts changes rails).
 // Per step a member sends p - 1 slices to its neighbour in the host and 1 to the next host, S / (n p) bytes each. Time
 // without sharing: all-reduce 2 (n-1) (a + (p-1) S / (n p B)), all-gather and reduce-scatter half of it.
+#include <utility>
+#include <vector>
+
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/rail_order.h"
+#include "core/base/index.h"
 #include "core/ports/collective_algorithm.h"
 
 namespace ringwright::collectives {
@@ -44,6 +48,45 @@ class RailRings final : public CollectiveAlgorithm {
   }
 
   [[nodiscard]] int same_until(const CollectiveCall& call, int) const override { return steps(call); }
+
+  // One cycle for each ring, along which the member sends that leaves the host in it. What goes to a neighbour is the
+  // sum over all other rings: members at one place on every other host are two hosts further in all of them.
+  [[nodiscard]] std::optional<CyclicSizes> cyclic_sizes(const CollectiveCall& call) const override {
+    const Cut cut(call.bytes, pieces(call));
+    const RailOrder order(call);
+    const int rings = order.rings();
+    const int shift = reducing(call, 0) ? -1 : 0;
+    CyclicSizes sizes;
+    for (int ring = 0; ring < rings; ++ring) {
+      std::vector<Bytes>& cycle = sizes.cycles.emplace_back();
+      for (int owner = 0; owner < call.size(); ++owner) {
+        cycle.push_back(cut.size(order.member_in(owner, ring) * rings + ring));
+      }
+    }
+    for (int host = 0; host < 2; ++host) {
+      for (int place = 0; place < rings; ++place) {
+        const int member = member_on(call, host, place);
+        std::vector<Bytes> cycle(at(call.size()));
+        for (int ring = 0; ring < rings; ++ring) {
+          if (ring == order.leaving_ring(member)) continue;
+          const int first = order.position_in(member, ring) + shift;
+          for (int i = 0; i < call.size(); ++i) {
+            cycle[at(i)] += sizes.cycles[at(ring)][at(wrap(first + i, call.size()))];
+          }
+        }
+        sizes.cycles.push_back(std::move(cycle));
+      }
+    }
+    for (int member = 0; member < call.size(); ++member) {
+      const int host = host_of(call, member);
+      const int leaving = order.leaving_ring(member);
+      const auto to_neighbour = static_cast<std::uint32_t>(rings + host % 2 * rings + place_of(call, member));
+      const auto along = static_cast<std::uint32_t>(wrap(order.position_in(member, leaving) + shift, call.size()));
+      sizes.of_member.push_back({{.cycle = to_neighbour, .first = static_cast<std::uint32_t>(host / 2 * 2 * rings)},
+                                 {.cycle = static_cast<std::uint32_t>(leaving), .first = along}});
+    }
+    return sizes;
+  }
 
   // Each member owns p pieces, one for each ring.
   [[nodiscard]] int pieces(const CollectiveCall& call) const override {

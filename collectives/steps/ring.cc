@@ -3,6 +3,8 @@
 // Time without sharing: all-reduce 2 (n-1) (a + S / (n B)), all-gather and reduce-scatter half of it (Patarasuk and
 // Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC 2009; the steps of NCCL's ring).
 // Broadcast and reduce cut the ring at the root and send C chunks along the chain: (C + n - 2) (a + S / (C B)).
+#include <utility>
+
 #include "collectives/shapes/cut.h"
 #include "collectives/shapes/pipeline.h"
 #include "collectives/shapes/ring_order.h"
@@ -74,6 +76,17 @@ class Ring final : public CollectiveAlgorithm {
     }
     for (const int member : ring.members) ring.sizes.push_back(piece_size(call, member));
     return ring;
+  }
+  [[nodiscard]] std::optional<CyclicSizes> cyclic_sizes(const CollectiveCall& call) const override {
+    std::optional<RingSteps> ring = ring_steps(call);
+    if (!ring) return std::nullopt;
+    const auto entries = static_cast<int>(ring->sizes.size());
+    CyclicSizes sizes{.cycles = {std::move(ring->sizes)}, .of_member = {}};
+    for (int member = 0; member < call.size(); ++member) {
+      const int first = wrap(position_of(call, member) + ring->shift, entries);
+      sizes.of_member.push_back({{.cycle = 0, .first = static_cast<std::uint32_t>(first)}});
+    }
+    return sizes;
   }
 
  private:

@@ -159,6 +159,9 @@ Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverh
 
 std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) const {
   std::vector<std::size_t> hosts;
+  std::vector<bool> taken;
+  const auto is_taken = [&](std::size_t host) { return host < taken.size() && taken[host]; };
+  std::size_t first_free = 0;
   for (int host = 0; host < layout.host_count(); ++host) {
     const auto like = [&](std::size_t candidate) {
       if (inputs_.nic_set_of_host.empty()) return true;
@@ -167,8 +170,11 @@ std::vector<std::size_t> CallOverheads::hosts_like(const GroupLayout& layout) co
       return set == layout.nic_set_of(host) ||
              (layout.host_count() == 1 && kind_of_host(set) == kind_of_host(layout.nic_set_of(host)));
     };
-    std::size_t next = 0;
-    while (!like(next) || std::ranges::count(hosts, next) > 0) ++next;
+    while (is_taken(first_free)) ++first_free;
+    std::size_t next = first_free;
+    while (is_taken(next) || !like(next)) ++next;
+    taken.resize(std::max(taken.size(), next + 1));
+    taken[next] = true;
     hosts.push_back(next);
   }
   return hosts;

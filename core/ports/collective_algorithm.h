@@ -67,6 +67,18 @@ struct RingSteps {
   int shift = 0;
 };
 
+// The sizes of messages where all steps send over the same edges and differ by sizes alone: each edge goes around one
+// of few cycles.
+struct CyclicSizes {
+  struct Send {
+    std::uint32_t cycle = 0;
+    std::uint32_t first = 0;
+  };
+  std::vector<std::vector<Bytes>> cycles;
+  // By member, by send: in step k it has the bytes of its cycle's entry (first - k) modulo their number.
+  std::vector<std::vector<Send>> of_member;
+};
+
 class CollectiveAlgorithm {
  public:
   virtual ~CollectiveAlgorithm() = default;
@@ -103,11 +115,16 @@ class CollectiveAlgorithm {
   [[nodiscard]] virtual int same_until(const CollectiveCall&, int index) const { return index + 1; }
 
   // --- for fast-forward ---
+  // Of calls whose pieces are unequal. Empty: not known in this form.
+  [[nodiscard]] virtual std::optional<CyclicSizes> cyclic_sizes(const CollectiveCall&) const { return std::nullopt; }
   // The common step where all are the same; lets a run of steps among equal ranks be simulated as one.
   [[nodiscard]] virtual std::optional<UniformSteps> uniform_steps(const CollectiveCall&) const { return std::nullopt; }
   // The steps as those of one ring.
   [[nodiscard]] virtual std::optional<RingSteps> ring_steps(const CollectiveCall&) const { return std::nullopt; }
 };
+
+// Then the messages of a phase (same_until) are equal.
+[[nodiscard]] bool has_equal_pieces(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
 
 class CollectiveChooser {
  public:

@@ -1,6 +1,7 @@
 #include "core/symmetry/member_pattern.h"
 
 #include <bit>
+#include <optional>
 
 #include "core/base/index.h"
 #include "core/base/random.h"
@@ -11,25 +12,61 @@ namespace {
 std::uint64_t bits(std::int64_t number) {
   return static_cast<std::uint64_t>(number);
 }
+
+// The steps of a call as folding compares them.
+struct ComparedSteps {
+  ComparedSteps(const CollectiveAlgorithm& by, const CollectiveCall& of, StepVisits visits);
+
+  const CollectiveAlgorithm& algorithm;
+  const CollectiveCall& call;
+  int steps;
+  bool by_phase;                     // only the first step of each phase is visited
+  std::optional<CyclicSizes> sizes;  // of all messages of the only phase, unless these are equal or do not matter
+};
+
+ComparedSteps::ComparedSteps(const CollectiveAlgorithm& by, const CollectiveCall& of, StepVisits visits)
+    : algorithm(by), call(of), steps(by.steps(of)), by_phase(visits == StepVisits::kPhases) {
+  const int phase = steps > 1 ? algorithm.same_until(call, 0) : steps;
+  if (by_phase || phase <= 1) return;
+  by_phase = has_equal_pieces(algorithm, call);
+  if (by_phase || phase < steps) return;
+  sizes = algorithm.cyclic_sizes(call);
+  by_phase = sizes.has_value();
+}
+
+std::uint64_t hash_of(const std::vector<Bytes>& cycle, std::uint32_t first, int steps) {
+  std::uint64_t hash = 0;
+  std::size_t entry = first;
+  for (int step = 0; step < steps; ++step) {
+    hash = mix(hash, bits(cycle[entry].count()));
+    entry = entry == 0 ? cycle.size() - 1 : entry - 1;
+  }
+  return hash;
+}
+
 // Visits the steps of one member. Returns whether any step waits for everyone.
-bool collect_member(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, int member, StepVisits visits,
-                    EdgeCollector& collector) {
+bool collect_member(const ComparedSteps& compared, int member, EdgeCollector& collector) {
+  const auto& [algorithm, call, steps, by_phase, sizes] = compared;
   bool everyone = false;
   CollectiveStep step;
-  const int steps = algorithm.steps(call);
   // The algorithm determines what messages carry, and whether it is added.
   const std::uint64_t of_all =
       mix(hash_text(algorithm.name()), mix(bits(call.size()), bits(call.layout->host_count())));
   int next = 0;
   for (int index = 0; index < steps; index = next) {
-    next = visits == StepVisits::kAll ? index + 1 : algorithm.same_until(call, index);
+    next = by_phase ? algorithm.same_until(call, index) : index + 1;
     algorithm.step(call, member, index, step);
     everyone = everyone || step.await_everyone;
     const std::uint64_t salt = mix(of_all, bits(index) + (bits(next - index - 1) << 32U));
     for (std::size_t j = 0; j < step.sends.size(); ++j) {
       const CollectiveSend& send = step.sends[j];
+      std::uint64_t carried = bits(send.size.count());
+      if (sizes) {
+        const auto [cycle, first] = sizes->of_member[at(member)][j];
+        carried = hash_of(sizes->cycles[cycle], first, steps);
+      }
       collector.add({.peer = send.peer, .route_kind = send.route_kind, .nics = send.nics, .starts_flow = true},
-                    mix(salt + j, bits(send.size.count())));
+                    mix(salt + j, carried));
     }
     for (const CollectiveAwait& await : step.awaits) {
       collector.add({.peer = await.peer}, salt + bits(await.send));
@@ -107,10 +144,11 @@ std::vector<MemberEdge> EdgeCollector::edges() const {
 MemberPattern make_call_pattern(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, StepVisits visits) {
   const int size = call.size();
   const bool symmetric = algorithm.rotation_symmetric(call);
+  const ComparedSteps compared(algorithm, call, visits);
   MemberPattern pattern;
   for (int member = 0; member < (symmetric ? 1 : size); ++member) {
     EdgeCollector collector;
-    pattern.everyone = collect_member(algorithm, call, member, visits, collector) || pattern.everyone;
+    pattern.everyone = collect_member(compared, member, collector) || pattern.everyone;
     pattern.edges.push_back(collector.edges());
   }
   for (int member = 1; symmetric && member < size; ++member) {

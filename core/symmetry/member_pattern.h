@@ -42,7 +42,8 @@ class EdgeCollector {
   std::map<std::tuple<int, RouteKind, MessageNics, int, bool, bool>, std::uint64_t> roles_;
 };
 
-// Steps by phases where members progress together: only the first of each that has the same messages is visited.
+// Steps by phases where members progress together: only the first of each that has the same messages is visited. Where
+// it has the same sizes as well, or these are known otherwise, that is exact and done for kAll, too.
 enum class StepVisits { kAll, kPhases };
 
 // The edges of every member in one call, in steps or on channels.

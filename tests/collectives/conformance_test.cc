@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -157,6 +158,76 @@ TEST(Conformance, WhoClaimsRotationSymmetryHasIt) {
     });
   }
   EXPECT_GE(claims, 100);
+}
+
+// Of two steps, whatever their sizes.
+bool sends_the_same_way(const CollectiveStep& a, const CollectiveStep& b) {
+  const auto same_send = [](const CollectiveSend& x, const CollectiveSend& y) {
+    return x.peer == y.peer && x.route_kind == y.route_kind && x.nics == y.nics;
+  };
+  const auto same_await = [](const CollectiveAwait& x, const CollectiveAwait& y) {
+    return x.peer == y.peer && x.send == y.send;
+  };
+  return a.await_everyone == b.await_everyone && std::ranges::equal(a.sends, b.sends, same_send) &&
+         std::ranges::equal(a.awaits, b.awaits, same_await);
+}
+
+TEST(Conformance, StepsOfAPhaseDifferBySizesAloneAndNotAtAllWithEqualPieces) {
+  int phases = 0;
+  for (const int ranks : {2, 3, 4, 6, 8, 12, 16, 24}) {
+    // A multiple of all numbers of pieces of rings; and sizes that are not.
+    const std::array sizes = {Bytes(64 * 9 * 25 * 49 * 1'000), Bytes(300'007), Bytes(5)};
+    for_each_call(layouts_of(ranks), sizes, [&](const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+      const int steps = algorithm.steps(call);
+      CollectiveStep first;
+      CollectiveStep other;
+      for (int begin = 0, end = 0; begin < steps; begin = end) {
+        end = algorithm.same_until(call, begin);
+        if (end == begin + 1) continue;
+        const bool equal = has_equal_pieces(algorithm, call);
+        phases += equal ? 1 : 0;
+        for (int member = 0; member < call.size(); ++member) {
+          algorithm.step(call, member, begin, first);
+          for (int index = begin + 1; index < end; ++index) {
+            algorithm.step(call, member, index, other);
+            ASSERT_TRUE(sends_the_same_way(first, other)) << describe(algorithm, call);
+            for (std::size_t j = 0; equal && j < first.sends.size(); ++j) {
+              ASSERT_EQ(first.sends[j].size, other.sends[j].size) << describe(algorithm, call);
+            }
+          }
+        }
+      }
+    });
+  }
+  EXPECT_GE(phases, 100);
+}
+
+TEST(Conformance, CyclicSizesAreThoseOfTheSteps) {
+  int calls = 0;
+  for (const int ranks : {2, 3, 4, 6, 8, 12, 16, 24, 40}) {
+    const std::array sizes = {Bytes(300'007), Bytes(5), Bytes(64 * 9 * 25 * 49 * 1'000)};
+    for_each_call(layouts_of(ranks), sizes, [&](const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+      const std::optional<CyclicSizes> cyclic = algorithm.cyclic_sizes(call);
+      if (!cyclic) return;
+      ++calls;
+      CollectiveStep step;
+      for (int member = 0; member < call.size(); ++member) {
+        const std::vector<CyclicSizes::Send>& sends = cyclic->of_member[static_cast<std::size_t>(member)];
+        for (int index = 0; index < algorithm.steps(call); ++index) {
+          algorithm.step(call, member, index, step);
+          ASSERT_EQ(step.sends.size(), sends.size()) << describe(algorithm, call);
+          for (std::size_t j = 0; j < sends.size(); ++j) {
+            const std::vector<Bytes>& cycle = cyclic->cycles[sends[j].cycle];
+            const auto entries = static_cast<std::int64_t>(cycle.size());
+            const std::int64_t entry = ((std::int64_t{sends[j].first} - index) % entries + entries) % entries;
+            ASSERT_EQ(cycle[static_cast<std::size_t>(entry)], step.sends[j].size)
+                << describe(algorithm, call) << ", member " << member << ", step " << index;
+          }
+        }
+      }
+    });
+  }
+  EXPECT_GE(calls, 100);
 }
 
 TEST(Conformance, NamesAreUniqueAndFound) {

@@ -23,19 +23,12 @@ std::uint32_t first_size(const RingSteps& ring, int member) {
 Bytes bytes_sent(const RingEdge& edge, int steps) {
   if (edge.sizes.size() == 1) return edge.sizes.front() * steps;
   Bytes sent;
+  std::size_t entry = edge.first;
   for (int step = 0; step < steps; ++step) {
-    sent += edge.sizes[wrapped(static_cast<int>(edge.first) - step, edge.sizes.size())];
+    sent += edge.sizes[entry];
+    entry = entry == 0 ? edge.sizes.size() - 1 : entry - 1;
   }
   return sent;
-}
-
-// Then the messages of all steps that send over the same edges have the same sizes.
-bool has_equal_pieces(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
-  const Bytes first = algorithm.piece_size(call, 0);
-  for (int piece = algorithm.pieces(call) - 1; piece > 0; --piece) {
-    if (algorithm.piece_size(call, piece) != first) return false;
-  }
-  return true;
 }
 
 bool is_same_but_for_sizes(const CollectiveStep& a, const CollectiveStep& b) {
@@ -112,8 +105,8 @@ void RingCalls::seat_group(const Call& call) {
   const std::vector<Candidate> members = candidates_along(call);
   Group& group = groups_.emplace_back();
   group.shape = shape_of(call, members);
-  const bool equal = group.shape && has_equal_pieces(call.algorithm, call.call);
-  const auto sizes = equal ? std::size_t{1} : static_cast<std::size_t>(call.steps);
+  Sizes sizes;
+  if (group.shape && !call.ring) sizes = sizes_of(call);
   for (const Candidate& member : members) {
     Seat seat{.spec = first_equal_[call.request.spec],
               .group = &group,
@@ -123,6 +116,19 @@ void RingCalls::seat_group(const Call& call) {
     if (group.shape && !add_edges(call, member, sizes, seat)) group.shape.reset();
     seats(member.rank_class, call.request.dimension).push_back(std::move(seat));
   }
+}
+
+RingCalls::Sizes RingCalls::sizes_of(const Call& call) {
+  Sizes sizes;
+  if (has_equal_pieces(call.algorithm, call.call)) return sizes;
+  sizes.steps = static_cast<std::size_t>(call.steps);
+  sizes.cyclic = call.algorithm.cyclic_sizes(call.call);
+  if (!sizes.cyclic) return sizes;
+  for (std::vector<Bytes>& cycle : sizes.cyclic->cycles) {
+    listed_ += cycle.size();
+    sizes.cycles.emplace_back(sizes_.emplace_back(std::move(cycle)));
+  }
+  return sizes;
 }
 
 // The classes of the group, each followed by the one that it sends to first: along a ring where there is one.
@@ -168,7 +174,7 @@ std::optional<RingShape> RingCalls::shape_of(const Call& call, std::span<const C
 }
 
 // False: the member's steps differ by more than sizes, or these are too many to list.
-bool RingCalls::add_edges(const Call& call, const Candidate& member, std::size_t sizes, Seat& seat) {
+bool RingCalls::add_edges(const Call& call, const Candidate& member, const Sizes& sizes, Seat& seat) {
   const DimensionId dimension = call.request.dimension;
   const std::vector<RankId>& group = job_.group_of(member.rank_class, dimension);
   for (const CollectiveSend& send : member.step.sends) {
@@ -182,7 +188,14 @@ bool RingCalls::add_edges(const Call& call, const Candidate& member, std::size_t
   if (call.ring && seat.edges.size() == 1) {
     seat.edges.front().sizes = call.ring->sizes;
     seat.edges.front().first = first_size(*call.ring, member.index);
-  } else if (!find_sizes(call, member, sizes, seat.edges)) {
+  } else if (sizes.cyclic) {
+    const std::vector<CyclicSizes::Send>& sends = sizes.cyclic->of_member[static_cast<std::size_t>(member.index)];
+    for (std::size_t j = 0; j < sends.size(); ++j) {
+      seat.edges[j].sizes = sizes.cycles[sends[j].cycle];
+      seat.edges[j].first = sends[j].first;
+    }
+    if (listed_ > kMostListedSizes) return false;
+  } else if (!find_sizes(call, member, sizes.steps, seat.edges)) {
     return false;
   }
   for (const RingEdge& edge : seat.edges) seat.sent += bytes_sent(edge, call.steps);

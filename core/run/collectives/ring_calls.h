@@ -68,6 +68,13 @@ class RingCalls {
     CollectiveStep step;
   };
 
+  // Of the messages of a call.
+  struct Sizes {
+    std::size_t steps = 1;  // to look at: one if all have equal messages
+    std::optional<CyclicSizes> cyclic;
+    std::vector<std::span<const Bytes>> cycles;  // of `cyclic`
+  };
+
   [[nodiscard]] std::vector<Seat>& seats(ClassId c, DimensionId dimension) {
     return seats_[c.index() * job_.graph.dimensions.size() + dimension.index()];
   }
@@ -75,7 +82,8 @@ class RingCalls {
   void seat_group(const Call& call);
   [[nodiscard]] std::vector<Candidate> candidates_along(const Call& call) const;
   [[nodiscard]] std::optional<RingShape> shape_of(const Call& call, std::span<const Candidate> members) const;
-  [[nodiscard]] bool add_edges(const Call& call, const Candidate& member, std::size_t sizes, Seat& seat);
+  [[nodiscard]] Sizes sizes_of(const Call& call);
+  [[nodiscard]] bool add_edges(const Call& call, const Candidate& member, const Sizes& sizes, Seat& seat);
   [[nodiscard]] bool find_sizes(const Call& call, const Candidate& member, std::size_t steps,
                                 std::vector<RingEdge>& edges);
   [[nodiscard]] std::optional<std::uint32_t> join(const Seat& seat, std::uint64_t sequence);

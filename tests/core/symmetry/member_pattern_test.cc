@@ -1,7 +1,13 @@
 // The role of an edge covers everything that decides the time of its traffic: any difference gives another role.
 #include "core/symmetry/member_pattern.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -96,6 +102,70 @@ TEST(MemberPattern, EveryFieldOfAThreadBlockCounts) {
   for (std::size_t change = 0; change < changes.size(); ++change) {
     EXPECT_NE(role(ChangedPipe(same, changes[change])), plain) << change;
   }
+}
+
+// A ring of four whose pieces are of the given sizes.
+class SizedRing final : public CollectiveAlgorithm {
+ public:
+  enum class Tells { kPhases, kNothing };
+  SizedRing(std::vector<Bytes> sizes, Tells tells) : sizes_(std::move(sizes)), tells_(tells) {}
+  [[nodiscard]] std::string_view name() const override { return "sized"; }
+  [[nodiscard]] std::string_view help() const override { return "a ring with pieces of given sizes"; }
+  [[nodiscard]] bool supports(const CollectiveCall&) const override { return true; }
+  [[nodiscard]] int steps(const CollectiveCall& call) const override { return call.size() - 1; }
+  void step(const CollectiveCall& call, int member, int index, CollectiveStep& out) const override {
+    out.clear();
+    const int n = call.size();
+    out.sends.push_back({.peer = (member + 1) % n, .size = piece_size(call, (member + n - index) % n)});
+    out.awaits.push_back({.peer = (member + n - 1) % n});
+  }
+  [[nodiscard]] int pieces(const CollectiveCall& call) const override { return call.size(); }
+  [[nodiscard]] Bytes piece_size(const CollectiveCall&, int piece) const override {
+    return sizes_[static_cast<std::size_t>(piece)];
+  }
+  void contents(const CollectiveCall&, int, int, int, SendContents&) const override {}
+  [[nodiscard]] int same_until(const CollectiveCall& call, int index) const override {
+    return tells_ == Tells::kPhases ? steps(call) : index + 1;
+  }
+  [[nodiscard]] std::optional<CyclicSizes> cyclic_sizes(const CollectiveCall& call) const override {
+    if (tells_ == Tells::kNothing) return std::nullopt;
+    CyclicSizes sizes{.cycles = {sizes_}, .of_member = {}};
+    for (int m = 0; m < call.size(); ++m) {
+      sizes.of_member.push_back({{.cycle = 0, .first = static_cast<std::uint32_t>(m)}});
+    }
+    return sizes;
+  }
+
+ private:
+  std::vector<Bytes> sizes_;
+  Tells tells_;
+};
+
+// By member: the first member with an equal send.
+std::vector<std::size_t> equal_sends(const SizedRing& ring) {
+  const GroupLayout layout = make_block_layout(4, 2);
+  const CollectiveCall call{.kind = CollectiveKind::kAllGather, .bytes = Bytes(100), .layout = &layout};
+  std::vector<std::uint64_t> roles;
+  for (const std::vector<MemberEdge>& edges : make_call_pattern(ring, call).edges) {
+    roles.push_back(std::ranges::find(edges, true, &MemberEdge::starts_flow)->role);
+  }
+  std::vector<std::size_t> first;
+  for (const std::uint64_t role : roles) {
+    first.push_back(static_cast<std::size_t>(std::ranges::find(roles, role) - roles.begin()));
+  }
+  return first;
+}
+
+TEST(MemberPattern, StepsOfAPhaseAreComparedAsOneByOne) {
+  // Three of four pieces go over each edge: members whose windows of the cycle are equal have equal sends.
+  for (const std::vector<int>& sizes : {std::vector{5, 5, 5, 5}, {5, 6, 5, 6}, {5, 5, 6, 6}, {5, 5, 5, 6}}) {
+    std::vector<Bytes> bytes;
+    for (const int size : sizes) bytes.emplace_back(size);
+    EXPECT_EQ(equal_sends(SizedRing(bytes, SizedRing::Tells::kPhases)),
+              equal_sends(SizedRing(bytes, SizedRing::Tells::kNothing)));
+  }
+  EXPECT_EQ(equal_sends(SizedRing({Bytes(5), Bytes(6), Bytes(5), Bytes(6)}, SizedRing::Tells::kPhases)),
+            (std::vector<std::size_t>{0, 1, 0, 1}));
 }
 
 TEST(MemberPattern, EveryResourceOfAPlanCounts) {
