@@ -1,11 +1,51 @@
 #include "core/engine/engine.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "core/base/check.h"
 #include "core/base/random.h"
 
 namespace ringwright {
+namespace {
+
+// A heap of four children to a parent: half as deep as one of two, and the children are next to each other.
+constexpr std::size_t kHeapChildren = 4;
+
+template <class Entry, class Later>
+void push_entry(std::vector<Entry>& heap, const Entry& entry, Later later) {
+  heap.push_back(entry);
+  std::size_t place = heap.size() - 1;
+  while (place > 0) {
+    const std::size_t parent = (place - 1) / kHeapChildren;
+    if (!later(heap[parent], entry)) break;
+    heap[place] = heap[parent];
+    place = parent;
+  }
+  heap[place] = entry;
+}
+
+template <class Entry, class Later>
+void pop_entry(std::vector<Entry>& heap, Later later) {
+  const Entry last = heap.back();
+  heap.pop_back();
+  const std::size_t size = heap.size();
+  if (size == 0) return;
+  std::size_t place = 0;
+  for (std::size_t child = 1; child < size; child = kHeapChildren * place + 1) {
+    std::size_t least = child;
+    for (std::size_t other = child + 1; other < std::min(child + kHeapChildren, size); ++other) {
+      if (later(heap[least], heap[other])) least = other;
+    }
+    if (!later(last, heap[least])) break;
+    heap[place] = heap[least];
+    place = least;
+  }
+  heap[place] = last;
+}
+
+}  // namespace
 
 EventId Engine::at(TimePoint when, Action action) {
   CHECK(when >= now_, "an event cannot be scheduled in the past");
@@ -19,8 +59,7 @@ EventId Engine::at(TimePoint when, Action action) {
   }
   const std::uint64_t order = next_order_++;
   slots_[slot] = {.action = action, .order = order};
-  heap_.push_back({.when = when, .order = order, .slot = slot});
-  std::ranges::push_heap(heap_, Later());
+  push_entry(heap_, {.when = when, .order = order, .slot = slot}, Later());
   return {.slot = slot, .order = order};
 }
 
@@ -47,8 +86,7 @@ bool Engine::end_instant() {
 
 void Engine::run_next() {
   const Entry entry = heap_.front();
-  std::ranges::pop_heap(heap_, Later());
-  heap_.pop_back();
+  pop_entry(heap_, Later());
   Slot& slot = slots_[entry.slot];
   if (slot.order != entry.order) return;  // cancelled
   if (entry.when != now_) events_this_instant_ = 0;
