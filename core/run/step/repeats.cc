@@ -17,7 +17,10 @@ void Repeats::begin_iteration(ClassId c) {
 }
 
 void Repeats::end_iteration(ClassId c, int iteration) {
-  if (!cycles_.on() || cycles_.held(c, iteration)) return;
+  if (cycles_.on() && !cycles_.held(c, iteration)) give_up();
+}
+
+void Repeats::give_up() {
   unproven_ = true;
   run_.engine.stop_after_instant();
 }
@@ -33,8 +36,12 @@ void Repeats::look_for_cycle_at(std::uint32_t task) {
 void Repeats::look_for_cycle() {
   run_.communication.job().reference_iteration = run_.streams.all().front().iteration;
   std::vector<SteadyStateWatch::Position> places = run_.find_places();
+  if (places.empty()) {
+    if (run_.is_past_loops()) give_up();
+    return;
+  }
   const auto of_network = run_.network.state_digest();
-  if (places.empty() || !of_network) return;
+  if (!of_network) return;
   const std::uint64_t digest = run_.cycle_digest(*of_network);
   switch (cycles_.observe({.at = run_.engine.now(), .digest = digest, .places = std::move(places)})) {
     case SteadyStateWatch::Verdict::kGoOn: return;

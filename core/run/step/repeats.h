@@ -44,6 +44,7 @@ class Repeats {
  private:
   void look_for_cycle_at(std::uint32_t task);
   void look_for_cycle();
+  void give_up();
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
 
   RunState& run_;

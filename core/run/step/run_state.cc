@@ -61,6 +61,17 @@ std::uint64_t RunState::cycle_digest(std::uint64_t of_network) const {
   return hash;
 }
 
+bool RunState::is_past_loops() const {
+  const int iteration = streams.all().front().iteration;
+  for (std::size_t i = 0; i < streams.classes(); ++i) {
+    const Progress& progress = streams.of(ClassId(i));
+    const Loop& loop = streams.program_of(ClassId(i)).loop;
+    const bool at_end = progress.farthest + loop.size >= loop.end();
+    if (progress.iteration > iteration || (progress.iteration == iteration && at_end)) return true;
+  }
+  return false;
+}
+
 std::vector<SteadyStateWatch::Position> RunState::find_places() {
   std::vector<std::uint32_t>& reference_task = communication.job().reference_task;
   reference_task.resize(streams.classes());

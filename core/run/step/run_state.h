@@ -44,6 +44,8 @@ struct RunState {
   // The positions of all classes in their loops, whose first tasks become the reference; empty when one is not in its
   // loop, or is at its end.
   [[nodiscard]] std::vector<SteadyStateWatch::Position> find_places();
+  // Whether a class has come to the end of its loop in the iteration of class 0: it has no places from then on.
+  [[nodiscard]] bool is_past_loops() const;
 
   // With the time of every class booked up to now; without calls.
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
