@@ -8,16 +8,15 @@ bool FlowBatches::is_any_on(std::span<const LinkId> links) const {
   return std::ranges::any_of(links, [this](LinkId link) { return on_[link.index()] != kNone; });
 }
 
-bool FlowBatches::is_free(FlowSlot flow) const {
-  const PriorityMaxMin& shares = state_.shares;
-  const auto free = [this](const LinkShare& hop) { return on_[hop.link] == kNone; };
-  return !shares.route(flow).empty() && shares.route_is_empty(flow) && shares.rate_alone(flow) > 0.0 &&
-         std::ranges::all_of(shares.route(flow), free);
+bool FlowBatches::is_free(FlowSlot flow, double rate) const {
+  const std::span<const LinkShare> route = state_.shares.route(flow);
+  const auto free = [this](const LinkShare& hop) { return on_[hop.link] == kNone && state_.meters.is_empty(hop.link); };
+  return !route.empty() && rate > 0.0 && std::ranges::all_of(route, free);
 }
 
 bool FlowBatches::may_start(FlowSlot flow) const {
   const FlowRow& row = state_.flows[flow];
-  return row.repeats >= 2 && row.bytes > 0.0 && is_fast() && is_free(flow);
+  return row.repeats >= 2 && row.bytes > 0.0 && is_fast() && is_free(flow, state_.shares.rate_alone(flow));
 }
 
 bool FlowBatches::claim(FlowSlot flow) {

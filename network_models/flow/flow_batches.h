@@ -20,8 +20,8 @@ class FlowBatches {
 
   // The batch, or the edge of a ring, that uses the link alone.
   [[nodiscard]] FlowSlot on(std::uint32_t link) const { return on_[link]; }
-  // Whether the flow, which has not entered its links, could have them to itself from now on.
-  [[nodiscard]] bool is_free(FlowSlot flow) const;
+  // Whether the flow, which has not entered its links and has this rate alone, could have them to itself from now on.
+  [[nodiscard]] bool is_free(FlowSlot flow, double rate) const;
   // From now on the flow has its links to itself, until it releases them. False: one of them is taken already.
   [[nodiscard]] bool claim(FlowSlot flow);
   void release(FlowSlot flow);

@@ -197,12 +197,14 @@ void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
   const FlowSlot batch = batches_.on(link.value);
   if (batch != FlowBatches::kNone) split_batch(batch);
   state_.shares.set_capacity(link, capacity);
+  rings_.forget_rates();
   moves_.set_capacity(link, capacity);
   expect_end_of_instant();
 }
 
 void FlowModel::take_new_routes() {
   routes_.forget_known();
+  rings_.forget_rates();
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     FlowRow& row = state_.flows[flow];
     if (row.repeats == 0) continue;  // a free slot

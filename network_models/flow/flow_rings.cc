@@ -26,8 +26,9 @@ void FlowRings::start(RingPlace place, const RingMember& member, std::span<const
     if (flow >= places_.size()) places_.resize(flow + 1);
     places_[flow] = {.ring = place.ring, .edge = first + i};
     ring.edges[first + i] = {.flow = flow, .due = {}};
-    ring.timeline.edges()[first + i].sizes = member.edges[i].sizes;
-    ring.timeline.edges()[first + i].first = member.edges[i].first;
+    RingTimeline::Edge& timed = ring.timeline.edges()[first + i];
+    timed.sizes = member.edges[i].sizes;
+    timed.first = member.edges[i].first % static_cast<std::uint32_t>(timed.sizes.size());
   }
   const FlowRow& row = state_.flows[flows.front()];
   ring.members[place.member] = {.listener = row.listener, .token = member.token, .order = row.order};
@@ -53,17 +54,25 @@ bool FlowRings::set_out(FlowSlot flow) {
   row.settled = state_.engine.now();
   edge.due = row.settled + row.latency;
   if (place.edge == 0) note(place.ring);
-  timed.rate = state_.shares.rate_alone(flow);
-  edge.alone = go_alone(flow, edge.due + RingTimeline::moving_time_of(timed, timed.done));
+  find_rate(edge, timed);
+  edge.alone = go_alone(flow, edge.due + ring.moving_time_alone(place.edge), timed.rate);
   edge.queued = !edge.alone;
   return edge.alone;
 }
 
+// That of its links without other flows: the same until one changes its capacity, or the edge its route.
+void FlowRings::find_rate(Ring::Edge& edge, RingTimeline::Edge& timed) const {
+  if (edge.rated == capacities_) return;
+  timed.rate = state_.shares.rate_alone(edge.flow);
+  edge.rated = capacities_;
+  edge.known = {};
+}
+
 // The message as one event, if nobody else uses its links.
-bool FlowRings::go_alone(FlowSlot flow, TimePoint arrives) {
+bool FlowRings::go_alone(FlowSlot flow, TimePoint arrives, double rate) {
   FlowRow& row = state_.flows[flow];
   if (!batches_.is_fast() || row.bytes <= 0.0 || arrives == row.settled) return false;
-  if (!batches_.is_free(flow) || !batches_.claim(flow)) return false;
+  if (!batches_.is_free(flow, rate) || !batches_.claim(flow)) return false;
   row.batched = true;
   state_.ends.set(flow, arrives);
   return true;
@@ -136,13 +145,16 @@ void FlowRings::look() {
   noted_.clear();
 }
 
-bool FlowRings::has_free_links(const Ring& ring, std::uint32_t number) const {
-  const Ring::Edge& edge = ring.edges[number];
+bool FlowRings::has_free_links(Ring& ring, std::uint32_t number) const {
+  Ring::Edge& edge = ring.edges[number];
   if (edge.flow == kNone) return ring.members[ring.timeline.shape().member_of(number)].over;
   const FlowRow& row = state_.flows[edge.flow];
   if (row.latency <= Duration()) return false;
   if (edge.alone) return true;
-  if (!row.moving) return batches_.is_free(edge.flow);
+  if (!row.moving) {
+    find_rate(edge, ring.timeline.edges()[number]);
+    return batches_.is_free(edge.flow, ring.timeline.edges()[number].rate);
+  }
   const auto free = [this](const LinkShare& hop) { return batches_.on(hop.link) == FlowBatches::kNone; };
   return row.rate > 0.0 && state_.shares.is_alone(edge.flow) &&
          std::ranges::all_of(state_.shares.route(edge.flow), free);
@@ -197,7 +209,7 @@ void FlowRings::take_state(Ring& ring, std::uint32_t number) {
   RingTimeline::Edge& timed = ring.timeline.edges()[number];
   state_.ends.erase(edge.flow);
   timed.latency = row.latency;
-  timed.rate = state_.shares.rate_alone(edge.flow);
+  find_rate(edge, timed);
   timed.flies = !edge.waits;
   edge.moved = row.moving;
   if (row.moving) {

@@ -46,6 +46,8 @@ class FlowRings {
   // Another flow enters a link that the edge has to itself. Returns the flows of the ring whose messages have to enter
   // their links now; valid until the next call.
   [[nodiscard]] std::span<const FlowSlot> split(FlowSlot flow);
+  // A link has another capacity, or a flow another route, from now on.
+  void forget_rates() { ++capacities_; }
 
   // What the messages of rings that go at once have carried so far.
   void add_to(std::vector<LinkUsage>& usage) const;
@@ -62,11 +64,12 @@ class FlowRings {
     std::uint32_t edge = 0;
   };
 
-  bool go_alone(FlowSlot flow, TimePoint arrives);
+  bool go_alone(FlowSlot flow, TimePoint arrives, double rate);
+  void find_rate(Ring::Edge& edge, RingTimeline::Edge& timed) const;
   void end_alone(FlowSlot flow, Ring& ring, std::uint32_t edge);
   bool split_alone(FlowSlot flow, Ring::Edge& edge, double rate);
   void note(std::uint32_t number);
-  [[nodiscard]] bool has_free_links(const Ring& ring, std::uint32_t edge) const;
+  [[nodiscard]] bool has_free_links(Ring& ring, std::uint32_t edge) const;
   [[nodiscard]] bool may_go_at_once(Ring& ring) const;
   bool claim_links(Ring& ring);
   void go_at_once(Ring& ring);
@@ -87,6 +90,7 @@ class FlowRings {
   std::vector<std::uint32_t> noted_;   // rings to look at
   std::vector<FlowSlot> entering_;     // answer of split
   RingTimeline::Walk walk_;            // scratch
+  std::uint32_t capacities_ = 1;       // how many that links have had so far
   std::uint64_t fast_forwarded_ = 0;
 };
 

@@ -23,6 +23,7 @@ class LinkMeters {
     Meter& meter = meters_[link];
     if (--meter.flows == 0) meter.busy += now - meter.busy_since;
   }
+  [[nodiscard]] bool is_empty(std::uint32_t link) const { return meters_[link].flows == 0; }
   // Adds busy time of a link at a time when no flow had entered it.
   void add_busy(std::uint32_t link, Duration busy) { meters_[link].busy += busy; }
   // NetworkModel::set_aside, for models that meter all their transfers.

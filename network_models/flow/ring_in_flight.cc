@@ -19,6 +19,14 @@ void RingInFlight::enter_step(std::uint32_t member, std::uint32_t step) {
       static_cast<std::uint32_t>(std::ranges::count_if(timeline.shape().awaited_by(member), on_its_way));
 }
 
+Duration RingInFlight::moving_time_alone(std::uint32_t edge) {
+  const RingTimeline::Edge& timed = timeline.edges()[edge];
+  RingTimeline::Walk::Known& known = edges[edge].known;
+  const Bytes size = RingTimeline::size_of(timed, timed.done);
+  if (known.size != size) known = {.size = size, .time = RingTimeline::moving_time_of(timed, timed.done)};
+  return known.time;
+}
+
 RingInFlight::Flight RingInFlight::flight(std::uint32_t edge, const RingTimeline::Position& position,
                                           TimePoint now) const {
   if (!position.flies) return {};

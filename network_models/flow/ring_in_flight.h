@@ -22,6 +22,8 @@ struct RingInFlight {
     bool waits = false;   // its last message has arrived, and the member's step is not over
     bool alone = false;   // its message goes alone
     bool moved = false;   // its message had entered its links when the ring began to go at once
+    std::uint32_t rated = 0;  // by which capacities its rate alone is known; 0: it is not
+    RingTimeline::Walk::Known known = {};  // how long messages of the last size move at that rate
   };
   struct Member {
     TransferListener* listener = nullptr;
@@ -45,6 +47,8 @@ struct RingInFlight {
   [[nodiscard]] bool is_over() const { return over == members.size(); }
   // Begins the member's step: what it sends and awaits in it, as far as it has not arrived.
   void enter_step(std::uint32_t member, std::uint32_t step);
+  // Of the edge's next message, at its rate alone.
+  [[nodiscard]] Duration moving_time_alone(std::uint32_t edge);
   // While it goes at once, of an edge: its message at a position, what has arrived since, and what that and the message
   // in flight have carried.
   [[nodiscard]] Flight flight(std::uint32_t edge, const RingTimeline::Position& position, TimePoint now) const;

@@ -19,9 +19,12 @@ RingTimeline::Work RingTimeline::work_of(const Edge& edge, std::uint32_t end) {
     return {.bytes = edge.sizes.front() * count, .busy = moving_time_of(edge, 0) * count};
   }
   Work work;
+  Walk::Known known;
   for (std::uint32_t message = edge.done; message < end; ++message) {
-    work.bytes += size_of(edge, message);
-    work.busy += moving_time_of(edge, message);
+    const Bytes size = size_of(edge, message);
+    if (known.size != size) known = {.size = size, .time = moving_time_of(edge, message)};
+    work.bytes += size;
+    work.busy += known.time;
   }
   return work;
 }

@@ -27,7 +27,7 @@ class RingTimeline {
     double rate = 0.0;  // bytes per second
     // As in RingEdge.
     std::span<const Bytes> sizes;
-    std::uint32_t first = 0;
+    std::uint32_t first = 0;  // less than their number
   };
   struct Position {
     std::uint32_t done = 0;
@@ -68,7 +68,9 @@ class RingTimeline {
 
   [[nodiscard]] static Bytes size_of(const Edge& edge, std::uint32_t message) {
     const auto sizes = static_cast<std::uint32_t>(edge.sizes.size());
-    return sizes == 1 ? edge.sizes.front() : edge.sizes[(edge.first + sizes - message % sizes) % sizes];
+    if (sizes == 1) return edge.sizes.front();
+    const std::uint32_t back = message < sizes ? message : message % sizes;
+    return edge.sizes[edge.first >= back ? edge.first - back : edge.first + sizes - back];
   }
   // From entering the edge's links to its end.
   [[nodiscard]] static Duration moving_time_of(const Edge& edge, std::uint32_t message);
