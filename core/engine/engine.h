@@ -1,45 +1,14 @@
 // The event engine: clock and queue. Order is total: by time, then by order of scheduling.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <type_traits>
 #include <vector>
 
 #include "core/base/units.h"
+#include "core/engine/action.h"
+#include "core/engine/event_queue.h"
 
 namespace ringwright {
-
-// A small callable: captures references and ids, owns nothing, never allocates.
-class Action {
- public:
-  static constexpr std::size_t kCapacity = 32;
-
-  Action() = default;
-  template <class Callable>
-    requires(std::is_trivially_copyable_v<Callable> && sizeof(Callable) <= kCapacity &&
-             !std::is_same_v<Callable, Action>)
-  Action(Callable callable)  // NOLINT: implicit so that a lambda can be passed as it is
-      : call_([](const void* storage) {
-          Callable copy = *static_cast<const Callable*>(storage);
-          copy();
-        }) {
-    std::memcpy(storage_.data(), &callable, sizeof(Callable));
-  }
-
-  void operator()() const { call_(storage_.data()); }
-
- private:
-  alignas(std::max_align_t) std::array<std::byte, kCapacity> storage_{};
-  void (*call_)(const void*) = nullptr;
-};
-
-struct EventId {
-  std::uint32_t slot = 0;
-  std::uint64_t order = 0;
-};
 
 struct RunLimits {
   std::uint64_t max_events = UINT64_MAX;
@@ -57,7 +26,7 @@ class Engine {
   EventId at(TimePoint when, Action action);
   EventId after(Duration delay, Action action) { return at(now_ + delay, action); }
   // False: it has already run or was cancelled.
-  bool cancel(EventId id);
+  bool cancel(EventId id) { return queue_.cancel(id); }
   // Runs once, when nothing else is left at now(); may schedule further events at now(), after which the instant
   // continues and may end again. For solvers that need all arrivals of an instant before they solve.
   void at_end_of_instant(Action action);
@@ -71,29 +40,11 @@ class Engine {
   [[nodiscard]] std::uint64_t events_run() const { return events_run_; }
 
  private:
-  struct Entry {
-    TimePoint when;
-    std::uint64_t order;
-    std::uint32_t slot;
-  };
-  struct Later {
-    bool operator()(const Entry& a, const Entry& b) const {
-      return a.when != b.when ? a.when > b.when : a.order > b.order;
-    }
-  };
-  struct Slot {
-    Action action;
-    std::uint64_t order = 0;  // 0: free
-  };
-
   bool end_instant();
   void run_next();
 
   TimePoint now_;
-  std::uint64_t next_order_ = 1;
-  std::vector<Entry> heap_;  // a heap of keys; the callables are in slots
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_slots_;
+  EventQueue queue_;
   std::vector<Action> end_of_instant_;
   std::vector<Action> ending_;  // scratch of end_instant
   std::uint64_t fingerprint_ = 0;
