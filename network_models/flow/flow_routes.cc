@@ -16,9 +16,11 @@ double as_whole(double bytes) {
   return std::abs(bytes - whole) <= kDust * whole ? whole : bytes;
 }
 
-std::uint64_t hash_of(const RouteQuery& query) {
-  const std::uint64_t ends = (std::uint64_t{query.from.value} << 32U) | query.to.value;
-  return mix(ends, (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.route_kind));
+// Ranks in a row that send equally far are next to each other, as they are asked for one after another.
+std::uint64_t place_of(const RouteQuery& query) {
+  const std::uint32_t distance = query.to.value - query.from.value;
+  const std::uint64_t kind = (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.route_kind);
+  return query.from.value + mix(distance, kind);
 }
 
 bool is_same(const RouteQuery& a, const RouteQuery& b) {
@@ -44,7 +46,7 @@ const FlowRoutes::Route& FlowRoutes::route_of(const RouteQuery& query) {
     routes_.assign(4 * routes_.size(), {});
     replaced_ = 0;
   }
-  Route& route = routes_[hash_of(query) & (routes_.size() - 1)];
+  Route& route = routes_[place_of(query) & (routes_.size() - 1)];
   if (is_same(route.query, query)) return route;
   if (!route.hops.empty()) ++replaced_;
   route.query = query;
