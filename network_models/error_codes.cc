@@ -9,9 +9,8 @@ namespace {
 constexpr std::array kCodes = {
     ErrorCode{.code = "E120",
               .title = "the fabric cannot be built as configured",
-              .explanation =
-                  "Switches have too few ports for the nodes below them and the links above them at the "
-                  "requested ratio, or the shape does not hold the number of nodes.",
+              .explanation = "Switches have too few ports for the nodes below them and the links above them at the "
+                             "requested ratio, or the shape does not hold the number of nodes.",
               .example = "scalable_unit: 64 with leaf: {ports: 64} needs 64 ports down and 64 up\n"
                          "scalable_unit: 32 with leaf: {ports: 64} has 32 down and 32 up"},
     ErrorCode{.code = "E121",
@@ -55,9 +54,8 @@ constexpr std::array kCodes = {
                          "background: [{from: [0, 1], to: [8, 9], size: 1GiB}]"},
     ErrorCode{.code = "E127",
               .title = "the topology of a host cannot be read",
-              .explanation =
-                  "The file is NCCL's topology XML, which begins with <system>, or the output of "
-                  "'nvidia-smi topo -m': a row and a column for each GPU and NIC, and X on the diagonal.",
+              .explanation = "The file is NCCL's topology XML, which begins with <system>, or the output of "
+                             "'nvidia-smi topo -m': a row and a column for each GPU and NIC, and X on the diagonal.",
               .example = "cluster: {node: {nccl_topo: graph.xml}}   # a file of channels, not of the host\n"
                          "cluster: {node: {nccl_topo: topo.xml}}"},
     ErrorCode{.code = "E128",
@@ -71,7 +69,7 @@ constexpr std::array kCodes = {
               .title = "the cluster is no product of ASTRA-sim's dimensions",
               .explanation =
                   "'simulate.network: astra_unaware' and 'astra_aware' see rings, switches and fully connected groups "
-                  "whose nodes are alike: GPUs of equal hosts, and hosts under switches or on a torus. astra_aware has "
+                  "of equivalent nodes: GPUs of equal hosts, and hosts under switches or on a torus. astra_aware has "
                   "one dimension, as ASTRA-sim's congestion-aware network. There are no paths to host memory and "
                   "drives. A fabric of type 'astra' states the dimensions; their product is the number of GPUs.",
               .example = "simulate: {network: astra_aware}   # 4 nodes of 8 GPUs are two dimensions\n"

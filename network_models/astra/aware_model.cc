@@ -1,7 +1,7 @@
 // ASTRA-sim's congestion-aware rule for the transfers of any scenario: every link of a path sends whole messages one
 // after another (network_models/astra/message_queues.h).
 //
-// The latency of a path is spread evenly over its links, which in ASTRA-sim's blocks are all alike. A transfer without
+// The latency of a path is spread evenly over its links, which in ASTRA-sim's blocks are equal. A transfer without
 // bytes takes the latency and waits for nobody: ASTRA-sim has none.
 #include <memory>
 #include <utility>

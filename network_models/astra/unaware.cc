@@ -1,5 +1,5 @@
 // ASTRA-sim's congestion-unaware network: a message takes hops * latency + size / bandwidth, rounded down to a
-// nanosecond, whatever else is on its way.
+// nanosecond, whatever else is in flight.
 #include <algorithm>
 #include <utility>
 

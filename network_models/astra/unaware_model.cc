@@ -1,5 +1,5 @@
 // ASTRA-sim's congestion-unaware rule for the transfers of any scenario: the latency of the path + size / bandwidth of
-// its narrowest link, rounded down to a nanosecond, whatever else is on its way.
+// its narrowest link, rounded down to a nanosecond, whatever else is in flight.
 #include <memory>
 
 #include "network_models/astra/astra_time.h"

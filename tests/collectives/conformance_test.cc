@@ -11,6 +11,7 @@
 #include "collectives/builtin.h"
 #include "collectives/proof/proof.h"
 #include "collectives/shapes/cut.h"
+#include "core/ports/equal_steps.h"
 #include "tests/collectives/example_layouts.h"
 #include "tests/collectives/lower_bounds.h"
 
@@ -160,18 +161,6 @@ TEST(Conformance, WhoClaimsRotationSymmetryHasIt) {
   EXPECT_GE(claims, 100);
 }
 
-// Of two steps, whatever their sizes.
-bool sends_the_same_way(const CollectiveStep& a, const CollectiveStep& b) {
-  const auto same_send = [](const CollectiveSend& x, const CollectiveSend& y) {
-    return x.peer == y.peer && x.route_kind == y.route_kind && x.nics == y.nics;
-  };
-  const auto same_await = [](const CollectiveAwait& x, const CollectiveAwait& y) {
-    return x.peer == y.peer && x.send == y.send;
-  };
-  return a.await_everyone == b.await_everyone && std::ranges::equal(a.sends, b.sends, same_send) &&
-         std::ranges::equal(a.awaits, b.awaits, same_await);
-}
-
 TEST(Conformance, StepsOfAPhaseDifferBySizesAloneAndNotAtAllWithEqualPieces) {
   int phases = 0;
   for (const int ranks : {2, 3, 4, 6, 8, 12, 16, 24}) {
@@ -190,7 +179,7 @@ TEST(Conformance, StepsOfAPhaseDifferBySizesAloneAndNotAtAllWithEqualPieces) {
           algorithm.step(call, member, begin, first);
           for (int index = begin + 1; index < end; ++index) {
             algorithm.step(call, member, index, other);
-            ASSERT_TRUE(sends_the_same_way(first, other)) << describe(algorithm, call);
+            ASSERT_TRUE(is_same_but_for_sizes(first, other)) << describe(algorithm, call);
             for (std::size_t j = 0; equal && j < first.sends.size(); ++j) {
               ASSERT_EQ(first.sends[j].size, other.sends[j].size) << describe(algorithm, call);
             }

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "core/ports/equal_steps.h"
+
 namespace ringwright {
 namespace {
 
@@ -29,17 +31,6 @@ Bytes bytes_sent(const RingEdge& edge, int steps) {
     entry = entry == 0 ? edge.sizes.size() - 1 : entry - 1;
   }
   return sent;
-}
-
-bool is_same_but_for_sizes(const CollectiveStep& a, const CollectiveStep& b) {
-  const auto same_send = [](const CollectiveSend& x, const CollectiveSend& y) {
-    return x.peer == y.peer && x.route_kind == y.route_kind && x.nics == y.nics;
-  };
-  const auto same_await = [](const CollectiveAwait& x, const CollectiveAwait& y) {
-    return x.peer == y.peer && x.send == y.send;
-  };
-  return a.await_everyone == b.await_everyone && std::ranges::equal(a.sends, b.sends, same_send) &&
-         std::ranges::equal(a.awaits, b.awaits, same_await);
 }
 
 bool sends_to_peers(const CollectiveStep& step) {

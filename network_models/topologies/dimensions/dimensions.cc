@@ -19,9 +19,10 @@ namespace {
 
 constexpr const char* kDimensionsCode = "E129";
 constexpr std::int64_t kMostNodes = 4'194'304;
-constexpr std::array kBlockOptions = {Option{"ring", "both directions between neighbours; messages go the shorter way"},
-                                      Option{"fully_connected", "a link for every ordered pair"},
-                                      Option{"switch", "a link to the switch and one back for each"}};
+constexpr std::array kBlockOptions = {
+    Option{"ring", "both directions between neighbours; messages take the shorter one"},
+    Option{"fully_connected", "a link for every ordered pair"},
+    Option{"switch", "a link to the switch and one back for each"}};
 constexpr std::array kBlocksInOrder = {AstraBlock::kRing, AstraBlock::kFullyConnected, AstraBlock::kSwitch};
 
 AstraDimension read_dimension(ConfigMap& map) {

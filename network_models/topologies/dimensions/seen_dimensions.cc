@@ -75,8 +75,8 @@ tl::expected<AstraDimension, std::string> see_gpus(const Host& host, PathProbe& 
   const bool is_mesh = host.nvlink.kind == ScaleUp::kMesh;
   if (is_mesh && is_cycle(host)) return dimension_of(AstraBlock::kRing, gpus, neighbours);
   if (all.narrowest < all.widest || all.fewest_links != all.most_links) {
-    return tl::unexpected(fmt::format("the GPUs of a host do not see each other alike: {} to {} between them",
-                                      to_string(all.narrowest), to_string(all.widest)));
+    return tl::unexpected(fmt::format("pairs of GPUs of a host differ: {} to {} between them", to_string(all.narrowest),
+                                      to_string(all.widest)));
   }
   const bool direct = is_mesh && all.most_links == 1;
   return dimension_of(direct ? AstraBlock::kFullyConnected : AstraBlock::kSwitch, gpus, all);
@@ -111,7 +111,7 @@ void see_rings(const SeenCluster& cluster, PathProbe& probe, AstraTopology& topo
 tl::expected<AstraTopology, std::string> see_dimensions(const SeenCluster& cluster) {
   if (const AstraTopology* const stated = cluster.topology.dimensions(); stated != nullptr) return *stated;
   if (!cluster.host.kind_of_host.empty()) {
-    return tl::unexpected(std::string("its hosts are of several kinds, and the nodes of a dimension are alike"));
+    return tl::unexpected(std::string("its hosts are of several kinds, and the nodes of a dimension are equivalent"));
   }
   const HostsMeet meet = cluster.topology.hosts_meet();
   if (cluster.hosts > 1 && meet == HostsMeet::kOtherwise) {

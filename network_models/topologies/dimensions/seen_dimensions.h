@@ -1,4 +1,4 @@
-// An ordinary cluster as ASTRA-sim would describe it: dimensions whose nodes see each other alike.
+// An ordinary cluster as ASTRA-sim would describe it: dimensions whose nodes are equivalent.
 //
 // The GPUs of a host are the first dimension, and hosts the next: one switch, or a ring for each side of a torus. Its
 // links have the bandwidth of the narrowest link and the latency of the longest path that the routes between its nodes
