@@ -1,6 +1,7 @@
 // The command `collective`: the output of nccl-tests on a machine that you may not have: time and bandwidth by size.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -116,7 +117,8 @@ class Collective final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    std::string problem = check_words();
+    std::string problem = check_order();
+    if (problem.empty()) problem = check_words();
     if (!problem.empty()) return refuse(problem);
     const auto scenario = load_machine(cluster_, {.nodes = nodes_, .overrides = overrides_});
     if (!scenario) return refuse(scenario.error());
@@ -139,6 +141,14 @@ class Collective final : public Command {
   }
 
  private:
+  // An operation in the place of the cluster, as on the command line of nccl-tests.
+  [[nodiscard]] std::string check_order() const {
+    std::error_code ignored;
+    if (!configs::parse_operation(cluster_) || std::filesystem::exists(cluster_, ignored)) return {};
+    return fmt::format("'{0}' is an operation and the cluster comes first: `ringwright collective {1} {0}`", cluster_,
+                       operation_.empty() ? "dgx-h100" : operation_);
+  }
+
   // Parses the words of the command line; returns what is wrong with them.
   std::string check_words() {
     const auto operation = configs::parse_operation(operation_.empty() ? "all_reduce" : operation_);

@@ -71,6 +71,7 @@ struct OtherName {
 };
 constexpr std::string_view kHuggingFace = "Hugging Face";
 constexpr std::string_view kTorchTitan = "torchtitan";
+constexpr std::string_view kCalculon = "Calculon";
 constexpr std::string_view kFrameworks = "other frameworks";
 constexpr std::array kOtherNames = {
     OtherName{"num_hidden_layers", kHuggingFace, "model.num_layers"},
@@ -98,6 +99,36 @@ constexpr std::array kOtherNames = {
     OtherName{"zero_stage", kFrameworks, "parallel.zero.stage"},
     OtherName{"num_nodes", kFrameworks, "cluster.nodes"},
     OtherName{"gpus_per_node", kFrameworks, "cluster.node.gpus"},
+    OtherName{"torch_dtype", kHuggingFace, "training.precision"},
+    OtherName{"num_blocks", kCalculon, "model.num_layers"},
+    OtherName{"hidden", kCalculon, "model.hidden_size"},
+    OtherName{"feedforward", kCalculon, "model.ffn_hidden_size"},
+    OtherName{"attn_heads", kCalculon, "model.num_attention_heads"},
+    OtherName{"attn_size", kCalculon, "model.kv_channels"},
+    OtherName{"seq_size", kCalculon, "model.seq_length"},
+    OtherName{"tensor_par", kCalculon, "parallel.tp"},
+    OtherName{"pipeline_par", kCalculon, "parallel.pp"},
+    OtherName{"data_par", kCalculon, "parallel.dp"},
+    OtherName{"pipeline_interleaving", kCalculon, "parallel.virtual_stages"},
+    OtherName{"optimizer_sharding", kCalculon, "parallel.zero.stage"},
+    OtherName{"tensor_par_overlap", kCalculon, "parallel.tp_comm_overlap"},
+    OtherName{"activation_recompute", kCalculon, "training.recompute"},
+    OtherName{"microbatch_size", kCalculon, "training.micro_batch"},
+    OtherName{"d_model", kFrameworks, "model.hidden_size"},
+    OtherName{"kv_heads", kFrameworks, "model.num_query_groups"},
+    OtherName{"num_kv_heads", kFrameworks, "model.num_query_groups"},
+    OtherName{"sequence_length", kFrameworks, "model.seq_length"},
+    OtherName{"context_length", kFrameworks, "model.seq_length"},
+    OtherName{"dropout", kFrameworks, "model.hidden_dropout"},
+    OtherName{"batch_size", kFrameworks, "training.global_batch"},
+    OtherName{"dtype", kFrameworks, "training.precision"},
+    OtherName{"vpp", kFrameworks, "parallel.virtual_stages"},
+    OtherName{"tp_size", kFrameworks, "parallel.tp"},
+    OtherName{"pp_size", kFrameworks, "parallel.pp"},
+    OtherName{"cp_size", kFrameworks, "parallel.cp"},
+    OtherName{"ep_size", kFrameworks, "parallel.ep"},
+    OtherName{"dp_size", kFrameworks, "parallel.dp"},
+    OtherName{"num_gpus", kFrameworks, "cluster.node.gpus"},
 };
 
 std::string other_hint(std::string_view word) {
@@ -143,7 +174,10 @@ Diagnostics with_foreign_names(const Diagnostics& diagnostics) {
   for (Diagnostic diagnostic : diagnostics.all()) {
     const std::string_view word = unknown_word(diagnostic);
     std::string hint = word.empty() ? std::string() : hint_of(word);
-    if (!hint.empty()) diagnostic.hint = std::move(hint);
+    if (!hint.empty()) {
+      diagnostic.message.resize(std::min(diagnostic.message.find("; did you mean"), diagnostic.message.size()));
+      diagnostic.hint = std::move(hint);
+    }
     result.add(std::move(diagnostic));
   }
   return result;

@@ -257,10 +257,10 @@ class CliTest(unittest.TestCase):
     def test_collective_refuses_what_it_does_not_know(self):
         self.assertIn("did you mean 'all_reduce'?", self.refusal('collective', 'dgx-h100', 'allreduc'))
         self.assertIn("did you mean 'dgx-h100'?", self.refusal('collective', 'dgx-h10'))
-        self.assertIn('--ngpus is 9', self.refusal('collective', 'dgx-h100', '-g', '9'))
-        self.assertIn('--minbytes', self.refusal('collective', 'dgx-h100', '-b', 'x'))
-        self.assertIn('--gpus-per-process is 3', self.refusal('collective', 'dgx-h100', '-p', '3'))
-        self.assertIn('two ranks', self.refusal('collective', 'dgx-h100', '-g', '1'))
+        self.assertIn('first: `ringwright collective dgx-h100 all_reduce`', self.refusal('collective', 'all_reduce'))
+        for says, option, value in (('--ngpus is 9', '-g', '9'), ('--minbytes', '-b', 'x'), ('two ranks', '-g', '1'),
+                                    ('--gpus-per-process is 3', '-p', '3')):
+            self.assertIn(says, self.refusal('collective', 'dgx-h100', option, value))
 
     def test_values_of_classes_are_for_collectives(self):
         self.assertIn('--classes is for', self.refusal('validate', 'mpi', '--classes', 'none'))

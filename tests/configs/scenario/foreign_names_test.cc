@@ -1,7 +1,9 @@
 // Keys and files of other tools instead of ours.
 #include "configs/scenario/foreign_names.h"
 
+#include <set>
 #include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,6 +18,13 @@ using testing::HasSubstr;
 std::string hint_of(const std::string& key) {
   Diagnostics unknown = failure("E102", "unknown key 'parallel." + key + "'; did you mean 'tp'?");
   return with_foreign_names(unknown).all().front().hint;
+}
+
+TEST(ForeignNames, ReplaceTheNearestKeyAsAGuess) {
+  const Diagnostics unknown = failure("E102", "unknown key 'parallel.vpp'; did you mean 'pp'?");
+  EXPECT_EQ(with_foreign_names(unknown).all().front().message, "unknown key 'parallel.vpp'");
+  const Diagnostics typo = failure("E102", "unknown key 'parallel.ppp'; did you mean 'pp'?");
+  EXPECT_EQ(with_foreign_names(typo).all().front().message, "unknown key 'parallel.ppp'; did you mean 'pp'?");
 }
 
 TEST(ForeignNames, OfMegatronPointToOurs) {
@@ -39,6 +48,27 @@ TEST(ForeignNames, OfHuggingFaceAndTorchtitanPointToOurs) {
   EXPECT_THAT(hint_of("zero_optimization"), HasSubstr("training: {deepspeed: FILE}"));
 }
 
+TEST(ForeignNames, OfCalculonAndShortFormsPointToKeysThatExist) {
+  std::set<std::string> keys;
+  for (const KeyDoc& key : scenario_keys()) keys.insert(key.path);
+  for (const auto& [theirs, ours] : {std::pair("tensor_par", "parallel.tp"),
+                                     {"pipeline_interleaving", "parallel.virtual_stages"},
+                                     {"microbatch_size", "training.micro_batch"},
+                                     {"attn_size", "model.kv_channels"},
+                                     {"feedforward", "model.ffn_hidden_size"},
+                                     {"tensor_par_overlap", "parallel.tp_comm_overlap"},
+                                     {"vpp", "parallel.virtual_stages"},
+                                     {"dp_size", "parallel.dp"},
+                                     {"kv_heads", "model.num_query_groups"},
+                                     {"sequence_length", "model.seq_length"},
+                                     {"dropout", "model.hidden_dropout"},
+                                     {"torch_dtype", "training.precision"},
+                                     {"num_gpus", "cluster.node.gpus"}}) {
+    EXPECT_THAT(hint_of(theirs), HasSubstr(std::string("here it is '") + ours + "'"));
+    EXPECT_TRUE(keys.contains(ours)) << ours;
+  }
+}
+
 // Wherever the key stands: at the top, in a map of ours, in a map within.
 TEST(ForeignNames, ArePointedOutInWholeScenarios) {
   const auto scenario = load_scenario_text("job.yaml",
@@ -56,7 +86,9 @@ TEST(ForeignNames, ArePointedOutInWholeScenarios) {
   }
 }
 
-TEST(ForeignNames, OfNobodyKeepTheirHint) { EXPECT_EQ(hint_of("tensor_paralel"), ""); }
+TEST(ForeignNames, OfNobodyKeepTheirHint) {
+  EXPECT_EQ(hint_of("tensor_paralel"), "");
+}
 
 std::string refusal_of(const std::string& text) {
   const auto scenario = load_scenario_text("config.json", text);
