@@ -147,13 +147,6 @@ std::string nccl_hint(std::string_view word) {
   return fmt::format("'{0}' is a variable of NCCL; here it is 'comm.env.{0}'", word);
 }
 
-std::string hint_of(std::string_view word) {
-  for (const auto ask : {other_hint, megatron_hint, imported_hint, nccl_hint}) {
-    if (std::string hint = ask(word); !hint.empty()) return hint;
-  }
-  return {};
-}
-
 struct OtherFormat {
   std::string_view what;
   std::array<std::string_view, 2> keys;  // any of which identifies it
@@ -169,11 +162,18 @@ constexpr std::array kOtherFormats = {
 
 }  // namespace
 
+std::string foreign_name_hint(std::string_view word) {
+  for (const auto ask : {other_hint, megatron_hint, imported_hint, nccl_hint}) {
+    if (std::string hint = ask(word); !hint.empty()) return hint;
+  }
+  return {};
+}
+
 Diagnostics with_foreign_names(const Diagnostics& diagnostics) {
   Diagnostics result;
   for (Diagnostic diagnostic : diagnostics.all()) {
     const std::string_view word = unknown_word(diagnostic);
-    std::string hint = word.empty() ? std::string() : hint_of(word);
+    std::string hint = word.empty() ? std::string() : foreign_name_hint(word);
     if (!hint.empty()) {
       diagnostic.message.resize(std::min(diagnostic.message.find("; did you mean"), diagnostic.message.size()));
       diagnostic.hint = std::move(hint);

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
 
 namespace ringwright::configs {
+
+// "'vpp' is a name of other frameworks; here it is 'parallel.virtual_stages'"; empty for a word that is nobody's name.
+[[nodiscard]] std::string foreign_name_hint(std::string_view word);
 
 // The same mistakes; for an unknown key that is a name of Megatron-LM, DeepSpeed, accelerate or NCCL, the hint gives
 // the name here.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/explanation.h"
+#include "configs/scenario/foreign_names.h"
 #include "core/base/error_code.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -59,6 +60,10 @@ class Explain final : public Command {
  private:
   ExitCode unknown(const std::vector<std::string>& near) const {
     std::fprintf(stderr, "error: no key and no error code is called '%s'\n", word_.c_str());
+    if (const std::string hint = configs::foreign_name_hint(word_); !hint.empty()) {
+      std::fprintf(stderr, "%s\n", hint.c_str());
+      return ExitCode::kUsage;
+    }
     if (!near.empty()) std::fprintf(stderr, "Near: %s\n", join(near, ", ").c_str());
     return ExitCode::kUsage;
   }
