@@ -114,14 +114,16 @@ CallOverheads::CallOverheads(const Inputs& inputs)
       interpolated_({.known = inputs.known,
                      .router = *inputs.network.router,
                      .per_host = inputs.per_host,
-                     .alone = [this](const CollectiveCall& call, const ChannelChoice& choice) {
+                     .alone = [this](const CollectiveCall& call, const ChannelChoice& choice,
+                                     const std::vector<int>& hosts) {
                        const Chosen kernels(choice);
-                       return alone(call, &kernels);
+                       return alone(call, &kernels, {hosts.begin(), hosts.end()});
                      }}) {}
 
-Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* kernels) const {
-  const TaskGraph& graph =
-      graphs_.emplace_back(graph_of(call, inputs_.per_host, hosts_like(*call.layout), inputs_.nic_set_of_host));
+Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* kernels,
+                              std::vector<std::size_t> hosts) const {
+  if (hosts.empty()) hosts = hosts_like(*call.layout);
+  const TaskGraph& graph = graphs_.emplace_back(graph_of(call, inputs_.per_host, hosts, inputs_.nic_set_of_host));
   const InDimension steps(inputs_.steps, call.dimension);
   const std::optional<ChannelInputs> channels =
       kernels != nullptr ? std::optional(ChannelInputs{.chooser = *kernels, .costs = inputs_.channels.costs})
@@ -153,6 +155,7 @@ Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverh
   if (inputs_.known.accuracy() == OverheadAccuracy::kInterpolated && InterpolatedKernels::are_costly(call)) {
     return interpolated_.time(call, choice, key);
   }
+  if (const auto line = interpolated_.of_thousands(call, choice, key)) return *line;
   const Chosen own(choice);
   return alone(call, &own);
 }

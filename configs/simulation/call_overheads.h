@@ -57,8 +57,9 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration of(const MessageBetween& message) const override;
 
  private:
-  // In steps, or as the kernels of `kernels`.
-  [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels) const;
+  // In steps, or as the kernels of `kernels`; on these hosts of the network, or on its first ones.
+  [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels,
+                               std::vector<std::size_t> hosts = {}) const;
   [[nodiscard]] Duration kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
   [[nodiscard]] Duration known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
   // Null for `kernels`: as one flow.

@@ -4,10 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <set>
 #include <utility>
-
-#include "configs/simulation/first_hosts.h"
 
 namespace ringwright::configs {
 namespace {
@@ -21,6 +18,9 @@ constexpr double kStraight = 0.002;
 // Of one rank on one channel; a few loops of kernels over their chunks.
 constexpr Bytes kShareOfLine = literals::operator""_KiB(128);
 constexpr int kFirstHostsOfLine = 4;
+// Where a group is simulated for itself otherwise: from so many ranks on, and with slopes that may differ by more.
+constexpr int kThousands = 1024;
+constexpr double kNearlyStraight = 0.01;
 
 // Neighbours among 1 and 1.5 times the powers of two.
 struct SizeBracket {
@@ -45,13 +45,25 @@ Duration on_line(SizeAndTime first, SizeAndTime second, Bytes bytes) {
 }
 
 // Of three points, each at twice the distance of the one before.
-bool are_straight(Duration at, Duration at_double, Duration at_fourfold) {
-  return std::abs(ratio(at_fourfold - at_double, (at_double - at) * 2) - 1.0) <= kStraight;
+bool are_straight(Duration at, Duration at_double, Duration at_fourfold, double tolerance = kStraight) {
+  return std::abs(ratio(at_fourfold - at_double, (at_double - at) * 2) - 1.0) <= tolerance;
 }
 
 Bytes first_size_of_line(const CollectiveCall& call, const CollectivePlan& plan) {
   const Bytes shares = kShareOfLine * call.size() * std::max(1, plan.channels);
   return Bytes(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(shares.count()))));
+}
+
+int kind_in(const CollectivePlan& plan, int host) {
+  return plan.kind_of_host.empty() ? 0 : plan.kind_of_host[static_cast<std::size_t>(host)];
+}
+
+std::vector<int> kinds_of(const std::vector<int>& hosts, const CollectivePlan& plan) {
+  std::vector<int> kinds;
+  for (const int host : hosts) {
+    if (!plan.kind_of_host.empty()) kinds.push_back(kind_in(plan, host));
+  }
+  return kinds;
 }
 
 }  // namespace
@@ -70,6 +82,12 @@ Duration InterpolatedKernels::time(const CollectiveCall& call, const ChannelChoi
   return on_line({sizes.below, below}, {sizes.above, of_size(point, sizes.above)}, call.bytes);
 }
 
+std::optional<Duration> InterpolatedKernels::of_thousands(const CollectiveCall& call, const ChannelChoice& choice,
+                                                          const KnownOverheads::Key& key) {
+  if (call.size() < kThousands) return std::nullopt;
+  return on_line_of_hosts({.call = call, .choice = choice, .key = key}, kNearlyStraight);
+}
+
 std::optional<Duration> InterpolatedKernels::on_line_of_sizes(const Point& point) {
   const Bytes bytes = point.call.bytes;
   for (Bytes size = first_size_of_line(point.call, point.key.plan); size * 2 <= bytes; size = size * 2) {
@@ -86,66 +104,69 @@ Duration InterpolatedKernels::of_size(Point point, Bytes bytes) {
   point.key.bytes = bytes;
   point.key.basis = Basis::kSize;
   if (const auto known = inputs_.known.find_kernels(point.key)) return *known;
-  const std::optional<Duration> line = on_line_of_hosts(point);
+  const std::optional<Duration> line = on_line_of_hosts(point, kStraight);
   const Duration time = line ? *line : simulated(point);
   inputs_.known.add_kernels(point.key, time);
   return time;
 }
 
-std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point) {
+std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point, double tolerance) {
   const GroupLayout& layout = *point.call.layout;
   const int hosts = layout.host_count();
-  if (point.key.plan.algorithm != "ring" || !point.key.plan.kind_of_host.empty()) return {};
+  if (point.key.plan.algorithm != "ring") return {};
   if (hosts < 8 * kFirstHostsOfLine || point.call.bytes.count() % hosts != 0) return {};
   if (!is_alike_on_hosts(layout)) return {};
-  const int least = hosts_with_all_paths(layout);
+  const SampledHosts samples = sampled(layout, point.key.plan);
   for (int few = kFirstHostsOfLine; 8 * few <= hosts; few *= 2) {
-    if (4 * few < least) continue;
-    const Duration on_double = on_hosts(point, 2 * few);
-    const Duration on_fourfold = on_hosts(point, 4 * few);
-    if (!are_straight(on_hosts(point, few), on_double, on_fourfold)) continue;
+    const auto first = samples.of(few);
+    const auto doubled = samples.of(2 * few);
+    const auto fourfold = samples.of(4 * few);
+    if (!first || !doubled || !fourfold || !samples.are_enough(4 * few)) continue;
+    const Duration on_double = on_sample(point, *doubled);
+    const Duration on_fourfold = on_sample(point, *fourfold);
+    if (!are_straight(on_sample(point, *first), on_double, on_fourfold, tolerance)) continue;
     return on_fourfold + scale(on_fourfold - on_double, (hosts - 4.0 * few) / (2.0 * few));
   }
   return {};
 }
 
 // With the same share of each rank.
-Duration InterpolatedKernels::on_hosts(Point point, int hosts) {
+Duration InterpolatedKernels::on_sample(const Point& point, std::vector<int> hosts) {
   const int all = point.call.layout->host_count();
-  GroupLayout fewer = on_first_hosts(*point.call.layout, hosts);
+  GroupLayout fewer = on_hosts(*point.call.layout, hosts);
   const auto known = std::ranges::find(layouts_, fewer);
   const GroupLayout& layout = known != layouts_.end() ? *known : layouts_.emplace_back(std::move(fewer));
-  point.call.layout = &layout;
-  point.call.bytes = Bytes(point.call.bytes.count() / all * hosts);
-  point.key.bytes = point.call.bytes;
-  point.key.host_of = layout.host_of;
-  point.key.gpu_of = layout.gpu_of;
-  return simulated(std::move(point));
+  ChannelChoice choice = point.choice;
+  choice.plan.kind_of_host = kinds_of(hosts, point.choice.plan);
+  Point sample{.call = point.call, .choice = choice, .key = point.key, .hosts = std::move(hosts)};
+  sample.call.layout = &layout;
+  sample.call.bytes = Bytes(point.call.bytes.count() / all * layout.host_count());
+  sample.key.bytes = sample.call.bytes;
+  sample.key.plan.kind_of_host = choice.plan.kind_of_host;
+  sample.key.host_of = layout.host_of;
+  for (int& host : sample.key.host_of) host = sample.hosts[static_cast<std::size_t>(host)];
+  sample.key.gpu_of = layout.gpu_of;
+  return simulated(std::move(sample));
 }
 
 Duration InterpolatedKernels::simulated(Point point) {
   point.key.basis = Basis::kSimulated;
   if (const auto known = inputs_.known.find_kernels(point.key)) return *known;
-  const Duration time = inputs_.alone(point.call, point.choice);
+  const Duration time = inputs_.alone(point.call, point.choice, point.hosts);
   inputs_.known.add_kernels(point.key, time);
   return time;
 }
 
-// The fewest first hosts among which there is every kind of path between neighbours in a ring of the group's hosts.
-int InterpolatedKernels::hosts_with_all_paths(const GroupLayout& layout) const {
-  std::set<std::uint32_t> seen;
-  int enough = 1;
+SampledHosts InterpolatedKernels::sampled(const GroupLayout& layout, const CollectivePlan& plan) const {
   const auto gpu = static_cast<std::size_t>(layout.gpu_of.front());
-  const auto rank = [&](int host) {
+  const auto rank = [this, gpu](int host) {
     return RankId(static_cast<std::size_t>(host) * static_cast<std::size_t>(inputs_.per_host) + gpu);
   };
-  const auto paths = [&](int from, int to) {
-    return inputs_.known.paths_between(inputs_.router, rank(from), rank(to));
-  };
-  for (int host = 1; host < layout.host_count(); ++host) {
-    if (seen.insert(paths(host - 1, host)).second) enough = host + 1;
-  }
-  return seen.contains(paths(layout.host_count() - 1, 0)) ? enough : layout.host_count();
+  return SampledHosts(layout.host_count(), [this, rank, &plan](int from, int to) {
+    const std::uint64_t path = inputs_.known.paths_between(inputs_.router, rank(from), rank(to));
+    return path << 32U | static_cast<std::uint64_t>(kind_in(plan, from)) << 16U |
+           static_cast<std::uint64_t>(kind_in(plan, to));
+  });
 }
 
 }  // namespace ringwright::configs

@@ -9,8 +9,10 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "configs/simulation/known_overheads.h"
+#include "configs/simulation/sampled_hosts.h"
 #include "core/plan/collective_call.h"
 #include "core/ports/channel_algorithm.h"
 #include "core/ports/router.h"
@@ -24,14 +26,17 @@ class InterpolatedKernels {
     KnownOverheads& known;
     const Router& router;
     int per_host = 1;  // GPUs
-    // Of one call with these kernels alone, as simulated.
-    std::function<Duration(const CollectiveCall&, const ChannelChoice&)> alone;
+    // Of one call with these kernels alone, as simulated on these hosts of the network; none: on its first ones.
+    std::function<Duration(const CollectiveCall&, const ChannelChoice&, const std::vector<int>& hosts)> alone;
   };
   explicit InterpolatedKernels(Inputs inputs) : inputs_(std::move(inputs)) {}
 
   // Below, a simulation costs little: few members, or few chunks.
   [[nodiscard]] static bool are_costly(const CollectiveCall& call);
   [[nodiscard]] Duration time(const CollectiveCall& call, const ChannelChoice& choice, const KnownOverheads::Key& key);
+  // Of a ring of thousands of ranks, by a line in its hosts alone; none for other groups, or where no line is found.
+  [[nodiscard]] std::optional<Duration> of_thousands(const CollectiveCall& call, const ChannelChoice& choice,
+                                                     const KnownOverheads::Key& key);
 
  private:
   // A call, the kernels that it is simulated with, whatever its size and its hosts, and its name in the store.
@@ -39,13 +44,14 @@ class InterpolatedKernels {
     CollectiveCall call;
     const ChannelChoice& choice;
     KnownOverheads::Key key;
+    std::vector<int> hosts = {};  // of the network that it is simulated on; none: the first ones
   };
   [[nodiscard]] std::optional<Duration> on_line_of_sizes(const Point& point);
   [[nodiscard]] Duration of_size(Point point, Bytes bytes);
-  [[nodiscard]] std::optional<Duration> on_line_of_hosts(const Point& point);
-  [[nodiscard]] Duration on_hosts(Point point, int hosts);
+  [[nodiscard]] std::optional<Duration> on_line_of_hosts(const Point& point, double tolerance);
+  [[nodiscard]] Duration on_sample(const Point& point, std::vector<int> hosts);
   [[nodiscard]] Duration simulated(Point point);
-  [[nodiscard]] int hosts_with_all_paths(const GroupLayout& layout) const;
+  [[nodiscard]] SampledHosts sampled(const GroupLayout& layout, const CollectivePlan& plan) const;
 
   Inputs inputs_;
   std::deque<GroupLayout> layouts_;  // on fewer hosts; all of them, since choosers identify a layout by its address

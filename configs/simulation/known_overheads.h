@@ -26,8 +26,9 @@ namespace ringwright::configs {
 // in the size: sizes are doubled until two doublings show it. Where none is found, two sizes around the call's own
 // serve. Rings over many hosts go through the same steps as rings over fewer, so that with equal shares of a rank their
 // time is a straight line in the hosts, too: hosts are doubled until two doublings show it, and every kind of path
-// between neighbours of the group is among these. tests/configs/simulation/call_overheads_test.cc bounds the error of a
-// call's time.
+// between neighbours of the group is among these (SampledHosts). tests/configs/simulation/call_overheads_test.cc bounds
+// the error of a call's time.
+// kExact: calls are simulated as they are, except rings of 1,024 ranks and more, which are a line in the hosts, too.
 enum class OverheadAccuracy : std::uint8_t { kExact, kInterpolated };
 
 // Overheads found on one machine, keyed by everything that they depend on there: every caller gets the same result, in

@@ -49,6 +49,26 @@ TEST(CallOverheads, MakeStepsTakeWhatKernelsTake) {
   }
 }
 
+// Rings of thousands of ranks are simulated as kernels on fewer hosts: on some of each leaf's, since NCCL's rings leave
+// every other host by other NICs.
+TEST(CallOverheads, OfThousandsOfRanksAreThoseOfTheKernels) {
+  const auto machine_of = [](const std::string& collectives) {
+    auto scenario = load_machine_text("machine.yaml",
+                                      "version: 1\ncluster: {nodes: 128, node: {preset: dgx-h100}, fabric: {type: "
+                                      "rail_optimized, scalable_unit: 32, leaf: {ports: 64}, spine: {ports: 64}}}\n"
+                                      "comm: {env: {NCCL_ALGO: ring}}\ncollectives: {" +
+                                          collectives + "}\n");
+    if (!scenario) throw std::runtime_error(render(scenario.error()));
+    return std::move(*scenario);
+  };
+  for (const CollectiveOperation operation : {CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter}) {
+    const Duration expected = time_of(machine_of("model: chunks"), operation, 1_GiB);
+    const Duration steps = time_of(machine_of("model: steps, overhead: kernels"), operation, 1_GiB);
+    EXPECT_NEAR(to_seconds(steps), to_seconds(expected), 0.005 * to_seconds(expected)) << to_string(operation);
+    EXPECT_LT(time_of(machine_of("model: steps, overhead: none"), operation, 1_GiB), steps);
+  }
+}
+
 // Two GPUs that send to each other, of one host and of two: what leaves later arrives when kernels have copied it.
 TEST(CallOverheads, MakeMessagesTakeWhatKernelsTake) {
   for (const char* nodes : {"cluster.nodes=1", "cluster.nodes=2"}) {
