@@ -111,6 +111,11 @@ struct MessageSpec {
   [[nodiscard]] int peer_of(int own, std::size_t size) const {
     return relative ? static_cast<int>(static_cast<std::size_t>(own + peer) % size) : peer;
   }
+  // Of a relative one: the offset at which the peer finds this rank.
+  [[nodiscard]] int offset_back(std::size_t size) const {
+    const int members = static_cast<int>(size);
+    return (members - peer % members) % members;
+  }
 };
 inline constexpr int kChannels = 4;
 

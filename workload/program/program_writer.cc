@@ -173,11 +173,13 @@ bool ProgramWriter::all_awaited() const {
 }
 
 // Every task follows all dependencies of a call: it waits for all of that itself, or for a task that does; the compute
-// stream's first task always comes after the previous computation.
+// stream's first task always comes after the previous computation. A receive may begin before, since its message does
+// not.
 bool ProgramWriter::all_begin_within() const {
   bool computed = false;
   for (std::size_t i = open_.begin; i < program_.tasks.size(); ++i) {
     const Task& task = program_.tasks[i];
+    if (task.kind == TaskKind::kReceive && task.dependency_count == 0) continue;
     std::size_t outside = 0;
     for (std::uint32_t d = 0; d < task.dependency_count; ++d) {
       const TaskIndex before = program_.dependencies[task.first_dependency + d];

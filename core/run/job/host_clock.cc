@@ -18,7 +18,8 @@ bool is_of_agent(const TaskGraph& graph, const Task& task) {
 std::vector<bool> receives_of(const TaskGraph& graph, const Program& program) {
   std::vector<bool> receives;
   for (const Task& task : program.tasks) {
-    receives.push_back(task.kind == TaskKind::kReceive && !is_of_agent(graph, task));
+    // What its sender has stored, kernels of the receiver wait for.
+    receives.push_back(task.kind == TaskKind::kReceive && graph.messages[task.detail].moved_by == MovedBy::kLibrary);
   }
   return receives;
 }

@@ -43,6 +43,11 @@ void add_use(const RehearsedCall& call, SegmentTimeline& timeline) {
 
 }  // namespace
 
+SentOn sent_on(const Task& task, const MessageSpec& spec, std::size_t members) {
+  const int offset = task.kind == TaskKind::kSend ? spec.peer % static_cast<int>(members) : spec.offset_back(members);
+  return {.dimension = task.dimension, .offset = offset, .channel = spec.channel};
+}
+
 PassFollower::PassFollower(const PassInputs& inputs) : inputs_(inputs), member_of_(inputs.classes.count()) {
   for (const Work& work : inputs.graph.works) issue_time_.push_back(issue_time(inputs.compute, work));
 }
@@ -60,6 +65,10 @@ bool PassFollower::follow(const Segment& segment, std::span<const PassStart> sta
   for (std::uint32_t i = 0; i < tasks; ++i) {
     const Task& task = segment.tasks[i];
     for (std::size_t m = 0; m < count_; ++m) begin_task(segment, i, members_[m]);
+    if (task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive) {
+      for (std::size_t m = 0; m < count_; ++m) end_message(task, members_[m]);
+      continue;
+    }
     if (task.kind != TaskKind::kCompute) {
       all_join = end_collective(task) && all_join;
       continue;
@@ -88,6 +97,7 @@ void PassFollower::set_out(const PassStart& start, std::size_t tasks, SegmentTim
   member.changes.clear();
   member.changes.reserve(2 * tasks);
   member.parts.clear();
+  member.arrivals.clear();
   timeline.sent.assign(inputs_.graph.dimensions.size(), Bytes());
   timeline.calls.clear();
   timeline.host_lead = kNeverLate;
@@ -110,13 +120,17 @@ void PassFollower::begin_task(const Segment& segment, std::uint32_t number, Memb
     if (before < segment.tasks.size()) begin = std::max(begin, member.ends[before]);
   }
   const bool computes = task.kind == TaskKind::kCompute;
-  member.call = computes ? nullptr : &call_of(task, member.start.rank_class);
+  const bool receives = task.kind == TaskKind::kReceive;
+  member.call = computes || receives ? nullptr : &call_of(task, member.start.rank_class);
+  if (receives) begin = next_arrival(task, member);
   member.issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
   const Duration latest = computes ? begin + compute_time(task, member.rank) : begin;  // issue time to begin now
   SegmentTimeline& timeline = *member.timeline;
   timeline.host_lead = std::max(timeline.host_lead, member.issued - latest);
   const Duration late = member.start.host_behind + member.issued - latest;
   timeline.late = timeline.late || late > Duration(0);
+  // A host issues receives ahead of what it waits for, so that when it does is not known here.
+  if (receives && late > Duration(0)) timeline.keeps_apart = false;
   member.begin = begin + std::max(late, Duration(0));
 }
 
@@ -131,8 +145,29 @@ void PassFollower::end_task(const Task& task, Duration end, Duration busy_from, 
   SegmentTimeline& timeline = *member.timeline;
   timeline.sent[task.dimension.index()] += member.call->sent;
   timeline.messages += member.call->messages;
-  count_call(task, end - member.begin, timeline.calls);
+  if (task.kind == TaskKind::kCollective) count_call(task, end - member.begin, timeline.calls);
   member.parts.push_back({.begin = member.begin, .end = end, .call = member.call});
+}
+
+Duration PassFollower::next_arrival(const Task& receive, Member& member) const {
+  Arrivals& arrivals = member.arrivals[channel_of(receive)];
+  return arrivals.at[arrivals.received++];
+}
+
+SentOn PassFollower::channel_of(const Task& message) const {
+  const std::size_t members = inputs_.graph.dimensions[message.dimension.index()].groups.front().size();
+  return sent_on(message, inputs_.graph.messages[message.detail], members);
+}
+
+// Of a message that has been sent now, or that has arrived.
+void PassFollower::end_message(const Task& task, Member& member) const {
+  if (task.kind == TaskKind::kReceive) {
+    member.ends.push_back(member.begin);
+    return;
+  }
+  const Duration arrives = member.begin + member.call->time;
+  member.arrivals[channel_of(task)].at.push_back(arrives);
+  end_task(task, arrives, member.begin, member);
 }
 
 // By all members, which have begun it.
@@ -201,7 +236,7 @@ void PassFollower::add_uses(Member& member, Detail detail) {
 
 const RehearsedCall& PassFollower::call_of(const Task& collective, ClassId rank_class) {
   if (inputs_.rehearsed != nullptr) {
-    const RehearsedCall* call = inputs_.rehearsed->find(rank_class, collective.dimension, collective.detail);
+    const RehearsedCall* call = inputs_.rehearsed->find(rank_class, collective);
     CHECK(call != nullptr, "collectives of segments were rehearsed");
     return *call;
   }

@@ -4,7 +4,8 @@
 // issued it; computing ends no earlier than it is issued. A collective among ranks of one class takes a known time. In
 // one among several classes each message of a member leaves when its own last one and that of the member before have
 // arrived, and takes the time that it takes alone: a recursion of maxima and sums in whole picoseconds, from the
-// moments at which the members call it.
+// moments at which the members call it. A message among ranks of one class takes a known time, too, and each receives
+// one when its own arrives.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,16 @@
 #include "core/run/shortcuts/segment_timeline.h"
 
 namespace ringwright {
+
+// The messages of one class that are received in the order in which they are sent.
+struct SentOn {
+  DimensionId dimension;
+  int offset = 0;  // of the receiver, in the group
+  std::uint8_t channel = 0;
+  friend auto operator<=>(const SentOn&, const SentOn&) = default;
+};
+// Of a send, or of the receive of such a message; relative ones, in groups of so many members.
+[[nodiscard]] SentOn sent_on(const Task& task, const MessageSpec& spec, std::size_t members);
 
 struct PassInputs {
   const TaskGraph& graph;  // with independent segments
@@ -51,7 +62,12 @@ class PassFollower {
               Detail detail);
 
  private:
-  // One rehearsed collective of a timeline.
+  // When messages of a channel arrive, in order; the first ones are received already.
+  struct Arrivals {
+    std::vector<Duration> at;
+    std::size_t received = 0;
+  };
+  // One rehearsed collective or message of a timeline.
   struct RehearsedUse {
     Duration begin;
     Duration end;
@@ -69,6 +85,7 @@ class PassFollower {
     const RehearsedCall* call = nullptr;
     std::vector<ActivityProfile::Change> changes;
     std::vector<RehearsedUse> parts;
+    std::map<SentOn, Arrivals> arrivals;  // of its messages, as many as it has sent
   };
 
   void set_out(const PassStart& start, std::size_t tasks, SegmentTimeline& timeline, Member& member) const;
@@ -76,6 +93,9 @@ class PassFollower {
   // `busy_from`: from when on a collective counts as communication.
   static void end_task(const Task& task, Duration end, Duration busy_from, Member& member);
   [[nodiscard]] bool end_collective(const Task& task);
+  void end_message(const Task& task, Member& member) const;
+  [[nodiscard]] Duration next_arrival(const Task& receive, Member& member) const;
+  [[nodiscard]] SentOn channel_of(const Task& message) const;
   [[nodiscard]] bool end_ring(const Task& task, const RehearsedRing& ring);
   void move_messages(const RehearsedRing& ring);
   static void add_uses(Member& member, Detail detail);

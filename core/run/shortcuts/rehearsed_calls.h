@@ -1,5 +1,5 @@
 // Times of collective calls when nobody else uses their links, as measured by a rehearsal: whole calls among ranks of
-// one class, and the messages of rings whose members are of several.
+// one class, the messages of rings whose members are of several, and messages that ranks of one class send each other.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "core/base/ids.h"
 #include "core/base/units.h"
+#include "core/plan/task_graph.h"
 #include "core/ports/network_model.h"
 
 namespace ringwright {
@@ -32,7 +33,8 @@ struct RehearsedCall {
     LinkUsage usage;
   };
   DimensionId dimension;
-  std::uint32_t spec = 0;  // index into TaskGraph::collectives
+  TaskKind kind = TaskKind::kCollective;  // or a send, from its start to the message's arrival
+  std::uint32_t spec = 0;  // index into TaskGraph::collectives, or messages
   Duration time;           // where all members begin at the same time
   Bytes sent;
   std::uint64_t messages = 0;
@@ -46,9 +48,9 @@ struct RehearsedCalls {
   std::vector<RehearsedRing> rings;
 
   // Null: it was not rehearsed.
-  [[nodiscard]] const RehearsedCall* find(ClassId rank_class, DimensionId dimension, std::uint32_t spec) const {
+  [[nodiscard]] const RehearsedCall* find(ClassId rank_class, const Task& task) const {
     for (const RehearsedCall& call : of_class[rank_class.index()]) {
-      if (call.dimension == dimension && call.spec == spec) return &call;
+      if (call.dimension == task.dimension && call.spec == task.detail && call.kind == task.kind) return &call;
     }
     return nullptr;
   }

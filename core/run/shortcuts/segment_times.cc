@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
 #include <set>
 
 #include "core/plan/segments.h"
@@ -16,15 +17,42 @@ constexpr Duration kLongAgo(-(std::int64_t{1} << 60));  // 13 days before anythi
 struct SegmentUse {
   std::set<StreamIndex> streams;
   std::set<DimensionId> dimensions;
-  bool messages = false;
+  bool exchanges = true;  // its receives, if any, take its own sends
 };
 
-SegmentUse use_of(const Segment& segment) {
-  SegmentUse use;
+bool is_message(const Task& task) {
+  return task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
+}
+
+// Stored by the sender into the memory of a peer at some distance: hosts do not wait for it.
+bool is_to_neighbour(const MessageSpec& spec) {
+  return spec.relative && spec.lag == 0 && spec.path == DmaPath::kNone && spec.moved_by == MovedBy::kSender;
+}
+
+// Whether ranks of one class, which do the same at the same time, receive just what they send: the n-th receive of a
+// channel comes after the n-th send there, by a rank at the same distance.
+bool exchanges_in_order(const TaskGraph& graph, const Segment& segment) {
+  std::map<SentOn, int> sent;  // and not yet received
+  for (const Task& task : segment.tasks) {
+    if (!is_message(task)) continue;
+    const MessageSpec& spec = graph.messages[task.detail];
+    const Dimension& dimension = graph.dimensions[task.dimension.index()];
+    const std::size_t members = dimension.groups.front().size();
+    const bool equal =
+        std::ranges::all_of(dimension.groups, [members](const auto& group) { return group.size() == members; });
+    if (!equal || !is_to_neighbour(spec)) return false;
+    int& left = sent[sent_on(task, spec, members)];
+    left += task.kind == TaskKind::kSend ? 1 : -1;
+    if (left < 0) return false;
+  }
+  return std::ranges::all_of(sent, [](const auto& channel) { return channel.second == 0; });
+}
+
+SegmentUse use_of(const TaskGraph& graph, const Segment& segment) {
+  SegmentUse use{.streams = {}, .dimensions = {}, .exchanges = exchanges_in_order(graph, segment)};
   for (const Task& task : segment.tasks) {
     if (task.stream != kComputeStream && task.stream != kNoStream) use.streams.insert(task.stream);
-    if (task.kind == TaskKind::kCollective) use.dimensions.insert(task.dimension);
-    use.messages = use.messages || task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
+    if (task.kind == TaskKind::kCollective || is_message(task)) use.dimensions.insert(task.dimension);
   }
   return use;
 }
@@ -55,12 +83,12 @@ bool finds_streams_free(const Program& program, const std::vector<SegmentUse>& u
   return true;
 }
 
-// By program: the dimensions of the segments that it calls; empty where a segment sends messages, or may find a stream
-// busy.
+// By program: the dimensions of the segments that it calls; empty where a segment exchanges messages with the rest of
+// the program, or may find a stream busy.
 std::optional<std::vector<std::set<DimensionId>>> dimensions_of_programs(const TaskGraph& graph) {
   std::vector<SegmentUse> uses;
-  for (const Segment& segment : graph.segments) uses.push_back(use_of(segment));
-  if (std::ranges::any_of(uses, &SegmentUse::messages)) return std::nullopt;
+  for (const Segment& segment : graph.segments) uses.push_back(use_of(graph, segment));
+  if (!std::ranges::all_of(uses, &SegmentUse::exchanges)) return std::nullopt;
   std::vector<std::set<DimensionId>> dimensions;
   for (const Program& program : graph.programs) {
     if (!finds_streams_free(program, uses)) return std::nullopt;
@@ -79,6 +107,11 @@ std::size_t program_of(const TaskGraph& graph, const RankClasses& classes, Class
 
 }  // namespace
 
+bool segments_send(const TaskGraph& graph) {
+  return std::ranges::any_of(graph.segments,
+                             [](const Segment& segment) { return std::ranges::any_of(segment.tasks, is_message); });
+}
+
 bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
   const std::optional<std::vector<std::set<DimensionId>>> dimensions = dimensions_of_programs(graph);
   if (!dimensions) return false;
@@ -91,6 +124,7 @@ bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes) {
 }
 
 bool segments_stand_together(const TaskGraph& graph, const RankClasses& classes) {
+  if (segments_send(graph)) return false;
   const std::optional<std::vector<std::set<DimensionId>>> dimensions = dimensions_of_programs(graph);
   if (!dimensions) return false;
   for (std::size_t c = 0; c < classes.count(); ++c) {

@@ -29,11 +29,15 @@
 
 namespace ringwright {
 
-// Whether a graph's segments are independent of everything else: they send no messages, their collectives are among
-// ranks of one class, and no task before a call can block a stream of the segment.
+// Whether a graph's segments are independent of everything else: their collectives and messages are among ranks of one
+// class, which receive what they send each other in the same segment, and no task before a call can block a stream of
+// the segment.
 [[nodiscard]] bool segments_stand_alone(const TaskGraph& graph, const RankClasses& classes);
-// The same where the collectives are among several classes, which call the same segments one after another.
+// The same where the collectives are among several classes, which call the same segments one after another, and no
+// segment sends messages.
 [[nodiscard]] bool segments_stand_together(const TaskGraph& graph, const RankClasses& classes);
+
+[[nodiscard]] bool segments_send(const TaskGraph& graph);
 
 class SegmentTimes {
  public:

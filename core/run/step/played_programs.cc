@@ -13,6 +13,8 @@ bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) 
   const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;
   if (!may || !known || inputs.graph.segments.empty()) return false;
   const bool together = inputs.rehearsed != nullptr && !inputs.rehearsed->rings.empty();
+  // Messages have no formula.
+  if (inputs.rehearsed == nullptr && segments_send(inputs.graph)) return false;
   return together ? segments_stand_together(inputs.graph, inputs.classes)
                   : segments_stand_alone(inputs.graph, inputs.classes);
 }

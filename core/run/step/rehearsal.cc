@@ -17,10 +17,11 @@ Rehearsal::Rehearsal(const TaskGraph& graph, const RankClasses& classes) : class
     for (std::size_t segment = 0; segment < calls.size(); ++segment) {
       if (calls[segment] == 0) continue;
       for (const Task& task : graph.segments[segment].tasks) {
-        if (task.kind == TaskKind::kCollective) parts.emplace(task.dimension, task.detail);
+        if (task.kind != TaskKind::kCollective && task.kind != TaskKind::kSend) continue;
+        parts.insert({.dimension = task.dimension, .kind = task.kind, .spec = task.detail});
       }
     }
-    for (const auto& [dimension, spec] : parts) dimensions.insert(dimension);
+    for (const Part& part : parts) dimensions.insert(part.dimension);
     rounds_ = std::max(rounds_, parts.size());
     parts_.emplace_back(parts.begin(), parts.end());
   }
@@ -28,6 +29,7 @@ Rehearsal::Rehearsal(const TaskGraph& graph, const RankClasses& classes) : class
   graph_.program_of = graph.program_of;
   graph_.layouts = graph.layouts.borrowed();
   graph_.collectives = graph.collectives;
+  graph_.messages = graph.messages;
   graph_.labels = {"rehearsed"};
   graph_.dimensions.resize(graph.dimensions.size());
   for (const DimensionId dimension : dimensions) {
@@ -41,8 +43,18 @@ const TaskGraph& Rehearsal::round(std::size_t number) {
     std::vector<Task>& tasks = graph_.programs[p].tasks;
     tasks.clear();
     if (number >= parts_[p].size()) continue;
-    const auto& [dimension, spec] = parts_[p][number];
-    tasks.push_back({.kind = TaskKind::kCollective, .dimension = dimension, .detail = spec});
+    const Part& part = parts_[p][number];
+    tasks.push_back({.kind = part.kind, .dimension = part.dimension, .detail = part.spec});
+    if (part.kind == TaskKind::kCollective) continue;
+    const MessageSpec& sent = graph_.messages[part.spec];
+    const std::size_t members = graph_.dimensions[part.dimension.index()].groups.front().size();
+    MessageSpec received = sent;
+    received.peer = sent.offset_back(members);
+    const auto known = std::ranges::find(graph_.messages, received);
+    const auto detail = static_cast<std::uint32_t>(known - graph_.messages.begin());
+    if (known == graph_.messages.end()) graph_.messages.push_back(received);
+    tasks.push_back(
+        {.kind = TaskKind::kReceive, .stream = kNoStream, .dimension = part.dimension, .detail = detail});
   }
   return graph_;
 }
@@ -63,8 +75,10 @@ bool Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>
   for (const Span& span : run.record.spans) {
     const std::size_t c = span.rank_class.index();
     const Task& task = task_of(span.rank_class, span.task);
+    if (task.kind == TaskKind::kReceive) continue;
     RehearsedCall& call = calls_.of_class[c].emplace_back(RehearsedCall{
         .dimension = task.dimension,
+        .kind = task.kind,
         .spec = task.detail,
         .time = span.end - span.start,
         .sent = run.record.sent[c][task.dimension.index()],
@@ -82,8 +96,11 @@ bool Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>
     calls_.rings.push_back(std::move(ring));
   }
   return std::ranges::all_of(run.record.spans, [&](const Span& span) {
-    const DimensionId dimension = task_of(span.rank_class, span.task).dimension;
-    return is_among_equals(graph_, classes_, span.rank_class, dimension) ||
+    const Task& task = task_of(span.rank_class, span.task);
+    if (task.kind == TaskKind::kReceive) {
+      return span.end == TimePoint(calls_.of_class[span.rank_class.index()].back().time);
+    }
+    return is_among_equals(graph_, classes_, span.rank_class, task.dimension) ||
            calls_.of_class[span.rank_class.index()].back().ring != RehearsedCall::kNoRing;
   });
 }

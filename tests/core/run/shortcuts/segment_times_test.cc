@@ -117,11 +117,36 @@ TEST(SegmentTimes, DoNotHoldWhereAnEarlierTaskMayKeepAStreamBusy) {
   EXPECT_TRUE(segments_stand_alone(graph, one_class()));
 }
 
-TEST(SegmentTimes, DoNotHoldWhereASegmentSendsMessages) {
+// A segment in which rank r sends to r + 1, and receives what r - 1 sends.
+TaskGraph with_messages(std::vector<Task> messages, const MessageSpec& spec) {
   TaskGraph graph = two_ranks(1);
-  graph.messages = {{.peer = 1, .bytes = Bytes(8)}};
-  graph.segments[0].tasks[0].kind = TaskKind::kSend;
-  EXPECT_FALSE(segments_stand_alone(graph, one_class()));
+  graph.messages = {spec};
+  Segment& segment = graph.segments[0];
+  for (Task& task : messages) task.dimension = DimensionId(0);
+  messages.push_back({.kind = TaskKind::kCompute, .detail = 0});
+  segment = {.tasks = std::move(messages), .dependencies = {}, .call_dependencies = 1};
+  return graph;
+}
+
+TEST(SegmentTimes, HoldWhereASegmentReceivesWhatItSends) {
+  const MessageSpec next{.peer = 1, .bytes = Bytes(8), .relative = true, .moved_by = MovedBy::kSender};
+  const Task send{.kind = TaskKind::kSend, .stream = kSide};
+  const Task receive{.kind = TaskKind::kReceive, .stream = kNoStream};
+  EXPECT_TRUE(segments_stand_alone(with_messages({send, receive}, next), one_class()));
+  EXPECT_TRUE(segments_stand_alone(with_messages({send, send, receive, receive}, next), one_class()));
+  EXPECT_FALSE(segments_stand_alone(with_messages({send}, next), one_class())) << "received elsewhere";
+  EXPECT_FALSE(segments_stand_alone(with_messages({receive, send}, next), one_class())) << "sent elsewhere";
+  EXPECT_FALSE(segments_stand_alone(with_messages({send, receive}, next), identity_classes(2)));
+  EXPECT_FALSE(segments_stand_together(with_messages({send, receive}, next), identity_classes(2)));
+  MessageSpec absolute = next;
+  absolute.relative = false;
+  MessageSpec of_last_step = next;
+  of_last_step.lag = 1;
+  MessageSpec awaited_by_host = next;
+  awaited_by_host.moved_by = MovedBy::kLibrary;
+  for (const MessageSpec& other : {absolute, of_last_step, awaited_by_host}) {
+    EXPECT_FALSE(segments_stand_alone(with_messages({send, receive}, other), one_class()));
+  }
 }
 
 TEST(SegmentTimes, OfASlowRankAreLonger) {
