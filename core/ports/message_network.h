@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,20 @@ struct NetworkMessage {
 struct NetworkEvents {
   std::uint32_t arrival = 0;   // a message has arrived; the index is its token
   std::uint32_t internal = 0;  // for MessageNetwork::on_event
+  std::uint32_t ring = 0;      // for MessageNetwork::on_ring_event
+};
+
+// Members in a ring, each of which sends equal messages to the next one: it handles a packet before each, and sends the
+// next message when it has received as many as it has sent.
+inline constexpr std::uint32_t kMostRingMembers = 64;  // what disturbs a ring makes all its times be computed again
+struct MessageRing {
+  std::span<const std::uint32_t> members;  // ranks
+  std::int64_t bytes = 0;
+  std::span<const Tick> packets;  // before each message
+};
+struct MessageRingMember {
+  std::uint32_t ring = 0;
+  std::uint32_t position = 0;
 };
 
 // The traffic of a link since the start of the run.
@@ -42,6 +57,17 @@ class MessageNetwork {
   virtual void on_event(std::uint32_t index) = 0;
   // Forgets all traffic; the queue must hold no event of the network.
   virtual void reset() = 0;
+
+  // Rings that a network computes without an event for each message. Empty: it cannot, and the messages are to be sent
+  // one by one. Members and packets must outlive the ring; a member sends nothing else before it has received all.
+  [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(const MessageRing& /*ring*/) { return std::nullopt; }
+  virtual void enter_ring(const MessageRingMember& /*member*/) {}
+  // The member that has received its last message now, if one has.
+  [[nodiscard]] virtual std::optional<MessageRingMember> on_ring_event(std::uint32_t /*index*/) { return std::nullopt; }
+  // Whether a ring and another message reached a link in an order that only events for each message decide: what
+  // follows may be wrong.
+  [[nodiscard]] virtual bool rings_met_tie() const { return false; }
+
   // Whether two messages reached a link at the same tick, so that their order was decided by the order of events.
   [[nodiscard]] virtual bool met_ties() const { return false; }
   // Links that carried the most, busiest first.

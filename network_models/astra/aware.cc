@@ -12,6 +12,7 @@
 #include "core/engine/tick_queue.h"
 #include "network_models/astra/message_queues.h"
 #include "network_models/astra/networks.h"
+#include "network_models/astra/switch_rings.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -53,6 +54,7 @@ class DimensionTraffic {
   [[nodiscard]] Tick now() const { return queue_.now(); }
   [[nodiscard]] Tick moment(Tick delay) const { return queue_.now() + delay; }
   void at(Tick when, std::uint32_t event) { queue_.at(when, {.kind = events_.internal, .index = event}); }
+  void ring_event(Tick when, std::uint32_t index) { queue_.at(when, {.kind = events_.ring, .index = index}); }
   void deliver(const Message& message, Tick when) {
     queue_.at(when, {.kind = events_.arrival, .index = message.token});
   }
@@ -63,8 +65,8 @@ class DimensionTraffic {
     switch (shape_.block) {
       case AstraBlock::kRing: return place * 2 + (message.clockwise ? 0 : 1);
       case AstraBlock::kSwitch:
-        if (message.hops_left == 2) return place * 2;
-        return (is_folded_ ? 0 : message.to) * 2 + 1;
+        if (message.hops_left == 2) return up(place);
+        return down(is_folded_ ? 0 : message.to);
       case AstraBlock::kFullyConnected: break;
     }
     const std::uint32_t distance =
@@ -83,6 +85,20 @@ class DimensionTraffic {
     link.bytes += message.bytes;
     link.busy += occupancy;
   }
+  // On a switch every message comes from the first link of its path.
+  [[nodiscard]] Tick pass(const Message& message, std::uint32_t claim) {
+    const MessageTimes taken = times(0, message);
+    return rings_.pass(claim, {.entry = now(), .sent = now() - taken.delay, .occupancy = taken.occupancy});
+  }
+  void tie(const Message& message, std::int64_t bytes_before) {
+    if (message.bytes == bytes_before) rings_.meet_tie();
+  }
+  [[nodiscard]] SwitchRings& rings() { return rings_; }
+  [[nodiscard]] const SwitchRings& rings() const { return rings_; }
+  [[nodiscard]] bool has_rings() const { return shape_.block == AstraBlock::kSwitch && !is_folded_; }
+  [[nodiscard]] static std::uint32_t up(std::uint32_t rank) { return rank * 2; }
+  [[nodiscard]] static std::uint32_t down(std::uint32_t rank) { return rank * 2 + 1; }
+
   void arrive(Message& message) const {
     if (shape_.block != AstraBlock::kRing) return;
     message.at = (message.at + (message.clockwise ? 1 : shape_.nodes - 1)) % shape_.nodes;
@@ -107,6 +123,7 @@ class DimensionTraffic {
   bool is_folded_;
   std::int64_t last_bytes_ = -1;
   MessageTimes last_times_;
+  SwitchRings rings_;
 };
 
 class AstraAwareNetwork final : public MessageNetwork {
@@ -122,6 +139,11 @@ class AstraAwareNetwork final : public MessageNetwork {
   void on_event(std::uint32_t index) override { queues_.on_event(index); }
   void reset() override { queues_.reset(); }
   [[nodiscard]] bool met_ties() const override { return queues_.met_ties(); }
+
+  [[nodiscard]] std::optional<std::uint32_t> open_ring(const MessageRing& ring) override;
+  void enter_ring(const MessageRingMember& member) override;
+  [[nodiscard]] std::optional<MessageRingMember> on_ring_event(std::uint32_t index) override;
+  [[nodiscard]] bool rings_met_tie() const override { return traffic_.rings().met_tie(); }
 
   [[nodiscard]] std::vector<MessageLinkUsage> busiest_links(std::size_t most) const override {
     const std::vector<MessageLink>& links = queues_.links();
@@ -140,10 +162,81 @@ class AstraAwareNetwork final : public MessageNetwork {
   }
 
  private:
+  // A ring event asks whether the last message to a member starts now on its last link, or has arrived.
+  enum class RingEvent : std::uint32_t { kStarts, kArrives };
+  void ring_event(Tick when, RingEvent event, std::uint32_t claim) {
+    traffic_.ring_event(when, claim << 1U | static_cast<std::uint32_t>(event));
+  }
+  void leave_ring(const MessageRingMember& member);
+
   DimensionTraffic traffic_;
   std::span<const std::uint32_t> members_;
   MessageQueues<DimensionTraffic> queues_;
 };
+
+std::optional<std::uint32_t> AstraAwareNetwork::open_ring(const MessageRing& ring) {
+  if (!traffic_.has_rings() || ring.members.size() < 2 || ring.members.size() > kMostRingMembers) return std::nullopt;
+  const MessageTimes times = traffic_.times(0, {.bytes = ring.bytes});
+  // Each message takes time, and all of them end long before the clock does.
+  const auto most = static_cast<Tick>(ring.packets.size() * kMostRingMembers) * 4;
+  const Tick longest = std::max({times.delay, times.occupancy, std::ranges::max(ring.packets), Tick{1}});
+  if (times.delay < 1 || longest > kLastTick / 4 / most || traffic_.now() > kLastTick / 4) return std::nullopt;
+  const auto is_claimed = [&](std::uint32_t rank) { return queues_.is_claimed(DimensionTraffic::down(rank)); };
+  if (std::ranges::any_of(ring.members, is_claimed)) return std::nullopt;
+  const std::uint32_t index = traffic_.rings().open(ring, times);
+  for (std::uint32_t position = 0; position < ring.members.size(); ++position) {
+    const std::uint32_t link = DimensionTraffic::down(ring.members[position]);
+    traffic_.rings().ring(index).add_link(queues_.claim(link, SwitchRings::claim(index, position)));
+  }
+  return index;
+}
+
+void AstraAwareNetwork::enter_ring(const MessageRingMember& member) {
+  const std::uint32_t rank = traffic_.rings().shape(member.ring).members[member.position];
+  SwitchRing& ring = traffic_.rings().ring(member.ring);
+  ring.enter(member.position, traffic_.now(), queues_.settle(DimensionTraffic::up(rank)));
+  if (!ring.is_complete()) return;
+  ring.compute();
+  for (std::uint32_t position = 0; position < ring.size(); ++position) {
+    // The last message to the one that entered last may be under way already.
+    const Tick when = std::max(ring.decided(position), traffic_.now());
+    ring_event(when, RingEvent::kStarts, SwitchRings::claim(member.ring, position));
+  }
+}
+
+// Messages that entered its links meanwhile may have delayed what was expected when the event was scheduled.
+std::optional<MessageRingMember> AstraAwareNetwork::on_ring_event(std::uint32_t index) {
+  const std::uint32_t claim = index >> 1U;
+  const MessageRingMember member{.ring = claim / kMostRingMembers, .position = claim % kMostRingMembers};
+  const SwitchRing& ring = traffic_.rings().ring(member.ring);
+  const Tick received = ring.received(member.position);
+  if (static_cast<RingEvent>(index & 1U) == RingEvent::kStarts) {
+    const Tick decided = ring.decided(member.position);
+    const bool is_later = decided > traffic_.now();
+    ring_event(is_later ? decided : received, is_later ? RingEvent::kStarts : RingEvent::kArrives, claim);
+    return std::nullopt;
+  }
+  if (received > traffic_.now()) {
+    ring_event(received, RingEvent::kArrives, claim);
+    return std::nullopt;
+  }
+  leave_ring(member);
+  return member;
+}
+
+void AstraAwareNetwork::leave_ring(const MessageRingMember& member) {
+  const MessageRing& shape = traffic_.rings().shape(member.ring);
+  const SwitchRing& ring = traffic_.rings().ring(member.ring);
+  const std::uint32_t up = DimensionTraffic::up(shape.members[member.position]);
+  const std::uint32_t down = DimensionTraffic::down(shape.members[member.position]);
+  const auto messages = static_cast<std::int64_t>(ring.messages());
+  const Tick busy = messages * traffic_.times(0, {.bytes = shape.bytes}).occupancy;
+  queues_.be_busy_until(up, ring.up_free(member.position));
+  queues_.carried(up, messages * shape.bytes, busy);
+  queues_.release(down, ring.down_free(member.position));
+  queues_.carried(down, messages * shape.bytes, busy);
+  traffic_.rings().leave(member.ring);
+}
 
 class AstraAware final : public MessageNetworks {
  public:

@@ -11,6 +11,9 @@
 //   times(link, m)   {delay, occupancy} in ticks
 //   arrive(m)        moves a message to its next device
 //   deliver(m, T)    a message will have passed its last link
+// and where links can be claimed
+//   pass(m, c)       the tick at which a message that enters a claimed link starts there
+//   tie(m, n)        a message enters a link at the same tick as one of n bytes before it
 //   started(...)     accounts for a message that a link starts, and its occupancy
 #pragma once
 
@@ -23,15 +26,18 @@
 namespace ringwright::network_models {
 
 inline constexpr std::uint32_t kNoMessage = UINT32_MAX;
+inline constexpr std::uint32_t kUnclaimed = UINT32_MAX;
 
-struct alignas(64) MessageLink {  // one cache line
+struct alignas(64) MessageLink {     // one cache line
   std::uint32_t first = kNoMessage;  // waiting
   std::uint32_t last = kNoMessage;
   Tick free_at = 0;
   Tick last_arrival = -1;
   bool last_was_own = false;  // sent by the rank at the link, not passed on
-  std::int64_t bytes = 0;     // since the start of the run
+  std::uint32_t claim = kUnclaimed;
+  std::int64_t bytes = 0;  // since the start of the run
   Tick busy = 0;
+  std::int64_t last_bytes = 0;  // of the last arrival, where links can be claimed
 };
 
 struct MessageTimes {
@@ -58,17 +64,43 @@ class MessageQueues {
     enter_link(index);
   }
 
-  // Even: a message reaches its next device. Odd: a link is free for the next one that waits.
   void on_event(std::uint32_t event) {
-    if ((event & 1U) == 0) {
-      arrive(event >> 1U);
-      return;
+    const std::uint32_t index = event >> 2U;
+    switch (static_cast<What>(event & 3U)) {
+      case What::kArrives: arrive(index); break;
+      case What::kIsFree: start_waiting(index); break;
+      case What::kStarts: start(traffic_.link_of(messages_[index]), index); break;
     }
-    MessageLink& link = links_[event >> 1U];
-    const std::uint32_t message = link.first;
-    link.first = messages_[message].next;
-    start(event >> 1U, message);
-    if (link.first != kNoMessage) wake_when_free(event >> 1U);
+  }
+
+  // What enters the link from now on asks pass() when it starts. Returns when the link is free of what entered before.
+  Tick claim(std::uint32_t link, std::uint32_t claim) {
+    links_[link].claim = claim;
+    return settle(link);
+  }
+  void release(std::uint32_t link, Tick free_at) {
+    links_[link].claim = kUnclaimed;
+    be_busy_until(link, free_at);
+  }
+  [[nodiscard]] bool is_claimed(std::uint32_t link) const { return links_[link].claim != kUnclaimed; }
+  // Messages that wait for a link start when those before them have left it, and wait no more. Returns when all that
+  // has entered the link has left it.
+  Tick settle(std::uint32_t link_index) {
+    MessageLink& link = links_[link_index];
+    for (std::uint32_t waiting = link.first; waiting != kNoMessage; waiting = messages_[waiting].next) {
+      at(link.free_at, What::kStarts, waiting);
+      link.free_at += traffic_.times(link_index, messages_[waiting]).occupancy;
+    }
+    link.first = kNoMessage;
+    return link.free_at;
+  }
+  void be_busy_until(std::uint32_t link, Tick free_at) {
+    links_[link].free_at = std::max(links_[link].free_at, free_at);
+  }
+  // Messages that were computed elsewhere.
+  void carried(std::uint32_t link, std::int64_t bytes, Tick busy) {
+    links_[link].bytes += bytes;
+    links_[link].busy += busy;
   }
 
   void reset() {
@@ -83,15 +115,33 @@ class MessageQueues {
   [[nodiscard]] bool met_ties() const { return ties_; }
 
  private:
+  // A message reaches its next device, a link is free for the next one that waits, a message starts on its link.
+  enum class What : std::uint32_t { kArrives, kIsFree, kStarts };
+
+  void at(Tick when, What what, std::uint32_t index) {
+    traffic_.at(when, index << 2U | static_cast<std::uint32_t>(what));
+  }
+
+  static constexpr bool kCanClaim = requires(Traffic traffic, Message message) { traffic.pass(message, kUnclaimed); };
+
   void enter_link(std::uint32_t index) {
     const std::uint32_t link_index = traffic_.link_of(messages_[index]);
     MessageLink& link = links_[link_index];
     const Tick now = traffic_.now();
     // What one rank sends at once is in the same order on every rank.
     const bool is_own = messages_[index].at_source;
-    if (link.last_arrival == now && !(is_own && link.last_was_own)) ties_ = true;
+    const bool is_tie = link.last_arrival == now && !(is_own && link.last_was_own);
+    ties_ = ties_ || is_tie;
+    if constexpr (kCanClaim) {
+      if (is_tie) traffic_.tie(messages_[index], link.last_bytes);
+      link.last_bytes = messages_[index].bytes;
+    }
     link.last_arrival = now;
     link.last_was_own = is_own;
+    if (link.claim != kUnclaimed) {
+      enter_claimed(link_index, index);
+      return;
+    }
     if (link.first == kNoMessage && now >= link.free_at) {
       start(link_index, index);
       return;
@@ -106,14 +156,35 @@ class MessageQueues {
     link.last = index;
   }
 
+  void enter_claimed(std::uint32_t link_index, std::uint32_t index) {
+    if constexpr (kCanClaim) {
+      const Tick when = traffic_.pass(messages_[index], links_[link_index].claim);
+      if (when > traffic_.now()) {
+        at(when, What::kStarts, index);
+      } else {
+        start(link_index, index);
+      }
+    }
+  }
+
+  void start_waiting(std::uint32_t link_index) {
+    MessageLink& link = links_[link_index];
+    // Since it was asked for, those that waited were settled.
+    if (link.first == kNoMessage || traffic_.now() < link.free_at) return;
+    const std::uint32_t message = link.first;
+    link.first = messages_[message].next;
+    start(link_index, message);
+    if (link.first != kNoMessage) wake_when_free(link_index);
+  }
+
   void start(std::uint32_t link_index, std::uint32_t index) {
     MessageLink& link = links_[link_index];
     const Message& message = messages_[index];
     const MessageTimes times = traffic_.times(link_index, message);
-    link.free_at = traffic_.moment(times.occupancy);
+    be_busy_until(link_index, traffic_.moment(times.occupancy));
     traffic_.started(link, message, times.occupancy);
     if (message.hops_left > 1) {
-      traffic_.at(traffic_.moment(times.delay), index << 1U);
+      at(traffic_.moment(times.delay), What::kArrives, index);
     } else {
       traffic_.deliver(message, traffic_.moment(times.delay));
       messages_[index].next = free_;
@@ -122,7 +193,7 @@ class MessageQueues {
   }
 
   // Only links for which a message waits need an event.
-  void wake_when_free(std::uint32_t link_index) { traffic_.at(links_[link_index].free_at, link_index << 1U | 1U); }
+  void wake_when_free(std::uint32_t link_index) { at(links_[link_index].free_at, What::kIsFree, link_index); }
 
   void arrive(std::uint32_t index) {
     Message& message = messages_[index];

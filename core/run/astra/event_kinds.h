@@ -12,6 +12,7 @@ enum class JobEvent : std::uint32_t {
   kArrival,      // index: a message_token
   kNetwork,      // for the network
   kLateMessage,  // index: a chunk whose message had arrived before it was waited for
+  kRing,         // for the network
 };
 
 [[nodiscard]] constexpr TickEvent job_event(JobEvent kind, std::uint32_t index) {
@@ -23,6 +24,7 @@ enum class RankEventKind : std::uint32_t {
   kPacket,         // index: a chunk; extra: ticks that its reduction takes
   kNodeDone,       // index: a node of the rank's graph
   kGraphNodeDone,  // index: a chunk; extra: a node of its graph
+  kRingPacket,     // index: an execution of GroupCalls; extra: ticks that its reduction takes
 };
 
 // Messages of collectives and of nodes share a network.

@@ -29,7 +29,7 @@ std::uint32_t GroupCalls::execution_of(const Caller& caller, std::uint32_t call,
   execution.call = call;
   execution.ordinal = ordinal;
   execution.entered = execution.done = 0;
-  execution.open = Execution::kNotOpen;
+  execution.open = execution.ring = Execution::kNotOpen;
   execution.first = parts_.queue.now();
   execution.callers.assign(size_of(group_index), {.rank = caller.rank, .node = UINT32_MAX});
   execution.times.clear();
@@ -81,7 +81,7 @@ void GroupCalls::call(const Caller& caller, std::uint32_t call) {
       parts_.events.after(caller.rank, 0, {.kind = RankEventKind::kNodeDone, .index = caller.node});
       if (execution.entered == size_of(use.group)) close(index);
       break;
-    case Simulated::kMessages: enter_streams(index, position); break;
+    case Simulated::kMessages: enter_messages(index, position); break;
     case Simulated::kIsolated:
       execution.times.resize(execution.callers.size());
       execution.times[position] = parts_.queue.now();
@@ -108,6 +108,20 @@ void GroupCalls::end_of_tick() {
   }
 }
 
+void GroupCalls::enter_messages(std::uint32_t index, std::uint32_t position) {
+  Execution& execution = executions_[index];
+  const GraphCall& use = parts_.job.calls[execution.call];
+  if (execution.entered == 1) execution.ring = parts_.rings.open(use, index).value_or(Execution::kNotOpen);
+  if (execution.entered == execution.callers.size()) {
+    parts_.rings.note_order(use.group, execution.first == parts_.queue.now());
+  }
+  if (execution.ring == Execution::kNotOpen) {
+    enter_streams(index, position);
+  } else {
+    parts_.rings.enter({.ring = execution.ring, .position = position});
+  }
+}
+
 void GroupCalls::enter_streams(std::uint32_t index, std::uint32_t position) {
   Execution& execution = executions_[index];
   const GraphCall& use = parts_.job.calls[execution.call];
@@ -122,12 +136,24 @@ void GroupCalls::enter_streams(std::uint32_t index, std::uint32_t position) {
 }
 
 void GroupCalls::on_member_done(std::uint32_t collective, std::uint32_t position) {
-  const std::uint32_t index = execution_of_open_[collective];
+  finish_member(execution_of_open_[collective], position);
+}
+
+void GroupCalls::on_ring_packet(std::uint32_t rank, const RankEvent& packet) {
+  if (packet.extra > 0) {
+    parts_.events.after(rank, packet.extra, {.kind = RankEventKind::kRingPacket, .index = packet.index});
+    return;
+  }
+  const GraphCall& use = parts_.job.calls[executions_[packet.index].call];
+  finish_member(packet.index, parts_.job.groups[use.group].position_of(rank));
+}
+
+void GroupCalls::finish_member(std::uint32_t index, std::uint32_t position) {
   Execution& execution = executions_[index];
   const Caller caller = execution.callers[position];
   if (++execution.done == execution.callers.size()) {
     note(execution);
-    streams_->close(collective);
+    if (execution.open != Execution::kNotOpen) streams_->close(execution.open);
     close(index);
   }
   parts_.listener.on_call_done(caller.rank, caller.node);

@@ -13,6 +13,7 @@
 #include "core/run/astra/isolated_collective.h"
 #include "core/run/astra/job_outcome.h"
 #include "core/run/astra/job_run.h"
+#include "core/run/astra/message_ring_calls.h"
 
 namespace ringwright {
 
@@ -30,6 +31,7 @@ class GroupCalls final : public ChunkListener {
     const MessageNetworks& networks;
     TickQueue& queue;
     RankEvents& events;
+    MessageRingCalls& rings;
     CallListener& listener;
   };
   explicit GroupCalls(const Parts& parts);
@@ -48,9 +50,11 @@ class GroupCalls final : public ChunkListener {
   [[nodiscard]] bool waits_for_end_of_tick() const { return !gathering_.empty(); }
 
   void on_member_done(std::uint32_t collective, std::uint32_t position) override;
+  // The last packet of a member of a ring is handled.
+  void on_ring_packet(std::uint32_t rank, const RankEvent& packet);
 
   [[nodiscard]] std::vector<CallOutcome> outcomes() const;
-  [[nodiscard]] std::uint64_t shortcuts() const { return shortcuts_; }
+  [[nodiscard]] std::uint64_t shortcuts() const { return shortcuts_ + parts_.rings.opened(); }
   [[nodiscard]] std::uint64_t events() const { return isolated_.events(); }
   [[nodiscard]] const std::optional<StuckNode>& mismatch() const { return mismatch_; }
   // Why a rank's collective does not end.
@@ -64,6 +68,7 @@ class GroupCalls final : public ChunkListener {
     std::uint32_t entered = 0;
     std::uint32_t done = 0;
     std::uint32_t open = kNotOpen;  // in ChunkStreams
+    std::uint32_t ring = kNotOpen;  // of the network
     Tick first = 0;                 // when the first member called
     std::vector<Caller> callers;    // by position
     std::vector<Tick> times;        // by position, of isolated ones: when it called
@@ -78,7 +83,9 @@ class GroupCalls final : public ChunkListener {
 
   [[nodiscard]] std::uint32_t execution_of(const Caller& caller, std::uint32_t call, std::uint32_t position);
   [[nodiscard]] Simulated simulated_as(const GraphCall& use) const;
+  void enter_messages(std::uint32_t execution, std::uint32_t position);
   void enter_streams(std::uint32_t execution, std::uint32_t position);
+  void finish_member(std::uint32_t execution, std::uint32_t position);
   void finish_isolated(std::uint32_t execution);
   [[nodiscard]] bool finish_folded(std::uint32_t execution);
   [[nodiscard]] std::optional<Tick> folded_time(const GraphCall& use);

@@ -49,6 +49,7 @@ void IsolatedCollective::drive(Machine& machine) {
       case JobEvent::kArrival: machine.streams->on_arrival(event->index); break;
       case JobEvent::kNetwork: machine.network->on_event(event->index); break;
       case JobEvent::kLateMessage: machine.streams->on_late_message(event->index); break;
+      case JobEvent::kRing: CHECK(false, "a network opens no ring unasked"); break;
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/check.h"
 #include "core/run/astra/graph_phases.h"
 #include "core/run/astra/group_calls.h"
 #include "core/run/astra/node_messages.h"
@@ -13,23 +14,45 @@ namespace ringwright {
 namespace {
 
 constexpr NetworkEvents kNetworkEvents{.arrival = static_cast<std::uint32_t>(JobEvent::kArrival),
-                                       .internal = static_cast<std::uint32_t>(JobEvent::kNetwork)};
+                                       .internal = static_cast<std::uint32_t>(JobEvent::kNetwork),
+                                       .ring = static_cast<std::uint32_t>(JobEvent::kRing)};
 constexpr std::size_t kBusiestLinks = 8;
 constexpr std::size_t kMostStuck = 64;
 
-// The collectives of a job: calls of groups, their chunks, and those that are given as graphs.
+// The collectives of a job: calls of groups, their rings or chunks, and those that are given as graphs.
 struct JobCollectives {
-  JobCollectives(const GroupCalls::Parts& parts, MessageNetwork& network, NodeMessages& messages)
-      : calls(parts),
-        graphs(parts.job.graph_sets, messages, parts.queue, parts.events),
-        streams(
-            parts.rules.streams, parts.job.ranks(),
-            {.queue = parts.queue, .events = parts.events, .network = network, .listener = calls, .graphs = &graphs}) {
+  struct Parts {
+    const NodeJob& job;
+    const JobRules& rules;
+    const MessageNetworks& networks;
+    TickQueue& queue;
+    RankEvents& events;
+    CallListener& listener;
+    MessageNetwork& network;
+    NodeMessages& messages;
+  };
+  explicit JobCollectives(const Parts& parts)
+      : rings(parts.job, parts.rules, parts.network, parts.events),
+        calls({.job = parts.job,
+               .rules = parts.rules,
+               .networks = parts.networks,
+               .queue = parts.queue,
+               .events = parts.events,
+               .rings = rings,
+               .listener = parts.listener}),
+        graphs(parts.job.graph_sets, parts.messages, parts.queue, parts.events),
+        streams(parts.rules.streams, parts.job.ranks(),
+                {.queue = parts.queue,
+                 .events = parts.events,
+                 .network = parts.network,
+                 .listener = calls,
+                 .graphs = &graphs}) {
     calls.use(streams);
   }
   JobCollectives(const JobCollectives&) = delete;  // they refer to each other
   JobCollectives& operator=(const JobCollectives&) = delete;
 
+  MessageRingCalls rings;
   GroupCalls calls;
   GraphPhases graphs;
   ChunkStreams streams;
@@ -43,16 +66,22 @@ class JobRun final : CallListener {
         events_(queue_, job.ranks()),
         network_(networks.make(queue_, kNetworkEvents, {})),
         messages_(*network_, rules.streams.rendezvous),
-        collectives_(
-            {.job = job, .rules = rules_, .networks = networks, .queue = queue_, .events = events_, .listener = *this},
-            *network_, messages_),
+        collectives_({.job = job,
+                      .rules = rules_,
+                      .networks = networks,
+                      .queue = queue_,
+                      .events = events_,
+                      .listener = *this,
+                      .network = *network_,
+                      .messages = messages_}),
         memory_(rules.memory) {
     outcome_.ranks.resize(job.ranks());
     ranks_.reserve(job.ranks());
     for (const std::uint32_t graph : job.graph_of) ranks_.emplace_back(job.graphs[graph]);
   }
 
-  [[nodiscard]] JobOutcome run() {
+  // Empty: the order of events decides what a shortcut leaves open.
+  [[nodiscard]] std::optional<JobOutcome> run() {
     for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) issue(rank);
     drive();
     // Nodes that were freed by one that was passed over, on ranks where nothing else happened since.
@@ -66,6 +95,7 @@ class JobRun final : CallListener {
       }
       if (again) drive();
     }
+    if (network_->rings_met_tie()) return std::nullopt;
     outcome_.out_of_clock = queue_.is_out_of_clock();
     outcome_.calls = collectives_.calls.outcomes();
     outcome_.mismatch = collectives_.calls.mismatch();
@@ -78,7 +108,9 @@ class JobRun final : CallListener {
 
  private:
   // Members of a group have called different collectives.
-  [[nodiscard]] bool is_stopped() const { return collectives_.calls.mismatch().has_value(); }
+  [[nodiscard]] bool is_stopped() const {
+    return collectives_.calls.mismatch().has_value() || network_->rings_met_tie();
+  }
 
   void drive() {
     while (!is_stopped()) {
@@ -103,6 +135,9 @@ class JobRun final : CallListener {
         break;
       case JobEvent::kNetwork: network_->on_event(event.index); break;
       case JobEvent::kLateMessage: collectives_.streams.on_late_message(event.index); break;
+      case JobEvent::kRing:
+        if (const auto member = network_->on_ring_event(event.index)) collectives_.rings.on_received(*member);
+        break;
     }
   }
 
@@ -113,6 +148,7 @@ class JobRun final : CallListener {
       case RankEventKind::kGraphNodeDone:
         collectives_.graphs.on_node_done(event.index, static_cast<std::uint32_t>(event.extra), collectives_.streams);
         break;
+      case RankEventKind::kRingPacket: collectives_.calls.on_ring_packet(rank, event); break;
     }
   }
 
@@ -227,7 +263,12 @@ class JobRun final : CallListener {
 }  // namespace
 
 JobOutcome run_node_job(const NodeJob& job, const JobRules& rules, const MessageNetworks& networks) {
-  return JobRun(job, rules, networks).run();
+  if (auto outcome = JobRun(job, rules, networks).run()) return std::move(*outcome);
+  JobRules by_messages = rules;
+  by_messages.rings = Shortcuts::kNo;
+  auto outcome = JobRun(job, by_messages, networks).run();
+  CHECK(outcome.has_value(), "without rings nothing is left open");
+  return std::move(*outcome);
 }
 
 }  // namespace ringwright

@@ -26,6 +26,7 @@ struct JobRules {
   RemoteMemoryRules memory;
   ChunkOrder order = ChunkOrder::kLatestFirst;
   Shortcuts shortcuts = Shortcuts::kYes;
+  Shortcuts rings = Shortcuts::kYes;  // where members do not call in step
 };
 
 [[nodiscard]] JobOutcome run_node_job(const NodeJob& job, const JobRules& rules, const MessageNetworks& networks);
