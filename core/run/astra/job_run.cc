@@ -85,7 +85,7 @@ class JobRun final : CallListener {
     for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) issue(rank);
     drive();
     // Nodes that were freed by one that was passed over, on ranks where nothing else happened since.
-    for (bool again = !is_stopped(); again;) {
+    for (bool again = !is_stopped() && !network_->rings_met_tie(); again;) {
       again = false;
       for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) {
         if (!ranks_[rank].has_asleep()) continue;
@@ -108,9 +108,7 @@ class JobRun final : CallListener {
 
  private:
   // Members of a group have called different collectives.
-  [[nodiscard]] bool is_stopped() const {
-    return collectives_.calls.mismatch().has_value() || network_->rings_met_tie();
-  }
+  [[nodiscard]] bool is_stopped() const { return collectives_.calls.mismatch().has_value(); }
 
   void drive() {
     while (!is_stopped()) {
@@ -118,8 +116,11 @@ class JobRun final : CallListener {
       const auto event = queue_.next();
       if (!event) return;
       handle(*event);
+      if (is_ring(*event) && network_->rings_met_tie()) return;
     }
   }
+
+  [[nodiscard]] static bool is_ring(TickEvent event) { return static_cast<JobEvent>(event.kind) == JobEvent::kRing; }
 
   void handle(TickEvent event) {
     switch (static_cast<JobEvent>(event.kind)) {

@@ -172,9 +172,9 @@ std::string text(const JobOutcome& outcome) {
 }
 
 // Returns how many collectives were computed as rings.
-std::uint64_t compare(const Traffic& traffic, std::uint64_t cases) {
+std::uint64_t compare(const Traffic& traffic, std::uint64_t cases, std::uint64_t first_seed = 0) {
   std::uint64_t rings = 0;
-  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + cases; ++seed) {
     RandomJob job(traffic, seed);
     const JobOutcome by_events = job.run(Shortcuts::kNo);
     const JobOutcome at_once = job.run(Shortcuts::kYes);
@@ -195,6 +195,13 @@ TEST(AstraRings, AtAnyTimesEqualTheirMessages) {
 
 TEST(AstraRings, OfShortMessagesEqualThem) {
   EXPECT_GT(compare({.sizes = {1, 40, 64, 2000, 300 * kKiB}}, 500), 400U);
+}
+
+// A member enters a ring while messages of its collective before wait for its link, and leaves the ring before they
+// left.
+TEST(AstraRings, BehindWaitingMessagesEqualTheirMessages) {
+  EXPECT_GT(compare({.sizes = {64 * kKiB}}, 1, 106504), 0U);
+  EXPECT_GT(compare({.quantum = 1000, .sizes = {64 * kKiB}}, 1, 107189), 0U);
 }
 
 // Many events share a tick.
