@@ -74,6 +74,17 @@ struct RingPlace {
   std::uint32_t member = 0;
 };
 
+// The messages of a collective's only step, as of an all-to-all by grouped sends and receives: those of a member leave
+// when it starts, and it ends when all that it sends and awaits have arrived.
+struct Exchange {
+  RingShape shape;
+  std::vector<RingEdge> edges;  // by edge of the shape: one message each, of size number `first`
+};
+struct ExchangePlace {
+  std::uint32_t exchange = 0;
+  std::uint32_t member = 0;
+};
+
 class TransferListener {
  public:
   virtual ~TransferListener() = default;
@@ -121,6 +132,15 @@ class NetworkModel {
   }
   // How many messages have arrived over an edge (by its number in the shape) of an open ring; 0 before it is started.
   [[nodiscard]] virtual std::uint32_t arrived_in(std::uint32_t /*ring*/, std::uint32_t /*edge*/) const { return 0; }
+
+  // The same for an exchange, which is unchanged as long as the network exists. Whether the model does it depends on
+  // nothing else.
+  [[nodiscard]] virtual std::optional<std::uint32_t> open_exchange(const Exchange&) { return std::nullopt; }
+  virtual void start_in_exchange(ExchangePlace, std::uint64_t /*token*/, TransferListener&) {
+    CHECK(false, "this network model has no exchanges");
+  }
+  // Whether the message over an edge of an open exchange has arrived.
+  [[nodiscard]] virtual bool has_arrived(std::uint32_t /*exchange*/, std::uint32_t /*edge*/) const { return false; }
 
   // --- the network changes while bytes are in flight; only for models whose table entry declares it ---
   // From now on a link carries this much; nothing when it is 0. By link id of the router the model was made with.

@@ -37,6 +37,20 @@ void FlowBatches::release(FlowSlot flow) {
   for (const LinkShare& hop : state_.shares.route(flow)) on_[hop.link] = kNone;
 }
 
+bool FlowBatches::claim(std::span<const LinkId> links, FlowSlot owner) {
+  const auto free = [this](LinkId link) { return on_[link.index()] == kNone && state_.meters.is_empty(link.value); };
+  if (!std::ranges::all_of(links, free)) return false;
+  for (const LinkId link : links) {
+    on_[link.index()] = owner;
+    state_.meters.watch(link.value, state_.engine.now());
+  }
+  return true;
+}
+
+void FlowBatches::release(std::span<const LinkId> links) {
+  for (const LinkId link : links) on_[link.index()] = kNone;
+}
+
 void FlowBatches::start(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
   const TimePoint now = state_.engine.now();

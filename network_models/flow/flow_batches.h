@@ -25,6 +25,9 @@ class FlowBatches {
   // From now on the flow has its links to itself, until it releases them. False: one of them is taken already.
   [[nodiscard]] bool claim(FlowSlot flow);
   void release(FlowSlot flow);
+  // The same for links that are not those of the owner's path, if they are free.
+  [[nodiscard]] bool claim(std::span<const LinkId> links, FlowSlot owner);
+  void release(std::span<const LinkId> links);
   [[nodiscard]] bool is_fast() const { return fast_forward_ == FastForward::kOn; }
   [[nodiscard]] bool is_any_on(std::span<const LinkId> links) const;
   // Whether all remaining repeats of a flow may go at once, from now on.

@@ -63,6 +63,16 @@ void FlowModel::start_member(RingPlace place, const RingMember& member, Transfer
   expect_end_of_instant();
 }
 
+std::optional<std::uint32_t> FlowModel::open_exchange(const Exchange& exchange) {
+  if (!batches_.is_fast()) return std::nullopt;
+  return exchanges_.open(exchange);
+}
+
+void FlowModel::start_in_exchange(ExchangePlace place, std::uint64_t token, TransferListener& listener) {
+  for (const FlowSlot flow : exchanges_.start(place, token, listener)) set_out(flow);
+  expect_end_of_instant();
+}
+
 // Starts a repetition, or all remaining ones as a batch.
 void FlowModel::set_out(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
@@ -106,22 +116,22 @@ void FlowModel::wake_up_next() {
 
 void FlowModel::wake() {
   const TimePoint now = state_.engine.now();
-  again_.clear();
-  due_.clear();
+  instant_.again.clear();
+  instant_.due.clear();
   if (latency_queues_.earliest() == now) {
-    latency_queues_.pop_earliest(due_);
-    for (const FlowSlot flow : due_) {
+    latency_queues_.pop_earliest(instant_.due);
+    for (const FlowSlot flow : instant_.due) {
       if (!state_.flows[flow].in_ring || rings_.is_due(flow)) begin(flow);
     }
   }
-  due_.clear();
+  instant_.due.clear();
   if (state_.ends.earliest() == now) {
-    state_.ends.pop_earliest(due_);
-    for (const FlowSlot flow : due_) end_wait(flow);
+    state_.ends.pop_earliest(instant_.due);
+    for (const FlowSlot flow : instant_.due) end_wait(flow);
   }
-  for (const FlowSlot flow : again_) set_out(flow);
+  for (const FlowSlot flow : instant_.again) set_out(flow);
   expect_end_of_instant();
-  arrivals_.notify();
+  instant_.arrivals.notify();
 }
 
 // Its end, or what else it was waiting for among the ends: a split batch the rest of its latency, a stalled flow the
@@ -146,16 +156,22 @@ void FlowModel::begin(FlowSlot flow) {
 // Enters the links, now or (a split batch) in the middle of its bytes.
 void FlowModel::stream(FlowSlot flow) {
   state_.flows[flow].moving = true;
-  for (const LinkShare& hop : state_.shares.route(flow)) {
-    const FlowSlot batch = batches_.on(hop.link);
+  const std::size_t hops = state_.shares.route(flow).size();
+  for (std::size_t hop = 0; hop < hops; ++hop) {
+    const std::uint32_t link = state_.shares.route(flow)[hop].link;  // routes move when a split exchange makes flows
+    const FlowSlot batch = batches_.on(link);
     if (batch != FlowBatches::kNone) split_batch(batch);
-    state_.meters.enter(hop.link, state_.engine.now());
+    state_.meters.enter(link, state_.engine.now());
   }
   state_.shares.enter(flow);
   patience_.note_entered(flow);
 }
 
 void FlowModel::split_batch(FlowSlot flow) {
+  if (state_.flows[flow].in_exchange) {
+    for (const FlowSlot message : exchanges_.split(flow)) stream(message);
+    return;
+  }
   if (!state_.flows[flow].in_ring) {
     if (batches_.split(flow)) stream(flow);
     return;
@@ -165,7 +181,8 @@ void FlowModel::split_batch(FlowSlot flow) {
 
 void FlowModel::finish(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
-  if (row.batched && row.in_ring) return rings_.end(flow, again_, arrivals_);
+  if (row.batched && row.in_exchange) return exchanges_.end(flow, instant_.arrivals);
+  if (row.batched && row.in_ring) return rings_.end(flow, instant_.again, instant_.arrivals);
   if (row.batched) {
     batches_.end(flow);
     end_repetition(flow);
@@ -182,14 +199,15 @@ void FlowModel::finish(FlowSlot flow) {
 
 void FlowModel::end_repetition(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
-  if (row.in_ring) return rings_.take_arrival(flow, again_, arrivals_);
+  if (row.in_ring) return rings_.take_arrival(flow, instant_.again, instant_.arrivals);
+  if (row.in_exchange) return exchanges_.take_arrival(flow, instant_.arrivals);
   if (--row.repeats > 0) {
-    again_.push_back(flow);
+    instant_.again.push_back(flow);
     return;
   }
   state_.shares.forget(flow);
   routes_.forget(flow);
-  arrivals_.add({.order = row.order, .listener = row.listener, .token = row.token});
+  instant_.arrivals.add({.order = row.order, .listener = row.listener, .token = row.token});
   state_.flows.give_back(flow);
 }
 
@@ -198,7 +216,17 @@ void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
   if (batch != FlowBatches::kNone) split_batch(batch);
   state_.shares.set_capacity(link, capacity);
   rings_.forget_rates();
+  exchanges_.forget_capacity(link);
   moves_.set_capacity(link, capacity);
+  expect_end_of_instant();
+}
+
+// Flows move at the end of the instant, when those that end now have ended on their old path.
+void FlowModel::reroute() {
+  for (const FlowSlot message : exchanges_.split_all()) stream(message);
+  exchanges_.forget_routes();
+  moves_.note();
+  routes_.forget_known();
   expect_end_of_instant();
 }
 
@@ -207,7 +235,8 @@ void FlowModel::take_new_routes() {
   rings_.forget_rates();
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     FlowRow& row = state_.flows[flow];
-    if (row.repeats == 0) continue;  // a free slot
+    if (row.repeats == 0) continue;                // a free slot
+    if (row.batched && row.in_exchange) continue;  // those that were at once before were split
     if (row.batched) split_batch(flow);
     // A latency being paid stays that of the old path; later repetitions pay the new one.
     const Duration latency = routes_.find_again(flow, row);
@@ -256,7 +285,7 @@ std::optional<std::uint64_t> FlowModel::state_digest() const {
     for (const LinkShare& hop : state_.shares.route(flow)) state = mix(state, hop.link);
     sum += state;
   }
-  return sum;
+  return sum + exchanges_.digest();
 }
 
 std::vector<LinkUsage> FlowModel::usage() const {
@@ -264,24 +293,26 @@ std::vector<LinkUsage> FlowModel::usage() const {
   std::vector<LinkUsage> usage = state_.meters.usage(now);
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     const FlowRow& row = state_.flows[flow];
-    if (row.batched && !row.in_ring) batches_.add_to(usage, flow);
+    if (row.batched && !row.in_ring && !row.in_exchange) batches_.add_to(usage, flow);
     if (!row.moving || row.batched) continue;
     const double moved = row.bytes - row.remaining_at(now);
     for (const LinkShare& hop : state_.shares.route(flow)) usage[hop.link].bytes += hop.share * moved;
   }
   rings_.add_to(usage);
+  exchanges_.add_to(usage);
   return usage;
 }
 
 std::vector<NetworkModel::Counter> FlowModel::counters() const {
   const IncrementalMaxMin::Work work = state_.shares.work();
+  const std::uint64_t fast_forwarded =
+      batches_.fast_forwarded() + rings_.fast_forwarded() + exchanges_.fast_forwarded();
   std::vector<Counter> counters = {{.name = "flows", .value = state_.flows.started()},
                                    {.name = "most flows at a time", .value = state_.flows.most_in_flight()},
                                    {.name = "solves", .value = work.solves},
                                    {.name = "full solves", .value = work.full_solves},
                                    {.name = "flows re-solved", .value = work.flows_resolved},
-                                   {.name = "flows fast-forwarded",
-                                    .value = batches_.fast_forwarded() + rings_.fast_forwarded()}};
+                                   {.name = "flows fast-forwarded", .value = fast_forwarded}};
   if (largest_error_) {
     counters.push_back({.name = "largest fairness error (parts in 1e18)",
                         .value = static_cast<std::uint64_t>(std::llround(*largest_error_ * 1e18))});
@@ -289,6 +320,8 @@ std::vector<NetworkModel::Counter> FlowModel::counters() const {
   return counters;
 }
 
-std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs) { return std::make_unique<FlowModel>(inputs); }
+std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs) {
+  return std::make_unique<FlowModel>(inputs);
+}
 
 }  // namespace ringwright::network_models

@@ -10,7 +10,8 @@
 //
 // Fast-forward: a repeated transfer without other flows on its path repeats itself to the picosecond, so its
 // repetitions are simulated as one *batch* with one end. When another flow enters one of its links, the batch is split
-// at its current position. The same holds for rings (flow_rings.h), whose members wait for each other.
+// at its current position. The same holds for rings (flow_rings.h), whose members wait for each other, and for
+// exchanges (flow_exchanges.h), whose messages share links with each other.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "network_models/builtin.h"
 #include "network_models/flow/arrivals.h"
 #include "network_models/flow/flow_batches.h"
+#include "network_models/flow/flow_exchanges.h"
 #include "network_models/flow/flow_patience.h"
 #include "network_models/flow/flow_rings.h"
 #include "network_models/flow/flow_routes.h"
@@ -39,6 +41,7 @@ class FlowModel final : public NetworkModel {
         state_(inputs.engine, inputs.router.capacities()),
         batches_(state_, inputs.router.capacities().size(), inputs.options.fast_forward),
         rings_(state_, batches_),
+        exchanges_(state_, batches_, routes_),
         patience_(state_, inputs.options),
         events_(inputs.engine),
         moves_(inputs.options) {
@@ -52,12 +55,13 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::uint32_t arrived_in(std::uint32_t ring, std::uint32_t edge) const override {
     return rings_.arrived_in(ring, edge);
   }
-  void set_capacity(LinkId link, Bandwidth capacity) override;
-  void reroute() override {
-    moves_.note();  // at the end of the instant, when flows that end now have ended on their old path
-    routes_.forget_known();
-    expect_end_of_instant();
+  [[nodiscard]] std::optional<std::uint32_t> open_exchange(const Exchange& exchange) override;
+  void start_in_exchange(ExchangePlace place, std::uint64_t token, TransferListener& listener) override;
+  [[nodiscard]] bool has_arrived(std::uint32_t exchange, std::uint32_t edge) const override {
+    return exchanges_.has_arrived(exchange, edge);
   }
+  void set_capacity(LinkId link, Bandwidth capacity) override;
+  void reroute() override;
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return patience_.given_up(); }
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
     return !batches_.is_any_on(links) && state_.meters.set_aside(links, state_.engine.now(), until);
@@ -69,6 +73,13 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::vector<Counter> counters() const override;
 
  private:
+  // What becomes of flows whose latency is paid, or that end, at one instant.
+  struct Instant {
+    Arrivals arrivals;
+    std::vector<FlowSlot> again;  // repetitions that follow
+    std::vector<FlowSlot> due;    // scratch of wake
+  };
+
   void expect_end_of_instant() {
     events_.at_end([this] { end_instant(); });
   }
@@ -90,14 +101,13 @@ class FlowModel final : public NetworkModel {
   FlowState state_;
   FlowBatches batches_;
   FlowRings rings_;
+  FlowExchanges exchanges_;
   FlowPatience patience_;
   LatencyQueues latency_queues_;
   InstantEvents events_;
   MovedConnections moves_;
   std::optional<double> largest_error_;  // of shares; empty: not verified
-  Arrivals arrivals_;                    // of this instant
-  std::vector<FlowSlot> again_;          // of this instant: repetitions that follow
-  std::vector<FlowSlot> due_;            // scratch of wake
+  Instant instant_;
 };
 
 }  // namespace ringwright::network_models

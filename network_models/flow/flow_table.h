@@ -19,6 +19,11 @@ namespace ringwright::network_models {
   return from_seconds(bytes / rate + kOffBoundary);
 }
 
+// Of bytes that were left, after moving at a rate for some time.
+[[nodiscard]] inline double bytes_left(double bytes, double rate, Duration time) {
+  return std::max(bytes - rate * to_seconds(time), 0.0);
+}
+
 struct alignas(64) FlowRow {
   double bytes = 0.0;
   double remaining = 0.0;  // as of `settled`
@@ -31,26 +36,32 @@ struct alignas(64) FlowRow {
   std::uint32_t repeats = 1;  // remaining, including the current one; 0: a free slot
   std::uint32_t copies = 1;
   bool pays_latency = true;
-  bool moving = false;   // its latency is paid, its bytes have not all arrived
-  bool batched = false;  // all repeats at once, from `settled` on
-  bool stands = false;   // stalled, its NICs retry; its end is the time at which they give it up
-  bool in_ring = false;  // an edge of a ring
+  bool moving = false;       // its latency is paid, its bytes have not all arrived
+  bool batched = false;      // all repeats at once, from `settled` on
+  bool stands = false;       // stalled, its NICs retry; its end is the time at which they give it up
+  bool in_ring = false;      // an edge of a ring
+  bool in_exchange = false;  // a message of an exchange; batched: the messages of a member, or of all
   // It goes on with the rate, the remaining bytes as of `settled` and the end that it had while it went at once; they
   // hold unless its rate changes.
   bool resumed = false;
-  Duration period;       // of a batch: latency and streaming of one repetition
+  Duration period;  // of a batch: latency and streaming of one repetition
   TimePoint stands_since;
   RouteQuery query = {};
 
-  [[nodiscard]] double remaining_at(TimePoint now) const {
-    return std::max(remaining - rate * to_seconds(now - settled), 0.0);
-  }
+  [[nodiscard]] double remaining_at(TimePoint now) const { return bytes_left(remaining, rate, now - settled); }
 };
 
 class FlowTable {
  public:
   // A row of a former flow, numbered in the order of starting; each of its repeats takes a number.
-  [[nodiscard]] FlowSlot take(std::uint32_t repeats) {
+  [[nodiscard]] FlowSlot take(std::uint32_t repeats) { return take_slot(take_numbers(repeats), repeats); }
+  // The first of so many numbers in a row.
+  [[nodiscard]] std::uint64_t take_numbers(std::uint32_t count) {
+    started_ += count;
+    return started_ - count;
+  }
+  // A row whose numbers have been taken.
+  [[nodiscard]] FlowSlot take_slot(std::uint64_t order, std::uint32_t repeats) {
     FlowSlot flow = static_cast<FlowSlot>(rows_.size());
     if (free_.empty()) {
       rows_.emplace_back();
@@ -58,9 +69,8 @@ class FlowTable {
       flow = free_.back();
       free_.pop_back();
     }
-    rows_[flow].order = started_;
+    rows_[flow].order = order;
     rows_[flow].repeats = repeats;
-    started_ += repeats;
     most_in_flight_ = std::max(most_in_flight_, rows_.size() - free_.size());
     return flow;
   }
@@ -74,7 +84,7 @@ class FlowTable {
     row.token = token;
     row.copies = 1;
     row.pays_latency = true;
-    row.moving = row.batched = row.stands = row.in_ring = row.resumed = false;
+    row.moving = row.batched = row.stands = row.in_ring = row.in_exchange = row.resumed = false;
     row.period = Duration();
     return row;
   }

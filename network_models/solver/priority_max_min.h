@@ -33,6 +33,7 @@ class PriorityMaxMin {
   void leave(FlowSlot flow);
   void forget(FlowSlot flow) { of(flow).forget(flow); }
   void set_capacity(LinkId link, Bandwidth capacity);
+  [[nodiscard]] Bandwidth capacity(std::uint32_t link) const { return capacities_[link]; }
   [[nodiscard]] bool carries(std::uint32_t link) const { return capacities_[link] > Bandwidth(0.0); }
 
   // Of flows of both classes.

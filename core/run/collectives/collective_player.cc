@@ -90,8 +90,9 @@ void CollectivePlayer::start(const Request& request) {
 void CollectivePlayer::begin_steps(std::uint32_t slot, const Choice& choice) {
   Call& call = calls_[slot];
   call.step = 0;
-  const bool of_network = costs_.free() && job_.clocks == nullptr && call.steps > 1;
-  if (of_network && choice.uniform && among_equals(call, *choice.uniform)) return start_batch(slot, *choice.uniform);
+  const bool of_network = costs_.free() && job_.clocks == nullptr;
+  const bool repeats = of_network && call.steps > 1;
+  if (repeats && choice.uniform && among_equals(call, *choice.uniform)) return start_batch(slot, *choice.uniform);
   if (of_network && choice.repeats_edges && start_ring(slot, choice)) return;
   enter_steps(slot);
 }
@@ -349,8 +350,7 @@ std::string CollectivePlayer::waits_for(ClassId rank_class, std::uint32_t task) 
 
 // How many messages of a call that the network moves have arrived over an edge.
 int CollectivePlayer::arrived_over(const Call& call, int send) const {
-  return static_cast<int>(
-      job_.network.arrived_in(call.ring->ring, call.ring->first_edge + static_cast<std::uint32_t>(send)));
+  return static_cast<int>(rings_.arrived_over(*call.ring, static_cast<std::uint32_t>(send)));
 }
 
 // A call that the network moves, with the step that it is in: that of its last messages until those that it awaits have

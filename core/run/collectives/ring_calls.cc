@@ -11,6 +11,8 @@ namespace {
 
 // Of messages whose sizes differ from step to step: 32 MiB.
 constexpr std::size_t kMostListedSizes = std::size_t{1} << 22U;
+// Of a call of one step, whose messages are listed: all-to-alls have a message for each pair.
+constexpr int kMostInExchange = 64;
 
 std::size_t wrapped(int value, std::size_t modulus) {
   const auto n = static_cast<int>(modulus);
@@ -51,6 +53,7 @@ RingCalls::RingCalls(PlayedJob& job, GroupRoster& roster)
 
 bool RingCalls::repeats_edges(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
   const int steps = algorithm.steps(call);
+  if (steps == 1) return call.size() <= kMostInExchange;
   return steps > 1 && algorithm.same_until(call, 0) >= steps;
 }
 
@@ -62,10 +65,23 @@ std::optional<RingCalls::Edges> RingCalls::start(const Call& call, TransferListe
   if (!ring) return std::nullopt;
   job_.sent[request.rank_class.index()][request.dimension.index()] += seat.sent;
   job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps) * seat.edges.size();
+  const Edges edges{.ring = *ring,
+                    .first_edge = seat.group->shape->first_edge(seat.member),
+                    .in_exchange = seat.group->exchange.has_value()};
+  if (edges.in_exchange) {
+    job_.network.start_in_exchange({.exchange = *ring, .member = seat.member}, call.token, listener);
+    return edges;
+  }
   job_.network.start_member(
       {.ring = *ring, .member = seat.member},
       {.edges = seat.edges, .repeats = static_cast<std::uint32_t>(call.steps), .token = call.token}, listener);
-  return Edges{.ring = *ring, .first_edge = seat.group->shape->first_edge(seat.member)};
+  return edges;
+}
+
+std::uint32_t RingCalls::arrived_over(const Edges& edges, std::uint32_t send) const {
+  const std::uint32_t edge = edges.first_edge + send;
+  if (edges.in_exchange) return job_.network.has_arrived(edges.ring, edge) ? 1 : 0;
+  return job_.network.arrived_in(edges.ring, edge);
 }
 
 // The ring of this call; the first member opens it. None of them ends before all have started.
@@ -73,7 +89,7 @@ std::optional<std::uint32_t> RingCalls::join(const Seat& seat, std::uint64_t seq
   std::vector<Open>& open = seat.group->open;
   auto found = std::ranges::find(open, sequence, &Open::sequence);
   if (found == open.end()) {
-    const std::optional<std::uint32_t> ring = job_.network.open_ring(*seat.group->shape);
+    const std::optional<std::uint32_t> ring = open_in_network(*seat.group);
     if (!ring) return std::nullopt;
     open.push_back({.sequence = sequence, .ring = *ring});
     found = open.end() - 1;
@@ -81,6 +97,10 @@ std::optional<std::uint32_t> RingCalls::join(const Seat& seat, std::uint64_t seq
   const std::uint32_t ring = found->ring;
   if (++found->started == seat.group->shape->members()) open.erase(found);
   return ring;
+}
+
+std::optional<std::uint32_t> RingCalls::open_in_network(const Group& group) {
+  return group.exchange ? job_.network.open_exchange(*group.exchange) : job_.network.open_ring(*group.shape);
 }
 
 const RingCalls::Seat& RingCalls::seat_of(const Call& call) {
@@ -98,6 +118,7 @@ void RingCalls::seat_group(const Call& call) {
   group.shape = shape_of(call, members);
   Sizes sizes;
   if (group.shape && !call.ring) sizes = sizes_of(call);
+  std::vector<RingEdge> edges;  // of all
   for (const Candidate& member : members) {
     Seat seat{.spec = first_equal_[call.request.spec],
               .group = &group,
@@ -105,8 +126,10 @@ void RingCalls::seat_group(const Call& call) {
               .edges = {},
               .sent = {}};
     if (group.shape && !add_edges(call, member, sizes, seat)) group.shape.reset();
+    edges.insert(edges.end(), seat.edges.begin(), seat.edges.end());
     seats(member.rank_class, call.request.dimension).push_back(std::move(seat));
   }
+  if (group.shape && call.steps == 1) group.exchange = Exchange{.shape = *group.shape, .edges = std::move(edges)};
 }
 
 RingCalls::Sizes RingCalls::sizes_of(const Call& call) {
@@ -131,8 +154,8 @@ std::vector<RingCalls::Candidate> RingCalls::candidates_along(const Call& call) 
   for (const ClassId start : classes) {
     ClassId c = start;
     while (!std::exchange(is_among[c], true)) {
-      Candidate& next = along.emplace_back(Candidate{.rank_class = c, .index = job_.index_in_group(c, dimension),
-                                                     .step = {}});
+      Candidate& next =
+          along.emplace_back(Candidate{.rank_class = c, .index = job_.index_in_group(c, dimension), .step = {}});
       call.algorithm.step(call.call, next.index, 0, next.step);
       if (!next.step.sends.empty()) c = job_.class_of_member(c, dimension, next.step.sends.front().peer);
     }
@@ -194,8 +217,7 @@ bool RingCalls::add_edges(const Call& call, const Candidate& member, const Sizes
 }
 
 // Those of so many steps.
-bool RingCalls::find_sizes(const Call& call, const Candidate& member, std::size_t steps,
-                           std::vector<RingEdge>& edges) {
+bool RingCalls::find_sizes(const Call& call, const Candidate& member, std::size_t steps, std::vector<RingEdge>& edges) {
   const std::size_t first = sizes_.size();
   for (const CollectiveSend& send : member.step.sends) sizes_.emplace_back(steps, send.size);
   CollectiveStep step;

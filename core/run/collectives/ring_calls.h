@@ -1,5 +1,5 @@
 // Calls whose members send over the same edges in all steps, given to the network as a ring or several at once: it
-// moves the messages of all members by itself, and reports the end of each member's.
+// moves the messages of all members by itself, and reports the end of each member's. A call of one step is an exchange.
 //
 // Where ranks are folded, a member is a class, and sends and awaits what its representative does.
 #pragma once
@@ -35,12 +35,15 @@ class RingCalls {
   struct Edges {
     std::uint32_t ring = 0;
     std::uint32_t first_edge = 0;
+    bool in_exchange = false;
   };
   // Whether all steps send over the same edges, so that start() may be asked.
   [[nodiscard]] static bool repeats_edges(const CollectiveAlgorithm& algorithm, const CollectiveCall& call);
   // A member begins its first step. Empty: the network does not move rings, or the steps differ by more than the sizes
   // of messages; that is the same for all members.
   [[nodiscard]] std::optional<Edges> start(const Call& call, TransferListener& listener);
+  // Messages that have arrived over an edge of the member.
+  [[nodiscard]] std::uint32_t arrived_over(const Edges& edges, std::uint32_t send) const;
 
  private:
   // Members of calls with one specification, among the same classes.
@@ -50,7 +53,8 @@ class RingCalls {
     std::uint32_t started = 0;  // members
   };
   struct Group {
-    std::optional<RingShape> shape;  // none: no ring
+    std::optional<RingShape> shape;    // none: no ring
+    std::optional<Exchange> exchange;  // of calls of one step
     std::vector<Open> open;
   };
   // A class among those of its group.
@@ -87,11 +91,12 @@ class RingCalls {
   [[nodiscard]] bool find_sizes(const Call& call, const Candidate& member, std::size_t steps,
                                 std::vector<RingEdge>& edges);
   [[nodiscard]] std::optional<std::uint32_t> join(const Seat& seat, std::uint64_t sequence);
+  [[nodiscard]] std::optional<std::uint32_t> open_in_network(const Group& group);
 
   PlayedJob& job_;
   GroupRoster& roster_;
   std::vector<std::uint32_t> first_equal_;  // by specification: programs may have equal ones of their own
-  std::vector<std::vector<Seat>> seats_;  // by class and dimension: each specification once
+  std::vector<std::vector<Seat>> seats_;    // by class and dimension: each specification once
   std::deque<Group> groups_;
   std::deque<std::vector<Bytes>> sizes_;  // of edges whose messages differ from those of all others
   std::size_t listed_ = 0;                // sizes in all of these
