@@ -154,6 +154,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .pass_segments_at_once = fast_forward,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
                         .figures = options.figures,
+                        .may_spare_cycles = options.may_spare_cycles,
                         .windows = options.windows});
   played.events = engine.events_run() - (links != nullptr ? links->events() : 0);
   played.counters = network->counters();
@@ -197,8 +198,8 @@ std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulati
 traces::Timeline recorded_timeline(const Scenario& scenario, const Simulation& simulation,
                                    const SimulateOptions& options, const RunRecord& record,
                                    const std::optional<LinkSampler>& links) {
-  traces::Timeline timeline = traces::timeline_of(record, simulation.plan().graph, simulation.folding().ranks,
-                                                  traced(simulation, options));
+  traces::Timeline timeline =
+      traces::timeline_of(record, simulation.plan().graph, simulation.folding().ranks, traced(simulation, options));
   timeline.title = scenario.name;
   if (links) timeline.links = links->curves();
   return timeline;
@@ -237,7 +238,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   PlayedPlan played =
       links ? play(scenario, simulation, options, nullptr, {}, &*links) : play_plan(scenario, simulation, options);
   RunResult& run = played.run;
-  Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
+  Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall), .spare_cycles = run.spare_cycles};
   if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);
   if (run.outcome != RunOutcome::kFinished) {
     if (outcome.stall.broken) outcome.stall.notes = tell_given_up(scenario, simulation, outcome.stall);
@@ -297,8 +298,23 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
 
 namespace {
 
-Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& options,
+// A way to simulate a training step.
+struct Way {
+  workload::Passes passes = workload::Passes::kAsSegments;
+  std::uint32_t spare_cycles = 0;  // left out besides
+};
+
+// After a run that could not prove its cycles. Empty: there is none.
+std::optional<Way> next_way(const Way& way, std::uint32_t spare_cycles, std::span<const workload::Passes> paths) {
+  if (spare_cycles > 0) return Way{.passes = way.passes, .spare_cycles = spare_cycles};
+  if (way.spare_cycles > 0) return Way{.passes = way.passes, .spare_cycles = 0};
+  const auto next = std::ranges::find(paths, way.passes) + 1;
+  return next == paths.end() ? std::nullopt : std::optional(Way{.passes = *next});
+}
+
+Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& given,
                                Checkpointing checkpointing, OuterStep outer_step = OuterStep::kLeftOut) {
+  SimulateOptions options = given;
   std::vector<workload::Passes> paths = passes_to_try(scenario, checkpointing);
   if (fold == FoldMode::kNoFold || !goes_fast_forward(scenario, options) || is_traced(options)) {
     paths = {workload::Passes::kAsSegments};
@@ -307,10 +323,12 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   KnownOverheads own_overheads;
   Simulation::Kept kept;
   Outcome outcome;
-  for (const workload::Passes passes : paths) {
+  options.may_spare_cycles = true;
+  for (std::optional<Way> way = Way{.passes = paths.front()}; way;) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
-    auto simulation = Simulation::assemble(scenario, plan_step(scenario, passes, checkpointing, outer_step),
-                                           std::move(network), fold, std::move(kept));
+    auto simulation =
+        Simulation::assemble(scenario, plan_step(scenario, way->passes, checkpointing, outer_step, way->spare_cycles),
+                             std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
       return tl::unexpected(std::move(costly));
@@ -323,6 +341,8 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
     }
     outcome = simulate(scenario, **simulation, options);
     if (outcome.end != RunOutcome::kUnproven) break;
+    if (outcome.spare_cycles > 0) options.may_spare_cycles = false;  // once
+    way = next_way(*way, outcome.spare_cycles, paths);
     kept = std::move(**simulation).take_kept();
     kept.folding = std::move(**simulation).take_folding();
     network = std::move(**simulation).take_network();

@@ -30,13 +30,14 @@ struct SimulateOptions {
   RunObserver* observer = nullptr;
   bool verify_fairness = false;  // check the certificate of every solve with an independent full solve
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
-  const ComputeModel* compute = nullptr;  // instead of the job's
-  KnownOverheads* overheads = nullptr;  // of this machine, shared with other steps on it; null: its own
+  const ComputeModel* compute = nullptr;      // instead of the job's
+  KnownOverheads* overheads = nullptr;        // of this machine, shared with other steps on it; null: its own
   const TimelineRequest* timeline = nullptr;  // null: none
   PathWish critical_path = PathWish::kNone;   // not of several jobs
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
   Checkpointing checkpointing = Checkpointing::kAsGiven;
-  RunFigures figures = RunFigures::kAll;  // of play_plan
+  RunFigures figures = RunFigures::kAll;       // of play_plan
+  bool may_spare_cycles = false;               // as in ExecutorOptions
   std::optional<Duration> with_exchange = {};  // of workers that train on their own: the step in which they meet
 };
 
@@ -51,10 +52,11 @@ struct PlayedPlan {
 
 struct Outcome {
   RunOutcome end = RunOutcome::kFinished;
-  std::optional<Report> report;  // when it finished
+  std::optional<Report> report;              // when it finished
   std::optional<traces::Timeline> timeline;  // the same, where one was asked for
-  StallReport stall;             // when it stalled
-  Diagnostics late;              // when it ends after the end of the clock: the key that causes it
+  StallReport stall;                         // when it stalled
+  Diagnostics late;                          // when it ends after the end of the clock: the key that causes it
+  std::uint32_t spare_cycles = 0;            // as in RunResult
 };
 
 [[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,

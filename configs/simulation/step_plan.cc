@@ -10,7 +10,7 @@
 namespace ringwright::configs {
 
 workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, Checkpointing checkpointing,
-                             OuterStep outer_step) {
+                             OuterStep outer_step, std::uint32_t spare_cycles) {
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   if (saves) passes = workload::Passes::kAsSegments;
   workload::StepPlan plan;
@@ -18,15 +18,15 @@ workload::StepPlan plan_step(const Scenario& scenario, workload::Passes passes, 
     plan.graph = scenario.job.trace->graph;
     plan.hardware_flops = scenario.job.trace->operations;
   } else if (scenario.job.recommendation) {
-    plan = workload::build_recommendation_step(scenario.job.recommendation->model,
-                                               scenario.job.recommendation->placement);
+    plan =
+        workload::build_recommendation_step(scenario.job.recommendation->model, scenario.job.recommendation->placement);
   } else if (scenario.job.layered) {
     plan = workload::build_layered_step(scenario.job.layered->model, scenario.job.layered->layout);
   } else {
     workload::TrainingOptions training = scenario.job.training;
     training.local_sgd.meets = training.local_sgd.on() && outer_step == OuterStep::kInEveryStep;
-    plan = workload::build_step(
-        {.shape = scenario.job.model, .training = training, .parallel = scenario.job.parallel}, passes);
+    plan = workload::build_step({.shape = scenario.job.model, .training = training, .parallel = scenario.job.parallel},
+                                passes, spare_cycles);
     workload::partition_step(plan, scenario.job.partition, scenario.cluster.host.gpus);
   }
   if (saves) {

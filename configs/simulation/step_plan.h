@@ -1,6 +1,8 @@
 // The training step of a scenario as a task graph: built from its model, or replayed from its traces.
 #pragma once
 
+#include <cstdint>
+
 #include "configs/scenario/scenario.h"
 #include "workload/step/step_builder.h"
 
@@ -13,10 +15,10 @@ enum class Checkpointing { kAsGiven, kLeftOut };
 enum class OuterStep { kLeftOut, kInEveryStep };
 
 // With as many iterations as the scenario simulates. Traces are the same for all `passes`; a step with a checkpoint
-// leaves no cycles out.
+// leaves no cycles out. `spare_cycles` are left out besides those of `passes`.
 [[nodiscard]] workload::StepPlan plan_step(const Scenario& scenario,
                                            workload::Passes passes = workload::Passes::kAsSegments,
                                            Checkpointing checkpointing = Checkpointing::kAsGiven,
-                                           OuterStep outer_step = OuterStep::kLeftOut);
+                                           OuterStep outer_step = OuterStep::kLeftOut, std::uint32_t spare_cycles = 0);
 
 }  // namespace ringwright::configs

@@ -21,10 +21,11 @@ struct Job {
   std::string parallel;
   std::string routing = "ecmp";
   std::string rest;  // further sections
+  std::string_view model = kTinyModel;
 };
 
 std::string text_of(const Job& job) {
-  return std::string(kTinyModel) + "training: {global_batch: 64" + job.training + "}\nparallel: {" + job.parallel +
+  return std::string(job.model) + "training: {global_batch: 64" + job.training + "}\nparallel: {" + job.parallel +
          "}\ncluster: {nodes: 8, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2, "
          "leaf: {ports: 4}, spine: {ports: 16}, routing: {policy: " +
          job.routing + "}}}\nsimulate: {network: flow, seed: 3}\n" + job.rest;
@@ -107,6 +108,20 @@ TEST(RingsAtOnce, AreExactWithTheRingsOfTheLibrary) {
   const std::string plan = "collectives: {tuner: nccl}\n";
   expect_exact({"", "dp: auto, zero: {stage: 3}", "static", plan});
   expect_exact({"", "tp: 2, pp: 4, dp: auto, zero: {stage: 1}", "ecmp", plan});
+}
+
+// All-to-alls of tokens within hosts and among those of a rail, which messages of pipelines disturb.
+TEST(RingsAtOnce, AreExactAmongExperts) {
+  constexpr std::string_view kExperts =
+      "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128, "
+      "num_experts: 16, moe_router_topk: 4, moe_ffn_hidden_size: 128}\n";
+  const std::string slow = "faults: [{node: 3, compute_scale: 0.9}]\n";
+  for (const char* routing : {"ecmp", "static"}) {
+    for (const char* layout : {"pp: 2, ep: 16, etp: 1, moe_token_dispatcher_type: flex", "pp: 2, ep: 8, etp: 1",
+                               "tp: 2, sequence_parallel: true, ep: 16, etp: 1"}) {
+      EXPECT_GT(expect_exact({"", std::string(layout) + ", dp: auto", routing, slow, kExperts}), 0.3) << layout;
+    }
+  }
 }
 
 TEST(RingsAtOnce, AreExactWithASlowHost) {

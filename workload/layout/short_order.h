@@ -29,8 +29,9 @@ struct ShortOrder {
 // for stages that drift apart a little in each cycle.
 enum class CyclesKept { kFew, kMany };
 
-// Empty if no cycle can be left out, or if stages have no cycles.
+// `spare`: cycles that are left out besides. Empty if no cycle can be left out, or if stages have no cycles.
 [[nodiscard]] std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOptions& parallel,
-                                                const TrainingOptions& training, CyclesKept cycles);
+                                                const TrainingOptions& training, CyclesKept cycles,
+                                                std::uint32_t spare = 0);
 
 }  // namespace ringwright::workload

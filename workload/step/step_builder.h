@@ -32,6 +32,8 @@ struct StepPlan {
 // programs of all stages repeat in equal cycles, most of those are left out of the graph (CyclesKept), but not of the
 // plan's totals.
 enum class Passes { kAsSegments, kWrittenOut, kFewCycles, kManyCycles };
-[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
+// `spare_cycles`: as in shorten().
+[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments,
+                                  std::uint32_t spare_cycles = 0);
 
 }  // namespace ringwright::workload

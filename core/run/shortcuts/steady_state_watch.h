@@ -49,7 +49,9 @@ class SteadyStateWatch {
   // kBegins: a period may begin now: store the totals of the run. kProved: it has ended, and repeats.
   enum class Verdict { kGoOn, kBegins, kProved };
   [[nodiscard]] Verdict observe(Moment moment);
-  // How often the period is left out.
+  // Cycles of the period that has repeated.
+  [[nodiscard]] std::uint32_t period() const { return period_; }
+  // How often it is left out.
   [[nodiscard]] std::uint32_t periods() const { return left_out_ / period_; }
   // Whether cycles of that step could be left out, for the class whose program ends now.
   [[nodiscard]] bool held(ClassId c, int iteration) const;

@@ -71,6 +71,8 @@ struct ExecutorOptions {
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
   RunFigures figures = RunFigures::kAll;
+  // End as kUnproven when so many fewer cycles would have been enough that another run of them takes less time.
+  bool may_spare_cycles = false;
   // Of several jobs, by job: the steps that count. Empty: as many as there are iterations, of each job while all run.
   std::vector<StepWindow> windows = {};
 };
@@ -91,6 +93,7 @@ struct RunResult {
   int skipped_iterations = 0;
   int iterations_in_time = 0;  // that ended before the clock's end; all of them when the run finished
   StallReport stall;  // when stalled, or given up
+  std::uint32_t spare_cycles = 0;  // kUnproven: so many more may be left out of the graph than are; 0: not known
 };
 
 [[nodiscard]] RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options = {});

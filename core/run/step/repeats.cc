@@ -5,10 +5,11 @@
 
 namespace ringwright {
 
-Repeats::Repeats(RunState& run, std::uint32_t cycles_left_out)
+Repeats::Repeats(RunState& run, std::uint32_t cycles_left_out, bool may_spare)
     : run_(run),
       cycles_(run.host, cycles_left_out),
-      left_out_(run.streams.classes(), run.communication.job().graph.dimensions.size()) {}
+      left_out_(run.streams.classes(), run.communication.job().graph.dimensions.size()),
+      may_spare_(may_spare) {}
 
 void Repeats::begin_iteration(ClassId c) {
   if (c.index() != 0 || !cycles_.on()) return;
@@ -23,6 +24,15 @@ void Repeats::end_iteration(ClassId c, int iteration) {
 void Repeats::give_up() {
   unproven_ = true;
   run_.engine.stop_after_instant();
+}
+
+// It is proved that cycles repeat. A run with fewer of them has the same proof, and takes as long as this one up to
+// here and after its last cycle.
+void Repeats::spare_cycles(std::uint32_t begun) {
+  const std::uint32_t spare = run_.cycles_to_come(cycles_.period());
+  if (spare <= 2 * begun) return;
+  spare_cycles_ = spare;
+  give_up();
 }
 
 void Repeats::look_for_cycle_at(std::uint32_t task) {
@@ -43,11 +53,13 @@ void Repeats::look_for_cycle() {
   const auto of_network = run_.network.state_digest();
   if (!of_network) return;
   const std::uint64_t digest = run_.cycle_digest(*of_network);
+  const std::uint32_t begun = std::ranges::max(places, {}, &SteadyStateWatch::Position::cycle).cycle + 1;
   switch (cycles_.observe({.at = run_.engine.now(), .digest = digest, .places = std::move(places)})) {
     case SteadyStateWatch::Verdict::kGoOn: return;
     case SteadyStateWatch::Verdict::kBegins: cycle_begin_ = snapshot(0, digest); return;
     case SteadyStateWatch::Verdict::kProved:
       left_out_.add(*cycle_begin_, snapshot(0, digest), cycles_.periods());
+      if (may_spare_) spare_cycles(begun);
       return;
   }
 }

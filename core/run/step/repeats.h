@@ -15,7 +15,8 @@ namespace ringwright {
 class Repeats {
  public:
   // `cycles_left_out`: of every program's loop.
-  Repeats(RunState& run, std::uint32_t cycles_left_out);
+  // `may_spare`: as in ExecutorOptions.
+  Repeats(RunState& run, std::uint32_t cycles_left_out, bool may_spare);
 
   // --- cycles ---
   [[nodiscard]] bool leaves_out_cycles() const { return cycles_.on(); }
@@ -28,6 +29,8 @@ class Repeats {
   void end_iteration(ClassId c, int iteration);
   // Whether they were.
   [[nodiscard]] bool unproven() const { return unproven_; }
+  // As in RunResult.
+  [[nodiscard]] std::uint32_t spare_cycles() const { return spare_cycles_; }
   // That left-out cycles have taken so far.
   [[nodiscard]] Duration left_out_time() const { return left_out_.time(); }
   // Discards how the class spent its time (warm-up).
@@ -45,6 +48,7 @@ class Repeats {
   void look_for_cycle_at(std::uint32_t task);
   void look_for_cycle();
   void give_up();
+  void spare_cycles(std::uint32_t begun);
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
 
   RunState& run_;
@@ -53,7 +57,9 @@ class Repeats {
   std::uint32_t next_cycle_ = 0;  // of class 0: the task that begins it
   std::optional<StepSnapshot> cycle_begin_;
   LeftOutCycles left_out_;
+  bool may_spare_ = false;
   bool unproven_ = false;  // cycles were left out that may not be
+  std::uint32_t spare_cycles_ = 0;
 };
 
 }  // namespace ringwright

@@ -1,5 +1,8 @@
 #include "core/run/step/run_state.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "core/base/random.h"
 
 namespace ringwright {
@@ -70,6 +73,18 @@ bool RunState::is_past_loops() const {
     if (progress.iteration > iteration || (progress.iteration == iteration && at_end)) return true;
   }
   return false;
+}
+
+std::uint32_t RunState::cycles_to_come(std::uint32_t period) const {
+  constexpr std::uint32_t kLast = 2;
+  std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+  for (std::size_t i = 0; i < streams.classes(); ++i) {
+    const Loop& loop = streams.program_of(ClassId(i)).loop;
+    const std::uint32_t farthest = std::max(streams.of(ClassId(i)).farthest, loop.first);
+    const std::uint32_t begun = std::min((farthest - loop.first) / loop.size + 1 + kLast, loop.cycles);
+    least = std::min(least, loop.cycles - begun);
+  }
+  return least / period * period;
 }
 
 std::vector<SteadyStateWatch::Position> RunState::find_places() {

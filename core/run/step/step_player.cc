@@ -16,7 +16,7 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
     : inputs_(inputs),
       options_(options),
       run_(inputs, options, *this, *this),
-      repeats_(run_, inputs.graph.cycles_left_out),
+      repeats_(run_, inputs.graph.cycles_left_out, options.may_spare_cycles),
       progress_(inputs.classes.count(), inputs.graph.iterations),
       spans_(inputs.classes.count(), options.recorded),
       waits_(options.record_waits && inputs.graph.jobs.empty()
@@ -292,7 +292,7 @@ RunResult StepPlayer::run() {
   if (end == RunEnd::kIdle && run_.segments && run_.segments->awaits_members()) {
     return {.outcome = RunOutcome::kDisturbed};
   }
-  if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven};
+  if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven, .spare_cycles = repeats_.spare_cycles()};
   if (end == RunEnd::kIdle && !all_ended() && !too_many_steps_) {
     result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;
     result.stall = report_stall({.job = run_.communication.job(),
