@@ -298,18 +298,19 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
 
 namespace {
 
-// A way to simulate a training step.
-struct Way {
+// How much of a training step is simulated.
+struct Attempt {
   workload::Passes passes = workload::Passes::kAsSegments;
   std::uint32_t spare_cycles = 0;  // left out besides
 };
 
 // After a run that could not prove its cycles. Empty: there is none.
-std::optional<Way> next_way(const Way& way, std::uint32_t spare_cycles, std::span<const workload::Passes> paths) {
-  if (spare_cycles > 0) return Way{.passes = way.passes, .spare_cycles = spare_cycles};
-  if (way.spare_cycles > 0) return Way{.passes = way.passes, .spare_cycles = 0};
-  const auto next = std::ranges::find(paths, way.passes) + 1;
-  return next == paths.end() ? std::nullopt : std::optional(Way{.passes = *next});
+std::optional<Attempt> next_attempt(const Attempt& attempt, std::uint32_t spare_cycles,
+                                    std::span<const workload::Passes> paths) {
+  if (spare_cycles > 0) return Attempt{.passes = attempt.passes, .spare_cycles = spare_cycles};
+  if (attempt.spare_cycles > 0) return Attempt{.passes = attempt.passes, .spare_cycles = 0};
+  const auto next = std::ranges::find(paths, attempt.passes) + 1;
+  return next == paths.end() ? std::nullopt : std::optional(Attempt{.passes = *next});
 }
 
 Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& given,
@@ -324,11 +325,11 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   Simulation::Kept kept;
   Outcome outcome;
   options.may_spare_cycles = true;
-  for (std::optional<Way> way = Way{.passes = paths.front()}; way;) {
+  for (std::optional<Attempt> attempt = Attempt{.passes = paths.front()}; attempt;) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
-    auto simulation =
-        Simulation::assemble(scenario, plan_step(scenario, way->passes, checkpointing, outer_step, way->spare_cycles),
-                             std::move(network), fold, std::move(kept));
+    workload::StepPlan plan =
+        plan_step(scenario, attempt->passes, checkpointing, outer_step, attempt->spare_cycles);
+    auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
       return tl::unexpected(std::move(costly));
@@ -342,7 +343,7 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
     outcome = simulate(scenario, **simulation, options);
     if (outcome.end != RunOutcome::kUnproven) break;
     if (outcome.spare_cycles > 0) options.may_spare_cycles = false;  // once
-    way = next_way(*way, outcome.spare_cycles, paths);
+    attempt = next_attempt(*attempt, outcome.spare_cycles, paths);
     kept = std::move(**simulation).take_kept();
     kept.folding = std::move(**simulation).take_folding();
     network = std::move(**simulation).take_network();
