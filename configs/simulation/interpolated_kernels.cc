@@ -60,9 +60,8 @@ int kind_in(const CollectivePlan& plan, int host) {
 
 std::vector<int> kinds_of(const std::vector<int>& hosts, const CollectivePlan& plan) {
   std::vector<int> kinds;
-  for (const int host : hosts) {
-    if (!plan.kind_of_host.empty()) kinds.push_back(kind_in(plan, host));
-  }
+  if (plan.kind_of_host.empty()) return kinds;
+  for (const int host : hosts) kinds.push_back(kind_in(plan, host));
   return kinds;
 }
 

@@ -198,7 +198,7 @@ void AstraAwareNetwork::enter_ring(const MessageRingMember& member) {
   if (!ring.is_complete()) return;
   ring.compute();
   for (std::uint32_t position = 0; position < ring.size(); ++position) {
-    // The last message to the one that entered last may be under way already.
+    // The last message to the one that entered last may be in flight already.
     const Tick when = std::max(ring.decided(position), traffic_.now());
     ring_event(when, RingEvent::kStarts, SwitchRings::claim(member.ring, position));
   }

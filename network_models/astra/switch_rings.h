@@ -1,4 +1,4 @@
-// The rings under way whose messages are computed at once (switch_ring.h), and the links to members that they claim.
+// The open rings whose messages are computed at once (switch_ring.h), and the links to members that they claim.
 //
 // A link to a member belongs to one ring from its opening until the member has received its last message.
 #pragma once

@@ -1,7 +1,7 @@
 // What is known of exchanges that were opened before: the paths of their messages, and how they end if no other flow
 // uses their links.
 //
-// Exchanges of equal paths, sizes and shapes (of all hosts that are built alike) take the same time from the same
+// Exchanges of equal paths, sizes and shapes (on all equal hosts) take the same time from the same
 // starts of their members, to the picosecond: they share their outcomes.
 #pragma once
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -35,6 +36,17 @@ inline double expect_same_passes(const std::string& text) {
   const Played at_once = play(scenario, FoldMode::kFold, SegmentPlay::kAtOnce);
   expect_equal(at_once, by_task, text);
   return static_cast<double>(by_task.events) / static_cast<double>(at_once.events);
+}
+
+// The report with all shortcuts against the one without any.
+inline void expect_same_report(const std::string& text, std::vector<std::string> overrides) {
+  const std::string fast = result_of(text, overrides);
+  overrides.emplace_back("simulate.fast_forward=false");
+  const std::string whole = result_of(text, overrides);
+  for (const char* part : {"metrics", "breakdown", "links", "collectives", "pipeline"}) {
+    EXPECT_FALSE(json_part(whole, part).empty()) << part;
+    EXPECT_EQ(json_part(fast, part), json_part(whole, part)) << part;
+  }
 }
 
 }  // namespace ringwright::configs

@@ -7,6 +7,7 @@
 #include "core/base/check.h"
 #include "core/run/astra/graph_phases.h"
 #include "core/run/astra/group_calls.h"
+#include "core/run/astra/message_ring_calls.h"
 #include "core/run/astra/node_messages.h"
 #include "core/run/astra/rank_nodes.h"
 
@@ -19,40 +20,19 @@ constexpr NetworkEvents kNetworkEvents{.arrival = static_cast<std::uint32_t>(Job
 constexpr std::size_t kBusiestLinks = 8;
 constexpr std::size_t kMostStuck = 64;
 
-// The collectives of a job: calls of groups, their rings or chunks, and those that are given as graphs.
+// The collectives of a job: calls of groups, their chunks, and those that are given as graphs.
 struct JobCollectives {
-  struct Parts {
-    const NodeJob& job;
-    const JobRules& rules;
-    const MessageNetworks& networks;
-    TickQueue& queue;
-    RankEvents& events;
-    CallListener& listener;
-    MessageNetwork& network;
-    NodeMessages& messages;
-  };
-  explicit JobCollectives(const Parts& parts)
-      : rings(parts.job, parts.rules, parts.network, parts.events),
-        calls({.job = parts.job,
-               .rules = parts.rules,
-               .networks = parts.networks,
-               .queue = parts.queue,
-               .events = parts.events,
-               .rings = rings,
-               .listener = parts.listener}),
-        graphs(parts.job.graph_sets, parts.messages, parts.queue, parts.events),
-        streams(parts.rules.streams, parts.job.ranks(),
-                {.queue = parts.queue,
-                 .events = parts.events,
-                 .network = parts.network,
-                 .listener = calls,
-                 .graphs = &graphs}) {
+  JobCollectives(const GroupCalls::Parts& parts, MessageNetwork& network, NodeMessages& messages)
+      : calls(parts),
+        graphs(parts.job.graph_sets, messages, parts.queue, parts.events),
+        streams(
+            parts.rules.streams, parts.job.ranks(),
+            {.queue = parts.queue, .events = parts.events, .network = network, .listener = calls, .graphs = &graphs}) {
     calls.use(streams);
   }
   JobCollectives(const JobCollectives&) = delete;  // they refer to each other
   JobCollectives& operator=(const JobCollectives&) = delete;
 
-  MessageRingCalls rings;
   GroupCalls calls;
   GraphPhases graphs;
   ChunkStreams streams;
@@ -66,14 +46,15 @@ class JobRun final : CallListener {
         events_(queue_, job.ranks()),
         network_(networks.make(queue_, kNetworkEvents, {})),
         messages_(*network_, rules.streams.rendezvous),
+        rings_(job, rules_, *network_, events_),
         collectives_({.job = job,
                       .rules = rules_,
                       .networks = networks,
                       .queue = queue_,
                       .events = events_,
-                      .listener = *this,
-                      .network = *network_,
-                      .messages = messages_}),
+                      .rings = rings_,
+                      .listener = *this},
+                     *network_, messages_),
         memory_(rules.memory) {
     outcome_.ranks.resize(job.ranks());
     ranks_.reserve(job.ranks());
@@ -137,7 +118,7 @@ class JobRun final : CallListener {
       case JobEvent::kNetwork: network_->on_event(event.index); break;
       case JobEvent::kLateMessage: collectives_.streams.on_late_message(event.index); break;
       case JobEvent::kRing:
-        if (const auto member = network_->on_ring_event(event.index)) collectives_.rings.on_received(*member);
+        if (const auto member = network_->on_ring_event(event.index)) rings_.on_received(*member);
         break;
     }
   }
@@ -254,6 +235,7 @@ class JobRun final : CallListener {
   RankEvents events_;
   std::unique_ptr<MessageNetwork> network_;
   NodeMessages messages_;
+  MessageRingCalls rings_;
   JobCollectives collectives_;
   RemoteMemory memory_;
   std::vector<RankNodes> ranks_;
