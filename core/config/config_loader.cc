@@ -11,6 +11,7 @@
 #include "core/base/text.h"
 #include "core/config/config_merge.h"
 #include "core/config/input_file.h"
+#include "core/config/parsed_files.h"
 #include "core/config/scalar.h"
 #include "core/config/yaml_reader.h"
 
@@ -172,7 +173,8 @@ ConfigSource& ConfigLoader::add_source(std::string name, SourceKind kind, std::s
 }
 
 std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::string_view text, const Chain& chain) {
-  auto root = read_yaml(text, source, problems_);
+  auto root = source.path.empty() ? read_yaml(text, source, problems_)
+                                  : ParsedFiles::shared().read(text, source, problems_);
   if (!root) return std::nullopt;
   take_file_defaults(*root, source);
   return with_base(std::move(*root), source, chain);

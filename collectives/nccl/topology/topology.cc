@@ -148,7 +148,7 @@ void NcclTopology::find_routes_by_peers() {
   const NcclPath direct = c2c_paths_ ? NcclPath::kPxn : NcclPath::kPxb;
   for (int index = 0; index < nets(); ++index) {
     for (int gpu = 0; gpu < gpus(); ++gpu) {
-      const int peer = gpu_of_net(index);
+      const int peer = find_gpu_of(index);
       if (peer < 0 || peer == gpu) continue;
       const Route& own = route(gpu, net(index));
       const Route& theirs = route(peer, net(index));
@@ -210,28 +210,32 @@ std::vector<int> NcclTopology::nearest(int from, int first, int count) const {
   return found;
 }
 
-int NcclTopology::net_of(int gpu, int channel) const {
+std::vector<int> NcclTopology::nets_of(int gpu) const {
   const std::vector<int> ports = nearest(gpu, net(0), nets());
-  if (ports.empty()) return -1;
+  if (ports.empty()) return {};
   const int sharing = static_cast<int>(nearest(net(ports.front()), 0, gpus()).size());
   const int count = static_cast<int>(ports.size());
-  int index = members_[at(gpu)];
-  if (std::has_single_bit(static_cast<unsigned>(count))) index = mirrored(index, count);
-  index += channel % ((count + sharing - 1) / std::max(1, sharing));
-  return ports[at(index % count)];
+  int first = members_[at(gpu)];
+  if (std::has_single_bit(static_cast<unsigned>(count))) first = mirrored(first, count);
+  const int own = (count + sharing - 1) / std::max(1, sharing);
+  std::vector<int> found;
+  for (int channel = 0; channel < nets(); ++channel) found.push_back(ports[at((first + channel % own) % count)]);
+  return found;
 }
 
-int NcclTopology::gpu_of_net(int index) const {
-  const std::vector<int> candidates = nearest(net(index), 0, gpus());
+int NcclTopology::find_gpu_of(int index) const {
+  std::vector<std::pair<int, std::vector<int>>> candidates;
+  for (const int gpu : nearest(net(index), 0, gpus())) candidates.emplace_back(gpu, nets_of(gpu));
   for (int channel = 0; channel < nets(); ++channel) {
-    for (const int gpu : candidates) {
-      if (net_of(gpu, channel) == index) return gpu;
+    for (const auto& [gpu, ports] : candidates) {
+      if (!ports.empty() && ports[at(channel)] == index) return gpu;
     }
   }
   return -1;
 }
 
 void NcclTopology::list_nets() {
+  for (int index = 0; index < nets(); ++index) gpu_of_net_.push_back(find_gpu_of(index));
   near_.resize(at((gpus() + 1) * kPathKinds));
   for (int asking = -1; asking < gpus(); ++asking) {
     std::vector<int> list;
@@ -241,7 +245,7 @@ void NcclTopology::list_nets() {
     const int first = std::max(asking, 0);
     const int last = asking < 0 ? gpus() : asking + 1;
     for (int gpu = first; gpu < last; ++gpu) {
-      for (int channel = 0; channel < nets(); ++channel) append(net_of(gpu, channel));
+      for (const int port : nets_of(gpu)) append(port);
     }
     for (int path = 0; path < kPathKinds; ++path) {
       for (int gpu = first; gpu < last; ++gpu) {

@@ -58,9 +58,10 @@ class NcclTopology {
   [[nodiscard]] int fastest() const;
   [[nodiscard]] int total() const;
 
-  // The port next to a GPU that NCCL assigns to it for a channel, and the GPU next to a port; -1: none.
-  [[nodiscard]] int net_of(int gpu, int channel) const;
-  [[nodiscard]] int gpu_of_net(int net) const;
+  // The ports next to a GPU that NCCL assigns to its channels, as many as there are ports, and the GPU next to a port.
+  // Empty, and -1: none.
+  [[nodiscard]] std::vector<int> nets_of(int gpu) const;
+  [[nodiscard]] int gpu_of_net(int net) const { return gpu_of_net_[static_cast<std::size_t>(net)]; }
   // Ports to try for a GPU (-1: for any), nearest first, without those beyond `worst` unless none is nearer.
   [[nodiscard]] const std::vector<int>& nets_near(int gpu, NcclPath worst) const;
 
@@ -72,6 +73,7 @@ class NcclTopology {
   void keep_from_nets();
   void find_c2c_routes();
   void find_routes_by_peers();
+  [[nodiscard]] int find_gpu_of(int net) const;
   [[nodiscard]] int cpu_of(int gpu) const;
   [[nodiscard]] std::vector<int> nearest(int from, int first, int count) const;
   void list_nets();
@@ -81,6 +83,7 @@ class NcclTopology {
   bool c2c_paths_;
   NcclDevices devices_;
   std::vector<Route> routes_;           // from * devices + to
+  std::vector<int> gpu_of_net_;
   std::vector<std::vector<int>> near_;  // by (gpu + 1) and worst path
 };
 
