@@ -34,12 +34,11 @@ TEST(PassesWithExchanges, AreExactAndFewerEvents) {
   expect_exact({.parallel = "tp: 8"});
 }
 
-// Hosts issue receives ahead, wait for messages of the pipeline only, and may be late with what a pass sends. A receive
-// that its host issues late is simulated.
+// Hosts wait for messages of the pipeline only, and may be late with what a pass sends. What it receives, kernels await.
 TEST(PassesWithExchanges, BehindHostsThatAreLate) {
   for (const char* parallel :
        {"tp: 8, pp: 2", "tp: 8, pp: 4, overlap_p2p_comm: true", "tp: 4, pp: 4, schedule: zb-h1"}) {
-    expect_exact({.parallel = parallel, .rest = "compute: {model: calibrated}\n"});
+    EXPECT_GT(expect_exact({.parallel = parallel, .rest = "compute: {model: calibrated}\n"}), 2.0);
     for (const char* issue : {"300us", "30us", "3us"}) {
       expect_exact({.parallel = parallel,
                     .simulate = "network: flow, seed: 3, steps: 3, warmup: 1",

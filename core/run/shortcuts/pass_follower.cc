@@ -122,15 +122,16 @@ void PassFollower::begin_task(const Segment& segment, std::uint32_t number, Memb
   const bool computes = task.kind == TaskKind::kCompute;
   const bool receives = task.kind == TaskKind::kReceive;
   member.call = computes || receives ? nullptr : &call_of(task, member.start.rank_class);
-  if (receives) begin = next_arrival(task, member);
   member.issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
+  if (receives) {  // by kernels, whether or not the host has got there
+    member.begin = std::max(begin, next_arrival(task, member));
+    return;
+  }
   const Duration latest = computes ? begin + compute_time(task, member.rank) : begin;  // issue time to begin now
   SegmentTimeline& timeline = *member.timeline;
   timeline.host_lead = std::max(timeline.host_lead, member.issued - latest);
   const Duration late = member.start.host_behind + member.issued - latest;
   timeline.late = timeline.late || late > Duration(0);
-  // A host issues receives ahead of what it waits for, so that when it does is not known here.
-  if (receives && late > Duration(0)) timeline.keeps_apart = false;
   member.begin = begin + std::max(late, Duration(0));
 }
 

@@ -82,6 +82,7 @@ void StepPlayer::try_start(ClassId c, std::uint32_t task, std::uint32_t after) {
 void StepPlayer::start(ClassId c, std::uint32_t task) {
   const TaskKind kind = run_.streams.task(c, task).kind;
   if (kind == TaskKind::kSegment) return start_segment(c, task);
+  if (awaited_by_kernels(c, task)) return begin_task(c, task);
   Duration late = run_.host.counts() ? run_.host.issued(c, task) - run_.engine.now() : Duration();
   if (kind == TaskKind::kCompute) late -= compute_time(c, task);
   if (late <= Duration(0)) return begin_task(c, task);
@@ -89,6 +90,12 @@ void StepPlayer::start(ClassId c, std::uint32_t task) {
   const bool recorded = spans_.records(c) || waits_ != nullptr;
   if (kind == TaskKind::kReceive && !run_.contention && !recorded) return start_communication(c, task, late);
   start_late(c, task, late);
+}
+
+// What its sender stores into this rank's memory, kernels wait for, and the host issues those.
+bool StepPlayer::awaited_by_kernels(ClassId c, std::uint32_t task) const {
+  const Task& entry = run_.streams.task(c, task);
+  return entry.kind == TaskKind::kReceive && inputs_.graph.messages[entry.detail].moved_by == MovedBy::kSender;
 }
 
 void StepPlayer::start_late(ClassId c, std::uint32_t task, Duration late) {

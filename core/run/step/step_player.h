@@ -39,6 +39,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   // `after`: the task that has ended just now; kNoTask: the iteration begins.
   void try_start(ClassId c, std::uint32_t task, std::uint32_t after);
   void start(ClassId c, std::uint32_t task);
+  [[nodiscard]] bool awaited_by_kernels(ClassId c, std::uint32_t task) const;
   void start_late(ClassId c, std::uint32_t task, Duration late);
   void begin_task(ClassId c, std::uint32_t task);
   void note_end_of_call(ClassId c, std::uint32_t task);
