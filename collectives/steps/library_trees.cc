@@ -4,8 +4,6 @@
 // The pipeline is that of double_tree.cc: a member at depth d of trees of depth D sends chunk c up in step c + D - d,
 // down in step c + D + d: C chunks take C - 1 + 2 D steps. Heads are those of the plan's orders, so that a host's trees
 // use as many NICs as the library's.
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -38,17 +36,20 @@ struct LibraryTreeShape {
   [[nodiscard]] int pieces() const { return trees * kinds * chunks; }
 };
 
-// One tree of one kind of channel.
-struct LibraryTreeChannel {
-  int tree = 0;
+// A member in one tree of one kind of channel.
+struct LibraryTreeNode {
   int kind = 0;
+  int host = 0;
+  int place = 0;  // in the host's chain
+  TreeNode over;  // of the host
+  int first = 0;  // piece of the tree and kind
+  [[nodiscard]] int depth() const { return over.depth + place; }
 };
 
-// A member's position in a queue.
-struct LibraryTreeNode {
-  int parent = -1;
-  std::vector<int> children;
-  int depth = 0;
+// A peer of a member in one of its trees.
+struct LibraryTreePeer {
+  int member = 0;
+  bool is_parent = false;
 };
 
 class LibraryTrees final : public CollectiveAlgorithm {
@@ -73,7 +74,7 @@ class LibraryTrees final : public CollectiveAlgorithm {
     const LibraryTreeShape shape(call, plan_);
     const Cut cut(call.bytes, shape.pieces());
     fill_step(
-        member, neighbours(call, shape, member), [&](int of) { return messages_of(call, shape, of, index); },
+        member, senders_to(call, shape, member, index), [&](int of) { return messages_of(call, shape, of, index); },
         [&](int piece) { return cut.size(piece); }, out);
   }
 
@@ -89,60 +90,84 @@ class LibraryTrees final : public CollectiveAlgorithm {
   }
 
  private:
-  [[nodiscard]] LibraryTreeNode node_of(const CollectiveCall& call, const LibraryTreeShape& shape,
-                                        const LibraryTreeChannel& channel, int member) const {
+  // Calls `visit(node)` for the member's node in each tree of each kind of channel.
+  template <class Visit>
+  void for_each_node(const CollectiveCall& call, const LibraryTreeShape& shape, int member, const Visit& visit) const {
     const HostChains chains(*call.layout, plan_, shape.kinds);
     const int host = host_of(call, member);
-    const int place = chains.place_of(channel.kind, member);
-    const TreeNode over = tree_node({.hosts = shape.hosts, .tree = channel.tree, .host = host});
-    LibraryTreeNode node{.parent = -1, .children = {}, .depth = over.depth + place};
-    if (place + 1 < host_size(call, host)) {
-      node.children.push_back(chains.member_at(channel.kind, {.host = host, .place = place + 1}));
+    for (int tree = 0; tree < shape.trees; ++tree) {
+      const TreeNode over = tree_node({.hosts = shape.hosts, .tree = tree, .host = host});
+      for (int kind = 0; kind < shape.kinds; ++kind) {
+        visit(LibraryTreeNode{.kind = kind,
+                              .host = host,
+                              .place = chains.place_of(kind, member),
+                              .over = over,
+                              .first = (tree * shape.kinds + kind) * shape.chunks});
+      }
     }
-    if (place > 0) {
-      node.parent = chains.member_at(channel.kind, {.host = host, .place = place - 1});
-      return node;
+  }
+
+  // The parent and the children of a node: in the host's chain, or heads of other hosts' chains.
+  template <class Visit>
+  void for_each_peer(const CollectiveCall& call, const LibraryTreeShape& shape, const LibraryTreeNode& node,
+                     const Visit& visit) const {
+    const HostChains chains(*call.layout, plan_, shape.kinds);
+    const auto at_place = [&](int host, int place) {
+      return chains.member_at(node.kind, {.host = host, .place = place});
+    };
+    if (node.place > 0) {
+      visit(LibraryTreePeer{.member = at_place(node.host, node.place - 1), .is_parent = true});
+    } else if (node.over.parent >= 0) {
+      visit(LibraryTreePeer{.member = at_place(node.over.parent, 0), .is_parent = true});
     }
-    if (over.parent >= 0) node.parent = chains.member_at(channel.kind, {.host = over.parent, .place = 0});
-    for (const int below : over.children) {
-      if (below >= 0) node.children.push_back(chains.member_at(channel.kind, {.host = below, .place = 0}));
+    if (node.place + 1 < host_size(call, node.host)) {
+      visit(LibraryTreePeer{.member = at_place(node.host, node.place + 1)});
     }
-    return node;
+    if (node.place > 0) return;
+    for (const int below : node.over.children) {
+      if (below >= 0) visit(LibraryTreePeer{.member = at_place(below, 0)});
+    }
+  }
+
+  // The chunk that a node at this depth sends up, or down, in a step; -1: none.
+  [[nodiscard]] static int chunk_sent(const LibraryTreeShape& shape, int depth, bool up, int index) {
+    const int chunk = up ? index - (shape.depth - depth) : index - shape.depth - depth;
+    return chunk >= 0 && chunk < shape.chunks ? chunk : -1;
   }
 
   [[nodiscard]] std::vector<PieceMessage> messages_of(const CollectiveCall& call, const LibraryTreeShape& shape,
                                                       int member, int index) const {
     std::vector<PieceMessage> messages;
-    const auto send = [&](int peer, bool reduce, int kind, int piece) {
-      const MessageNics nics = nics_between(*call.layout, plan_, kind, member, peer);
-      add_to_messages(messages, {.peer = peer, .reduce = reduce, .pieces = {piece}, .nics = nics});
-    };
-    for (int tree = 0; tree < shape.trees; ++tree) {
-      for (int kind = 0; kind < shape.kinds; ++kind) {
-        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .kind = kind}, member);
-        const int first = (tree * shape.kinds + kind) * shape.chunks;
-        const int up = index - (shape.depth - node.depth);
-        const int down = index - shape.depth - node.depth;
-        if (up >= 0 && up < shape.chunks && node.parent >= 0) send(node.parent, true, kind, first + up);
-        for (const int child : node.children) {
-          if (down >= 0 && down < shape.chunks) send(child, false, kind, first + down);
-        }
-      }
-    }
+    for_each_node(call, shape, member, [&](const LibraryTreeNode& node) {
+      const int up = chunk_sent(shape, node.depth(), true, index);
+      const int down = chunk_sent(shape, node.depth(), false, index);
+      if (up < 0 && down < 0) return;
+      for_each_peer(call, shape, node, [&](const LibraryTreePeer& peer) {
+        const int chunk = peer.is_parent ? up : down;
+        if (chunk < 0) return;
+        const MessageNics nics = nics_between(*call.layout, plan_, node.kind, member, peer.member);
+        add_to_messages(messages, {.peer = peer.member,
+                                   .reduce = peer.is_parent,
+                                   .pieces = {node.first + chunk},
+                                   .nics = nics});
+      });
+    });
     return messages;
   }
 
-  [[nodiscard]] std::vector<int> neighbours(const CollectiveCall& call, const LibraryTreeShape& shape,
-                                            int member) const {
-    std::vector<int> peers;
-    for (int tree = 0; tree < shape.trees; ++tree) {
-      for (int kind = 0; kind < shape.kinds; ++kind) {
-        const LibraryTreeNode node = node_of(call, shape, {.tree = tree, .kind = kind}, member);
-        add_peer(peers, node.parent);
-        for (const int child : node.children) add_peer(peers, child);
-      }
-    }
-    return peers;
+  // Those that send to the member in the step.
+  [[nodiscard]] std::vector<int> senders_to(const CollectiveCall& call, const LibraryTreeShape& shape, int member,
+                                            int index) const {
+    std::vector<int> senders;
+    for_each_node(call, shape, member, [&](const LibraryTreeNode& node) {
+      const bool from_parent = chunk_sent(shape, node.depth() - 1, false, index) >= 0;
+      const bool from_children = chunk_sent(shape, node.depth() + 1, true, index) >= 0;
+      if (!from_parent && !from_children) return;
+      for_each_peer(call, shape, node, [&](const LibraryTreePeer& peer) {
+        if (peer.is_parent ? from_parent : from_children) add_peer(senders, peer.member);
+      });
+    });
+    return senders;
   }
 
   CollectivePlan plan_;

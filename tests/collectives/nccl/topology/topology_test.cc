@@ -84,7 +84,7 @@ TEST(NcclTopology, GpusWithoutALaneConnectThroughOneBetween) {
 TEST(NcclTopology, PortsAreDistributedAmongTheGpusNextToThem) {
   const NcclTopology host = topology(dgx_a100(), 8);
   for (int gpu = 0; gpu < 8; ++gpu) {
-    EXPECT_EQ(host.net_of(gpu, 0), gpu);
+    EXPECT_EQ(host.nets_of(gpu).front(), gpu);
     EXPECT_EQ(host.gpu_of_net(gpu), gpu);
   }
 }
