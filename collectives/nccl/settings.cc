@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -44,21 +46,55 @@ std::vector<std::string> shipped_versions(const NcclFiles& files) {
   return versions;
 }
 
+// Tables that this process has read without a finding: hundreds of values, which every scenario needs. By the shipped
+// file and its text; thread-safe.
+class KnownTables {
+ public:
+  struct Entry {
+    NcclTables tables;
+    std::string sha256;
+  };
+  [[nodiscard]] std::optional<Entry> find(const InputFile& file) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = by_file_.find({file.path, file.text});
+    return known == by_file_.end() ? std::nullopt : std::optional(known->second);
+  }
+  void add(const InputFile& file, const Entry& entry) {
+    const std::scoped_lock lock(mutex_);
+    by_file_.emplace(std::pair(file.path, file.text), entry);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Entry> by_file_;
+};
+
+NcclTables read_tables(ConfigMap& comm, const InputFile& file, const std::string& name, Diagnostics& foreign) {
+  static KnownTables known;
+  if (const auto entry = known.find(file)) {
+    comm.note_content("nccl_tables", name, entry->sha256);
+    return entry->tables;
+  }
+  auto document = ConfigDocument::load(file.path);
+  if (!document) {
+    for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
+    return {};
+  }
+  KnownTables::Entry entry{.tables = read_nccl_tables(document->root()), .sha256 = document->content_sha256()};
+  comm.note_content("nccl_tables", name, entry.sha256);
+  document->check_all_read();
+  const std::vector<Diagnostic>& problems = document->log().diagnostics().all();
+  for (const Diagnostic& problem : problems) foreign.add(problem);
+  if (problems.empty()) known.add(file, entry);
+  return entry.tables;
+}
+
 NcclTables load_tables(ConfigMap& comm, const NcclFiles& files, const std::string& name, Diagnostics& foreign) {
   for (const std::string& share : files.share_folders) {
     const std::string path = (fs::path(share) / kFolder / (name + ".yaml")).string();
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
-    auto document = ConfigDocument::load(path);
-    if (!document) {
-      for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
-      return {};
-    }
-    comm.note_content("nccl_tables", name + ".yaml", document->content_sha256());
-    NcclTables tables = read_nccl_tables(document->root());
-    document->check_all_read();
-    for (const Diagnostic& problem : document->log().diagnostics().all()) foreign.add(problem);
-    return tables;
+    return read_tables(comm, read_input_file(path), name + ".yaml", foreign);
   }
   foreign.add({.code = "E180", .place = {}, .message = fmt::format("no table of '{}' among the shared files", name)});
   return {};

@@ -34,7 +34,7 @@ std::optional<ConfigNode> ParsedFiles::read(std::string_view text, ConfigSource&
   std::optional<ConfigNode> root = read_yaml(text, source, problems);
   if (!root || problems.all().size() > findings) return root;
   const std::scoped_lock lock(mutex_);
-  if (bytes_ + text.size() > kMostBytes) {
+  if (bytes_ + text.size() > most_bytes_) {
     json_.clear();
     yaml_.clear();
     bytes_ = 0;

@@ -18,7 +18,10 @@ namespace ringwright {
 // reports it at its own place.
 class ParsedFiles {
  public:
-  static constexpr std::size_t kMostBytes = 16U << 20U;  // of texts; when more are read, all are forgotten
+  static constexpr std::size_t kMostBytes = 16U << 20U;
+
+  // Of texts; when more are read, all are forgotten.
+  explicit ParsedFiles(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
 
   // One for the process.
   [[nodiscard]] static ParsedFiles& shared();
@@ -33,6 +36,7 @@ class ParsedFiles {
   };
   using ByText = std::map<std::string, Parsed, std::less<>>;
 
+  std::size_t most_bytes_;
   std::mutex mutex_;
   ByText json_;  // null means something else in JSON (yaml_reader.h)
   ByText yaml_;
