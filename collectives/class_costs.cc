@@ -31,11 +31,16 @@ std::string file_of(const std::string& name, const std::vector<std::string>& fol
   return "";
 }
 
-void add_class(ConfigMap& comm, const std::string& name, const std::vector<std::string>& folders, ChannelCosts& costs,
+struct ClassFiles {
+  std::vector<std::string> folders;
+  ParsedFiles* parsed = nullptr;
+};
+
+void add_class(ConfigMap& comm, const std::string& name, const ClassFiles& files, ChannelCosts& costs,
                Diagnostics& foreign) {
-  const std::string path = file_of(name, folders);
+  const std::string path = file_of(name, files.folders);
   if (path.empty()) return;
-  auto document = ConfigDocument::load(path);
+  auto document = ConfigDocument::load(path, {.parsed = files.parsed});
   if (!document) {
     for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
     return;
@@ -122,9 +127,10 @@ ChannelCosts class_costs(ConfigMap& comm, const CostClass& of, const NcclKnobs& 
                "write measured, planning, or a folder that holds files such as hopper.yaml");
   }
   if (which != kPlanning && !comm.documenting()) {
-    add_class(comm, of.kernels, folders, costs, foreign);
-    add_class(comm, of.transport, folders, costs, foreign);
-    add_class(comm, of.kernels + "-" + of.transport, folders, costs, foreign);
+    const ClassFiles of_classes{.folders = folders, .parsed = files.parsed};
+    for (const std::string& name : {of.kernels, of.transport, of.kernels + "-" + of.transport}) {
+      add_class(comm, name, of_classes, costs, foreign);
+    }
   }
   if (sets_up_channels_separately(of.version)) add_old_channels(costs);
   set_provider(knobs, costs);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -46,46 +44,23 @@ std::vector<std::string> shipped_versions(const NcclFiles& files) {
   return versions;
 }
 
-// Tables that this process has read without a finding: hundreds of values, which every scenario needs. By the shipped
-// file and its text; thread-safe.
-class KnownTables {
- public:
-  struct Entry {
-    NcclTables tables;
-    std::string sha256;
-  };
-  [[nodiscard]] std::optional<Entry> find(const InputFile& file) {
-    const std::scoped_lock lock(mutex_);
-    const auto known = by_file_.find({file.path, file.text});
-    return known == by_file_.end() ? std::nullopt : std::optional(known->second);
+NcclTables read_tables(ConfigMap& comm, const InputFile& file, const NcclFiles& files, Diagnostics& foreign) {
+  const std::string name = fs::path(file.path).filename().string();
+  if (const auto known = files.tables != nullptr ? files.tables->find(file) : std::nullopt) {
+    comm.note_content("nccl_tables", name, known->sha256);
+    return known->tables;
   }
-  void add(const InputFile& file, const Entry& entry) {
-    const std::scoped_lock lock(mutex_);
-    by_file_.emplace(std::pair(file.path, file.text), entry);
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, Entry> by_file_;
-};
-
-NcclTables read_tables(ConfigMap& comm, const InputFile& file, const std::string& name, Diagnostics& foreign) {
-  static KnownTables known;
-  if (const auto entry = known.find(file)) {
-    comm.note_content("nccl_tables", name, entry->sha256);
-    return entry->tables;
-  }
-  auto document = ConfigDocument::load(file.path);
+  auto document = ConfigDocument::load(file.path, {.parsed = files.parsed});
   if (!document) {
     for (const Diagnostic& problem : document.error().all()) foreign.add(problem);
     return {};
   }
-  KnownTables::Entry entry{.tables = read_nccl_tables(document->root()), .sha256 = document->content_sha256()};
+  const KnownTables::Entry entry{.tables = read_nccl_tables(document->root()), .sha256 = document->content_sha256()};
   comm.note_content("nccl_tables", name, entry.sha256);
   document->check_all_read();
   const std::vector<Diagnostic>& problems = document->log().diagnostics().all();
   for (const Diagnostic& problem : problems) foreign.add(problem);
-  if (problems.empty()) known.add(file, entry);
+  if (problems.empty() && files.tables != nullptr) files.tables->add(file, entry);
   return entry.tables;
 }
 
@@ -94,7 +69,7 @@ NcclTables load_tables(ConfigMap& comm, const NcclFiles& files, const std::strin
     const std::string path = (fs::path(share) / kFolder / (name + ".yaml")).string();
     std::error_code error;
     if (!fs::is_regular_file(path, error)) continue;
-    return read_tables(comm, read_input_file(path), name + ".yaml", foreign);
+    return read_tables(comm, read_input_file(path), files, foreign);
   }
   foreign.add({.code = "E180", .place = {}, .message = fmt::format("no table of '{}' among the shared files", name)});
   return {};

@@ -7,13 +7,17 @@
 #include "collectives/libraries/profile.h"
 #include "collectives/nccl/cost/selector.h"
 #include "core/base/diagnostic.h"
+#include "collectives/nccl/tables/known_tables.h"
 #include "core/config/config_map.h"
+#include "core/config/parsed_files.h"
 
 namespace ringwright::collectives {
 
-// Location of the tables: below nccl/.
+// Location of the tables: below nccl/; and what was read before, if that is kept.
 struct NcclFiles {
   std::vector<std::string> share_folders;
+  ParsedFiles* parsed = nullptr;
+  KnownTables* tables = nullptr;
 };
 
 // `library`: of the same map (read_library). The host is left for others to fill. Mistakes in the files that `comm`

@@ -8,6 +8,7 @@
 #include "configs/scenario/foreign_names.h"
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/key_effects.h"
+#include "configs/scenario/known_files.h"
 #include "configs/scenario/scenario.h"
 #include "configs/scenario/scenario_reader.h"
 #include "core/base/shared_folder.h"
@@ -29,7 +30,8 @@ LoadOptions load_options(const ScenarioOptions& options) {
                                {.path = "cluster.groups[].node.gpu.kernels", .folder = "kernels"},
                                {.path = "cost", .folder = "prices"}},
                    .share_folders = options.share_folders,
-                   .imports = network_models::node_imports()};
+                   .imports = network_models::node_imports(),
+                   .parsed = options.known != nullptr ? &options.known->parsed : nullptr};
   if (load.share_folders.empty()) load.share_folders = {shared_folder("configs")};
   return load;
 }
@@ -39,8 +41,11 @@ namespace {
 // How much of a file is required.
 enum class Extent { kJob, kMachine, kSharedMachine };
 
-collectives::NcclFiles nccl_files(const LoadOptions& load) {
-  collectives::NcclFiles files{.share_folders = load.share_folders};
+collectives::NcclFiles nccl_files(const ScenarioOptions& options) {
+  const LoadOptions load = load_options(options);
+  collectives::NcclFiles files{.share_folders = load.share_folders,
+                               .parsed = load.parsed,
+                               .tables = options.known != nullptr ? &options.known->tables : nullptr};
   files.share_folders.push_back(shared_folder("configs"));  // folders of users need not have NCCL's tables
   return files;
 }
@@ -84,7 +89,7 @@ Result<Scenario> without_errors(Scenario scenario) {
 
 // Its mistakes are in its document's log.
 Result<Scenario> read_all(const Load& load, const std::string& path, const ScenarioOptions& options, Extent extent) {
-  const collectives::NcclFiles files = nccl_files(load_options(options));
+  const collectives::NcclFiles files = nccl_files(options);
   Imports imports;
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
@@ -132,7 +137,7 @@ Result<Scenario> load_scenario_text(const std::string& name, std::string_view te
 
 Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& changes, const ScenarioOptions& options) {
   Diagnostics foreign;
-  Scenario scenario = read_scenario(base.document.changed(changes), nccl_files(load_options(options)), foreign);
+  Scenario scenario = read_scenario(base.document.changed(changes), nccl_files(options), foreign);
   scenario.document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) scenario.document.log().add(diagnostic);
   list_keys_without_effect(scenario, RunOf::kStep);

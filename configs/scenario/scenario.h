@@ -133,11 +133,14 @@ struct JobShare {
   std::string described;  // "jobs[0].gpus = 64"
 };
 
+struct KnownFiles;
+
 struct ScenarioOptions {
   std::vector<std::string> overrides;      // "parallel.tp=4"
   std::vector<std::string> share_folders;  // presets; empty: the shipped ones
   // Null: the job has the whole cluster.
   const JobShare* share = nullptr;
+  KnownFiles* known = nullptr;  // what was read from files before, if it is kept (known_files.h)
 };
 
 // All mistakes of the file at once. Warnings stay in the scenario's document log.

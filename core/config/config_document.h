@@ -52,12 +52,15 @@ struct ImportRule {
   Result<ImportedText> (*read)(const InputFile& file) = nullptr;
 };
 
+class ParsedFiles;
+
 struct LoadOptions {
   std::vector<std::string> overrides = {};  // "parallel.tp=4", in the order given
   std::vector<PresetRule> presets = {};
   std::vector<std::string> share_folders = {};  // searched in order
   std::vector<ImportedValue> imported = {};
   std::vector<ImportRule> imports = {};
+  ParsedFiles* parsed = nullptr;  // trees of files that were read before, if they are kept
 };
 
 // How a copy of a document differs from it.

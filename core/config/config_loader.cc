@@ -173,8 +173,8 @@ ConfigSource& ConfigLoader::add_source(std::string name, SourceKind kind, std::s
 }
 
 std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::string_view text, const Chain& chain) {
-  auto root = source.path.empty() ? read_yaml(text, source, problems_)
-                                  : ParsedFiles::shared().read(text, source, problems_);
+  auto root = options_.parsed == nullptr || source.path.empty() ? read_yaml(text, source, problems_)
+                                                               : options_.parsed->read(text, source, problems_);
   if (!root) return std::nullopt;
   take_file_defaults(*root, source);
   return with_base(std::move(*root), source, chain);

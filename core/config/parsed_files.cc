@@ -13,11 +13,6 @@ void set_source(ConfigNode& node, const ConfigSource& source) {
 
 }  // namespace
 
-ParsedFiles& ParsedFiles::shared() {
-  static ParsedFiles files;
-  return files;
-}
-
 std::optional<ConfigNode> ParsedFiles::read(std::string_view text, ConfigSource& source, Diagnostics& problems) {
   ByText& known = source.name.ends_with(".json") ? json_ : yaml_;
   {

@@ -1,5 +1,5 @@
-// Trees of files that this process has read before: a validation or a search reads the same presets and tables for
-// every scenario, and YAML's grammar takes milliseconds.
+// Trees of files that were read before: a validation or a search reads the same presets and tables for every scenario,
+// and YAML's grammar takes milliseconds.
 #pragma once
 
 #include <map>
@@ -22,9 +22,6 @@ class ParsedFiles {
 
   // Of texts; when more are read, all are forgotten.
   explicit ParsedFiles(std::size_t most_bytes = kMostBytes) : most_bytes_(most_bytes) {}
-
-  // One for the process.
-  [[nodiscard]] static ParsedFiles& shared();
 
   // Like read_yaml().
   [[nodiscard]] std::optional<ConfigNode> read(std::string_view text, ConfigSource& source, Diagnostics& problems);

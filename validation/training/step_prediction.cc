@@ -65,7 +65,8 @@ configs::KnownOverheads& MachineOverheads::of(const configs::Scenario& scenario)
 
 StepPrediction predict_step(const StepScenario& step, MachineOverheads& machines) {
   StepPrediction result;
-  const auto scenario = configs::load_scenario_text(step.name, step.yaml, {.overrides = step.overrides});
+  const auto scenario = configs::load_scenario_text(step.name, step.yaml,
+                                                    {.overrides = step.overrides, .known = &machines.files()});
   if (!scenario) {
     result.reason = first_error(scenario.error());
     return result;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/scenario/known_files.h"
 #include "configs/simulation/known_overheads.h"
 #include "validation/left_out/left_out_steps.h"
 
@@ -33,13 +34,16 @@ struct StepPrediction {
   [[nodiscard]] bool usable() const { return reason.empty() && fits; }
 };
 
-// What a machine's collectives cost beyond their messages, found once for all rows on it. Rows are on one machine if
-// everything is equal that does not belong to the model, its training and its layout.
+// What a machine's collectives cost beyond their messages, found once for all rows on it, and the files that describe
+// machines and libraries, read once. Rows are on one machine if everything is equal that does not belong to the model,
+// its training and its layout.
 class MachineOverheads {
  public:
   [[nodiscard]] configs::KnownOverheads& of(const configs::Scenario& scenario);
+  [[nodiscard]] configs::KnownFiles& files() { return files_; }
 
  private:
+  configs::KnownFiles files_;
   std::mutex mutex_;
   std::map<std::string, std::unique_ptr<configs::KnownOverheads>> known_;
 };
