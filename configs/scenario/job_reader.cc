@@ -113,7 +113,8 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
 
 }  // namespace
 
-Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share) {
+Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share,
+             workload::KnownLayouts* known) {
   const workload::World world = world_of(root, cluster, share);
   const workload::LayeredLayout replicas{.ranks = world.ranks, .host_ranks = world.host_ranks};
   if (root.has("layer_table")) return read_layered_job(root, cluster, replicas);
@@ -147,7 +148,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   StagePlanFile plan = open_stage_plan(parallel, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
-                 .world = world, .listed = schedule.get(), .plan = plan.root()});
+                 .world = world, .listed = schedule.get(), .plan = plan.root(), .known = known});
   close_stage_plan(plan, parallel, foreign);
   // Already refused; the rest must not lay out as many ranks.
   if (!workload::can_be_laid_out(job.parallel, job.training))
@@ -159,7 +160,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   job.compute = read_compute(root, cluster);
   ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
   job.memory = workload::read_memory_assumptions(memory);
-  balance_work(parallel, cluster, job);
+  balance_work(parallel, cluster, job, known);
   return job;
 }
 

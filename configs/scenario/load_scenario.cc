@@ -144,10 +144,10 @@ Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& cha
   return without_errors(std::move(scenario));
 }
 
-Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes) {
+Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known) {
   Diagnostics foreign;
   ConfigDocument document = base.document.changed(changes);
-  Job job = read_job(document.root(), base.cluster, foreign);
+  Job job = read_job(document.root(), base.cluster, foreign, nullptr, known);
   SimulateSettings simulate = read_simulate_of(document.root(), job);
   document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);

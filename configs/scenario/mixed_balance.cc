@@ -105,7 +105,7 @@ bool computes(const workload::GpuSpec& gpu, const workload::TrainingOptions& tra
 
 }  // namespace
 
-void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job) {
+void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job, workload::KnownLayouts* known) {
   if (!job.parallel.meshes.empty()) return;  // every stage is listed
   const auto can = [&](const HostGroup& group) { return computes(group.gpu, job.training); };
   if (!parallel.documenting() && !(computes(cluster.gpu, job.training) && std::ranges::all_of(cluster.groups, can))) {
@@ -114,7 +114,7 @@ void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job) {
   const workload::StepInputs inputs{.shape = job.model, .training = job.training, .parallel = job.parallel};
   const bool shares = job.parallel.microbatch_split == workload::MicrobatchSplit::kBalanced;
   if (!cluster.mixed()) {
-    workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel);
+    workload::balance_stages(parallel, job.model, job.training, *job.compute, job.parallel, known);
     workload::balance_memory(parallel, inputs, job.memory, {.compute = *job.compute, .capacity = cluster.gpu.memory},
                              job.parallel);
   }

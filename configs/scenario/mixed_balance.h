@@ -9,6 +9,6 @@ namespace ringwright::configs {
 
 // Fills what `parallel.stage_layers: balanced` and `microbatch_split: balanced` leave open, by the GPUs on which ranks
 // are; on a cluster of one kind of GPUs, what those keys do there.
-void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job);
+void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job, workload::KnownLayouts* known = nullptr);
 
 }  // namespace ringwright::configs

@@ -169,13 +169,15 @@ inline constexpr std::string_view kWorld = "world";
                                                 const ScenarioOptions& options = {});
 
 // Only the job with other values, which is most of the difference between configurations of one machine, and its values
-// in `simulate`. Fast: a search needs thousands. `base` must outlive it.
+// in `simulate`. Fast: a search needs thousands. `base` must outlive it. `known`: findings of earlier jobs of this base,
+// for the next ones; null: none.
 struct ChangedJob {
   ConfigDocument document;
   Job job;
   SimulateSettings simulate;
 };
-[[nodiscard]] Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes);
+[[nodiscard]] Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes,
+                                             workload::KnownLayouts* known = nullptr);
 
 // The names that `list` and `run` know.
 [[nodiscard]] LoadOptions load_options(const ScenarioOptions& options);

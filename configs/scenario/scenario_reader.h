@@ -7,14 +7,15 @@
 #include "configs/scenario/scenario.h"
 #include "core/base/diagnostic.h"
 #include "core/config/config_document.h"
+#include "workload/layout/known_layouts.h"
 
 namespace ringwright::configs {
 
 // Mistakes go into the document's log; those in other files that the scenario names go into `foreign`.
 [[nodiscard]] Cluster read_cluster(ConfigMap root);
-// `share`: as in ScenarioOptions.
+// `share`: as in ScenarioOptions. `known`: of jobs that were read before, for the next one; null: none.
 [[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign,
-                           const JobShare* share = nullptr);
+                           const JobShare* share = nullptr, workload::KnownLayouts* known = nullptr);
 [[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
 // What of a file with a list of jobs is read: `share`, one of them; `machine_only`, everything else.
 struct JobReading {

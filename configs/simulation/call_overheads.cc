@@ -258,17 +258,23 @@ Duration CallOverheads::known_kernel_time(const CollectiveCall& call, const Know
 }
 
 // A formula uses the wires of the job's own groups, so that its overhead is not that of all groups with such kernels.
+Duration CallOverheads::beyond_formula(const CollectiveCall& call) const {
+  const auto [entry, is_new] = asked_.try_emplace({call.layout, call.dimension, call.kind, call.bytes, call.root});
+  if (!is_new || inputs_.channels.chooser.choose(call).algorithm == nullptr) return entry->second;
+  CollectiveCall played = call;
+  played.layout = &layout_to_play(*call.layout);
+  const Duration kernels = known_kernel_time(played, key_of(played));
+  return entry->second = std::max(Duration(), kernels - inputs_.formula->time(call));
+}
+
 Duration CallOverheads::of(const CollectiveCall& call) const {
+  if (inputs_.formula != nullptr) return beyond_formula(call);
   if (inputs_.channels.chooser.choose(call).algorithm == nullptr) return {};
   CollectiveCall played = call;
   played.layout = &layout_to_play(*call.layout);
-  const GroupLayout* const layout = inputs_.formula != nullptr ? call.layout : played.layout;
-  const auto [entry, is_new] = asked_.try_emplace({layout, call.dimension, call.kind, call.bytes, call.root});
+  const auto [entry, is_new] = asked_.try_emplace({played.layout, call.dimension, call.kind, call.bytes, call.root});
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
-  if (inputs_.formula != nullptr) {
-    return entry->second = std::max(Duration(), known_kernel_time(played, key) - inputs_.formula->time(call));
-  }
   if (const auto known = inputs_.known.find(key)) return entry->second = *known;
   entry->second = std::max(Duration(), kernel_time(played, key) - alone(played, nullptr));
   inputs_.known.add(key, entry->second);

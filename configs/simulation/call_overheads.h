@@ -61,6 +61,7 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration alone(const CollectiveCall& call, const ChannelChooser* kernels,
                                std::vector<std::size_t> hosts = {}) const;
   [[nodiscard]] Duration kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
+  [[nodiscard]] Duration beyond_formula(const CollectiveCall& call) const;
   [[nodiscard]] Duration known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;

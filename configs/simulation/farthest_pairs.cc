@@ -45,17 +45,18 @@ FarthestPairs::Ends FarthestPairs::like(const Machine& machine, const Ends& ends
   const std::size_t per_host = machine.per_host;
   const std::size_t last = std::max(ends.from.index(), ends.to.index());
   if (last >= machine.gpus || ends.from.index() / per_host == ends.to.index() / per_host) return ends;
-  const std::uint64_t pair = std::uint64_t{ends.from.value} << 32U | ends.to.value;
   const std::scoped_lock lock(mutex_);
-  const auto [known, is_new] = known_.try_emplace(pair, ends);
-  if (!is_new) return known->second;
+  if (known_.empty()) known_.resize(machine.gpus);
+  std::vector<Known>& of_sender = known_[ends.from.index()];
+  const auto known = std::ranges::find(of_sender, ends.to, &Known::to);
+  if (known != of_sender.end()) return known->like;
   const Gpus gpus{ends.from.index() % per_host, ends.to.index() % per_host};
   const auto [longest, first] = longest_.try_emplace(gpus);
   if (first) longest->second = longest_of(machine, gpus);
   const Path own = path_of(machine.router, ends);
   const auto like = std::ranges::find_if(longest->second, is_as_wide(own.width));
-  if (like != longest->second.end() && like->latency >= own.latency) known->second = like->ends;
-  return known->second;
+  const bool stands = like != longest->second.end() && like->latency >= own.latency;
+  return of_sender.emplace_back(Known{.to = ends.to, .like = stands ? like->ends : ends}).like;
 }
 
 namespace {

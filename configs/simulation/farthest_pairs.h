@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,7 +46,12 @@ class FarthestPairs {
 
   std::mutex mutex_;
   std::map<Gpus, std::vector<Path>> longest_;  // by width
-  std::unordered_map<std::uint64_t, Ends> known_;
+  struct Known {
+    RankId to;
+    Ends like;
+  };
+  // By sender: its few receivers. Ranks ask in order, so that entries are found in order in memory.
+  std::vector<std::vector<Known>> known_;
 };
 
 // Another router with whole paths replaced by those; all must outlive it.

@@ -84,7 +84,7 @@ class Evaluator {
 
   // Only the prediction, of a layout that was evaluated before; nothing when it cannot be simulated here.
   [[nodiscard]] std::optional<configs::Prediction> replay(const Layout& layout) {
-    auto job = changed_job(base_, space_.changes(layout));
+    auto job = changed_job(base_, space_.changes(layout), &known_);
     CHECK(job.has_value(), "a layout that is legal with one model is legal with another");
     Configuration ignored;
     take(std::move(*job), ignored);
@@ -117,7 +117,7 @@ class Evaluator {
 
   [[nodiscard]] Trial evaluate(std::size_t index, const Layout& layout) {
     Trial trial{.verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = layout}};
-    auto job = changed_job(base_, space_.changes(trial.configuration.layout));
+    auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_);
     if (!job) {
       trial.refusal = refusal_of(job.error());
       return trial;
@@ -163,6 +163,7 @@ class Evaluator {
   Bytes capacity_;
   configs::Scenario mine_;
   configs::Planner planner_;
+  workload::KnownLayouts known_;
 };
 
 struct Counted {

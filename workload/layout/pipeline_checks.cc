@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "workload/builtin.h"
+#include "workload/layout/known_layouts.h"
 #include "workload/layout/pipeline_order.h"
 #include "workload/layout/stage_chunks.h"
 #include "workload/pipeline/schedule_check.h"
@@ -189,6 +190,29 @@ void check_versions(ConfigMap& parallel, const ParallelContext& context, const P
   }
 }
 
+bool splits_passes(const PipelineOrder& order) {
+  return std::ranges::any_of(order.front(), [](const Slot& slot) { return !is_whole(slot.pass); });
+}
+
+std::string find_problem(const ParallelContext& context, const ParallelOptions& options) {
+  const auto microbatches = static_cast<int>(options.microbatches(context.training));
+  return check_order(pipeline_order(options, context.training), options.pipeline(), microbatches).problem;
+}
+
+// Of a generated order; empty: valid.
+std::string problem_of_order(const ParallelContext& context, const ParallelOptions& options) {
+  if (context.known == nullptr) return find_problem(context, options);
+  const auto [entry, is_new] =
+      context.known->problem_of_order.try_emplace({.schedule = options.schedule,
+                                                   .stages = options.pp,
+                                                   .chunks = options.virtual_stages,
+                                                   .microbatches = options.microbatches(context.training),
+                                                   .group = options.microbatch_group,
+                                                   .joined = options.experts.overlap_exchange});
+  if (is_new) entry->second = find_problem(context, options);
+  return entry->second;
+}
+
 }  // namespace
 
 void check_microbatches(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
@@ -218,9 +242,7 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
                     options.schedule));
   }
   if (!options.flushes()) return check_versions(parallel, context, options);
-  const PipelineOrder order = pipeline_order(options, context.training);
-  const bool splits = std::ranges::any_of(order.front(), [](const Slot& slot) { return !is_whole(slot.pass); });
-  if (splits && options.sharding.parameters) {
+  if (options.sharding.parameters && splits_passes(pipeline_order(options, context.training))) {
     return refuse(
         fmt::format("'{}' splits backward passes, which parameters that are gathered for each pass (zero.stage "
                     "3) do not allow here",
@@ -230,12 +252,12 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
   if (schedule.chunks != ChunkSupport::kMany || options.virtual_stages == 1) return;
   const std::int64_t group = options.microbatch_group > 0 ? options.microbatch_group : options.pp;
   if (microbatches % group == 0 && group >= options.pp) return;
-  const ScheduleVerdict verdict = check_order(order, options.pipeline(), static_cast<int>(microbatches));
-  if (verdict.problem.empty()) return;
+  const std::string problem = problem_of_order(context, options);
+  if (problem.empty()) return;
   std::int64_t whole = options.pp;  // the last group must not be smaller than the pipeline
   while (microbatches % whole > 0 && microbatches % whole < options.pp) ++whole;
   refuse(fmt::format("'{}' with {} microbatches in groups of {} cannot run on pp = {} stages; {}", options.schedule,
-                     microbatches, group, options.pp, verdict.problem),
+                     microbatches, group, options.pp, problem),
          fmt::format("set {}: {}; ", parallel.path_of("microbatch_group_size_per_vp_stage"), whole));
 }
 

@@ -5,13 +5,14 @@
 
 namespace ringwright::workload {
 
-RankLayout::RankLayout(const ParallelOptions& options)
+RankLayout::RankLayout(const ParallelOptions& options, ListedRanks listed)
     : sizes_{.tp = options.tp, .cp = options.cp, .dp = options.dp, .pp = options.pp},
       expert_sizes_{.etp = options.experts.etp, .ep = options.experts.ep, .edp = options.expert_replicas()},
       inner_(options.experts.inner()),
       ulysses_(options.ulysses),
       per_worker_(options.dp / options.workers) {
   for (const int size : {options.tp, options.cp, options.dp, options.pp}) count_ *= static_cast<std::size_t>(size);
+  if (listed == ListedRanks::kNone) count_ = 0;
 }
 
 RankCoordinates RankLayout::coordinates(RankId rank) const {

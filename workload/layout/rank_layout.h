@@ -31,9 +31,12 @@ struct ExpertCoordinates {
   friend bool operator==(const ExpertCoordinates&, const ExpertCoordinates&) = default;
 };
 
+// kNone: dimensions have names and no groups, where only their number matters.
+enum class ListedRanks { kAll, kNone };
+
 class RankLayout {
  public:
-  explicit RankLayout(const ParallelOptions& options);
+  explicit RankLayout(const ParallelOptions& options, ListedRanks listed = ListedRanks::kAll);
 
   [[nodiscard]] std::size_t rank_count() const { return count_; }
   [[nodiscard]] RankCoordinates coordinates(RankId rank) const;

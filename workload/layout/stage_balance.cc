@@ -138,10 +138,21 @@ LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel&
   return passes;
 }
 
+namespace {
+
+std::vector<std::int64_t> balanced(const LayerCosts& costs, int parts, KnownLayouts* known) {
+  if (known == nullptr) return balance_layers(costs, parts);
+  const auto [entry, is_new] = known->balanced.try_emplace({costs.layers, costs.first, costs.last, parts});
+  if (is_new) entry->second = balance_layers(costs, parts);
+  return entry->second;
+}
+
+}  // namespace
+
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
-                    const ComputeModel& compute, ParallelOptions& options) {
+                    const ComputeModel& compute, ParallelOptions& options, KnownLayouts* known) {
   if (options.stage_layers != StageLayers::kBalanced) return;
-  options.layers_per_part = balance_layers(layer_costs(shape, training, options, compute), options.parts());
+  options.layers_per_part = balanced(layer_costs(shape, training, options, compute), options.parts(), known);
   parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
                   "stage_layers: balanced, by the modelled time of layers, embedding and logits");
 }

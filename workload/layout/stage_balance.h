@@ -4,6 +4,7 @@
 #include "core/config/config_map.h"
 #include "core/ports/compute_model.h"
 #include "workload/kernels/layer_kernels.h"
+#include "workload/layout/known_layouts.h"
 #include "workload/options/layer_layout.h"
 #include "workload/options/training_options.h"
 
@@ -24,8 +25,9 @@ struct LayerPasses {
 };
 [[nodiscard]] LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute);
 
-// With stage_layers: balanced, fills options.layers_per_part and reports the split; else does nothing.
+// With stage_layers: balanced, fills options.layers_per_part and reports the split; else does nothing. `known`:
+// splits that were found before; null: none.
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
-                    const ComputeModel& compute, ParallelOptions& options);
+                    const ComputeModel& compute, ParallelOptions& options, KnownLayouts* known = nullptr);
 
 }  // namespace ringwright::workload

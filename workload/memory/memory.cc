@@ -214,9 +214,9 @@ void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& pa
   add(memory, "weight gradient buffers", of_elements(elements, bytes_per_element(inputs.training.precision)));
 }
 
-void add_assumed(StageMemory& memory, const MemoryWalk& walk, const StepStreams& streams,
+void add_assumed(StageMemory& memory, const MemoryWalk& walk, std::size_t dimensions,
                  const MemoryAssumptions& assumed) {
-  const auto communicators = static_cast<std::int64_t>(streams.dimensions.size()) + assumed.more_communicators;
+  const auto communicators = static_cast<std::int64_t>(dimensions) + assumed.more_communicators;
   add(memory, "fragmentation", scale(walk.peak.total(), assumed.fragmentation) + walk.reserved, Evidence::kAssumed);
   add(memory, "CUDA context", assumed.cuda_context, Evidence::kAssumed);
   add(memory, "communicators", assumed.communicator * communicators, Evidence::kAssumed);
@@ -286,7 +286,7 @@ Bytes StageMemory::of(std::string_view name) const {
 namespace {
 
 StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vector<Slot>& slots,
-                            const StepStreams& streams, const MemoryAssumptions& assumptions) {
+                            std::size_t dimensions, const MemoryAssumptions& assumptions) {
   const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
   const MemoryWalk walk = walk_memory(inputs, parts, slots);
   StageMemory memory{.stage = stage, .items = {}};
@@ -304,7 +304,7 @@ StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vect
   }
   add_weight_gradients(memory, parts, inputs);
   add_user_buffers(memory, inputs);
-  add_assumed(memory, walk, streams, assumptions);
+  add_assumed(memory, walk, dimensions, assumptions);
   return memory;
 }
 
@@ -312,7 +312,7 @@ StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vect
 
 std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions) {
   const ParallelOptions& parallel = inputs.parallel;
-  const StepStreams streams = make_streams(inputs.shape, parallel);
+  const std::size_t dimensions = count_dimensions(inputs.shape, parallel);
   std::vector<StageMemory> ledger;
   const PipelineOrder order = pipeline_order(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
@@ -320,7 +320,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
     const TrainingOptions training = training_of_stage(inputs.training, parallel, stage);
     const ParallelOptions own = parallel_of_stage(parallel, stage);
     const StepInputs of_stage{.shape = inputs.shape, .training = training, .parallel = own};
-    ledger.push_back(memory_of_stage(of_stage, stage, slots, streams, assumptions));
+    ledger.push_back(memory_of_stage(of_stage, stage, slots, dimensions, assumptions));
   }
   return ledger;
 }

@@ -240,6 +240,7 @@ struct World {
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu);
 // Derives dp, and checks the layout against the model, the batch and the cluster. Mistakes are recorded in the maps;
 // the result must then be discarded.
+struct KnownLayouts;
 struct ParallelContext {
   const ModelShape& shape;
   const TrainingOptions& training;
@@ -248,6 +249,7 @@ struct ParallelContext {
   const World& world;
   const ListedSchedule* listed = nullptr;  // the content of parallel.schedule_file
   ConfigMap* plan = nullptr;               // the content of parallel.plan_file
+  KnownLayouts* known = nullptr;           // of layouts that were read before
 };
 [[nodiscard]] ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext& context);
 

@@ -144,9 +144,9 @@ StepStreams streams_of_mesh(StepStreams streams, const ParallelOptions& own) {
   return streams;
 }
 
-StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel) {
-  if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel);
-  const RankLayout layout(parallel);
+namespace {
+
+StepStreams streams_of(const RankLayout& layout, const ModelShape& shape, const ParallelOptions& parallel) {
   StepStreams streams;
   if (parallel.tp > 1) streams.tensor = add_dimension(streams, layout.tensor_dimension());
   if (streams.tensor && has_tiles(parallel)) streams.tensor_tiles = second_stream(streams, *streams.tensor);
@@ -173,6 +173,18 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   if (parallel.workers > 1) streams.workers = add_dimension(streams, layout.worker_dimension());
   if (parallel.offload.any()) streams.host = add_host(streams, layout.rank_count());
   return streams;
+}
+
+}  // namespace
+
+StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel) {
+  if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel);
+  return streams_of(RankLayout(parallel), shape, parallel);
+}
+
+std::size_t count_dimensions(const ModelShape& shape, const ParallelOptions& parallel) {
+  if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel).dimensions.size();
+  return streams_of(RankLayout(parallel, ListedRanks::kNone), shape, parallel).dimensions.size();
 }
 
 }  // namespace ringwright::workload

@@ -34,6 +34,8 @@ struct StepStreams {
 
 // With meshes, dimensions are those of all stages, and streams those that some stage uses.
 [[nodiscard]] StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel);
+// The number of its dimensions; cheap, since no groups are made.
+[[nodiscard]] std::size_t count_dimensions(const ModelShape& shape, const ParallelOptions& parallel);
 // Without those of groups that the ranks of a stage are alone in; `own`: its layout.
 [[nodiscard]] StepStreams streams_of_mesh(StepStreams streams, const ParallelOptions& own);
 

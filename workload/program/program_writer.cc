@@ -221,6 +221,11 @@ TaskIndex ProgramWriter::position() {
   return static_cast<TaskIndex>(program_.tasks.size());
 }
 
+void ProgramWriter::expect(std::size_t tasks) {
+  program_.tasks.reserve(tasks);
+  program_.dependencies.reserve(2 * tasks);
+}
+
 Program ProgramWriter::finish(int stream_count) {
   flush();
   program_.stream_count = stream_count;

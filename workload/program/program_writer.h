@@ -69,6 +69,8 @@ class ProgramWriter {
 
   // The number of tasks, after pending kernels are written.
   [[nodiscard]] TaskIndex position();
+  // For as many tasks, most of them with one or two dependencies; more are possible.
+  void expect(std::size_t tasks);
   [[nodiscard]] Program finish(int stream_count);
 
  private:

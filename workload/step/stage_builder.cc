@@ -38,7 +38,9 @@ StageBuilder::StageBuilder(const StepInputs& inputs, const StepStreams& streams,
 
 Program StageBuilder::build(GraphTables& tables) {
   ProgramWriter writer(tables, fmt::format("stage {}", stage_.number));
+  writer.expect(3 * stage_.slots.size());  // a message, the pass, a message
   begin(writer);
+  first_tasks_.reserve(stage_.slots.size());
   for (std::size_t first = 0; first < stage_.slots.size();) {
     std::size_t last = first;
     while (stage_.slots[last].joined && last + 1 < stage_.slots.size()) ++last;
