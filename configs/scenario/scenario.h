@@ -169,8 +169,8 @@ inline constexpr std::string_view kWorld = "world";
                                                 const ScenarioOptions& options = {});
 
 // Only the job with other values, which is most of the difference between configurations of one machine, and its values
-// in `simulate`. Fast: a search needs thousands. `base` must outlive it. `known`: findings of earlier jobs of this base,
-// for the next ones; null: none.
+// in `simulate`. Fast: a search needs thousands. `base` must outlive it. `known`: findings of earlier jobs of this
+// base, for the next ones; null: none.
 struct ChangedJob {
   ConfigDocument document;
   Job job;

@@ -16,6 +16,7 @@
 #include "planning/search/search_rank.h"
 #include "planning/study/first_error.h"
 #include "workload/builtin.h"
+#include "workload/layout/known_layouts.h"
 
 namespace ringwright::planning {
 namespace {

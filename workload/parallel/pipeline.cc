@@ -29,28 +29,31 @@ PipelineParallel::PipelineParallel(const KernelContext& context, const ParallelO
   const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   const std::int64_t split = parallel.sequence_parallel ? parallel.tp : 1;
   const PipelineShape shape = parallel.pipeline();
-  const auto stage_of = [&](int chunk, int step) -> std::optional<int> {
+  const std::int64_t whole = (tokens * context.shape.hidden * value_bytes + split - 1) / split;  // stored on a rank
+  const auto message_with = [&](Pass pass, int chunk, int step) -> std::vector<PipelineMessage> {
     const auto place = neighbour(shape, {.stage = stage, .chunk = chunk}, step);
-    return place && place->stage != stage ? std::optional(place->stage) : std::nullopt;
+    if (!place || place->stage == stage) return {};
+    const std::int64_t pieces = is_scattered(pass) ? tp_ : 1;
+    return {{.peer = place->stage, .bytes = Bytes((whole + pieces - 1) / pieces)}};
   };
   for (int chunk = 0; chunk < shape.chunks; ++chunk) {
-    before_.push_back(stage_of(chunk, -1));
-    after_.push_back(stage_of(chunk, 1));
+    for (const Pass pass : {Pass::kForward, Pass::kBackward}) {
+      (pass == Pass::kForward ? of_activations_ : of_gradients_)
+          .push_back({.before = message_with(pass, chunk, -1), .after = message_with(pass, chunk, 1)});
+    }
   }
-  bytes_ = Bytes((tokens * context.shape.hidden * value_bytes + split - 1) / split);
 }
 
 bool PipelineParallel::is_scattered(Pass pass) const {
   return tp_ > 1 && (pass == Pass::kForward ? parallel_.scatter_gather_p2p : parallel_.scatter_gather_gradients);
 }
 
-std::vector<PipelineMessage> PipelineParallel::messages(const Slot& slot, int step) const {
+std::span<const PipelineMessage> PipelineParallel::messages(const Slot& slot, int step) const {
   if (!channels_ || slot.pass == Pass::kWeightGradient) return {};
   if (ends_ != nullptr) return step > 0 ? ends_->after : ends_->before;
-  const std::optional<int> peer = (step > 0 ? after_ : before_)[static_cast<std::size_t>(slot.chunk)];
-  if (!peer) return {};
-  const std::int64_t split = is_scattered(slot.pass) ? tp_ : 1;
-  return {{.peer = *peer, .bytes = Bytes((bytes_.count() + split - 1) / split)}};
+  const auto& by_chunk = slot.pass == Pass::kForward ? of_activations_ : of_gradients_;
+  const ChunkEnds& ends = by_chunk[static_cast<std::size_t>(slot.chunk)];
+  return step > 0 ? ends.after : ends.before;
 }
 
 const std::vector<CommStream>& PipelineParallel::channels(const Slot& slot) const {
@@ -58,7 +61,7 @@ const std::vector<CommStream>& PipelineParallel::channels(const Slot& slot) cons
 }
 
 void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, const Slot& slot) const {
-  const std::vector<PipelineMessage> expected = messages(slot, -direction(slot.pass));
+  const std::span<const PipelineMessage> expected = messages(slot, -direction(slot.pass));
   if (expected.empty()) return;
   const bool forward = slot.pass == Pass::kForward;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -71,7 +74,8 @@ void PipelineParallel::receive(ProgramWriter& writer, TensorParallel& tensor, co
 }
 
 void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {
-  const std::vector<PipelineMessage> passed_on = messages(slot, direction(slot.pass));
+  const std::span<const PipelineMessage> passed_on = messages(slot, direction(slot.pass));
+  if (passed_on.empty()) return;
   const bool forward = slot.pass == Pass::kForward;
   std::vector<TaskIndex> sent;
   for (std::size_t i = 0; i < passed_on.size(); ++i) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "workload/parallel/tensor.h"
@@ -47,7 +48,7 @@ class PipelineParallel {
  private:
   // Exchanged with the stage of the next model chunk, or with `step` -1 the previous one; none at the ends of the
   // model, or if that chunk is on this stage.
-  [[nodiscard]] std::vector<PipelineMessage> messages(const Slot& slot, int step) const;
+  [[nodiscard]] std::span<const PipelineMessage> messages(const Slot& slot, int step) const;
   // Their streams.
   [[nodiscard]] const std::vector<CommStream>& channels(const Slot& slot) const;
   // Messages carry 1/tp of an activation, or of its gradient, that the receiver gathers.
@@ -56,10 +57,14 @@ class PipelineParallel {
   const ParallelOptions& parallel_;
   std::optional<PipelineStreams> channels_;
   const PipelineEnds* ends_;
-  std::vector<std::optional<int>> before_;  // by chunk: the stage of the previous one in the model, if it is another
-  std::vector<std::optional<int>> after_;   // of the next one
+  // Of one chunk: its message with the previous chunk in the model, or with the next one, if that is on another stage.
+  struct ChunkEnds {
+    std::vector<PipelineMessage> before;
+    std::vector<PipelineMessage> after;
+  };
+  std::vector<ChunkEnds> of_activations_;  // by chunk
+  std::vector<ChunkEnds> of_gradients_;
   std::int64_t tp_ = 1;  // if such messages can be split
-  Bytes bytes_;          // of a whole activation, as stored on a rank
 };
 
 }  // namespace ringwright::workload

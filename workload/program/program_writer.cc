@@ -24,7 +24,7 @@ TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependenci
                              std::optional<TaskIndex> computation) {
   task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
   task.dependency_count = static_cast<std::uint32_t>(dependencies.size()) + (computation ? 1 : 0);
-  for (const TaskIndex before : dependencies) program_.dependencies.push_back(before);
+  program_.dependencies.insert(program_.dependencies.end(), dependencies.begin(), dependencies.end());
   if (computation) program_.dependencies.push_back(*computation);
   program_.tasks.push_back(task);
   return static_cast<TaskIndex>(program_.tasks.size() - 1);
