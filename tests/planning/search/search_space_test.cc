@@ -1,5 +1,6 @@
 #include "planning/search/search_space.h"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "configs/simulation/planner.h"
 #include "configs/simulation/simulation.h"
 #include "tests/configs/played.h"
+#include "workload/layout/known_layouts.h"
 
 namespace ringwright::planning::search_space_test {
 using namespace configs;
@@ -128,6 +130,37 @@ TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
     EXPECT_FALSE(changed_job(scenario, space.changes(layout)).has_value()) << i;
   }
   EXPECT_GT(refused, 0U);
+}
+
+// What was found for other layouts changes nothing, in any order: neither a split of layers nor a refusal.
+TEST(SearchSpace, LayoutsAreReadTheSameAfterOthers) {
+  const Scenario scenario =
+      load(std::string(kTinyModel) +
+               "training: {global_batch: 20}\nparallel: {tp: 2, pp: 2, dp: auto}\nsearch: {micro_batch: [1, 2, 4], "
+               "recompute: [none], pp: [2, 4], virtual_stages: [1, 2, 4], stage_layers: [even, balanced]}\n" +
+               std::string(kMachine),
+           {"model.num_layers=16"});  // 5 microbatches in groups of 4 are refused with 4 chunks of each stage
+  const SearchSpace space(scenario, scenario.search);
+  workload::KnownLayouts known;
+  std::size_t legal = 0, refused = 0;
+  for (std::size_t step = 0; step < space.size(); ++step) {
+    const Layout layout = space.layout(step * 997 % space.size());
+    const auto alone = changed_job(scenario, space.changes(layout));
+    const auto after = changed_job(scenario, space.changes(layout), &known);
+    ASSERT_EQ(alone.has_value(), after.has_value()) << step;
+    if (alone) {
+      ++legal;
+      EXPECT_EQ(alone->job.parallel.layers_per_part, after->job.parallel.layers_per_part) << step;
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(render(alone.error()), render(after.error())) << step;
+  }
+  EXPECT_GT(legal, 0U);
+  EXPECT_GT(refused, 0U);
+  EXPECT_GT(known.balanced.size(), 1U);
+  EXPECT_TRUE(std::ranges::any_of(known.problem_of_order, [](const auto& entry) { return entry.second.empty(); }));
+  EXPECT_TRUE(std::ranges::any_of(known.problem_of_order, [](const auto& entry) { return !entry.second.empty(); }));
 }
 
 // A choice without effect: the equivalent layout is in the space, is legal exactly when the layout is, and takes the
