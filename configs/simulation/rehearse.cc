@@ -12,6 +12,7 @@
 #include "core/run/shortcuts/pass_groups.h"
 #include "core/run/shortcuts/segment_times.h"
 #include "core/run/step/executor.h"
+#include "core/run/step/lone_rehearsal.h"
 #include "core/run/step/rehearsal.h"
 
 namespace ringwright::configs {
@@ -165,6 +166,14 @@ Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation
 }
 
 }  // namespace
+
+std::optional<RehearsedCalls> rehearse_kernels(const Simulation& simulation, LoneCalls& lone) {
+  const TaskGraph& graph = simulation.plan().graph;
+  const RankClasses& classes = simulation.folding().ranks;
+  if (graph.segments.empty() || segments_send(graph)) return std::nullopt;
+  if (!segments_stand_alone(graph, classes) && !segments_stand_together(graph, classes)) return std::nullopt;
+  return lone_calls_of_segments(graph, classes, lone);
+}
 
 std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation) {
   const Passes passes = passes_to_rehearse(scenario, simulation);

@@ -9,8 +9,10 @@
 
 namespace ringwright::configs {
 
-// Empty where passes have to be simulated task by task: their collectives are formulas already or are simulated as
-// kernels run them, classes of ranks share links, or the network changes with time.
+// Empty where passes have to be simulated task by task: their collectives are formulas already, classes of ranks share
+// links, or the network changes with time.
 [[nodiscard]] std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation);
+// The same where collectives are simulated as kernels run them. `lone` outlives the result.
+[[nodiscard]] std::optional<RehearsedCalls> rehearse_kernels(const Simulation& simulation, LoneCalls& lone);
 
 }  // namespace ringwright::configs

@@ -20,6 +20,7 @@
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
+#include "configs/simulation/lone_network.h"
 #include "configs/simulation/outer_steps.h"
 #include "configs/simulation/play_spans.h"
 #include "configs/simulation/rehearse.h"
@@ -109,11 +110,15 @@ bool is_traced(const SimulateOptions& options) {
   return options.timeline != nullptr || options.critical_path != PathWish::kNone;
 }
 
-// Null for `rehearsed`: passes whose collectives are messages are simulated task by task.
+// What is known of calls before a run; null: nothing.
+struct Known {
+  const RehearsedCalls* rehearsed = nullptr;  // passes are simulated task by task without
+  LoneNetwork* lone = nullptr;                // kernels are simulated chunk by chunk without
+};
+
 // `recorded`: classes whose tasks are recorded; empty: those of the timeline.
 PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
-                const RehearsedCalls* rehearsed, const std::vector<ClassId>& recorded = {},
-                LinkSampler* links = nullptr) {
+                const Known& known, const std::vector<ClassId>& recorded = {}, LinkSampler* links = nullptr) {
   const bool fast_forward = goes_fast_forward(scenario, options);
   Engine engine;
   FaultRun faults(simulation);
@@ -144,8 +149,9 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
                         .progress = simulation.progress(),
                         .call_overhead = simulation.call_overhead(),
                         .channels = simulation.channels(),
+                        .lone = known.lone != nullptr ? &known.lone->calls() : nullptr,
                         .footprint = simulation.footprint(),
-                        .rehearsed = rehearsed},
+                        .rehearsed = known.rehearsed},
                        {.warmup_iterations = scenario.simulate.warmup,
                         .recorded = recorded.empty() ? recorded_classes(simulation, options) : recorded,
                         .record_waits = records_path(simulation, options.critical_path),
@@ -161,23 +167,44 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
   return played;
 }
 
+// With calls of kernels at once. A run in which some clash is void, and repeated with these chunk by chunk; one in which
+// passes are disturbed, task by task. Empty: that did not help, so that all are to be simulated chunk by chunk.
+std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulation& simulation,
+                                       const SimulateOptions& options, LoneNetwork& lone) {
+  constexpr int kMostRuns = 4;
+  std::optional<RehearsedCalls> rehearsed = rehearse_kernels(simulation, lone.calls());
+  for (int run = 0; run < kMostRuns; ++run) {
+    const std::size_t clashes = lone.calls().clashes();
+    PlayedPlan played =
+        play(scenario, simulation, options, {.rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = &lone});
+    played.events += lone.events();
+    if (played.run.outcome != RunOutcome::kDisturbed) return played;
+    if (lone.calls().clashes() > clashes) continue;
+    if (!rehearsed) return std::nullopt;
+    rehearsed.reset();
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
   // Several jobs share links, so that calls seldom take as long as alone.
   if (goes_fast_forward(scenario, options) && simulation.plan().graph.jobs.empty()) {
-    if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
-      PlayedPlan played = play(scenario, simulation, options, &*rehearsed);
+    if (const std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, simulation)) {
+      if (std::optional<PlayedPlan> played = play_kernels(scenario, simulation, options, *lone)) return *played;
+    } else if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
+      PlayedPlan played = play(scenario, simulation, options, {.rehearsed = &*rehearsed});
       if (played.run.outcome != RunOutcome::kDisturbed) return played;
     }
   }
-  return play(scenario, simulation, options, nullptr);
+  return play(scenario, simulation, options, {});
 }
 
 PlayedPlan play_with_spans(const Scenario& scenario, const Simulation& simulation) {
   std::vector<ClassId> all;
   for (std::size_t c = 0; c < simulation.folding().ranks.count(); ++c) all.emplace_back(c);
-  return play(scenario, simulation, {.fast_forward = FastForward::kOff}, nullptr, all);
+  return play(scenario, simulation, {.fast_forward = FastForward::kOff}, {}, all);
 }
 
 namespace {
@@ -236,7 +263,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const auto started = std::chrono::steady_clock::now();
   std::optional<LinkSampler> links = link_sampler(scenario, simulation, options);
   PlayedPlan played =
-      links ? play(scenario, simulation, options, nullptr, {}, &*links) : play_plan(scenario, simulation, options);
+      links ? play(scenario, simulation, options, {}, {}, &*links) : play_plan(scenario, simulation, options);
   RunResult& run = played.run;
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall), .spare_cycles = run.spare_cycles};
   if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);

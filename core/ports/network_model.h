@@ -100,6 +100,12 @@ struct LinkUsage {
   Duration busy;  // time with at least one flow on it
 };
 
+// What a call adds to one of its links.
+struct UsedLink {
+  LinkId link;
+  LinkUsage usage;
+};
+
 // A transfer between hosts that made no progress for longer than its NICs retry.
 struct GivenUp {
   RankId from;
@@ -152,7 +158,7 @@ class NetworkModel {
   [[nodiscard]] virtual std::optional<GivenUp> given_up() const { return std::nullopt; }
 
   // Reserves links for transfers that are left out because their timeline is known: no other transfer may use them from
-  // now until then. False: another one already does, or the model cannot check.
+  // now until then. False: another one already does, or the model cannot check; then none of them is reserved.
   [[nodiscard]] virtual bool set_aside(std::span<const LinkId> /*links*/, TimePoint /*until*/) { return false; }
   // Their reservation ends then, no later than it was made for.
   virtual void end_aside(std::span<const LinkId> links, TimePoint /*until*/) {
@@ -160,6 +166,8 @@ class NetworkModel {
   }
   // Whether another transfer used a link while it was reserved.
   [[nodiscard]] virtual bool trespassed() const { return false; }
+  // The same of one of these links.
+  [[nodiscard]] virtual bool trespassed_on(std::span<const LinkId> /*links*/) const { return trespassed(); }
 
   // A hash of all state that decides the future of what is in flight, relative to the current time: equal digests at
   // two moments mean equal futures. Empty when the model cannot compute it.

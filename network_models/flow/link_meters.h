@@ -1,6 +1,7 @@
 // The bytes and busy time of each link, updated when flows start and end and not in between.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -29,21 +30,27 @@ class LinkMeters {
   // NetworkModel::set_aside, for models that meter all their transfers.
   [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint now, TimePoint until) {
     aside_until_.resize(meters_.size());
-    for (const LinkId link : links) {
-      if (meters_[link.index()].flows > 0 || now < aside_until_[link.index()]) return false;
-      aside_until_[link.index()] = until;
-    }
-    return true;
+    const bool free = std::ranges::all_of(links, [&](LinkId link) {
+      return meters_[link.index()].flows == 0 && now >= aside_until_[link.index()];
+    });
+    if (free) end_aside(links, until);
+    return free;
   }
   // NetworkModel::end_aside.
   void end_aside(std::span<const LinkId> links, TimePoint until) {
     aside_until_.resize(meters_.size());
     for (const LinkId link : links) aside_until_[link.index()] = until;
   }
-  [[nodiscard]] bool trespassed() const { return trespassed_; }
+  [[nodiscard]] bool trespassed() const { return !trespassed_.empty(); }
+  // NetworkModel::trespassed_on.
+  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links) const {
+    return trespassed() && std::ranges::any_of(links, [this](LinkId link) { return trespassed_[link.index()]; });
+  }
   // A flow uses the link from now on.
   void watch(std::uint32_t link, TimePoint now) {
-    if (!aside_until_.empty() && now < aside_until_[link]) trespassed_ = true;
+    if (aside_until_.empty() || now >= aside_until_[link]) return;
+    trespassed_.resize(meters_.size());
+    trespassed_[link] = true;
   }
   void carry(std::uint32_t link, double bytes) { meters_[link].bytes += bytes; }
 
@@ -69,7 +76,7 @@ class LinkMeters {
 
   std::vector<Meter> meters_;
   std::vector<TimePoint> aside_until_;  // by link; empty while unused
-  bool trespassed_ = false;
+  std::vector<bool> trespassed_;         // by link; empty: none
 };
 
 }  // namespace ringwright::network_models

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/base/ids.h"
 #include "core/plan/collective_call.h"
+#include "core/ports/network_model.h"
 
 namespace ringwright {
 
@@ -36,6 +38,8 @@ class MessageEnds {
   virtual ~MessageEnds() = default;
   virtual void on_sent(std::uint64_t token) = 0;  // the sender's buffer is free
   virtual void on_received(std::uint64_t token) = 0;
+  // As TransferListener::identity.
+  [[nodiscard]] virtual std::uint64_t identity(std::uint64_t token) const = 0;
 };
 
 class MessageCarrier {
@@ -54,6 +58,12 @@ class CollectiveRunner {
   [[nodiscard]] virtual MessageCarrier* carrier() { return nullptr; }
   // A hash of the state of all started calls, relative to the job's reference iteration.
   [[nodiscard]] virtual std::uint64_t state_digest() const = 0;
+  // Whether calls wait for members, and nothing of them is simulated until the last one has come.
+  [[nodiscard]] virtual bool awaits_members() const { return false; }
+  // Whether the run is invalid: calls of known times were not alone on their links. At its end; remembers which.
+  [[nodiscard]] virtual bool find_disturbed() { return false; }
+  // Adds the link traffic of calls of known times, which the network model does not record.
+  virtual void add_usage(std::vector<LinkUsage>& /*usage*/) const {}
   // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": what a started call of this task waits for.
   [[nodiscard]] virtual std::string waits_for(ClassId rank_class, std::uint32_t task) const = 0;
 };

@@ -23,20 +23,23 @@ void count_call(const Task& task, Duration time, std::vector<CallTime>& calls) {
   call.shortest = std::min(call.shortest, time);
 }
 
-bool share_links(const RehearsedCall& a, const RehearsedCall& b) {
-  return std::ranges::any_of(a.links, [&b](const RehearsedCall::Link& of_a) {
-    return std::ranges::find(b.links, of_a.link, &RehearsedCall::Link::link) != b.links.end();
+// Of members of a lone call but for the first, which uses them for all.
+const std::vector<UsedLink> kNoLinks;
+
+bool share_links(const std::vector<UsedLink>& a, const std::vector<UsedLink>& b) {
+  return std::ranges::any_of(a, [&b](const UsedLink& of_a) {
+    return std::ranges::find(b, of_a.link, &UsedLink::link) != b.end();
   });
 }
 
-void add_use(const RehearsedCall& call, SegmentTimeline& timeline) {
-  const auto known = std::ranges::find(timeline.uses, &call, &SegmentTimeline::Use::call);
+void add_use(const std::vector<UsedLink>& links, SegmentTimeline& timeline) {
+  const auto known = std::ranges::find(timeline.uses, &links, &SegmentTimeline::Use::links);
   if (known != timeline.uses.end()) {
     ++known->count;
     return;
   }
-  timeline.uses.push_back({.call = &call, .count = 1});
-  for (const RehearsedCall::Link& link : call.links) {
+  timeline.uses.push_back({.links = &links, .count = 1});
+  for (const UsedLink& link : links) {
     if (std::ranges::find(timeline.links, link.link) == timeline.links.end()) timeline.links.push_back(link.link);
   }
 }
@@ -106,6 +109,8 @@ void PassFollower::set_out(const PassStart& start, std::size_t tasks, SegmentTim
   timeline.links.clear();
   timeline.uses.clear();
   timeline.keeps_apart = true;
+  timeline.as_kernels = false;
+  timeline.uses_from = timeline.uses_until = Duration();
 }
 
 void PassFollower::begin_task(const Segment& segment, std::uint32_t number, Member& member) {
@@ -142,12 +147,22 @@ void PassFollower::end_task(const Task& task, Duration end, Duration busy_from, 
   const auto bit = static_cast<std::uint8_t>(computes ? 0 : 1 + task.dimension.index());
   member.changes.push_back({.at = busy_from, .bit = bit, .begins = true});
   member.changes.push_back({.at = end, .bit = bit, .begins = false});
-  if (computes) return;
+}
+
+void PassFollower::end_communication(const Task& task, Duration end, Duration busy_from, const RehearsedUse& use,
+                                     Member& member) {
+  end_task(task, end, busy_from, member);
   SegmentTimeline& timeline = *member.timeline;
-  timeline.sent[task.dimension.index()] += member.call->sent;
-  timeline.messages += member.call->messages;
+  timeline.sent[task.dimension.index()] += use.sent;
+  timeline.messages += use.messages;
   if (task.kind == TaskKind::kCollective) count_call(task, end - member.begin, timeline.calls);
-  member.parts.push_back({.begin = member.begin, .end = end, .call = member.call});
+  member.parts.push_back(use);
+}
+
+// Of the current call as rehearsed.
+PassFollower::RehearsedUse PassFollower::whole_use(Duration end, const Member& member) {
+  const RehearsedCall& call = *member.call;
+  return {.begin = member.begin, .end = end, .links = &call.links, .sent = call.sent, .messages = call.messages};
 }
 
 Duration PassFollower::next_arrival(const Task& receive, Member& member) const {
@@ -168,7 +183,7 @@ void PassFollower::end_message(const Task& task, Member& member) const {
   }
   const Duration arrives = member.begin + member.call->time;
   member.arrivals[channel_of(task)].at.push_back(arrives);
-  end_task(task, arrives, member.begin, member);
+  end_communication(task, arrives, member.begin, whole_use(arrives, member), member);
 }
 
 // By all members, which have begun it.
@@ -176,8 +191,11 @@ bool PassFollower::end_collective(const Task& task) {
   bool all_join = true;
   for (std::size_t m = 0; m < count_; ++m) {
     Member& member = members_[m];
-    if (member.call->ring == RehearsedCall::kNoRing) {
-      end_task(task, member.begin + member.call->time, member.begin, member);
+    if (member.call->lone != nullptr) {
+      if (member.call->member == 0) all_join = end_lone(task, *member.call->lone) && all_join;
+    } else if (member.call->ring == RehearsedCall::kNoRing) {
+      const Duration end = member.begin + member.call->time;
+      end_communication(task, end, member.begin, whole_use(end, member), member);
     } else if (member.call->edge == 0) {
       all_join = end_ring(task, inputs_.rehearsed->rings[member.call->ring]) && all_join;
     }
@@ -201,7 +219,40 @@ bool PassFollower::end_ring(const Task& task, const RehearsedRing& ring) {
     Member& member = members_[member_of_[ring.edges[edge].rank_class.index()]];
     const Duration end = std::max(arrived_[edge], arrived_[(edge + edges - 1) % edges]);
     all_join = all_join && end > joined;
-    end_task(task, end - member.start.begin, std::min(joined, end) - member.start.begin, member);
+    const Duration own_end = end - member.start.begin;
+    end_communication(task, own_end, std::min(joined, end) - member.start.begin, whole_use(own_end, member), member);
+  }
+  return all_join;
+}
+
+// A call as kernels run it, from the moments at which its members call it.
+bool PassFollower::end_lone(const Task& task, LoneCall& call) {
+  const auto member_at = [&](std::size_t place) -> Member& {
+    return members_[member_of_[call.order.members[place].index()]];
+  };
+  starts_.clear();
+  for (std::size_t place = 0; place < call.order.members.size(); ++place) {
+    starts_.push_back(member_at(place).start.begin + member_at(place).begin);
+  }
+  const Duration first = std::ranges::min(starts_);
+  const Duration joined = std::ranges::max(starts_);
+  for (Duration& start : starts_) start -= first;
+  const LonePlay* play = inputs_.rehearsed->lone->play(call, starts_);
+  CHECK(play != nullptr, "a call that ends when its members start together ends whenever they start");
+  bool all_join = true;
+  for (std::size_t place = 0; place < call.order.members.size(); ++place) {
+    Member& member = member_at(place);
+    const Duration end = first + play->ends[place];
+    all_join = all_join && end > joined;
+    // The first member uses the links for all.
+    const Duration begin = member.start.begin;
+    const RehearsedUse use{.begin = first - begin,
+                           .end = first + play->over - begin,
+                           .links = place == 0 ? &play->links : &kNoLinks,
+                           .sent = play->sent[place],
+                           .messages = play->messages[place]};
+    end_communication(task, end - begin, std::min(joined, end) - begin, use, member);
+    member.timeline->as_kernels = true;
   }
   return all_join;
 }
@@ -229,10 +280,13 @@ void PassFollower::add_uses(Member& member, Detail detail) {
   std::ranges::sort(parts, {}, &RehearsedUse::begin);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     for (std::size_t j = i + 1; j < parts.size() && parts[j].begin < parts[i].end; ++j) {
-      timeline.keeps_apart = timeline.keeps_apart && !share_links(*parts[i].call, *parts[j].call);
+      timeline.keeps_apart = timeline.keeps_apart && !share_links(*parts[i].links, *parts[j].links);
     }
-    if (detail == Detail::kTraffic) add_use(*parts[i].call, timeline);
+    if (detail == Detail::kTraffic) add_use(*parts[i].links, timeline);
   }
+  if (parts.empty() || !timeline.as_kernels) return;
+  timeline.uses_from = parts.front().begin;
+  timeline.uses_until = std::ranges::max(parts, {}, &RehearsedUse::end).end;
 }
 
 const RehearsedCall& PassFollower::call_of(const Task& collective, ClassId rank_class) {

@@ -67,11 +67,13 @@ class PassFollower {
     std::vector<Duration> at;
     std::size_t received = 0;
   };
-  // One rehearsed collective or message of a timeline.
+  // What one rehearsed collective or message of a timeline sends, over which links from when until when.
   struct RehearsedUse {
     Duration begin;
     Duration end;
-    const RehearsedCall* call;
+    const std::vector<UsedLink>* links = nullptr;
+    Bytes sent;
+    std::uint64_t messages = 0;
   };
   // A member on its path; its times are since it began.
   struct Member {
@@ -92,12 +94,16 @@ class PassFollower {
   void begin_task(const Segment& segment, std::uint32_t number, Member& member);
   // `busy_from`: from when on a collective counts as communication.
   static void end_task(const Task& task, Duration end, Duration busy_from, Member& member);
+  static void end_communication(const Task& task, Duration end, Duration busy_from, const RehearsedUse& use,
+                                Member& member);
+  [[nodiscard]] static RehearsedUse whole_use(Duration end, const Member& member);
   [[nodiscard]] bool end_collective(const Task& task);
   void end_message(const Task& task, Member& member) const;
   [[nodiscard]] Duration next_arrival(const Task& receive, Member& member) const;
   [[nodiscard]] SentOn channel_of(const Task& message) const;
   [[nodiscard]] bool end_ring(const Task& task, const RehearsedRing& ring);
   void move_messages(const RehearsedRing& ring);
+  [[nodiscard]] bool end_lone(const Task& task, LoneCall& call);
   static void add_uses(Member& member, Detail detail);
   [[nodiscard]] const RehearsedCall& call_of(const Task& collective, ClassId rank_class);
   [[nodiscard]] Duration compute_time(const Task& task, RankId rank) const;
@@ -112,6 +118,7 @@ class PassFollower {
   std::vector<std::uint32_t> member_of_;  // by class
   std::vector<Duration> arrived_;         // by edge, of the message before
   std::vector<Duration> arrives_;         // of this one
+  std::vector<Duration> starts_;          // of a call's members
 };
 
 }  // namespace ringwright

@@ -10,6 +10,7 @@
 #include "core/base/units.h"
 #include "core/plan/task_graph.h"
 #include "core/ports/network_model.h"
+#include "core/run/kernels/lone_calls.h"
 
 namespace ringwright {
 
@@ -28,24 +29,24 @@ struct RehearsedRing {
 
 struct RehearsedCall {
   static constexpr std::uint32_t kNoRing = std::numeric_limits<std::uint32_t>::max();
-  struct Link {
-    LinkId link;
-    LinkUsage usage;
-  };
   DimensionId dimension;
   TaskKind kind = TaskKind::kCollective;  // or a send, from its start to the message's arrival
   std::uint32_t spec = 0;  // index into TaskGraph::collectives, or messages
   Duration time;           // where all members begin at the same time
   Bytes sent;
   std::uint64_t messages = 0;
-  std::vector<Link> links;  // that it uses; none where the network model shares none and link usage is not reported
+  std::vector<UsedLink> links;  // that it uses; none where the network model shares none and link usage is not reported
   std::uint32_t ring = kNoRing;  // index into RehearsedCalls::rings; none: the members are of one class
   std::uint32_t edge = 0;        // of that ring
+  LoneCall* lone = nullptr;      // as kernels run it: its time and traffic depend on when its members start
+  std::uint32_t member = 0;      // of that call
 };
 
 struct RehearsedCalls {
   std::vector<std::vector<RehearsedCall>> of_class;
   std::vector<RehearsedRing> rings;
+  LoneCalls* lone = nullptr;  // of calls as kernels run them
+  bool among_several = false;  // members of some calls are of several classes
 
   // Null: it was not rehearsed.
   [[nodiscard]] const RehearsedCall* find(ClassId rank_class, const Task& task) const {

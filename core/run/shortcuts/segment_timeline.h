@@ -20,13 +20,17 @@ struct SegmentTimeline {
   bool late = false;            // a task had to wait for its host
   // Where collectives were rehearsed: their transfers, their links, and how often each is called.
   struct Use {
-    const RehearsedCall* call;
+    const std::vector<UsedLink>* links;
     std::uint32_t count = 0;
   };
   std::uint64_t messages = 0;
   std::vector<LinkId> links;
   std::vector<Use> uses;
   bool keeps_apart = true;  // no two of them use one link at the same time
+  bool as_kernels = false;  // what they send depends on when the members begin
+  // The links are used from then until then at most; nothing where they are used in the pass alone, throughout.
+  Duration uses_from;
+  Duration uses_until;
 };
 
 }  // namespace ringwright

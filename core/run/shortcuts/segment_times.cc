@@ -147,7 +147,7 @@ SegmentTimes::SegmentTimes(const PassInputs& inputs)
       timelines_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
       scratch_(inputs.classes.count()),
       together_(inputs.classes.count(), nullptr) {
-  if (inputs.rehearsed != nullptr && !inputs.rehearsed->rings.empty()) groups_.emplace(inputs.graph, inputs.classes);
+  if (inputs.rehearsed != nullptr && inputs.rehearsed->among_several) groups_.emplace(inputs.graph, inputs.classes);
 }
 
 const SegmentTimeline& SegmentTimes::of(std::uint32_t segment, ClassId rank_class, Duration host_behind) {
@@ -205,7 +205,9 @@ bool SegmentTimes::go_together(std::uint32_t segment, std::span<const PassStart>
     together_[start.rank_class.index()] = &timeline;
     targets_.push_back(&timeline);
   }
-  return follower_.follow(inputs_.graph.segments[segment], starts, targets_, PassFollower::Detail::kTimes);
+  const bool as_kernels = inputs_.rehearsed != nullptr && inputs_.rehearsed->lone != nullptr;
+  return follower_.follow(inputs_.graph.segments[segment], starts, targets_,
+                          as_kernels ? PassFollower::Detail::kTraffic : PassFollower::Detail::kTimes);
 }
 
 // All begin at once, and no host is late.

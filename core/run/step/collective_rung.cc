@@ -3,12 +3,16 @@
 #include "core/run/collectives/collective_player.h"
 #include "core/run/collectives/coupled_collectives.h"
 #include "core/run/collectives/timed_collectives.h"
+#include "core/run/kernels/calls_at_once.h"
 #include "core/run/kernels/chunk_player.h"
 
 namespace ringwright {
 
 std::unique_ptr<CollectiveRunner> make_collective_runner(PlayedJob& job, const ExecutorInputs& inputs) {
   if (inputs.collective_time != nullptr) return std::make_unique<TimedCollectives>(job, *inputs.collective_time);
+  if (inputs.channels != nullptr && inputs.lone != nullptr) {
+    return std::make_unique<CallsAtOnce>(job, *inputs.channels, *inputs.lone);
+  }
   if (inputs.channels != nullptr) return std::make_unique<ChunkPlayer>(job, *inputs.channels);
   if (inputs.progress == MemberProgress::kTogether) {
     return std::make_unique<CoupledCollectives>(job, inputs.chooser, inputs.call_overhead);

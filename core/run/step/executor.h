@@ -16,6 +16,7 @@
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
 #include "core/run/kernels/chunk_player.h"
+#include "core/run/kernels/lone_calls.h"
 #include "core/run/shortcuts/rehearsed_calls.h"
 #include "core/run/step/job_steps.h"
 #include "core/run/step/stall_report.h"
@@ -47,6 +48,8 @@ struct ExecutorInputs {
   // Of collectives simulated in steps, and of messages; null: no cost in addition to their bytes on wires.
   const CallOverhead* call_overhead = nullptr;
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
+  // Times of those calls alone, on another network; null: not known, each is simulated chunk by chunk.
+  LoneCalls* lone = nullptr;
   // What communication occupies of a GPU; null: computing and communication do not slow each other.
   const CommunicationFootprint* footprint = nullptr;
   // Times of collectives of segments alone; null: not known. Only where collectives are messages.

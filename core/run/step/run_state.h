@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/engine/engine.h"
@@ -53,7 +54,9 @@ struct RunState {
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
   [[nodiscard]] std::vector<CallTime> calls() const;
   [[nodiscard]] std::vector<LinkUsage> usage() const {
-    return segments != nullptr ? segments->with_usage(network.usage()) : network.usage();
+    std::vector<LinkUsage> usage = network.usage();
+    communication.collectives().add_usage(usage);
+    return segments != nullptr ? segments->with_usage(std::move(usage)) : usage;
   }
 };
 

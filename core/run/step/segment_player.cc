@@ -1,6 +1,7 @@
 #include "core/run/step/segment_player.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/random.h"
 
@@ -32,12 +33,10 @@ std::span<const SegmentPlayer::Ending> SegmentPlayer::begin(const Call& call) {
   return endings_;
 }
 
-// What a call sends, whatever its timeline.
-void SegmentPlayer::count(ClassId rank_class, const SegmentTimeline& traffic, Plays& plays) {
+void SegmentPlayer::count(ClassId rank_class, const SegmentTimeline& traffic) {
   const std::size_t c = rank_class.index();
   for (std::size_t d = 0; d < traffic.sent.size(); ++d) job_.sent[c][d] += traffic.sent[d];
   job_.messages[c] += traffic.messages;
-  ++plays.count;
 }
 
 void SegmentPlayer::begin_alone(const Call& call) {
@@ -45,7 +44,8 @@ void SegmentPlayer::begin_alone(const Call& call) {
   const SegmentTimeline& timeline = times_.of(call.segment, call.rank_class, call.host_behind);
   Plays& plays = plays_of(call.rank_class, call.segment);
   if (plays.timeline == nullptr) plays.timeline = &times_.undisturbed(call.segment, call.rank_class);
-  count(call.rank_class, timeline, plays);
+  count(call.rank_class, timeline);
+  ++plays.count;
   const bool late = &timeline != plays.timeline;
   in_flight_[call.rank_class.index()].late = late;
   if (late) {
@@ -56,7 +56,8 @@ void SegmentPlayer::begin_alone(const Call& call) {
   const TimePoint end = now + timeline.profile.length();
   endings_.push_back({.rank_class = call.rank_class, .task = call.task, .at = end, .late = late});
   if (timeline.links.empty()) return;
-  if (!timeline.keeps_apart || !job_.network.set_aside(timeline.links, end)) disturbed_ = true;
+  const TimePoint until = std::max(end, now + timeline.uses_until);
+  if (!timeline.keeps_apart || !job_.network.set_aside(timeline.links, until)) disturbed_ = true;
 }
 
 // Its links are its own from now on; until when is known when all have begun.
@@ -64,13 +65,54 @@ void SegmentPlayer::begin_with(const Call& call, std::span<const ClassId> member
   Plays& plays = plays_of(call.rank_class, call.segment);
   if (plays.timeline == nullptr) plays.timeline = &times_.undisturbed(call.segment, call.rank_class);
   const SegmentTimeline& traffic = *plays.timeline;
-  count(call.rank_class, traffic, plays);
-  ++plays.late;  // its calls are counted with those of its timeline
+  if (traffic.as_kernels) {
+    if (!any_awaits(members)) reserve_for_all(call.segment, members);
+  } else {
+    count(call.rank_class, traffic);
+    ++plays.count;
+    ++plays.late;  // its calls are counted with those of its timeline
+    if (!traffic.links.empty() && !job_.network.set_aside(traffic.links, TimePoint(kClockEnd))) disturbed_ = true;
+  }
   in_flight_[call.rank_class.index()].state = State::kAwaits;
   ++awaiting_;
   job_.ledger.await_profile(call.rank_class, job_.engine.now());
-  if (!traffic.links.empty() && !job_.network.set_aside(traffic.links, TimePoint(kClockEnd))) disturbed_ = true;
   if (all_await(call.segment, members)) go_together(call.segment, members);
+}
+
+bool SegmentPlayer::any_awaits(std::span<const ClassId> members) const {
+  return std::ranges::any_of(members, [&](ClassId c) { return in_flight_[c.index()].state == State::kAwaits; });
+}
+
+// The first member begins. Others may still be in the pass before, whose links are theirs.
+void SegmentPlayer::reserve_for_all(std::uint32_t segment, std::span<const ClassId> members) {
+  Kept& kept = kept_[members.front()];
+  std::vector<LinkId> links;
+  std::vector<LinkId> fresh;
+  for (const ClassId c : members) {
+    const std::vector<LinkId>& own = times_.undisturbed(segment, c).links;
+    links.insert(links.end(), own.begin(), own.end());
+  }
+  const bool in_use = kept.until > job_.engine.now();
+  for (const LinkId link : links) {
+    if (!in_use || std::ranges::find(kept.links, link) == kept.links.end()) fresh.push_back(link);
+  }
+  if (!job_.network.set_aside(fresh, TimePoint(kClockEnd))) disturbed_ = true;
+  job_.network.end_aside(links, TimePoint(kClockEnd));
+  kept.links = std::move(links);
+}
+
+// All have begun.
+void SegmentPlayer::end_reservation(std::span<const ClassId> members) {
+  Kept& kept = kept_[members.front()];
+  TimePoint until;
+  for (const ClassId c : members) {
+    const TimePoint begin = in_flight_[c.index()].begin;
+    const SegmentTimeline& timeline = times_.together(c);
+    if (!timeline.links.empty() && begin + timeline.uses_from < kept.until) disturbed_ = true;
+    until = std::max(until, begin + timeline.uses_until);
+  }
+  kept.until = until;
+  job_.network.end_aside(kept.links, until);
 }
 
 bool SegmentPlayer::all_await(std::uint32_t segment, std::span<const ClassId> members) const {
@@ -101,8 +143,14 @@ void SegmentPlayer::go_together(std::uint32_t segment, std::span<const ClassId> 
     const TimePoint end = call.begin + timeline.profile.length();
     if (end < now || !timeline.keeps_apart) disturbed_ = true;
     endings_.push_back({.rank_class = c, .task = call.task, .at = std::max(end, now), .late = call.late});
-    job_.network.end_aside(plays_of(c, segment).timeline->links, end);
+    if (timeline.as_kernels) {
+      count(c, timeline);
+      for (const SegmentTimeline::Use& use : timeline.uses) traffic_.add(*use.links, use.count);
+    } else {
+      job_.network.end_aside(plays_of(c, segment).timeline->links, end);
+    }
   }
+  if (times_.together(members.front()).as_kernels) end_reservation(members);
 }
 
 // Relative to now. A host that is never late does not matter.
@@ -138,14 +186,10 @@ std::vector<LinkUsage> SegmentPlayer::with_usage(std::vector<LinkUsage> usage) c
   for (const Plays& plays : plays_) {
     if (plays.count == 0) continue;
     for (const SegmentTimeline::Use& use : plays.timeline->uses) {
-      const std::uint64_t times = plays.count * use.count;
-      for (const RehearsedCall::Link& of_call : use.call->links) {
-        LinkUsage& link = usage[of_call.link.index()];
-        link.bytes += of_call.usage.bytes * static_cast<double>(times);
-        link.busy += of_call.usage.busy * static_cast<std::int64_t>(times);
-      }
+      add_traffic(*use.links, plays.count * use.count, usage);
     }
   }
+  traffic_.add_to(usage);
   return usage;
 }
 

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "core/run/job/call_times.h"
+#include "core/run/job/link_traffic.h"
 #include "core/run/job/played_job.h"
 #include "core/run/shortcuts/segment_times.h"
 #include "core/run/step/executor.h"
@@ -66,9 +68,12 @@ class SegmentPlayer {
     std::uint64_t late = 0;  // of them, in timelines of their own
   };
 
-  void count(ClassId rank_class, const SegmentTimeline& traffic, Plays& plays);
+  void count(ClassId rank_class, const SegmentTimeline& traffic);
   void begin_alone(const Call& call);
   void begin_with(const Call& call, std::span<const ClassId> members);
+  void reserve_for_all(std::uint32_t segment, std::span<const ClassId> members);
+  void end_reservation(std::span<const ClassId> members);
+  [[nodiscard]] bool any_awaits(std::span<const ClassId> members) const;
   [[nodiscard]] bool all_await(std::uint32_t segment, std::span<const ClassId> members) const;
   void go_together(std::uint32_t segment, std::span<const ClassId> members);
   [[nodiscard]] std::uint64_t hash_of(std::span<const ClassId> members) const;
@@ -83,6 +88,13 @@ class SegmentPlayer {
   bool disturbed_ = false;
   std::size_t awaiting_ = 0;         // calls
   std::vector<Plays> plays_;         // by class, by segment
+  // Passes with calls as kernels run them, of several classes; by the first of these: their links.
+  struct Kept {
+    std::vector<LinkId> links;  // of the last pass
+    TimePoint until;
+  };
+  std::map<ClassId, Kept> kept_;
+  LinkTraffic traffic_;  // of such passes
   std::vector<InFlight> in_flight_;  // by class
   std::vector<Ending> endings_;      // answer of begin
   std::vector<PassStart> starts_;    // scratch

@@ -175,7 +175,8 @@ void StepPlayer::start_segment(ClassId c, std::uint32_t task) {
                                            .task = task,
                                            .segment = run_.streams.task(c, task).detail,
                                            .host_behind = run_.host.issuing(c, task) - now});
-  if (run_.segments->is_disturbed()) run_.engine.stop_after_instant();
+  // With calls at once the run goes on, to find all that clash.
+  if (run_.segments->is_disturbed() && inputs_.lone == nullptr) run_.engine.stop_after_instant();
   for (const SegmentPlayer::Ending& ending : known) expect_end(ending);
 }
 
@@ -283,6 +284,15 @@ RunRecord StepPlayer::take_record() {
   return record;
 }
 
+// Calls of known times were not alone on their links, or wait for members: task by task it is known who waits for whom.
+bool StepPlayer::is_disturbed(RunEnd end) {
+  CollectiveRunner& collectives = run_.communication.collectives();
+  const bool calls = collectives.find_disturbed();
+  const bool passes = run_.segments && run_.segments->is_disturbed();
+  const bool await = collectives.awaits_members() || (run_.segments && run_.segments->awaits_members());
+  return calls || passes || (end == RunEnd::kIdle && await);
+}
+
 RunResult StepPlayer::run() {
   if (repeats_.leaves_out_cycles() && !may_leave_out_cycles()) return {.outcome = RunOutcome::kUnproven};
   BackgroundTraffic background(run_.communication.job());
@@ -294,11 +304,7 @@ RunResult StepPlayer::run() {
   if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
   if (end == RunEnd::kTooManyEvents || too_many_steps_) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
-  if (run_.segments && run_.segments->is_disturbed()) return {.outcome = RunOutcome::kDisturbed};
-  // Task by task, to tell who waits for whom.
-  if (end == RunEnd::kIdle && run_.segments && run_.segments->awaits_members()) {
-    return {.outcome = RunOutcome::kDisturbed};
-  }
+  if (is_disturbed(end)) return {.outcome = RunOutcome::kDisturbed};
   if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven, .spare_cycles = repeats_.spare_cycles()};
   if (end == RunEnd::kIdle && !all_ended() && !too_many_steps_) {
     result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;

@@ -1,0 +1,33 @@
+// A second network of a simulation, on a clock of its own, where calls of kernels are simulated alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/simulation.h"
+#include "core/engine/engine.h"
+#include "core/run/kernels/lone_calls.h"
+
+namespace ringwright::configs {
+
+class LoneNetwork {
+ public:
+  LoneNetwork(const Scenario& scenario, const Simulation& simulation);
+  LoneNetwork(const LoneNetwork&) = delete;  // its parts refer to each other
+  LoneNetwork& operator=(const LoneNetwork&) = delete;
+
+  [[nodiscard]] LoneCalls& calls() { return calls_; }
+  [[nodiscard]] std::uint64_t events() const { return engine_.events_run(); }
+
+ private:
+  Engine engine_;
+  std::unique_ptr<NetworkModel> network_;
+  LoneCalls calls_;
+};
+
+// Null where a call that is simulated alone tells little: collectives are not simulated as kernels run them, the network
+// changes with time or flows depend on the past of others, kernels of several jobs or of computing meet.
+[[nodiscard]] std::unique_ptr<LoneNetwork> make_lone_network(const Scenario& scenario, const Simulation& simulation);
+
+}  // namespace ringwright::configs

@@ -1,0 +1,165 @@
+#include "core/run/kernels/calls_at_once.h"
+
+#include <algorithm>
+
+#include "core/base/random.h"
+
+namespace ringwright {
+
+CallsAtOnce::CallsAtOnce(PlayedJob& job, const ChannelInputs& inputs, LoneCalls& lone)
+    : job_(job), chunks_(job, inputs), lone_(lone), roster_(job) {}
+
+bool CallsAtOnce::reserve(LoneCall& lone, TimePoint until) {
+  if (!lone.known || lone.clashes) return false;
+  if (job_.network.set_aside(lone.links, until)) return true;
+  lone.in_use = true;
+  return false;
+}
+
+std::uint32_t CallsAtOnce::free_slot() {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(calls_.size()));
+    calls_.emplace_back();
+  }
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void CallsAtOnce::release(std::uint32_t slot) {
+  calls_[slot] = Call();
+  free_.push_back(slot);
+}
+
+void CallsAtOnce::start(const CollectiveRequest& request) {
+  const auto classes = roster_.classes_of_group(request.rank_class, request.dimension);
+  const Key key(classes.front(), request.dimension, request.sequence);
+  const auto [known, is_first] = starting_.try_emplace(key);
+  if (is_first) {
+    known->second = free_slot();
+    Call& made = calls_[known->second];
+    made.to_start = made.to_end = classes.size();
+    made.first = job_.engine.now();
+    LoneCall& lone = lone_.collective(request.rank_class, request.dimension, request.spec);
+    if (reserve(lone, TimePoint(kClockEnd))) {
+      made.lone = &lone;
+      made.members.resize(classes.size());
+      ++awaiting_;
+    }
+  }
+  const std::uint32_t slot = known->second;
+  Call& call = calls_[slot];
+  const bool all_started = --call.to_start == 0;
+  if (all_started) starting_.erase(known);
+  if (call.lone == nullptr) {
+    if (all_started) release(slot);
+    return chunks_.start(request);
+  }
+  const auto place = std::ranges::lower_bound(call.lone->order.members, request.rank_class);
+  call.members[static_cast<std::size_t>(place - call.lone->order.members.begin())] = {
+      .request = request, .start = job_.engine.now(), .runs = true};
+  if (all_started) begin(slot);
+}
+
+// All members have started.
+void CallsAtOnce::begin(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  --awaiting_;
+  const TimePoint now = job_.engine.now();
+  starts_.clear();
+  for (const Member& member : call.members) starts_.push_back(member.start - call.first);
+  call.play = lone_.play(*call.lone, starts_);
+  if (call.play == nullptr) {
+    call.lone->in_use = disturbed_ = true;
+    return job_.engine.stop_after_instant();
+  }
+  job_.network.end_aside(call.lone->links, call.first + call.play->over);
+  count(call);
+  for (std::size_t member = 0; member < call.members.size(); ++member) {
+    const TimePoint end = call.first + call.play->ends[member];
+    // A member would have ended before all started, and not have waited for them.
+    if (end <= now) call.lone->in_use = disturbed_ = true;
+    job_.ledger.begin_communication(call.members[member].request.rank_class, call.lone->order.dimension, now);
+    job_.engine.at(std::max(end, now), [this, slot, member] { end_member(slot, member); });
+  }
+}
+
+void CallsAtOnce::end_member(std::uint32_t slot, std::size_t number) {
+  Call& call = calls_[slot];
+  Member& member = call.members[number];
+  member.runs = false;
+  const CollectiveRequest request = member.request;
+  if (--call.to_end == 0) release(slot);
+  job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
+  job_.listener.on_communication_ended(request.rank_class, request.task);
+}
+
+void CallsAtOnce::count(const Call& call) {
+  const LoneOrder& order = call.lone->order;
+  for (std::size_t member = 0; member < order.members.size(); ++member) {
+    const std::size_t c = order.members[member].index();
+    job_.sent[c][order.dimension.index()] += call.play->sent[member];
+    job_.messages[c] += call.play->messages[member];
+  }
+  traffic_.add(call.play->links);
+}
+
+void CallsAtOnce::carry(const MessageOrder& order, MessageEnds& ends) {
+  LoneCall& lone = lone_.message(order);
+  const LonePlay* play = lone_.play(lone, {Duration(), Duration()});
+  const TimePoint now = job_.engine.now();
+  if (play == nullptr || !reserve(lone, now + play->over)) return chunks_.carry(order, ends);
+  const std::uint32_t slot = free_slot();
+  Call& call = calls_[slot];
+  call.lone = &lone;
+  call.play = play;
+  call.to_end = 2;
+  call.first = now;
+  call.ends = &ends;
+  call.token = order.token;
+  count(call);
+  for (const std::size_t end : {std::size_t{0}, std::size_t{1}}) {
+    job_.engine.at(now + play->ends[end], [this, slot, end] { end_message(slot, end); });
+  }
+}
+
+// `end`: 0 at the sender, 1 at the receiver.
+void CallsAtOnce::end_message(std::uint32_t slot, std::size_t end) {
+  Call& call = calls_[slot];
+  MessageEnds& ends = *call.ends;
+  const std::uint64_t token = call.token;
+  if (--call.to_end == 0) release(slot);
+  end == 0 ? ends.on_sent(token) : ends.on_received(token);
+}
+
+bool CallsAtOnce::find_disturbed() {
+  if (!disturbed_ && !job_.network.trespassed()) return false;
+  lone_.note_clashes(job_.network);
+  return true;
+}
+
+// A sum over calls: their slots do not matter.
+std::uint64_t CallsAtOnce::state_digest() const {
+  std::uint64_t sum = chunks_.state_digest();
+  for (const Call& call : calls_) {
+    if (call.lone != nullptr) sum += digest(call);
+  }
+  return sum;
+}
+
+std::uint64_t CallsAtOnce::digest(const Call& call) const {
+  const auto since = [this](TimePoint start) { return static_cast<std::uint64_t>((job_.engine.now() - start).count()); };
+  if (call.ends != nullptr) return mix(mix(call.ends->identity(call.token), call.to_end), since(call.first));
+  std::uint64_t sum = 0;
+  for (const Member& member : call.members) {
+    if (!member.runs) continue;
+    const CollectiveRequest& request = member.request;
+    const auto iteration = static_cast<std::uint64_t>(request.iteration - job_.reference_iteration);
+    const std::uint64_t identity = mix(mix(request.rank_class.value, request.dimension.value),
+                                       mix(job_.relative_task(request.rank_class, request.task), iteration));
+    sum += mix(mix(identity, since(member.start)), since(call.first));
+  }
+  return mix(sum, call.to_start);
+}
+
+}  // namespace ringwright

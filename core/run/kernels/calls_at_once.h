@@ -1,0 +1,84 @@
+// Calls of kernels that are computed at once: while no other transfer uses a call's links, its members' ends follow
+// from the moments at which they start (lone_calls.h). A call whose links are in use when it starts is simulated chunk by
+// chunk.
+//
+// The network watches the links of the others from their first start until their last transfer has arrived. Where
+// another transfer uses one of them meanwhile, the run is void; it is repeated with such calls, and those whose links
+// were in use, chunk by chunk.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/run/job/collective_runner.h"
+#include "core/run/job/group_roster.h"
+#include "core/run/job/link_traffic.h"
+#include "core/run/job/played_job.h"
+#include "core/run/kernels/chunk_player.h"
+#include "core/run/kernels/lone_calls.h"
+
+namespace ringwright {
+
+class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
+ public:
+  CallsAtOnce(PlayedJob& job, const ChannelInputs& inputs, LoneCalls& lone);
+
+  void start(const CollectiveRequest& request) override;
+  [[nodiscard]] MessageCarrier* carrier() override { return this; }
+  void carry(const MessageOrder& order, MessageEnds& ends) override;
+
+  [[nodiscard]] bool awaits_members() const override { return awaiting_ > 0; }
+  [[nodiscard]] bool find_disturbed() override;
+  void add_usage(std::vector<LinkUsage>& usage) const override { traffic_.add_to(usage); }
+  [[nodiscard]] std::uint64_t state_digest() const override;
+  // Of calls chunk by chunk.
+  [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override {
+    return chunks_.waits_for(rank_class, task);
+  }
+
+ private:
+  struct Member {
+    CollectiveRequest request;
+    TimePoint start;
+    bool runs = false;  // it has started and not ended
+  };
+  // In flight; null for `lone`: chunk by chunk, or a free slot.
+  struct Call {
+    LoneCall* lone = nullptr;
+    const LonePlay* play = nullptr;  // null: not all members have started
+    std::vector<Member> members;     // of a collective, as in the lone call
+    std::size_t to_start = 0;
+    std::size_t to_end = 0;
+    TimePoint first;                 // start
+    MessageEnds* ends = nullptr;     // of a message
+    std::uint64_t token = 0;
+  };
+  using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
+
+  [[nodiscard]] bool reserve(LoneCall& lone, TimePoint until);
+  [[nodiscard]] std::uint32_t free_slot();
+  void release(std::uint32_t slot);
+  void begin(std::uint32_t slot);
+  void end_member(std::uint32_t slot, std::size_t member);
+  void end_message(std::uint32_t slot, std::size_t end);
+  void count(const Call& call);
+  [[nodiscard]] std::uint64_t digest(const Call& call) const;
+
+  PlayedJob& job_;
+  ChunkPlayer chunks_;
+  LoneCalls& lone_;
+  GroupRoster roster_;
+  std::map<Key, std::uint32_t> starting_;  // calls that members are still to start: their slots
+  std::deque<Call> calls_;                 // slots, reused
+  std::vector<std::uint32_t> free_;
+  std::size_t awaiting_ = 0;               // calls at once that members are still to start
+  bool disturbed_ = false;
+  LinkTraffic traffic_;
+  std::vector<Duration> starts_;  // scratch
+};
+
+}  // namespace ringwright
