@@ -171,7 +171,7 @@ PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const Si
 // passes are disturbed, task by task. Empty: that did not help, so that all are to be simulated chunk by chunk.
 std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulation& simulation,
                                        const SimulateOptions& options, LoneNetwork& lone) {
-  constexpr int kMostRuns = 4;
+  constexpr int kMostRuns = 6;
   std::optional<RehearsedCalls> rehearsed = rehearse_kernels(simulation, lone.calls());
   for (int run = 0; run < kMostRuns; ++run) {
     const std::size_t clashes = lone.calls().clashes();
@@ -314,12 +314,16 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
 
 std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpointing checkpointing) {
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
-  // Kernels on channels are never twice in the same state, and what changes with time differs between two cycles.
+  // What changes with time differs between two cycles.
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty() && !saves;
-  const bool identical =
-      lasting && scenario.collectives.rung != collectives::Rung::kChunks && !scenario.interference.counts;
+  const bool identical = lasting && !scenario.interference.counts;
   if (!scenario.simulate.fast_forward || !identical || !scenario.job.trains_transformer())
     return {workload::Passes::kAsSegments};
+  // Kernels are twice in the same state where they are computed at once: soon or never.
+  if (scenario.collectives.rung == collectives::Rung::kChunks) {
+    if (!scenario.simulate.network->max_min) return {workload::Passes::kAsSegments};
+    return {workload::Passes::kFewCycles, workload::Passes::kAsSegments};
+  }
   return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};
 }
 

@@ -166,8 +166,10 @@ class NetworkModel {
   }
   // Whether another transfer used a link while it was reserved.
   [[nodiscard]] virtual bool trespassed() const { return false; }
-  // The same of one of these links.
-  [[nodiscard]] virtual bool trespassed_on(std::span<const LinkId> /*links*/) const { return trespassed(); }
+  // The same of one of these links, since then.
+  [[nodiscard]] virtual bool trespassed_on(std::span<const LinkId> /*links*/, TimePoint /*since*/) const {
+    return trespassed();
+  }
 
   // A hash of all state that decides the future of what is in flight, relative to the current time: equal digests at
   // two moments mean equal futures. Empty when the model cannot compute it.

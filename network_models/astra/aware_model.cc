@@ -44,8 +44,8 @@ class RoutedMessages final : public NetworkModel {
   }
   void end_aside(std::span<const LinkId> links, TimePoint until) override { meters_.end_aside(links, until); }
   [[nodiscard]] bool trespassed() const override { return meters_.trespassed(); }
-  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links) const override {
-    return meters_.trespassed_on(links);
+  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links, TimePoint since) const override {
+    return meters_.trespassed_on(links, since);
   }
   [[nodiscard]] std::vector<LinkUsage> usage() const override;
   [[nodiscard]] std::vector<Counter> counters() const override { return {{.name = "flows", .value = started_}}; }

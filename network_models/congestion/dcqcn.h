@@ -33,8 +33,8 @@ class Dcqcn final : public NetworkModel {
   }
   void end_aside(std::span<const LinkId> links, TimePoint until) override { state_.meters.end_aside(links, until); }
   [[nodiscard]] bool trespassed() const override { return state_.meters.trespassed(); }
-  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links) const override {
-    return state_.meters.trespassed_on(links);
+  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links, TimePoint since) const override {
+    return state_.meters.trespassed_on(links, since);
   }
   [[nodiscard]] std::vector<LinkUsage> usage() const override;
   [[nodiscard]] std::vector<Counter> counters() const override;

@@ -41,16 +41,17 @@ class LinkMeters {
     aside_until_.resize(meters_.size());
     for (const LinkId link : links) aside_until_[link.index()] = until;
   }
-  [[nodiscard]] bool trespassed() const { return !trespassed_.empty(); }
+  [[nodiscard]] bool trespassed() const { return !trespassed_at_.empty(); }
   // NetworkModel::trespassed_on.
-  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links) const {
-    return trespassed() && std::ranges::any_of(links, [this](LinkId link) { return trespassed_[link.index()]; });
+  [[nodiscard]] bool trespassed_on(std::span<const LinkId> links, TimePoint since) const {
+    return trespassed() &&
+           std::ranges::any_of(links, [&](LinkId link) { return trespassed_at_[link.index()] >= since; });
   }
   // A flow uses the link from now on.
   void watch(std::uint32_t link, TimePoint now) {
     if (aside_until_.empty() || now >= aside_until_[link]) return;
-    trespassed_.resize(meters_.size());
-    trespassed_[link] = true;
+    trespassed_at_.resize(meters_.size(), TimePoint(Duration(-1)));
+    trespassed_at_[link] = now;
   }
   void carry(std::uint32_t link, double bytes) { meters_[link].bytes += bytes; }
 
@@ -75,8 +76,8 @@ class LinkMeters {
   };
 
   std::vector<Meter> meters_;
-  std::vector<TimePoint> aside_until_;  // by link; empty while unused
-  std::vector<bool> trespassed_;         // by link; empty: none
+  std::vector<TimePoint> aside_until_;    // by link; empty while unused
+  std::vector<TimePoint> trespassed_at_;  // by link: the last time, or before the clock begins; empty: never
 };
 
 }  // namespace ringwright::network_models

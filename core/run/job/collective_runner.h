@@ -60,8 +60,8 @@ class CollectiveRunner {
   [[nodiscard]] virtual std::uint64_t state_digest() const = 0;
   // Whether calls wait for members, and nothing of them is simulated until the last one has come.
   [[nodiscard]] virtual bool awaits_members() const { return false; }
-  // Whether the run is invalid: calls of known times were not alone on their links. At its end; remembers which.
-  [[nodiscard]] virtual bool find_disturbed() { return false; }
+  // Whether the run is invalid: calls of known times were not alone on their links.
+  [[nodiscard]] virtual bool is_disturbed() const { return false; }
   // Adds the link traffic of calls of known times, which the network model does not record.
   virtual void add_usage(std::vector<LinkUsage>& /*usage*/) const {}
   // "call 12 (all_gather, ring) in step 3 of 14 for ranks 4, 5": what a started call of this task waits for.

@@ -1,6 +1,7 @@
 #include "core/run/kernels/calls_at_once.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/random.h"
 
@@ -9,11 +10,10 @@ namespace ringwright {
 CallsAtOnce::CallsAtOnce(PlayedJob& job, const ChannelInputs& inputs, LoneCalls& lone)
     : job_(job), chunks_(job, inputs), lone_(lone), roster_(job) {}
 
-bool CallsAtOnce::reserve(LoneCall& lone, TimePoint until) {
-  if (!lone.known || lone.clashes) return false;
-  if (job_.network.set_aside(lone.links, until)) return true;
-  lone.in_use = true;
-  return false;
+bool CallsAtOnce::reserve(const LoneCall& lone, std::uint64_t number, TimePoint until) {
+  constexpr std::size_t kMostClashes = 256;
+  if (!lone.known || lone.clashes.size() > kMostClashes || lone.clashes.contains(number)) return false;
+  return job_.network.set_aside(lone.links, until);
 }
 
 std::uint32_t CallsAtOnce::free_slot() {
@@ -36,15 +36,19 @@ void CallsAtOnce::start(const CollectiveRequest& request) {
   const Key key(classes.front(), request.dimension, request.sequence);
   const auto [known, is_first] = starting_.try_emplace(key);
   if (is_first) {
-    known->second = free_slot();
-    Call& made = calls_[known->second];
-    made.to_start = made.to_end = classes.size();
-    made.first = job_.engine.now();
+    const std::uint32_t made = known->second = free_slot();
     LoneCall& lone = lone_.collective(request.rank_class, request.dimension, request.spec);
-    if (reserve(lone, TimePoint(kClockEnd))) {
-      made.lone = &lone;
-      made.members.resize(classes.size());
+    const std::uint64_t number = number_of_next(lone);
+    calls_[made].to_start = classes.size();
+    if (reserve(lone, number, TimePoint(kClockEnd))) {
+      calls_[made] = {.lone = &lone,
+                      .members = std::vector<Member>(classes.size()),
+                      .to_start = classes.size(),
+                      .to_end = classes.size(),
+                      .number = number,
+                      .first = job_.engine.now()};
       ++awaiting_;
+      if (classes.size() > 1) job_.engine.at_end_of_instant([this, made] { look_who_started(made); });
     }
   }
   const std::uint32_t slot = known->second;
@@ -61,6 +65,18 @@ void CallsAtOnce::start(const CollectiveRequest& request) {
   if (all_started) begin(slot);
 }
 
+// At the end of the instant in which the first member has started.
+void CallsAtOnce::look_who_started(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  if (call.lone == nullptr || call.to_start == 0 || call.lone->events >= kWorthWaiting) return;
+  job_.network.end_aside(call.lone->links, job_.engine.now());
+  call.lone = nullptr;
+  --awaiting_;
+  for (const Member& member : std::exchange(call.members, {})) {
+    if (member.runs) chunks_.start(member.request);
+  }
+}
+
 // All members have started.
 void CallsAtOnce::begin(std::uint32_t slot) {
   Call& call = calls_[slot];
@@ -70,7 +86,8 @@ void CallsAtOnce::begin(std::uint32_t slot) {
   for (const Member& member : call.members) starts_.push_back(member.start - call.first);
   call.play = lone_.play(*call.lone, starts_);
   if (call.play == nullptr) {
-    call.lone->in_use = disturbed_ = true;
+    call.lone->clashes.insert(call.number);
+    disturbed_ = true;
     return job_.engine.stop_after_instant();
   }
   job_.network.end_aside(call.lone->links, call.first + call.play->over);
@@ -78,7 +95,10 @@ void CallsAtOnce::begin(std::uint32_t slot) {
   for (std::size_t member = 0; member < call.members.size(); ++member) {
     const TimePoint end = call.first + call.play->ends[member];
     // A member would have ended before all started, and not have waited for them.
-    if (end <= now) call.lone->in_use = disturbed_ = true;
+    if (end <= now) {
+      call.lone->clashes.insert(call.number);
+      disturbed_ = true;
+    }
     job_.ledger.begin_communication(call.members[member].request.rank_class, call.lone->order.dimension, now);
     job_.engine.at(std::max(end, now), [this, slot, member] { end_member(slot, member); });
   }
@@ -89,9 +109,21 @@ void CallsAtOnce::end_member(std::uint32_t slot, std::size_t number) {
   Member& member = call.members[number];
   member.runs = false;
   const CollectiveRequest request = member.request;
-  if (--call.to_end == 0) release(slot);
+  if (--call.to_end == 0) finish(slot);
   job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
   job_.listener.on_communication_ended(request.rank_class, request.task);
+}
+
+// All members have ended; the last transfer may still be on its way.
+void CallsAtOnce::finish(std::uint32_t slot) {
+  Call& call = calls_[slot];
+  const TimePoint over = call.first + call.play->over;
+  if (over > job_.engine.now()) {
+    job_.engine.at(over, [this, slot] { finish(slot); });
+    return;
+  }
+  if (job_.network.trespassed_on(call.lone->links, call.first)) call.lone->clashes.insert(call.number);
+  release(slot);
 }
 
 void CallsAtOnce::count(const Call& call) {
@@ -108,12 +140,14 @@ void CallsAtOnce::carry(const MessageOrder& order, MessageEnds& ends) {
   LoneCall& lone = lone_.message(order);
   const LonePlay* play = lone_.play(lone, {Duration(), Duration()});
   const TimePoint now = job_.engine.now();
-  if (play == nullptr || !reserve(lone, now + play->over)) return chunks_.carry(order, ends);
+  const std::uint64_t number = number_of_next(lone);
+  if (play == nullptr || !reserve(lone, number, now + play->over)) return chunks_.carry(order, ends);
   const std::uint32_t slot = free_slot();
   Call& call = calls_[slot];
   call.lone = &lone;
   call.play = play;
   call.to_end = 2;
+  call.number = number;
   call.first = now;
   call.ends = &ends;
   call.token = order.token;
@@ -128,21 +162,15 @@ void CallsAtOnce::end_message(std::uint32_t slot, std::size_t end) {
   Call& call = calls_[slot];
   MessageEnds& ends = *call.ends;
   const std::uint64_t token = call.token;
-  if (--call.to_end == 0) release(slot);
+  if (--call.to_end == 0) finish(slot);
   end == 0 ? ends.on_sent(token) : ends.on_received(token);
-}
-
-bool CallsAtOnce::find_disturbed() {
-  if (!disturbed_ && !job_.network.trespassed()) return false;
-  lone_.note_clashes(job_.network);
-  return true;
 }
 
 // A sum over calls: their slots do not matter.
 std::uint64_t CallsAtOnce::state_digest() const {
   std::uint64_t sum = chunks_.state_digest();
   for (const Call& call : calls_) {
-    if (call.lone != nullptr) sum += digest(call);
+    if (call.lone != nullptr && call.to_end > 0) sum += digest(call);
   }
   return sum;
 }

@@ -1,10 +1,9 @@
 // Calls of kernels that are computed at once: while no other transfer uses a call's links, its members' ends follow
 // from the moments at which they start (lone_calls.h). A call whose links are in use when it starts is simulated chunk by
-// chunk.
+// chunk; so is one whose members do not start together, unless that takes long.
 //
 // The network watches the links of the others from their first start until their last transfer has arrived. Where
-// another transfer uses one of them meanwhile, the run is void; it is repeated with such calls, and those whose links
-// were in use, chunk by chunk.
+// another transfer uses one of them meanwhile, the run is void, and is repeated with that call chunk by chunk.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "core/run/job/collective_runner.h"
@@ -32,7 +32,7 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
   void carry(const MessageOrder& order, MessageEnds& ends) override;
 
   [[nodiscard]] bool awaits_members() const override { return awaiting_ > 0; }
-  [[nodiscard]] bool find_disturbed() override;
+  [[nodiscard]] bool is_disturbed() const override { return disturbed_ || job_.network.trespassed(); }
   void add_usage(std::vector<LinkUsage>& usage) const override { traffic_.add_to(usage); }
   [[nodiscard]] std::uint64_t state_digest() const override;
   // Of calls chunk by chunk.
@@ -46,6 +46,8 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
     TimePoint start;
     bool runs = false;  // it has started and not ended
   };
+  // Members that start apart are awaited where a call alone has so many events.
+  static constexpr std::uint64_t kWorthWaiting = 50'000;
   // In flight; null for `lone`: chunk by chunk, or a free slot.
   struct Call {
     LoneCall* lone = nullptr;
@@ -53,13 +55,17 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
     std::vector<Member> members;     // of a collective, as in the lone call
     std::size_t to_start = 0;
     std::size_t to_end = 0;
+    std::uint64_t number = 0;        // of the lone call's
     TimePoint first;                 // start
     MessageEnds* ends = nullptr;     // of a message
     std::uint64_t token = 0;
   };
   using Key = std::tuple<ClassId, DimensionId, std::uint64_t>;  // first class of the group, dimension, sequence
 
-  [[nodiscard]] bool reserve(LoneCall& lone, TimePoint until);
+  [[nodiscard]] bool reserve(const LoneCall& lone, std::uint64_t number, TimePoint until);
+  [[nodiscard]] std::uint64_t number_of_next(const LoneCall& lone) { return started_[&lone]++; }
+  void look_who_started(std::uint32_t slot);
+  void finish(std::uint32_t slot);
   [[nodiscard]] std::uint32_t free_slot();
   void release(std::uint32_t slot);
   void begin(std::uint32_t slot);
@@ -78,6 +84,7 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
   std::size_t awaiting_ = 0;               // calls at once that members are still to start
   bool disturbed_ = false;
   LinkTraffic traffic_;
+  std::unordered_map<const LoneCall*, std::uint64_t> started_;  // how often so far
   std::vector<Duration> starts_;  // scratch
 };
 

@@ -52,12 +52,10 @@ const LonePlay* LoneCalls::play(LoneCall& call, const std::vector<Duration>& sta
   return &own;
 }
 
-void LoneCalls::note_clashes(const NetworkModel& network) {
-  for (LoneCall& call : calls_) call.clashes = call.clashes || call.in_use || network.trespassed_on(call.links);
-}
-
 std::size_t LoneCalls::clashes() const {
-  return static_cast<std::size_t>(std::ranges::count(calls_, true, &LoneCall::clashes));
+  std::size_t count = 0;
+  for (const LoneCall& call : calls_) count += call.clashes.size();
+  return count;
 }
 
 void LoneCalls::find_shape(LoneCall& call) {
@@ -67,6 +65,7 @@ void LoneCalls::find_shape(LoneCall& call) {
     if (!takes_equal_paths(shapes_[shape], ranks, call)) continue;
     call.shape = shape;
     call.known = shapes_[shape].first->known;
+    call.events = shapes_[shape].first->events;
     return;
   }
   candidates.push_back(static_cast<std::uint32_t>(shapes_.size()));
@@ -80,7 +79,9 @@ void LoneCalls::simulate_first(LoneCall& call, std::vector<RankId> ranks) {
   shape.ranks = std::move(ranks);
   if (call.order.message) shape.plan = inputs_.channels.chooser.choose_message(call.order.message->call).plan;
   const std::vector<Duration> together(call.order.members.size());
+  const std::uint64_t events = inputs_.engine.events_run();
   std::optional<LonePlay> play = player_.play(call.order, together);
+  call.events = inputs_.engine.events_run() - events;
   call.known = play.has_value();
   if (!play) return;
   shape.queries = player_.queries();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 #include <vector>
@@ -23,9 +24,11 @@ struct LoneCall {
   LoneOrder order;
   std::vector<LinkId> links;  // that it uses
   std::uint32_t shape = 0;
-  bool known = false;    // false: it does not end
-  bool in_use = false;   // in this run, its links were in use when it started
-  bool clashes = false;  // in a run, other transfers used its links: it is not computed at once
+  bool known = false;         // false: it does not end
+  std::uint64_t events = 0;  // of its simulation when all members start together
+  // Of runs that were void, since others used its links meanwhile: which of its calls, in the order in which they
+  // start.
+  std::set<std::uint64_t> clashes;
   std::map<std::vector<Duration>, LonePlay> plays;  // by the members' starts, since the first one
 };
 
@@ -38,8 +41,7 @@ class LoneCalls {
   [[nodiscard]] LoneCall& message(const MessageOrder& order);
   // Members start so long after the first one. Null: it does not end. Its address is stable.
   [[nodiscard]] const LonePlay* play(LoneCall& call, const std::vector<Duration>& starts);
-  // After a run that is void, since transfers on this network used reserved links: finds the calls that clash.
-  void note_clashes(const NetworkModel& network);
+  // Of all calls.
   [[nodiscard]] std::size_t clashes() const;
 
  private:

@@ -20,6 +20,7 @@
 #include "core/plan/task_graph.h"
 #include "core/ports/collective_time.h"
 #include "core/ports/compute_model.h"
+#include "core/ports/network_model.h"
 #include "core/run/shortcuts/segment_timeline.h"
 
 namespace ringwright {

@@ -10,9 +10,11 @@
 #include "core/base/units.h"
 #include "core/plan/task_graph.h"
 #include "core/ports/network_model.h"
-#include "core/run/kernels/lone_calls.h"
 
 namespace ringwright {
+
+class LoneCalls;
+struct LoneCall;
 
 // A ring of classes. Message k of an edge leaves when the edge's own message k-1 and that of the edge before have
 // arrived (RingEdge).

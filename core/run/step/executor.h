@@ -16,12 +16,13 @@
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
 #include "core/run/kernels/chunk_player.h"
-#include "core/run/kernels/lone_calls.h"
 #include "core/run/shortcuts/rehearsed_calls.h"
 #include "core/run/step/job_steps.h"
 #include "core/run/step/stall_report.h"
 
 namespace ringwright {
+
+class LoneCalls;
 
 // Notified periodically of a run's progress; has no influence on it.
 class RunObserver {

@@ -41,7 +41,6 @@ class StepCommunication {
 
   [[nodiscard]] PlayedJob& job() { return job_; }
   [[nodiscard]] const PlayedJob& job() const { return job_; }
-  [[nodiscard]] CollectiveRunner& collectives() { return *collectives_; }
   [[nodiscard]] const CollectiveRunner& collectives() const { return *collectives_; }
   [[nodiscard]] const MessagePlayer& messages() const { return messages_; }
   [[nodiscard]] CallTimes& calls() { return calls_; }

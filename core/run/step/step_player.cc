@@ -285,9 +285,9 @@ RunRecord StepPlayer::take_record() {
 }
 
 // Calls of known times were not alone on their links, or wait for members: task by task it is known who waits for whom.
-bool StepPlayer::is_disturbed(RunEnd end) {
-  CollectiveRunner& collectives = run_.communication.collectives();
-  const bool calls = collectives.find_disturbed();
+bool StepPlayer::is_disturbed(RunEnd end) const {
+  const CollectiveRunner& collectives = run_.communication.collectives();
+  const bool calls = collectives.is_disturbed();
   const bool passes = run_.segments && run_.segments->is_disturbed();
   const bool await = collectives.awaits_members() || (run_.segments && run_.segments->awaits_members());
   return calls || passes || (end == RunEnd::kIdle && await);

@@ -60,7 +60,7 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
     return !run_.contention && inputs_.graph.background.empty() && options_.recorded.empty() && !options_.record_waits;
   }
   [[nodiscard]] RunEnd run_engine();
-  [[nodiscard]] bool is_disturbed(RunEnd end);
+  [[nodiscard]] bool is_disturbed(RunEnd end) const;
   [[nodiscard]] RunRecord take_record();
 
   ExecutorInputs inputs_;
