@@ -26,8 +26,8 @@ class LoneNetwork {
   LoneCalls calls_;
 };
 
-// Null where a call that is simulated alone tells little: collectives are not simulated as kernels run them, the network
-// changes with time or flows depend on the past of others, kernels of several jobs or of computing meet.
+// Null where a call that is simulated alone tells little: the network changes with time or flows depend on the past of
+// others, kernels of several jobs or of computing meet; and where collectives are not simulated as kernels run them.
 [[nodiscard]] std::unique_ptr<LoneNetwork> make_lone_network(const Scenario& scenario, const Simulation& simulation);
 
 }  // namespace ringwright::configs

@@ -16,25 +16,19 @@
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/critical_path.h"
 #include "configs/simulation/data_wait.h"
-#include "configs/simulation/fault_run.h"
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
-#include "configs/simulation/lone_network.h"
 #include "configs/simulation/outer_steps.h"
-#include "configs/simulation/play_spans.h"
-#include "configs/simulation/rehearse.h"
+#include "configs/simulation/plan_run.h"
 #include "configs/simulation/run_cost.h"
 #include "configs/simulation/step_facts.h"
 #include "configs/simulation/step_messages.h"
 #include "configs/simulation/traced_tasks.h"
 #include "core/config/key_effect.h"
-#include "core/engine/engine.h"
 
 namespace ringwright::configs {
 namespace {
-
-using network_models::FastForward;
 
 constexpr std::size_t kLinksShown = 10;
 constexpr std::size_t kLinksOfOneSort = 3;
@@ -74,10 +68,6 @@ Bytes peak_resident_memory() {
   return Bytes(usage.ru_maxrss * 1024);
 }
 
-bool goes_fast_forward(const Scenario& scenario, const SimulateOptions& options) {
-  return scenario.simulate.fast_forward && options.fast_forward == FastForward::kOn;
-}
-
 // Why `collectives.ep.algorithm` and the like have no effect; empty where they have one.
 std::string_view why_idle(const Scenario& scenario, const std::string& dimension, const StepFacts& facts) {
   std::size_t calls = 0, in_pairs = 0;
@@ -104,110 +94,6 @@ void list_idle_choices(const Scenario& scenario, StepFacts& facts) {
     }
   }
 }
-
-// Whether tasks are recorded, so that nothing is left out.
-bool is_traced(const SimulateOptions& options) {
-  return options.timeline != nullptr || options.critical_path != PathWish::kNone;
-}
-
-// What is known of calls before a run; null: nothing.
-struct Known {
-  const RehearsedCalls* rehearsed = nullptr;  // passes are simulated task by task without
-  LoneNetwork* lone = nullptr;                // kernels are simulated chunk by chunk without
-};
-
-// `recorded`: classes whose tasks are recorded; empty: those of the timeline.
-PlayedPlan play(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options,
-                const Known& known, const std::vector<ClassId>& recorded = {}, LinkSampler* links = nullptr) {
-  const bool fast_forward = goes_fast_forward(scenario, options);
-  Engine engine;
-  FaultRun faults(simulation);
-  const auto network = scenario.simulate.network->make(
-      {.engine = engine,
-       .router = faults.router(),
-       .options = {.fast_forward = fast_forward ? FastForward::kOn : FastForward::kOff,
-                   .verify_fairness = options.verify_fairness,
-                   .patience = scenario.faults.links.empty() ? Duration() : scenario.nccl.knobs.ib_patience(),
-                   .cables_with_failover = faults.cables_with_failover(),
-                   .unacknowledged = scenario.nccl.knobs.chunk_in_flight(),
-                   .ranks_per_host = static_cast<std::uint32_t>(scenario.cluster.host.gpus),
-                   .congestion = scenario.simulate.congestion},
-       .links = simulation.link_kinds()});
-  faults.schedule(engine, *network);
-  if (links != nullptr) links->schedule(engine, *network);
-  const TaskGraph& graph = simulation.plan().graph;
-  const bool may_skip = fast_forward && scenario.faults.links.empty() && !is_traced(options);
-  PlayedPlan played;
-  played.run = execute({.engine = engine,
-                        .graph = graph,
-                        .classes = simulation.folding().ranks,
-                        .network = *network,
-                        .chooser = simulation.chooser(),
-                        .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
-                        .collective_time = simulation.collective_time(),
-                        .step_costs = scenario.collectives.step_costs,
-                        .progress = simulation.progress(),
-                        .call_overhead = simulation.call_overhead(),
-                        .channels = simulation.channels(),
-                        .lone = known.lone != nullptr ? &known.lone->calls() : nullptr,
-                        .footprint = simulation.footprint(),
-                        .rehearsed = known.rehearsed},
-                       {.warmup_iterations = scenario.simulate.warmup,
-                        .recorded = recorded.empty() ? recorded_classes(simulation, options) : recorded,
-                        .record_waits = records_path(simulation, options.critical_path),
-                        .observer = options.observer,
-                        .skip_repeated_iterations = may_skip,
-                        .pass_segments_at_once = fast_forward,
-                        .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
-                        .figures = options.figures,
-                        .may_spare_cycles = options.may_spare_cycles,
-                        .windows = options.windows});
-  played.events = engine.events_run() - (links != nullptr ? links->events() : 0);
-  played.counters = network->counters();
-  return played;
-}
-
-// With calls of kernels at once. A run in which some clash is void, and repeated with these chunk by chunk; one in which
-// passes are disturbed, task by task. Empty: that did not help, so that all are to be simulated chunk by chunk.
-std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulation& simulation,
-                                       const SimulateOptions& options, LoneNetwork& lone) {
-  constexpr int kMostRuns = 6;
-  std::optional<RehearsedCalls> rehearsed = rehearse_kernels(simulation, lone.calls());
-  for (int run = 0; run < kMostRuns; ++run) {
-    const std::size_t clashes = lone.calls().clashes();
-    PlayedPlan played =
-        play(scenario, simulation, options, {.rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = &lone});
-    played.events += lone.events();
-    if (played.run.outcome != RunOutcome::kDisturbed) return played;
-    if (lone.calls().clashes() > clashes) continue;
-    if (!rehearsed) return std::nullopt;
-    rehearsed.reset();
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
-  // Several jobs share links, so that calls seldom take as long as alone.
-  if (goes_fast_forward(scenario, options) && simulation.plan().graph.jobs.empty()) {
-    if (const std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, simulation)) {
-      if (std::optional<PlayedPlan> played = play_kernels(scenario, simulation, options, *lone)) return *played;
-    } else if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
-      PlayedPlan played = play(scenario, simulation, options, {.rehearsed = &*rehearsed});
-      if (played.run.outcome != RunOutcome::kDisturbed) return played;
-    }
-  }
-  return play(scenario, simulation, options, {});
-}
-
-PlayedPlan play_with_spans(const Scenario& scenario, const Simulation& simulation) {
-  std::vector<ClassId> all;
-  for (std::size_t c = 0; c < simulation.folding().ranks.count(); ++c) all.emplace_back(c);
-  return play(scenario, simulation, {.fast_forward = FastForward::kOff}, {}, all);
-}
-
-namespace {
 
 // When the step ends is known after a run without a timeline, which takes less time than the one with it.
 std::optional<LinkSampler> link_sampler(const Scenario& scenario, const Simulation& simulation,
@@ -263,7 +149,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   const auto started = std::chrono::steady_clock::now();
   std::optional<LinkSampler> links = link_sampler(scenario, simulation, options);
   PlayedPlan played =
-      links ? play(scenario, simulation, options, {}, {}, &*links) : play_plan(scenario, simulation, options);
+      links ? play_once(scenario, simulation, options, {}, {}, &*links) : play_plan(scenario, simulation, options);
   RunResult& run = played.run;
   Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall), .spare_cycles = run.spare_cycles};
   if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);

@@ -255,7 +255,7 @@ TEST(CyclesLeftOut, NoneWhereCyclesMayDiffer) {
   Step chunks = step;
   chunks.network = "flow";
   chunks.collectives = "chunks";
-  EXPECT_EQ(paths(text_of(chunks)), 1U);
+  EXPECT_EQ(paths(text_of(chunks)), 2U);  // kernels repeat soon or never
 }
 
 TEST(CyclesLeftOut, NoneOfAScheduleWithoutCycles) {

@@ -176,7 +176,8 @@ std::uint64_t CallsAtOnce::state_digest() const {
 }
 
 std::uint64_t CallsAtOnce::digest(const Call& call) const {
-  const auto since = [this](TimePoint start) { return static_cast<std::uint64_t>((job_.engine.now() - start).count()); };
+  const TimePoint now = job_.engine.now();
+  const auto since = [now](TimePoint start) { return static_cast<std::uint64_t>((now - start).count()); };
   if (call.ends != nullptr) return mix(mix(call.ends->identity(call.token), call.to_end), since(call.first));
   std::uint64_t sum = 0;
   for (const Member& member : call.members) {

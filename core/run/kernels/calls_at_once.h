@@ -1,6 +1,6 @@
 // Calls of kernels that are computed at once: while no other transfer uses a call's links, its members' ends follow
-// from the moments at which they start (lone_calls.h). A call whose links are in use when it starts is simulated chunk by
-// chunk; so is one whose members do not start together, unless that takes long.
+// from the moments at which they start (lone_calls.h). A call whose links are in use when it starts is simulated chunk
+// by chunk; so is one whose members do not start together, unless that takes long.
 //
 // The network watches the links of the others from their first start until their last transfer has arrived. Where
 // another transfer uses one of them meanwhile, the run is void, and is repeated with that call chunk by chunk.

@@ -48,7 +48,10 @@ struct RehearsedCalls {
   std::vector<std::vector<RehearsedCall>> of_class;
   std::vector<RehearsedRing> rings;
   LoneCalls* lone = nullptr;  // of calls as kernels run them
-  bool among_several = false;  // members of some calls are of several classes
+  bool lone_of_several = false;  // members of some of them are of several classes
+
+  // Whether classes go through segments together.
+  [[nodiscard]] bool joins_classes() const { return !rings.empty() || lone_of_several; }
 
   // Null: it was not rehearsed.
   [[nodiscard]] const RehearsedCall* find(ClassId rank_class, const Task& task) const {

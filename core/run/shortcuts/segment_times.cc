@@ -147,7 +147,7 @@ SegmentTimes::SegmentTimes(const PassInputs& inputs)
       timelines_(inputs.classes.count() * inputs.graph.segments.size(), nullptr),
       scratch_(inputs.classes.count()),
       together_(inputs.classes.count(), nullptr) {
-  if (inputs.rehearsed != nullptr && inputs.rehearsed->among_several) groups_.emplace(inputs.graph, inputs.classes);
+  if (inputs.rehearsed != nullptr && inputs.rehearsed->joins_classes()) groups_.emplace(inputs.graph, inputs.classes);
 }
 
 const SegmentTimeline& SegmentTimes::of(std::uint32_t segment, ClassId rank_class, Duration host_behind) {

@@ -33,7 +33,7 @@ std::vector<Collectives> collectives_of_programs(const TaskGraph& graph) {
 std::optional<RehearsedCalls> lone_calls_of_segments(const TaskGraph& graph, const RankClasses& classes,
                                                      LoneCalls& lone) {
   const std::vector<Collectives> of_programs = collectives_of_programs(graph);
-  RehearsedCalls calls{.of_class = {}, .rings = {}, .lone = &lone, .among_several = false};
+  RehearsedCalls calls{.of_class = {}, .rings = {}, .lone = &lone, .lone_of_several = false};
   for (std::size_t c = 0; c < classes.count(); ++c) {
     std::vector<RehearsedCall>& own = calls.of_class.emplace_back();
     const RankId rank = classes.representative[c];
@@ -42,7 +42,7 @@ std::optional<RehearsedCalls> lone_calls_of_segments(const TaskGraph& graph, con
       if (!call.known) return std::nullopt;
       const auto& members = call.order.members;
       const auto member = std::ranges::lower_bound(members, ClassId(c)) - members.begin();
-      calls.among_several = calls.among_several || members.size() > 1;
+      calls.lone_of_several = calls.lone_of_several || members.size() > 1;
       own.push_back({.dimension = dimension,
                      .kind = TaskKind::kCollective,
                      .spec = spec,

@@ -12,7 +12,7 @@ bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) 
   const bool may = options.pass_segments_at_once && !recorded && inputs.footprint == nullptr;
   const bool known = inputs.collective_time != nullptr || inputs.rehearsed != nullptr;
   if (!may || !known || inputs.graph.segments.empty()) return false;
-  const bool together = inputs.rehearsed != nullptr && inputs.rehearsed->among_several;
+  const bool together = inputs.rehearsed != nullptr && inputs.rehearsed->joins_classes();
   // Messages have no formula.
   if (inputs.rehearsed == nullptr && segments_send(inputs.graph)) return false;
   return together ? segments_stand_together(inputs.graph, inputs.classes)

@@ -94,7 +94,6 @@ bool Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>
       call.edge = edge;
     }
     calls_.rings.push_back(std::move(ring));
-    calls_.among_several = true;
   }
   return std::ranges::all_of(run.record.spans, [&](const Span& span) {
     const Task& task = task_of(span.rank_class, span.task);
