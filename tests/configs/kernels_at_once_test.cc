@@ -32,8 +32,8 @@ struct Job {
 std::string text_of(const Job& job) {
   return std::string(kTinyModel) + "training: {global_batch: 32" + job.training + "}\nparallel: {" + job.parallel +
          "}\ncluster: {nodes: 8, node: {preset: " + job.host +
-         "}, fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: 4}, spine: {ports: 16}, routing: {policy: " +
-         job.routing + "}}}\nsimulate: {" + job.simulate + "}\ncollectives: {model: chunks}\n" + job.rest;
+         "}, fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: 4}, spine: {ports: 16}, " +
+         "routing: {policy: " + job.routing + "}}}\nsimulate: {" + job.simulate + "}\ncollectives: {model: chunks}\n" + job.rest;
 }
 
 Played played_of(const Scenario& scenario, FoldMode fold, FastForward fast_forward) {
