@@ -110,7 +110,7 @@ class Run final : public Command {
              .target = &no_fold_},
             {.names = "--no-fast-forward",
              .value = "",
-             .doc = "simulate every step of a ring and every cycle of a pipeline, even identical ones",
+             .doc = "simulate every step of a ring, every chunk and every cycle of a pipeline, even identical ones",
              .target = &no_fast_forward_},
             {.names = "--verify-fairness",
              .value = "",

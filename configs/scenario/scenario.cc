@@ -125,7 +125,7 @@ SimulateSettings read_simulate(ConfigMap root, const UsualSteps& usual = {}) {
       map.integer({.name = "seed", .doc = "seed of all random streams", .fallback = 1, .min = 0, .max = INT64_MAX}));
   settings.fast_forward = map.boolean(
       {.name = "fast_forward",
-       .doc = "skip what provably repeats: rounds of rings, cycles of a pipeline, training steps",
+       .doc = "skip what provably repeats: rounds of rings, calls of kernels, cycles of a pipeline, training steps",
        .fallback = true});
   settings.allow_slow = map.boolean(
       {.name = "allow_slow",

@@ -1,4 +1,4 @@
-// Rehearses the collectives of a simulation's passes, where they are messages that share no links.
+// Rehearses the collectives of a simulation's passes, where they share no links.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,6 @@
 // Times of collective calls when nobody else uses their links, as measured by a rehearsal: whole calls among ranks of
-// one class, the messages of rings whose members are of several, and messages that ranks of one class send each other.
+// one class, the messages of rings whose members are of several, messages that ranks of one class send each other, and
+// calls as kernels run them.
 #pragma once
 
 #include <cstdint>
