@@ -75,20 +75,21 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
 namespace {
 
 // With calls of kernels at once. A run in which some clash is void, and repeated with these chunk by chunk; one in
-// which passes are disturbed, task by task. Empty: void runs took about half as many events as all chunks, which are to
-// be simulated then.
+// which passes are disturbed, task by task. Empty: void runs and calls alone took a good part of the events of all
+// chunks, which are to be simulated then.
 std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulation& simulation,
                                        const SimulateOptions& options, LoneNetwork& lone) {
   constexpr int kMostRuns = 6;
-  constexpr double kMostEvents = 1.25;  // of void runs, for each task and message; chunk by chunk they take 2 to 3
+  constexpr double kMostEvents = 1.25;  // for each task and message; chunk by chunk they take 0.7 to 3
   const Estimate all = estimate(simulation);
-  double events_left = kMostEvents * (all.tasks + all.messages);
+  const double most = kMostEvents * (all.tasks + all.messages);
+  double events = 0.0;  // of void runs
   std::optional<RehearsedCalls> rehearsed = rehearse_kernels(simulation, lone.calls());
-  for (int run = 0; run < kMostRuns && events_left > 0.0; ++run) {
+  for (int run = 0; run < kMostRuns && events + static_cast<double>(lone.events()) < most; ++run) {
     const std::size_t clashes = lone.calls().clashes();
     PlayedPlan played =
         play_once(scenario, simulation, options, {.rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = &lone});
-    events_left -= static_cast<double>(played.events);
+    events += static_cast<double>(played.events);
     played.events += lone.events();
     if (played.run.outcome != RunOutcome::kDisturbed) return played;
     if (lone.calls().clashes() > clashes) continue;

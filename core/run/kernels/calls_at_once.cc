@@ -114,7 +114,7 @@ void CallsAtOnce::end_member(std::uint32_t slot, std::size_t number) {
   job_.listener.on_communication_ended(request.rank_class, request.task);
 }
 
-// All members have ended; the last transfer may still be on its way.
+// All members have ended; the last transfer may still be in flight.
 void CallsAtOnce::finish(std::uint32_t slot) {
   Call& call = calls_[slot];
   const TimePoint over = call.first + call.play->over;
