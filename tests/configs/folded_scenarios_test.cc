@@ -155,6 +155,20 @@ TEST(FoldedScenarios, OfExpertsArePlayedAsTheWholeOne) {
   }
 }
 
+// Groups of expert data parallelism differ in their GPUs, so that NCCL relays their messages over others (PXN): the
+// classes of one call are represented by ranks of groups with different plans.
+TEST(FoldedScenarios, OfGroupsWithOtherRelaysArePlayedAsTheWholeOne) {
+  expect_exact(std::string(kTinyExperts) +
+               "training: {global_batch: 4, precision: fp16}
+"
+               "parallel: {tp: 8, sequence_parallel: true, ep: 2, etp: 1}
+"
+               "cluster: {nodes: 2, node: {preset: dgx1-v100}, fabric: {type: rail_optimized}}
+"
+               "collectives: {model: chunks}
+");
+}
+
 TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {
   for (const char* layout :
        {"cp: 4", "tp: 2, cp: 8, pp: 2", "cp: 4, cp_comm_type: all_gather, zero: {stage: 1}", "cp: 4, cp_comm_type: a2a",

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
+#include <map>
+#include <utility>
 
 #include "core/base/check.h"
 #include "core/base/index.h"
@@ -19,24 +20,25 @@ ChunkMember& member_of(ChunkPlay& play, ClassId rank_class) {
 // `ranks`: by index in the call.
 void add_blocks(std::span<const RankId> ranks, ChunkPlay& play, std::uint32_t number) {
   ChunkMember& member = play.members[number];
-  const std::vector<int>& host_of = play.call.layout->host_of;
-  const int blocks = play.choice.algorithm->blocks(play.call, play.choice.plan);
+  const auto& [call, choice] = play.call_of(member);
+  const std::vector<int>& host_of = call.layout->host_of;
+  const int blocks = choice.algorithm->blocks(call, choice.plan);
   member.first_block = static_cast<std::uint32_t>(play.blocks.size());
   member.blocks_left = blocks;
   std::vector<int> roles;
-  play.choice.algorithm->parts(play.call, play.choice.plan, member.index, roles);
+  choice.algorithm->parts(call, choice.plan, member.index, roles);
   for (int b = 0; b < blocks; ++b) {
     ChunkBlock& made = play.blocks.emplace_back();
     made.member = number;
     made.number = b;
     made.role = roles[at(b)];
-    play.choice.algorithm->block(play.call, play.choice.plan, member.index, b, made.block);
+    choice.algorithm->block(call, choice.plan, member.index, b, made.block);
     made.first_queue = static_cast<std::uint32_t>(play.queues.size());
     for (const SendPort& port : made.block.sends) {
       ChunkQueue& queue = play.queues.emplace_back();
       queue.writer = static_cast<std::uint32_t>(play.blocks.size() - 1);
       queue.from = ranks[at(member.index)];
-      const int peer = switch_partner(*play.call.layout, member.index, port.peer);
+      const int peer = switch_partner(*call.layout, member.index, port.peer);
       queue.to = ranks[at(peer)];
       queue.route_kind = port.route_kind;
       queue.nics = port.nics;
@@ -52,22 +54,24 @@ class Counterparts {
  public:
   explicit Counterparts(const ChunkPlay& play) : play_(play) {}
 
-  int block_of(const ChunkMember& representative, int member, int block) {
-    if (representative.index == member) return block;
-    const int part = parts(member)[at(block)];
-    const std::vector<int>& own = parts(representative.index);
+  // `block` of `member` in the group of one of the play's calls.
+  int block_of(const ChunkMember& representative, std::uint32_t laid_out, int member, int block) {
+    if (representative.laid_out == laid_out && representative.index == member) return block;
+    const int part = parts(laid_out, member)[at(block)];
+    const std::vector<int>& own = parts(representative.laid_out, representative.index);
     return static_cast<int>(std::ranges::find(own, part) - own.begin());
   }
 
  private:
-  const std::vector<int>& parts(int member) {
-    const auto [entry, is_new] = parts_.try_emplace(member);
-    if (is_new) play_.choice.algorithm->parts(play_.call, play_.choice.plan, member, entry->second);
+  const std::vector<int>& parts(std::uint32_t laid_out, int member) {
+    const auto [entry, is_new] = parts_.try_emplace({laid_out, member});
+    const auto& [call, choice] = play_.calls[laid_out];
+    if (is_new) choice.algorithm->parts(call, choice.plan, member, entry->second);
     return entry->second;
   }
 
   const ChunkPlay& play_;
-  std::unordered_map<int, std::vector<int>> parts_;  // by member
+  std::map<std::pair<std::uint32_t, int>, std::vector<int>> parts_;  // by call and member
 };
 
 // A queue of our peer's class is read by the block of our class that reads from such a peer: equal ranks have equal
@@ -77,7 +81,8 @@ void join_queues(const PlayedJob& job, ChunkPlay& play, std::uint32_t number, Co
   const ClassId own = play.members[block.member].rank_class;
   for (const ReceivePort& port : block.block.receives) {
     const ChunkMember& peer = member_of(play, job.class_of_member(own, play.dimension, port.peer));
-    const int writing = counterparts.block_of(peer, port.peer, port.block);
+    const std::uint32_t laid_out = play.members[block.member].laid_out;
+    const int writing = counterparts.block_of(peer, laid_out, port.peer, port.block);
     const ChunkBlock& writer = play.blocks[peer.first_block + static_cast<std::uint32_t>(writing)];
     const std::uint32_t queue = writer.first_queue + static_cast<std::uint32_t>(port.port);
     CHECK(play.queues[queue].reader == ChunkQueue::kNoBlock, "a queue has one class of readers");
@@ -117,11 +122,28 @@ void join_sums(ChunkPlay& play) {
   }
 }
 
+// The call in the group of this class's representative.
+std::uint32_t find_or_make_call(const PlayedJob& job, const CollectiveSpec& spec, ClassId rank_class,
+                                const ChannelChooser& chooser, ChunkPlay& play) {
+  const GroupLayout* layout = &job.graph.layouts[job.layout_of(rank_class, play.dimension)];
+  const auto known =
+      std::ranges::find(play.calls, layout, [](const LaidOutCall& laid_out) { return laid_out.call.layout; });
+  if (known == play.calls.end()) {
+    const CollectiveCall call{.kind = spec.kind, .bytes = spec.bytes, .layout = layout, .dimension = play.dimension};
+    play.calls.push_back({.call = call, .choice = chooser.choose(call)});
+    return static_cast<std::uint32_t>(play.calls.size() - 1);
+  }
+  return static_cast<std::uint32_t>(known - play.calls.begin());
+}
+
 }  // namespace
 
-void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play) {
+void lay_out(const PlayedJob& job, const CollectiveSpec& spec, std::span<const ClassId> classes,
+             const ChannelChooser& chooser, ChunkPlay& play) {
   for (const ClassId c : classes) {
-    play.members.push_back({.rank_class = c, .index = job.index_in_group(c, play.dimension)});
+    play.members.push_back({.rank_class = c,
+                            .index = job.index_in_group(c, play.dimension),
+                            .laid_out = find_or_make_call(job, spec, c, chooser, play)});
   }
   std::ranges::sort(play.members, {}, &ChunkMember::rank_class);
   play.members_left = play.members.size();

@@ -74,6 +74,12 @@ struct ChunkBlock {
   double lag = 0.0;        // of the rank's thread blocks when the current primitive's bytes began to move
 };
 
+// A call in a group of one layout, and how it runs there.
+struct LaidOutCall {
+  CollectiveCall call;
+  ChannelChoice choice;
+};
+
 // A class of ranks in the call.
 struct ChunkMember {
   // A message for the NIC: of which queue, and its number.
@@ -83,7 +89,8 @@ struct ChunkMember {
   };
   CollectiveRequest request;
   ClassId rank_class;
-  int index = 0;  // of the representative in its group
+  int index = 0;           // of the representative in its group
+  std::uint32_t laid_out = 0;  // index into ChunkPlay::calls: the call in that group
   std::uint32_t first_block = 0;
   int blocks_left = 0;
   TimePoint proxy_free;  // its proxy thread is busy until then
@@ -99,8 +106,9 @@ struct ChunkMember {
 struct ChunkPlay {
   DimensionId dimension;
   std::uint64_t sequence = 0;
-  CollectiveCall call;
-  ChannelChoice choice;
+  // By distinct layout of the groups of the members' representatives. Groups on other GPUs of their hosts may differ in
+  // ring orders, NICs and PXN; all else of the plans is equal, or their ranks would not be of equal classes.
+  std::vector<LaidOutCall> calls;
   std::uint32_t label = 0;       // of the first channel's messages
   MessageEnds* ends = nullptr;   // of a message: its members are sender and receiver
   std::uint64_t token = 0;       // of a message
@@ -113,11 +121,15 @@ struct ChunkPlay {
   std::uint64_t events = 0;  // scheduled, or flows in flight, that refer to this call
 
   [[nodiscard]] bool over() const { return members_left == 0 && events == 0; }
+  // For what plans of all members have in common.
+  [[nodiscard]] const CollectivePlan& plan() const { return calls.front().choice.plan; }
+  [[nodiscard]] const LaidOutCall& call_of(const ChunkMember& member) const { return calls[member.laid_out]; }
 };
 
-// Makes blocks and queues for the classes of one group.
-void lay_out(const PlayedJob& job, std::span<const ClassId> classes, ChunkPlay& play);
-// The same for the two ends of a message.
+// Makes calls, blocks and queues for the classes of one group.
+void lay_out(const PlayedJob& job, const CollectiveSpec& spec, std::span<const ClassId> classes,
+             const ChannelChooser& chooser, ChunkPlay& play);
+// Makes blocks and queues for the two ends of a message, whose only call is known.
 void lay_out_message(const PlayedJob& job, const MessageOrder& order, ChunkPlay& play);
 
 }  // namespace ringwright

@@ -23,16 +23,10 @@ std::uint32_t ChunkPlayer::find_or_make_play(const CollectiveRequest& request) {
   if (known != active_.end()) return known->second;
   const std::uint32_t number = free_play();
   ChunkPlay& play = plays_[number];
-  const CollectiveSpec& spec = job_.graph.collectives[request.spec];
   play.dimension = request.dimension;
   play.sequence = request.sequence;
-  play.call = {.kind = spec.kind,
-               .bytes = spec.bytes,
-               .layout = &job_.graph.layouts[job_.layout_of(request.rank_class, request.dimension)],
-               .dimension = request.dimension};
-  play.choice = inputs_.chooser.choose(play.call);
   play.label = collective_label(play.dimension);
-  lay_out(job_, classes, play);
+  lay_out(job_, job_.graph.collectives[request.spec], classes, inputs_.chooser, play);
   active_.emplace(key, number);
   return number;
 }
@@ -45,8 +39,8 @@ void ChunkPlayer::start(const CollectiveRequest& request) {
   member->joined = true;
   join(number, *member);
   const PlayItem part{.play = number, .index = static_cast<std::uint32_t>(member - play.members.begin())};
-  const int channels = play.choice.plan.channels;
-  start_after(play.call.size() == 1 ? Duration() : inputs_.costs.launch_of(channels), part);
+  const bool alone = play.calls.front().call.size() == 1;
+  start_after(alone ? Duration() : inputs_.costs.launch_of(play.plan().channels), part);
 }
 
 void ChunkPlayer::start_after(Duration launch_time, PlayItem member) {
@@ -71,7 +65,8 @@ void ChunkPlayer::launch(PlayItem part) {
     finish(part.play, member);
     return;
   }
-  const auto blocks = static_cast<std::uint32_t>(play.choice.algorithm->blocks(play.call, play.choice.plan));
+  const auto& [call, choice] = play.call_of(member);
+  const auto blocks = static_cast<std::uint32_t>(choice.algorithm->blocks(call, choice.plan));
   for (std::uint32_t b = 0; b < blocks; ++b) try_begin({.play = part.play, .index = member.first_block + b});
 }
 
@@ -103,7 +98,8 @@ void ChunkPlayer::try_begin(PlayItem part) {
   const ChunkMember& member = play.members[block.member];
   if (block.working || !member.running || block.done == block.block.primitives) return;
   if (!block.loaded) {
-    play.choice.algorithm->primitive(play.call, play.choice.plan, member.index, block.number, block.done, block.now);
+    const auto& [call, choice] = play.call_of(member);
+    choice.algorithm->primitive(call, choice.plan, member.index, block.number, block.done, block.now);
     block.loaded = true;
   }
   if (may_begin(play, block)) begin(part);
@@ -151,7 +147,7 @@ void ChunkPlayer::announce(PlayItem part) {
     const ChunkQueue& queue = play.queues[to.index];
     if (queue.network) continue;
     const std::uint64_t upto = queue.written;
-    after(first + inputs_.costs.of(play.choice.plan.protocol).hop, part.play, [to, upto](ChunkPlayer& self) {
+    after(first + inputs_.costs.of(play.plan().protocol).hop, part.play, [to, upto](ChunkPlayer& self) {
       ChunkQueue& seen = self.plays_[to.play].queues[to.index];
       seen.begun = std::max(seen.begun, upto);
       self.try_begin({.play = to.play, .index = seen.reader});
@@ -239,7 +235,7 @@ int ChunkPlayer::start_fetches(PlayItem part) {
     if (port.route_kind != RouteKind::kDownFromSwitch) continue;
     const ChunkMember& member = play.members[block.member];
     const auto& group = job_.group_of(member.rank_class, play.dimension);
-    const int peer = switch_partner(*play.call.layout, member.index, port.peer);
+    const int peer = switch_partner(*play.call_of(member).call.layout, member.index, port.peer);
     send(part, {.from = group[static_cast<std::size_t>(peer)],
                 .to = job_.rank_of(member.rank_class),
                 .size = on_wire(play, block.now.size),
@@ -331,7 +327,7 @@ void ChunkPlayer::pass_on(PlayItem part, const Primitive& primitive) {
                     .count = static_cast<std::uint16_t>(primitive.sends.count)};
   const Ports receives{.first = static_cast<std::uint16_t>(primitive.receives.first),
                        .count = static_cast<std::uint16_t>(primitive.receives.count)};
-  after(inputs_.costs.of(play.choice.plan.protocol).hop, part.play,
+  after(inputs_.costs.of(play.plan().protocol).hop, part.play,
         [part, sends, receives](ChunkPlayer& self) { self.reach_peers(part, sends, receives); });
 }
 

@@ -36,18 +36,18 @@ void ChunkPlayer::carry(const MessageOrder& order, MessageEnds& ends) {
   ++messages_;
   ChunkPlay& play = plays_[number];
   play.dimension = order.call.dimension;
-  play.call = {.kind = CollectiveKind::kBroadcast,
-               .bytes = order.call.bytes,
-               .layout = order.call.leaves_host() ? &pair_between_ : &pair_inside_,
-               .dimension = order.call.dimension};
-  play.choice = inputs_.chooser.choose_message(order.call);
+  play.calls = {{.call = {.kind = CollectiveKind::kBroadcast,
+                          .bytes = order.call.bytes,
+                          .layout = order.call.leaves_host() ? &pair_between_ : &pair_inside_,
+                          .dimension = order.call.dimension},
+                 .choice = inputs_.chooser.choose_message(order.call)}};
   play.label = order.label;
   play.ends = &ends;
   play.token = order.token;
   lay_out_message(job_, order, play);
   for (std::uint32_t end = 0; end < play.members.size(); ++end) {
     play.members[end].joined = true;
-    start_after(inputs_.costs.launch_of(play.choice.plan.channels), {.play = number, .index = end});
+    start_after(inputs_.costs.launch_of(play.plan().channels), {.play = number, .index = end});
   }
 }
 
@@ -74,8 +74,8 @@ std::string ChunkPlayer::waits_for(ClassId rank_class, std::uint32_t task) const
     }
     return fmt::format(
         "call {} of '{}' ({}, {} {}, {} channels), {} thread blocks still running, ranks that have not joined: {}",
-        play.sequence, job_.graph.dimensions[play.dimension.index()].name, to_string(play.call.kind),
-        play.choice.plan.algorithm, to_string(play.choice.plan.protocol), play.choice.plan.channels,
+        play.sequence, job_.graph.dimensions[play.dimension.index()].name, to_string(play.calls.front().call.kind),
+        play.plan().algorithm, to_string(play.plan().protocol), play.plan().channels,
         member->blocks_left, missing.empty() ? "none" : missing);
   }
   return {};

@@ -73,7 +73,7 @@ void ChunkPlayer::serve(const ProxyRequest& request) {
     case ProxyTask::kReceive: {
       // A flush reads over PCIe what the NIC wrote into the GPU's memory. Without GPUDirect nothing is flushed, but the
       // GPU itself reads flag and message from host memory over PCIe, which takes as long as a flush.
-      const bool flush = play.choice.plan.protocol == Protocol::kSimple;
+      const bool flush = play.plan().protocol == Protocol::kSimple;
       const Duration delay = flush ? inputs_.costs.network_flush : inputs_.costs.network_poll;
       return after(wait + delay, part.play, [part](ChunkPlayer& self) { self.make_readable(part); });
     }
@@ -97,7 +97,7 @@ void ChunkPlayer::fill(PlayItem part) {
   ChunkQueue& queue = play.queues[part.index];
   const ChunkBlock& block = play.blocks[queue.writer];
   Duration each = inputs_.costs.network_proxy;
-  if (play.choice.plan.protocol == Protocol::kLl && inputs_.costs.network_host_rate > Bandwidth(0.0)) {
+  if (play.plan().protocol == Protocol::kLl && inputs_.costs.network_host_rate > Bandwidth(0.0)) {
     each += transfer_time(on_wire(play, queue.size[queue.filled % kSlots]), inputs_.costs.network_host_rate);
   }
   // Channels begin at once. What the proxy sends later is observed later, so from then on they follow each other.

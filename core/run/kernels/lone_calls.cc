@@ -115,11 +115,11 @@ std::vector<std::uint64_t> LoneCalls::common(const LoneCall& call, std::span<con
     key.push_back(message->sender == message->receiver ? 1 : 0);
     return key;
   }
-  key.push_back(job.layout_of(order.members.front(), order.dimension));
-  // Of each member its index and its group, and of each rank its member.
+  // Of each member its index, its group and the layout of that, and of each rank its member.
   for (const ClassId member : order.members) {
     const std::vector<RankId>& group = job.group_of(member, order.dimension);
     key.push_back(static_cast<std::uint64_t>(job.index_in_group(member, order.dimension)));
+    key.push_back(job.layout_of(member, order.dimension));
     key.push_back(static_cast<std::uint64_t>(std::ranges::find(ranks, group.front()) - ranks.begin()));
   }
   for (const RankId rank : ranks) {

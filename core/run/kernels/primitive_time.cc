@@ -58,7 +58,7 @@ int stores_of(const ChunkBlock& block) {
 
 // Time of the bytes in the thread block, without links.
 Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
-  const CollectivePlan& plan = play.choice.plan;
+  const CollectivePlan& plan = play.plan();
   const Bandwidth full = costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
   const double rate = full.count() * thread_factor(plan, block.block.thread_share);
   return transfer_time(block.now.size, Bandwidth(rate));
@@ -74,7 +74,7 @@ double pass_of(const CollectivePlan& plan, const ChunkBlock& block) {
 // With LL128 a warp stores none of its 16 lines before it has all of their operands: the first pass of the threads
 // precedes the bytes' time on the links, and does not overlap it.
 Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
-  const CollectivePlan& plan = play.choice.plan;
+  const CollectivePlan& plan = play.plan();
   if (plan.protocol != Protocol::kLl128 || block.now.sends.count == 0 || block.now.size == Bytes(0)) return {};
   return scale(block_time(costs, play, block),
                std::min(1.0, pass_of(plan, block) / static_cast<double>(block.now.size.count())));
@@ -82,11 +82,11 @@ Duration first_pass(const ChannelCosts& costs, const ChunkPlay& play, const Chun
 
 }  // namespace
 
-Bytes on_wire(const ChunkPlay& play, Bytes size) { return scale(size, wire_bytes_per_byte(play.choice.plan.protocol)); }
+Bytes on_wire(const ChunkPlay& play, Bytes size) { return scale(size, wire_bytes_per_byte(play.plan().protocol)); }
 
 Bytes lines_of(const ChunkPlay& play, const ChunkBlock& block) {
-  const Bytes pass(static_cast<std::int64_t>(pass_of(play.choice.plan, block)));
-  return play.choice.plan.protocol == Protocol::kSimple || block.now.size <= pass ? Bytes(0) : pass;
+  const Bytes pass(static_cast<std::int64_t>(pass_of(play.plan(), block)));
+  return play.plan().protocol == Protocol::kSimple || block.now.size <= pass ? Bytes(0) : pass;
 }
 
 Duration line_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
@@ -100,7 +100,7 @@ Duration fixed_time(const ChannelCosts& costs, const ChunkPlay& play, const Chun
   const bool taken = takes_from_switch(block);
   if (block.now.continues) return taken || gives_to_switch(block) ? costs.further_peer : Duration();
   const Duration switched = taken ? costs.switched : Duration();
-  return costs.of(play.choice.plan.protocol).primitive + switched + first_pass(costs, play, block);
+  return costs.of(play.plan().protocol).primitive + switched + first_pass(costs, play, block);
 }
 
 Duration moving_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
