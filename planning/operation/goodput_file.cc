@@ -162,10 +162,8 @@ class GoodputReader {
       variants.push_back(std::move(all));
     }
     std::vector<Point> points(variants.size());
-    each_item(variants.size(), workers, [&](std::size_t i) {
-      LoadedPoint loaded = load_point(plan.scenario, variants[i]);
-      points[i] = loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
-    });
+    PointSource source(plan.scenario);
+    each_item(variants.size(), workers, [&](std::size_t i) { points[i] = source.simulate(variants[i]); });
     for (const Point& point : points) {
       if (point.was_simulated()) continue;
       foreign_.add({.code = point.code.empty() ? "E407" : point.code,

@@ -86,13 +86,12 @@ std::vector<Parameter> parameters_of(const configs::Scenario& scenario) {
   return parameters;
 }
 
-ParameterSide side_of(const std::string& path, const std::vector<std::string>& settings, const Parameter& parameter,
+ParameterSide side_of(PointSource& source, const std::vector<std::string>& settings, const Parameter& parameter,
                       double factor) {
   ParameterSide side{.value = written_value(parameter.type, parameter.value * factor), .step = {}, .reason = {}};
   std::vector<std::string> all = settings;
   all.push_back(parameter.key + "=" + side.value);
-  LoadedPoint loaded = load_point(path, all);
-  const Point point = loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
+  const Point point = source.simulate(all);
   if (point.was_simulated())
     side.step = point.figures.step;
   else
@@ -161,11 +160,12 @@ Result<SensitivityResult> sensitivity(const std::string& path, const std::vector
     responses[i].value = parameters[i].text;
     responses[i].evidence = parameters[i].evidence;
   }
+  PointSource source(path);
   each_item(2 * parameters.size(), options.workers, [&](std::size_t item) {
     ParameterResponse& response = responses[item / 2];
     const bool up = item % 2 == 1;
     (up ? response.high : response.low) =
-        side_of(path, settings, parameters[item / 2], up ? 1.0 + options.share : 1.0 - options.share);
+        side_of(source, settings, parameters[item / 2], up ? 1.0 + options.share : 1.0 - options.share);
   });
   sort_responses(responses, result);
   return result;

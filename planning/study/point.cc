@@ -73,9 +73,9 @@ std::string fingerprint_of(const configs::Scenario& scenario) {
   return sha256(canonical_text(scenario.document.log()));
 }
 
-LoadedPoint load_point(const std::string& path, std::span<const std::string> settings) {
+LoadedPoint PointSource::load(std::span<const std::string> settings) {
   const std::vector<std::string> overrides(settings.begin(), settings.end());
-  auto scenario = configs::load_scenario(path, {.overrides = overrides, .share_folders = {}});
+  auto scenario = configs::load_scenario(path_, {.overrides = overrides, .share_folders = {}, .known = &known_});
   if (!scenario) {
     Point point = refused_point(scenario.error());
     point.fingerprint = sha256("refused\n" + join(overrides, "\n") + "\n" + point.code + point.reason);
@@ -90,6 +90,11 @@ LoadedPoint load_point(const std::string& path, std::span<const std::string> set
   LoadedPoint loaded{.point = {.fingerprint = fingerprint}, .scenario = {}};
   loaded.scenario.emplace(std::move(*scenario));
   return loaded;
+}
+
+Point PointSource::simulate(std::span<const std::string> settings) {
+  LoadedPoint loaded = load(settings);
+  return loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
 }
 
 Point simulate_point(const configs::Scenario& scenario) {

@@ -6,8 +6,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "configs/scenario/known_files.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/units.h"
 #include "core/report/report.h"
@@ -54,8 +56,20 @@ struct LoadedPoint {
   std::optional<configs::Scenario> scenario;
 };
 
-// `settings` as --set takes them.
-[[nodiscard]] LoadedPoint load_point(const std::string& path, std::span<const std::string> settings);
+// The scenario file of a study. Its presets and tables are read once for all points. Thread-safe.
+class PointSource {
+ public:
+  explicit PointSource(std::string path) : path_(std::move(path)) {}
+
+  // With these settings, as --set takes them.
+  [[nodiscard]] LoadedPoint load(std::span<const std::string> settings);
+  [[nodiscard]] Point simulate(std::span<const std::string> settings);
+
+ private:
+  std::string path_;
+  configs::KnownFiles known_;
+};
+
 [[nodiscard]] std::string fingerprint_of(const configs::Scenario& scenario);
 [[nodiscard]] Point simulate_point(const configs::Scenario& scenario);
 

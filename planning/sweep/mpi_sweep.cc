@@ -92,11 +92,12 @@ SimulatePoints MpiSession::simulate_elsewhere(const StudyProgress& progress) {
 }
 
 void MpiSession::serve(const SweepPlan& plan, const std::string& scenario) {
+  PointSource source(scenario);
   while (true) {
     std::int64_t index = kNoMore;
     MPI_Recv(&index, 1, MPI_INT64_T, 0, kIndexTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (index == kNoMore) return;
-    const std::string text = packed(simulate_combination(plan, scenario, static_cast<std::size_t>(index)));
+    const std::string text = packed(simulate_combination(plan, source, static_cast<std::size_t>(index)));
     MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, kPointTag, MPI_COMM_WORLD);
   }
 }

@@ -102,13 +102,13 @@ Result<std::vector<SweepRow>> candidates(const SweepPlan& plan, const Shard& sha
 }
 
 // Reads every row's scenario: its fingerprint, or why it is refused. Rows that a condition excludes are removed.
-Diagnostics read_rows(const SweepPlan& plan, const std::string& scenario, int threads, std::size_t& excluded,
+Diagnostics read_rows(const SweepPlan& plan, PointSource& source, int threads, std::size_t& excluded,
                       std::vector<SweepRow>& rows) {
   std::vector<char> is_out(rows.size(), 0);
   std::vector<Diagnostics> wrong(rows.size());
   each_item(rows.size(), {.threads = threads}, [&](std::size_t item) {
     SweepRow& row = rows[item];
-    LoadedPoint loaded = load_point(scenario, settings_of(plan, row.values));
+    LoadedPoint loaded = source.load(settings_of(plan, row.values));
     row.is_known = !loaded.scenario;
     if (loaded.scenario) {
       const auto holds = is_point(plan, row.values, *loaded.scenario);
@@ -130,9 +130,9 @@ Diagnostics read_rows(const SweepPlan& plan, const std::string& scenario, int th
 }
 
 // Seconds of one core for a point: reading, building, and by rule of thumb simulating it.
-double seconds_of(const SweepPlan& plan, const std::string& scenario, const SweepRow& row) {
+double seconds_of(const SweepPlan& plan, PointSource& source, const SweepRow& row) {
   const auto started = std::chrono::steady_clock::now();
-  const LoadedPoint loaded = load_point(scenario, settings_of(plan, row.values));
+  const LoadedPoint loaded = source.load(settings_of(plan, row.values));
   double simulating = 0.0;
   if (loaded.scenario) {
     const auto simulation = configs::Simulation::assemble(*loaded.scenario, configs::FoldMode::kFold);
@@ -146,12 +146,12 @@ std::string time_text(double seconds) {
   return seconds < 7200.0 ? fmt::format("{:.0f} min", seconds / 60.0) : fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-double estimate(const SweepPlan& plan, const std::string& scenario, const std::vector<SweepRow>& rows,
+double estimate(const SweepPlan& plan, PointSource& source, const std::vector<SweepRow>& rows,
                 const std::vector<std::size_t>& to_simulate, int threads) {
   const std::size_t sampled = std::min(kEstimated, to_simulate.size());
   double seconds = 0.0;
   for (std::size_t i = 0; i < sampled; ++i) {
-    seconds += seconds_of(plan, scenario, rows[to_simulate[i * to_simulate.size() / sampled]]);
+    seconds += seconds_of(plan, source, rows[to_simulate[i * to_simulate.size() / sampled]]);
   }
   const auto usual = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
   const double cores = threads > 0 ? static_cast<double>(threads) : usual;
@@ -204,7 +204,7 @@ Diagnostics store_rows(const SweepPlan& plan, const Shard& shard, const std::vec
   return store.put_sweep(plan.name + part, entries);
 }
 
-Diagnostics simulate_rows(const SweepPlan& plan, const std::string& scenario, const SweepOptions& options,
+Diagnostics simulate_rows(const SweepPlan& plan, PointSource& source, const SweepOptions& options,
                           const std::vector<std::size_t>& to_simulate, ResultStore& store, SweepResult& result) {
   std::vector<std::size_t> indices;
   for (const std::size_t row : to_simulate) indices.push_back(result.rows[row].index);
@@ -220,7 +220,7 @@ Diagnostics simulate_rows(const SweepPlan& plan, const std::string& scenario, co
   } else {
     std::mutex one_at_a_time;
     each_item(indices.size(), options.workers, [&](std::size_t item) {
-      Point point = simulate_combination(plan, scenario, indices[item]);
+      Point point = simulate_combination(plan, source, indices[item]);
       const std::lock_guard lock(one_at_a_time);
       done(item, std::move(point));
     });
@@ -269,25 +269,25 @@ std::optional<double> sweep_score(const Point& point, SweepObjective objective) 
   return std::nullopt;
 }
 
-Point simulate_combination(const SweepPlan& plan, const std::string& scenario, std::size_t index) {
-  LoadedPoint loaded = load_point(scenario, settings_of(plan, plan.values(index)));
-  return loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
+Point simulate_combination(const SweepPlan& plan, PointSource& source, std::size_t index) {
+  return source.simulate(settings_of(plan, plan.values(index)));
 }
 
 Result<SweepResult> sweep(const SweepPlan& plan, const std::string& scenario, ResultStore& store,
                           const SweepOptions& options) {
   SweepResult result;
+  PointSource source(scenario);
   auto rows = candidates(plan, options.shard, result);
   if (!rows) return tl::unexpected(std::move(rows.error()));
   result.rows = std::move(*rows);
-  Diagnostics wrong = read_rows(plan, scenario, options.workers.threads, result.excluded, result.rows);
+  Diagnostics wrong = read_rows(plan, source, options.workers.threads, result.excluded, result.rows);
   if (wrong.has_errors()) return tl::unexpected(std::move(wrong));
   const auto to_simulate = look_up(store, result);
   if (!to_simulate) return tl::unexpected(to_simulate.error());
   result.missing = to_simulate->size();
   // Few points take less time than the estimate is worth.
   if (options.only_count || to_simulate->size() > kEstimated) {
-    result.estimated_seconds = estimate(plan, scenario, result.rows, *to_simulate, options.workers.threads);
+    result.estimated_seconds = estimate(plan, source, result.rows, *to_simulate, options.workers.threads);
   }
   if (!options.only_count) {
     if (result.estimated_seconds > kMostSweepSeconds && !options.allow_slow) {
@@ -298,7 +298,7 @@ Result<SweepResult> sweep(const SweepPlan& plan, const std::string& scenario, Re
                   {}, "leave out values, share them (--shard 1/8, mpirun), or run it anyway with --allow-slow"));
     }
     wrong = store_rows(plan, options.shard, result.rows, store);
-    if (!wrong.has_errors()) wrong = simulate_rows(plan, scenario, options, *to_simulate, store, result);
+    if (!wrong.has_errors()) wrong = simulate_rows(plan, source, options, *to_simulate, store, result);
     if (wrong.has_errors()) return tl::unexpected(std::move(wrong));
     result.missing = 0;
   }

@@ -63,7 +63,7 @@ struct SweepResult {
                                         const SweepOptions& options = {});
 
 // One combination, as sweep() simulates it.
-[[nodiscard]] Point simulate_combination(const SweepPlan& plan, const std::string& scenario, std::size_t index);
+[[nodiscard]] Point simulate_combination(const SweepPlan& plan, PointSource& source, std::size_t index);
 
 // Lower is better; empty where the point has no such figure.
 [[nodiscard]] std::optional<double> sweep_score(const Point& point, SweepObjective objective);

@@ -79,13 +79,12 @@ Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std
   for (const configs::WhatIf& what_if : scenario->what_ifs) {
     result.outcomes.push_back({.name = what_if.name, .settings = what_if.settings, .point = {}, .changes = {}});
   }
+  PointSource source(path);
   each_item(result.outcomes.size() + 1, workers, [&](std::size_t item) {
     std::vector<std::string> all = settings;
     if (item > 0)
       all.insert(all.end(), result.outcomes[item - 1].settings.begin(), result.outcomes[item - 1].settings.end());
-    LoadedPoint loaded = load_point(path, all);
-    Point point = loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
-    (item == 0 ? result.base : result.outcomes[item - 1].point) = std::move(point);
+    (item == 0 ? result.base : result.outcomes[item - 1].point) = source.simulate(all);
   });
   if (!result.base.was_simulated()) {
     return tl::unexpected(failure(result.base.code, "the scenario itself: " + result.base.reason, {.file = path}));

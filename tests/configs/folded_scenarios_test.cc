@@ -159,14 +159,10 @@ TEST(FoldedScenarios, OfExpertsArePlayedAsTheWholeOne) {
 // classes of one call are represented by ranks of groups with different plans.
 TEST(FoldedScenarios, OfGroupsWithOtherRelaysArePlayedAsTheWholeOne) {
   expect_exact(std::string(kTinyExperts) +
-               "training: {global_batch: 4, precision: fp16}
-"
-               "parallel: {tp: 8, sequence_parallel: true, ep: 2, etp: 1}
-"
-               "cluster: {nodes: 2, node: {preset: dgx1-v100}, fabric: {type: rail_optimized}}
-"
-               "collectives: {model: chunks}
-");
+               "training: {global_batch: 4, precision: fp16}\n"
+               "parallel: {tp: 8, sequence_parallel: true, ep: 2, etp: 1}\n"
+               "cluster: {nodes: 2, node: {preset: dgx1-v100}, fabric: {type: rail_optimized}}\n"
+               "collectives: {model: chunks}\n");
 }
 
 TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {

@@ -11,8 +11,9 @@
 
 namespace ringwright::configs {
 
-Scenario load(std::string_view text, std::vector<std::string> overrides) {
-  auto scenario = load_scenario_text("test.yaml", text, {.overrides = std::move(overrides), .share_folders = {}});
+Scenario load(std::string_view text, std::vector<std::string> overrides, KnownFiles* known) {
+  auto scenario = load_scenario_text("test.yaml", text,
+                                     {.overrides = std::move(overrides), .share_folders = {}, .known = known});
   if (!scenario) throw std::runtime_error(render(scenario.error()) + std::string(text));
   return std::move(*scenario);
 }

@@ -14,7 +14,8 @@
 namespace ringwright::configs {
 
 // Throws, so that a test with a broken scenario ends there with its mistakes.
-[[nodiscard]] Scenario load(std::string_view text, std::vector<std::string> overrides = {});
+[[nodiscard]] Scenario load(std::string_view text, std::vector<std::string> overrides = {},
+                            KnownFiles* known = nullptr);
 
 [[nodiscard]] std::unique_ptr<Simulation> assemble(const Scenario& scenario, FoldMode fold = FoldMode::kFold);
 

@@ -95,7 +95,7 @@ std::optional<double> figure_of_step(const Report& report, std::string_view name
 // Of a scenario that may need more memory than its GPUs have: an optimizer's memory is a figure of such a run as well.
 Result<double> step_figure(const SystemRow& row, const std::vector<std::string>& settings) {
   const std::string path = shared_folder("configs") + "/scenarios/" + row.scenario + ".yaml";
-  const planning::LoadedPoint loaded = planning::load_point(path, settings);
+  const planning::LoadedPoint loaded = planning::PointSource(path).load(settings);
   if (!loaded.scenario) {
     return tl::unexpected(failure("E561", "'" + row.id + "' cannot be simulated: " + loaded.point.reason, row.place));
   }

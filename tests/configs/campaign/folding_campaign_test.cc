@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "configs/scenario/known_files.h"
 #include "configs/simulation/simulate.h"
 #include "tests/configs/campaign/random_scenario.h"
 #include "tests/configs/played.h"
@@ -117,8 +118,9 @@ std::string difference(const Scenario& scenario, const Scenario& one_by_one) {
 }
 
 // Why the scenario cannot be simulated; empty when it can.
-std::string refusal(const std::string& text) {
-  const auto scenario = load_scenario_text("random.yaml", text, {});
+std::string refusal(const std::string& text, KnownFiles& known) {
+  const auto scenario =
+      load_scenario_text("random.yaml", text, {.overrides = {}, .share_folders = {}, .known = &known});
   if (!scenario) return render(scenario.error());
   const auto simulation = Simulation::assemble(*scenario, FoldMode::kNoFold);
   return simulation ? std::string() : render(simulation.error());
@@ -132,17 +134,18 @@ TEST_P(FoldingCampaign, IsExactInRandomScenarios) {
   std::uint64_t drawn = 0;
   std::uint64_t refused = 0;
   std::string refusals;
+  KnownFiles known;
   const std::string scenario_file = test::own_folder() + "scenario.yaml";
   for (std::uint64_t seed = first + GetParam(); seed < first + count; seed += kBlocks) {
     ++drawn;
     const std::string text = random_scenario(seed);
     std::ofstream(scenario_file) << "# seed " << seed << "\n" << text;
-    if (const std::string why = refusal(text); !why.empty()) {
+    if (const std::string why = refusal(text, known); !why.empty()) {
       ++refused;
       refusals += fmt::format("seed {}: {}", seed, why);
       continue;
     }
-    const std::string problem = difference(load(text), load(text, {"simulate.fast_forward=false"}));
+    const std::string problem = difference(load(text, {}, &known), load(text, {"simulate.fast_forward=false"}, &known));
     EXPECT_EQ(problem, "") << "seed " << seed << "\n" << text;
   }
   std::filesystem::remove_all(std::filesystem::path(scenario_file).parent_path());

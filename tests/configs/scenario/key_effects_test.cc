@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/scenario/known_files.h"
 #include "configs/simulation/simulate.h"
 #include "core/base/text.h"
 #include "tests/configs/key_trials.h"
@@ -54,8 +55,9 @@ std::string result_of(Report report, Warnings warnings) {
   return render_json(report);
 }
 
-std::optional<Said> run(const std::string& base, const Settings& settings) {
-  const auto scenario = load_scenario_text("test.yaml", base, {.overrides = settings, .share_folders = {}});
+std::optional<Said> run(const std::string& base, const Settings& settings, KnownFiles& files) {
+  const auto scenario =
+      load_scenario_text("test.yaml", base, {.overrides = settings, .share_folders = {}, .known = &files});
   if (!scenario) return std::nullopt;
   auto outcome = simulate(*scenario, FoldMode::kFold);
   if (!outcome) return std::nullopt;
@@ -155,7 +157,7 @@ class Section : public testing::TestWithParam<const char*> {
     const std::string base = trial_base(trial.key);
     const std::optional<Said>& before = known(base, settings);
     if (!before) return {};
-    const std::optional<Said> after = run(base, changed);
+    const std::optional<Said> after = run(base, changed, files_);
     if (after && after->configuration == before->configuration && !lists(*after, trial.key)) return {};
     ++tried_;
     const bool listed = after && lists(*after, trial.key);
@@ -172,10 +174,11 @@ class Section : public testing::TestWithParam<const char*> {
  private:
   const std::optional<Said>& known(const std::string& base, const Settings& settings) {
     const auto [entry, is_new] = known_.try_emplace({base, settings});
-    if (is_new) entry->second = run(base, settings);
+    if (is_new) entry->second = run(base, settings, files_);
     return entry->second;
   }
 
+  KnownFiles files_;
   std::map<std::pair<std::string, Settings>, std::optional<Said>> known_;
   int tried_ = 0;
 };

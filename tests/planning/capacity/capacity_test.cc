@@ -70,7 +70,7 @@ TEST_F(Capacity, EveryOfferIsTheFastestLayoutOnItsMachine) {
       for (const int pp : {1, 2}) {
         const std::vector<std::string> settings{fmt::format("cluster.nodes={}", offer.hosts),
                                                 fmt::format("parallel.tp={}", tp), fmt::format("parallel.pp={}", pp)};
-        const LoadedPoint loaded = load_point(scenario_path(), settings);
+        const LoadedPoint loaded = PointSource(scenario_path()).load(settings);
         if (!loaded.scenario) continue;  // tp 1 and pp 1 on 16 GPUs leave one sequence to each replica
         shortest = std::min(shortest, simulate_point(*loaded.scenario).figures.step);
       }
@@ -96,10 +96,9 @@ TEST_F(Capacity, TheTopologyIsChosenWithTheLayout) {
   for (const char* const rings : {"[1, 1]", "[1, 3]", "[3, 3]"}) {
     for (const int tp : {1, 2, 4}) {
       for (const int pp : {1, 2}) {
-        const LoadedPoint loaded = load_point(
-            scenario_path(), std::vector<std::string>{std::string("cluster.fabric.rings=") + rings,
-                                                      fmt::format("parallel.tp={}", tp),
-                                                      fmt::format("parallel.pp={}", pp)});
+        const LoadedPoint loaded = PointSource(scenario_path()).load(
+            std::vector<std::string>{std::string("cluster.fabric.rings=") + rings, fmt::format("parallel.tp={}", tp),
+                                     fmt::format("parallel.pp={}", pp)});
         if (!loaded.scenario) continue;  // more ranks than GPUs
         const Duration step = simulate_point(*loaded.scenario).figures.step;
         if (step < shortest) of = rings;

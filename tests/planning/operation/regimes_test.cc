@@ -47,7 +47,7 @@ class Regimes : public testing::TestWithParam<Case> {
 
   // The mean of a step, in seconds.
   [[nodiscard]] double step(const std::vector<std::string>& settings) const {
-    const LoadedPoint loaded = load_point(path(), settings);
+    const LoadedPoint loaded = PointSource(path()).load(settings);
     EXPECT_TRUE(loaded.scenario) << loaded.point.reason;
     const Point point = simulate_point(*loaded.scenario);
     EXPECT_TRUE(point.was_simulated()) << point.reason;

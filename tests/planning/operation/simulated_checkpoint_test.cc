@@ -32,7 +32,7 @@ class SimulatedCheckpoint : public testing::Test {
   [[nodiscard]] std::string path() const { return folder_ + "/job.yaml"; }
 
   [[nodiscard]] double step(const std::vector<std::string>& settings) const {
-    const LoadedPoint loaded = load_point(path(), settings);
+    const LoadedPoint loaded = PointSource(path()).load(settings);
     EXPECT_TRUE(loaded.scenario) << loaded.point.reason;
     return to_seconds(simulate_point(*loaded.scenario).figures.step);
   }

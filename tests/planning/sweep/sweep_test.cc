@@ -75,7 +75,8 @@ TEST_F(Sweep, PredictsWhatARunOfThePointPredicts) {
   const SweepPlan layouts = plan(kLayouts);
   ResultStore results = store();
   const SweepResult result = swept(layouts, results);
-  const LoadedPoint alone = load_point(scenario_path(), std::vector<std::string>{"parallel.tp=2", "parallel.pp=2"});
+  const LoadedPoint alone =
+      PointSource(scenario_path()).load(std::vector<std::string>{"parallel.tp=2", "parallel.pp=2"});
   ASSERT_TRUE(alone.scenario);
   const Point point = simulate_point(*alone.scenario);
   EXPECT_EQ(result.rows[3].point.figures.step, point.figures.step);
