@@ -65,6 +65,7 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
                         .pass_segments_at_once = fast_forward,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
                         .figures = options.figures,
+                        .most_void_events = known.most_void_events,
                         .may_spare_cycles = options.may_spare_cycles,
                         .windows = options.windows});
   played.events = engine.events_run() - (links != nullptr ? links->events() : 0);
@@ -80,15 +81,18 @@ namespace {
 std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulation& simulation,
                                        const SimulateOptions& options, LoneNetwork& lone) {
   constexpr int kMostRuns = 6;
-  constexpr double kMostEvents = 1.25;  // for each task and message; chunk by chunk they take 0.7 to 3
+  constexpr double kMostEvents = 1.25;  // for each task and message; chunk by chunk they take 0.7 to 5
   const Estimate all = estimate(simulation);
   const double most = kMostEvents * (all.tasks + all.messages);
   double events = 0.0;  // of void runs
   std::optional<RehearsedCalls> rehearsed = rehearse_kernels(simulation, lone.calls());
   for (int run = 0; run < kMostRuns && events + static_cast<double>(lone.events()) < most; ++run) {
     const std::size_t clashes = lone.calls().clashes();
-    PlayedPlan played =
-        play_once(scenario, simulation, options, {.rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = &lone});
+    const double left = most - events - static_cast<double>(lone.events());
+    PlayedPlan played = play_once(scenario, simulation, options,
+                                  {.rehearsed = rehearsed ? &*rehearsed : nullptr,
+                                   .lone = &lone,
+                                   .most_void_events = static_cast<std::uint64_t>(left)});
     events += static_cast<double>(played.events);
     played.events += lone.events();
     if (played.run.outcome != RunOutcome::kDisturbed) return played;

@@ -1,6 +1,8 @@
 // One run of a simulation's plan, with what is known of its calls beforehand.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "configs/simulation/link_sampler.h"
@@ -18,6 +20,7 @@ namespace ringwright::configs {
 struct KnownCalls {
   const RehearsedCalls* rehearsed = nullptr;  // passes are simulated task by task without
   LoneNetwork* lone = nullptr;                // kernels are simulated chunk by chunk without
+  std::uint64_t most_void_events = std::numeric_limits<std::uint64_t>::max();  // as in ExecutorOptions
 };
 
 // `recorded`: classes whose tasks are recorded; empty: those of the timeline.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/engine/engine.h"
@@ -75,6 +76,8 @@ struct ExecutorOptions {
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
   RunFigures figures = RunFigures::kAll;
+  // A run with calls at once that is void goes on up to so many events, to find what else clashes.
+  std::uint64_t most_void_events = std::numeric_limits<std::uint64_t>::max();
   // End as kUnproven when so many fewer cycles would have been enough that another run of them takes less time.
   bool may_spare_cycles = false;
   // Of several jobs, by job: the steps that count. Empty: as many as there are iterations, of each job while all run.

@@ -9,6 +9,7 @@ namespace ringwright {
 namespace {
 
 constexpr std::uint64_t kEventsPerLook = 500'000;  // between two checks of the observer
+constexpr std::uint64_t kFewEvents = 1'000;        // of which a check costs nothing
 
 }  // namespace
 
@@ -254,9 +255,11 @@ void StepPlayer::end_iteration(ClassId c) {
 }
 
 RunEnd StepPlayer::run_engine() {
-  const RunLimits limits{.max_events = kEventsPerLook, .max_events_per_instant = options_.max_events_per_instant};
+  const RunLimits limits{.max_events = std::clamp(options_.most_void_events / 8, kFewEvents, kEventsPerLook),
+                         .max_events_per_instant = options_.max_events_per_instant};
   RunEnd end = run_.engine.run(limits);
   while (end == RunEnd::kTooManyEvents) {
+    if (run_.engine.events_run() > options_.most_void_events && is_disturbed(end)) break;
     RunObserver* const observer = options_.observer;
     if (observer != nullptr && !observer->on_progress(progress_.done_share(), run_.engine.events_run())) break;
     end = run_.engine.run(limits);
