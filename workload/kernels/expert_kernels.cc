@@ -264,15 +264,15 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
 
 void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
   const ExpertSizes sizes = sizes_of(context);
-  KernelMaker::Grouped product{.experts = sizes.local,
-                               .rows = sizes.rows,
-                               .inputs = sizes.width,
-                               .outputs = make.shape.hidden,
-                               .role = GemmRole::kWgrad};
-  make.grouped("experts down wgrad", product);
-  product.inputs = make.shape.hidden;
-  product.outputs = sizes.gated;
-  make.grouped("experts up wgrad", product);
+  KernelMaker::Grouped gemms{.experts = sizes.local,
+                             .rows = sizes.rows,
+                             .inputs = sizes.width,
+                             .outputs = make.shape.hidden,
+                             .role = GemmRole::kWgrad};
+  make.grouped("experts down wgrad", gemms);
+  gemms.inputs = make.shape.hidden;
+  gemms.outputs = sizes.gated;
+  make.grouped("experts up wgrad", gemms);
 }
 
 void add_shared(KernelMaker& make, const KernelContext& context) {

@@ -39,9 +39,9 @@ class KernelMaker {
   void local_linear(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void local_wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
-  void batched_gemm(std::string name, const Gemm& product);
+  void batched_gemm(std::string name, const Gemm& gemm);
   // The same if it moves other bytes than its operands and its result.
-  void batched_gemm(std::string name, const Gemm& product, double bytes);
+  void batched_gemm(std::string name, const Gemm& gemm, double bytes);
   // Fused attention, forward or backward: `share` of the microbatch's scores, for queries and keys of that many tokens
   // of each sequence.
   struct Scores {
@@ -69,7 +69,7 @@ class KernelMaker {
     bool casts = true;          // its input into a narrow type, if GEMMs use one; else another kernel has
     double fused_bytes = 0.0;  // that it moves in addition, for the work of other kernels, for each row
   };
-  void grouped(std::string name, const Grouped& product);
+  void grouped(std::string name, const Grouped& gemms);
   // The kernel that was made last works on all experts: without grouped GEMMs it is one for each.
   void for_each_expert(std::int64_t experts);
   // A kernel that touches `values` values of the working type plus `other_bytes`, per element.
@@ -110,8 +110,8 @@ class KernelMaker {
   Pointwise pointwise;      // how non-GEMM kernels are run
 
  private:
-  void add_gemm(std::string name, const Gemm& product, DataType type);
-  void weight_gradient(std::string name, const Gemm& product);
+  void add_gemm(std::string name, const Gemm& gemm, DataType type);
+  void weight_gradient(std::string name, const Gemm& gemm);
   // The widths of their GEMMs.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
   // Pairs of query and key in one sequence: documents do not attend to each other.

@@ -77,8 +77,8 @@ void add_scan_backward(KernelMaker& make, const KernelContext& context, const Sc
   const MambaShape& mamba = sizes.mamba;
   const std::int64_t of_heads = sizes.chunks * sizes.heads;
   const std::int64_t channels = sizes.tokens * sizes.inner;
-  const auto gemm = [&](const char* name, const Gemm& product, double bytes) {
-    make.batched_gemm(name, product, bytes);
+  const auto gemm = [&](const char* name, const Gemm& shape, double bytes) {
+    make.batched_gemm(name, shape, bytes);
   };
   add_states(make, context, sizes);
   gemm("mamba states backward", {.m = mamba.head_size, .n = mamba.state, .k = mamba.chunk, .batch = of_heads},

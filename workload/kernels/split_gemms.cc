@@ -19,10 +19,10 @@ bool is_gemm(const Kernel& kernel, GemmRole role) {
   return kernel.family == KernelFamily::kGemm && kernel.role == role;
 }
 
-RowRange with_cast(const std::vector<Kernel>& kernels, std::size_t product) {
-  std::size_t begin = product;
+RowRange with_cast(const std::vector<Kernel>& kernels, std::size_t gemm) {
+  std::size_t begin = gemm;
   while (begin > 0 && kernels[begin - 1].family == KernelFamily::kCast) --begin;
-  return {.begin = begin, .end = product + 1};
+  return {.begin = begin, .end = gemm + 1};
 }
 
 // A share has its part of the rows and all weights.

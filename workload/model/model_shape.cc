@@ -25,12 +25,12 @@ struct AdaptedGemm {
   std::int64_t outputs = 0;  // on this rank
   Split split = Split::kColumns;
 };
-void add_adapter(const ModelShape& shape, const AdaptedGemm& product, std::vector<ParameterTensor>& tensors) {
+void add_adapter(const ModelShape& shape, const AdaptedGemm& gemm, std::vector<ParameterTensor>& tensors) {
   const std::int64_t rank = shape.adapters->rank;
-  const bool columns = product.split == Split::kColumns;
-  const std::string name = product.name;
-  tensors.push_back({.name = name + " adapter down", .elements = product.inputs * rank, .replicated = columns});
-  tensors.push_back({.name = name + " adapter up", .elements = rank * product.outputs, .replicated = !columns});
+  const bool columns = gemm.split == Split::kColumns;
+  const std::string name = gemm.name;
+  tensors.push_back({.name = name + " adapter down", .elements = gemm.inputs * rank, .replicated = columns});
+  tensors.push_back({.name = name + " adapter up", .elements = rank * gemm.outputs, .replicated = !columns});
 }
 
 void freeze(const ModelShape& shape, std::vector<ParameterTensor>& tensors) {

@@ -73,7 +73,7 @@ void ChunkPlayer::launch(PlayItem part) {
 void ChunkPlayer::finish(std::uint32_t number, ChunkMember& member) {
   ChunkPlay& play = plays_[number];
   --play.members_left;
-  if (play.ends != nullptr) return tell_end(play, member);
+  if (play.ends != nullptr) return report_end(play, member);
   if (member.booked) job_.ledger.end_communication(member.rank_class, play.dimension, job_.engine.now());
   job_.listener.on_communication_ended(member.rank_class, member.request.task);
 }
@@ -133,7 +133,7 @@ void ChunkPlayer::move(PlayItem part) {
                                                 start_fetches(part) + start_one_sided(part)
                                           : 0;
   if (block.flows == 0)
-    after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
+    after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.catch_up(part); });
 }
 
 // Peers inside the host observe the first lines of a long message, and begin.
@@ -264,12 +264,12 @@ void ChunkPlayer::on_arrived(std::uint64_t token) {
 void ChunkPlayer::end_flow(PlayItem part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
   if (--block.flows > 0) return;
-  if (block.not_before <= job_.engine.now()) return make_up(part);
-  after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.make_up(part); });
+  if (block.not_before <= job_.engine.now()) return catch_up(part);
+  after(block.not_before - job_.engine.now(), part.play, [part](ChunkPlayer& self) { self.catch_up(part); });
 }
 
 // Without contention the thread block would be done.
-void ChunkPlayer::make_up(PlayItem part) {
+void ChunkPlayer::catch_up(PlayItem part) {
   ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const ClassId rank_class = play.members[block.member].rank_class;
@@ -294,7 +294,7 @@ void ChunkPlayer::end(PlayItem part) {
   block.loaded = false;
   ++block.done;
   pass_on(part, block.now);
-  if (block.now.notifies) tell_dependents(part);
+  if (block.now.notifies) notify_dependents(part);
   if (block.done < block.block.primitives) {
     try_begin(part);
     return;
@@ -362,10 +362,10 @@ void ChunkPlayer::make_readable(PlayItem part) {
 void ChunkPlayer::store_last(PlayItem part) {
   ChunkBlock& block = plays_[part.play].blocks[part.index];
   block.flows = start_stores(part, std::exchange(block.held, Bytes(0)), Arrival::kFlow);
-  if (block.flows == 0) make_up(part);
+  if (block.flows == 0) catch_up(part);
 }
 
-void ChunkPlayer::tell_dependents(PlayItem part) {
+void ChunkPlayer::notify_dependents(PlayItem part) {
   const ChunkPlay& play = plays_[part.play];
   const ChunkBlock& block = play.blocks[part.index];
   const std::uint32_t first = play.members[block.member].first_block;

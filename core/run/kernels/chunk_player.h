@@ -85,7 +85,7 @@ class ChunkPlayer final : public CollectiveRunner,
   void join(std::uint32_t play, ChunkMember& member);
   void start_after(Duration launch_time, PlayItem member);
   void launch(PlayItem member);
-  static void tell_end(const ChunkPlay& play, const ChunkMember& member);
+  static void report_end(const ChunkPlay& play, const ChunkMember& member);
   void finish(std::uint32_t play, ChunkMember& member);
   void retire_if_over(std::uint32_t play);
 
@@ -101,10 +101,10 @@ class ChunkPlayer final : public CollectiveRunner,
   void store_last(PlayItem part);
   [[nodiscard]] bool has_all(const ChunkPlay& play, const ChunkBlock& block) const;
   void end_flow(PlayItem part);
-  void make_up(PlayItem part);
+  void catch_up(PlayItem part);
   void end(PlayItem part);
   void pass_on(PlayItem part, const Primitive& primitive);
-  void tell_dependents(PlayItem part);
+  void notify_dependents(PlayItem part);
   void reach_peers(PlayItem part, Ports sends, Ports receives);
   void fill(PlayItem queue);
   // How messages of identical channels arrive at a proxy.

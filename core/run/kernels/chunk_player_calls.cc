@@ -51,7 +51,7 @@ void ChunkPlayer::carry(const MessageOrder& order, MessageEnds& ends) {
   }
 }
 
-void ChunkPlayer::tell_end(const ChunkPlay& play, const ChunkMember& member) {
+void ChunkPlayer::report_end(const ChunkPlay& play, const ChunkMember& member) {
   member.index == 0 ? play.ends->on_sent(play.token) : play.ends->on_received(play.token);
 }
 
