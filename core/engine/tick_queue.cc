@@ -11,7 +11,8 @@ TickQueue::TickQueue() : lists_(kReach, kNone) {}
 
 void TickQueue::postpone(Tick when, TickEvent event) {
   CHECK(when >= now_, "an event cannot be scheduled in the past");
-  later_.push_back({.when = when, .order = next_order_++, .event = event});
+  const auto waits = static_cast<std::uint32_t>(std::min(when - now_, kLongestWait));
+  later_.push_back({.when = when, .order = next_order_++, .event = event, .waits = waits});
   std::ranges::push_heap(later_, IsLater());
   brings_from_ = later_.front().when - static_cast<Tick>(kReach) + 1;
 }
@@ -19,7 +20,7 @@ void TickQueue::postpone(Tick when, TickEvent event) {
 void TickQueue::bring_near() {
   while (!later_.empty() && later_.front().when - now_ < static_cast<Tick>(kReach)) {
     if (later_.front().when >= kLastTick) break;
-    append(later_.front().when, later_.front().event);
+    append(later_.front().when, later_.front().event, later_.front().waits);
     std::ranges::pop_heap(later_, IsLater());
     later_.pop_back();
   }

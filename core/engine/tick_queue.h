@@ -25,7 +25,7 @@ class TickQueue {
   // `when` must not lie in the past.
   void at(Tick when, TickEvent event) {
     if (when - now_ < static_cast<Tick>(kReach)) {
-      append(when, event);
+      append(when, event, static_cast<std::uint32_t>(when - now_));
     } else {
       postpone(when, event);
     }
@@ -39,6 +39,7 @@ class TickQueue {
     const std::uint32_t taken = entries_[last].next;
     Entry& entry = entries_[taken];
     const TickEvent event = entry.event;
+    waited_ = entry.waits;
     entries_[last].next = entry.next;
     entry.next = free_;
     free_ = taken;
@@ -49,6 +50,9 @@ class TickQueue {
     ++events_run_;
     return event;
   }
+  // How long ago the last event was scheduled, at most kLongestWait.
+  static constexpr Tick kLongestWait = UINT32_MAX;
+  [[nodiscard]] Tick waited() const { return waited_; }
   [[nodiscard]] bool has_more_now() const { return last_of(now_) != kNone; }
   // Whether next() returned nothing although events at or after kLastTick are left.
   [[nodiscard]] bool is_out_of_clock() const { return !later_.empty(); }
@@ -63,12 +67,14 @@ class TickQueue {
 
   struct Entry {
     TickEvent event;
+    std::uint32_t waits = 0;     // ticks from its scheduling
     std::uint32_t next = kNone;  // in its list, from the last one to the first; or the next free one
   };
   struct Later {
     Tick when = 0;
     std::uint64_t order = 0;
     TickEvent event;
+    std::uint32_t waits = 0;
   };
   struct IsLater {
     bool operator()(const Later& a, const Later& b) const {
@@ -77,7 +83,7 @@ class TickQueue {
   };
 
   [[nodiscard]] std::uint32_t last_of(Tick when) const { return lists_[static_cast<std::size_t>(when) & kMask]; }
-  void append(Tick when, TickEvent event) {
+  void append(Tick when, TickEvent event, std::uint32_t waits) {
     std::uint32_t index = free_;
     if (index == kNone) {
       index = static_cast<std::uint32_t>(entries_.size());
@@ -88,12 +94,12 @@ class TickQueue {
     const std::size_t slot = static_cast<std::size_t>(when) & kMask;
     std::uint32_t& last = lists_[slot];
     if (last == kNone) {
-      entries_[index] = {.event = event, .next = index};
+      entries_[index] = {.event = event, .waits = waits, .next = index};
       words_[slot >> 6U] |= std::uint64_t{1} << (slot & 63U);
       groups_[slot >> 12U] |= std::uint64_t{1} << ((slot >> 6U) & 63U);
       if (when > now_ && when < next_tick_) next_tick_ = when;
     } else {
-      entries_[index] = {.event = event, .next = entries_[last].next};
+      entries_[index] = {.event = event, .waits = waits, .next = entries_[last].next};
       entries_[last].next = index;
     }
     last = index;
@@ -134,6 +140,7 @@ class TickQueue {
   Tick now_ = 0;
   Tick brings_from_ = kLastTick;  // the first tick from which a later event is within reach
   Tick next_tick_ = kLastTick;    // while the list of this tick is empty: the next one with a list; kLastTick: none
+  std::uint32_t waited_ = 0;
   std::uint64_t events_run_ = 0;
   std::vector<std::uint32_t> lists_;                   // by tick modulo kReach: the last entry, before the first
   std::array<std::uint64_t, kReach / 64> words_{};     // a bit per list

@@ -29,13 +29,25 @@ struct NetworkEvents {
   std::uint32_t ring = 0;      // for MessageNetwork::on_ring_event
 };
 
+// What a rank does at one tick is done together, when the first of it is due.
+class RankMoments {
+ public:
+  virtual ~RankMoments() = default;
+  // When the first event of a rank at the current tick was scheduled, done or not. Empty: it has none.
+  [[nodiscard]] virtual std::optional<Tick> due_since(std::uint32_t rank) const = 0;
+};
+
 // Members in a ring, each of which sends equal messages to the next one: it handles a packet before each, and sends the
 // next message when it has received as many as it has sent.
-inline constexpr std::uint32_t kMostRingMembers = 64;  // what disturbs a ring makes all its times be computed again
+struct RingPacket {
+  Tick lasts = 0;             // until the message is sent
+  Tick scheduled_before = 0;  // so long before that, the event that sends it is scheduled
+};
 struct MessageRing {
   std::span<const std::uint32_t> members;  // ranks
   std::int64_t bytes = 0;
-  std::span<const Tick> packets;  // before each message
+  std::span<const RingPacket> packets;  // before each message
+  const RankMoments* moments = nullptr;
 };
 struct MessageRingMember {
   std::uint32_t ring = 0;
@@ -59,7 +71,7 @@ class MessageNetwork {
   virtual void reset() = 0;
 
   // Rings that a network computes without an event for each message. Empty: it cannot, and the messages are to be sent
-  // one by one. Members and packets must outlive the ring; a member sends nothing else before it has received all.
+  // one by one. What the ring refers to must outlive it; a member sends nothing else before it has received all.
   [[nodiscard]] virtual std::optional<std::uint32_t> open_ring(const MessageRing& /*ring*/) { return std::nullopt; }
   virtual void enter_ring(const MessageRingMember& /*member*/) {}
   // The member that has received its last message now, if one has.

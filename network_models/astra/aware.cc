@@ -12,7 +12,7 @@
 #include "core/engine/tick_queue.h"
 #include "network_models/astra/message_queues.h"
 #include "network_models/astra/networks.h"
-#include "network_models/astra/switch_rings.h"
+#include "network_models/astra/open_rings.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -65,8 +65,8 @@ class DimensionTraffic {
     switch (shape_.block) {
       case AstraBlock::kRing: return place * 2 + (message.clockwise ? 0 : 1);
       case AstraBlock::kSwitch:
-        if (message.hops_left == 2) return up(place);
-        return down(is_folded_ ? 0 : message.to);
+        if (message.hops_left == 2) return place * 2;
+        return is_folded_ ? 1 : message.to * 2 + 1;
       case AstraBlock::kFullyConnected: break;
     }
     const std::uint32_t distance =
@@ -85,19 +85,15 @@ class DimensionTraffic {
     link.bytes += message.bytes;
     link.busy += occupancy;
   }
-  // On a switch every message comes from the first link of its path.
   [[nodiscard]] Tick pass(const Message& message, std::uint32_t claim) {
-    const MessageTimes taken = times(0, message);
-    return rings_.pass(claim, {.entry = now(), .sent = now() - taken.delay, .occupancy = taken.occupancy});
+    return rings_.pass(OpenRings::part(claim),
+                       {.entry = now(), .scheduled = scheduled(), .occupancy = times(0, message).occupancy});
   }
-  void tie(const Message& message, std::int64_t bytes_before) {
-    if (message.bytes == bytes_before) rings_.meet_tie();
-  }
-  [[nodiscard]] SwitchRings& rings() { return rings_; }
-  [[nodiscard]] const SwitchRings& rings() const { return rings_; }
-  [[nodiscard]] bool has_rings() const { return shape_.block == AstraBlock::kSwitch && !is_folded_; }
-  [[nodiscard]] static std::uint32_t up(std::uint32_t rank) { return rank * 2; }
-  [[nodiscard]] static std::uint32_t down(std::uint32_t rank) { return rank * 2 + 1; }
+  [[nodiscard]] Tick scheduled() const { return queue_.now() - queue_.waited(); }
+  void meet_tie() { rings_.meet_tie(); }
+  [[nodiscard]] OpenRings& rings() { return rings_; }
+  [[nodiscard]] const OpenRings& rings() const { return rings_; }
+  [[nodiscard]] bool has_rings() const { return !is_folded_; }
 
   void arrive(Message& message) const {
     if (shape_.block != AstraBlock::kRing) return;
@@ -123,7 +119,7 @@ class DimensionTraffic {
   bool is_folded_;
   std::int64_t last_bytes_ = -1;
   MessageTimes last_times_;
-  SwitchRings rings_;
+  OpenRings rings_;
 };
 
 class AstraAwareNetwork final : public MessageNetwork {
@@ -164,60 +160,104 @@ class AstraAwareNetwork final : public MessageNetwork {
  private:
   // A ring event asks whether the last message to a member starts now on its last link, or has arrived.
   enum class RingEvent : std::uint32_t { kStarts, kArrives };
-  void ring_event(Tick when, RingEvent event, std::uint32_t claim) {
-    traffic_.ring_event(when, claim << 1U | static_cast<std::uint32_t>(event));
+  void ring_event(Tick when, RingEvent event, const MessageRingMember& member) {
+    const std::uint32_t number = OpenRings::number({.ring = member.ring, .place = member.position});
+    traffic_.ring_event(when, number << 1U | static_cast<std::uint32_t>(event));
   }
+  [[nodiscard]] bool find_paths(const MessageRing& ring);
+  [[nodiscard]] bool is_free(std::uint32_t link);
   void leave_ring(const MessageRingMember& member);
+  void release(std::uint32_t link);
 
   DimensionTraffic traffic_;
   std::span<const std::uint32_t> members_;
   MessageQueues<DimensionTraffic> queues_;
+  std::vector<std::uint32_t> links_;  // of the ring that is being opened, path by path
+  std::vector<std::uint32_t> paths_;  // their first ones
+  std::vector<std::uint32_t> sorted_links_;
 };
 
+// Rings with long paths are left to their messages: they would keep their links from the rings of neighbours.
+bool AstraAwareNetwork::find_paths(const MessageRing& ring) {
+  const std::size_t count = ring.members.size();
+  const std::size_t most = std::min<std::size_t>(count * 2, kMostRingLinks);
+  paths_.clear();
+  links_.clear();
+  for (std::size_t position = 0; position < count && links_.size() <= most; ++position) {
+    paths_.push_back(static_cast<std::uint32_t>(links_.size()));
+    DimensionTraffic::Message message = traffic_.message(
+        ring.members[position], ring.members[position + 1 < count ? position + 1 : 0], {.bytes = ring.bytes});
+    for (; message.hops_left > 0 && links_.size() <= most; --message.hops_left) {
+      links_.push_back(traffic_.link_of(message));
+      traffic_.arrive(message);
+    }
+  }
+  const auto is_taken = [&](std::uint32_t link) { return !is_free(link); };
+  if (links_.size() > most || std::ranges::any_of(links_, is_taken)) return false;
+  sorted_links_ = links_;
+  std::ranges::sort(sorted_links_);
+  return std::ranges::adjacent_find(sorted_links_) == sorted_links_.end();
+}
+
+// A ring whose messages have all entered the link needs it no more.
+bool AstraAwareNetwork::is_free(std::uint32_t link) {
+  const std::uint32_t claim = queues_.claim_of(link);
+  if (claim == kUnclaimed) return true;
+  const OpenRings::Part part = OpenRings::part(claim);
+  const PathRing& ring = traffic_.rings().ring(part.ring);
+  if (!ring.is_current() || ring.last_entry(part.place) >= traffic_.now()) return false;
+  release(link);
+  return true;
+}
+
 std::optional<std::uint32_t> AstraAwareNetwork::open_ring(const MessageRing& ring) {
-  if (!traffic_.has_rings() || ring.members.size() < 2 || ring.members.size() > kMostRingMembers) return std::nullopt;
+  if (!traffic_.has_rings() || ring.members.size() < 2 || ring.members.size() > kMostRingLinks) return std::nullopt;
   const MessageTimes times = traffic_.times(0, {.bytes = ring.bytes});
   // Each message takes time, and all of them end long before the clock does.
-  const auto most = static_cast<Tick>(ring.packets.size() * kMostRingMembers) * 4;
-  const Tick longest = std::max({times.delay, times.occupancy, std::ranges::max(ring.packets), Tick{1}});
+  const auto most = static_cast<Tick>(ring.packets.size() * kMostRingLinks) * 4;
+  const Tick longest_packet = std::ranges::max(ring.packets, {}, &RingPacket::lasts).lasts;
+  const Tick longest = std::max({times.delay, times.occupancy, longest_packet, Tick{1}});
   if (times.delay < 1 || longest > kLastTick / 4 / most || traffic_.now() > kLastTick / 4) return std::nullopt;
-  const auto is_claimed = [&](std::uint32_t rank) { return queues_.is_claimed(DimensionTraffic::down(rank)); };
-  if (std::ranges::any_of(ring.members, is_claimed)) return std::nullopt;
+  if (!find_paths(ring)) return std::nullopt;
   const std::uint32_t index = traffic_.rings().open(ring, times);
-  for (std::uint32_t position = 0; position < ring.members.size(); ++position) {
-    const std::uint32_t link = DimensionTraffic::down(ring.members[position]);
-    traffic_.rings().ring(index).add_link(queues_.claim(link, SwitchRings::claim(index, position)));
+  PathRing& opened = traffic_.rings().ring(index);
+  for (std::size_t path = 0; path < paths_.size(); ++path) {
+    opened.add_path();
+    const std::size_t end = path + 1 < paths_.size() ? paths_[path + 1] : links_.size();
+    for (std::uint32_t place = paths_[path]; place < end; ++place) {
+      opened.add_link(queues_.claim(links_[place], OpenRings::number({.ring = index, .place = place})));
+    }
   }
   return index;
 }
 
 void AstraAwareNetwork::enter_ring(const MessageRingMember& member) {
-  const std::uint32_t rank = traffic_.rings().shape(member.ring).members[member.position];
-  SwitchRing& ring = traffic_.rings().ring(member.ring);
-  ring.enter(member.position, traffic_.now(), queues_.settle(DimensionTraffic::up(rank)));
+  PathRing& ring = traffic_.rings().ring(member.ring);
+  ring.enter(member.position, traffic_.now());
   if (!ring.is_complete()) return;
-  ring.compute();
+  ring.compute(traffic_.now());
   for (std::uint32_t position = 0; position < ring.size(); ++position) {
     // The last message to the one that entered last may be in flight already.
     const Tick when = std::max(ring.decided(position), traffic_.now());
-    ring_event(when, RingEvent::kStarts, SwitchRings::claim(member.ring, position));
+    ring_event(when, RingEvent::kStarts, {.ring = member.ring, .position = position});
   }
 }
 
 // Messages that entered its links meanwhile may have delayed what was expected when the event was scheduled.
 std::optional<MessageRingMember> AstraAwareNetwork::on_ring_event(std::uint32_t index) {
-  const std::uint32_t claim = index >> 1U;
-  const MessageRingMember member{.ring = claim / kMostRingMembers, .position = claim % kMostRingMembers};
-  const SwitchRing& ring = traffic_.rings().ring(member.ring);
+  const OpenRings::Part part = OpenRings::part(index >> 1U);
+  const MessageRingMember member{.ring = part.ring, .position = part.place};
+  PathRing& ring = traffic_.rings().ring(member.ring);
+  if (!ring.is_current()) ring.compute(traffic_.now());
   const Tick received = ring.received(member.position);
   if (static_cast<RingEvent>(index & 1U) == RingEvent::kStarts) {
     const Tick decided = ring.decided(member.position);
     const bool is_later = decided > traffic_.now();
-    ring_event(is_later ? decided : received, is_later ? RingEvent::kStarts : RingEvent::kArrives, claim);
+    ring_event(is_later ? decided : received, is_later ? RingEvent::kStarts : RingEvent::kArrives, member);
     return std::nullopt;
   }
   if (received > traffic_.now()) {
-    ring_event(received, RingEvent::kArrives, claim);
+    ring_event(received, RingEvent::kArrives, member);
     return std::nullopt;
   }
   leave_ring(member);
@@ -225,17 +265,26 @@ std::optional<MessageRingMember> AstraAwareNetwork::on_ring_event(std::uint32_t 
 }
 
 void AstraAwareNetwork::leave_ring(const MessageRingMember& member) {
-  const MessageRing& shape = traffic_.rings().shape(member.ring);
-  const SwitchRing& ring = traffic_.rings().ring(member.ring);
-  const std::uint32_t up = DimensionTraffic::up(shape.members[member.position]);
-  const std::uint32_t down = DimensionTraffic::down(shape.members[member.position]);
-  const auto messages = static_cast<std::int64_t>(ring.messages());
-  const Tick busy = messages * traffic_.times(0, {.bytes = shape.bytes}).occupancy;
-  queues_.be_busy_until(up, ring.up_free(member.position));
-  queues_.carried(up, messages * shape.bytes, busy);
-  queues_.release(down, ring.down_free(member.position));
-  queues_.carried(down, messages * shape.bytes, busy);
+  const PathRing& ring = traffic_.rings().ring(member.ring);
+  const MessageRing& shape = ring.shape();
+  const std::uint32_t count = ring.size();
+  const std::uint32_t before = member.position > 0 ? member.position - 1 : count - 1;
+  DimensionTraffic::Message message =
+      traffic_.message(shape.members[before], shape.members[member.position], {.bytes = shape.bytes});
+  for (std::uint32_t place = ring.first_link_to(member.position); message.hops_left > 0; --message.hops_left) {
+    const std::uint32_t link = traffic_.link_of(message);
+    if (queues_.claim_of(link) == OpenRings::number({.ring = member.ring, .place = place++})) release(link);
+    traffic_.arrive(message);
+  }
   traffic_.rings().leave(member.ring);
+}
+
+void AstraAwareNetwork::release(std::uint32_t link) {
+  const OpenRings::Part part = OpenRings::part(queues_.claim_of(link));
+  const PathRing& ring = traffic_.rings().ring(part.ring);
+  const auto messages = static_cast<std::int64_t>(ring.shape().packets.size());
+  queues_.release(link, ring.free_at(part.place));
+  queues_.carried(link, messages * ring.shape().bytes, messages * ring.times().occupancy);
 }
 
 class AstraAware final : public MessageNetworks {

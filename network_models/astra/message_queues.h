@@ -13,7 +13,8 @@
 //   deliver(m, T)    a message will have passed its last link
 // and where links can be claimed
 //   pass(m, c)       the tick at which a message that enters a claimed link starts there
-//   tie(m, n)        a message enters a link at the same tick as one of n bytes before it
+//   scheduled()      when the current event was scheduled
+//   meet_tie()       two messages entered a link at the same tick, by events that were scheduled at the same tick
 //   started(...)     accounts for a message that a link starts, and its occupancy
 #pragma once
 
@@ -37,7 +38,7 @@ struct alignas(64) MessageLink {     // one cache line
   std::uint32_t claim = kUnclaimed;
   std::int64_t bytes = 0;  // since the start of the run
   Tick busy = 0;
-  std::int64_t last_bytes = 0;  // of the last arrival, where links can be claimed
+  Tick last_scheduled = 0;  // the event of the last arrival, where links can be claimed
 };
 
 struct MessageTimes {
@@ -73,29 +74,22 @@ class MessageQueues {
     }
   }
 
-  // What enters the link from now on asks pass() when it starts. Returns when the link is free of what entered before.
-  Tick claim(std::uint32_t link, std::uint32_t claim) {
-    links_[link].claim = claim;
-    return settle(link);
-  }
   void release(std::uint32_t link, Tick free_at) {
     links_[link].claim = kUnclaimed;
     be_busy_until(link, free_at);
   }
-  [[nodiscard]] bool is_claimed(std::uint32_t link) const { return links_[link].claim != kUnclaimed; }
-  // Messages that wait for a link start when those before them have left it, and wait no more. Returns when all that
-  // has entered the link has left it.
-  Tick settle(std::uint32_t link_index) {
+  [[nodiscard]] std::uint32_t claim_of(std::uint32_t link) const { return links_[link].claim; }
+  // What enters the link from now on asks pass() when it starts, and what waits for it starts when those before have
+  // left it. Returns when all of them have.
+  Tick claim(std::uint32_t link_index, std::uint32_t claim) {
     MessageLink& link = links_[link_index];
+    link.claim = claim;
     for (std::uint32_t waiting = link.first; waiting != kNoMessage; waiting = messages_[waiting].next) {
       at(link.free_at, What::kStarts, waiting);
       link.free_at += traffic_.times(link_index, messages_[waiting]).occupancy;
     }
     link.first = kNoMessage;
     return link.free_at;
-  }
-  void be_busy_until(std::uint32_t link, Tick free_at) {
-    links_[link].free_at = std::max(links_[link].free_at, free_at);
   }
   // Messages that were computed elsewhere.
   void carried(std::uint32_t link, std::int64_t bytes, Tick busy) {
@@ -118,6 +112,9 @@ class MessageQueues {
   // A message reaches its next device, a link is free for the next one that waits, a message starts on its link.
   enum class What : std::uint32_t { kArrives, kIsFree, kStarts };
 
+  void be_busy_until(std::uint32_t link, Tick free_at) {
+    links_[link].free_at = std::max(links_[link].free_at, free_at);
+  }
   void at(Tick when, What what, std::uint32_t index) {
     traffic_.at(when, index << 2U | static_cast<std::uint32_t>(what));
   }
@@ -132,9 +129,11 @@ class MessageQueues {
     const bool is_own = messages_[index].at_source;
     if (link.last_arrival == now && !(is_own && link.last_was_own)) {
       ties_ = true;
-      if constexpr (kCanClaim) traffic_.tie(messages_[index], link.last_bytes);
+      if constexpr (kCanClaim) {
+        if (traffic_.scheduled() == link.last_scheduled) traffic_.meet_tie();
+      }
     }
-    if constexpr (kCanClaim) link.last_bytes = messages_[index].bytes;
+    if constexpr (kCanClaim) link.last_scheduled = traffic_.scheduled();
     link.last_arrival = now;
     link.last_was_own = is_own;
     if (link.claim != kUnclaimed) {
@@ -168,7 +167,7 @@ class MessageQueues {
 
   void start_waiting(std::uint32_t link_index) {
     MessageLink& link = links_[link_index];
-    // Since it was asked for, those that waited were settled.
+    // Since it was asked for, the link was claimed.
     if (link.first == kNoMessage || traffic_.now() < link.free_at) return;
     const std::uint32_t message = link.first;
     link.first = messages_[message].next;

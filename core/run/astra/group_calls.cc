@@ -88,8 +88,8 @@ void GroupCalls::call(const Caller& caller, std::uint32_t call) {
       if (execution.entered == size_of(use.group)) finish_isolated(index);
       break;
     case Simulated::kTogether:
-      if (execution.open != Execution::kNotOpen) {
-        enter_streams(index, position);
+      if (execution.is_started()) {
+        enter_messages(index, position);
       } else if (execution.entered == 1) {
         gathering_.push_back(index);
       }
@@ -103,7 +103,7 @@ void GroupCalls::end_of_tick() {
     const Execution& execution = executions_[index];
     if (execution.entered == execution.callers.size() && finish_folded(index)) continue;
     for (std::uint32_t position = 0; position < executions_[index].callers.size(); ++position) {
-      if (executions_[index].callers[position].node != UINT32_MAX) enter_streams(index, position);
+      if (executions_[index].callers[position].node != UINT32_MAX) enter_messages(index, position);
     }
   }
 }
@@ -111,7 +111,7 @@ void GroupCalls::end_of_tick() {
 void GroupCalls::enter_messages(std::uint32_t index, std::uint32_t position) {
   Execution& execution = executions_[index];
   const GraphCall& use = parts_.job.calls[execution.call];
-  if (execution.entered == 1) execution.ring = parts_.rings.open(use, index).value_or(Execution::kNotOpen);
+  if (!execution.is_started()) execution.ring = parts_.rings.open(use, index).value_or(Execution::kNotOpen);
   if (execution.entered == execution.callers.size()) {
     parts_.rings.note_order(use.group, execution.first == parts_.queue.now());
   }

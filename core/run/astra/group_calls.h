@@ -73,6 +73,7 @@ class GroupCalls final : public ChunkListener {
     std::vector<Caller> callers;    // by position
     std::vector<Tick> times;        // by position, of isolated ones: when it called
     static constexpr std::uint32_t kNotOpen = UINT32_MAX;
+    [[nodiscard]] bool is_started() const { return open != kNotOpen || ring != kNotOpen; }
   };
   struct Group {
     std::vector<std::uint32_t> calls_of;   // by position

@@ -37,8 +37,8 @@ class MessageRingCalls {
   struct RingPlan {
     bool is_ring = false;
     std::int64_t bytes = 0;
-    std::vector<Tick> packets = {};  // before each message of each chunk
-    EndpointTime last = {};          // the packet after the last message
+    std::vector<RingPacket> packets = {};  // before each message of each chunk
+    EndpointTime last = {};                // the packet after the last message
   };
 
   struct OpenRing {
@@ -47,6 +47,7 @@ class MessageRingCalls {
     std::span<const std::uint32_t> members = {};
   };
 
+  static void handle(const EndpointTime& time, RingPacket& packet);
   [[nodiscard]] RingPlan plan_of(const ChunkedCollective& collective) const;
 
   const NodeJob& job_;
@@ -54,6 +55,7 @@ class MessageRingCalls {
   MessageNetwork& network_;
   RankEvents& events_;
   bool is_used_ = false;
+  std::vector<std::uint32_t> ranks_;         // all, where a group has them as members
   std::vector<bool> in_step_;                // by group
   std::map<std::uint32_t, RingPlan> plans_;  // by plan; rings refer to their packets
   std::vector<OpenRing> rings_;              // by ring of the network

@@ -3,7 +3,7 @@
 namespace ringwright {
 
 std::uint32_t RankEvents::find(std::uint32_t rank, Tick when) const {
-  std::uint32_t batch = first_of_[rank];
+  std::uint32_t batch = ranks_[rank].first;
   while (batch != kNone && batches_[batch].when != when) batch = batches_[batch].next_of_rank;
   return batch;
 }
@@ -16,8 +16,9 @@ void RankEvents::add(std::uint32_t rank, Tick when, const RankEvent& event) {
   } else {
     free_batch_ = batches_[batch].next_of_rank;
   }
-  batches_[batch] = {.when = when, .rank = rank, .next_of_rank = first_of_[rank], .first = event};
-  first_of_[rank] = batch;
+  batches_[batch] = {
+      .when = when, .scheduled = queue_.now(), .rank = rank, .next_of_rank = ranks_[rank].first, .first = event};
+  ranks_[rank].first = batch;
   queue_.at(when, job_event(JobEvent::kRankBatch, batch));
 }
 
@@ -45,8 +46,19 @@ void RankEvents::after(std::uint32_t rank, Tick delay, const RankEvent& event) {
   batch.last = entry;
 }
 
+std::optional<Tick> RankEvents::due_since(std::uint32_t rank) const {
+  if (ranks_[rank].last_run == queue_.now()) return ranks_[rank].last_scheduled;
+  const std::uint32_t batch = find(rank, queue_.now());
+  if (batch == kNone) return std::nullopt;
+  return batches_[batch].scheduled;
+}
+
 void RankEvents::remove(std::uint32_t batch) {
-  std::uint32_t* link = &first_of_[batches_[batch].rank];
+  Rank& rank = ranks_[batches_[batch].rank];
+  // Of several at one tick the first counts.
+  if (rank.last_run != batches_[batch].when) rank.last_scheduled = batches_[batch].scheduled;
+  rank.last_run = batches_[batch].when;
+  std::uint32_t* link = &rank.first;
   while (*link != batch) link = &batches_[*link].next_of_rank;
   *link = batches_[batch].next_of_rank;
   batches_[batch].next_of_rank = free_batch_;

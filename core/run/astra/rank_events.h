@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/engine/tick_queue.h"
+#include "core/ports/message_network.h"
 #include "core/run/astra/event_kinds.h"
 
 namespace ringwright {
@@ -19,9 +21,11 @@ struct RankEvent {
   Tick extra = 0;
 };
 
-class RankEvents {
+class RankEvents final : public RankMoments {
  public:
-  RankEvents(TickQueue& queue, std::size_t ranks) : queue_(queue), first_of_(ranks, kNone) {}
+  RankEvents(TickQueue& queue, std::size_t ranks) : queue_(queue), ranks_(ranks) {}
+
+  [[nodiscard]] std::optional<Tick> due_since(std::uint32_t rank) const override;
 
   void after(std::uint32_t rank, Tick delay, const RankEvent& event);
 
@@ -51,6 +55,7 @@ class RankEvents {
   };
   struct alignas(64) Batch {  // one cache line, as it is taken at random where ranks are not in step
     Tick when = 0;
+    Tick scheduled = 0;
     std::uint32_t rank = 0;
     std::uint32_t second = kNone;  // entries after the first event; most batches have none
     std::uint32_t last = kNone;
@@ -58,12 +63,18 @@ class RankEvents {
     RankEvent first;
   };
 
+  struct Rank {
+    std::uint32_t first = kNone;  // batch
+    Tick last_run = -1;           // when its last batch was run,
+    Tick last_scheduled = 0;      // and scheduled
+  };
+
   void remove(std::uint32_t batch);
   [[nodiscard]] std::uint32_t find(std::uint32_t rank, Tick when) const;
   void add(std::uint32_t rank, Tick when, const RankEvent& event);
 
   TickQueue& queue_;
-  std::vector<std::uint32_t> first_of_;  // by rank
+  std::vector<Rank> ranks_;
   std::vector<Batch> batches_;
   std::vector<Entry> entries_;
   std::uint32_t free_batch_ = kNone;

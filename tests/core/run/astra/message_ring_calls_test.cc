@@ -23,9 +23,11 @@ constexpr std::uint32_t kRanks = 12;
 
 // What makes cases differ: times that are multiples of a quantum coincide often, those of 1 hardly ever.
 struct Traffic {
+  AstraBlock block = AstraBlock::kSwitch;
   Tick quantum = 1;
   std::vector<std::int64_t> sizes;  // of messages between nodes, and of collectives
   std::uint32_t operations = 60;    // of the whole job
+  bool with_world = false;          // collectives of all ranks
 };
 
 // Operations in one order for the whole job, which every rank keeps: nobody waits for ever.
@@ -42,6 +44,7 @@ class RandomJob {
     rules_.streams.local_bytes_per_ns = 1600.0;
     rules_.streams.endpoint_delay = static_cast<Tick>(below(3) * 10);
     for (int i = 0; i < 5; ++i) add_group();
+    if (traffic_.with_world) add_calls(0);
     while (traffic_.operations-- > 0) add_operation();
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) link_children(rank);
   }
@@ -49,8 +52,7 @@ class RandomJob {
   [[nodiscard]] JobOutcome run(Shortcuts rings) {
     rules_.rings = rings;
     const network_models::AstraTopology topology{
-        .dimensions = {
-            {.block = AstraBlock::kSwitch, .nodes = kRanks, .gigabytes_per_second = 50.0, .latency_ns = 500.0}}};
+        .dimensions = {{.block = traffic_.block, .nodes = kRanks, .gigabytes_per_second = 50.0, .latency_ns = 500.0}}};
     return run_node_job(job_, rules_, *network_models::make_astra_aware(topology));
   }
 
@@ -65,28 +67,41 @@ class RandomJob {
   std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_.next_below(bound)); }
   std::int64_t size() { return traffic_.sizes[below(static_cast<std::uint32_t>(traffic_.sizes.size()))]; }
 
-  void add_group() {
+  // Anywhere, or ranks that follow each other, and half of the time in either direction.
+  std::vector<std::uint32_t> random_ranks() {
     std::vector<std::uint32_t> ranks(kRanks);
+    const bool are_neighbours = traffic_.block != AstraBlock::kSwitch && below(3) > 0;
+    const std::uint32_t first = are_neighbours ? below(kRanks) : 0;
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-      ranks[rank] = rank;
-      std::swap(ranks[rank], ranks[below(rank + 1)]);
+      ranks[rank] = (first + rank) % kRanks;
+      if (!are_neighbours) std::swap(ranks[rank], ranks[below(rank + 1)]);
     }
-    ranks.resize(2 + below(6));
+    ranks.resize(2 + below(are_neighbours ? kRanks - 1 : 6));
+    if (are_neighbours && below(2) == 0) std::ranges::reverse(ranks);
+    return ranks;
+  }
+
+  void add_group() {
+    const std::vector<std::uint32_t> ranks = random_ranks();
     std::vector<std::uint32_t> order(ranks.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, {}, [&](std::uint32_t i) { return ranks[i]; });
-    const auto group = static_cast<std::uint32_t>(job_.groups.size());
     job_.groups.push_back({.name = "g", .members = ranks, .order = order});
+    add_calls(static_cast<std::uint32_t>(job_.groups.size() - 1));
+  }
+  void add_calls(std::uint32_t group) {
+    const std::uint32_t ranks = job_.groups[group].size(kRanks);
     const CollectiveKind kinds[] = {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
                                     CollectiveKind::kAllGather, CollectiveKind::kAllToAll};
     for (const CollectiveKind kind : kinds) {
       collectives::AstraCall call{.kind = kind,
                                   .bytes = size(),
-                                  .dimensions = {static_cast<std::uint32_t>(ranks.size())},
+                                  .dimensions = {ranks},
                                   .involved = {true},
                                   .splits = 1 + below(4),
                                   .job_ranks = kRanks,
                                   .in_group = below(2) == 0};
+      if (group == 0) call.in_group = false;
       call.algorithms.push_back({.kind = below(8) == 0 ? AstraAlgorithmKind::kDirect : AstraAlgorithmKind::kRing});
       job_.plans.push_back(*astra_collective(call));
       job_.calls.push_back(
@@ -132,7 +147,9 @@ class RandomJob {
             {below(2) > 0 ? last.communication : kNone});
   }
   void call(std::uint32_t call) {
-    for (const std::uint32_t rank : job_.groups[job_.calls[call].group].members) {
+    const RankGroup& group = job_.groups[job_.calls[call].group];
+    for (std::uint32_t position = 0; position < group.size(kRanks); ++position) {
+      const std::uint32_t rank = group.members.empty() ? position : group.members[position];
       if (below(3) > 0) compute(rank);
       communicate(rank, {.work = NodeWork::kCollective, .call = call});
     }
@@ -179,7 +196,7 @@ std::uint64_t compare(const Traffic& traffic, std::uint64_t cases, std::uint64_t
     const JobOutcome by_events = job.run(Shortcuts::kNo);
     const JobOutcome at_once = job.run(Shortcuts::kYes);
     EXPECT_TRUE(by_events.stuck.empty()) << by_events.stuck.front().reason;
-    EXPECT_EQ(text(at_once), text(by_events)) << "seed " << seed;
+    EXPECT_EQ(text(at_once), text(by_events)) << "seed " << seed << " on block " << static_cast<int>(traffic.block);
     EXPECT_LE(at_once.events, by_events.events + by_events.events / 2);
     rings += at_once.shortcuts;
     if (testing::Test::HasFailure()) break;
@@ -189,12 +206,26 @@ std::uint64_t compare(const Traffic& traffic, std::uint64_t cases, std::uint64_t
 
 constexpr std::int64_t kKiB = 1024;
 
+constexpr AstraBlock kBlocks[] = {AstraBlock::kSwitch, AstraBlock::kRing, AstraBlock::kFullyConnected};
+
 TEST(AstraRings, AtAnyTimesEqualTheirMessages) {
-  EXPECT_GT(compare({.sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}}, 1000), 800U);
+  for (const AstraBlock block : kBlocks) {
+    EXPECT_GT(compare({.block = block, .sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}}, 1000), 800U);
+  }
+}
+
+TEST(AstraRings, OfAllRanksEqualTheirMessages) {
+  for (const AstraBlock block : kBlocks) {
+    const Traffic traffic{
+        .block = block, .sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}, .operations = 30, .with_world = true};
+    EXPECT_GT(compare(traffic, 500), 400U);
+  }
 }
 
 TEST(AstraRings, OfShortMessagesEqualThem) {
-  EXPECT_GT(compare({.sizes = {1, 40, 64, 2000, 300 * kKiB}}, 500), 400U);
+  for (const AstraBlock block : kBlocks) {
+    EXPECT_GT(compare({.block = block, .sizes = {1, 40, 64, 2000, 300 * kKiB}}, 500), 400U);
+  }
 }
 
 // A member enters a ring while messages of its collective before wait for its link, and leaves the ring before they
@@ -206,8 +237,10 @@ TEST(AstraRings, BehindWaitingMessagesEqualTheirMessages) {
 
 // Many events share a tick.
 TEST(AstraRings, AtCoarseTimesEqualTheirMessages) {
-  for (const Tick quantum : {10, 510, 1000, 20'000}) {
-    EXPECT_GT(compare({.quantum = quantum, .sizes = {512, 64 * kKiB, 300 * kKiB}}, 300), 150U);
+  for (const AstraBlock block : kBlocks) {
+    for (const Tick quantum : {10, 510, 1000, 20'000}) {
+      EXPECT_GT(compare({.block = block, .quantum = quantum, .sizes = {512, 64 * kKiB, 300 * kKiB}}, 300), 100U);
+    }
   }
 }
 
