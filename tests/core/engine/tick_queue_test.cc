@@ -94,5 +94,22 @@ TEST(TickQueue, ResetForgetsEverything) {
   EXPECT_FALSE(queue.is_out_of_clock());
 }
 
+// The second one waits beyond the lists, the third longer than is told.
+TEST(TickQueue, TellsHowLongAnEventHasWaited) {
+  TickQueue queue;
+  queue.at(7, {});
+  queue.at(100'000, {});
+  static_cast<void>(queue.next());
+  EXPECT_EQ(queue.waited(), 7);
+  queue.at(100'000, {});
+  queue.at(Tick{1} << 40, {});
+  static_cast<void>(queue.next());
+  EXPECT_EQ(queue.waited(), 100'000);
+  static_cast<void>(queue.next());
+  EXPECT_EQ(queue.waited(), 100'000 - 7);
+  static_cast<void>(queue.next());
+  EXPECT_EQ(queue.waited(), TickQueue::kLongestWait);
+}
+
 }  // namespace
 }  // namespace ringwright::tick_queue_test
