@@ -219,7 +219,7 @@ constexpr AstraBlock kBlocks[] = {AstraBlock::kSwitch, AstraBlock::kRing, AstraB
 
 TEST(AstraRings, AtAnyTimesEqualTheirMessages) {
   for (const AstraBlock block : kBlocks) {
-    EXPECT_GT(compare({.block = block, .sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}}, 1000), 800U);
+    EXPECT_GT(compare({.block = block, .sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}}, 400), 400U);
   }
 }
 
@@ -227,13 +227,13 @@ TEST(AstraRings, OfAllRanksEqualTheirMessages) {
   for (const AstraBlock block : kBlocks) {
     const Traffic traffic{
         .block = block, .sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}, .operations = 30, .with_world = true};
-    EXPECT_GT(compare(traffic, 500), 400U);
+    EXPECT_GT(compare(traffic, 200), 200U);
   }
 }
 
 TEST(AstraRings, OfShortMessagesEqualThem) {
   for (const AstraBlock block : kBlocks) {
-    EXPECT_GT(compare({.block = block, .sizes = {1, 40, 64, 2000, 300 * kKiB}}, 500), 400U);
+    EXPECT_GT(compare({.block = block, .sizes = {1, 40, 64, 2000, 300 * kKiB}}, 200), 200U);
   }
 }
 
@@ -248,7 +248,7 @@ TEST(AstraRings, BehindWaitingMessagesEqualTheirMessages) {
 TEST(AstraRings, AtCoarseTimesEqualTheirMessages) {
   for (const AstraBlock block : kBlocks) {
     for (const Tick quantum : {10, 510, 1000, 20'000}) {
-      EXPECT_GT(compare({.block = block, .quantum = quantum, .sizes = {512, 64 * kKiB, 300 * kKiB}}, 300), 100U);
+      EXPECT_GT(compare({.block = block, .quantum = quantum, .sizes = {512, 64 * kKiB, 300 * kKiB}}, 120), 50U);
     }
   }
 }
@@ -259,8 +259,21 @@ TEST(AstraRings, AmongCoincidencesEqualTheirMessages) {
   for (const AstraBlock block : kBlocks) {
     Traffic traffic{.block = block, .quantum = 10, .longest = 4000, .bytes_per_ns = 1.0, .latency_ns = 100.0};
     traffic.sizes = {480, 4800};
-    EXPECT_GT(compare(traffic, 1000), 800U);
+    EXPECT_GT(compare(traffic, 400), 400U);
   }
+}
+
+// A member sends and something passes its link at one tick, at which the rank also ends a computation that it began
+// before the other message was sent on: that computation's event sends for both.
+TEST(AstraRings, WhoseMembersComputeMeanwhileEqualTheirMessages) {
+  Traffic traffic{.block = AstraBlock::kRing, .quantum = 10, .longest = 1500, .bytes_per_ns = 1.0, .latency_ns = 100.0};
+  traffic.sizes = {480};
+  EXPECT_GT(compare(traffic, 1, 5444), 0U);
+}
+
+// After a ring, the order of two messages that reach a link at one tick, and were sent on at one tick, is open.
+TEST(AstraRings, LeaveOrdersOpen) {
+  static_cast<void>(compare({.sizes = {64, 20'000, 300 * kKiB, 2048 * kKiB}}, 1, 709));
 }
 
 }  // namespace
