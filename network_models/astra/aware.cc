@@ -180,7 +180,7 @@ class AstraAwareNetwork final : public MessageNetwork {
 // Rings with long paths are left to their messages: they would keep their links from the rings of neighbours.
 bool AstraAwareNetwork::find_paths(const MessageRing& ring) {
   const std::size_t count = ring.members.size();
-  const std::size_t most = std::min<std::size_t>(count * 2, kMostRingLinks);
+  const std::size_t most = count * 2;
   paths_.clear();
   links_.clear();
   for (std::size_t position = 0; position < count && links_.size() <= most; ++position) {
@@ -211,7 +211,7 @@ bool AstraAwareNetwork::is_free(std::uint32_t link) {
 }
 
 std::optional<std::uint32_t> AstraAwareNetwork::open_ring(const MessageRing& ring) {
-  if (!traffic_.has_rings() || ring.members.size() < 2 || ring.members.size() > kMostRingLinks) return std::nullopt;
+  if (!traffic_.has_rings() || ring.members.size() < 2 || ring.members.size() > kMostRingMembers) return std::nullopt;
   const MessageTimes times = traffic_.times(0, {.bytes = ring.bytes});
   // Each message takes time, and all of them end long before the clock does.
   const auto most = static_cast<Tick>(ring.packets.size() * kMostRingLinks) * 4;

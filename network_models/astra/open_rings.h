@@ -12,8 +12,10 @@
 
 namespace ringwright::network_models {
 
-// Links of a ring, and hence members.
-inline constexpr std::uint32_t kMostRingLinks = 4096;
+// While members are missing, what passes makes the messages of those that have entered be computed again, up to one of
+// each to each of them.
+inline constexpr std::uint32_t kMostRingMembers = 64;
+inline constexpr std::uint32_t kMostRingLinks = 2 * kMostRingMembers;
 
 class OpenRings {
  public:

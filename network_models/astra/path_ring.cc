@@ -52,8 +52,13 @@ void PathRing::compute(Tick now) {
   is_current_ = true;
 }
 
-// Only as far as its place.
+// Rows are computed only as far as its place. It comes before all messages of a member that has not entered.
 Tick PathRing::pass(std::uint32_t link, const Foreign& foreign) {
+  if (settled_.sent[sender_on(link)] >= kNotEntered) {
+    const Tick start = std::max(foreign.entry, settled_.free_at[link]);
+    settled_.free_at[link] = start + foreign.occupancy;
+    return start;
+  }
   foreign_[link].push_back({.message = foreign});
   ++settled_.foreign_left;
   is_current_ = false;
@@ -68,6 +73,10 @@ Tick PathRing::pass(std::uint32_t link, const Foreign& foreign) {
   }
   if (passed.place == Passed::kNoPlace) let_rest_pass(link);
   return passed.start;
+}
+
+std::uint32_t PathRing::sender_on(std::uint32_t link) const {
+  return static_cast<std::uint32_t>(std::ranges::upper_bound(first_links_, link) - first_links_.begin()) - 1;
 }
 
 // The next message of every member; returns the last entry into a link.

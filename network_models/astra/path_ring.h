@@ -95,6 +95,7 @@ class PathRing {
   [[nodiscard]] std::uint32_t end_of(std::uint32_t path) const {
     return path + 1 < size() ? first_links_[path + 1] : links();
   }
+  [[nodiscard]] std::uint32_t sender_on(std::uint32_t link) const;
   [[nodiscard]] Tick send_row();
   void receive_row();
   void let_foreign_pass(const Own& own);

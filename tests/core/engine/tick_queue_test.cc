@@ -94,7 +94,7 @@ TEST(TickQueue, ResetForgetsEverything) {
   EXPECT_FALSE(queue.is_out_of_clock());
 }
 
-// The second one waits beyond the lists, the third longer than is told.
+// The second one waits beyond the lists, the last one longer than is counted.
 TEST(TickQueue, TellsHowLongAnEventHasWaited) {
   TickQueue queue;
   queue.at(7, {});
