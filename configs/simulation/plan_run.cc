@@ -66,7 +66,6 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
                         .figures = options.figures,
                         .most_void_events = known.most_void_events,
-                        .may_spare_cycles = options.may_spare_cycles,
                         .windows = options.windows});
   played.events = engine.events_run() - (links != nullptr ? links->events() : 0);
   played.counters = network->counters();

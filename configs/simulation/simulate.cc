@@ -136,7 +136,8 @@ void add_engine_facts(const Scenario& scenario, const Simulation& simulation, co
     facts.engine.counters.push_back(
         {.name = "training steps fast-forwarded", .value = static_cast<std::uint64_t>(played.run.skipped_iterations)});
   }
-  if (const std::uint32_t cycles = simulation.plan().graph.cycles_left_out; cycles > 0) {
+  const std::uint32_t left_out = simulation.plan().graph.cycles_left_out;
+  if (const std::uint32_t cycles = left_out - played.run.cycles_taken_in; cycles > 0) {
     const auto played_steps =
         static_cast<std::uint64_t>(simulation.plan().graph.iterations - played.run.skipped_iterations);
     facts.engine.counters.push_back({.name = "cycles of the pipeline fast-forwarded", .value = cycles * played_steps});
@@ -151,7 +152,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   PlayedPlan played =
       links ? play_once(scenario, simulation, options, {}, {}, &*links) : play_plan(scenario, simulation, options);
   RunResult& run = played.run;
-  Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall), .spare_cycles = run.spare_cycles};
+  Outcome outcome{.end = run.outcome, .report = {}, .stall = std::move(run.stall)};
   if (run.outcome == RunOutcome::kClockRanOut) outcome.late = ends_too_late(scenario.simulate, run);
   if (run.outcome != RunOutcome::kFinished) {
     if (outcome.stall.broken) outcome.stall.notes = tell_given_up(scenario, simulation, outcome.stall);
@@ -215,21 +216,6 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
 
 namespace {
 
-// How much of a training step is simulated.
-struct Attempt {
-  workload::Passes passes = workload::Passes::kAsSegments;
-  std::uint32_t spare_cycles = 0;  // left out besides
-};
-
-// After a run that could not prove its cycles. Empty: there is none.
-std::optional<Attempt> next_attempt(const Attempt& attempt, std::uint32_t spare_cycles,
-                                    std::span<const workload::Passes> paths) {
-  if (spare_cycles > 0) return Attempt{.passes = attempt.passes, .spare_cycles = spare_cycles};
-  if (attempt.spare_cycles > 0) return Attempt{.passes = attempt.passes, .spare_cycles = 0};
-  const auto next = std::ranges::find(paths, attempt.passes) + 1;
-  return next == paths.end() ? std::nullopt : std::optional(Attempt{.passes = *next});
-}
-
 Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const SimulateOptions& given,
                                Checkpointing checkpointing, OuterStep outer_step = OuterStep::kLeftOut) {
   SimulateOptions options = given;
@@ -241,11 +227,9 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   KnownOverheads own_overheads;
   Simulation::Kept kept;
   Outcome outcome;
-  options.may_spare_cycles = true;
-  for (std::optional<Attempt> attempt = Attempt{.passes = paths.front()}; attempt;) {
+  for (const workload::Passes passes : paths) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
-    workload::StepPlan plan =
-        plan_step(scenario, attempt->passes, checkpointing, outer_step, attempt->spare_cycles);
+    workload::StepPlan plan = plan_step(scenario, passes, checkpointing, outer_step);
     auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));
     if (Diagnostics costly = too_costly(scenario, cost_of_playing(scenario, **simulation)); costly.has_errors()) {
@@ -259,8 +243,6 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
     }
     outcome = simulate(scenario, **simulation, options);
     if (outcome.end != RunOutcome::kUnproven) break;
-    if (outcome.spare_cycles > 0) options.may_spare_cycles = false;  // once
-    attempt = next_attempt(*attempt, outcome.spare_cycles, paths);
     kept = std::move(**simulation).take_kept();
     kept.folding = std::move(**simulation).take_folding();
     network = std::move(**simulation).take_network();

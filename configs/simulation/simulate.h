@@ -37,7 +37,6 @@ struct SimulateOptions {
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
   Checkpointing checkpointing = Checkpointing::kAsGiven;
   RunFigures figures = RunFigures::kAll;       // of play_plan
-  bool may_spare_cycles = false;               // as in ExecutorOptions
   std::optional<Duration> with_exchange = {};  // of workers that train on their own: the step in which they meet
 };
 
@@ -56,7 +55,6 @@ struct Outcome {
   std::optional<traces::Timeline> timeline;  // the same, where one was asked for
   StallReport stall;                         // when it stalled
   Diagnostics late;                          // when it ends after the end of the clock: the key that causes it
-  std::uint32_t spare_cycles = 0;            // as in RunResult
 };
 
 [[nodiscard]] Outcome simulate(const Scenario& scenario, const Simulation& simulation,

@@ -15,10 +15,10 @@ enum class Checkpointing { kAsGiven, kLeftOut };
 enum class OuterStep { kLeftOut, kInEveryStep };
 
 // With as many iterations as the scenario simulates. Traces are the same for all `passes`; a step with a checkpoint
-// leaves no cycles out. `spare_cycles` are left out besides those of `passes`.
+// leaves no cycles out.
 [[nodiscard]] workload::StepPlan plan_step(const Scenario& scenario,
                                            workload::Passes passes = workload::Passes::kAsSegments,
                                            Checkpointing checkpointing = Checkpointing::kAsGiven,
-                                           OuterStep outer_step = OuterStep::kLeftOut, std::uint32_t spare_cycles = 0);
+                                           OuterStep outer_step = OuterStep::kLeftOut);
 
 }  // namespace ringwright::configs

@@ -76,7 +76,7 @@ int cycle_of(const ParallelOptions& parallel) {
 }  // namespace
 
 std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOptions& parallel,
-                                  const TrainingOptions& training, CyclesKept cycles, std::uint32_t spare) {
+                                  const TrainingOptions& training, CyclesKept cycles) {
   if (parallel.listed || !parallel.flushes()) return std::nullopt;
   const auto microbatches = static_cast<int>(parallel.microbatches(training));
   const int cycle = cycle_of(parallel);
@@ -85,8 +85,7 @@ std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOpti
   for (const int kept : {few, 4 * few}) {
     if (kept == few && cycles == CyclesKept::kMany) continue;
     if (microbatches < kept + cycle) return std::nullopt;
-    const Cut cut{.microbatches = cycle, .cycles = static_cast<std::uint32_t>((microbatches - kept) / cycle) + spare};
-    if (cut.in_all() + cycle > microbatches) return std::nullopt;
+    const Cut cut{.microbatches = cycle, .cycles = static_cast<std::uint32_t>((microbatches - kept) / cycle)};
     if (auto result = cut_order(whole, parallel, training, cut)) return result;
   }
   return std::nullopt;

@@ -29,9 +29,8 @@ struct ShortOrder {
 // for stages that drift apart a little in each cycle.
 enum class CyclesKept { kFew, kMany };
 
-// `spare`: cycles that are left out besides. Empty if no cycle can be left out, or if stages have no cycles.
+// Empty if no cycle can be left out, or if stages have no cycles.
 [[nodiscard]] std::optional<ShortOrder> shorten(const PipelineOrder& whole, const ParallelOptions& parallel,
-                                                const TrainingOptions& training, CyclesKept cycles,
-                                                std::uint32_t spare = 0);
+                                                const TrainingOptions& training, CyclesKept cycles);
 
 }  // namespace ringwright::workload

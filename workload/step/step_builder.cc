@@ -183,7 +183,7 @@ class ReplicaWriter {
 
 }  // namespace
 
-StepPlan build_step(const StepInputs& inputs, Passes passes, std::uint32_t spare_cycles) {
+StepPlan build_step(const StepInputs& inputs, Passes passes) {
   if (!inputs.parallel.meshes.empty()) return build_meshed_step(inputs, passes);
   StepPlan plan;
   StepStreams streams = make_streams(inputs.shape, inputs.parallel);
@@ -196,7 +196,7 @@ StepPlan build_step(const StepInputs& inputs, Passes passes, std::uint32_t spare
   const bool may_shorten = passes == Passes::kFewCycles || passes == Passes::kManyCycles;
   if (may_shorten && inputs.parallel.replica_microbatches.empty()) {
     const CyclesKept kept = passes == Passes::kFewCycles ? CyclesKept::kFew : CyclesKept::kMany;
-    few = shorten(order, inputs.parallel, inputs.training, kept, spare_cycles);
+    few = shorten(order, inputs.parallel, inputs.training, kept);
   }
   if (few) order = few->order;
   leave_out_passes_ahead(inputs.parallel, order);

@@ -32,8 +32,6 @@ struct StepPlan {
 // programs of all stages repeat in equal cycles, most of those are left out of the graph (CyclesKept), but not of the
 // plan's totals.
 enum class Passes { kAsSegments, kWrittenOut, kFewCycles, kManyCycles };
-// `spare_cycles`: as in shorten().
-[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments,
-                                  std::uint32_t spare_cycles = 0);
+[[nodiscard]] StepPlan build_step(const StepInputs& inputs, Passes passes = Passes::kAsSegments);
 
 }  // namespace ringwright::workload

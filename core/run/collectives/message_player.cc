@@ -142,12 +142,16 @@ Duration MessagePlayer::overhead_of(const Request& request) {
   return overhead;
 }
 
+bool MessagePlayer::has_arrived(const Request& receive) const {
+  const std::uint64_t lag = job_.graph.messages[receive.spec].lag;
+  if (receive.sequence < lag) return true;
+  const SentMessages* channel = sent_towards(receive);
+  return channel != nullptr && channel->arrived.contains(receive.sequence - lag);
+}
+
 bool MessagePlayer::receive(Request request) {
-  const std::uint64_t lag = job_.graph.messages[request.spec].lag;
-  if (request.sequence < lag) return true;
-  request.sequence -= lag;
-  const SentMessages* channel = sent_towards(request);
-  if (channel != nullptr && channel->arrived.contains(request.sequence)) return true;
+  if (has_arrived(request)) return true;
+  request.sequence -= job_.graph.messages[request.spec].lag;
   queue_of(request).add(request);
   return false;
 }

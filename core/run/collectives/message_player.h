@@ -2,6 +2,7 @@
 // matching message has arrived. The n-th receive of a channel matches the peer's n-th send there.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -33,6 +34,22 @@ class MessagePlayer final : public TransferListener, public MessageEnds {
   void send(const Request& request);
   // True: the message has already arrived and the listener will not be notified.
   [[nodiscard]] bool receive(Request request);
+  // Whether receive() would return true.
+  [[nodiscard]] bool has_arrived(const Request& receive) const;
+  // Receives of the class that have begun and wait for their messages; their `sequence` is that of the message. A
+  // visit may give them other tasks and sequences, in the same order.
+  template <class Visit>
+  void for_each_waiting(ClassId receiver, Visit&& visit) {
+    for (PendingReceives& queue : queues_[receiver.index()]) {
+      for (Request& receive : queue.left()) visit(receive);
+    }
+  }
+  template <class Holds>
+  [[nodiscard]] bool all_of_waiting(ClassId receiver, Holds&& holds) const {
+    return std::ranges::all_of(queues_[receiver.index()], [&](const PendingReceives& queue) {
+      return std::ranges::all_of(queue.left(), holds);
+    });
+  }
   void on_arrived(std::uint64_t token) override;
   void on_sent(std::uint64_t token) override;
   void on_received(std::uint64_t token) override;

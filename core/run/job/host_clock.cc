@@ -47,9 +47,18 @@ HostClock::HostClock(const Inputs& inputs)
       began_(inputs.classes.count()),
       first_began_(inputs.classes.count()),
       resume_(inputs.compute.resume_time()) {
+  for (const RankId rank : inputs.classes.representative) {
+    program_of_.push_back(inputs.graph.program_of[rank.index()].index());
+  }
+  replace_programs(inputs);
+}
+
+void HostClock::replace_programs(const Inputs& inputs) {
+  issue_ends_.clear();
+  receives_.clear();
+  resumes_.clear();
   const TaskGraph& graph = inputs.graph;
   const std::vector<Program>& programs = inputs.programs;
-  const RankClasses& classes = inputs.classes;
   const ComputeModel& compute = inputs.compute;
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
@@ -85,7 +94,6 @@ HostClock::HostClock(const Inputs& inputs)
       resumes_.push_back(awaits(program) ? resumes_of(graph, program) : std::vector<bool>(tasks));
     }
   }
-  for (const RankId rank : classes.representative) program_of_.push_back(graph.program_of[rank.index()].index());
 }
 
 bool HostClock::ended(ClassId c, std::uint32_t task, TimePoint now) {

@@ -30,6 +30,8 @@ class HostClock {
     bool awaits_receives = false;
   };
   explicit HostClock(const Inputs& inputs);
+  // The same job with other tasks behind those that have begun.
+  void replace_programs(const Inputs& inputs);
 
   // The host begins an iteration of the class's program.
   void begin(ClassId c, TimePoint now) {
@@ -48,6 +50,12 @@ class HostClock {
   [[nodiscard]] TimePoint issuing_unhindered(ClassId c, std::uint32_t task) const {
     return issuing(c, task) - (began_[c.index()] - first_began_[c.index()]);
   }
+  // When such a host has issued it.
+  [[nodiscard]] TimePoint issued_unhindered(ClassId c, std::uint32_t task) const {
+    return first_began_[c.index()] + issue_ends_[program_of_[c.index()]][task];
+  }
+  // When it began the iteration.
+  [[nodiscard]] TimePoint began(ClassId c) const { return first_began_[c.index()]; }
   // A task has ended: a host that waits for it issues the next one now. True: it had waited.
   bool ended(ClassId c, std::uint32_t task, TimePoint now);
   // The time the device waits for the host before the task, for which everything else is ready now.

@@ -43,14 +43,17 @@ class SteadyStateWatch {
   SteadyStateWatch(const HostClock& host, std::uint32_t cycles_left_out) : host_(host), left_out_(cycles_left_out) {}
 
   [[nodiscard]] bool on() const { return left_out_ > 0; }
+  [[nodiscard]] std::uint32_t left_out() const { return left_out_; }
+  // So many of them are no longer left out.
+  void take_in(std::uint32_t cycles) { left_out_ -= cycles; }
   // Watches a training step of class 0 from now on.
   void begin_step();
   [[nodiscard]] bool searches() const { return on() && !proofs_.empty() && !proofs_.back().holds; }
   // kBegins: a period may begin now: store the totals of the run. kProved: it has ended, and repeats.
   enum class Verdict { kGoOn, kBegins, kProved };
   [[nodiscard]] Verdict observe(Moment moment);
-  // Cycles of the period that has repeated.
-  [[nodiscard]] std::uint32_t period() const { return period_; }
+  // Cycles that no whole period leaves out, once one has repeated: to be taken in.
+  [[nodiscard]] std::uint32_t beyond_periods() const { return left_out_ % period_; }
   // How often it is left out.
   [[nodiscard]] std::uint32_t periods() const { return left_out_ / period_; }
   // Whether cycles of that step could be left out, for the class whose program ends now.

@@ -78,8 +78,6 @@ struct ExecutorOptions {
   RunFigures figures = RunFigures::kAll;
   // A run with calls at once that is void goes on up to so many events, to find what else clashes.
   std::uint64_t most_void_events = std::numeric_limits<std::uint64_t>::max();
-  // End as kUnproven when so many fewer cycles would have been enough that another run of them takes less time.
-  bool may_spare_cycles = false;
   // Of several jobs, by job: the steps that count. Empty: as many as there are iterations, of each job while all run.
   std::vector<StepWindow> windows = {};
 };
@@ -100,7 +98,7 @@ struct RunResult {
   int skipped_iterations = 0;
   int iterations_in_time = 0;  // that ended before the clock's end; all of them when the run finished
   StallReport stall;  // when stalled, or given up
-  std::uint32_t spare_cycles = 0;  // kUnproven: so many more may be left out of the graph than are; 0: not known
+  std::uint32_t cycles_taken_in = 0;  // of those that the graph leaves out: simulated, since none had repeated yet
 };
 
 [[nodiscard]] RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options = {});

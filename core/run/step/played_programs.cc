@@ -23,8 +23,8 @@ bool pass_at_once(const ExecutorInputs& inputs, const ExecutorOptions& options) 
 
 PlayedPrograms::PlayedPrograms(const ExecutorInputs& inputs, const ExecutorOptions& options)
     : at_once(pass_at_once(inputs, options)),
-      written_out(at_once ? std::vector<Program>() : write_out_programs(inputs.graph)),
-      programs(at_once ? inputs.graph.programs : written_out) {
+      of_graph(inputs.graph.programs),
+      own(at_once ? std::vector<Program>() : write_out_programs(inputs.graph)) {
   for (const Work& work : inputs.graph.works) work_duration.push_back(duration(inputs.compute, work));
 }
 

@@ -10,9 +10,12 @@ namespace ringwright {
 struct PlayedPrograms {
   PlayedPrograms(const ExecutorInputs& inputs, const ExecutorOptions& options);
 
+  // As numbered in the graph.
+  [[nodiscard]] const std::vector<Program>& programs() const { return own.empty() ? of_graph : own; }
+
   bool at_once;  // segments are; otherwise there are no calls in the programs
-  std::vector<Program> written_out;      // unless they are
-  const std::vector<Program>& programs;  // as numbered in the graph
+  const std::vector<Program>& of_graph;
+  std::vector<Program> own;             // written out, or with further cycles; none: those of the graph
   std::vector<Duration> work_duration;  // by work
 };
 

@@ -5,11 +5,12 @@
 
 namespace ringwright {
 
-Repeats::Repeats(RunState& run, std::uint32_t cycles_left_out, bool may_spare)
+Repeats::Repeats(RunState& run, RunProgress& progress, const ExecutorInputs& inputs, const ExecutorOptions& options)
     : run_(run),
-      cycles_(run.host, cycles_left_out),
-      left_out_(run.streams.classes(), run.communication.job().graph.dimensions.size()),
-      may_spare_(may_spare) {}
+      progress_(progress),
+      cycles_(run.host, inputs.graph.cycles_left_out),
+      left_out_(run.streams.classes(), inputs.graph.dimensions.size()),
+      further_(run, inputs, options) {}
 
 void Repeats::begin_iteration(ClassId c) {
   if (c.index() != 0 || !cycles_.on()) return;
@@ -26,13 +27,24 @@ void Repeats::give_up() {
   run_.engine.stop_after_instant();
 }
 
-// It is proved that cycles repeat. A run with fewer of them has the same proof, and takes as long as this one up to
-// here and after its last cycle.
-void Repeats::spare_cycles(std::uint32_t begun) {
-  const std::uint32_t spare = run_.cycles_to_come(cycles_.period());
-  if (spare <= 2 * begun) return;
-  spare_cycles_ = spare;
-  give_up();
+// A class comes to the end of its loop before cycles have repeated: further ones are simulated.
+void Repeats::take_in_soon() {
+  if (takes_in_) return;
+  takes_in_ = true;
+  run_.engine.at_end_of_instant([this] {
+    takes_in_ = false;
+    // Where that is not possible, the run may still prove a period in the cycles that remain.
+    if (cycles_.searches()) (void)take_in(std::min(further_.suggested(), cycles_.left_out()));
+  });
+}
+
+bool Repeats::take_in(std::uint32_t cycles) {
+  if (!further_.insert(cycles)) return false;
+  cycles_.take_in(cycles);
+  for (std::size_t c = 0; c < run_.streams.classes(); ++c) {
+    progress_.expect_tasks(std::size_t{cycles} * run_.streams.program_of(ClassId(c)).loop.size);
+  }
+  return true;
 }
 
 void Repeats::look_for_cycle_at(std::uint32_t task) {
@@ -53,13 +65,12 @@ void Repeats::look_for_cycle() {
   const auto of_network = run_.network.state_digest();
   if (!of_network) return;
   const std::uint64_t digest = run_.cycle_digest(*of_network);
-  const std::uint32_t begun = std::ranges::max(places, {}, &SteadyStateWatch::Position::cycle).cycle + 1;
   switch (cycles_.observe({.at = run_.engine.now(), .digest = digest, .places = std::move(places)})) {
     case SteadyStateWatch::Verdict::kGoOn: return;
     case SteadyStateWatch::Verdict::kBegins: cycle_begin_ = snapshot(0, digest); return;
     case SteadyStateWatch::Verdict::kProved:
+      if (cycles_.beyond_periods() > 0 && !take_in(cycles_.beyond_periods())) return give_up();
       left_out_.add(*cycle_begin_, snapshot(0, digest), cycles_.periods());
-      if (may_spare_) spare_cycles(begun);
       return;
   }
 }

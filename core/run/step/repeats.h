@@ -8,29 +8,32 @@
 
 #include "core/run/shortcuts/steady_state_watch.h"
 #include "core/run/shortcuts/step_period.h"
+#include "core/run/step/further_cycles.h"
+#include "core/run/step/run_progress.h"
 #include "core/run/step/run_state.h"
 
 namespace ringwright {
 
 class Repeats {
  public:
-  // `cycles_left_out`: of every program's loop.
-  // `may_spare`: as in ExecutorOptions.
-  Repeats(RunState& run, std::uint32_t cycles_left_out, bool may_spare);
+  // All outlive it; `inputs` and `options` as those of the run.
+  Repeats(RunState& run, RunProgress& progress, const ExecutorInputs& inputs, const ExecutorOptions& options);
 
   // --- cycles ---
   [[nodiscard]] bool leaves_out_cycles() const { return cycles_.on(); }
   void begin_iteration(ClassId c);
   // A class has begun a task of its compute stream.
   void note_task(ClassId c, std::uint32_t task) {
-    if (c.index() == 0 && cycles_.searches()) look_for_cycle_at(task);
+    if (!cycles_.searches()) return;
+    if (c.index() == 0) look_for_cycle_at(task);
+    if (further_.nears_end(c, task)) take_in_soon();
   }
   // The class ends an iteration: the run stops if no cycles should have been left out of it.
   void end_iteration(ClassId c, int iteration);
   // Whether they were.
   [[nodiscard]] bool unproven() const { return unproven_; }
-  // As in RunResult.
-  [[nodiscard]] std::uint32_t spare_cycles() const { return spare_cycles_; }
+  // Cycles that the graph leaves out and the run did not.
+  [[nodiscard]] std::uint32_t taken_in() const { return further_.inserted(); }
   // That left-out cycles have taken so far.
   [[nodiscard]] Duration left_out_time() const { return left_out_.time(); }
   // Discards how the class spent its time (warm-up).
@@ -48,18 +51,20 @@ class Repeats {
   void look_for_cycle_at(std::uint32_t task);
   void look_for_cycle();
   void give_up();
-  void spare_cycles(std::uint32_t begun);
+  void take_in_soon();
+  [[nodiscard]] bool take_in(std::uint32_t cycles);
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);
 
   RunState& run_;
+  RunProgress& progress_;
   StepPeriod period_;
   SteadyStateWatch cycles_;
   std::uint32_t next_cycle_ = 0;  // of class 0: the task that begins it
   std::optional<StepSnapshot> cycle_begin_;
   LeftOutCycles left_out_;
-  bool may_spare_ = false;
+  FurtherCycles further_;
+  bool takes_in_ = false;  // at the end of this instant
   bool unproven_ = false;  // cycles were left out that may not be
-  std::uint32_t spare_cycles_ = 0;
 };
 
 }  // namespace ringwright

@@ -1,7 +1,6 @@
 #include "core/run/step/run_state.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/random.h"
 
@@ -27,7 +26,7 @@ RunState::RunState(const ExecutorInputs& inputs, const ExecutorOptions& options,
       network(inputs.network),
       plan(inputs, options),
       streams(inputs.graph, inputs.classes, plan),
-      host({inputs.graph, plan.programs, inputs.classes, inputs.compute, options.host_awaits_receives}),
+      host({inputs.graph, plan.programs(), inputs.classes, inputs.compute, options.host_awaits_receives}),
       ledger(inputs.classes.count(), inputs.graph.dimensions.size()),
       contention(make_contention(inputs, of_computing)),
       communication({.inputs = inputs,
@@ -73,18 +72,6 @@ bool RunState::is_past_loops() const {
     if (progress.iteration > iteration || (progress.iteration == iteration && at_end)) return true;
   }
   return false;
-}
-
-std::uint32_t RunState::cycles_to_come(std::uint32_t period) const {
-  constexpr std::uint32_t kLast = 2;
-  std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
-  for (std::size_t i = 0; i < streams.classes(); ++i) {
-    const Loop& loop = streams.program_of(ClassId(i)).loop;
-    const std::uint32_t farthest = std::max(streams.of(ClassId(i)).farthest, loop.first);
-    const std::uint32_t begun = std::min((farthest - loop.first) / loop.size + 1 + kLast, loop.cycles);
-    least = std::min(least, loop.cycles - begun);
-  }
-  return least / period * period;
 }
 
 std::vector<SteadyStateWatch::Position> RunState::find_places() {

@@ -47,8 +47,6 @@ struct RunState {
   [[nodiscard]] std::vector<SteadyStateWatch::Position> find_places();
   // Whether a class has come to the end of its loop in the iteration of class 0: it has no places from then on.
   [[nodiscard]] bool is_past_loops() const;
-  // Cycles of all loops that no class has come to, but for the last two: a multiple of `period`.
-  [[nodiscard]] std::uint32_t cycles_to_come(std::uint32_t period) const;
 
   // With the time of every class booked up to now; without calls.
   [[nodiscard]] StepSnapshot snapshot(int iteration, std::uint64_t digest);

@@ -42,6 +42,7 @@ class StepCommunication {
   [[nodiscard]] PlayedJob& job() { return job_; }
   [[nodiscard]] const PlayedJob& job() const { return job_; }
   [[nodiscard]] const CollectiveRunner& collectives() const { return *collectives_; }
+  [[nodiscard]] MessagePlayer& messages() { return messages_; }
   [[nodiscard]] const MessagePlayer& messages() const { return messages_; }
   [[nodiscard]] CallTimes& calls() { return calls_; }
   [[nodiscard]] const CallTimes& calls() const { return calls_; }

@@ -17,8 +17,8 @@ StepPlayer::StepPlayer(const ExecutorInputs& inputs, const ExecutorOptions& opti
     : inputs_(inputs),
       options_(options),
       run_(inputs, options, *this, *this),
-      repeats_(run_, inputs.graph.cycles_left_out, options.may_spare_cycles),
       progress_(inputs.classes.count(), inputs.graph.iterations),
+      repeats_(run_, progress_, inputs_, options_),
       spans_(inputs.classes.count(), options.recorded),
       waits_(options.record_waits && inputs.graph.jobs.empty()
                  ? std::make_unique<WaitRecorder>(run_.communication.job())
@@ -308,11 +308,11 @@ RunResult StepPlayer::run() {
   if (end == RunEnd::kTooManyEvents || too_many_steps_) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
   if (is_disturbed(end)) return {.outcome = RunOutcome::kDisturbed};
-  if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven, .spare_cycles = repeats_.spare_cycles()};
+  if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven};
   if (end == RunEnd::kIdle && !all_ended() && !too_many_steps_) {
     result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;
     result.stall = report_stall({.job = run_.communication.job(),
-                                 .programs = run_.plan.programs,
+                                 .programs = run_.plan.programs(),
                                  .progress = run_.streams.all(),
                                  .iterations = progress_.iterations(),
                                  .collectives = run_.communication.collectives(),
@@ -322,6 +322,7 @@ RunResult StepPlayer::run() {
   result.usage = run_.usage();
   result.messages = std::move(run_.communication.job().messages);
   result.skipped_iterations = progress_.skipped();
+  result.cycles_taken_in = repeats_.taken_in();
   repeats_.extend(result.record, result.usage);
   result.iterations_in_time = static_cast<int>(std::ranges::count_if(
       result.record.iteration_end, [](TimePoint ended) { return ended > TimePoint() && !is_beyond_clock(ended); }));

@@ -66,9 +66,9 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   ExecutorInputs inputs_;
   ExecutorOptions options_;
   RunState run_;
+  RunProgress progress_;
   Repeats repeats_;
   EndedTasks ended_;
-  RunProgress progress_;
   SpanRecorder spans_;
   std::unique_ptr<WaitRecorder> waits_;  // null: not asked for
   JobSteps jobs_;

@@ -1,14 +1,32 @@
 #include "core/run/step/task_streams.h"
 
+#include <utility>
+
 namespace ringwright {
 
 TaskStreams::TaskStreams(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan)
     : progress_(classes.count()) {
-  for (const Program& program : plan.programs) indices_.push_back(index_program(graph, program));
+  std::vector<ProgramIndex> indices;
+  for (const Program& program : plan.programs()) indices.push_back(index_program(graph, program));
+  replace_programs(graph, classes, plan, std::move(indices));
+}
+
+void TaskStreams::replace_programs(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan,
+                                   std::vector<ProgramIndex> indices) {
+  indices_ = std::move(indices);
+  played_.clear();
   for (const RankId rank : classes.representative) {
     const std::size_t program = graph.program_of[rank.index()].index();
-    played_.push_back({.program = &plan.programs[program], .index = &indices_[program]});
+    played_.push_back({.program = &plan.programs()[program], .index = &indices_[program]});
   }
+}
+
+void TaskStreams::insert_tasks(ClassId c, std::uint32_t before, std::uint32_t count) {
+  Progress& progress = of(c);
+  const auto counts = std::span(index_of(c).dependency_count).subspan(before, count);
+  progress.pending.insert(progress.pending.begin() + before, counts.begin(), counts.end());
+  progress.state.insert(progress.state.begin() + before, count, TaskState::kWaiting);
+  progress.unfinished += count;
 }
 
 void TaskStreams::begin_iteration(ClassId c) {

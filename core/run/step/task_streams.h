@@ -26,6 +26,12 @@ class TaskStreams {
   [[nodiscard]] const Progress& of(ClassId c) const { return progress_[c.index()]; }
   [[nodiscard]] std::span<const Progress> all() const { return progress_; }
 
+  // Other programs, whose first tasks are the same. Their classes have the tasks that insert_tasks() gives them.
+  void replace_programs(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan,
+                        std::vector<ProgramIndex> indices);
+  // So many tasks that none has begun are before this one and those behind it, of which none has ended.
+  void insert_tasks(ClassId c, std::uint32_t before, std::uint32_t count);
+
   // No task of the class's iteration has begun.
   void begin_iteration(ClassId c);
   // Hands the tasks that nothing precedes to `start`: the first of each stream, and those on none.

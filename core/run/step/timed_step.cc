@@ -19,7 +19,7 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
     : inputs_(inputs),
       options_(options),
       plan_(inputs, options),
-      host_({inputs.graph, plan_.programs, inputs.classes, inputs.compute, options.host_awaits_receives}),
+      host_({inputs.graph, plan_.programs(), inputs.classes, inputs.compute, options.host_awaits_receives}),
       messages_({.graph = inputs.graph, .classes = inputs.classes}, inputs.network, inputs.call_overhead),
       calls_({.graph = inputs.graph, .classes = inputs.classes}, *inputs.collective_time),
       log_(inputs.classes.count(), inputs.graph.dimensions.size()),
@@ -40,7 +40,7 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
 
 std::optional<RunResult> TimedStep::evaluate() {
   for (std::size_t c = 0; c < progress_.size(); ++c) {
-    progress_[c].program = &plan_.programs[inputs_.graph.program_of[inputs_.classes.representative[c].index()].index()];
+    progress_[c].program = &plan_.programs()[inputs_.graph.program_of[inputs_.classes.representative[c].index()].index()];
     begin_iteration(ClassId(c));
     wake(ClassId(c));
   }
