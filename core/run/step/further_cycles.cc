@@ -43,7 +43,7 @@ void FurtherCycles::look_for_ends() {
 std::uint32_t FurtherCycles::suggested() const {
   std::uint32_t most = 0;
   for (const Program& program : run_.plan.programs()) most = std::max(most, program.loop.cycles);
-  return std::max(most / 8, 2U);
+  return std::max(most / 16, 2U);
 }
 
 bool FurtherCycles::insert(std::uint32_t cycles) {

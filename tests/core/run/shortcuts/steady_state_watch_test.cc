@@ -58,11 +58,34 @@ TEST_F(SteadyStateWatchTest, WaitsForAPeriodOfSeveralCycles) {
   EXPECT_EQ(watch_.periods(), 50U);
 }
 
-// 100 cycles are not a whole number of periods of three.
+// 100 cycles are 33 periods of three and one cycle, which is to be simulated.
 TEST_F(SteadyStateWatchTest, LeavesOutWholePeriodsOnly) {
+  for (const std::uint64_t digest : {1U, 2U, 3U, 1U, 2U, 3U}) EXPECT_NE(observe(digest), Verdict::kProved);
+  EXPECT_EQ(observe(1), Verdict::kProved);
+  EXPECT_EQ(watch_.beyond_periods(), 1U);
+  watch_.take_in(1);
+  EXPECT_EQ(watch_.periods(), 33U);
+}
+
+// Only the first step can take cycles in.
+TEST_F(SteadyStateWatchTest, LaterStepsFindPeriodsThatDivideWhatIsLeftOut) {
+  watch_.begin_step();
   for (int i = 0; i < 4; ++i) {
     for (const std::uint64_t digest : {1U, 2U, 3U}) EXPECT_NE(observe(digest), Verdict::kProved);
   }
+}
+
+TEST_F(SteadyStateWatchTest, FindsNoPeriodLongerThanWhatIsLeftOut) {
+  watch_.take_in(98);
+  for (int i = 0; i < 4; ++i) {
+    for (const std::uint64_t digest : {1U, 2U, 3U}) EXPECT_NE(observe(digest), Verdict::kProved);
+  }
+}
+
+TEST_F(SteadyStateWatchTest, IsOffWhenAllCyclesAreTakenIn) {
+  watch_.take_in(100);
+  EXPECT_FALSE(watch_.on());
+  EXPECT_FALSE(watch_.searches());
 }
 
 TEST_F(SteadyStateWatchTest, TakesAHostThatGetsFurtherAhead) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/engine/engine.h"
+#include "core/plan/longer_loop.h"
 #include "tests/support/played_graph.h"
 
 namespace ringwright::task_streams_test {
@@ -78,6 +79,36 @@ TEST_F(Streams, TheLastTaskEndsTheIteration) {
   }
   ASSERT_TRUE(streams.take(kOnly, 2));
   EXPECT_TRUE(streams.end(kOnly, 2));
+}
+
+// A cycle of the loop (tasks 0 and 1) is inserted before task 2, while task 0 runs.
+TEST(LongerStreams, GoOnWithTheInsertedTasks) {
+  TaskGraph graph;
+  ProgramBuilder program(graph, "only");
+  program.compute(3_us);
+  program.compute(4_us);
+  program.compute(5_us);
+  program.run_on({0});
+  test::place_ranks(graph, 1);
+  graph.programs.front().loop = {.first = 0, .size = 1, .cycles = 2};
+  const RankClasses classes = identity_classes(1);
+  const test::PlainRing ring;
+  const test::PlainCompute compute;
+  const test::AlwaysChoose chooser{ring};
+  Engine engine;
+  test::WireNetwork network{engine, 1_us, 1_GBps};
+  PlayedPrograms plan{{.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
+                       .compute = compute}, {}};
+  TaskStreams streams(graph, classes, plan);
+  streams.begin_iteration(kOnly);
+  ASSERT_TRUE(streams.take(kOnly, 0));
+  plan.own = {with_more_cycles(plan.programs().front(), 1)};
+  streams.replace_programs(graph, classes, plan, {index_program(graph, plan.own.front())});
+  streams.insert_tasks(kOnly, 2, 1);
+  for (const std::uint32_t task : {0U, 1U, 2U, 3U}) {
+    EXPECT_EQ(streams.end(kOnly, task), task == 3);
+    streams.for_each_next(kOnly, task, [&](std::uint32_t next) { EXPECT_TRUE(streams.take(kOnly, next)); });
+  }
 }
 
 }  // namespace

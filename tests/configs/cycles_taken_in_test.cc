@@ -1,0 +1,147 @@
+// Random training steps whose cycles do not repeat soon: a run that takes cycles in while it goes on gives what a run of
+// the whole step does, to the picosecond.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "configs/simulation/simulate.h"
+#include "core/base/random.h"
+#include "tests/configs/played.h"
+
+namespace ringwright::configs::cycles_taken_in_test {
+namespace {
+
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(mix(seed, 0x5ca1ab1e)) {}
+  [[nodiscard]] int between(int low, int high) {
+    state_ = mix(state_, 1);
+    return low + static_cast<int>(state_ % static_cast<std::uint64_t>(high - low + 1));
+  }
+  template <class Value>
+  [[nodiscard]] Value one_of(std::initializer_list<Value> values) {
+    return *(values.begin() + between(0, static_cast<int>(values.size()) - 1));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::string slow_hosts(Dice& dice) {
+  std::string faults;
+  const int count = dice.between(0, 2);
+  for (int i = 0; i < count; ++i) {
+    const int node = dice.between(0, 1) + 2 * i;
+    faults += fmt::format("{}{{node: {}, compute_scale: 0.{}}}", i > 0 ? ", " : "", node, dice.between(50, 99));
+  }
+  return count == 0 ? "" : fmt::format("faults: [{}]\n", faults);
+}
+
+std::string random_step(std::uint64_t seed) {
+  Dice dice(seed);
+  const int pp = dice.one_of({2, 4});
+  const int tp = dice.one_of({2, 4, 8});
+  const int replicas = 32 / (tp * pp);
+  const int microbatches = dice.between(20, 100);
+  const char* const schedule =
+      dice.one_of({"1f1b", "1f1b", "zb-h1", pp == 4 ? "interleaved-1f1b, virtual_stages: 2" : "1f1b"});
+  const int batch = pp * (microbatches / pp) * replicas;
+  return fmt::format(
+             "model: {{num_layers: 16, hidden_size: {}, num_attention_heads: 8, num_query_groups: 8, "
+             "ffn_hidden_size: 512, vocab_size: 1000, seq_length: {}}}\n"
+             "training: {{global_batch: {}, micro_batch: 1}}\n"
+             "parallel: {{tp: {}, pp: {}, dp: auto, schedule: {}, overlap_p2p_comm: {}{}}}\n",
+             dice.one_of({256, 512}), dice.one_of({128, 256, 1024}), batch, tp, pp, schedule, dice.one_of({"true", "false"}),
+             dice.one_of({"", "", ", zero: {stage: 1, overlap_grad_reduce: true, bucket: 64KiB}"})) +
+         dice.one_of({"", "compute: {model: roofline}\n", "compute: {cuda_graphs: true}\n"}) + slow_hosts(dice) +
+         fmt::format(
+             "cluster: {{nodes: 4, node: {{preset: dgx-h100}}, fabric: {{type: rail_optimized, scalable_unit: 2, "
+             "leaf: {{ports: 4}}, spine: {{ports: 16}}, routing: {{policy: {}}}}}}}\n"
+             "collectives: {{model: {}}}\nsimulate: {{{}, network: {}}}\n",
+             dice.one_of({"static", "ecmp", "d_mod_k"}), dice.one_of({"closed_form", "steps"}),
+             dice.one_of({"steps: 1", "steps: 1", "steps: 2, warmup: 1"}), dice.one_of({"alpha_beta", "flow", "flow"}));
+}
+
+struct Run {
+  std::uint32_t cycles_left_out = 0;  // of the graph
+  PlayedPlan played;
+};
+
+Run run(const Scenario& scenario, workload::Passes passes) {
+  workload::StepPlan plan = plan_step(scenario, passes);
+  auto simulation =
+      Simulation::assemble(scenario, std::move(plan), scenario.cluster.topology->build(), FoldMode::kFold);
+  if (!simulation) throw std::runtime_error(render(simulation.error()));
+  return {.cycles_left_out = (*simulation)->plan().graph.cycles_left_out,
+          .played = play_plan(scenario, **simulation, {})};
+}
+
+void expect_equal(const RunResult& some, const RunResult& all, const std::string& text) {
+  EXPECT_EQ(some.record.iteration_end, all.record.iteration_end) << text;
+  EXPECT_EQ(some.record.finished_at, all.record.finished_at) << text;
+  EXPECT_EQ(some.record.time_in, all.record.time_in) << text;
+  EXPECT_EQ(some.record.sent, all.record.sent) << text;
+  EXPECT_EQ(some.record.messages, all.record.messages) << text;
+  ASSERT_EQ(some.record.calls.size(), all.record.calls.size()) << text;
+  for (std::size_t call = 0; call < all.record.calls.size(); ++call) {
+    EXPECT_EQ(some.record.calls[call].count, all.record.calls[call].count) << text;
+    EXPECT_EQ(some.record.calls[call].sum, all.record.calls[call].sum) << text;
+  }
+  ASSERT_EQ(some.usage.size(), all.usage.size()) << text;
+  for (std::size_t link = 0; link < all.usage.size(); ++link) {
+    EXPECT_EQ(some.usage[link].busy, all.usage[link].busy) << text;
+    EXPECT_NEAR(some.usage[link].bytes, all.usage[link].bytes, 1e-9 * all.usage[link].bytes) << text;
+  }
+}
+
+struct Outcomes {
+  int repeated = 0;  // after cycles were taken in
+  int whole = 0;     // all cycles were
+  int soon = 0;      // repeated without them
+  int unproven = 0;
+};
+
+void compare(std::uint64_t seed, Outcomes& outcomes) {
+  const std::string text = fmt::format("# {}\n", seed) + random_step(seed);
+  const Scenario scenario = load(text);
+  const Run some = run(scenario, workload::Passes::kFewCycles);
+  if (some.cycles_left_out == 0) return;
+  const RunResult& result = some.played.run;
+  if (result.outcome == RunOutcome::kUnproven) {
+    ++outcomes.unproven;
+    return;
+  }
+  ASSERT_EQ(result.outcome, RunOutcome::kFinished) << text;
+  ASSERT_LE(result.cycles_taken_in, some.cycles_left_out) << text;
+  if (result.cycles_taken_in == 0) {
+    ++outcomes.soon;
+  } else {
+    ++(result.cycles_taken_in < some.cycles_left_out ? outcomes.repeated : outcomes.whole);
+  }
+  const Run all = run(scenario, workload::Passes::kAsSegments);
+  EXPECT_LE(some.played.events, all.played.events) << text;
+  expect_equal(result, all.played.run, text);
+}
+
+// More with RINGWRIGHT_CYCLES=20000.
+TEST(CyclesTakenIn, ChangeNoResultOfRandomSteps) {
+  const char* const asked = std::getenv("RINGWRIGHT_CYCLES");
+  const std::uint64_t cases = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 120;
+  Outcomes outcomes;
+  for (std::uint64_t seed = 0; seed < cases && !HasFailure(); ++seed) compare(seed, outcomes);
+  RecordProperty("repeated", outcomes.repeated);
+  RecordProperty("whole", outcomes.whole);
+  if (asked != nullptr) {
+    fmt::print("repeated {}, whole {}, soon {}, unproven {}\n", outcomes.repeated, outcomes.whole, outcomes.soon,
+               outcomes.unproven);
+  }
+  EXPECT_GT(outcomes.repeated, static_cast<int>(cases / 10));
+  EXPECT_GT(outcomes.whole, static_cast<int>(cases / 20));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::cycles_taken_in_test
