@@ -53,7 +53,7 @@ bool FlowRings::set_out(FlowSlot flow) {
   row.bytes = static_cast<double>(RingTimeline::size_of(timed, timed.done).count());
   row.settled = state_.engine.now();
   edge.due = row.settled + row.latency;
-  if (place.edge == 0) note(place.ring);
+  if (place.edge == 0 && ring.may_try()) note(place.ring);
   find_rate(edge, timed);
   edge.alone = go_alone(flow, edge.due + ring.moving_time_alone(place.edge), timed.rate);
   edge.queued = !edge.alone;
@@ -301,6 +301,7 @@ std::span<const FlowSlot> FlowRings::split(FlowSlot flow) {
   const auto edges = static_cast<std::uint32_t>(ring.edges.size());
   ring.at_once = false;
   const std::span<const RingTimeline::Position> positions = ring.timeline.positions(state_.engine.now(), walk_);
+  ring.note_split(positions.front().done - ring.timeline.edges().front().done);
   for (std::uint32_t edge = 0; edge < edges; ++edge) {
     if (ring.edges[edge].flow == kNone) continue;
     book(ring, edge, positions[edge].done);

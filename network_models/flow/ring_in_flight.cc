@@ -8,8 +8,14 @@ void RingInFlight::reset(const RingShape& shape) {
   timeline.reset(shape);
   edges.assign(shape.edges(), {});
   members.assign(shape.members(), {});
-  started = over = hindered = 0;
+  started = over = hindered = pause = tries_from = 0;
   at_once = overlaps = false;
+}
+
+void RingInFlight::note_split(std::uint32_t done) {
+  constexpr std::uint32_t kFew = 2;
+  pause = done < kFew ? std::max(2 * pause, 1U) : 0;
+  tries_from = timeline.edges().front().done + done + pause;
 }
 
 void RingInFlight::enter_step(std::uint32_t member, std::uint32_t step) {

@@ -45,6 +45,10 @@ struct RingInFlight {
 
   void reset(const RingShape& shape);
   [[nodiscard]] bool is_over() const { return over == members.size(); }
+  // It went at once for so many messages of the first edge. Each time that these are few, it waits for twice as
+  // many before it tries again: finding its timeline costs as much as hundreds of messages one by one.
+  void note_split(std::uint32_t done);
+  [[nodiscard]] bool may_try() const { return timeline.edges().front().done >= tries_from; }
   // Begins the member's step: what it sends and awaits in it, as far as it has not arrived.
   void enter_step(std::uint32_t member, std::uint32_t step);
   // Of the edge's next message, at its rate alone.
@@ -66,6 +70,9 @@ struct RingInFlight {
   std::uint32_t started = 0;   // members
   std::uint32_t over = 0;
   std::uint32_t hindered = 0;  // the last edge whose links another flow used
+  // Messages of the first edge that go by before the ring may try again to go at once.
+  std::uint32_t pause = 0;
+  std::uint32_t tries_from = 0;  // message of the first edge
   bool at_once = false;
   bool noted = false;
   bool overlaps = false;  // its edges share links
