@@ -72,8 +72,6 @@ void CollectivePlayer::start(const Request& request) {
   call.sends_pending = 0;
   call.awaits_pending = 0;
   call.everyone_pending = false;
-  call.now.clear();
-  call.arrived.clear();
   call.active = true;
   call.booked = false;
   call.ring.reset();
@@ -240,6 +238,10 @@ void CollectivePlayer::finish(std::uint32_t slot) {
   std::erase(own.active, slot);
   own.done.add(request.sequence);
   call.active = false;
+  if (!call.ring) {
+    call.now.clear();
+    call.arrived.clear();
+  }
   free_calls_.push_back(slot);
   if (call.booked) job_.ledger.end_communication(request.rank_class, request.dimension, job_.engine.now());
   job_.listener.on_communication_ended(request.rank_class, request.task);

@@ -41,21 +41,23 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
  private:
-  struct Call {
+  // What every end of a call reads comes first, in one line of the cache.
+  struct alignas(64) Call {
     Request request;
-    CollectiveCall call;
-    const CollectiveAlgorithm* algorithm = nullptr;
-    int member = 0;
-    int steps = 0;
+    std::optional<RingCalls::Edges> ring;  // the network goes through the steps
+    bool active = false;
+    bool booked = false;  // the ledger counts it: all members have joined
+    bool everyone_pending = false;
+    bool reduces_pending = false;  // the data received in the step is still being added
     int step = 0;
+    int steps = 0;
+    int member = 0;
+    const CollectiveAlgorithm* algorithm = nullptr;
+    CollectiveCall call;
     TimePoint begins;  // its first step
     int sends_pending = 0;
     int awaits_pending = 0;
-    bool everyone_pending = false;
-    bool reduces_pending = false;  // the data received in the step is still being added
-    bool active = false;
-    bool booked = false;  // the ledger counts it: all members have joined
-    std::optional<RingCalls::Edges> ring;  // the network goes through the steps
+    // Of calls whose steps it goes through itself; empty before and after.
     std::vector<bool> arrived;  // by send of the current step
     CollectiveStep now;
   };

@@ -43,7 +43,7 @@ bool sends_to_peers(const CollectiveStep& step) {
 }  // namespace
 
 RingCalls::RingCalls(PlayedJob& job, GroupRoster& roster)
-    : job_(job), roster_(roster), seats_(job.classes.count() * job.graph.dimensions.size()) {
+    : job_(job), roster_(roster), seat_of_(job.graph.dimensions.size() * job.graph.collectives.size()) {
   std::map<std::pair<CollectiveKind, std::int64_t>, std::uint32_t> first;
   for (const CollectiveSpec& spec : job.graph.collectives) {
     const auto number = static_cast<std::uint32_t>(first_equal_.size());
@@ -60,14 +60,12 @@ bool RingCalls::repeats_edges(const CollectiveAlgorithm& algorithm, const Collec
 std::optional<RingCalls::Edges> RingCalls::start(const Call& call, TransferListener& listener) {
   const CollectiveRequest& request = call.request;
   const Seat& seat = seat_of(call);
-  if (!seat.group->shape) return std::nullopt;
+  if (seat.group == nullptr) return std::nullopt;
   const std::optional<std::uint32_t> ring = join(seat, request.sequence);
   if (!ring) return std::nullopt;
   job_.sent[request.rank_class.index()][request.dimension.index()] += seat.sent;
   job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps) * seat.edges.size();
-  const Edges edges{.ring = *ring,
-                    .first_edge = seat.group->shape->first_edge(seat.member),
-                    .in_exchange = seat.group->exchange.has_value()};
+  const Edges edges{.ring = *ring, .first_edge = seat.first_edge, .in_exchange = seat.in_exchange};
   if (edges.in_exchange) {
     job_.network.start_in_exchange({.exchange = *ring, .member = seat.member}, call.token, listener);
     return edges;
@@ -95,7 +93,7 @@ std::optional<std::uint32_t> RingCalls::join(const Seat& seat, std::uint64_t seq
     found = open.end() - 1;
   }
   const std::uint32_t ring = found->ring;
-  if (++found->started == seat.group->shape->members()) open.erase(found);
+  if (++found->started == seat.group->members) open.erase(found);
   return ring;
 }
 
@@ -104,32 +102,36 @@ std::optional<std::uint32_t> RingCalls::open_in_network(const Group& group) {
 }
 
 const RingCalls::Seat& RingCalls::seat_of(const Call& call) {
-  const std::vector<Seat>& known = seats(call.request.rank_class, call.request.dimension);
-  const std::uint32_t spec = first_equal_[call.request.spec];
-  const auto seat = std::ranges::find(known, spec, &Seat::spec);
-  if (seat != known.end()) return *seat;
-  seat_group(call);
-  return *std::ranges::find(known, spec, &Seat::spec);
+  std::vector<std::uint32_t>& numbers = numbers_of(call.request.dimension, call.request.spec);
+  if (numbers.empty()) numbers.assign(job_.classes.count(), kNone);
+  const std::uint32_t& number = numbers[call.request.rank_class.index()];
+  if (number == kNone) seat_group(call, numbers);
+  return seats_[number];
 }
 
-void RingCalls::seat_group(const Call& call) {
+void RingCalls::seat_group(const Call& call, std::vector<std::uint32_t>& numbers) {
   const std::vector<Candidate> members = candidates_along(call);
   Group& group = groups_.emplace_back();
   group.shape = shape_of(call, members);
   Sizes sizes;
   if (group.shape && !call.ring) sizes = sizes_of(call);
-  std::vector<RingEdge> edges;  // of all
+  const std::size_t first = seats_.size();
   for (const Candidate& member : members) {
-    Seat seat{.spec = first_equal_[call.request.spec],
-              .group = &group,
-              .member = static_cast<std::uint32_t>(&member - members.data()),
-              .edges = {},
-              .sent = {}};
+    numbers[member.rank_class.index()] = static_cast<std::uint32_t>(seats_.size());
+    Seat& seat = seats_.emplace_back();
+    seat.member = static_cast<std::uint32_t>(&member - members.data());
     if (group.shape && !add_edges(call, member, sizes, seat)) group.shape.reset();
-    edges.insert(edges.end(), seat.edges.begin(), seat.edges.end());
-    seats(member.rank_class, call.request.dimension).push_back(std::move(seat));
   }
-  if (group.shape && call.steps == 1) group.exchange = Exchange{.shape = *group.shape, .edges = std::move(edges)};
+  if (!group.shape) return;
+  group.members = group.shape->members();
+  std::vector<RingEdge> edges;  // of all
+  for (Seat& seat : std::span(seats_).subspan(first)) {
+    seat.group = &group;
+    seat.first_edge = group.shape->first_edge(seat.member);
+    seat.in_exchange = call.steps == 1;
+    edges.insert(edges.end(), seat.edges.begin(), seat.edges.end());
+  }
+  if (call.steps == 1) group.exchange = Exchange{.shape = *group.shape, .edges = std::move(edges)};
 }
 
 RingCalls::Sizes RingCalls::sizes_of(const Call& call) {

@@ -53,17 +53,20 @@ class RingCalls {
     std::uint32_t started = 0;  // members
   };
   struct Group {
+    std::vector<Open> open;
+    std::uint32_t members = 0;
     std::optional<RingShape> shape;    // none: no ring
     std::optional<Exchange> exchange;  // of calls of one step
-    std::vector<Open> open;
   };
-  // A class among those of its group.
+  // A class among those of its group. All that a call needs is in one place: with thousands of classes each is a miss of
+  // the cache.
   struct Seat {
-    std::uint32_t spec = 0;  // the first equal one
-    Group* group = nullptr;
+    Group* group = nullptr;  // null: no ring
+    Bytes sent;              // in one call
     std::uint32_t member = 0;  // in the group's shape
+    std::uint32_t first_edge = 0;
+    bool in_exchange = false;
     std::vector<RingEdge> edges;
-    Bytes sent;  // in one call
   };
   // A class whose first step is known.
   struct Candidate {
@@ -79,11 +82,14 @@ class RingCalls {
     std::vector<std::span<const Bytes>> cycles;  // of `cyclic`
   };
 
-  [[nodiscard]] std::vector<Seat>& seats(ClassId c, DimensionId dimension) {
-    return seats_[c.index() * job_.graph.dimensions.size() + dimension.index()];
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  // The numbers of the classes' seats in calls of a dimension and specification.
+  [[nodiscard]] std::vector<std::uint32_t>& numbers_of(DimensionId dimension, std::uint32_t spec) {
+    return seat_of_[dimension.index() * first_equal_.size() + first_equal_[spec]];
   }
   [[nodiscard]] const Seat& seat_of(const Call& call);
-  void seat_group(const Call& call);
+  void seat_group(const Call& call, std::vector<std::uint32_t>& numbers);
   [[nodiscard]] std::vector<Candidate> candidates_along(const Call& call) const;
   [[nodiscard]] std::optional<RingShape> shape_of(const Call& call, std::span<const Candidate> members) const;
   [[nodiscard]] Sizes sizes_of(const Call& call);
@@ -96,7 +102,8 @@ class RingCalls {
   PlayedJob& job_;
   GroupRoster& roster_;
   std::vector<std::uint32_t> first_equal_;  // by specification: programs may have equal ones of their own
-  std::vector<std::vector<Seat>> seats_;    // by class and dimension: each specification once
+  std::vector<std::vector<std::uint32_t>> seat_of_;  // by dimension and specification, by class; empty until used
+  std::vector<Seat> seats_;
   std::deque<Group> groups_;
   std::deque<std::vector<Bytes>> sizes_;  // of edges whose messages differ from those of all others
   std::size_t listed_ = 0;                // sizes in all of these

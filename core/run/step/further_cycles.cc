@@ -81,7 +81,7 @@ bool FurtherCycles::is_untouched(ClassId c) const {
   if (loop.cycles < 2 || progress.iteration > 0 || progress.farthest + loop.size >= loop.end()) return false;
   const auto& order = run_.streams.index_of(c).stream_tasks;
   for (std::size_t stream = 0; stream < order.size(); ++stream) {
-    const std::uint32_t next = progress.stream_next[stream];
+    const std::uint32_t next = progress.streams[stream].next;
     if (next > 0 && order[stream][next - 1] + loop.size >= loop.end()) return false;
   }
   const MessagePlayer& messages = run_.communication.messages();
@@ -146,7 +146,7 @@ void FurtherCycles::begin_receives(ClassId c, std::uint32_t end, std::uint32_t t
     receive.not_before = receive_issued(c, task);
     const bool arrived = run_.communication.messages().receive(receive);
     CHECK(!arrived, "a receive of a new cycle has met its message");
-    run_.streams.of(c).state[task] = TaskState::kRunning;
+    run_.streams.of(c).tasks[task].state = TaskState::kRunning;
   }
 }
 

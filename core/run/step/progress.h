@@ -13,11 +13,18 @@ namespace ringwright {
 
 enum class TaskState : std::uint8_t { kWaiting, kRunning, kDone };
 
+struct TaskProgress {
+  std::uint16_t pending = 0;  // unfinished dependencies
+  TaskState state = TaskState::kWaiting;
+};
+struct StreamProgress {
+  std::uint32_t next = 0;  // position in the stream's order
+  bool busy = false;
+};
+
 struct Progress {
-  std::vector<std::uint16_t> pending;                          // by task: unfinished dependencies
-  std::vector<TaskState> state;                                // by task
-  std::vector<std::uint32_t> stream_next;                      // by stream: position in the stream's order
-  std::vector<bool> stream_busy;                               // by stream
+  std::vector<TaskProgress> tasks;
+  std::vector<StreamProgress> streams;
   std::vector<std::pair<std::uint32_t, TimePoint>> computing;  // running compute tasks and when they end
   std::map<std::uint32_t, TimePoint> delayed;                  // tasks whose host is late, and when they begin
   std::size_t unfinished = 0;
@@ -31,10 +38,10 @@ struct Progress {
   void begun(std::uint32_t task) { delayed.erase(task); }
   void touched(std::uint32_t task) { farthest = std::max(farthest, task); }
   void done(std::uint32_t task) {
-    state[task] = TaskState::kDone;
+    tasks[task].state = TaskState::kDone;
     if (!delayed.empty()) begun(task);
     touched(task);
-    while (first_open < state.size() && state[first_open] == TaskState::kDone) ++first_open;
+    while (first_open < tasks.size() && tasks[first_open].state == TaskState::kDone) ++first_open;
   }
 };
 

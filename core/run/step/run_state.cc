@@ -84,7 +84,7 @@ std::vector<SteadyStateWatch::Position> RunState::find_places() {
     const Progress& progress = streams.of(c);
     const Loop& loop = streams.program_of(c).loop;
     const std::vector<std::uint32_t>& order = streams.index_of(c).stream_tasks[kComputeStream];
-    const std::size_t at = progress.stream_next[kComputeStream];
+    const std::size_t at = progress.streams[kComputeStream].next;
     if (progress.iteration != streams.all().front().iteration || at >= order.size()) return {};
     if (order[at] < loop.first || progress.farthest + loop.size >= loop.end()) return {};
     const std::uint32_t cycle = (order[at] - loop.first) / loop.size;

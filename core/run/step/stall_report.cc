@@ -17,13 +17,13 @@ std::string why_blocked(const StallSources& sources, ClassId c, std::uint32_t ta
   const Program& program = program_of(sources, c);
   const Task& entry = program.tasks[task];
   const Progress& progress = sources.progress[c.index()];
-  if (progress.state[task] == TaskState::kRunning) {
+  if (progress.tasks[task].state == TaskState::kRunning) {
     return entry.kind == TaskKind::kCollective ? sources.collectives.waits_for(c, task)
                                                : sources.messages.waits_for(c, task);
   }
   for (std::uint32_t d = 0; d < entry.dependency_count; ++d) {
     const std::uint32_t before = program.dependencies[entry.first_dependency + d];
-    if (progress.state[before] == TaskState::kDone) continue;
+    if (progress.tasks[before].state == TaskState::kDone) continue;
     return fmt::format("its own task '{}'", sources.job.graph.labels[program.tasks[before].label]);
   }
   return "the task before it on its stream";
@@ -39,9 +39,9 @@ Broken describe(const StallSources& sources, const GivenUp& transfer) {
   const ClassId c = sources.job.classes.class_of[transfer.from.index()];
   const Program& program = program_of(sources, c);
   const Progress& progress = sources.progress[c.index()];
-  for (std::uint32_t task = 0; task < progress.state.size(); ++task) {
+  for (std::uint32_t task = 0; task < progress.tasks.size(); ++task) {
     const Task& entry = program.tasks[task];
-    if (progress.state[task] != TaskState::kRunning || !communicates(entry.kind)) continue;
+    if (progress.tasks[task].state != TaskState::kRunning || !communicates(entry.kind)) continue;
     if (entry.kind == TaskKind::kReceive) continue;  // its sender is another rank
     if (std::ranges::count(sources.job.group_of(c, entry.dimension), transfer.to) == 0) continue;
     broken.task = sources.job.graph.labels[entry.label];
@@ -62,12 +62,12 @@ StallReport report_stall(const StallSources& sources) {
     if (progress.iteration >= sources.iterations) continue;
     report.unfinished_ranks += sources.job.classes.size[c];
     const Program& program = program_of(sources, ClassId(c));
-    const bool any_running = std::ranges::count(progress.state, TaskState::kRunning) > 0;
+    const bool any_running = std::ranges::count(progress.tasks, TaskState::kRunning, &TaskProgress::state) > 0;
     for (std::uint32_t task = 0; task < program.tasks.size(); ++task) {
       if (report.blocked.size() >= kBlockedShown) break;
       const bool head =
-          progress.state[task] == TaskState::kRunning || (!any_running && progress.state[task] == TaskState::kWaiting);
-      const bool works = progress.state[task] == TaskState::kRunning && !communicates(program.tasks[task].kind);
+          progress.tasks[task].state == TaskState::kRunning || (!any_running && progress.tasks[task].state == TaskState::kWaiting);
+      const bool works = progress.tasks[task].state == TaskState::kRunning && !communicates(program.tasks[task].kind);
       if (!head || works) continue;
       report.blocked.push_back({.rank = sources.job.rank_of(ClassId(c)),
                                 .program = program.name,

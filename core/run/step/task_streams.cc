@@ -24,18 +24,17 @@ void TaskStreams::replace_programs(const TaskGraph& graph, const RankClasses& cl
 void TaskStreams::insert_tasks(ClassId c, std::uint32_t before, std::uint32_t count) {
   Progress& progress = of(c);
   const auto counts = std::span(index_of(c).dependency_count).subspan(before, count);
-  progress.pending.insert(progress.pending.begin() + before, counts.begin(), counts.end());
-  progress.state.insert(progress.state.begin() + before, count, TaskState::kWaiting);
+  const auto first = progress.tasks.insert(progress.tasks.begin() + before, count, {});
+  for (std::size_t task = 0; task < count; ++task) first[static_cast<std::ptrdiff_t>(task)].pending = counts[task];
   progress.unfinished += count;
 }
 
 void TaskStreams::begin_iteration(ClassId c) {
   const ProgramIndex& index = index_of(c);
   Progress& progress = of(c);
-  progress.pending = index.dependency_count;
-  progress.state.assign(program_of(c).tasks.size(), TaskState::kWaiting);
-  progress.stream_next.assign(index.stream_tasks.size(), 0);
-  progress.stream_busy.assign(index.stream_tasks.size(), false);
+  progress.tasks.clear();
+  for (const std::uint16_t count : index.dependency_count) progress.tasks.push_back({.pending = count});
+  progress.streams.assign(index.stream_tasks.size(), {});
   progress.unfinished = program_of(c).tasks.size();
   progress.first_open = 0;
   progress.farthest = 0;
@@ -46,11 +45,12 @@ bool TaskStreams::take_stream(ClassId c, std::uint32_t task) {
   const Task& entry = this->task(c, task);
   if (entry.stream != kNoStream) {
     const auto& order = index_of(c).stream_tasks[entry.stream];
-    if (progress.stream_busy[entry.stream] || order[progress.stream_next[entry.stream]] != task) return false;
-    progress.stream_busy[entry.stream] = true;
-    ++progress.stream_next[entry.stream];
+    StreamProgress& stream = progress.streams[entry.stream];
+    if (stream.busy || order[stream.next] != task) return false;
+    stream.busy = true;
+    ++stream.next;
   }
-  progress.state[task] = TaskState::kRunning;
+  progress.tasks[task].state = TaskState::kRunning;
   if (entry.kind != TaskKind::kReceive) progress.touched(task);
   return true;
 }

@@ -45,8 +45,8 @@ class TaskStreams {
   }
   // Begins the task and takes its stream; false: it began before, or has to wait for its stream or for other tasks.
   [[nodiscard]] bool take(ClassId c, std::uint32_t task) {
-    const Progress& progress = of(c);
-    return progress.pending[task] == 0 && progress.state[task] == TaskState::kWaiting && take_stream(c, task);
+    const TaskProgress& progress = of(c).tasks[task];
+    return progress.pending == 0 && progress.state == TaskState::kWaiting && take_stream(c, task);
   }
   // The task has ended; true: as the last of the iteration.
   [[nodiscard]] bool end(ClassId c, std::uint32_t task) {
@@ -59,15 +59,15 @@ class TaskStreams {
     Progress& progress = of(c);
     const ProgramIndex& index = index_of(c);
     const StreamIndex stream = task(c, ended).stream;
-    if (stream != kNoStream) progress.stream_busy[stream] = false;
+    if (stream != kNoStream) progress.streams[stream].busy = false;
     for (const std::uint32_t dependent : index.dependents_of(ended)) {
-      --progress.pending[dependent];
+      --progress.tasks[dependent].pending;
       progress.touched(dependent);
       start(dependent);
     }
     if (stream == kNoStream) return;
     const auto& order = index.stream_tasks[stream];
-    const std::uint32_t next = progress.stream_next[stream];
+    const std::uint32_t next = progress.streams[stream].next;
     if (next < order.size()) start(order[next]);
   }
 
