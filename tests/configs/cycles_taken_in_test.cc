@@ -1,5 +1,5 @@
-// Random training steps whose cycles do not repeat soon: a run that takes cycles in while it goes on gives what a run of
-// the whole step does, to the picosecond.
+// Random training steps whose cycles do not repeat soon: a run that takes cycles in while it goes on gives what a run
+// of the whole step does, to the picosecond.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -55,7 +55,8 @@ std::string random_step(std::uint64_t seed) {
              "ffn_hidden_size: 512, vocab_size: 1000, seq_length: {}}}\n"
              "training: {{global_batch: {}, micro_batch: 1}}\n"
              "parallel: {{tp: {}, pp: {}, dp: auto, schedule: {}, overlap_p2p_comm: {}{}}}\n",
-             dice.one_of({256, 512}), dice.one_of({128, 256, 1024}), batch, tp, pp, schedule, dice.one_of({"true", "false"}),
+             dice.one_of({256, 512}), dice.one_of({128, 256, 1024}), batch, tp, pp, schedule,
+             dice.one_of({"true", "false"}),
              dice.one_of({"", "", ", zero: {stage: 1, overlap_grad_reduce: true, bucket: 64KiB}"})) +
          dice.one_of({"", "compute: {model: roofline}\n", "compute: {cuda_graphs: true}\n"}) + slow_hosts(dice) +
          fmt::format(
@@ -139,6 +140,7 @@ TEST(CyclesTakenIn, ChangeNoResultOfRandomSteps) {
     fmt::print("repeated {}, whole {}, soon {}, unproven {}\n", outcomes.repeated, outcomes.whole, outcomes.soon,
                outcomes.unproven);
   }
+  EXPECT_LE(outcomes.unproven, static_cast<int>(cases / 100)) << "cycles can be taken in nearly always";
   EXPECT_GT(outcomes.repeated, static_cast<int>(cases / 10));
   EXPECT_GT(outcomes.whole, static_cast<int>(cases / 20));
 }

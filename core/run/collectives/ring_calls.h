@@ -58,8 +58,8 @@ class RingCalls {
     std::optional<RingShape> shape;    // none: no ring
     std::optional<Exchange> exchange;  // of calls of one step
   };
-  // A class among those of its group. All that a call needs is in one place: with thousands of classes each is a miss of
-  // the cache.
+  // A class among those of its group. All that a call needs is in one place: with thousands of classes each place is a
+  // miss of the cache.
   struct Seat {
     Group* group = nullptr;  // null: no ring
     Bytes sent;              // in one call

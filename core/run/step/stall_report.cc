@@ -65,9 +65,9 @@ StallReport report_stall(const StallSources& sources) {
     const bool any_running = std::ranges::count(progress.tasks, TaskState::kRunning, &TaskProgress::state) > 0;
     for (std::uint32_t task = 0; task < program.tasks.size(); ++task) {
       if (report.blocked.size() >= kBlockedShown) break;
-      const bool head =
-          progress.tasks[task].state == TaskState::kRunning || (!any_running && progress.tasks[task].state == TaskState::kWaiting);
-      const bool works = progress.tasks[task].state == TaskState::kRunning && !communicates(program.tasks[task].kind);
+      const TaskState state = progress.tasks[task].state;
+      const bool head = state == TaskState::kRunning || (!any_running && state == TaskState::kWaiting);
+      const bool works = state == TaskState::kRunning && !communicates(program.tasks[task].kind);
       if (!head || works) continue;
       report.blocked.push_back({.rank = sources.job.rank_of(ClassId(c)),
                                 .program = program.name,

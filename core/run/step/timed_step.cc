@@ -40,7 +40,8 @@ TimedStep::TimedStep(const ExecutorInputs& inputs, const ExecutorOptions& option
 
 std::optional<RunResult> TimedStep::evaluate() {
   for (std::size_t c = 0; c < progress_.size(); ++c) {
-    progress_[c].program = &plan_.programs()[inputs_.graph.program_of[inputs_.classes.representative[c].index()].index()];
+    const RankId rank = inputs_.classes.representative[c];
+    progress_[c].program = &plan_.programs()[inputs_.graph.program_of[rank.index()].index()];
     begin_iteration(ClassId(c));
     wake(ClassId(c));
   }
