@@ -11,6 +11,7 @@
 #include "configs/simulation/simulate.h"
 #include "core/base/random.h"
 #include "tests/configs/played.h"
+#include "tests/configs/same_runs.h"
 
 namespace ringwright::configs::cycles_taken_in_test {
 namespace {
@@ -81,24 +82,6 @@ Run run(const Scenario& scenario, workload::Passes passes) {
           .played = play_plan(scenario, **simulation, {})};
 }
 
-void expect_equal(const RunResult& some, const RunResult& all, const std::string& text) {
-  EXPECT_EQ(some.record.iteration_end, all.record.iteration_end) << text;
-  EXPECT_EQ(some.record.finished_at, all.record.finished_at) << text;
-  EXPECT_EQ(some.record.time_in, all.record.time_in) << text;
-  EXPECT_EQ(some.record.sent, all.record.sent) << text;
-  EXPECT_EQ(some.record.messages, all.record.messages) << text;
-  ASSERT_EQ(some.record.calls.size(), all.record.calls.size()) << text;
-  for (std::size_t call = 0; call < all.record.calls.size(); ++call) {
-    EXPECT_EQ(some.record.calls[call].count, all.record.calls[call].count) << text;
-    EXPECT_EQ(some.record.calls[call].sum, all.record.calls[call].sum) << text;
-  }
-  ASSERT_EQ(some.usage.size(), all.usage.size()) << text;
-  for (std::size_t link = 0; link < all.usage.size(); ++link) {
-    EXPECT_EQ(some.usage[link].busy, all.usage[link].busy) << text;
-    EXPECT_NEAR(some.usage[link].bytes, all.usage[link].bytes, 1e-9 * all.usage[link].bytes) << text;
-  }
-}
-
 struct Outcomes {
   int repeated = 0;  // after cycles were taken in
   int whole = 0;     // all cycles were
@@ -125,7 +108,8 @@ void compare(std::uint64_t seed, Outcomes& outcomes) {
   }
   const Run all = run(scenario, workload::Passes::kAsSegments);
   EXPECT_LE(some.played.events, all.played.events) << text;
-  expect_equal(result, all.played.run, text);
+  expect_equal(result.record, all.played.run.record, text);
+  expect_equal(result.usage, all.played.run.usage, text);
 }
 
 // More with RINGWRIGHT_CYCLES=20000.

@@ -10,23 +10,33 @@
 
 namespace ringwright::configs {
 
+inline void expect_equal(const RunRecord& found, const RunRecord& expected, const std::string& text) {
+  EXPECT_EQ(found.finished_at, expected.finished_at) << text;
+  EXPECT_EQ(found.iteration_end, expected.iteration_end) << text;
+  EXPECT_EQ(found.time_in, expected.time_in) << text;
+  EXPECT_EQ(found.sent, expected.sent) << text;
+  EXPECT_EQ(found.messages, expected.messages) << text;
+  ASSERT_EQ(found.calls.size(), expected.calls.size()) << text;
+  for (std::size_t call = 0; call < expected.calls.size(); ++call) {
+    EXPECT_EQ(found.calls[call].count, expected.calls[call].count) << text;
+    EXPECT_EQ(found.calls[call].sum, expected.calls[call].sum) << text;
+    EXPECT_EQ(found.calls[call].shortest, expected.calls[call].shortest) << text;
+  }
+}
+
+inline void expect_equal(const std::vector<LinkUsage>& found, const std::vector<LinkUsage>& expected,
+                         const std::string& text) {
+  ASSERT_EQ(found.size(), expected.size()) << text;
+  for (std::size_t link = 0; link < expected.size(); ++link) {
+    EXPECT_EQ(found[link].busy, expected[link].busy) << text;
+    EXPECT_NEAR(found[link].bytes, expected[link].bytes, 1e-9 * expected[link].bytes) << text;
+  }
+}
+
 inline void expect_equal(const Played& found, const Played& expected, const std::string& text) {
   EXPECT_EQ(found.finished_at, expected.finished_at) << text;
-  EXPECT_EQ(found.record.iteration_end, expected.record.iteration_end) << text;
-  EXPECT_EQ(found.record.time_in, expected.record.time_in) << text;
-  EXPECT_EQ(found.record.sent, expected.record.sent) << text;
-  EXPECT_EQ(found.record.messages, expected.record.messages) << text;
-  ASSERT_EQ(found.record.calls.size(), expected.record.calls.size()) << text;
-  for (std::size_t call = 0; call < expected.record.calls.size(); ++call) {
-    EXPECT_EQ(found.record.calls[call].count, expected.record.calls[call].count) << text;
-    EXPECT_EQ(found.record.calls[call].sum, expected.record.calls[call].sum) << text;
-    EXPECT_EQ(found.record.calls[call].shortest, expected.record.calls[call].shortest) << text;
-  }
-  ASSERT_EQ(found.usage.size(), expected.usage.size());
-  for (std::size_t link = 0; link < expected.usage.size(); ++link) {
-    EXPECT_EQ(found.usage[link].busy, expected.usage[link].busy) << text;
-    EXPECT_NEAR(found.usage[link].bytes, expected.usage[link].bytes, 1e-9 * expected.usage[link].bytes) << text;
-  }
+  expect_equal(found.record, expected.record, text);
+  expect_equal(found.usage, expected.usage, text);
 }
 
 // Passes at once against task by task. Returns the factor by which the number of events shrinks.

@@ -4,7 +4,7 @@
 
 namespace ringwright {
 
-// Where several chunks of a member are under way, the order of messages that come over different links at one tick
+// Where several chunks of a member are in flight, the order of messages that come over different links at one tick
 // decides which chunk goes on first. With remote memory that ranks share, the order of their requests of one tick
 // decides who is served first.
 MessageRingCalls::MessageRingCalls(const NodeJob& job, const JobRules& rules, MessageNetwork& network,

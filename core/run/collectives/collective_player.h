@@ -41,7 +41,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
  private:
-  // What every end of a call reads comes first, in one line of the cache.
+  // What every end of a call reads comes first, in one cache line.
   struct alignas(64) Call {
     Request request;
     std::optional<RingCalls::Edges> ring;  // the network goes through the steps

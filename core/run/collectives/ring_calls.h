@@ -59,7 +59,7 @@ class RingCalls {
     std::optional<Exchange> exchange;  // of calls of one step
   };
   // A class among those of its group. All that a call needs is in one place: with thousands of classes each place is a
-  // miss of the cache.
+  // cache miss.
   struct Seat {
     Group* group = nullptr;  // null: no ring
     Bytes sent;              // in one call

@@ -1,5 +1,6 @@
 #include "core/run/step/task_streams.h"
 
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -30,26 +31,31 @@ TaskGraph four_tasks() {
   return graph;
 }
 
-class Streams : public testing::Test {
- protected:
-  Streams() { streams.begin_iteration(kOnly); }
+// The streams of the only rank of a graph.
+struct RankStreams {
+  explicit RankStreams(TaskGraph of) : graph(std::move(of)) { streams.begin_iteration(kOnly); }
 
-  [[nodiscard]] std::vector<std::uint32_t> next_of(std::uint32_t ended) {
-    std::vector<std::uint32_t> next;
-    streams.for_each_next(kOnly, ended, [&next](std::uint32_t task) { next.push_back(task); });
-    return next;
-  }
-
-  const TaskGraph graph = four_tasks();
+  const TaskGraph graph;
   const RankClasses classes = identity_classes(1);
   const test::PlainRing ring;
   const test::PlainCompute compute;
   const test::AlwaysChoose chooser{ring};
   Engine engine;
   test::WireNetwork network{engine, 1_us, 1_GBps};
-  const PlayedPrograms plan{{.engine = engine, .graph = graph, .classes = classes, .network = network,
+  PlayedPrograms plan{{.engine = engine, .graph = graph, .classes = classes, .network = network,
                              .chooser = chooser, .compute = compute}, {}};
   TaskStreams streams{graph, classes, plan};
+};
+
+class Streams : public testing::Test, protected RankStreams {
+ protected:
+  Streams() : RankStreams(four_tasks()) {}
+
+  [[nodiscard]] std::vector<std::uint32_t> next_of(std::uint32_t ended) {
+    std::vector<std::uint32_t> next;
+    streams.for_each_next(kOnly, ended, [&next](std::uint32_t task) { next.push_back(task); });
+    return next;
+  }
 };
 
 TEST_F(Streams, BeginWithTheFirstTaskOfEachAndWhatIsOnNone) {
@@ -91,23 +97,15 @@ TEST(LongerStreams, GoOnWithTheInsertedTasks) {
   program.run_on({0});
   test::place_ranks(graph, 1);
   graph.programs.front().loop = {.first = 0, .size = 1, .cycles = 2};
-  const RankClasses classes = identity_classes(1);
-  const test::PlainRing ring;
-  const test::PlainCompute compute;
-  const test::AlwaysChoose chooser{ring};
-  Engine engine;
-  test::WireNetwork network{engine, 1_us, 1_GBps};
-  PlayedPrograms plan{{.engine = engine, .graph = graph, .classes = classes, .network = network, .chooser = chooser,
-                       .compute = compute}, {}};
-  TaskStreams streams(graph, classes, plan);
-  streams.begin_iteration(kOnly);
-  ASSERT_TRUE(streams.take(kOnly, 0));
-  plan.own = {with_more_cycles(plan.programs().front(), 1)};
-  streams.replace_programs(graph, classes, plan, {index_program(graph, plan.own.front())});
-  streams.insert_tasks(kOnly, 2, 1);
+  RankStreams rank(std::move(graph));
+  ASSERT_TRUE(rank.streams.take(kOnly, 0));
+  rank.plan.own = {with_more_cycles(rank.plan.programs().front(), 1)};
+  rank.streams.replace_programs(rank.graph, rank.classes, rank.plan,
+                                {index_program(rank.graph, rank.plan.own.front())});
+  rank.streams.insert_tasks(kOnly, 2, 1);
   for (const std::uint32_t task : {0U, 1U, 2U, 3U}) {
-    EXPECT_EQ(streams.end(kOnly, task), task == 3);
-    streams.for_each_next(kOnly, task, [&](std::uint32_t next) { EXPECT_TRUE(streams.take(kOnly, next)); });
+    EXPECT_EQ(rank.streams.end(kOnly, task), task == 3);
+    rank.streams.for_each_next(kOnly, task, [&](std::uint32_t next) { EXPECT_TRUE(rank.streams.take(kOnly, next)); });
   }
 }
 
