@@ -156,17 +156,31 @@ def write_configuration(job, folder):
     write("comm_group.json", json.dumps(job.groups) + "\n")
 
 
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} must be at least 1")
+    return value
+
+
+def share(text):
+    value = float(text)
+    if not 0.0 <= value <= 10.0:
+        raise argparse.ArgumentTypeError(f"{text} must be between 0 and 10: 0.3 is 30 %")
+    return value
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder")
-    parser.add_argument("--tp", type=int, default=8)
-    parser.add_argument("--pp", type=int, default=8)
-    parser.add_argument("--dp", type=int, default=4)
+    parser.add_argument("--tp", type=positive, default=8)
+    parser.add_argument("--pp", type=positive, default=8)
+    parser.add_argument("--dp", type=positive, default=4)
     parser.add_argument("--order", choices=("tp-dp-pp", "tp-pp-dp"), default="tp-dp-pp", help="of ranks")
-    parser.add_argument("--layers", type=int, default=32, help="a multiple of --pp")
-    parser.add_argument("--microbatches", type=int, default=16)
-    parser.add_argument("--message", type=int, default=32 << 20, help="bytes of activations, of one microbatch")
-    parser.add_argument("--jitter", type=float, default=0.0, help="computations take up to so much longer, as a share")
+    parser.add_argument("--layers", type=positive, default=32, help="a multiple of --pp")
+    parser.add_argument("--microbatches", type=positive, default=16)
+    parser.add_argument("--message", type=positive, default=32 << 20, help="bytes of activations, of one microbatch")
+    parser.add_argument("--jitter", type=share, default=0.0, help="computations take up to so much longer, as a share")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     if options.layers % options.pp != 0:
