@@ -18,7 +18,7 @@ constexpr std::array kCapacityObjectives{Option{"days", "the shortest training r
                                          Option{"usd", "the least money; every machine has a 'cost'"},
                                          Option{"gpus", "the fewest GPUs"}};
 constexpr double kMostTokens = 1e18;
-constexpr std::int64_t kMostHosts = 1'000'000;
+constexpr std::int64_t kMostMachineHosts = 1'000'000;
 
 class CapacityReader {
  public:
@@ -77,7 +77,7 @@ class CapacityReader {
                                     .doc = "numbers of hosts (`cluster.nodes`); default: the scenario's",
                                     .fallback = 0,
                                     .min = 1,
-                                    .max = kMostHosts});
+                                    .max = kMostMachineHosts});
       std::ranges::sort(machine.hosts);
       machine.hosts.erase(std::unique(machine.hosts.begin(), machine.hosts.end()), machine.hosts.end());
       ConfigMap set = map.map("set", "what distinguishes this machine, as: { cluster.node.preset: dgx-b200 }");

@@ -15,12 +15,12 @@ namespace ringwright::traces {
 namespace {
 
 // Of a trace's clock, in nanoseconds from the beginning of the step.
-struct Span {
+struct StepSpan {
   std::int64_t begin = std::numeric_limits<std::int64_t>::min();
   std::int64_t end = std::numeric_limits<std::int64_t>::max();
 };
 
-Span last_step(const KinetoTrace& trace) {
+StepSpan last_step(const KinetoTrace& trace) {
   if (trace.steps.empty()) return {};
   const ProfilerStep& step = trace.steps.back();
   return {.begin = step.start_ns, .end = step.start_ns + step.time.count() / 1000};
@@ -142,7 +142,7 @@ class StepReader {
   }
 
   const KinetoTrace& trace_;
-  Span step_;
+  StepSpan step_;
   std::vector<bool> communicates_;                                  // by name
   std::map<std::pair<std::int64_t, Duration>, std::size_t> calls_;  // by start and time
   std::map<std::int32_t, std::vector<std::size_t>> streams_;        // items in order

@@ -12,29 +12,33 @@
 namespace ringwright::workload {
 namespace {
 
-using enum LayerSection;
+// In a scope of their own: other files of the library have constants with the names of sections.
+struct Sections {
+  using enum LayerSection;
 
-constexpr LayerSection kWholeAttention[] = {kAttentionNorm, kAttention, kAttentionResidual};
-constexpr LayerSection kCutAttention[] = {kAttentionNorm, kQkv, kCore, kProjection, kAttentionResidual};
-constexpr LayerSection kWholeAttentionBackward[] = {kAttentionResidualBackward, kAttentionBackward, kQkvDgrad,
-                                                    kHalvesSumBackward, kQkvWgrad, kAttentionNormBackward};
-constexpr LayerSection kCutAttentionBackward[] = {
-    kAttentionResidualBackward, kProjectionBackward, kCoreBackward, kQkvBackward, kQkvDgrad, kHalvesSumBackward,
-    kQkvWgrad, kAttentionNormBackward};
-constexpr LayerSection kDense[] = {kMlpNorm, kMlp, kHalvesSum, kMlpResidual};
-constexpr LayerSection kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad,
-                                           kMlpNormBackward};
-constexpr LayerSection kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpertSort,
-                             kExperts, kExpertUnsort, kUnpermute, kMlpResidual};
-constexpr LayerSection kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
-                                     kExpertsBackward,     kExpertsWgrad,      kExpertUnsort,
-                                     kPermuteBackward,     kRouterBackward,    kMlpNormBackward};
-constexpr LayerSection kStateSpace[] = {kMambaNorm, kMamba, kMambaResidual};
-constexpr LayerSection kStateSpaceBackward[] = {kMambaResidualBackward, kMambaBackward, kMambaDgrad, kMambaWgrad,
-                                                kMambaNormBackward};
-constexpr LayerSection kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward, kEmbeddingWgrad};
-constexpr LayerSection kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
-                           kLossFinish, kLossBackward, kLogitsDgrad, kLogitsWgrad, kFinalNormBackward};
+  static constexpr LayerSection kWholeAttention[] = {kAttentionNorm, kAttention, kAttentionResidual};
+  static constexpr LayerSection kCutAttention[] = {kAttentionNorm, kQkv, kCore, kProjection, kAttentionResidual};
+  static constexpr LayerSection kWholeAttentionBackward[] = {
+      kAttentionResidualBackward, kAttentionBackward, kQkvDgrad, kHalvesSumBackward, kQkvWgrad, kAttentionNormBackward};
+  static constexpr LayerSection kCutAttentionBackward[] = {
+      kAttentionResidualBackward, kProjectionBackward, kCoreBackward,         kQkvBackward, kQkvDgrad,
+      kHalvesSumBackward,         kQkvWgrad,           kAttentionNormBackward};
+  static constexpr LayerSection kDense[] = {kMlpNorm, kMlp, kHalvesSum, kMlpResidual};
+  static constexpr LayerSection kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad,
+                                                    kMlpNormBackward};
+  static constexpr LayerSection kSparse[] = {kMlpNorm, kRouter,       kPermute,   kExpertSort,
+                                             kExperts, kExpertUnsort, kUnpermute, kMlpResidual};
+  static constexpr LayerSection kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
+                                                     kExpertsBackward,     kExpertsWgrad,      kExpertUnsort,
+                                                     kPermuteBackward,     kRouterBackward,    kMlpNormBackward};
+  static constexpr LayerSection kStateSpace[] = {kMambaNorm, kMamba, kMambaResidual};
+  static constexpr LayerSection kStateSpaceBackward[] = {kMambaResidualBackward, kMambaBackward, kMambaDgrad,
+                                                         kMambaWgrad, kMambaNormBackward};
+  static constexpr LayerSection kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward,
+                                                kEmbeddingWgrad};
+  static constexpr LayerSection kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
+                                           kLossFinish, kLossBackward, kLogitsDgrad, kLogitsWgrad, kFinalNormBackward};
+};
 
 class Coster {
  public:
@@ -68,27 +72,29 @@ class Coster {
     double backward = 0.0;
     add_mixer(halves.mixer, is_windowed(context_.shape, layer), forward, backward);
     if (halves.mlp == MlpKind::kExperts) {
-      forward += of(kSparse);
-      backward += of(kSparseBackward);
+      forward += of(Sections::kSparse);
+      backward += of(Sections::kSparseBackward);
       if (context_.shape.experts->shared_ffn > 0) {
-        forward += of(std::array{kSharedExperts});
-        backward += of(std::array{kSharedExpertsBackward});
+        forward += of(std::array{LayerSection::kSharedExperts});
+        backward += of(std::array{LayerSection::kSharedExpertsBackward});
       }
     } else if (halves.mlp == MlpKind::kDense) {
-      forward += of(kDense);
-      backward += of(kDenseBackward);
+      forward += of(Sections::kDense);
+      backward += of(Sections::kDenseBackward);
     }
     return (1.0 + again_) * forward + backward;
   }
   void add_mixer(Mixer mixer, bool windowed, double& forward, double& backward) const {
     const bool cut = context_.cp > 1;
     if (mixer == Mixer::kMamba) {
-      forward += of(kStateSpace);
-      backward += of(kStateSpaceBackward);
+      forward += of(Sections::kStateSpace);
+      backward += of(Sections::kStateSpaceBackward);
     }
     if (mixer != Mixer::kAttention) return;
-    forward += of(cut ? std::span<const LayerSection>(kCutAttention) : kWholeAttention, windowed);
-    backward += of(cut ? std::span<const LayerSection>(kCutAttentionBackward) : kWholeAttentionBackward, windowed);
+    forward += of(cut ? std::span<const LayerSection>(Sections::kCutAttention) : Sections::kWholeAttention, windowed);
+    backward +=
+        of(cut ? std::span<const LayerSection>(Sections::kCutAttentionBackward) : Sections::kWholeAttentionBackward,
+           windowed);
   }
 
   const KernelContext& context_;
@@ -111,11 +117,11 @@ LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
                        const ComputeModel& compute) {
   const KernelContext context = make_kernel_context(shape, training, parallel);
   Coster coster(context, compute, computed_again(shape, training, parallel));
-  LayerCosts costs{.layers = {}, .first = coster.of(kEmbedding), .last = coster.of(kHead)};
+  LayerCosts costs{.layers = {}, .first = coster.of(Sections::kEmbedding), .last = coster.of(Sections::kHead)};
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) costs.layers.push_back(coster.of_layer(layer));
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
-    costs.last += coster.of(std::array{kPredictorInput, kPredictorInputBackward}) +
-                  coster.of_layer(shape.layers + number) + coster.of(kHead);
+    costs.last += coster.of(std::array{LayerSection::kPredictorInput, LayerSection::kPredictorInputBackward}) +
+                  coster.of_layer(shape.layers + number) + coster.of(Sections::kHead);
   }
   return costs;
 }
@@ -131,10 +137,10 @@ LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel&
     }
   };
   LayerPasses passes;
-  add(kWholeAttention, passes.forward);
-  add(kDense, passes.forward);
-  add(kDenseBackward, passes.backward);
-  add(kWholeAttentionBackward, passes.backward);
+  add(Sections::kWholeAttention, passes.forward);
+  add(Sections::kDense, passes.forward);
+  add(Sections::kDenseBackward, passes.backward);
+  add(Sections::kWholeAttentionBackward, passes.backward);
   return passes;
 }
 

@@ -128,10 +128,12 @@ void ContextParallel::gathered_backward(ProgramWriter& writer, AttentionSpan spa
     }
     if (arrived) writer.wait(*arrived);
     writer.send(channels_.ring->gradients, sent, "cp send gradients");
-    arrived = writer.receive(channels_.ring->gradients, arriving, "cp receive gradients");
-    if (!traced_) continue;
-    writer.wait(*arrived);
-    arrived.reset();
+    const TaskIndex receiving = writer.receive(channels_.ring->gradients, arriving, "cp receive gradients");
+    if (traced_) {
+      writer.wait(receiving);
+    } else {
+      arrived = receiving;
+    }
   }
   if (arrived) writer.wait(*arrived);
 }

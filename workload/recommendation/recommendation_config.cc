@@ -36,11 +36,11 @@ constexpr std::array kShardings = {Option{"auto", "tables whole where they balan
 constexpr std::array kShardingValues = {Sharding::kAuto, Sharding::kTableWise, Sharding::kRowWise,
                                         Sharding::kColumnWise, Sharding::kDataParallel};
 
-constexpr std::array kOptimizers = {Option{"sgd", "no state"},
-                                    Option{"rowwise_adagrad", "one fp32 value for each row of a table"},
-                                    Option{"adagrad", "one fp32 value for each weight"}};
-constexpr std::array kOptimizerValues = {SparseOptimizer::kSgd, SparseOptimizer::kRowwiseAdagrad,
-                                         SparseOptimizer::kAdagrad};
+constexpr std::array kSparseOptimizers = {Option{"sgd", "no state"},
+                                          Option{"rowwise_adagrad", "one fp32 value for each row of a table"},
+                                          Option{"adagrad", "one fp32 value for each weight"}};
+constexpr std::array kSparseOptimizerValues = {SparseOptimizer::kSgd, SparseOptimizer::kRowwiseAdagrad,
+                                               SparseOptimizer::kAdagrad};
 
 constexpr std::array kDenseTypes = {Option{"fp32", ""}, Option{"tf32", "GEMMs of fp32 on tensor cores"},
                                     Option{"bf16", ""}, Option{"fp16", ""}};
@@ -239,7 +239,7 @@ void read_step(ConfigMap& map, std::int64_t ranks, RecommendationModel& model) {
                                 {.name = "optimizer",
                                  .doc = "of tables; dense layers have Adagrad, or SGD as tables",
                                  .fallback = std::string("rowwise_adagrad")},
-                                kOptimizers, kOptimizerValues);
+                                kSparseOptimizers, kSparseOptimizerValues);
   constexpr std::string_view kGather = "speed of table rows at random, relative to a stream of the same bytes";
   model.gather_efficiency =
       map.percent({.name = "gather_efficiency", .doc = kGather, .fallback = 0.8, .min = 0.01, .max = 1.0});
