@@ -6,7 +6,7 @@
 
 import os
 
-from torch_tables import TIME_IS_UP, Budget, Table, first_line, header, import_torch, is_device_lost, options_of, run, time_calls
+from torch_tables import TIME_IS_UP, Budget, Table, first_line, header, import_torch, is_device_lost, options_of, run, time_graph
 
 KEYS = ['family', 'op', 'dtype', 'layout', 'm', 'n', 'k', 'batch', 'mask', 'flops', 'bytes', 'mode']
 VALUES = ['time_us', 'ci_low_us', 'ci_high_us']
@@ -38,7 +38,7 @@ def row_of(backend, direction, shape):
     moved = 2 * query + 2 * key if direction == 'forward' else 4 * query + 4 * key
     return {'family': f'attention {direction}', 'op': backend, 'dtype': 'bf16', 'm': length, 'n': length, 'k': size,
             'batch': sequences * heads, 'mask': 'causal' if causal else 'none', 'flops': f'{flops:.6g}',
-            'bytes': f'{moved:.6g}', 'mode': 'eager'}
+            'bytes': f'{moved:.6g}', 'mode': 'graph'}
 
 
 def backends(torch):
@@ -67,10 +67,13 @@ def measure(torch, table, backend, shape):
             return torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=causal,
                                                                     enable_gqa=heads != kv_heads)
 
-    result = forward()
-    times = {'forward': time_calls(torch, lambda: forward().detach()),
-             'backward': time_calls(torch, lambda: torch.autograd.grad(result, (query, key, value), gradient,
-                                                                       retain_graph=True))}
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        result = forward()
+    times = {'forward': time_graph(torch, lambda: forward().detach(), stream=stream),
+             'backward': time_graph(torch, lambda: torch.autograd.grad(result, (query, key, value), gradient,
+                                                                       retain_graph=True), stream=stream)}
     for direction, row in rows.items():
         if table.has(row):
             continue

@@ -152,6 +152,8 @@ std::vector<Curve> fit_curves(const MemoryTable& table) {
   return curves;
 }
 
+constexpr std::size_t kLeastFitted = 2;  // a line, or a rate and a maximum
+
 std::string curve_name(const Curve& curve) {
   return fmt::format("{}, {}{}", kPatterns[curve.sweep.pattern].name, curve.sweep.level == Level::kL2 ? "L2" : "memory",
                      curve.sweep.by_sms ? ", by multiprocessors" : "");
@@ -174,6 +176,11 @@ TableScore score(const MemoryTable& table) {
     for (const MeasuredMove& row : curve.rows) {
       points.points.push_back({.predicted = curve.rule.seconds(row), .measured = row.seconds});
       (row.held_out ? unseen : fitted).push_back(points.points.back());
+    }
+    if (fitted.size() < kLeastFitted) {
+      answer.text += fmt::format("  {:<36}not fitted: all but {} of its {} rows are held out\n", points.name,
+                                 fitted.size(), curve.rows.size());
+      continue;
     }
     const ScoredPart part{.name = points.name, .fitted = error_statistics(fitted), .unseen = error_statistics(unseen)};
     answer.text += fmt::format("  {:<36}{:<44}fitted: {}; new: {}\n", part.name, rule_of(curve),

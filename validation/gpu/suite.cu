@@ -20,7 +20,7 @@ Row row_of(const KernelRow& kernel, const TimingRules& rules) {
   Row row = {
       {"family", kernel.family},      {"op", kernel.op}, {"dtype", kernel.dtype},       {"layout", kernel.layout},
       {"batch", text(kernel.batch)},  {"mask", ""},      {"flops", text(kernel.flops)}, {"bytes", text(kernel.bytes)},
-      {"mode", to_string(rules.mode)}};
+      {"mode", to_string(rules.mode)}, {"cache", "cold"}};
   if (kernel.m > 0) row["m"] = text(kernel.m);
   if (kernel.n > 0) row["n"] = text(kernel.n);
   if (kernel.k > 0) row["k"] = text(kernel.k);
@@ -54,7 +54,8 @@ Table Suite::table(const std::string& name, const std::vector<std::string>& keys
 }
 
 Table Suite::kernel_table(const std::string& name) const {
-  return table(name, {"family", "op", "dtype", "layout", "m", "n", "k", "batch", "mask", "flops", "bytes", "mode"},
+  return table(name,
+               {"family", "op", "dtype", "layout", "m", "n", "k", "batch", "mask", "flops", "bytes", "mode", "cache"},
                {"time_us", "ci_low_us", "ci_high_us"});
 }
 

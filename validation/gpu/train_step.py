@@ -50,11 +50,19 @@ def build(torch):
     """The modules; a function, so that a dry run needs no PyTorch."""
     nn, functional = torch.nn, torch.nn.functional
 
-    def rotate(x, length):
+    angles = {}
+
+    def angles_of(x, length):
+        """Cosine and sine of each position: computed once, as frameworks do."""
         size = x.shape[-1]
-        frequency = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=torch.float32) / size)
-        angle = torch.arange(length, device=x.device, dtype=torch.float32)[:, None] * frequency
-        cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        if (length, size) not in angles:
+            frequency = 10000.0 ** (-torch.arange(0, size, 2, device=x.device, dtype=torch.float32) / size)
+            angle = torch.arange(length, device=x.device, dtype=torch.float32)[:, None] * frequency
+            angles[length, size] = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
+        return angles[length, size]
+
+    def rotate(x, length):
+        cos, sin = angles_of(x, length)
         even, odd = x[..., ::2], x[..., 1::2]
         return torch.stack((even * cos - odd * sin, even * sin + odd * cos), dim=-1).flatten(-2)
 

@@ -37,6 +37,9 @@ bool any(const MeasuredKernel&) {
 bool is_eager(const MeasuredKernel& row) {
   return row.mode == LaunchMode::kEager;
 }
+bool is_cold(const MeasuredKernel& row) {
+  return row.cold;
+}
 bool is_half(const MeasuredKernel& row) {
   return row.kernel.type == DataType::kBf16 || row.kernel.type == DataType::kFp16;
 }
@@ -66,6 +69,14 @@ bool is_dgrad(const MeasuredKernel& row) {
 }
 bool is_wgrad(const MeasuredKernel& row) {
   return row.kernel.role == GemmRole::kWgrad;
+}
+// Weight gradients that are added to a sum in fp32: results of many bytes.
+bool adds_to_results(const MeasuredKernel& row) {
+  const Kernel& kernel = row.kernel;
+  const auto results = static_cast<double>(kernel.m) * static_cast<double>(kernel.n * kernel.batch);
+  const auto depth = static_cast<double>(kernel.k * kernel.batch);
+  const double operands = static_cast<double>(kernel.m + kernel.n) * depth * bytes_per_element(kernel.type);
+  return is_wgrad(row) && static_cast<double>(kernel.bytes.count()) - operands > 7.0 * results;
 }
 bool is_forward_attention(const MeasuredKernel& row) {
   return row.kernel.family == KernelFamily::kAttentionForward;
@@ -108,6 +119,7 @@ const std::array kGemmQuestions{
     Question{kGemmWgradSpeed, kSome, is_wgrad},   Question{kGemmRamp, kSeveral, any},
     Question{kGemmTileLoad, kMany, any},          Question{kGemmWaveRounding, kSeveral, any},
     Question{kGemmMemoryShare, kFew, is_thin},    Question{kGemmExposed, kFew, is_thin},
+    Question{kGemmExposedResults, kSome, adds_to_results},
     Question{kGemmStart, 2, is_short_and_narrow}, Question{kGemmFp4Start, 2, is_fp4},
     Question{kGroupedSpeed, kSome, is_grouped},   Question{kGroupedIssue, kSome, is_grouped}};
 const std::array kAttentionQuestions{Question{kAttentionForwardShare, 1, is_forward_attention},
@@ -175,6 +187,8 @@ class KernelSearch {
  public:
   KernelSearch(GpuSpec& gpu, const KernelRows& rows, std::vector<KernelConstant> constants)
       : gpu_(gpu), rows_(rows), constants_(std::move(constants)) {
+    const auto fits = [this](KernelConstant constant) { return std::ranges::find(constants_, constant) != constants_.end(); };
+    one_exposed_ = fits(kGemmExposed) && !fits(kGemmExposedResults);
     for (const KernelConstant constant : constants_) {
       usual_.push_back(to_unit(spec_of(constant), spec_of(constant).fallback));
     }
@@ -204,6 +218,7 @@ class KernelSearch {
     for (std::size_t i = 0; i < units.size(); ++i) {
       gpu.kernels[constants_[i]] = from_unit(spec_of(constants_[i]), units[i]);
     }
+    if (one_exposed_) gpu.kernels[kGemmExposedResults] = gpu.kernels[kGemmExposed];
   }
   [[nodiscard]] double error_at(std::span<const double> units) const {
     GpuSpec gpu = gpu_;
@@ -234,6 +249,7 @@ class KernelSearch {
   const KernelRows& rows_;
   std::vector<KernelConstant> constants_;
   std::vector<double> usual_;  // the class values
+  bool one_exposed_ = false;   // no row tells the exposed share of results from that of operands
 };
 
 class Fitter {
@@ -282,7 +298,8 @@ class Fitter {
   }
   void family_speeds() {
     family_speed<KernelFamily::kNorm>(kStreamNorm);
-    family_speed<KernelFamily::kElementwise>(kStreamElementwise);
+    group(std::array{Question{kStreamElementwise, 3, any}, Question{kStreamStart, kMany, is_cold}},
+          [](const Kernel& k) { return k.family == KernelFamily::kElementwise; });
     family_speed<KernelFamily::kSoftmax>(kStreamSoftmax);
     family_speed<KernelFamily::kEmbedding>(kStreamEmbedding);
     family_speed<KernelFamily::kOptimizer>(kStreamOptimizer);

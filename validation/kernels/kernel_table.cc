@@ -14,9 +14,9 @@
 namespace ringwright::validation {
 namespace {
 
-constexpr std::array<std::string_view, 16> kKernelTableColumns{
-    "family", "op",     "dtype", "layout", "m",    "n",       "k",         "batch",
-    "mask",   "window", "flops", "bytes",  "mode", "time_us", "ci_low_us", "ci_high_us"};
+constexpr std::array<std::string_view, 17> kKernelTableColumns{
+    "family", "op",    "dtype", "layout", "m",     "n",       "k",         "batch",     "mask",
+    "window", "flops", "bytes", "mode",   "cache", "time_us", "ci_low_us", "ci_high_us"};
 constexpr std::array<std::string_view, 5> kKernelTableNeeded{"family", "dtype", "flops", "bytes", "time_us"};
 
 template <class Value>
@@ -24,6 +24,7 @@ using Word = TableWord<Value>;
 constexpr std::array kModes{Word<LaunchMode>{"eager", LaunchMode::kEager},
                             Word<LaunchMode>{"graph", LaunchMode::kGraph},
                             Word<LaunchMode>{"kernel", LaunchMode::kKernel}};
+constexpr std::array kCaches{Word<bool>{"warm", false}, Word<bool>{"cold", true}};
 constexpr std::array kLayouts{Word<GemmRole>{"TN", GemmRole::kForward},
                               Word<GemmRole>{"NN", GemmRole::kDgrad},
                               Word<GemmRole>{"NT", GemmRole::kWgrad}};
@@ -56,6 +57,7 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   kernel.flops = Flops(cells.number(row, "flops", 0.0, 0.0));
   kernel.bytes = Bytes(std::llround(std::min(cells.number(row, "bytes", 0.0, 0.0), 1e18)));
   measured.mode = cells.word(row, "mode", LaunchMode::kEager, kModes);
+  measured.cold = cells.word(row, "cache", false, kCaches);
   if (const CsvCell* const time = cells.cell(row, "time_us")) measured.time_column = time->column;
   measured.seconds = cells.number(row, "time_us", 1.0, 1e-3) * 1e-6;
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;
@@ -162,6 +164,11 @@ Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu) 
 
 double predicted_seconds(const MeasuredKernel& row, const workload::GpuSpec& gpu) {
   using enum workload::KernelConstant;
+  if (row.cold && gpu.l2 > Bytes(0)) {
+    workload::GpuSpec without_cache = gpu;
+    without_cache.l2 = Bytes(0);
+    return predicted_seconds(row, without_cache);
+  }
   const double busy = workload::kernel_seconds(row.kernel, gpu);
   if (row.mode == LaunchMode::kGraph) return busy;
   if (row.mode == LaunchMode::kKernel) return busy - gpu.kernels[kStreamGap];

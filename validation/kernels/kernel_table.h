@@ -18,6 +18,7 @@ struct MeasuredKernel {
   Kernel kernel;
   LaunchMode mode = LaunchMode::kEager;
   double seconds = 0.0;
+  bool cold = false;  // operands were not in the cache
   bool held_out = false;  // never fitted
   int line = 0;
   int time_column = 1;  // column of the time in the line

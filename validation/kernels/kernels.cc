@@ -2,6 +2,7 @@
 // the median error of shapes that no fit has used.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -71,6 +72,15 @@ std::string kernels_json(const ErrorStatistics& s) {
                      s.count, s.median_abs, s.p95_abs, s.max_abs, s.mean_error);
 }
 
+void append_row_json(std::string& text, const ScoredKernel& scored) {
+  text += fmt::format(
+      "{}\n    {{\"kernel\": {}, \"type\": {}, \"measured_us\": {:.6g}, \"predicted_us\": {:.6g}, \"held_out\": {}, "
+      "\"table\": {}}}",
+      text.back() == '[' ? "" : ",", json_text(kernel_label(scored.row.kernel)),
+      json_text(to_string(scored.row.kernel.type)), scored.row.seconds * 1e6, scored.predicted * 1e6,
+      scored.row.held_out, json_text(std::filesystem::path(scored.file).filename().string()));
+}
+
 std::string as_json(const std::vector<GpuScore>& scores) {
   std::string text = "{\"gpus\": [";
   for (const GpuScore& score : scores) {
@@ -82,6 +92,8 @@ std::string as_json(const std::vector<GpuScore>& scores) {
                           &family == &score.families.front() ? "" : ",", json_text(family.family),
                           kernels_json(family.fitted), kernels_json(family.unseen));
     }
+    text += "],\n    \"rows\": [";
+    for (const ScoredKernel& scored : score.rows) append_row_json(text, scored);
     text += "]}";
   }
   return text + "\n]}\n";

@@ -39,6 +39,8 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
     {kGemmExposed, "gemm", "exposed",
      "share of the shorter of arithmetic and bytes that the longer one does not hide; 0: within k_ramp", kShare, 0.0,
      0.0, 1.0},
+    {kGemmExposedResults, "gemm", "exposed_results",
+     "the same for the share of the bytes that are results; not given: as `exposed`", kShare, 0.0, 0.0, 1.0},
     {kGemmStart, "gemm", "start",
      "fixed time of a GEMM besides arithmetic and bytes: its first loads, its last stores; 0: within k_ramp", kTime,
      0.0, 0.0, 1e-4},
@@ -78,6 +80,8 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
     {kStreamShare, "stream", "share", "share of memory bandwidth that copies reach", kShare, 0.85, 0.1, 1.2},
     {kStreamGap, "stream", "gap", "gap from one kernel to the next besides arithmetic and bytes", kTime, 1.5e-6, 0.0,
      1e-4},
+    {kStreamStart, "stream", "start", "time until the first bytes of memory arrive; none for bytes in the cache",
+     kTime, 0.0, 0.0, 1e-4},
     {kStreamCacheSpeed, "stream", "cache_speed", "bandwidth of the last-level cache relative to memory", kNumber, 2.2,
      1.0, 20.0},
     {kStreamCacheShare, "stream", "cache_share",
@@ -103,28 +107,28 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
      "the same for fused attention, which is bound by exponentials rather than power", kShare, 1.0, 0.1, 1.0},
 }};
 
-double read_constant(ConfigMap& section, const ConstantSpec& spec) {
+double read_constant(ConfigMap& section, const ConstantSpec& spec, double fallback) {
   switch (spec.form) {
     case kShare:
       return section.percent(
-          {.name = spec.name, .doc = spec.doc, .fallback = spec.fallback, .min = spec.min, .max = spec.max});
+          {.name = spec.name, .doc = spec.doc, .fallback = fallback, .min = spec.min, .max = spec.max});
     case kNumber:
       return section.number(
-          {.name = spec.name, .doc = spec.doc, .fallback = spec.fallback, .min = spec.min, .max = spec.max});
+          {.name = spec.name, .doc = spec.doc, .fallback = fallback, .min = spec.min, .max = spec.max});
     case kTime:
       return to_seconds(section.duration({.name = spec.name,
                                           .doc = spec.doc,
-                                          .fallback = from_seconds(spec.fallback),
+                                          .fallback = from_seconds(fallback),
                                           .min = from_seconds(spec.min),
                                           .max = from_seconds(spec.max)}));
     case kWhole:
       return static_cast<double>(section.integer({.name = spec.name,
                                                   .doc = spec.doc,
-                                                  .fallback = std::llround(spec.fallback),
+                                                  .fallback = std::llround(fallback),
                                                   .min = std::llround(spec.min),
                                                   .max = std::llround(spec.max)}));
   }
-  return spec.fallback;
+  return fallback;
 }
 
 struct Section {
@@ -157,7 +161,8 @@ KernelProfile read_kernel_profile(ConfigMap& kernels) {
     ConfigMap section = kernels.map(entry.name, entry.doc);
     for (const ConstantSpec& spec : kConstants) {
       if (spec.section != entry.name) continue;
-      profile[spec.id] = read_constant(section, spec);
+      const bool as_exposed = spec.id == kGemmExposedResults;
+      profile[spec.id] = read_constant(section, spec, as_exposed ? profile[kGemmExposed] : spec.fallback);
       profile.assumed[static_cast<std::size_t>(spec.id)] = section.evidence(spec.name) == Evidence::kAssumed;
     }
     if (entry.name == "gemm") profile.evidence = section.evidence("half_share");

@@ -92,6 +92,9 @@ class CopyBlocks {
     check(cudaGetDevice(&device), "cudaGetDevice");
     check(cudaDeviceGetAttribute(&shared_bytes_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           "cudaDeviceGetAttribute");
+    cudaFuncAttributes own{};  // the kernel's own shared memory counts towards the limit of a block
+    check(cudaFuncGetAttributes(&own, reinterpret_cast<const void*>(copy_blocks)), "cudaFuncGetAttributes");
+    shared_bytes_ -= static_cast<int>(own.sharedSizeBytes);
     check(cudaFuncSetAttribute(copy_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes_),
           "cudaFuncSetAttribute");
   }
