@@ -11,7 +11,9 @@ import tempfile
 from pathlib import Path
 
 FAKE_TORCH = Path(__file__).resolve().parents[1] / 'support' / 'fake_torch'
-SCRIPTS = {'attention.py': ('attention.csv',), 'train_step.py': ('layers.csv', 'train_step.csv')}
+SCRIPTS = {'attention.py': ('attention.csv',), 'grouped_gemm.py': ('grouped_gemm_torch.csv',),
+           'train_step.py': ('layers.csv', 'train_step.csv')}
+LISTED = ('host_ops.py', 'sustained.py')  # run for seconds of wall clock, or time the host
 
 
 def expect(condition, what, output=''):
@@ -38,6 +40,12 @@ def check_dry_run(source):
     for script in SCRIPTS:
         code, output = run([sys.executable, '-B', os.path.join(source, script), '--dry-run'])
         expect(code == 0 and len(output.splitlines()) > 30, f'{script} lists what it would measure', output)
+    for script in LISTED:
+        code, output = run([sys.executable, '-B', os.path.join(source, script), '--dry-run'])
+        expect(code == 0 and output, f'{script} lists what it would measure', output)
+        with tempfile.TemporaryDirectory() as folder:
+            code, output = run_script(source, script, folder, trouble='no gpu')
+            expect(code == 1 and 'PyTorch finds no GPU' in output, f'{script} needs a GPU', output[-500:])
 
 
 def check_whole_run(source, script, tables):

@@ -187,7 +187,9 @@ class KernelSearch {
  public:
   KernelSearch(GpuSpec& gpu, const KernelRows& rows, std::vector<KernelConstant> constants)
       : gpu_(gpu), rows_(rows), constants_(std::move(constants)) {
-    const auto fits = [this](KernelConstant constant) { return std::ranges::find(constants_, constant) != constants_.end(); };
+    const auto fits = [this](KernelConstant constant) {
+      return std::ranges::find(constants_, constant) != constants_.end();
+    };
     one_exposed_ = fits(kGemmExposed) && !fits(kGemmExposedResults);
     for (const KernelConstant constant : constants_) {
       usual_.push_back(to_unit(spec_of(constant), spec_of(constant).fallback));

@@ -1,11 +1,12 @@
 // Kernels that move bytes: at the bandwidth that copies reach, times the speed of their family relative to a copy; data
 // that fit the last-level cache move at the cache's speed, since the previous kernel has just touched them.
 //
-//     t = bytes * (cached / cache speed + (1 - cached)) / (bandwidth * share * family speed) + (1 - cached) * start
+//     t = bytes * (cached / cache speed + (1 - cached)) / (bandwidth * share * family speed)
+//         + (1 - cached) * start
 //
 // `cached` falls from 1 at cache_share of the cache to 0 at all of it: a stream that is larger than the cache evicts
-// what it will need. (Measured by the small-kernel benchmark of github.com/te42kyfo/gpu-benches.) `start` is the latency
-// of memory, before the first bytes arrive and after the last ones leave.
+// what it will need. (Measured by the small-kernel benchmark of github.com/te42kyfo/gpu-benches.) `start` is the
+// latency of memory, before the first bytes arrive and after the last ones leave.
 #include <algorithm>
 
 #include "workload/kernels/kernel_rules.h"

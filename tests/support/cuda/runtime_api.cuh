@@ -107,8 +107,21 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 bloc
                                         std::size_t shared, cudaStream_t stream) {
   return emulation::launch_typed(kernel, {nullptr, blocks.x, threads.x, shared, true}, arguments, stream);
 }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+// Of every kernel: the emulation does not know what its blocks share statically, and counts these bytes for it.
+struct cudaFuncAttributes {
+  std::size_t sharedSizeBytes = 16;
+};
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* own, const void*) {
+  *own = {};
+  return cudaSuccess;
+}
 template <class... Parameters>
 cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), cudaFuncAttribute, int value) {
+  int most = 0;
+  cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+  const auto own = static_cast<int>(cudaFuncAttributes{}.sharedSizeBytes);
+  if (value + own > most) return cudaErrorInvalidValue;
   return emulation::set_most_shared(reinterpret_cast<const void*>(kernel), value);
 }
 
@@ -117,7 +130,6 @@ cudaError_t cudaGetLastError();
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
 cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);

@@ -1,5 +1,5 @@
-// Rings among thread blocks: read, simulated and fitted. No measurement exists yet: the rows here are made by the
-// executor with constants of their own, which the fit must find again.
+// Rings among thread blocks: read, simulated and fitted. The rows here are made by the executor with constants of their
+// own, which the fit must find again.
 #include "validation/gpu/primitives_play.h"
 
 #include <fstream>
@@ -12,6 +12,7 @@
 #include "tests/support/own_folder.h"
 #include "validation/builtin.h"
 #include "validation/gpu/primitives_table.h"
+#include "validation/kernels/gpu_tables.h"
 
 namespace ringwright::validation::primitives_test {
 namespace {
@@ -97,10 +98,10 @@ TEST(ValidatePrimitives, ScoresEachProtocolAndWritesAProfile) {
   EXPECT_NEAR(machine->comm.costs.of(Protocol::kSimple).rate.count(), 40e9, 4e9);
 }
 
-TEST(ValidatePrimitives, WithoutATableStatesHowToMeasureOne) {
-  const auto outcome = validate_primitives({});
-  ASSERT_FALSE(outcome);
-  EXPECT_THAT(render(outcome.error()), testing::HasSubstr("measure_gpu --families primitives"));
+TEST(GpuTables, WithoutATableStatesHowToMeasureOne) {
+  const auto tables = tables_of({}, "decompression");
+  ASSERT_FALSE(tables);
+  EXPECT_THAT(render(tables.error()), testing::HasSubstr("measure_gpu --families decompression"));
 }
 
 }  // namespace

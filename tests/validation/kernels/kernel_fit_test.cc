@@ -70,11 +70,27 @@ TEST(KernelFit, FindsTheConstantsOfAMachineThatFollowsTheRules) {
 // k of 16 makes 16 operations for a byte at most, where the machine has time for 150.
 TEST(KernelFit, FindsTimeThatNeitherArithmeticNorBytesHide) {
   workload::GpuSpec truth = machine();
-  truth.kernels[kGemmExposed] = 0.6;
+  truth.kernels[kGemmExposed] = truth.kernels[kGemmExposedResults] = 0.6;
   truth.kernels[kGemmMemoryShare] = 0.7;
   const KernelFit fit = fit_kernels(machine(), measured_on(truth, {16, 256, 1536}));
   EXPECT_NEAR(fit.profile[kGemmExposed], 0.6, 0.1);
   EXPECT_NEAR(fit.profile[kGemmMemoryShare], 0.7, 0.1);
+}
+
+// Gradients of weights that are added to sums in fp32 tell results from operands.
+TEST(KernelFit, FindsWhatArithmeticDoesNotHideOfResults) {
+  workload::GpuSpec truth = machine();
+  truth.kernels[kGemmExposed] = 0.1;
+  truth.kernels[kGemmExposedResults] = 0.6;
+  std::vector<MeasuredKernel> rows = measured_on(truth, {16, 256, 1536});
+  for (MeasuredKernel& row : rows) {
+    Kernel& kernel = row.kernel;
+    if (kernel.role == GemmRole::kWgrad) kernel.bytes += Bytes(6 * kernel.m * kernel.n);
+    row.seconds = predicted_seconds(row, truth);
+  }
+  const KernelFit fit = fit_kernels(machine(), rows);
+  EXPECT_NEAR(fit.profile[kGemmExposed], 0.1, 0.1);
+  EXPECT_NEAR(fit.profile[kGemmExposedResults], 0.6, 0.1);
 }
 
 // k of 8192 between sides of 2048 and more makes 1000 operations for a byte and more: nothing waits for memory.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/scenario/gpu_preset.h"
 #include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::validation::kernel_table_test {
@@ -112,6 +113,16 @@ TEST(KernelTable, AboutOneShapeInFourIsHeldOut) {
   int kept = 0;
   for (std::int64_t m = 1; m <= 1000; ++m) kept += is_held_out(gemm(64 * m, 1024, 512)) ? 1 : 0;
   EXPECT_NEAR(kept, 250, 3 * 14);  // three standard deviations of a binomial of 1000 and a quarter
+}
+
+TEST(KernelTable, ColdKernelsFindNothingInTheCache) {
+  const auto preset = configs::load_gpu("h200-sxm-141gb");
+  ASSERT_TRUE(preset);
+  MeasuredKernel row{.kernel = {.family = KernelFamily::kCopy, .name = "copy", .bytes = Bytes(1'000'000)},
+                     .mode = LaunchMode::kGraph};
+  const double warm = predicted_seconds(row, preset->gpu);
+  row.cold = true;
+  EXPECT_GT(predicted_seconds(row, preset->gpu), warm);
 }
 
 TEST(KernelTable, EagerLaunchesAreNoFasterThanTheHost) {

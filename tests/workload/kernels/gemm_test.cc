@@ -168,7 +168,7 @@ TEST(Gemm, AThinGemmIsBoundByMemory) {
 // One wave computes for 131.072 us; its bytes take 23.3 us at 1000 GB/s: 2 * (2 * 2560 * 1000 + 2560^2) = 23.3 MB.
 TEST(Gemm, WhatArithmeticDoesNotHideOfBytesIsAdded) {
   GpuSpec gpu = plain_gpu();
-  gpu.kernels[kGemmExposed] = 0.5;
+  gpu.kernels[kGemmExposed] = gpu.kernels[kGemmExposedResults] = 0.5;
   EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds + 0.5 * 23.3472e-6, 1e-12);
   // A gradient in fp32 that is added to moves 8 bytes for a result instead of 2.
   Kernel added = product(kOneWave);
@@ -182,8 +182,17 @@ TEST(Gemm, WhatBytesDoNotHideOfArithmeticIsAdded) {
   Kernel heavy = product(kOneWave);
   heavy.bytes = Bytes(1'000'000'000);
   EXPECT_NEAR(gemm_seconds(heavy, gpu), 1e-3, 1e-12);
-  gpu.kernels[kGemmExposed] = 0.5;
+  gpu.kernels[kGemmExposed] = gpu.kernels[kGemmExposedResults] = 0.5;
   EXPECT_NEAR(gemm_seconds(heavy, gpu), 1e-3 + 0.5 * kOneWaveSeconds, 1e-12);
+}
+
+// Of the 23.3472 MB, results are 2 * 2560^2 bytes: 13.1072 us.
+TEST(Gemm, OperandsAndResultsAreExposedSeparately) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmExposedResults] = 0.5;
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds + 0.5 * 13.1072e-6, 1e-12);
+  gpu.kernels[kGemmExposed] = 0.25;
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu), kOneWaveSeconds + 0.5 * 13.1072e-6 + 0.25 * 10.24e-6, 1e-12);
 }
 
 TEST(Gemm, GroupsFillWavesTogether) {

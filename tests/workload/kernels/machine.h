@@ -22,8 +22,9 @@ inline GpuSpec plain_gpu() {
         kStreamNorm, kStreamElementwise, kStreamSoftmax, kStreamEmbedding, kStreamOptimizer, kStreamCast}) {
     gpu.kernels[one] = 1.0;
   }
-  for (const KernelConstant zero : {kGemmRamp, kGemmTileLoad, kGemmWaveRounding, kGemmExposed, kGroupedIssue,
-                                    kAttentionScoreCost, kAttentionTail, kAttentionIssue, kStreamGap, kHostLaunch}) {
+  for (const KernelConstant zero : {kGemmRamp, kGemmTileLoad, kGemmWaveRounding, kGemmExposed, kGemmExposedResults,
+                                    kGroupedIssue, kAttentionScoreCost, kAttentionTail, kAttentionIssue, kStreamGap,
+                                    kStreamStart, kHostLaunch}) {
     gpu.kernels[zero] = 0.0;
   }
   return gpu;

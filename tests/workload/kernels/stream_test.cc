@@ -27,6 +27,14 @@ TEST(Stream, WhatFitsTheCacheMovesAtItsSpeed) {
   EXPECT_DOUBLE_EQ(stream_seconds(moving(10'000'000), gpu), 10e-6);
 }
 
+TEST(Stream, BytesOfMemoryComeAfterItsLatency) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kStreamCacheShare] = 0.5;
+  gpu.kernels[kStreamStart] = 2e-6;
+  EXPECT_DOUBLE_EQ(stream_seconds(moving(4'000'000), gpu), 4e-6);  // in the cache
+  EXPECT_DOUBLE_EQ(stream_seconds(moving(10'000'000), gpu), 12e-6);
+}
+
 TEST(Stream, EveryFamilyHasItsSpeedAgainstACopy) {
   const struct {
     KernelFamily family;

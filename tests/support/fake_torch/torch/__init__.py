@@ -9,7 +9,7 @@ import os
 from . import nn
 
 __version__ = '0.0-fake'
-bfloat16, float32 = 'bfloat16', 'float32'
+bfloat16, float32, int32 = 'bfloat16', 'float32', 'int32'
 trouble = os.environ.get('FAKE_TORCH', '')
 made = itertools.count()
 
@@ -54,7 +54,17 @@ def tensor(*shape, **_):
     return Tensor(shape)
 
 
-randn = tensor
+randn = empty = tensor
+
+
+def mm(left, _right, out):
+    assert left.shape and out.shape
+
+
+def _grouped_mm(inputs, _weights, offs):
+    assert inputs.shape and offs.shape
+    if trouble == 'no kernel':
+        raise RuntimeError('No available kernel. Aborting execution.')
 
 
 def randint(_most, shape, **_):
@@ -121,6 +131,30 @@ class backends:
 
 
 class cuda:
+    class Stream:
+        def wait_stream(self, other):
+            assert isinstance(other, cuda.Stream)
+
+    class CUDAGraph:
+        def __init__(self):
+            self.captured = False
+
+        def replay(self):
+            assert self.captured
+
+    class stream(no_grad):  # a context
+        def __init__(self, stream):
+            assert isinstance(stream, cuda.Stream)
+
+    class graph(no_grad):  # a context
+        def __init__(self, graph, stream):
+            assert isinstance(stream, cuda.Stream)
+            graph.captured = True
+
+    @staticmethod
+    def current_stream():
+        return cuda.Stream()
+
     class Event:
         def __init__(self, enable_timing):
             assert enable_timing
