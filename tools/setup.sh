@@ -63,12 +63,12 @@ install_packages() {
   quietly apt-install "${apt[@]}" install --no-install-recommends "${missing[@]}" || fail "the packages could not be installed"
 }
 
-# A compiler process of this project takes up to 1.8 GB: as many as cores and memory allow.
+# A compiler process of this project takes up to 1.95 GB: as many as cores and memory allow.
 build_jobs() {
   local cores memory_kb by_memory
   cores=$(nproc)
   memory_kb=$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo 2>/dev/null)
-  by_memory=$((${memory_kb:-4000000} / 1800000))
+  by_memory=$((${memory_kb:-4000000} / 1950000))
   [ "$by_memory" -lt 1 ] && by_memory=1
   echo $((cores < by_memory ? cores : by_memory))
 }
