@@ -6,7 +6,7 @@
 
 import os
 
-from torch_tables import TIME_IS_UP, Budget, Table, first_line, header, import_torch, is_device_lost, options_of, run, time_graph
+from torch_tables import Budget, Table, end_of, first_line, header, import_torch, is_device_lost, options_of, run, time_graph
 
 KEYS = ['family', 'op', 'dtype', 'layout', 'm', 'n', 'k', 'batch', 'mask', 'flops', 'bytes', 'mode']
 VALUES = ['time_us', 'ci_low_us', 'ci_high_us']
@@ -111,10 +111,7 @@ def main():
         raise SystemExit('error: this PyTorch cannot select an attention kernel (it has no torch.nn.attention)') from None
     os.makedirs(options.out, exist_ok=True)
     table = Table(os.path.join(options.out, 'attention.csv'), header(torch, 'attention.py'), KEYS, VALUES)
-    if measure_all(torch, table, options.quick, budget):
-        return 0
-    print('the time is up, run again to continue', flush=True)
-    return TIME_IS_UP
+    return end_of(measure_all(torch, table, options.quick, budget))
 
 
 if __name__ == '__main__':

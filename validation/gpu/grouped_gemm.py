@@ -7,7 +7,7 @@ GroupedLinear), and one CUTLASS kernel for all (PyTorch's grouped_mm), as a kern
 
 import os
 
-from torch_tables import (TIME_IS_UP, Budget, Table, first_line, header, import_torch, is_device_lost, options_of, run,
+from torch_tables import (Budget, Table, end_of, first_line, header, import_torch, is_device_lost, options_of, run,
                           time_graph)
 
 KEYS = ['family', 'op', 'dtype', 'layout', 'm', 'n', 'k', 'batch', 'flops', 'bytes', 'mode', 'cache']
@@ -109,10 +109,7 @@ def main():
     torch = import_torch()
     os.makedirs(options.out, exist_ok=True)
     table = Table(os.path.join(options.out, 'grouped_gemm_torch.csv'), header(torch, 'grouped_gemm.py'), KEYS, VALUES)
-    if measure_all(torch, table, options.quick, budget):
-        return 0
-    print('the time is up, run again to continue', flush=True)
-    return TIME_IS_UP
+    return end_of(measure_all(torch, table, options.quick, budget))
 
 
 if __name__ == '__main__':

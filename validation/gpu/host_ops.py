@@ -10,7 +10,7 @@ import os
 import platform
 import time
 
-from torch_tables import TIME_IS_UP, Budget, Table, first_line, header, import_torch, interval, is_device_lost, options_of, run
+from torch_tables import Budget, Table, end_of, first_line, header, import_torch, interval, is_device_lost, options_of, run
 
 KEYS = ['call', 'kernels']
 VALUES = ['time_us', 'low_us', 'high_us']
@@ -108,8 +108,7 @@ def main():
             if table.has(row):
                 continue
             if budget.is_up():
-                print('the time is up, run again to continue', flush=True)
-                return TIME_IS_UP
+                return end_of(False)
             row['time_us'], row['low_us'], row['high_us'] = (f'{value:.6g}' for value in host_time(torch, call))
             table.add(row)
             print(f"{name}: {row['time_us']} us", flush=True)

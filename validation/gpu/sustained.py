@@ -10,7 +10,7 @@ Each row of sustained.csv is a window of seconds since the load began, after one
 import os
 import time
 
-from torch_tables import TIME_IS_UP, Budget, Table, first_line, header, import_torch, is_device_lost, options_of, run
+from torch_tables import Budget, Table, end_of, first_line, header, import_torch, is_device_lost, options_of, run
 
 KEYS = ['kernel', 'dtype', 'm', 'n', 'k', 'flops', 'bytes', 'from_s', 'to_s']
 VALUES = ['time_us', 'launches', 'sm_mhz', 'power_w', 'temperature_c']
@@ -153,8 +153,7 @@ def main():
     read_sensors = sensors()
     for case in cases(options.quick):
         if budget.is_up():
-            print('the time is up, run again to continue', flush=True)
-            return TIME_IS_UP
+            return end_of(False)
         try:
             measure(torch, table, case, read_sensors)
         except (RuntimeError, AttributeError) as error:  # no such kernel in this PyTorch, out of memory

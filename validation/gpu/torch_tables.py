@@ -67,6 +67,14 @@ class Budget:
         return time.monotonic() > self.end
 
 
+def end_of(done):
+    """The exit code of a script that has measured all, or whose time is up."""
+    if done:
+        return 0
+    print('the time is up, run again to continue', flush=True)
+    return TIME_IS_UP
+
+
 def seconds_of(word):
     value = float(word)
     if not value > 0:

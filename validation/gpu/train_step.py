@@ -12,7 +12,7 @@ import dataclasses
 import gc
 import os
 
-from torch_tables import (TIME_IS_UP, Budget, Table, first_line, gpu_key, header, import_torch, is_device_lost, options_of, run,
+from torch_tables import (Budget, Table, end_of, first_line, gpu_key, header, import_torch, is_device_lost, options_of, run,
                           time_calls)
 
 
@@ -261,10 +261,7 @@ def main():
     steps_done = measure_steps(torch, options, budget)
     if not layers_done and not budget.is_up():
         layers_done = measure_layers(torch, options, budget)
-    if layers_done and steps_done:
-        return 0
-    print('the time is up, run again to continue', flush=True)
-    return TIME_IS_UP
+    return end_of(layers_done and steps_done)
 
 
 if __name__ == '__main__':

@@ -74,9 +74,8 @@ bool is_wgrad(const MeasuredKernel& row) {
 bool adds_to_results(const MeasuredKernel& row) {
   const Kernel& kernel = row.kernel;
   const auto results = static_cast<double>(kernel.m) * static_cast<double>(kernel.n * kernel.batch);
-  const auto depth = static_cast<double>(kernel.k * kernel.batch);
-  const double operands = static_cast<double>(kernel.m + kernel.n) * depth * bytes_per_element(kernel.type);
-  return is_wgrad(row) && static_cast<double>(kernel.bytes.count()) - operands > 7.0 * results;
+  return is_wgrad(row) &&
+         static_cast<double>(kernel.bytes.count()) - workload::gemm_operand_bytes(kernel) > 7.0 * results;
 }
 bool is_forward_attention(const MeasuredKernel& row) {
   return row.kernel.family == KernelFamily::kAttentionForward;

@@ -164,7 +164,8 @@ Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu) 
 
 double predicted_seconds(const MeasuredKernel& row, const workload::GpuSpec& gpu) {
   using enum workload::KernelConstant;
-  if (row.cold && gpu.l2 > Bytes(0)) {
+  const bool moves = row.kernel.family > KernelFamily::kAttentionBackward;  // the rules of others know no cache
+  if (row.cold && moves && gpu.l2 > Bytes(0)) {
     workload::GpuSpec without_cache = gpu;
     without_cache.l2 = Bytes(0);
     return predicted_seconds(row, without_cache);

@@ -162,9 +162,7 @@ double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
 double exposed_share(const Kernel& kernel, const KernelProfile& profile) {
   if (profile[kGemmExposed] == profile[kGemmExposedResults]) return profile[kGemmExposed];
   const auto bytes = static_cast<double>(kernel.bytes.count());
-  const auto depth = static_cast<double>(kernel.k * kernel.batch);
-  const double operands = static_cast<double>(kernel.m + kernel.n) * depth * bytes_per_element(kernel.type);
-  const double of_results = bytes > 0.0 ? std::max(1.0 - operands / bytes, 0.0) : 0.0;
+  const double of_results = bytes > 0.0 ? std::max(1.0 - gemm_operand_bytes(kernel) / bytes, 0.0) : 0.0;
   return profile[kGemmExposed] * (1.0 - of_results) + profile[kGemmExposedResults] * of_results;
 }
 
@@ -180,6 +178,10 @@ KernelConstant gemm_share(DataType type) {
     case DataType::kFp32: return kGemmSingleShare;
   }
   return kGemmHalfShare;
+}
+
+double gemm_operand_bytes(const Kernel& kernel) {
+  return static_cast<double>((kernel.m + kernel.n) * kernel.k * kernel.batch) * bytes_per_element(kernel.type);
 }
 
 double gemm_start(const Kernel& kernel, const KernelProfile& profile) {

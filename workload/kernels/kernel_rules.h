@@ -18,6 +18,8 @@ namespace ringwright::workload {
 // The rules by group of families, each in its own file. Seconds without the gap. The share of peak that GEMMs with
 // operands of the type reach.
 [[nodiscard]] KernelConstant gemm_share(DataType type);
+// Of all GEMMs of its batch.
+[[nodiscard]] double gemm_operand_bytes(const Kernel& kernel);
 [[nodiscard]] double gemm_start(const Kernel& kernel, const KernelProfile& profile);
 [[nodiscard]] double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu);
 [[nodiscard]] double attention_seconds(const Kernel& kernel, const GpuSpec& gpu);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "workload/kernels/kernel_maker.h"
+#include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::workload {
 namespace {
@@ -18,18 +19,14 @@ bool is_tiled_gemm(const Kernel& kernel) {
   });
 }
 
-double operand_bytes(const Kernel& gemm) {
-  return static_cast<double>((gemm.m + gemm.n) * gemm.k) * bytes_per_element(gemm.type);
-}
-
 // The GEMM with its m, n and k divided; what is not an operand is the result.
 Kernel tile_of(Kernel gemm, std::int64_t m, std::int64_t n, std::int64_t k) {
-  const double result = static_cast<double>(gemm.bytes.count()) - operand_bytes(gemm);
+  const double result = static_cast<double>(gemm.bytes.count()) - gemm_operand_bytes(gemm);
   gemm.m /= m;
   gemm.n /= n;
   gemm.k /= k;
   gemm.flops = gemm.flops / static_cast<double>(m * n * k);
-  gemm.bytes = Bytes(std::llround(operand_bytes(gemm) + result / static_cast<double>(m * n)));
+  gemm.bytes = Bytes(std::llround(gemm_operand_bytes(gemm) + result / static_cast<double>(m * n)));
   gemm.name += " tile";
   return gemm;
 }
