@@ -66,6 +66,26 @@ void read_optimizer(ConfigMap& zero, ConfigMap map, OffloadOptions& offload) {
   }
 }
 
+constexpr std::array kGradientCopies{
+    Option{"blocking", "DeepSpeed's stage 3 since January 2022: 2 bytes per parameter to the host and back for their "
+                       "norm, and after the last microbatch 4 bytes that the host waits for"},
+    Option{"overlapped", "2 bytes per parameter, while the backward pass goes on"}};
+
+// Read after the stage and the gathers of the sharding, which tell what DeepSpeed's version does.
+void read_gradient_copies(ConfigMap map, const ParallelOptions& options, OffloadOptions& offload) {
+  const bool stage3_on_cpu = options.zero_stage == 3 && offload.optimizer == Tier::kCpu && offload.passes_apart;
+  const bool old = options.sharding.gather_calls == GatherCalls::kLists;
+  const std::string copies =
+      map.choice({.name = "gradient_copies",
+                  .doc = "stage 3: how gradients reach host memory; with gather_calls: lists, overlapped",
+                  .fallback = stage3_on_cpu && !old ? "blocking" : "overlapped"},
+                 kGradientCopies);
+  offload.blocking_gradients = copies == "blocking" && stage3_on_cpu;
+  if (copies == "blocking" && !stage3_on_cpu) {
+    offload_without_effect(map, "gradient_copies", "only stage 3 of DeepSpeed with the optimizer in host memory waits");
+  }
+}
+
 void read_efficiency(ConfigMap& zero, OffloadOptions& offload) {
   // ZeRO-Offload (arXiv 2101.06840) gives about a quarter of a second for Adam alone, of a billion parameters on two
   // sockets with 256 GB/s together: 28 bytes each at 110 GB/s. The passes in addition to Adam stream through memory
@@ -89,7 +109,8 @@ void read_efficiency(ConfigMap& zero, OffloadOptions& offload) {
 void read_offload(ConfigMap& parallel, ParallelOptions& options) {
   OffloadOptions& offload = options.offload;
   ConfigMap zero = parallel.map("zero", "sharding of a model's state over data-parallel ranks, with DeepSpeed's keys");
-  read_optimizer(zero, zero.map("offload_optimizer", "optimizer state, gradients and update outside the GPU"), offload);
+  const ConfigMap optimizer = zero.map("offload_optimizer", "optimizer state, gradients and update outside the GPU");
+  read_optimizer(zero, optimizer, offload);
   ConfigMap param = zero.map("offload_param", "sharded parameters outside the GPU");
   offload.parameters = read_tier(param);
   read_buffers(param);
@@ -117,6 +138,7 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
   // A single rank has all parameters as its shard: they are fetched from the host and not gathered.
   if (offload.parameters != Tier::kGpu && options.zero_stage == 3) options.sharding.parameters = true;
   if (!options.sharding.parameters) options.sharding = {};
+  read_gradient_copies(optimizer, options, offload);
   if (offload.optimizer != Tier::kGpu && options.zero_stage == 0 && options.replicas() > 1) {
     zero.error("offload_optimizer", "E140",
                fmt::format("{} needs a sharded optimizer state", zero.path_of("offload_optimizer")),

@@ -7,6 +7,8 @@
 namespace ringwright::workload {
 namespace {
 
+constexpr std::int64_t kMasterBytes = 4;  // of a gradient as the CPU's Adam reads it
+
 // Bytes read and written per parameter: the state twice and a gradient in fp32; with separate passes that gradient
 // twice more, and a weight in fp32 that is written in the model's type.
 double adam_bytes(std::int64_t state, std::int64_t value, bool passes_apart) {
@@ -49,6 +51,20 @@ std::optional<TaskIndex> HostTraffic::store_gradients(ProgramWriter& writer, std
   if (!updates()) return std::nullopt;
   const Bytes bytes(offloaded(elements) * value_bytes_);
   stored_.push_back(move(writer, channels_->out, DmaPath::kToMemory, bytes, "host store gradients", after));
+  return stored_.back();
+}
+
+std::optional<TaskIndex> HostTraffic::store_and_wait(ProgramWriter& writer, std::int64_t elements,
+                                                     bool last_microbatch, const std::vector<TaskIndex>& after) {
+  if (!updates() || !options_.blocking_gradients) return std::nullopt;
+  const std::optional<TaskIndex> stored = store_gradients(writer, elements, after);
+  const Bytes bytes(offloaded(elements) * value_bytes_);
+  const TaskIndex back =
+      move(writer, channels_->in, DmaPath::kFromMemory, bytes, "host fetch gradients for norm", {*stored});
+  if (!last_microbatch) return back;
+  const Bytes master(offloaded(elements) * kMasterBytes);
+  stored_.push_back(move(writer, channels_->out, DmaPath::kToMemory, master, "host store fp32 gradients", {back}));
+  writer.wait(stored_.back());
   return stored_.back();
 }
 

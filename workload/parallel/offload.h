@@ -8,9 +8,12 @@
 // (4 + 2: stage3.py, unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters), 42 in all. PyTorch's
 // FSDP runs only Adam. DeepSpeed's stage 2 stores every microbatch's gradients, and adds them on the GPU to those of
 // earlier ones, which it fetches for that (async_accumulate_grad_in_cpu_via_gpu in stage_1_and_2.py): 2 bytes down, and
-// after the first microbatch 2 bytes up, per parameter of the shard and microbatch. ZeRO-Infinity (arXiv 2104.07857):
-// states are on drives, and sub-groups of them are read, updated and written (12 bytes per parameter in each
-// direction); parameters are fetched shard by shard over every rank's own PCIe and then gathered.
+// after the first microbatch 2 bytes up, per parameter of the shard and microbatch. Its stage 3 stores the sums of
+// every microbatch, fetches them again for their norm, and after the last microbatch stores them in fp32 by copies for
+// which the host waits: 2 bytes down, 2 up and at last 4 down, and the backward pass goes on when they have ended
+// (stage3.py, partition_grads, since pull request 1453 of January 2022). ZeRO-Infinity (arXiv 2104.07857): states are
+// on drives, and sub-groups of them are read, updated and written (12 bytes per parameter in each direction);
+// parameters are fetched shard by shard over every rank's own PCIe and then gathered.
 //
 // In the task graph these are messages that do not leave the host (core/plan/dma_path.h), in a dimension "host" where
 // every rank is alone: they share links with other PCIe traffic.
@@ -47,6 +50,10 @@ class HostTraffic {
   // Returns the task after which they are stored; none where nothing is offloaded.
   std::optional<TaskIndex> store_gradients(ProgramWriter& writer, std::int64_t elements,
                                            const std::vector<TaskIndex>& after);
+  // Of DeepSpeed's stage 3: stores them, fetches them, and after the last microbatch stores them in the master type.
+  // Returns the last copy; none where gradients are stored once and nobody waits.
+  std::optional<TaskIndex> store_and_wait(ProgramWriter& writer, std::int64_t elements, bool last_microbatch,
+                                          const std::vector<TaskIndex>& after);
   // The sums of earlier microbatches are fetched, and added on the GPU with that section, before they are stored.
   std::optional<TaskIndex> add_to_stored(ProgramWriter& writer, std::int64_t elements, SectionId sum,
                                          const std::vector<TaskIndex>& after);

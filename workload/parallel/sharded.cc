@@ -151,13 +151,14 @@ void ShardedParallel::reduce(ProgramWriter& writer) {
   TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded)
                    : channels_.shard            ? sum(writer, padded)
                                                 : writer.last_computation().front();
+  const std::int64_t owned = padded / options_.shard;
   if (channels_.replicate && (options_.replicate_every_microbatch || last)) {
-    const std::int64_t owned = padded / options_.shard;
     done = writer.collective_after(
         *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * element_.gradient)},
         "hsdp all_reduce gradients", {done});
   }
-  const std::optional<TaskIndex> stored = host_.store_gradients(writer, padded / options_.shard, {done});
+  std::optional<TaskIndex> stored = host_.store_and_wait(writer, owned, last, {done});
+  if (!stored) stored = host_.store_gradients(writer, owned, {done});
   if (options_.reduce_at_once) {
     stored_ = stored;
     return writer.wait(stored.value_or(done));

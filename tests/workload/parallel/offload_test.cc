@@ -101,7 +101,8 @@ TEST(Offload, FetchesWaitForStoredGradientsUnlessTheyOverlap) {
   const auto waits = [](const std::string& overlap) {
     const StepPlan plan = job_of("zero: {stage: 3, stage3_param_persistence_threshold: 0, "
                                  "stage3_max_reuse_distance: 0, reduce_bucket_size: 0, "
-                                 "stage3_prefetch_bucket_size: 0, offload_optimizer: {device: cpu}, "
+                                 "stage3_prefetch_bucket_size: 0, offload_optimizer: {device: cpu, "
+                                 "gradient_copies: overlapped}, "
                                  "offload_param: {device: cpu}, overlap_comm: " +
                                      overlap + "}",
                                  4)
@@ -119,6 +120,50 @@ TEST(Offload, FetchesWaitForStoredGradientsUnlessTheyOverlap) {
   };
   EXPECT_EQ(waits("true"), 0);
   EXPECT_GE(waits("false"), 4);  // of the layers and the embedding before the output layer
+}
+
+// DeepSpeed's stage3.py, partition_grads: every microbatch's sums are stored and fetched again in 2 bytes, the last
+// ones stored in 4 more.
+TEST(Offload, StageThreeStoresGradientsInTheirTypeAndAtLastInFp32) {
+  const auto job = [](int batch, const std::string& more) {
+    return job_of("zero: {stage: 3, stage3_param_persistence_threshold: 0, " + more + "}", 4, 4 * batch).plan();
+  };
+  const auto overlapped = traffic(job(1, "offload_optimizer: {device: cpu, gradient_copies: overlapped}"));
+  const std::int64_t once = overlapped.at("host store gradients");
+  EXPECT_EQ(overlapped.count("host store fp32 gradients"), 0U);
+  for (const int batch : {1, 3}) {
+    const auto moved = traffic(job(batch, "offload_optimizer: {device: cpu}"));
+    EXPECT_EQ(moved.at("host store gradients"), batch * once);
+    EXPECT_EQ(moved.at("host fetch gradients for norm"), batch * once);
+    EXPECT_EQ(moved.at("host store fp32 gradients"), 2 * once);
+  }
+  EXPECT_EQ(traffic(job(1, "gather_calls: lists, offload_optimizer: {device: cpu}")), overlapped);
+}
+
+// The pass waits for the fp32 copies of the last microbatch alone.
+TEST(Offload, TheBackwardPassWaitsForFp32Gradients) {
+  const auto waits = [](int batch) {
+    const StepPlan plan = job_of("zero: {stage: 3, reduce_bucket_size: 1, offload_optimizer: {device: cpu}}", 4,
+                                 4 * batch)
+                              .plan();
+    const Program& program = plan.graph.programs.front();
+    std::map<std::string, int> found;
+    for (const Task& task : program.tasks) {
+      if (task.kind != TaskKind::kCompute) continue;
+      for (std::uint32_t i = 0; i < task.dependency_count; ++i) {
+        const Task& before = program.tasks[program.dependencies[task.first_dependency + i]];
+        if (before.kind == TaskKind::kSend) ++found[plan.graph.labels[before.label]];
+      }
+    }
+    return found;
+  };
+  EXPECT_GE(waits(1).at("host store fp32 gradients"), 4);  // each layer's, but for the first one's
+  EXPECT_EQ(waits(2), waits(1));
+}
+
+TEST(Offload, GradientCopiesThatNobodyWaitsForAreWarnedOf) {
+  const JobText job = job_of("zero: {stage: 2, offload_optimizer: {device: cpu, gradient_copies: blocking}}", 4);
+  EXPECT_THAT(job.problems(), testing::ElementsAre(testing::HasSubstr("W131")));
 }
 
 // ZeRO-Infinity: each state of 12 bytes is read and written once a step, sub-group by sub-group.
