@@ -55,4 +55,16 @@ struct CollectivePlan {
   friend bool operator==(const CollectivePlan&, const CollectivePlan&) = default;
 };
 
+// Threads of one block at which the protocol's rate was measured (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS,
+// NCCL_LL128_MAX_NTHREADS).
+[[nodiscard]] constexpr int full_threads(Protocol protocol) { return protocol == Protocol::kLl128 ? 640 : 512; }
+
+// How fast a block with the plan's threads, or with this share of them, moves bytes, relative to the full number.
+//
+// With fewer threads a block of Simple moves less in proportion. Where flags travel with the data, a pass over the
+// threads' lines takes a fixed time for any number of threads, so that half of the threads still do 1/sqrt(2):
+// all-reduce of 4 to 32 KiB on one channel of 8 A100 takes 0.63, 0.67, 0.83, 1.34 us a step with 64, 128, 256, 512
+// threads (ABCI, NCCL 2.8.4; validation/nccl/abci_a100_intra8_all_reduce.csv).
+[[nodiscard]] double thread_speed(const CollectivePlan& plan, double share_of_channel = 1.0);
+
 }  // namespace ringwright

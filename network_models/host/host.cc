@@ -143,7 +143,10 @@ Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   const std::string kind =
       map.choice({.name = "kind", .doc = "how the GPUs of a node are connected", .fallback = "none"}, kKinds);
   if (kind == "none" && !map.documenting()) {
-    map.ignore_rest("the GPUs are not connected");  // keys of a preset from before the kind was overridden
+    // Keys of a preset from before the kind was overridden; others are unknown.
+    for (const std::string_view key : {"latency", "efficiency", "bandwidth", "reduces", "link_bandwidth", "mesh"}) {
+      map.ignore(key, "the GPUs are not connected");
+    }
     return nvlink;
   }
   nvlink.latency = duration_or_assumed(

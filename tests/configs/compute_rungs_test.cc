@@ -32,7 +32,7 @@ TEST(ComputeRungs, AGpuThatNobodyMeasuredIsARoofline) {
   const std::string job =
       std::string(kJob.substr(0, kJob.find("cluster:"))) +
       "cluster: {nodes: 1, node: {gpus: 8, gpu: {peak: {bf16: 500TFLOPS, fp32: 50TFLOPS}, memory: 80GiB, "
-      "memory_bandwidth: 2TB/s, sms: 100}, nvlink: {type: nvswitch, bandwidth: 300GB/s, latency: 1us}}, "
+      "memory_bandwidth: 2TB/s, sms: 100}, nvlink: {kind: nvswitch, bandwidth: 300GB/s, latency: 1us}}, "
       "fabric: {type: single_node}}\n";
   const Scenario scenario = load(job);
   const auto simulation = assemble(scenario);

@@ -86,7 +86,7 @@ void read_primitive_times_row(TableCells& cells, const CsvRow& row, PrimitiveTim
 Result<ChannelCosts> costs_on(const std::string& gpu, const std::vector<std::string>& overrides) {
   const std::string text = fmt::format(
       "version: 1\ncomm: {{classes: planning}}\n"
-      "cluster: {{nodes: 1, node: {{gpus: 2, gpu: {{preset: {}}}, nvlink: {{type: nvswitch, bandwidth: 450GB/s, "
+      "cluster: {{nodes: 1, node: {{gpus: 2, gpu: {{preset: {}}}, nvlink: {{kind: nvswitch, bandwidth: 450GB/s, "
       "latency: 0us}}}}}}\ncollectives: {{model: chunks}}\n",
       gpu);
   const auto scenario = configs::load_machine_text("primitives of " + gpu, text, {.overrides = overrides});

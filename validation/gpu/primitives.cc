@@ -32,12 +32,12 @@ struct ScoredTable {
   std::vector<Scored> protocols;
 };
 
-Scored score(const PrimitivesTable& table, Protocol protocol, Bandwidth memory) {
+Scored score(const PrimitivesTable& table, Protocol protocol, const workload::GpuSpec& gpu) {
   Scored scored{
-      .fit = fit_primitives(table.rows, protocol, memory), .rows = {}, .played = {}, .fitted = {}, .unseen = {}};
+      .fit = fit_primitives(table.rows, protocol, gpu), .rows = {}, .played = {}, .fitted = {}, .unseen = {}};
   std::ranges::copy_if(table.rows, std::back_inserter(scored.rows),
                        [&](const MeasuredExchange& row) { return row.protocol == protocol; });
-  scored.played = play_rings(scored.rows, scored.fit.costs, memory);
+  scored.played = play_rings(scored.rows, scored.fit.costs, gpu);
   std::vector<PredictedMeasured> fitted, unseen;
   for (std::size_t i = 0; i < scored.rows.size(); ++i) {
     (scored.rows[i].held_out ? unseen : fitted)
@@ -56,7 +56,7 @@ Result<ScoredTable> score_table(const std::string& file, const std::vector<std::
   ScoredTable scored{.table = std::move(*table), .protocols = {}};
   for (const Protocol protocol : {Protocol::kLl, Protocol::kLl128, Protocol::kSimple}) {
     const bool any = std::ranges::any_of(scored.table.rows, [&](const auto& row) { return row.protocol == protocol; });
-    if (any) scored.protocols.push_back(score(scored.table, protocol, preset->gpu.memory_bandwidth));
+    if (any) scored.protocols.push_back(score(scored.table, protocol, preset->gpu));
   }
   return scored;
 }
@@ -75,6 +75,19 @@ std::string text_of(const ScoredTable& scored) {
   return text;
 }
 
+std::string rows_json(const Scored& of) {
+  std::string text;
+  for (std::size_t i = 0; i < of.rows.size(); ++i) {
+    const MeasuredExchange& row = of.rows[i];
+    text += fmt::format(
+        "{}{{\"ranks\": {}, \"channels\": {}, \"threads\": {}, \"slot_bytes\": {}, \"bytes\": {}, "
+        "\"held_out\": {}, \"measured_s\": {:.6g}, \"predicted_s\": {:.6g}}}",
+        text.empty() ? "" : ", ", row.ranks, row.channels, row.threads, row.slot.count(), row.bytes.count(),
+        row.held_out, row.seconds, of.played[i]);
+  }
+  return text;
+}
+
 std::string json_of(const ScoredTable& scored) {
   std::string text = fmt::format("{{\"gpu\": {}, \"left_out\": {}, \"protocols\": [", json_text(scored.table.gpu),
                                  scored.table.left_out);
@@ -85,10 +98,10 @@ std::string json_of(const ScoredTable& scored) {
         "\"rate_bytes_per_s\": {:.6g}, "
         "\"fitted\": {{\"count\": {}, \"mean\": {:.6g}, \"max\": {:.6g}}}, \"unseen\": {{\"count\": {}, \"mean\": "
         "{:.6g}, "
-        "\"max\": {:.6g}}}}}",
+        "\"max\": {:.6g}}}, \"rows\": [{}]}}",
         &of == &scored.protocols.front() ? "" : ", ", to_string(of.fit.protocol), to_seconds(c.launch),
         to_seconds(c.hop), to_seconds(c.primitive), c.rate.count(), of.fitted.count, of.fitted.mean_abs,
-        of.fitted.max_abs, of.unseen.count, of.unseen.mean_abs, of.unseen.max_abs);
+        of.fitted.max_abs, of.unseen.count, of.unseen.mean_abs, of.unseen.max_abs, rows_json(of));
   }
   return text + "]}";
 }

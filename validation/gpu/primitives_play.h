@@ -7,6 +7,7 @@
 
 #include "core/base/units.h"
 #include "validation/gpu/primitives_table.h"
+#include "workload/gpu/gpu_spec.h"
 
 namespace ringwright::validation {
 
@@ -18,10 +19,10 @@ struct PrimitiveCosts {
   Bandwidth rate;
 };
 
-// Seconds by row. Every rank is a GPU of one host, behind wires as fast as the GPU's own memory: the work of thread
-// blocks dominates.
+// Seconds by row. `rate` is of a thread block alone, with its data in device memory: the ranks of a row are thread
+// blocks of this GPU, share its memory, and are faster where its last-level cache has their data.
 [[nodiscard]] std::vector<double> play_rings(std::span<const MeasuredExchange> rows, const PrimitiveCosts& costs,
-                                             Bandwidth memory);
+                                             const workload::GpuSpec& gpu);
 
 struct PrimitivesFit {
   Protocol protocol = Protocol::kSimple;
@@ -30,6 +31,7 @@ struct PrimitivesFit {
   std::vector<bool> matters;  // launch, hop, primitive, rate: the rows affect it
 };
 // To the rows of one protocol that are not held out.
-[[nodiscard]] PrimitivesFit fit_primitives(std::span<const MeasuredExchange> rows, Protocol protocol, Bandwidth memory);
+[[nodiscard]] PrimitivesFit fit_primitives(std::span<const MeasuredExchange> rows, Protocol protocol,
+                                           const workload::GpuSpec& gpu);
 
 }  // namespace ringwright::validation

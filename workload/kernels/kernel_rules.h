@@ -23,6 +23,9 @@ namespace ringwright::workload {
 [[nodiscard]] double gemm_start(const Kernel& kernel, const KernelProfile& profile);
 [[nodiscard]] double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu);
 [[nodiscard]] double attention_seconds(const Kernel& kernel, const GpuSpec& gpu);
+// How long bytes take whose stream touches so many, relative to bytes in memory: less where the last-level cache has
+// them.
+[[nodiscard]] double stream_slowness(double touched, const GpuSpec& gpu);
 [[nodiscard]] double stream_seconds(const Kernel& kernel, const GpuSpec& gpu);
 
 }  // namespace ringwright::workload

@@ -33,21 +33,29 @@ double family_speed(KernelFamily family, const KernelProfile& profile) {
   return 1.0;
 }
 
+// The share of a stream that touches so many bytes which the last-level cache still has.
+double cached_share(double touched, const GpuSpec& gpu) {
+  const auto cache = static_cast<double>(gpu.l2.count());
+  const double resident = cache * gpu.kernels[kStreamCacheShare];
+  if (touched <= resident) return 1.0;
+  return touched < cache ? (cache - touched) / (cache - resident) : 0.0;
+}
+
 }  // namespace
+
+double stream_slowness(double touched, const GpuSpec& gpu) {
+  const double cached = cached_share(touched, gpu);
+  return cached / gpu.kernels[kStreamCacheSpeed] + 1.0 - cached;
+}
 
 double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
   const auto bytes = static_cast<double>(kernel.bytes.count());
-  const auto cache = static_cast<double>(gpu.l2.count());
-  const double resident = cache * profile[kStreamCacheShare];
   // Rows that are looked up at random are anywhere in their tables.
   const bool at_random = kernel.family == KernelFamily::kEmbedding && kernel.m > 0;
   const double touched = at_random ? std::max(bytes, static_cast<double>(kernel.m)) : bytes;
-  double cached = touched <= resident ? 1.0 : 0.0;
-  if (touched > resident && touched < cache) cached = (cache - touched) / (cache - resident);
-  const double slow = cached / profile[kStreamCacheSpeed] + 1.0 - cached;
   const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * family_speed(kernel.family, profile);
-  return bytes * slow / rate + (1.0 - cached) * profile[kStreamStart];
+  return bytes * stream_slowness(touched, gpu) / rate + (1.0 - cached_share(touched, gpu)) * profile[kStreamStart];
 }
 
 }  // namespace ringwright::workload

@@ -1,26 +1,10 @@
 #include "core/run/kernels/primitive_time.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 namespace ringwright {
 namespace {
-
-// Threads of one block at which the protocol's rate was measured (NCCL_SIMPLE_MAX_NTHREADS, NCCL_LL_MAX_NTHREADS,
-// NCCL_LL128_MAX_NTHREADS).
-constexpr int full_threads(Protocol protocol) { return protocol == Protocol::kLl128 ? 640 : 512; }
-
-// With fewer threads a block of Simple moves less in proportion. Where flags travel with the data, a pass over the
-// threads' lines takes a fixed time for any number of threads, so that half of the threads still do 1/sqrt(2):
-// all-reduce of 4 to 32 KiB on one channel of 8 A100 takes 0.63, 0.67, 0.83, 1.34 us a step with 64, 128, 256, 512
-// threads (ABCI, NCCL 2.8.4; validation/nccl/abci_a100_intra8_all_reduce.csv).
-double thread_factor(const CollectivePlan& plan, double share_of_channel) {
-  const double full = full_threads(plan.protocol);
-  const double threads = plan.threads > 0 ? plan.threads : full;
-  if (plan.protocol == Protocol::kSimple) return std::min(1.0, threads / full) * share_of_channel;
-  return std::sqrt(std::min(1.0, threads * share_of_channel / full));
-}
 
 bool through_switch(RouteKind route_kind) {
   return route_kind == RouteKind::kUpToSwitch || route_kind == RouteKind::kDownFromSwitch;
@@ -60,7 +44,7 @@ int stores_of(const ChunkBlock& block) {
 Duration block_time(const ChannelCosts& costs, const ChunkPlay& play, const ChunkBlock& block) {
   const CollectivePlan& plan = play.plan();
   const Bandwidth full = costs.rate_of(plan.protocol, loads_of(block), stores_of(block));
-  const double rate = full.count() * thread_factor(plan, block.block.thread_share);
+  const double rate = full.count() * thread_speed(plan, block.block.thread_share);
   return transfer_time(block.now.size, Bandwidth(rate));
 }
 

@@ -119,6 +119,12 @@ TEST(Host, IgnoresPresetKeysOfComponentsThatAreOverridden) {
   EXPECT_EQ(cluster.host.nic.count, 0);
 }
 
+// A mistyped key would otherwise leave the GPUs unconnected.
+TEST(Host, RefusesUnknownKeysOfGpusThatAreNotConnected) {
+  const auto cluster = load_cluster("node: {gpus: 2, nvlink: {type: nvswitch, bandwidth: 450GB/s}}\n");
+  EXPECT_THAT(cluster.problems, testing::Contains(testing::HasSubstr("type")));
+}
+
 TEST(Host, SpreadsDevicesInEqualBlocks) {
   EXPECT_THAT(spread_evenly(8, 4), ElementsAre(0, 0, 1, 1, 2, 2, 3, 3));
   EXPECT_THAT(spread_evenly(3, 1), ElementsAre(0, 0, 0));

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/scenario/gpu_preset.h"
 #include "configs/scenario/scenario.h"
 #include "tests/support/own_folder.h"
 #include "validation/builtin.h"
@@ -22,7 +23,12 @@ using namespace ringwright::literals;
 constexpr const char* kHead =
     "# gpu: h200-sxm-141gb\n# source: a test\n"
     "graph,protocol,ranks,channels,threads,slots,slot_bytes,bytes,time_us,ci_low_us,ci_high_us\n";
-const Bandwidth kMemory = 4800_GBps;
+
+// The GPU of the head: tables made with another one are not met.
+const workload::GpuSpec& gpu() {
+  static const workload::GpuSpec spec = configs::load_gpu("h200-sxm-141gb", {}).value().gpu;
+  return spec;
+}
 
 std::string made_table(const PrimitiveCosts& costs) {
   std::vector<MeasuredExchange> rows;
@@ -31,7 +37,7 @@ std::string made_table(const PrimitiveCosts& costs) {
       rows.push_back({.ranks = 4, .channels = channels, .threads = 512, .slot = 512_KiB, .bytes = Bytes(bytes)});
     }
   }
-  const std::vector<double> seconds = play_rings(rows, costs, kMemory);
+  const std::vector<double> seconds = play_rings(rows, costs, gpu());
   std::string text = kHead;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     text += fmt::format("ring,Simple,4,{},512,8,{},{},{:.6f},,\n", rows[i].channels, rows[i].slot.count(),
@@ -68,14 +74,44 @@ TEST(PrimitivesPlay, ASmallRingIsLaunchStepsAndHops) {
   const std::vector<MeasuredExchange> rows = {
       {.ranks = 2, .channels = 1, .threads = 512, .slot = 512_KiB, .bytes = Bytes(4096)}};
   const PrimitiveCosts costs{.launch = 10_us, .hop = 2_us, .primitive = 1_us, .rate = Bandwidth(1e12)};
-  EXPECT_NEAR(play_rings(rows, costs, kMemory).front() * 1e6, 10.0 + 3 * 1.0 + 2 * 2.0, 0.1);  // and its bytes
+  EXPECT_NEAR(play_rings(rows, costs, gpu()).front() * 1e6, 10.0 + 3 * 1.0 + 2 * 2.0, 0.1);  // and its bytes
+}
+
+MeasuredExchange simple_ring(int ranks, int channels, Bytes bytes) {
+  return {.ranks = ranks, .channels = channels, .threads = 512, .slot = 512_KiB, .bytes = bytes};
+}
+
+// Blocks of one GPU share its memory: twice as many channels are faster, and less than twice as fast, until memory is
+// all that counts: 3 bytes of it for each byte that a rank passes on, at the copies' share of its bandwidth.
+TEST(PrimitivesPlay, ThreadBlocksShareTheMemoryOfTheirGpu) {
+  const std::vector<MeasuredExchange> rows = {simple_ring(8, 1, 64_MiB), simple_ring(8, 4, 64_MiB),
+                                              simple_ring(8, 16, 64_MiB), simple_ring(8, 64, 64_MiB)};
+  const PrimitiveCosts costs{.launch = 1_us, .hop = 1_us, .primitive = Duration(100'000), .rate = 30_GBps};
+  const std::vector<double> seconds = play_rings(rows, costs, gpu());
+  EXPECT_GT(seconds[0] / seconds[1], 2.0);
+  EXPECT_LT(seconds[0] / seconds[1], 4.0);
+  EXPECT_GT(seconds[1] / seconds[2], 1.2);
+  const double memory = gpu().memory_bandwidth.count() * gpu().kernels[workload::KernelConstant::kStreamShare];
+  const double least = 3.0 * 2 * 7 * (64 << 20) / memory;  // 14 steps of an eighth, on 8 ranks
+  EXPECT_GT(seconds[3], least);
+  EXPECT_LT(seconds[3], 1.3 * least);
+}
+
+// Small rings stay in the last-level cache, and a byte takes them less time.
+TEST(PrimitivesPlay, RingsThatFitTheCacheAreFaster) {
+  const std::vector<MeasuredExchange> rows = {simple_ring(8, 4, 256_KiB), simple_ring(8, 4, 32_MiB)};
+  const PrimitiveCosts costs{.launch = 1_ns, .hop = 1_ns, .primitive = 1_ns, .rate = 30_GBps};
+  const std::vector<double> seconds = play_rings(rows, costs, gpu());
+  const double speed = gpu().kernels[workload::KernelConstant::kStreamCacheSpeed];
+  EXPECT_GT(seconds[1] / seconds[0], 128.0 * 1.2);
+  EXPECT_LT(seconds[1] / seconds[0], 128.0 * speed * 1.02);
 }
 
 TEST(PrimitivesPlay, TheFitFindsTheConstantsThatMadeTheRows) {
   const PrimitiveCosts truth{.launch = 9_us, .hop = Duration(500'000), .primitive = Duration(700'000), .rate = 40_GBps};
   const auto table = parse_primitives_table("t.csv", made_table(truth));
   ASSERT_TRUE(table) << render(table.error());
-  const PrimitivesFit fit = fit_primitives(table->rows, Protocol::kSimple, kMemory);
+  const PrimitivesFit fit = fit_primitives(table->rows, Protocol::kSimple, gpu());
   EXPECT_LT(fit.error, 0.03);
   EXPECT_NEAR(fit.costs.rate.count(), 40e9, 4e9);
 }
