@@ -5,12 +5,12 @@
 namespace ringwright::network_models {
 
 bool FlowBatches::is_any_on(std::span<const LinkId> links) const {
-  return std::ranges::any_of(links, [this](LinkId link) { return on_[link.index()] != kNone; });
+  return std::ranges::any_of(links, [this](LinkId link) { return on(link.value) != kNone; });
 }
 
 bool FlowBatches::is_free(FlowSlot flow, double rate) const {
   const std::span<const LinkShare> route = state_.shares.route(flow);
-  const auto free = [this](const LinkShare& hop) { return on_[hop.link] == kNone && state_.meters.is_empty(hop.link); };
+  const auto free = [this](const LinkShare& hop) { return state_.meters.is_free(hop.link); };
   return !route.empty() && rate > 0.0 && std::ranges::all_of(route, free);
 }
 
@@ -22,33 +22,33 @@ bool FlowBatches::may_start(FlowSlot flow) const {
 bool FlowBatches::claim(FlowSlot flow) {
   const std::span<const LinkShare> route = state_.shares.route(flow);
   for (std::size_t i = 0; i < route.size(); ++i) {
-    if (on_[route[i].link] == kNone) {
-      on_[route[i].link] = flow;
+    if (on(route[i].link) == kNone) {
+      state_.meters.owner(route[i].link) = flow;
       state_.meters.watch(route[i].link, state_.engine.now());
       continue;
     }
-    for (const LinkShare& hop : route.first(i)) on_[hop.link] = kNone;
+    for (const LinkShare& hop : route.first(i)) state_.meters.owner(hop.link) = kNone;
     return false;
   }
   return true;
 }
 
 void FlowBatches::release(FlowSlot flow) {
-  for (const LinkShare& hop : state_.shares.route(flow)) on_[hop.link] = kNone;
+  for (const LinkShare& hop : state_.shares.route(flow)) state_.meters.owner(hop.link) = kNone;
 }
 
 bool FlowBatches::claim(std::span<const LinkId> links, FlowSlot owner) {
-  const auto free = [this](LinkId link) { return on_[link.index()] == kNone && state_.meters.is_empty(link.value); };
+  const auto free = [this](LinkId link) { return state_.meters.is_free(link.value); };
   if (!std::ranges::all_of(links, free)) return false;
   for (const LinkId link : links) {
-    on_[link.index()] = owner;
+    state_.meters.owner(link.value) = owner;
     state_.meters.watch(link.value, state_.engine.now());
   }
   return true;
 }
 
 void FlowBatches::release(std::span<const LinkId> links) {
-  for (const LinkId link : links) on_[link.index()] = kNone;
+  for (const LinkId link : links) state_.meters.owner(link.value) = kNone;
 }
 
 void FlowBatches::start(FlowSlot flow) {
@@ -59,7 +59,7 @@ void FlowBatches::start(FlowSlot flow) {
   row.rate = state_.shares.rate_alone(flow);
   row.period = row.latency + moving_time(row.bytes, row.rate);
   for (const LinkShare& hop : state_.shares.route(flow)) {
-    on_[hop.link] = flow;
+    state_.meters.owner(hop.link) = flow;
     state_.meters.watch(hop.link, now);
   }
   state_.ends.set(flow, now + row.period * row.repeats);
@@ -75,7 +75,7 @@ void FlowBatches::end(FlowSlot flow) {
 void FlowBatches::free_links(FlowSlot flow, std::uint32_t repeats_done) {
   FlowRow& row = state_.flows[flow];
   for (const LinkShare& hop : state_.shares.route(flow)) {
-    on_[hop.link] = kNone;
+    state_.meters.owner(hop.link) = kNone;
     state_.meters.carry(hop.link, hop.share * row.bytes * repeats_done);
     state_.meters.add_busy(hop.link, (row.period - row.latency) * repeats_done);
   }

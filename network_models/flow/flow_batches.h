@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,13 +12,12 @@ namespace ringwright::network_models {
 
 class FlowBatches {
  public:
-  static constexpr FlowSlot kNone = std::numeric_limits<FlowSlot>::max();
+  static constexpr FlowSlot kNone = LinkMeters::kNobody;
 
-  FlowBatches(FlowState& state, std::size_t links, FastForward fast_forward)
-      : state_(state), on_(links, kNone), fast_forward_(fast_forward) {}
+  FlowBatches(FlowState& state, FastForward fast_forward) : state_(state), fast_forward_(fast_forward) {}
 
   // The batch, or the edge of a ring, that uses the link alone.
-  [[nodiscard]] FlowSlot on(std::uint32_t link) const { return on_[link]; }
+  [[nodiscard]] FlowSlot on(std::uint32_t link) const { return state_.meters.owner(link); }
   // Whether the flow, which has not entered its links and has this rate alone, could have them to itself from now on.
   [[nodiscard]] bool is_free(FlowSlot flow, double rate) const;
   // From now on the flow has its links to itself, until it releases them. False: one of them is taken already.
@@ -47,7 +45,6 @@ class FlowBatches {
   void free_links(FlowSlot flow, std::uint32_t repeats_done);
 
   FlowState& state_;
-  std::vector<FlowSlot> on_;  // by link
   FastForward fast_forward_;
   std::uint64_t fast_forwarded_ = 0;
 };

@@ -39,7 +39,7 @@ class FlowModel final : public NetworkModel {
   explicit FlowModel(const ModelInputs& inputs)
       : routes_(inputs.router),
         state_(inputs.engine, inputs.router.capacities()),
-        batches_(state_, inputs.router.capacities().size(), inputs.options.fast_forward),
+        batches_(state_, inputs.options.fast_forward),
         rings_(state_, batches_),
         exchanges_(state_, batches_, routes_),
         patience_(state_, inputs.options),

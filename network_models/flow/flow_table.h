@@ -29,9 +29,6 @@ struct alignas(64) FlowRow {
   double remaining = 0.0;  // as of `settled`
   double rate = 0.0;       // bytes per second, since `settled`
   TimePoint settled;
-  std::uint64_t order = 0;  // of starting
-  TransferListener* listener = nullptr;
-  std::uint64_t token = 0;
   Duration latency;
   std::uint32_t repeats = 1;  // remaining, including the current one; 0: a free slot
   std::uint32_t copies = 1;
@@ -44,6 +41,10 @@ struct alignas(64) FlowRow {
   // It goes on with the rate, the remaining bytes as of `settled` and the end that it had while it went at once; they
   // hold unless its rate changes.
   bool resumed = false;
+  std::uint64_t order = 0;  // of starting
+  // The end of the first line of the cache.
+  TransferListener* listener = nullptr;
+  std::uint64_t token = 0;
   Duration period;  // of a batch: latency and streaming of one repetition
   TimePoint stands_since;
   RouteQuery query = {};

@@ -1,8 +1,10 @@
-// The bytes and busy time of each link, updated when flows start and end and not in between.
+// The bytes and busy time of each link, updated when flows start and end and not in between; and which batch has it to
+// itself.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,6 +27,14 @@ class LinkMeters {
     if (--meter.flows == 0) meter.busy += now - meter.busy_since;
   }
   [[nodiscard]] bool is_empty(std::uint32_t link) const { return meters_[link].flows == 0; }
+  // The flow that has the link to itself (FlowBatches); kNobody: none.
+  static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+  [[nodiscard]] std::uint32_t& owner(std::uint32_t link) { return meters_[link].owner; }
+  [[nodiscard]] std::uint32_t owner(std::uint32_t link) const { return meters_[link].owner; }
+  // Neither a flow has entered it nor has one it to itself.
+  [[nodiscard]] bool is_free(std::uint32_t link) const {
+    return meters_[link].flows == 0 && meters_[link].owner == kNobody;
+  }
   // Adds busy time of a link at a time when no flow had entered it.
   void add_busy(std::uint32_t link, Duration busy) { meters_[link].busy += busy; }
   // NetworkModel::set_aside, for models that meter all their transfers.
@@ -67,12 +77,13 @@ class LinkMeters {
   }
 
  private:
-  // One row, in one cache line: the four are always needed together.
+  // One row, in one cache line: all are needed together.
   struct alignas(32) Meter {
     double bytes = 0.0;
     Duration busy;
     TimePoint busy_since;
     std::uint32_t flows = 0;
+    std::uint32_t owner = kNobody;
   };
 
   std::vector<Meter> meters_;

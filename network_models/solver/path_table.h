@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/base/units.h"
 #include "core/ports/router.h"
 #include "network_models/solver/block_pool.h"
@@ -48,7 +49,7 @@ class PathTable {
     std::uint32_t bottleneck = kNoBottleneck;
     std::uint32_t chosen_in = 0;  // number of the solve that last chose it
     std::uint32_t row = 0;        // in the problem of that solve
-    std::vector<FlowSlot> flows;
+    InlineVector<FlowSlot, 2> flows;
   };
   struct alignas(32) Link {
     double capacity = 0.0;

@@ -235,7 +235,7 @@ void CollectivePlayer::finish(std::uint32_t slot) {
   Call& call = calls_[slot];
   const Request request = call.request;
   ActiveCalls& own = active_calls(request.rank_class, request.dimension);
-  std::erase(own.active, slot);
+  own.active.erase(std::ranges::find(own.active, slot));
   own.done.add(request.sequence);
   call.active = false;
   if (!call.ring) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/plan/step_costs.h"
 #include "core/ports/call_overhead.h"
 #include "core/ports/collective_algorithm.h"
@@ -61,9 +62,9 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
     std::vector<bool> arrived;  // by send of the current step
     CollectiveStep now;
   };
-  // The calls of one class in one dimension.
-  struct ActiveCalls {
-    std::vector<std::uint32_t> active;  // slots of calls_
+  // The calls of one class in one dimension, in one line of the cache.
+  struct alignas(64) ActiveCalls {
+    InlineVector<std::uint32_t, 2> active;  // slots of calls_
     SequenceSet done;
   };
   // The "step" under which members that join a call are counted, and the state of a call until its first step begins.

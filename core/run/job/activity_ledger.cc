@@ -6,23 +6,19 @@
 namespace ringwright {
 
 ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
-    : bits_(1 + dimensions),
-      mask_(classes, 0),
-      since_(classes),
-      in_flight_(classes * (1 + dimensions), 0),
-      timeline_(classes),
-      time_in_(classes) {
+    : rows_(classes), unbooked_(classes), time_in_(classes) {
   CHECK(dimensions <= kMostActivityDimensions, "an activity mask has no bits for more dimensions");
+  for (Row& row : rows_) row.in_flight.assign(1 + dimensions, 0);
 }
 
 void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {
-  const bool first = in_flight_[rank_class.index() * bits_ + bit]++ == 0;
+  const bool first = rows_[rank_class.index()].in_flight[bit]++ == 0;
   if (first) switch_bits(rank_class, ActivityMask{1} << bit, 0, now);
   tell(rank_class, bit);
 }
 
 void ActivityLedger::end(ClassId rank_class, std::size_t bit, TimePoint now) {
-  std::uint16_t& in_flight = in_flight_[rank_class.index() * bits_ + bit];
+  std::uint16_t& in_flight = rows_[rank_class.index()].in_flight[bit];
   CHECK(in_flight > 0, "an activity ends that did not begin");
   if (--in_flight == 0) switch_bits(rank_class, 0, ActivityMask{1} << bit, now);
   tell(rank_class, bit);
@@ -30,76 +26,80 @@ void ActivityLedger::end(ClassId rank_class, std::size_t bit, TimePoint now) {
 
 void ActivityLedger::tell(ClassId rank_class, std::size_t bit) const {
   if (watcher_ == nullptr || bit == 0) return;
-  watcher_->on_movement(rank_class, DimensionId(bit - 1), in_flight_[rank_class.index() * bits_ + bit]);
+  watcher_->on_movement(rank_class, DimensionId(bit - 1), rows_[rank_class.index()].in_flight[bit]);
 }
 
 void ActivityLedger::begin_profile(ClassId rank_class, const ActivityProfile& profile, TimePoint now) {
-  Timeline& timeline = timeline_[rank_class.index()];
-  CHECK(timeline.profile == nullptr && !timeline.awaited, "one profile at a time");
+  Row& row = rows_[rank_class.index()];
+  CHECK(row.profile == nullptr && !row.awaits_profile, "one profile at a time");
   close(rank_class, now);
-  timeline.profile = &profile;
-  timeline.begin = now;
+  row.profile = &profile;
+  row.profile_begin = now;
 }
 
 void ActivityLedger::await_profile(ClassId rank_class, TimePoint now) {
-  Timeline& timeline = timeline_[rank_class.index()];
-  CHECK(timeline.profile == nullptr && !timeline.awaited, "one profile at a time");
+  Row& row = rows_[rank_class.index()];
+  CHECK(row.profile == nullptr && !row.awaits_profile, "one profile at a time");
   close(rank_class, now);
-  timeline.awaited = true;
-  timeline.begin = now;
+  row.awaits_profile = true;
+  row.profile_begin = now;
 }
 
 void ActivityLedger::provide_profile(ClassId rank_class, const ActivityProfile& profile) {
-  Timeline& timeline = timeline_[rank_class.index()];
-  timeline.profile = &profile;
-  timeline.awaited = false;
-  for (const Unbooked& time : timeline.unbooked) {
-    profile.book(time.from - timeline.begin, time.to - timeline.begin, time.mask, time_in_[rank_class.index()]);
+  Row& row = rows_[rank_class.index()];
+  row.profile = &profile;
+  row.awaits_profile = false;
+  std::vector<Unbooked>& unbooked = unbooked_[rank_class.index()];
+  for (const Unbooked& time : unbooked) {
+    profile.book(time.from - row.profile_begin, time.to - row.profile_begin, time.mask, time_in_[rank_class.index()]);
   }
-  timeline.unbooked.clear();
+  unbooked.clear();
 }
 
-void ActivityLedger::put_off(Timeline& timeline, const Unbooked& time) {
+void ActivityLedger::put_off(ClassId rank_class, const Unbooked& time) {
   if (time.from == time.to) return;
-  if (!timeline.unbooked.empty() && timeline.unbooked.back().mask == time.mask) {
-    timeline.unbooked.back().to = time.to;
+  std::vector<Unbooked>& unbooked = unbooked_[rank_class.index()];
+  if (!unbooked.empty() && unbooked.back().mask == time.mask) {
+    unbooked.back().to = time.to;
   } else {
-    timeline.unbooked.push_back(time);
+    unbooked.push_back(time);
   }
 }
 
 void ActivityLedger::end_profile(ClassId rank_class, TimePoint now) {
   close(rank_class, now);
-  timeline_[rank_class.index()].profile = nullptr;
+  rows_[rank_class.index()].profile = nullptr;
 }
 
 void ActivityLedger::restart(ClassId rank_class, TimePoint now) {
   time_in_[rank_class.index()].clear();
-  since_[rank_class.index()] = now;
+  rows_[rank_class.index()].since = now;
 }
 
 std::uint64_t ActivityLedger::digest(ClassId rank_class) const {
-  std::uint64_t hash = mask_[rank_class.index()];
-  for (std::size_t bit = 0; bit < bits_; ++bit) hash = mix(hash, in_flight_[rank_class.index() * bits_ + bit]);
+  const Row& row = rows_[rank_class.index()];
+  std::uint64_t hash = row.mask;
+  for (const std::uint16_t in_flight : row.in_flight) hash = mix(hash, in_flight);
   // From the beginning of a profile, whose moment counts elsewhere, to the last change.
-  for (const Unbooked& time : timeline_[rank_class.index()].unbooked) {
-    if (time.to == since_[rank_class.index()] && time.mask == mask_[rank_class.index()]) continue;
+  for (const Unbooked& time : unbooked_[rank_class.index()]) {
+    if (time.to == row.since && time.mask == row.mask) continue;
     hash = mix(mix(hash, time.mask), static_cast<std::uint64_t>((time.to - time.from).count()));
   }
   return hash;
 }
 
 void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {
-  const std::size_t c = rank_class.index();
-  if (Timeline& timeline = timeline_[c]; timeline.awaited) {
-    put_off(timeline, {.from = since_[c], .to = now, .mask = mask_[c]});
-  } else if (timeline.profile != nullptr) {
-    timeline.profile->book(since_[c] - timeline.begin, now - timeline.begin, mask_[c], time_in_[c]);
+  Row& row = rows_[rank_class.index()];
+  ActivityTimes& time_in = time_in_[rank_class.index()];
+  if (row.awaits_profile) {
+    put_off(rank_class, {.from = row.since, .to = now, .mask = row.mask});
+  } else if (row.profile != nullptr) {
+    row.profile->book(row.since - row.profile_begin, now - row.profile_begin, row.mask, time_in);
   } else {
-    time_in_[c].add(mask_[c], now - since_[c]);
+    time_in.add(row.mask, now - row.since);
   }
-  since_[c] = now;
-  mask_[c] = (mask_[c] | on) & ~off;
+  row.since = now;
+  row.mask = (row.mask | on) & ~off;
 }
 
 }  // namespace ringwright

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/inline_vector.h"
 #include "core/base/units.h"
 #include "core/record/run_record.h"
 #include "core/run/job/activity_profile.h"
@@ -66,19 +67,19 @@ class ActivityLedger {
     TimePoint to;
     ActivityMask mask = 0;
   };
-  struct Timeline {
+  // What every change reads, in one line of the cache.
+  struct alignas(64) Row {
+    ActivityMask mask = 0;
+    TimePoint since;                           // time up to which it is booked
     const ActivityProfile* profile = nullptr;  // null: none, or not known yet
-    TimePoint begin;
-    bool awaited = false;
-    std::vector<Unbooked> unbooked;
+    TimePoint profile_begin;
+    bool awaits_profile = false;
+    InlineVector<std::uint16_t, 8> in_flight;  // by bit
   };
-  static void put_off(Timeline& timeline, const Unbooked& time);
+  void put_off(ClassId rank_class, const Unbooked& time);
 
-  std::size_t bits_;                      // compute and the dimensions
-  std::vector<ActivityMask> mask_;        // by class
-  std::vector<TimePoint> since_;          // by class: time up to which it is booked
-  std::vector<std::uint16_t> in_flight_;  // by class, by bit
-  std::vector<Timeline> timeline_;        // by class
+  std::vector<Row> rows_;                         // by class
+  std::vector<std::vector<Unbooked>> unbooked_;  // by class
   std::vector<ActivityTimes> time_in_;
   MovementWatcher* watcher_ = nullptr;
 };

@@ -1,6 +1,7 @@
 #include "core/run/job/call_times.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace ringwright {
 
@@ -9,33 +10,40 @@ void CallTimes::begin(ClassId rank_class, std::uint32_t task, const Call& call, 
 }
 
 void CallTimes::end(ClassId rank_class, std::uint32_t task, TimePoint now) {
-  std::vector<Running>& running = running_[rank_class.index()];
+  auto& running = running_[rank_class.index()];
   const auto found = std::ranges::find(running, task, &Running::task);
   if (found == running.end()) return;
   const Duration took = now - found->since;
-  const Call call = found->call;
+  CallTime& time = time_of(found->call);
   running.erase(found);
-  const auto [entry, is_new] = times_.try_emplace({call.dimension, call.spec});
-  CallTime& time = entry->second;
-  if (is_new) time = {.dimension = call.dimension, .spec = call.spec, .shortest = took};
+  time.shortest = time.count == 0 ? took : std::min(time.shortest, took);
   ++time.count;
   time.sum += took.count();
-  time.shortest = std::min(time.shortest, took);
+}
+
+CallTime& CallTimes::time_of(const Call& call) {
+  if (call.dimension.index() >= times_.size()) times_.resize(call.dimension.index() + 1);
+  std::vector<CallTime>& times = times_[call.dimension.index()];
+  while (call.spec >= times.size()) {
+    times.push_back({.dimension = call.dimension, .spec = static_cast<std::uint32_t>(times.size())});
+  }
+  return times[call.spec];
 }
 
 void CallTimes::add(const std::vector<CallTime>& calls, std::uint64_t times) {
   for (const CallTime& call : calls) {
-    const CallTime none{.dimension = call.dimension, .spec = call.spec, .shortest = call.shortest};
-    CallTime& time = times_.try_emplace({call.dimension, call.spec}, none).first->second;
+    CallTime& time = time_of({.dimension = call.dimension, .spec = call.spec});
+    time.shortest = time.count == 0 ? call.shortest : std::min(time.shortest, call.shortest);
     time.count += call.count * times;
     time.sum += call.sum * times;
-    time.shortest = std::min(time.shortest, call.shortest);
   }
 }
 
 std::vector<CallTime> CallTimes::take() const {
   std::vector<CallTime> result;
-  for (const auto& [key, time] : times_) result.push_back(time);
+  for (const std::vector<CallTime>& of_dimension : times_) {
+    std::ranges::copy_if(of_dimension, std::back_inserter(result), [](const CallTime& time) { return time.count > 0; });
+  }
   return result;
 }
 

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "core/base/ids.h"
+#include "core/base/inline_vector.h"
 #include "core/record/run_record.h"
 
 namespace ringwright {
@@ -34,8 +33,10 @@ class CallTimes {
     Call call;
     TimePoint since;
   };
-  std::vector<std::vector<Running>> running_;  // by class
-  std::map<std::pair<DimensionId, std::uint32_t>, CallTime> times_;
+  [[nodiscard]] CallTime& time_of(const Call& call);
+
+  std::vector<InlineVector<Running, 2>> running_;  // by class
+  std::vector<std::vector<CallTime>> times_;       // by dimension, by spec; a count of 0: none
 };
 
 }  // namespace ringwright

@@ -42,13 +42,9 @@ std::vector<bool> resumes_of(const TaskGraph& graph, const Program& program) {
 }  // namespace
 
 HostClock::HostClock(const Inputs& inputs)
-    : late_at_(inputs.classes.count(), kNever),
-      receive_late_at_(inputs.classes.count(), kNever),
-      began_(inputs.classes.count()),
-      first_began_(inputs.classes.count()),
-      resume_(inputs.compute.resume_time()) {
+    : resume_(inputs.compute.resume_time()) {
   for (const RankId rank : inputs.classes.representative) {
-    program_of_.push_back(inputs.graph.program_of[rank.index()].index());
+    rows_.emplace_back().program = inputs.graph.program_of[rank.index()].index();
   }
   replace_programs(inputs);
 }
@@ -97,25 +93,26 @@ void HostClock::replace_programs(const Inputs& inputs) {
 }
 
 bool HostClock::ended(ClassId c, std::uint32_t task, TimePoint now) {
-  const std::size_t program = program_of_[c.index()];
-  if (receives_.empty() || !receives_[program][task]) return false;
-  const TimePoint behind = now - issue_ends_[program][task];
-  if (behind <= began_[c.index()]) return false;
-  began_[c.index()] = behind;
+  if (receives_.empty()) return false;
+  Row& row = rows_[c.index()];
+  if (!receives_[row.program][task]) return false;
+  const TimePoint behind = now - issue_ends_[row.program][task];
+  if (behind <= row.began) return false;
+  row.began = behind;
   return true;
 }
 
 Duration HostClock::take_pause(ClassId c, std::uint32_t task, TimePoint now) {
-  if (resume_ <= Duration(0) || resumes_.empty() || !resumes_[program_of_[c.index()]][task]) return Duration(0);
-  const TimePoint behind = began_[c.index()] + (now + resume_ - issuing(c, task));
-  began_[c.index()] = std::max(began_[c.index()], behind);
+  if (resume_ <= Duration(0) || resumes_.empty() || !resumes_[rows_[c.index()].program][task]) return Duration(0);
+  TimePoint& began = rows_[c.index()].began;
+  began = std::max(began, began + (now + resume_ - issuing(c, task)));
   return resume_;
 }
 
 std::uint64_t HostClock::digest(TimePoint now) const {
   std::uint64_t hash = 0;
   if (!counts_) return hash;
-  for (const TimePoint began : began_) hash = mix(hash, static_cast<std::uint64_t>((now - began).count()));
+  for (const Row& row : rows_) hash = mix(hash, static_cast<std::uint64_t>((now - row.began).count()));
   return hash;
 }
 

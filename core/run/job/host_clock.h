@@ -35,27 +35,29 @@ class HostClock {
 
   // The host begins an iteration of the class's program.
   void begin(ClassId c, TimePoint now) {
-    began_[c.index()] = now;
-    first_began_[c.index()] = now;
+    rows_[c.index()].began = now;
+    rows_[c.index()].first_began = now;
   }
   // When the host has issued the task.
   [[nodiscard]] TimePoint issued(ClassId c, std::uint32_t task) const {
-    return began_[c.index()] + issue_ends_[program_of_[c.index()]][task];
+    const Row& row = rows_[c.index()];
+    return row.began + issue_ends_[row.program][task];
   }
   // When it begins to issue it.
   [[nodiscard]] TimePoint issuing(ClassId c, std::uint32_t task) const {
-    return task == 0 ? began_[c.index()] : issued(c, task - 1);
+    return task == 0 ? rows_[c.index()].began : issued(c, task - 1);
   }
   // The same for a host that has not waited for anything since it began.
   [[nodiscard]] TimePoint issuing_unhindered(ClassId c, std::uint32_t task) const {
-    return issuing(c, task) - (began_[c.index()] - first_began_[c.index()]);
+    return issuing(c, task) - (rows_[c.index()].began - rows_[c.index()].first_began);
   }
   // When such a host has issued it.
   [[nodiscard]] TimePoint issued_unhindered(ClassId c, std::uint32_t task) const {
-    return first_began_[c.index()] + issue_ends_[program_of_[c.index()]][task];
+    const Row& row = rows_[c.index()];
+    return row.first_began + issue_ends_[row.program][task];
   }
   // When it began the iteration.
-  [[nodiscard]] TimePoint began(ClassId c) const { return first_began_[c.index()]; }
+  [[nodiscard]] TimePoint began(ClassId c) const { return rows_[c.index()].first_began; }
   // A task has ended: a host that waits for it issues the next one now. True: it had waited.
   bool ended(ClassId c, std::uint32_t task, TimePoint now);
   // The time the device waits for the host before the task, for which everything else is ready now.
@@ -65,21 +67,24 @@ class HostClock {
   [[nodiscard]] std::uint64_t digest(TimePoint now) const;
 
   // A task of the class had to wait for its host, or an arrived message for its receive to be issued.
-  void note_late(ClassId c, TimePoint now) { late_at_[c.index()] = now; }
-  void note_late_receive(ClassId c, TimePoint now) { receive_late_at_[c.index()] = now; }
+  void note_late(ClassId c, TimePoint now) { rows_[c.index()].late_at = now; }
+  void note_late_receive(ClassId c, TimePoint now) { rows_[c.index()].receive_late_at = now; }
   // When that last happened; before the run: never.
-  [[nodiscard]] TimePoint late_at(ClassId c) const { return late_at_[c.index()]; }
-  [[nodiscard]] TimePoint receive_late_at(ClassId c) const { return receive_late_at_[c.index()]; }
+  [[nodiscard]] TimePoint late_at(ClassId c) const { return rows_[c.index()].late_at; }
+  [[nodiscard]] TimePoint receive_late_at(ClassId c) const { return rows_[c.index()].receive_late_at; }
 
  private:
   static constexpr TimePoint kNever{Duration(-1)};
-  std::vector<TimePoint> late_at_;          // by class
-  std::vector<TimePoint> receive_late_at_;  // by class
+  struct Row {
+    TimePoint began;  // waits move it
+    TimePoint first_began;
+    TimePoint late_at = kNever;
+    TimePoint receive_late_at = kNever;
+    std::size_t program = 0;
+  };
 
   std::vector<std::vector<Duration>> issue_ends_;  // by program, by task: since the host began, without waits
-  std::vector<std::size_t> program_of_;            // by class
-  std::vector<TimePoint> began_;                   // by class; waits move it
-  std::vector<TimePoint> first_began_;             // by class
+  std::vector<Row> rows_;                          // by class
   std::vector<std::vector<bool>> receives_;  // by program, by task: what the host waits for; empty where it never does
   std::vector<std::vector<bool>> resumes_;   // by program, by task: computing that follows a message of the pipeline
   Duration resume_;

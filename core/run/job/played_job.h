@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/engine/engine.h"
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
@@ -80,7 +81,7 @@ class SequenceSet {
 
  private:
   std::uint64_t through_ = 0;
-  std::vector<std::uint64_t> beyond_;
+  InlineVector<std::uint64_t, 2> beyond_;
 };
 
 }  // namespace ringwright

@@ -8,7 +8,7 @@ namespace {
 // A sum: their order does not matter.
 std::uint64_t digest_times(const auto& times, TimePoint now, std::uint32_t reference) {
   std::uint64_t sum = 0;
-  for (const auto& [task, at] : times) sum += mix(task - reference, static_cast<std::uint64_t>((at - now).count()));
+  for (const TimedTask& timed : times) sum += mix(timed.task - reference, static_cast<std::uint64_t>((timed.at - now).count()));
   return sum;
 }
 
@@ -20,7 +20,7 @@ std::uint64_t state_of(const TaskProgress& task) {
 
 std::uint64_t digest_running(const Progress& progress, TimePoint now, std::uint32_t reference) {
   std::uint64_t hash = 0;
-  for (const StreamProgress& stream : progress.streams) hash = mix(hash, stream.busy ? 1 : 0);
+  for (const StreamProgress& stream : progress.streams) hash = mix(hash, stream.busy);
   hash = mix(hash, digest_times(progress.computing, now, reference));
   return mix(hash, digest_times(progress.delayed, now, reference));
 }

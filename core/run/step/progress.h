@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/base/units.h"
 
 namespace ringwright {
@@ -18,24 +18,32 @@ struct TaskProgress {
   TaskState state = TaskState::kWaiting;
 };
 struct StreamProgress {
-  std::uint32_t next = 0;  // position in the stream's order
-  bool busy = false;
+  std::uint32_t next : 31 = 0;  // position in the stream's order
+  std::uint32_t busy : 1 = 0;
+};
+struct TimedTask {
+  std::uint32_t task = 0;
+  TimePoint at;
 };
 
-struct Progress {
+// Two lines of the cache for each of thousands of classes: every end of a task reads them.
+struct alignas(64) Progress {
   std::vector<TaskProgress> tasks;
-  std::vector<StreamProgress> streams;
-  std::vector<std::pair<std::uint32_t, TimePoint>> computing;  // running compute tasks and when they end
-  std::map<std::uint32_t, TimePoint> delayed;                  // tasks whose host is late, and when they begin
-  std::size_t unfinished = 0;
+  std::uint32_t unfinished = 0;
   std::uint32_t first_open = 0;  // all tasks before it are done
   std::uint32_t farthest = 0;    // no task after it was touched, except receives whose message has not arrived
   int iteration = 0;
+  std::vector<TimedTask> delayed;          // tasks whose host is late, and when they begin
+  InlineVector<TimedTask, 1> computing;    // running compute tasks, and when they end
+  InlineVector<StreamProgress, 8> streams;
 
   void computed(std::uint32_t task) {
-    std::erase_if(computing, [task](const auto& running) { return running.first == task; });
+    computing.erase_if([task](const TimedTask& running) { return running.task == task; });
   }
-  void begun(std::uint32_t task) { delayed.erase(task); }
+  void delay(std::uint32_t task, TimePoint until) { delayed.push_back({.task = task, .at = until}); }
+  void begun(std::uint32_t task) {
+    std::erase_if(delayed, [task](const TimedTask& late) { return late.task == task; });
+  }
   void touched(std::uint32_t task) { farthest = std::max(farthest, task); }
   void done(std::uint32_t task) {
     tasks[task].state = TaskState::kDone;

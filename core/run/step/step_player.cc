@@ -71,7 +71,7 @@ void StepPlayer::try_start(ClassId c, std::uint32_t task, std::uint32_t after) {
     waits_->note_host(c, after);
     waits_->await_host(c, task);
   }
-  run_.streams.of(c).delayed.emplace(task, now + pause);
+  run_.streams.of(c).delay(task, now + pause);
   run_.engine.after(pause, [this, c, task] {
     run_.streams.of(c).begun(task);
     start(c, task);
@@ -103,7 +103,7 @@ void StepPlayer::start_late(ClassId c, std::uint32_t task, Duration late) {
   const TimePoint now = run_.engine.now();
   if (waits_ != nullptr) waits_->await_host(c, task);
   run_.host.note_late(c, now);
-  run_.streams.of(c).delayed.emplace(task, now + late);
+  run_.streams.of(c).delay(task, now + late);
   run_.engine.after(late, [this, c, task] {
     run_.streams.of(c).begun(task);
     begin_task(c, task);
@@ -146,7 +146,7 @@ void StepPlayer::start_communication(ClassId c, std::uint32_t task, Duration lat
 void StepPlayer::on_late_receive(ClassId rank_class, std::uint32_t task, TimePoint issued) {
   run_.host.note_late_receive(rank_class, run_.engine.now());
   Progress& progress = run_.streams.of(rank_class);
-  progress.delayed.emplace(task, issued);
+  progress.delay(task, issued);
   progress.touched(task);
 }
 
@@ -156,7 +156,7 @@ void StepPlayer::start_compute(ClassId c, std::uint32_t task) {
   const TimePoint now = run_.engine.now();
   const bool on_gpu = run_.streams.task(c, task).stream != kNoStream;
   if (on_gpu) run_.ledger.begin_compute(c, now);
-  run_.streams.of(c).computing.emplace_back(task, now + time);
+  run_.streams.of(c).computing.push_back({.task = task, .at = now + time});
   if (run_.contention && on_gpu) {
     const std::uint32_t work = run_.streams.task(c, task).detail;
     return run_.contention->compute().compute(c, {.task = task, .work = work, .alone = time});
@@ -185,7 +185,7 @@ void StepPlayer::expect_end(const SegmentPlayer::Ending& ending) {
   const ClassId c = ending.rank_class;
   const std::uint32_t task = ending.task;
   if (ending.late) run_.host.note_late(c, run_.engine.now());
-  run_.streams.of(c).computing.emplace_back(task, ending.at);
+  run_.streams.of(c).computing.push_back({.task = task, .at = ending.at});
   run_.engine.at(ending.at, [this, c, task] {
     run_.streams.of(c).computed(task);
     run_.segments->end(c);

@@ -35,7 +35,7 @@ void TaskStreams::begin_iteration(ClassId c) {
   progress.tasks.clear();
   for (const std::uint16_t count : index.dependency_count) progress.tasks.push_back({.pending = count});
   progress.streams.assign(index.stream_tasks.size(), {});
-  progress.unfinished = program_of(c).tasks.size();
+  progress.unfinished = static_cast<std::uint32_t>(program_of(c).tasks.size());
   progress.first_open = 0;
   progress.farthest = 0;
 }
@@ -47,7 +47,7 @@ bool TaskStreams::take_stream(ClassId c, std::uint32_t task) {
     const auto& order = index_of(c).stream_tasks[entry.stream];
     StreamProgress& stream = progress.streams[entry.stream];
     if (stream.busy || order[stream.next] != task) return false;
-    stream.busy = true;
+    stream.busy = 1;
     ++stream.next;
   }
   progress.tasks[task].state = TaskState::kRunning;

@@ -59,7 +59,7 @@ class TaskStreams {
     Progress& progress = of(c);
     const ProgramIndex& index = index_of(c);
     const StreamIndex stream = task(c, ended).stream;
-    if (stream != kNoStream) progress.streams[stream].busy = false;
+    if (stream != kNoStream) progress.streams[stream].busy = 0;
     for (const std::uint32_t dependent : index.dependents_of(ended)) {
       --progress.tasks[dependent].pending;
       progress.touched(dependent);
