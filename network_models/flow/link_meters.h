@@ -1,5 +1,5 @@
-// The bytes and busy time of each link, updated when flows start and end and not in between; and which batch has it to
-// itself.
+// What flows do to each link: its bytes, its busy time, and which of them has it to itself. Updated when flows start
+// and end, not in between.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,9 @@ namespace {
 // A sum: their order does not matter.
 std::uint64_t digest_times(const auto& times, TimePoint now, std::uint32_t reference) {
   std::uint64_t sum = 0;
-  for (const TimedTask& timed : times) sum += mix(timed.task - reference, static_cast<std::uint64_t>((timed.at - now).count()));
+  for (const TimedTask& timed : times) {
+    sum += mix(timed.task - reference, static_cast<std::uint64_t>((timed.at - now).count()));
+  }
   return sum;
 }
 
