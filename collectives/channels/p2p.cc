@@ -37,6 +37,7 @@ struct ExchangePlay {
         coarse(cells.cell(), {.parts = 1, .chunk = coarse_chunk}) {}
 
   [[nodiscard]] int channels_per_peer(const CollectivePlan& plan) const {
+    if (plan.message_channels > 0) return std::min(plan.message_channels, plan.channels);
     const auto fitting = static_cast<unsigned>(std::max(plan.channels / size, 1));
     return std::max(static_cast<int>(std::bit_floor(fitting)), std::min(plan.channels, 2));
   }

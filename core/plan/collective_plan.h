@@ -49,6 +49,8 @@ struct CollectivePlan {
   // CollNetDirect: members of a host with a NIC of their own, spread over the host; 0: all.
   int heads = 0;
 
+  int message_channels = 0;  // p2p: channels that share a message; 0: as many as fit for all members
+
   // PXN: messages for another rail go over NVLink to the GPU on it, and leave by its NIC.
   bool pxn = false;
 

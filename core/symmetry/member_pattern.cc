@@ -99,7 +99,7 @@ std::uint64_t hash_of(const CollectivePlan& plan, const GroupLayout& layout) {
   std::uint64_t hash = mix(bits(layout.size()), bits(layout.host_count()));
   hash = mix(hash, mix(static_cast<std::uint64_t>(plan.protocol), bits(plan.channels)));
   hash = mix(hash, mix(bits(plan.threads), bits(plan.chunk.count())));
-  hash = mix(hash, mix(bits(plan.heads), bits(plan.grain.count())));
+  hash = mix(hash, mix(mix(bits(plan.heads), bits(plan.message_channels)), bits(plan.grain.count())));
   return mix(hash, hash_text(plan.algorithm));
 }
 

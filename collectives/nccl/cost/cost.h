@@ -44,6 +44,7 @@ class NcclCostModel {
   [[nodiscard]] const NcclGroup& group() const { return group_; }
   // Of a channel, before another one joins; 0: no matter.
   [[nodiscard]] std::int64_t least_traffic() const { return tables_.channels.least_traffic; }
+  [[nodiscard]] const NcclMessageRules& messages() const { return tables_.messages; }
   // After NCCL_MIN_NCHANNELS and its like.
   [[nodiscard]] int channels() const { return channels_; }
 

@@ -121,6 +121,7 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .channels = exchange.channels,
             .threads = 512,
             .chunk = exchange.chunk,
+            .message_channels = exchange.of_message,
             .pxn = uses_pxn(setup_, *call.layout)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;

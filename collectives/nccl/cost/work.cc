@@ -163,9 +163,9 @@ PeerPath inside_host(const NcclHost& host, const NcclKnobs& knobs) {
   return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerPath::kNvlink : PeerPath::kPcie;
 }
 
-Protocol exchange_protocol(const NcclKnobs& knobs, Bytes to_peer, PeerPath path) {
+Protocol exchange_protocol(const NcclCostModel& model, const NcclKnobs& knobs, Bytes to_peer, PeerPath path) {
   // Connections over the network have no buffers of LL, unless requested.
-  const bool has_ll = path != PeerPath::kNetwork || knobs.p2p_net_ll;
+  const bool has_ll = model.messages().ll && (path != PeerPath::kNetwork || knobs.p2p_net_ll);
   return has_ll && to_peer <= knobs.p2p_ll_up_to ? Protocol::kLl : Protocol::kSimple;
 }
 
@@ -176,6 +176,19 @@ Bytes exchange_chunk(const NcclKnobs& knobs, PeerPath path) {
     case PeerPath::kPcie: return knobs.p2p_pcie_chunk;
   }
   return knobs.p2p_net_chunk;
+}
+
+std::int64_t slot_of(const NcclKnobs& knobs) {
+  return knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
+}
+
+// Of a message, up to the given number: none has less than a part (calcP2pChunkSize of src/enqueue.cc, before 2.14 of
+// src/group.cc). A trace of eight A100 and NCCL 2.10 has one channel for each of 0.5 MB.
+int channels_of_message(const NcclCostModel& model, const NcclKnobs& knobs, Bytes message, int most) {
+  const std::int64_t slot = slot_of(knobs);
+  const std::int64_t fine = model.group().hosts > 1 ? slot / 2 : slot / 8;
+  const std::int64_t part = std::max<std::int64_t>(model.messages().small_parts ? fine : slot, 1);
+  return static_cast<int>(std::clamp<std::int64_t>((message.count() + part - 1) / part, 1, most));
 }
 
 // The minimum over all peers; all peers get it.
@@ -199,8 +212,14 @@ int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, Peer
 NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                 const CollectiveCall& call) {
   const PeerPath path = model.group().hosts > 1 ? PeerPath::kNetwork : inside_host(host, knobs);
-  return {.channels = exchange_channels(model, knobs),
-          .protocol = exchange_protocol(knobs, call.bytes / std::max(1, call.size()), path),
+  const Bytes message = call.bytes / std::max(1, call.size());
+  const int all = exchange_channels(model, knobs);
+  const auto fitting = static_cast<unsigned>(std::max(all / std::max(1, call.size()), 1));
+  const int most = std::max(static_cast<int>(std::bit_floor(fitting)), std::min(all, 2));
+  const int of_message = channels_of_message(model, knobs, message, most);
+  return {.channels = std::min(all, of_message * call.size()),
+          .of_message = of_message,
+          .protocol = exchange_protocol(model, knobs, message, path),
           .chunk = exchange_chunk(knobs, path)};
 }
 
@@ -213,13 +232,15 @@ NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host,
   const int most = std::min(all, most_channels_of_peer(model, host, path));
   int channels = most;
   while (channels * model.group().ranks > all && channels > 1) channels /= 2;
-  const std::int64_t slot = knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
+  channels = channels_of_message(model, knobs, call.bytes, channels);
+  const std::int64_t slot = slot_of(knobs);
   const bool several_hosts = model.group().hosts > 1;
   const std::int64_t most_bytes = several_hosts ? slot : 32 * slot;
   const auto each = [&] { return (call.bytes.count() + channels - 1) / channels; };
   while (each() > most_bytes && channels <= most / 2) channels *= 2;
   return {.channels = channels,
-          .protocol = exchange_protocol(knobs, call.bytes, path),
+          .of_message = channels,
+          .protocol = exchange_protocol(model, knobs, call.bytes, path),
           .chunk = std::min(exchange_chunk(knobs, path), Bytes(slot))};
 }
 

@@ -28,6 +28,7 @@ struct NcclChoice {
 // Sends and receives among all members: channels and chunk size.
 struct NcclExchange {
   int channels = 1;
+  int of_message = 1;  // channels that share one
   Protocol protocol = Protocol::kSimple;
   Bytes chunk;
 };

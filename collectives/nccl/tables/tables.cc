@@ -185,6 +185,12 @@ constexpr std::array kChannelRules = {
                               nullptr, &NcclChannelRules::chunks_by_threads},
 };
 
+constexpr std::array kMessageRules = {
+    RuleRow<NcclMessageRules>{"p2p_ll", "small sends use LL", nullptr, &NcclMessageRules::ll},
+    RuleRow<NcclMessageRules>{"p2p_small_parts", "a channel joins for each 64 KiB of a send, not for each slot", nullptr,
+                              &NcclMessageRules::small_parts},
+};
+
 constexpr std::array kSearchRules = {
     RuleRow<NcclSearchRules>{"speeds_up_rings", "the search's second pass includes rings", nullptr,
                              &NcclSearchRules::speeds_up_rings},
@@ -226,6 +232,7 @@ void read_rules(ConfigMap map, NcclTables& tables) {
                                              .doc = "of a channel, before another one joins",
                                              .fallback = Bytes(tables.channels.least_traffic)})
                                       .count();
+  read_rows(map, kMessageRules, tables.messages);
   read_rows(map, kSearchRules, tables.search);
 }
 

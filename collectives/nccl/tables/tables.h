@@ -93,6 +93,12 @@ struct NcclChannelRules {
                                    // once
 };
 
+// Sends and receives.
+struct NcclMessageRules {
+  bool ll = true;           // small ones use LL where connections have its buffers
+  bool small_parts = true;  // a channel joins for each 64 KiB of a message (256 KiB between hosts), not for each slot
+};
+
 struct NcclSearchRules {
   bool speeds_up_rings = true;  // the search's second pass
   // Channel bandwidths that the search tries, fastest first, on one host and over several.
@@ -135,6 +141,7 @@ struct NcclTables {
   NcclNvlsRules nvls;
   NcclCollnetRules collnet;
   NcclChannelRules channels;
+  NcclMessageRules messages;
   NcclSearchRules search;
   RcclRules rccl;
 };
