@@ -23,6 +23,7 @@ struct ValidationRequest {
   std::optional<std::string> classes;     // values of classes: a file, or "none"; the shipped ones if not given
   std::optional<std::string> collective;  // of logs that do not name theirs: "all_gather"
   std::optional<int> hosts;               // of the measured job; of traces and communication logs
+  std::vector<std::string> groups = {};   // of traces: "363=0,8", ranks of the calls of a stream
   std::optional<double> threshold;        // largest error that passes, as a ratio; the validator's own if not given
   bool wants_page = false;                // `markdown` is needed
   std::function<void(std::size_t done, std::size_t all)> progress = {};  // of training runs

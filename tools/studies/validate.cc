@@ -47,9 +47,13 @@ class Validate final : public Command {
         {.names = "--hosts",
          .value = "N",
          .doc = "for kineto and nccl-inspector: hosts over which the measured job was spread",
-         .target = &hosts_,
+         .target = &records_.hosts,
          .least = 1,
          .most = 1'000'000},
+        {.names = "--group",
+         .value = "STREAM=RANKS",
+         .doc = "for kineto: ranks of the calls of a stream whose group is not recorded, as 363=0,8; repeatable",
+         .target = &records_.groups},
         {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
         {.names = "--markdown", .value = "FILE", .doc = "also write the tables as Markdown", .target = &markdown_},
         {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
@@ -70,10 +74,12 @@ class Validate final : public Command {
     if (!collective_.empty() && validator->name != "nccl") return refuse("--collective is for `validate nccl`");
     if (!collective_.empty()) request.collective = collective_;
     const bool records = validator->name == "kineto" || validator->name == "nccl-inspector";
-    if (hosts_ && !records) return refuse("--hosts is for `validate kineto` and `validate nccl-inspector`");
+    if (records_.hosts && !records) return refuse("--hosts is for `validate kineto` and `validate nccl-inspector`");
+    if (!records_.groups.empty() && validator->name != "kineto") return refuse("--group is for `validate kineto`");
     if (!profile_.empty() && records) return refuse("--profile has no effect on traces: name the machine by --cluster");
     if (!markdown_.empty() && records) return refuse("--markdown: this kind of measurement has no page");
-    if (hosts_) request.hosts = static_cast<int>(*hosts_);
+    if (records_.hosts) request.hosts = static_cast<int>(*records_.hosts);
+    request.groups = records_.groups;
     request.wants_page = !markdown_.empty();
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
@@ -115,8 +121,14 @@ class Validate final : public Command {
     return outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
   }
 
+  // Of traces and communication logs.
+  struct RecordOptions {
+    std::optional<std::uint64_t> hosts;
+    std::vector<std::string> groups;
+  };
+
   std::vector<std::string> words_, overrides_;
-  std::optional<std::uint64_t> hosts_;
+  RecordOptions records_;
   std::string cluster_, node_, profile_, classes_, threshold_, markdown_, plots_, collective_;
   std::optional<Progress> progress_;
 };

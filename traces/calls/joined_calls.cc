@@ -48,7 +48,9 @@ void join_one(const std::vector<CallRecord>& records, std::size_t begin, std::si
                   .sequence = first.sequence,
                   .recorded = 0,
                   .shortest = first.time,
-                  .longest = first.time};
+                  .longest = first.time,
+                  .shared = first.shared,
+                  .other_buffer = first.other_buffer};
   std::size_t last = records[begin].rank;
   std::size_t shortest_count = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -61,6 +63,7 @@ void join_one(const std::vector<CallRecord>& records, std::size_t begin, std::si
     ++joined.ranks[records[i].rank].calls;
     if (other.time < call.shortest) {
       call.shortest = other.time;
+      call.shared = other.shared;
       last = records[i].rank;
       shortest_count = 0;
     }

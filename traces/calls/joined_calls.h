@@ -26,6 +26,8 @@ struct JoinedCall {
   int recorded = 0;  // ranks that recorded it
   Duration shortest;
   Duration longest;
+  Duration shared = {};               // of the shortest record: other calls of its rank ran as well
+  std::optional<Bytes> other_buffer;  // as of a record, of the first rank
   int last_rank = -1;  // -1: one record only, or several of the shortest time
 };
 

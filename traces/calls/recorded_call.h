@@ -31,6 +31,9 @@ struct RecordedCall {
   std::int64_t sequence = 0;   // counts the calls of the group
   std::int64_t start_ns = 0;   // of the recorder's clock, where it is recorded
   Duration time;
+  Duration shared = {};               // of its time, other calls of this rank ran as well
+  std::optional<Bytes> other_buffer;  // the smaller of a rank's two buffers; empty: not both are recorded
+  std::int32_t stream = -1;           // of the GPU; -1: not recorded
 };
 
 struct RankCalls {

@@ -173,6 +173,15 @@ NcclKernelName parse_nccl_kernel(std::string_view kernel) {
   return name;
 }
 
+// Up to 2.10 a kernel has its first work as only argument, in 2.11 the communicator before it, later the work's address
+// (src/collectives/device/common.h).
+std::string_view nccl_of_kernel(std::string_view kernel) {
+  if (!kernel.starts_with("ncclKernel_")) return {};
+  if (kernel.ends_with("(ncclWorkElem)")) return "2.10";
+  if (kernel.ends_with("(ncclDevComm*, ncclWorkElem)")) return "2.11";
+  return {};
+}
+
 std::string_view to_string(WorkFamily family) {
   switch (family) {
     case WorkFamily::kCommunication: return "communication";

@@ -21,6 +21,9 @@ struct NcclKernelName {
 [[nodiscard]] bool is_nccl_kernel(std::string_view kernel);
 [[nodiscard]] NcclKernelName parse_nccl_kernel(std::string_view kernel);
 
+// The version of NCCL whose kernels have the arguments in this full name: "2.10" up to 2.10, "2.11"; empty for others.
+[[nodiscard]] std::string_view nccl_of_kernel(std::string_view kernel);
+
 enum class WorkFamily : std::uint8_t {
   kCommunication,
   kAttention,

@@ -64,7 +64,8 @@ void CallCollector::add_kernel(const KinetoEvent& event) {
                       .correlation = event.correlation,
                       .operation = event.operation,
                       .start_ns = event.start_ns,
-                      .time_ps = event.time_ps});
+                      .time_ps = event.time_ps,
+                      .stream = event.stream});
 }
 
 void CallCollector::add_record(const KinetoEvent& event) {
@@ -79,6 +80,10 @@ void CallCollector::add_record(const KinetoEvent& event) {
     record.kind = RecordKind::kOperator;
     record.operation = 0;  // kernels have that of the record in it
     if (event.inputs.size() > 1) take_buffers(event, comm);
+  } else if (calls_collective(event.name)) {
+    record.kind = RecordKind::kCall;
+    record.operation = 0;
+    comm.collective = event.name;
   }
   if (comm.collective.empty() && event.name.starts_with("nccl:") && !event.inputs.empty() &&
       !event.inputs[0].sizes.empty()) {
@@ -96,17 +101,23 @@ void CallCollector::add_launch(const KinetoEvent& event) {
 
 // Of the records that began before the launch, on its thread, and had not ended, the one that knows most; of equal ones
 // the last. Records are sorted.
-const CallCollector::CommRecord* CallCollector::record_during(const Launch& launch) const {
+CallCollector::FoundRecord CallCollector::record_during(const Launch& launch) const {
   auto after = std::ranges::upper_bound(records_, std::tuple(launch.thread, launch.start_ns), {},
                                         [](const CommRecord& r) { return std::tuple(r.thread, r.start_ns); });
   const CommRecord* best = nullptr;
+  std::string_view operation;
   // Annotations lie within records, and these within operators: three steps back are enough.
   for (int i = 0; i < 3 && after != records_.begin(); ++i) {
     --after;
     if (after->thread != launch.thread) break;
-    if (after->end_ns >= launch.start_ns && (best == nullptr || after->kind > best->kind)) best = &*after;
+    if (after->end_ns < launch.start_ns) continue;
+    if (best == nullptr || after->kind > best->kind) best = &*after;
+    if (after->kind == RecordKind::kCall || after->kind == RecordKind::kOperator) {
+      operation = operation_of(after->comm.collective);
+    }
   }
-  return best;
+  if (best == nullptr || best->kind == RecordKind::kCall) return {};
+  return {.record = best, .during_operator = operation_of(best->comm.collective) == operation};
 }
 
 void CallCollector::find_metadata() {
@@ -120,17 +131,47 @@ void CallCollector::find_metadata() {
     if (!kernel.comm.collective.empty()) continue;
     const std::string made = parse_nccl_kernel(kernel.name).operation;
     const CommRecord* found = nullptr;
+    bool during = false;
     if (const auto at = by_operation.find(kernel.operation); at != by_operation.end()) found = at->second;
     const auto launch = std::ranges::lower_bound(launches_, kernel.correlation, {}, &Launch::correlation);
     if (found == nullptr && kernel.correlation != 0 && launch != launches_.end() &&
         launch->correlation == kernel.correlation) {
-      found = record_during(*launch);
+      const FoundRecord recorded = record_during(*launch);
+      found = recorded.record;
+      during = recorded.during_operator && made == "sendrecv";
     }
-    // A kernel that was launched during an operator is the operator's, whatever its name: NCCL 2.10 runs other
-    // collectives in kernels that are named after sends and receives.
-    const bool during = found != nullptr && found->kind == RecordKind::kOperator && made == "sendrecv";
+    // A kernel that was launched during an operator is the operator's, whatever its name: NCCL runs other collectives
+    // in kernels that are named after sends and receives.
     if (found != nullptr && (during || may_run(operation_of(found->comm.collective), made))) kernel.comm = found->comm;
   }
+}
+
+// Kernels are sorted by start.
+std::vector<Duration> CallCollector::times_with_others() const {
+  std::vector<Duration> shared(kernels_.size());
+  std::vector<std::size_t> running;
+  const auto end_of = [this](std::size_t i) {
+    return Duration(kernels_[i].start_ns) + Duration(kernels_[i].time_ps / 1000);
+  };
+  Duration now;
+  const auto pass = [&](Duration until) {
+    while (!running.empty() && now < until) {
+      const auto first = std::ranges::min_element(running, {}, end_of);
+      const Duration next = std::clamp(end_of(*first), now, until);
+      if (running.size() > 1) {
+        for (const std::size_t i : running) shared[i] += (next - now) * 1000;
+      }
+      now = next;
+      if (end_of(*first) <= now) running.erase(first);
+    }
+    now = until;
+  };
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    pass(Duration(kernels_[i].start_ns));
+    running.push_back(i);
+  }
+  for (const std::size_t i : std::vector<std::size_t>(running)) pass(std::max(now, end_of(i)));
+  return shared;
 }
 
 CallGroup CallCollector::group_of(const CommArguments& comm, const DistributedInfo& info, Diagnostics& problems) {
@@ -160,6 +201,7 @@ CallGroup CallCollector::group_of(const CommArguments& comm, const DistributedIn
 void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Diagnostics& problems) {
   find_metadata();
   std::ranges::stable_sort(kernels_, {}, &NcclKernel::start_ns);
+  const std::vector<Duration> shared = times_with_others();
   RankCalls& calls = trace.calls;
   std::map<std::tuple<std::string, std::string, int>, std::uint32_t> groups;
   std::vector<std::int64_t> in_order;
@@ -182,12 +224,16 @@ void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Dia
                       .bytes = {},
                       .sequence = in_order[group->second]++,
                       .start_ns = kernel.start_ns,
-                      .time = Duration(kernel.time_ps)};
+                      .time = Duration(kernel.time_ps),
+                      .shared = shared[calls.calls.size()],
+                      .other_buffer = {},
+                      .stream = kernel.stream};
     if (call.operation.empty()) call.operation = name.operation.empty() ? "unknown" : name.operation;
     if (comm.sequence) call.sequence = *comm.sequence;
     if (const auto elements = elements_of(comm, call.operation, size)) {
       if (const auto bytes = element_bytes(comm.type)) {
         call.bytes = Bytes(*elements * *bytes);
+        if (comm.sent && comm.received) call.other_buffer = Bytes(std::min(*comm.sent, *comm.received)) * *bytes;
       } else {
         unknown_types_.try_emplace(comm.type, kernel.name);
       }

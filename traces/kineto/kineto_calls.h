@@ -31,9 +31,10 @@ class CallCollector final {
     CommArguments comm;
     std::uint64_t correlation = 0, operation = 0;
     std::int64_t start_ns = 0, time_ps = 0;
+    std::int32_t stream = -1;
   };
-  // From the least to the most that is known.
-  enum class RecordKind : std::uint8_t { kAnnotation, kOperator, kMetadata };
+  // From the least to the most that is known: of a call no more than its operation.
+  enum class RecordKind : std::uint8_t { kCall, kAnnotation, kOperator, kMetadata };
   struct CommRecord {
     RecordKind kind = RecordKind::kMetadata;
     CommArguments comm;
@@ -45,8 +46,13 @@ class CallCollector final {
     std::int64_t thread = 0, start_ns = 0;
   };
 
-  [[nodiscard]] const CommRecord* record_during(const Launch& launch) const;
+  struct FoundRecord {
+    const CommRecord* record = nullptr;
+    bool during_operator = false;  // of PyTorch that calls this operation
+  };
+  [[nodiscard]] FoundRecord record_during(const Launch& launch) const;
   void find_metadata();
+  [[nodiscard]] std::vector<Duration> times_with_others() const;
   [[nodiscard]] CallGroup group_of(const CommArguments& comm, const DistributedInfo& info, Diagnostics& problems);
 
   std::vector<NcclKernel> kernels_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "traces/calls/recorded_call.h"
 #include "traces/input/json_values.h"
 #include "traces/kineto/operator_kernels.h"
 
@@ -51,8 +52,7 @@ bool is_needed(EventKind kind, std::string_view name, HostEvents host) {
     case EventKind::kCopy:
     case EventKind::kMemset: return true;
     case EventKind::kOperation:
-      return host == HostEvents::kAll || name == "record_param_comms" || is_base_collective(name) ||
-             has_known_work(name);
+      return host == HostEvents::kAll || name == "record_param_comms" || calls_collective(name) || has_known_work(name);
     case EventKind::kLaunch: return host == HostEvents::kAll || name.find("Launch") != std::string_view::npos;
     case EventKind::kAnnotation:
       return host == HostEvents::kAll || name.starts_with("nccl:") || name.starts_with("ProfilerStep");
@@ -259,6 +259,11 @@ ProcessGroupConfig read_group(on_demand::object object) {
 
 bool is_base_collective(std::string_view operation) {
   return operation.starts_with("c10d::") && operation.ends_with("_base_");
+}
+
+bool calls_collective(std::string_view operation) {
+  constexpr std::string_view kLibrary = "c10d::";
+  return operation.starts_with(kLibrary) && !operation_of(operation.substr(kLibrary.size())).empty();
 }
 
 struct KinetoParser::State : JsonDocument {

@@ -53,6 +53,8 @@ struct KinetoEvent {
 // "c10d::_allgather_base_": an operator of PyTorch whose first input is the collective's result, and the second what
 // this rank contributes.
 [[nodiscard]] bool is_base_collective(std::string_view operation);
+// "c10d::allreduce_": an operator of PyTorch that calls a collective.
+[[nodiscard]] bool calls_collective(std::string_view operation);
 
 // Of a kernel by the host.
 struct HostLaunch {

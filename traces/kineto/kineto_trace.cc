@@ -75,7 +75,7 @@ class KinetoReader final {
       case EventKind::kCopy: return keep_activity(GpuWork::kCopy);
       case EventKind::kMemset: return keep_activity(GpuWork::kMemset);
       case EventKind::kOperation:
-        if (event_.name == "record_param_comms" || is_base_collective(event_.name)) return calls_.add_record(event_);
+        if (event_.name == "record_param_comms" || calls_collective(event_.name)) return calls_.add_record(event_);
         return operators_.add_operation(event_);
       case EventKind::kLaunch:
         index_.launches[event_.correlation] = {.thread = event_.thread, .start_ns = event_.start_ns};

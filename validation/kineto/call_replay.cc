@@ -20,6 +20,7 @@ using CallKey = std::tuple<std::string, int, int, Bytes, std::string>;
 
 struct CallTimes {
   std::vector<Duration> own;
+  std::vector<const traces::JoinedCall*> calls;
   std::size_t records = 0;
   std::string kernel;
 };
@@ -78,6 +79,7 @@ std::map<CallKey, CallTimes> sort_calls(const traces::JoinedCalls& joined, const
     const std::string communicator = options.by == CallsBy::kCommunicator ? group.id : "";
     CallTimes& times = sorted[{call.operation, shape->hosts, shape->gpus_per_host, *call.bytes, communicator}];
     times.own.push_back(call.shortest);
+    times.calls.push_back(&call);
     times.records = std::max(times.records, static_cast<std::size_t>(std::max(call.recorded, 0)));
     if (times.kernel.empty()) times.kernel = call.kernel;
   }
@@ -157,6 +159,7 @@ Result<CallReplay> replay_calls(const traces::JoinedCalls& joined, const CallRep
                       .algorithm = result->algorithm,
                       .protocol = result->protocol};
     if (row.records > 1) row.measured = row.median;
+    if (options.kernels) row.own = own_time_of(times.calls, hosts * per_host);
     replay.rows.push_back(std::move(row));
   }
   return replay;
@@ -165,7 +168,7 @@ Result<CallReplay> replay_calls(const traces::JoinedCalls& joined, const CallRep
 std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedCalls>& rows, SizeBand band) {
   std::vector<PredictedMeasured> pairs;
   for (const ReplayedCalls& row : rows) {
-    if (band_of(row.bytes) != band) continue;
+    if (band_of(row.bytes) != band || row.own != OwnTime::kRecorded) continue;
     pairs.push_back({.predicted = to_seconds(row.simulated), .measured = to_seconds(row.measured)});
   }
   return pairs;

@@ -13,6 +13,7 @@
 #include "core/base/units.h"
 #include "traces/calls/joined_calls.h"
 #include "validation/fit/error_statistics.h"
+#include "validation/kineto/own_time.h"
 #include "validation/nccl/collective_replay.h"
 
 namespace ringwright::validation {
@@ -41,6 +42,7 @@ struct ReplayedCalls {
   Duration simulated;
   std::string algorithm;
   std::string protocol;
+  OwnTime own = OwnTime::kRecorded;  // what is compared; other rows bound the simulated time from above
 };
 
 struct CallReplay {
@@ -58,10 +60,11 @@ struct CallReplayOptions {
   std::optional<int> hosts;  // of the measured job; else as many as its ranks fill
   int ranks = 0;             // of the measured job; 0: not known
   CallsBy by = CallsBy::kShape;
+  bool kernels = false;  // times are those of kernels, which wait: rows that hold no own time are not compared
 };
 [[nodiscard]] Result<CallReplay> replay_calls(const traces::JoinedCalls& joined, const CallReplayOptions& options);
 
-// Of the rows of one band of sizes.
+// Of the compared rows of one band of sizes.
 [[nodiscard]] std::vector<PredictedMeasured> pairs_of(const std::vector<ReplayedCalls>& rows, SizeBand band);
 
 }  // namespace ringwright::validation

@@ -25,16 +25,16 @@ std::string variant_cell(const std::string& algorithm, const std::string& protoc
 std::string calls_text(const CallReplay& replay, CallsBy by) {
   const bool named = by == CallsBy::kCommunicator;
   TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                   Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft});
+                   Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft, Align::kLeft});
   table.add_row({named ? "communicator" : "", "collective", "bytes", "hosts", "GPUs each", "calls", "measured us",
-                 "median us", "simulated us", "error", "recorded as", "simulated as"});
+                 "median us", "simulated us", "error", "recorded as", "simulated as", "recorded time"});
   for (std::size_t i = 0; i < std::min(kReplayRowsShown, replay.rows.size()); ++i) {
     const ReplayedCalls& row = replay.rows[i];
     table.add_row({shorten(row.communicator, 24), row.operation, fmt::format("{}", row.bytes.count()),
                    fmt::format("{}", row.shape.hosts), fmt::format("{}", row.shape.gpus_per_host),
                    fmt::format("{}", row.calls), us_cell(row.measured), us_cell(row.median), us_cell(row.simulated),
                    error_cell(row.simulated, row.measured), row.kernel.empty() ? "-" : row.kernel,
-                   variant_cell(row.algorithm, row.protocol)});
+                   variant_cell(row.algorithm, row.protocol), std::string(to_string(row.own))});
   }
   std::string text =
       fmt::format("Recorded collectives and the same on {}, {} GPUs of a host\n", replay.cluster, replay.gpus_per_host);
@@ -52,7 +52,19 @@ std::string bands_text(const CallReplay& replay) {
     text += fmt::format("  {}: {:.1f} % ({} rows; mean {:+.1f} %)\n", to_string(band),
                         100.0 * errors.geometric_mean_abs, errors.count, 100.0 * errors.mean_error);
   }
-  return text.empty() ? text : "Geometric mean of the absolute error, by size\n" + text;
+  if (!text.empty()) text = "Geometric mean of the absolute error, by size\n" + text;
+  std::size_t bounds = 0, met = 0;
+  for (const ReplayedCalls& row : replay.rows) {
+    if (row.own == OwnTime::kRecorded) continue;
+    ++bounds;
+    if (row.simulated <= row.measured) ++met;
+  }
+  if (bounds > 0) {
+    text += fmt::format("  {} rows hold no own time and are not compared; {} of them are simulated no longer than "
+                        "recorded\n",
+                        bounds, met);
+  }
+  return text;
 }
 
 std::string calls_json(const CallReplay& replay, const OperatorReplay& operators) {
@@ -61,10 +73,10 @@ std::string calls_json(const CallReplay& replay, const OperatorReplay& operators
     rows.push_back(fmt::format(
         "    {{\"communicator\": {}, \"operation\": {}, \"bytes\": {}, \"hosts\": {}, \"gpus_per_host\": {}, "
         "\"calls\": {}, \"measured_us\": {:.6g}, \"median_us\": {:.6g}, \"simulated_us\": {:.6g}, \"recorded_as\": {}, "
-        "\"algorithm\": {}, \"protocol\": {}}}",
+        "\"algorithm\": {}, \"protocol\": {}, \"recorded_time\": {}}}",
         json_text(row.communicator), json_text(row.operation), row.bytes.count(), row.shape.hosts,
         row.shape.gpus_per_host, row.calls, to_seconds(row.measured) * 1e6, to_seconds(row.median) * 1e6,
-        to_seconds(row.simulated) * 1e6, json_text(row.kernel), json_text(row.algorithm), json_text(row.protocol)));
+        to_seconds(row.simulated) * 1e6, json_text(row.kernel), json_text(row.algorithm), json_text(row.protocol), json_text(to_string(row.own))));
   }
   for (const SizeBand band : kCallBands) {
     const ErrorStatistics errors = error_statistics(pairs_of(replay.rows, band));

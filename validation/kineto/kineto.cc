@@ -9,12 +9,14 @@
 #include "traces/calls/call_table.h"
 #include "traces/calls/slow_groups.h"
 #include "traces/inspector/communication_log.h"
+#include "traces/kineto/kernel_name.h"
 #include "traces/kineto/kineto_summary.h"
 #include "validation/builtin.h"
 #include "validation/kineto/call_replay.h"
 #include "validation/kineto/call_report.h"
 #include "validation/kineto/operator_replay.h"
 #include "validation/kineto/operator_report.h"
+#include "validation/kineto/stream_groups.h"
 
 namespace ringwright::validation {
 namespace {
@@ -41,6 +43,43 @@ void add_all(Diagnostics& all, const Diagnostics& more) {
   for (const Diagnostic& one : more.all()) all.add(one);
 }
 
+// By the kernels' arguments where the trace has no version; empty where these do not tell either.
+std::string version_of(const traces::KinetoTrace& trace) {
+  if (!trace.nccl_version.empty()) return trace.nccl_version;
+  for (const std::string& name : trace.names) {
+    if (const std::string_view version = traces::nccl_of_kernel(name); !version.empty()) return std::string(version);
+  }
+  return "";
+}
+
+// Of kernels; with the trace's version of NCCL unless the user states another one.
+Result<CallReplayOptions> kernel_options(const ValidationRequest& request, const traces::KinetoSummary& summary) {
+  CallReplayOptions options = options_of(request, summary.ranks.front().world_size);
+  options.kernels = true;
+  const auto machine = configs::load_named_machine(options.cluster, {.overrides = {}, .share_folders = {}});
+  if (!machine) return tl::unexpected(machine.error());
+  const std::string version = version_of(summary.ranks.front());
+  if (machine->cluster.gpu.nvidia && !version.empty()) {
+    options.overrides.insert(options.overrides.begin(), fmt::format("comm.nccl_version=\"{}\"", version));
+  }
+  return options;
+}
+
+Diagnostics place_groups(const ValidationRequest& request, traces::KinetoSummary& summary) {
+  if (request.groups.empty()) return {};
+  const auto groups = parse_stream_groups(request.groups, summary.ranks.front().world_size);
+  if (!groups) return groups.error();
+  std::vector<traces::RankCalls> calls;
+  Diagnostics problems;
+  for (const traces::KinetoTrace& trace : summary.ranks) {
+    calls.push_back(trace.calls);
+    const Diagnostics wrong = place_streams(*groups, calls.back());
+    add_all(problems, wrong);
+  }
+  summary.joined = traces::join_calls(calls);
+  return problems;
+}
+
 }  // namespace
 
 Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
@@ -49,7 +88,10 @@ Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
   }
   auto summary = traces::summarise_kineto(request.files);
   if (!summary) return tl::unexpected(summary.error());
-  const auto replay = replay_calls(summary->joined, options_of(request, summary->ranks.front().world_size));
+  if (auto wrong = place_groups(request, *summary); wrong.has_errors()) return tl::unexpected(std::move(wrong));
+  const auto options = kernel_options(request, *summary);
+  if (!options) return tl::unexpected(options.error());
+  const auto replay = replay_calls(summary->joined, *options);
   if (!replay) return tl::unexpected(replay.error());
   const auto machine =
       configs::load_named_machine(*request.cluster, {.overrides = request.overrides, .share_folders = {}});
