@@ -71,6 +71,16 @@ TEST(RecommendationScenarios, RanksSendSevenEighthsOfTheirBuffers) {
   EXPECT_EQ(played.sent(0, "mp"), Bytes((512 * 8 * 5 * 8 + 2 * 512 * 8 * 32 * 4) / 8 * 7));
 }
 
+// The host reads the sizes of the exchange of indices in every step, unless they belong to a later one.
+TEST(RecommendationScenarios, TheHostWaitsForTheSizesOfTheExchange) {
+  const auto time = [](std::string_view read, std::string_view prefetch) {
+    return play(load(on(1, 8), {fmt::format("compute.host_read={}", read),
+                                fmt::format("recommendation.prefetch_indices={}", prefetch)})).time();
+  };
+  EXPECT_EQ(time("5ms", "false") - time("1ms", "false"), 4_ms);
+  EXPECT_EQ(time("5ms", "true"), time("1ms", "true"));
+}
+
 std::string setting_name(std::string_view setting) {
   return std::string(setting.substr(0, setting.find('=')));
 }

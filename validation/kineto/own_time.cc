@@ -38,8 +38,9 @@ OwnTime own_time_of(const std::vector<const traces::JoinedCall*>& calls, int ran
     return least;
   }();
   if (calls.front()->operation == "alltoall") {
-    const OwnTime parts = parts_of(*calls.front());
-    if (parts != OwnTime::kRecorded) return parts;
+    for (const traces::JoinedCall* call : calls) {
+      if (const OwnTime parts = parts_of(*call); parts != OwnTime::kRecorded) return parts;
+    }
   }
   if (std::ranges::all_of(calls, [&](const traces::JoinedCall* call) { return call->recorded >= ranks; })) {
     return OwnTime::kRecorded;

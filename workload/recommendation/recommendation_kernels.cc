@@ -132,6 +132,13 @@ double held_rows(const RecommendationModel& model, double rows, double lookups) 
   return model.cache.rows * rows + fetched_rows(model, rows, lookups);
 }
 
+std::vector<Kernel> size_kernels(const RecommendationModel& model, const TablePlacement& placement) {
+  const double numbers = static_cast<double>(table_count(model)) * ranks_of(placement);
+  Kernel kernel = memory_kernel(KernelFamily::kCopy, "sizes to host", numbers * kIndexBytes, DataType::kFp32);
+  kernel.host_reads = true;
+  return {kernel};
+}
+
 std::vector<Kernel> lookup_kernels(const RecommendationModel& model, const std::string& name,
                                    const std::vector<TableShare>& tables) {
   if (tables.empty()) return {};

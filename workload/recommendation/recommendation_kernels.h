@@ -44,6 +44,9 @@ struct TableShare {
 // Rows in GPU memory: all where there is no cache.
 [[nodiscard]] double held_rows(const RecommendationModel& model, double rows, double lookups);
 
+// The host reads how many indices the ranks will exchange.
+[[nodiscard]] std::vector<Kernel> size_kernels(const RecommendationModel& model, const TablePlacement& placement);
+
 // Each is empty for no tables.
 [[nodiscard]] std::vector<Kernel> lookup_kernels(const RecommendationModel& model, const std::string& name,
                                                  const std::vector<TableShare>& tables);

@@ -74,7 +74,14 @@ class RoleWriter {
 
  private:
   void name(const std::string& text) { writer_.name_work({.label = text, .work = text}); }
-  void run(std::vector<Kernel> kernels) { writer_.compute(tables_.add_section(std::move(kernels))); }
+  void run(std::vector<Kernel> kernels) {
+    for (Kernel& kernel : kernels) kernel.host_paced = waits_for_sizes();
+    writer_.compute(tables_.add_section(std::move(kernels)));
+  }
+
+  // Ranks exchange how many indices each will send, and the host reads these numbers before it exchanges the indices
+  // (TorchRec's KJTAllToAll; in traces the host waits in a copy of so many numbers). It issues all else after that.
+  [[nodiscard]] bool waits_for_sizes() const { return sizes_.indices > Bytes(0) && !model_.prefetch_indices; }
 
   [[nodiscard]] TaskIndex exchange(CollectiveKind kind, Bytes bytes, std::string_view label) {
     embedding_bytes_ += bytes;
@@ -110,6 +117,10 @@ class RoleWriter {
   // Indices, lookups, and the exchanges of pooled rows.
   [[nodiscard]] std::vector<TaskIndex> look_up() {
     std::vector<TaskIndex> exchanges;
+    if (waits_for_sizes()) {
+      name("sizes of exchanges");
+      run(size_kernels(model_, placement_));
+    }
     if (sizes_.indices > Bytes(0)) {
       const TaskIndex indices = exchange(CollectiveKind::kAllToAll, sizes_.indices, "indices");
       if (!model_.prefetch_indices) writer_.wait(indices);

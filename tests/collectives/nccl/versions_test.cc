@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/nccl/cost/cost.h"
+#include "collectives/nccl/cost/selector.h"
 #include "collectives/nccl/cost/work.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
@@ -191,6 +192,26 @@ TEST(NcclVersions, OldChunksAreMultiplesOfWhatThreadsTakeAtOnce) {
   EXPECT_TRUE(shipped_tables("2.18").channels.chunks_by_threads);
   EXPECT_FALSE(shipped_tables("2.19").channels.chunks_by_threads);
   EXPECT_FALSE(shipped_tables("rccl").channels.chunks_by_threads);
+}
+
+// NCCL_P2P_LL_THRESHOLD came with 2.14. Parts of a message: a slot of 512 KiB before, then 64 KiB, or 256 KiB between
+// hosts. A trace of NCCL 2.10 has 8 channels for parts of 0.5 MB among eight A100, and 24 for 7.5 MB.
+TEST(NcclVersions, SmallSendsTakeOneChannelAndSince214Ll) {
+  const auto exchange = [](const std::string& version, Bytes bytes, int ranks = 8) {
+    const NcclSetup setup = setup_of(dgx_a100(), version);
+    const GroupLayout layout = make_block_layout(ranks, 8);
+    return NcclSelector(setup).plan({.kind = CollectiveKind::kAllToAll, .bytes = bytes, .layout = &layout});
+  };
+  EXPECT_EQ(exchange("2.9", 4_KiB).protocol, Protocol::kSimple);
+  EXPECT_EQ(exchange("2.14", 4_KiB).protocol, Protocol::kLl);
+  EXPECT_EQ(exchange("2.9", 4_KiB).channels, 8);
+  EXPECT_EQ(exchange("2.30", 4_KiB).channels, 8);
+  EXPECT_EQ(exchange("2.9", 4_MiB).message_channels, 1);
+  EXPECT_EQ(exchange("2.14", 4_MiB).message_channels, 4);
+  EXPECT_EQ(exchange("2.14", 1_MiB).message_channels, 2);
+  EXPECT_EQ(exchange("2.9", 64_MiB).message_channels, 4);
+  EXPECT_EQ(exchange("2.30", 4_MiB, 16).message_channels, 1);
+  EXPECT_EQ(exchange("2.30", 8_MiB, 16).message_channels, 2);
 }
 
 // RCCL's factors: a ring over hosts counts a tenth at 128 MiB and all from 256 MiB on; on one host all.

@@ -33,6 +33,13 @@ TEST(NcclKernelName, OtherKernelsAreNotOfNccl) {
   EXPECT_FALSE(communicates("void at::native::reduce_kernel<512, 1>()"));
 }
 
+TEST(NcclKernel, ArgumentsOfOldOnesTellTheVersion) {
+  EXPECT_EQ(nccl_of_kernel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"), "2.10");
+  EXPECT_EQ(nccl_of_kernel("ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, ncclWorkElem)"), "2.11");
+  EXPECT_EQ(nccl_of_kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)"), "");
+  EXPECT_EQ(nccl_of_kernel("other(ncclWorkElem)"), "");
+}
+
 TEST(WorkFamily, OfNamesInPublicTraces) {
   const auto family = [](const char* name) { return family_of(name); };
   EXPECT_EQ(family("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"), WorkFamily::kGemm);

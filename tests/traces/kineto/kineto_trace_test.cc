@@ -125,6 +125,33 @@ TEST(Kineto, BuffersOfAnOperatorGiveItsSizeAndItsRanks) {
   EXPECT_EQ(call_of("c10d::alltoall_base_", "[[96], [64]]"), std::tuple("alltoall", Bytes(384), 16));
 }
 
+// NCCL runs all-reduces in kernels that are named after sends: the operator that calls one confirms its annotation.
+TEST(Kineto, AnAnnotationWithinAnOperatorOfItsKindIsTheKernels) {
+  const auto operation = [](const std::string& caller) {
+    const auto reading = read(profiler_trace(
+        {kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),
+         host_event("cpu_op", caller, 8, 9, R"("Input Dims": [[]], "Input type": ["TensorList"])"),
+         host_event("user_annotation", "nccl:all_reduce", 10, 5, R"("Input Dims": [[7]], "Input type": ["float"])"),
+         host_event("cuda_runtime", "cudaLaunchKernel", 12, 1, R"("correlation": 5)")}));
+    const RecordedCall& call = reading.trace.calls.calls.at(0);
+    return std::tuple(call.operation, call.bytes);
+  };
+  EXPECT_EQ(operation("c10d::allreduce_"), std::tuple("all_reduce", Bytes(28)));
+  EXPECT_EQ(operation("c10d::broadcast_"), std::tuple("sendrecv", std::optional<Bytes>()));
+}
+
+// Kernels at 50 to 70, 60 to 65 and 64 to 100 us: the first runs with one or both of the others for 10, the second
+// always, the third for 6.
+TEST(Kineto, CountsTheTimeThatACallSharesWithOthers) {
+  const std::string name = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWork*)";
+  const auto reading = read(profiler_trace({kernel(name, "50", "20"), kernel(name, "60", "5"), kernel(name, "64", "36")}));
+  const std::vector<RecordedCall>& calls = reading.trace.calls.calls;
+  ASSERT_EQ(calls.size(), 3u);
+  EXPECT_EQ(calls[0].shared, 10_us);
+  EXPECT_EQ(calls[1].shared, 5_us);
+  EXPECT_EQ(calls[2].shared, 6_us);
+}
+
 TEST(Kineto, AnAnnotationThatTheKernelCannotCarryOutIsNotItsOwn) {
   const auto reading = read(profiler_trace(
       {kernel("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWork*)", "50", "20", R"(, "correlation": 5)"),

@@ -89,6 +89,22 @@ TEST(CallReplay, OneRanksRecordsAreComparedByTheShortest) {
   EXPECT_EQ(replay_calls(joined(several, group), options)->rows[0].measured, 70_us);
 }
 
+// Of kernels: the times of one rank that never meet again bound the simulated time, and count in no band.
+TEST(CallReplay, RowsWithoutAnOwnTimeAreBounds) {
+  const traces::CallGroup group{.id = "0", .description = "", .size = 8, .ranks = {}};
+  const auto calls = joined({all_reduce(1_MiB, 5000_us, 1), all_reduce(1_MiB, 9000_us, 1), all_reduce(2_MiB, 1_us, 1)},
+                            group);
+  CallReplayOptions options{.cluster = "dgx-h100", .overrides = {}, .ranks = 8};
+  EXPECT_EQ(pairs_of(replay_calls(calls, options)->rows, SizeBand::kMiddle).size(), 2u);
+  options.kernels = true;
+  const auto replay = replay_calls(calls, options);
+  EXPECT_EQ(replay->rows[0].own, OwnTime::kWaits);
+  EXPECT_EQ(replay->rows[1].own, OwnTime::kOnce);
+  EXPECT_TRUE(pairs_of(replay->rows, SizeBand::kMiddle).empty());
+  EXPECT_THAT(bands_text(*replay), HasSubstr("2 rows hold no own time and are not compared; 1 of them"));
+  EXPECT_THAT(calls_text(*replay, CallsBy::kShape), HasSubstr("waits for others"));
+}
+
 TEST(CallReplay, CountsWhatItCannotCompare) {
   auto unsized = all_reduce(1_MiB, 50_us, 1);
   unsized.bytes.reset();
