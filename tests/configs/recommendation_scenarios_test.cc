@@ -77,7 +77,7 @@ TEST(RecommendationScenarios, TheHostWaitsForTheSizesOfTheExchange) {
     return play(load(on(1, 8), {fmt::format("compute.host_read={}", read),
                                 fmt::format("recommendation.prefetch_indices={}", prefetch)})).time();
   };
-  EXPECT_EQ(time("5ms", "false") - time("1ms", "false"), 4_ms);
+  EXPECT_EQ(time("5ms", "false") - time("1ms", "false"), Duration(4'000'000'000));
   EXPECT_EQ(time("5ms", "true"), time("1ms", "true"));
 }
 

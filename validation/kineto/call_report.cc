@@ -25,7 +25,8 @@ std::string variant_cell(const std::string& algorithm, const std::string& protoc
 std::string calls_text(const CallReplay& replay, CallsBy by) {
   const bool named = by == CallsBy::kCommunicator;
   TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
-                   Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft, Align::kLeft});
+                   Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft, Align::kLeft,
+                   Align::kLeft});
   table.add_row({named ? "communicator" : "", "collective", "bytes", "hosts", "GPUs each", "calls", "measured us",
                  "median us", "simulated us", "error", "recorded as", "simulated as", "recorded time"});
   for (std::size_t i = 0; i < std::min(kReplayRowsShown, replay.rows.size()); ++i) {
@@ -76,7 +77,8 @@ std::string calls_json(const CallReplay& replay, const OperatorReplay& operators
         "\"algorithm\": {}, \"protocol\": {}, \"recorded_time\": {}}}",
         json_text(row.communicator), json_text(row.operation), row.bytes.count(), row.shape.hosts,
         row.shape.gpus_per_host, row.calls, to_seconds(row.measured) * 1e6, to_seconds(row.median) * 1e6,
-        to_seconds(row.simulated) * 1e6, json_text(row.kernel), json_text(row.algorithm), json_text(row.protocol), json_text(to_string(row.own))));
+        to_seconds(row.simulated) * 1e6, json_text(row.kernel), json_text(row.algorithm), json_text(row.protocol),
+        json_text(to_string(row.own))));
   }
   for (const SizeBand band : kCallBands) {
     const ErrorStatistics errors = error_statistics(pairs_of(replay.rows, band));

@@ -1,9 +1,9 @@
 // Whether recorded times of a collective hold its own time, or only bound it.
 //
-// A kernel of a collective waits for the last rank. With records of all ranks the shortest is the collective's own time.
-// With those of some ranks, its own time is recorded where the shortest time is met again: in two calls in which the rank
-// waited equally little, it hardly waited. Calls that only repeat with different waits bound the time from above. So do
-// an all-to-all with uneven or unknown parts, and a call that always runs with another one of its GPU.
+// A kernel of a collective waits for the last rank. With records of all ranks the shortest is the collective's own
+// time. With those of some ranks, its own time is recorded where the shortest time is met again: in two calls in which
+// the rank waited equally little, it hardly waited. Calls that only repeat with different waits bound the time from
+// above. So do an all-to-all with uneven or unknown parts, and a call that always runs with another one of its GPU.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ Result<std::vector<StreamGroup>> parse_stream_groups(const std::vector<std::stri
       continue;
     }
     problems.add({.code = "E264",
-                  .message = fmt::format("--group is '{}' and must be a stream and at least two ranks of the job", text),
+                  .message = fmt::format("--group is '{}' and must be a stream and two or more ranks of the job", text),
                   .excerpt = "",
                   .hint = "--group 363=0,8"});
   }

@@ -187,7 +187,7 @@ constexpr std::array kChannelRules = {
 
 constexpr std::array kMessageRules = {
     RuleRow<NcclMessageRules>{"p2p_ll", "small sends use LL", nullptr, &NcclMessageRules::ll},
-    RuleRow<NcclMessageRules>{"p2p_small_parts", "a channel joins for each 64 KiB of a send, not for each slot", nullptr,
+    RuleRow<NcclMessageRules>{"p2p_small_parts", "a channel joins for each 64 KiB of a send, not each slot", nullptr,
                               &NcclMessageRules::small_parts},
 };
 

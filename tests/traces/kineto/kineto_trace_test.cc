@@ -144,7 +144,8 @@ TEST(Kineto, AnAnnotationWithinAnOperatorOfItsKindIsTheKernels) {
 // always, the third for 6.
 TEST(Kineto, CountsTheTimeThatACallSharesWithOthers) {
   const std::string name = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWork*)";
-  const auto reading = read(profiler_trace({kernel(name, "50", "20"), kernel(name, "60", "5"), kernel(name, "64", "36")}));
+  const auto reading =
+      read(profiler_trace({kernel(name, "50", "20"), kernel(name, "60", "5"), kernel(name, "64", "36")}));
   const std::vector<RecordedCall>& calls = reading.trace.calls.calls;
   ASSERT_EQ(calls.size(), 3u);
   EXPECT_EQ(calls[0].shared, 10_us);
