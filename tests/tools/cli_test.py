@@ -48,8 +48,8 @@ class CliTest(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn('error[E264]: `validate kineto` needs the traces of a job', err)
         self.assertIn('needs the cluster that was measured', err)
-        self.assertIn('--hosts is for `validate kineto`', self.refusal('validate', 'nccl', '--hosts', '2'))
-        self.assertIn('--group is for `validate kineto`', self.refusal('validate', 'nccl', '--group', '7=0,1'))
+        for option, value in (('--hosts', '2'), ('--group', '7=0,1')):
+            self.assertIn(f'{option} is for `validate kineto`', self.refusal('validate', 'nccl', option, value))
 
     # --- search ---
 
