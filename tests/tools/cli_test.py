@@ -46,10 +46,9 @@ class CliTest(unittest.TestCase):
     def test_traces_need_the_cluster_that_was_measured(self):
         code, _, err = self.call('validate', 'kineto')
         self.assertEqual(code, 3)
-        self.assertIn('error[E264]: `validate kineto` needs the traces of a job', err)
-        self.assertIn('needs the cluster that was measured', err)
-        for option, value in (('--hosts', '2'), ('--group', '7=0,1')):
-            self.assertIn(f'{option} is for `validate kineto`', self.refusal('validate', 'nccl', option, value))
+        self.assertRegex(err, r'error\[E264\]: `validate kineto` needs the traces of a job(?s:.*) the cluster that was measured')
+        texts = [self.refusal('validate', 'nccl', *of) for of in (('--hosts', '2'), ('--group', '7=0,1'))]
+        self.assertTrue('--hosts is for `validate kineto`' in texts[0] and '--group is for' in texts[1], texts)
 
     # --- search ---
 
