@@ -202,6 +202,16 @@ SearchSettings read_search(ConfigMap root) {
   settings.objective = read_objective(map);
   settings.max_memory =
       map.bytes({.name = "max_memory", .doc = "memory that a GPU may use; 0B: all it has", .fallback = Bytes(0)});
+  settings.skip_slower =
+      map.boolean({.name = "skip_slower",
+                   .doc = "count layouts, and do not predict them, of which a bound shows that they are neither among "
+                          "the best, nor the quickest with a choice, nor on the front of time and memory",
+                   .fallback = false});
+  if (settings.skip_slower && settings.objective != Objective::kStepTime) {
+    map.error("skip_slower", "E153",
+              fmt::format("bounds are known of a step's time, and the objective is {}", to_string(settings.objective)),
+              "objective: step_time");
+  }
   settings.top = static_cast<int>(
       map.integer({.name = "top", .doc = "configurations that are shown", .fallback = 10, .min = 1, .max = 1'000'000}));
   settings.replay = static_cast<int>(map.integer({.name = "replay",

@@ -23,6 +23,7 @@ struct SearchSettings {
   std::vector<SearchAxis> given;  // those that the user set or added
   Objective objective = Objective::kStepTime;
   Bytes max_memory;  // of a GPU; 0: all it has
+  bool skip_slower = false;  // what cannot be on the page is not predicted
   int top = 10;      // configurations shown
   int replay = 10;   // of the best, simulated again with the scenario's own models
 };

@@ -29,6 +29,9 @@ std::vector<ChoiceClass> choice_classes(const SearchResult& result) {
       ++choice.fitting;
       if (!choice.best || by_formulas(result.ranked[i]) < by_formulas(result.ranked[*choice.best])) choice.best = i;
     }
+    for (const SkippedLayout& skipped : result.skipped) {
+      ++by_value[value_on(skipped.configuration.layout, axis.name)].fitting;
+    }
     for (std::size_t i = 0; i < result.misfits.size(); ++i) {
       ChoiceClass& choice = by_value[value_on(result.misfits[i].layout, axis.name)];
       ++choice.too_large;

@@ -3,24 +3,19 @@
 #include <algorithm>
 #include <map>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "configs/scenario/host_rows.h"
-#include "configs/simulation/simulation.h"
-#include "core/base/check.h"
+#include "configs/simulation/known_overheads.h"
 #include "core/base/json_text.h"
-#include "planning/search/planned_stages.h"
+#include "planning/search/evaluator.h"
 #include "planning/search/search_rank.h"
-#include "planning/study/first_error.h"
-#include "workload/builtin.h"
-#include "workload/layout/known_layouts.h"
+#include "planning/search/shortlist.h"
+#include "planning/search/worker_pool.h"
 
 namespace ringwright::planning {
 namespace {
-
 
 // Formulas, plus the extra time of kernels where the scenario's own models account for it.
 ConfigChanges quick_rungs(const configs::Scenario& scenario) {
@@ -29,143 +24,6 @@ ConfigChanges quick_rungs(const configs::Scenario& scenario) {
   changes.settings.emplace_back(kernels ? "collectives.overhead=kernels" : "collectives.overhead=none");
   return changes;
 }
-
-enum class Verdict { kRefused, kSame, kTooLarge, kPredicted };
-
-struct Trial {
-  Verdict verdict = Verdict::kRefused;
-  Refusal refusal;
-  Configuration configuration;
-};
-
-std::string title_of(const std::string& code) {
-  for (const ErrorCode& entry : workload::workload_error_codes()) {
-    if (entry.code == code) return std::string(entry.title);
-  }
-  return "it cannot be simulated";
-}
-
-Refusal refusal_of(const Diagnostics& diagnostics) {
-  const Diagnostic* const first = first_error(diagnostics);
-  return {.code = first->code, .reason = title_of(first->code), .example = first->message};
-}
-
-// The same once more; search() has checked that it can be read again.
-configs::Scenario copy_of(const configs::Scenario& base) {
-  auto copy = changed_scenario(base, {});
-  CHECK(copy.has_value(), copy ? std::string() : render(copy.error()));
-  return std::move(*copy);
-}
-
-// What one thread evaluates layouts with: a scenario of its own whose job is exchanged, and a planner.
-class Evaluator {
- public:
-  Evaluator(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, configs::KnownOverheads& overheads)
-      : base_(base),
-        space_(space),
-        capacity_(capacity),
-        mine_(copy_of(base)),
-        planner_(mine_, &overheads) {}
-
-  // With the models of `base`; memory is checked first, and a layout that does not fit is not predicted.
-  [[nodiscard]] Trial evaluate(std::size_t index) {
-    const Layout layout = space_.layout(index);
-    if (layout.stage_layers == kAlpa) return evaluate_plans(index, layout);
-    return evaluate(index, layout);
-  }
-
-  // The base's own job.
-  [[nodiscard]] std::optional<Refusal> evaluate_own(Configuration& own, bool& fits) {
-    auto job = changed_job(base_, {});
-    CHECK(job.has_value(), "a scenario that was read can be read again");
-    take(std::move(*job), own);
-    fits = measure(own);
-    return predict(own.quick);
-  }
-
-  // Only the prediction, of a layout that was evaluated before; nothing when it cannot be simulated here.
-  [[nodiscard]] std::optional<configs::Prediction> replay(const Layout& layout) {
-    auto job = changed_job(base_, space_.changes(layout), &known_);
-    CHECK(job.has_value(), "a layout that is legal with one model is legal with another");
-    Configuration ignored;
-    take(std::move(*job), ignored);
-    std::optional<configs::Prediction> prediction;
-    static_cast<void>(predict(prediction));
-    return prediction;
-  }
-
- private:
-  // The quickest of the plans that the dynamic program finds; of those that do not fit the first.
-  [[nodiscard]] Trial evaluate_plans(std::size_t index, const Layout& layout) {
-    Trial best{.verdict = Verdict::kRefused,
-               .refusal = {"", "no plan of stages with ranks of their own fits", "stage_layers alpa"},
-               .configuration = {.index = index, .layout = layout}};
-    for (const Layout& planned : with_planned_stages(
-             {.base = base_, .space = space_, .mine = mine_, .planner = planner_, .capacity = capacity_}, layout)) {
-      Trial trial = evaluate(index, planned);
-      const bool first = best.configuration.layout.stages.empty() && trial.verdict != Verdict::kRefused;
-      const bool fits = trial.verdict == Verdict::kPredicted;
-      const bool quicker = fits && best.verdict == Verdict::kPredicted &&
-                           trial.configuration.quick->step_time.mean < best.configuration.quick->step_time.mean;
-      if (first || quicker || (fits && best.verdict != Verdict::kPredicted)) {
-        best = std::move(trial);
-      } else if (best.verdict == Verdict::kRefused) {
-        best.refusal = std::move(trial.refusal);
-      }
-    }
-    return best;
-  }
-
-  [[nodiscard]] Trial evaluate(std::size_t index, const Layout& layout) {
-    Trial trial{.verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = layout}};
-    auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_);
-    if (!job) {
-      trial.refusal = refusal_of(job.error());
-      return trial;
-    }
-    take(std::move(*job), trial.configuration);
-    if (space_.repeats_layers(trial.configuration.layout, mine_.job.parallel)) {
-      trial.verdict = Verdict::kSame;
-    } else if (!measure(trial.configuration)) {
-      trial.verdict = Verdict::kTooLarge;
-    } else if (auto refusal = predict(trial.configuration.quick)) {
-      trial.refusal = std::move(*refusal);
-    } else {
-      trial.verdict = Verdict::kPredicted;
-    }
-    return trial;
-  }
-
-  void take(configs::ChangedJob changed, Configuration& configuration) {
-    mine_.job = std::move(changed.job);
-    mine_.simulate = changed.simulate;
-    configuration.dp = mine_.job.parallel.dp;
-    configuration.layers_per_part = mine_.job.parallel.layers_per_part;
-  }
-
-  bool measure(Configuration& configuration) {
-    std::vector<MemoryRow> rows = memory_rows(mine_);
-    for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
-    configuration.fullest = *std::ranges::max_element(rows, {}, fill);
-    return std::ranges::all_of(rows, &MemoryRow::fits) &&
-           std::ranges::all_of(host_rows(mine_), &HostRow::fits);
-  }
-
-  std::optional<Refusal> predict(std::optional<configs::Prediction>& prediction) {
-    auto predicted = planner_.predict(mine_);
-    if (!predicted) return refusal_of(predicted.error());
-    if (!*predicted) return Refusal{"", "ranks wait for each other forever", "the step does not end"};
-    prediction = std::move(**predicted);
-    return std::nullopt;
-  }
-
-  const configs::Scenario& base_;
-  const SearchSpace& space_;
-  Bytes capacity_;
-  configs::Scenario mine_;
-  configs::Planner planner_;
-  workload::KnownLayouts known_;
-};
 
 struct Counted {
   std::vector<std::size_t> candidates;
@@ -195,50 +53,53 @@ Counted first_look(const configs::Scenario& scenario, const SearchSpace& space) 
   return counted;
 }
 
-// Evaluates items 0 to `count` on all threads, each with an evaluator of its own.
-class WorkerPool {
- public:
-  WorkerPool(const configs::Scenario& base, const SearchSpace& space, Bytes capacity, const SearchOptions& options,
-        configs::KnownOverheads& overheads)
-      : base_(base), space_(space), capacity_(capacity), options_(options), overheads_(overheads) {}
-
-  template <class Work>
-  void each(std::size_t count, const Work& work) const {
-    const int usual = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const int asked = options_.threads > 0 ? options_.threads : usual;
-    [[maybe_unused]] const int threads =
-        static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(asked)));
-    std::size_t done = 0;
-#pragma omp parallel if (count > 1) num_threads(threads)
-    {
-      Evaluator evaluator(base_, space_, capacity_, overheads_);
-#pragma omp for schedule(dynamic)
-      for (std::size_t item = 0; item < count; ++item) {
-        work(evaluator, item);
-#pragma omp critical(search_progress)
-        if (options_.progress) options_.progress(++done, count);
-      }
-    }
-  }
-
- private:
-  const configs::Scenario& base_;
-  const SearchSpace& space_;
-  Bytes capacity_;
-  const SearchOptions& options_;
-  configs::KnownOverheads& overheads_;
-};
-
-void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result) {
+std::vector<Trial> predict_all(WorkerPool& pool, const Counted& counted) {
   std::vector<Trial> trials(counted.candidates.size());
-  pool.each(trials.size(), [&](Evaluator& evaluator, std::size_t item) {
+  pool.each(trials.size(), {.all = trials.size()}, [&](Evaluator& evaluator, std::size_t item) {
     trials[item] = evaluator.evaluate(counted.candidates[item]);
   });
+  return trials;
+}
+
+// All are read; of those that fit only the ones that may be on the page.
+std::vector<Trial> predict_some(WorkerPool& pool, const Counted& counted, const configs::SearchSettings& settings,
+                                SearchResult& result) {
+  std::vector<Trial> trials(counted.candidates.size());
+  pool.each(trials.size(), {.all = trials.size()},
+            [&](Evaluator& evaluator, std::size_t item) { trials[item] = evaluator.judge(counted.candidates[item]); });
+  Shortlist shortlist(result.axes, static_cast<std::size_t>(std::max(settings.top, settings.replay)) + 1);
+  std::vector<Trial*> fitting;
+  std::vector<BoundedLayout> layouts;
+  for (Trial& trial : trials) {
+    if (trial.verdict == Verdict::kPredicted) shortlist.add(trial.configuration);
+    if (trial.verdict != Verdict::kFits) continue;
+    fitting.push_back(&trial);
+    layouts.push_back({.configuration = &trial.configuration, .least = trial.least});
+  }
+  std::size_t done = 0;
+  result.bounds_hold = predict_shortlist(layouts, std::move(shortlist), [&](std::span<const std::size_t> batch) {
+    pool.each(batch.size(), {.done = done, .all = layouts.size()},
+              [&](Evaluator& evaluator, std::size_t item) { evaluator.predict(*fitting[batch[item]]); });
+    done += batch.size();
+  });
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    if (layouts[i].skipped) fitting[i]->verdict = Verdict::kSkipped;
+  }
+  return trials;
+}
+
+void evaluate_all(WorkerPool pool, const configs::SearchSettings& settings, Counted& counted, SearchResult& result) {
+  const bool skips = settings.skip_slower && settings.objective == configs::Objective::kStepTime;
+  std::vector<Trial> trials = skips ? predict_some(pool, counted, settings, result) : predict_all(pool, counted);
   for (Trial& trial : trials) {
     switch (trial.verdict) {
       case Verdict::kRefused: counted.refuse(std::move(trial.refusal)); break;
       case Verdict::kSame: ++counted.same; break;
       case Verdict::kTooLarge: result.misfits.push_back(std::move(trial.configuration)); break;
+      case Verdict::kFits: break;
+      case Verdict::kSkipped:
+        result.skipped.push_back({.configuration = std::move(trial.configuration), .least = *trial.least});
+        break;
       case Verdict::kPredicted: result.ranked.push_back(std::move(trial.configuration)); break;
     }
   }
@@ -246,12 +107,13 @@ void evaluate_all(const WorkerPool& pool, Counted& counted, SearchResult& result
   for (auto& [key, entry] : counted.refusals) result.refusals.push_back(std::move(entry));
   std::ranges::stable_sort(result.refusals, std::ranges::greater(), &RefusalCount::count);
   std::ranges::stable_sort(result.misfits, {}, [](const Configuration& c) { return c.fullest.total; });
+  std::ranges::stable_sort(result.skipped, {}, &SkippedLayout::least);
 }
 
 // With the scenario's own models; a layout that cannot be simulated there keeps its rank by formulas.
-void replay_best(const WorkerPool& pool, std::size_t most, configs::Objective objective, SearchResult& result) {
+void replay_best(WorkerPool pool, std::size_t most, configs::Objective objective, SearchResult& result) {
   std::vector<std::optional<configs::Prediction>> played(std::min(most, result.ranked.size()));
-  pool.each(played.size(), [&](Evaluator& evaluator, std::size_t item) {
+  pool.each(played.size(), {.all = played.size()}, [&](Evaluator& evaluator, std::size_t item) {
     played[item] = evaluator.replay(result.ranked[item].layout);
   });
   for (std::size_t i = 0; i < played.size(); ++i) result.ranked[i].played = std::move(played[i]);
@@ -322,7 +184,7 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   Counted counted = first_look(scenario, space);
   configs::KnownOverheads estimates(configs::OverheadAccuracy::kInterpolated);
   configs::KnownOverheads overheads;
-  evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), counted, result);
+  evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), settings, counted, result);
   rank_by_formulas(result.ranked, settings.objective);
   replay_best(WorkerPool(scenario, space, result.capacity, options, overheads),
               static_cast<std::size_t>(settings.replay), settings.objective, result);
@@ -332,7 +194,7 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   } else {
     result.own.problem = options.own_problem;
   }
-  if (result.own.fits && result.own.problem.empty()) {
+  if (result.own.fits && result.own.problem.empty() && result.is_rank_known(result.own.configuration)) {
     result.own.rank = rank_of(result.own.configuration, result, settings.objective);
   }
   return result;

@@ -3,6 +3,7 @@
 // 1. A layout that model, batch or machine do not allow is counted by its reason; one that is simulated like another is
 //    counted as such.
 // 2. The memory ledger decides whether it fits; what does not fit is retained, with the items that fill it.
+//    `skip_slower` leaves out of the following what a lower bound of its step excludes from the page.
 // 3. What fits is predicted with formulas for collectives on a network without sharing (`closed_form` on `alpha_beta`).
 // 4. The best of these are predicted again with the scenario's own models, and ranked by that.
 // The result does not depend on the number of threads: each layout is evaluated by one of them, alone.
@@ -38,11 +39,17 @@ struct RefusalCount {
   std::size_t count = 0;
 };
 
+// A layout that fits and was not predicted, since it cannot be on the page (planning/search/shortlist.h).
+struct SkippedLayout {
+  Configuration configuration;
+  Duration least;  // its step takes longer than that
+};
+
 // The scenario's own layout compared with the others.
 struct OwnLayout {
   Configuration configuration;
   bool fits = false;
-  std::optional<std::size_t> rank;  // it would have among the ranked, counted from 1
+  std::optional<std::size_t> rank;  // it would have among all that fit, counted from 1; none where it is not known
   std::string problem;              // why it was not predicted
 };
 
@@ -53,13 +60,20 @@ struct SearchResult {
   std::vector<RefusalCount> refusals;  // most frequent first
   std::vector<Configuration> ranked;   // best first: those simulated again, then the others
   std::size_t replayed = 0;
+  std::vector<SkippedLayout> skipped;  // with `skip_slower`; ascending by bound
+  bool bounds_hold = true;             // false: a prediction was below its bound, so that nothing was skipped
   std::vector<Configuration> misfits;  // legal and too large, the closest first
   std::vector<std::size_t> front;      // of `ranked`, by formulas: no other is both quicker and smaller; smallest first
   std::optional<double> agreement;     // Kendall's tau of both rankings of those simulated again
   Bytes capacity;
   OwnLayout own;
 
-  [[nodiscard]] std::size_t legal() const { return ranked.size() + misfits.size(); }
+  [[nodiscard]] std::size_t legal() const { return ranked.size() + skipped.size() + misfits.size(); }
+  [[nodiscard]] std::size_t fitting() const { return ranked.size() + skipped.size(); }
+  // Whether no layout that was skipped can be quicker than this one.
+  [[nodiscard]] bool is_rank_known(const Configuration& predicted) const {
+    return skipped.empty() || skipped.front().least > predicted.quick->step_time.mean;
+  }
 };
 
 struct SearchOptions {

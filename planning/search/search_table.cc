@@ -115,6 +115,13 @@ std::string json_bound(const SearchResult& result) {
                      to_seconds(bound->quickest), json_configuration(result.ranked[bound->shortest], result.axes));
 }
 
+// Nothing where none may be skipped.
+std::string json_skipped(const SearchReport& report) {
+  if (!report.settings.skip_slower) return {};
+  return fmt::format("  \"skipped\": {},\n  \"bounds_hold\": {},\n", report.result.skipped.size(),
+                     report.result.bounds_hold);
+}
+
 }  // namespace
 
 std::string value_on(const Layout& layout, std::string_view axis) {
@@ -158,16 +165,16 @@ std::string render_search_json(const SearchReport& report) {
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.search/1\",\n  \"scenario\": {},\n  \"command\": {},\n  \"objective\": {},\n"
       "  \"axes\": {{{}}},\n"
-      "  \"combinations\": {},\n  \"same\": {},\n  \"predicted\": {},\n  \"too_large\": {},\n  \"memory_limit_bytes\": "
-      "{},\n"
+      "  \"combinations\": {},\n  \"same\": {},\n  \"predicted\": {},\n{}  \"too_large\": {},\n"
+      "  \"memory_limit_bytes\": {},\n"
       "  \"refused\": {},\n  \"replayed\": {},\n  \"kendall_tau\": {},\n  \"ranking\": {},\n  \"pareto\": {},\n  "
       "\"misfits\": {},\n"
       "  \"choices\": {},\n  \"bound\": {},\n"
       "  \"layouts\": {},\n"
       "  \"own\": {}\n}}\n",
       json_text(report.scenario.name), json_list(report.command), json_text(to_string(report.settings.objective)),
-      join(axes, ", "), result.combinations, result.same, result.ranked.size(), result.misfits.size(),
-      result.capacity.count(), lines_of(refusals), result.replayed,
+      join(axes, ", "), result.combinations, result.same, result.ranked.size(), json_skipped(report),
+      result.misfits.size(), result.capacity.count(), lines_of(refusals), result.replayed,
       result.agreement ? fmt::format("{}", *result.agreement) : "null", lines_of(ranked), lines_of(front),
       lines_of(misfits), json_choices(result), json_bound(result), json_layouts(result), json_own(report));
 }
@@ -179,7 +186,11 @@ std::string render_search_csv(const SearchReport& report) {
       ",dp,layers_per_part,memory_bytes,formulas_step_time_s,simulated_step_time_s,tokens_per_s_per_gpu,mfu,"
       "computing_s,bubble_s,exposed_s\n";
   for (std::size_t i = 0; i < report.result.ranked.size(); ++i) {
-    text += csv_row(std::to_string(i + 1), report.result.ranked[i], report.result.axes);
+    const Configuration& ranked = report.result.ranked[i];
+    text += csv_row(report.result.is_rank_known(ranked) ? std::to_string(i + 1) : "", ranked, report.result.axes);
+  }
+  for (const SkippedLayout& skipped : report.result.skipped) {
+    text += csv_row("skipped", skipped.configuration, report.result.axes);
   }
   for (const Configuration& misfit : report.result.misfits) text += csv_row("does not fit", misfit, report.result.axes);
   return text;

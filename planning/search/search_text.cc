@@ -74,6 +74,11 @@ class Page {
     TextTable counts({Align::kRight, Align::kLeft});
     counts.add_row(
         {commas(result_.ranked.size()), fmt::format("fit into {} and are predicted", to_string(result_.capacity))});
+    if (!result_.skipped.empty()) {
+      counts.add_row({commas(result_.skipped.size()),
+                      "fit and are skipped: their bounds are above all steps that they would have to beat"});
+    }
+    if (!result_.bounds_hold) counts.add_row({"", "nothing is skipped: a step was predicted below its bound"});
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
     counts.add_row({commas(result_.same), "are simulated like one of these, since a choice has no effect"});
     for (const RefusalCount& entry : result_.refusals) {
@@ -133,7 +138,7 @@ class Page {
     if (result_.ranked.empty()) return line("\nNothing that is legal fits.");
     const std::size_t most =
         std::min<std::size_t>(static_cast<std::size_t>(report_.settings.top), result_.ranked.size());
-    line(fmt::format("\nThe best {} of {}{}", most, commas(result_.ranked.size()),
+    line(fmt::format("\nThe best {} of {}{}", most, commas(result_.fitting()),
                      result_.replayed > 0
                          ? fmt::format("; the first {} as simulated with the scenario's own models, next to what "
                                        "formulas predict",
@@ -220,7 +225,7 @@ class Page {
     for (std::size_t i = result_.front.size() - most; i < result_.front.size(); ++i) {
       const Configuration& c = result_.ranked[result_.front[i]];
       const double longer = to_seconds(c.quick->step_time.mean) / to_seconds(quickest.step_time.mean) - 1.0;
-      front.add_row(row({std::to_string(result_.front[i] + 1)}, c,
+      front.add_row(row({result_.is_rank_known(c) ? std::to_string(result_.front[i] + 1) : "-"}, c,
                         {to_string(c.fullest.total), to_string(c.quick->step_time.mean), signed_percent(longer)}));
     }
     table(front);
@@ -264,7 +269,7 @@ class Page {
     const Duration first = (played ? *best.played : *best.quick).step_time.mean;
     const double longer = to_seconds(mine) / to_seconds(first) - 1.0;
     std::string words =
-        own.rank ? fmt::format("  would be rank {} of {}", commas(*own.rank), commas(result_.ranked.size())) : "";
+        own.rank ? fmt::format("  would be rank {} of {}", commas(*own.rank), commas(result_.fitting())) : "";
     words += fmt::format("{} {} against the best, {}", own.rank ? "," : " ", signed_percent(longer),
                          why(best, own.configuration));
     line(words);

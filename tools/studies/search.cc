@@ -93,6 +93,10 @@ class Search final : public Command {
              .target = &threads_,
              .least = 1,
              .most = kMostThreads},
+            {.names = "--skip-slower",
+             .value = "",
+             .doc = "do not predict layouts that a bound excludes from all tables of the page",
+             .target = &skip_slower_},
             {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
             page_option(&html_),
             {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
@@ -139,6 +143,7 @@ class Search final : public Command {
     if (!max_memory_.empty()) words.insert(words.end(), {"--max-memory", max_memory_});
     if (top_) words.insert(words.end(), {"--top", std::to_string(*top_)});
     if (replay_) words.insert(words.end(), {"--replay", std::to_string(*replay_)});
+    if (skip_slower_) words.emplace_back("--skip-slower");
     return words;
   }
 
@@ -174,6 +179,7 @@ class Search final : public Command {
     set("max_memory", max_memory_);
     if (top_) set("top", std::to_string(*top_));
     if (replay_) set("replay", std::to_string(*replay_));
+    if (skip_slower_) set("skip_slower", "true");
     return settings;
   }
 
@@ -194,6 +200,7 @@ class Search final : public Command {
   std::string config_, objective_, max_memory_, csv_, html_, write_;
   std::vector<std::string> vary_, fix_;
   std::optional<std::uint64_t> top_, replay_, threads_;
+  bool skip_slower_ = false;
   std::optional<Progress> progress_;
 };
 

@@ -182,9 +182,13 @@ StepStreams make_streams(const ModelShape& shape, const ParallelOptions& paralle
   return streams_of(RankLayout(parallel), shape, parallel);
 }
 
+StepStreams streams_without_groups(const ModelShape& shape, const ParallelOptions& parallel) {
+  if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel);
+  return streams_of(RankLayout(parallel, ListedRanks::kNone), shape, parallel);
+}
+
 std::size_t count_dimensions(const ModelShape& shape, const ParallelOptions& parallel) {
-  if (!parallel.meshes.empty()) return streams_of_meshes(shape, parallel).dimensions.size();
-  return streams_of(RankLayout(parallel, ListedRanks::kNone), shape, parallel).dimensions.size();
+  return streams_without_groups(shape, parallel).dimensions.size();
 }
 
 }  // namespace ringwright::workload

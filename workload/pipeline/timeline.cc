@@ -51,11 +51,12 @@ namespace {
 
 class Player {
  public:
-  Player(const PipelineOrder& order, const PipelineShape& shape, int microbatches, const PassTimes& times)
+  Player(const PipelineOrder& order, const PipelineShape& shape, int microbatches,
+         std::span<const PassTimes> times_of_part)
       : order_(order),
         shape_(shape),
         microbatches_(microbatches),
-        times_(times),
+        times_of_part_(times_of_part),
         ends_(static_cast<std::size_t>(2 * shape.stages * shape.chunks) * static_cast<std::size_t>(microbatches),
               kNever),
         held_(order.size(), 0) {
@@ -79,6 +80,10 @@ class Player {
  private:
   static constexpr std::int64_t kNever = -1;
 
+  [[nodiscard]] const PassTimes& times_of(int stage, int chunk) const {
+    if (times_of_part_.size() == 1) return times_of_part_.front();
+    return times_of_part_[static_cast<std::size_t>(part_at(shape_, {.stage = stage, .chunk = chunk}))];
+  }
   [[nodiscard]] std::int64_t& end_of(const Need& need, int microbatch) {
     const int chunk = need.place.stage * shape_.chunks + need.place.chunk;
     const int row = 2 * chunk + (need.pass == Pass::kForward ? 0 : 1);
@@ -111,7 +116,7 @@ class Player {
       const auto ready = ready_at(number, slots[i]);
       if (!ready) return false;
       begin = std::max(begin, *ready);
-      length += times_.of(slots[i].pass);
+      length += times_of(number, slots[i].chunk).of(slots[i].pass);
     }
     if (mine.played == 0) mine.start = begin;
     mine.end = begin + length;
@@ -133,7 +138,7 @@ class Player {
   const PipelineOrder& order_;
   const PipelineShape& shape_;
   int microbatches_;
-  const PassTimes& times_;
+  std::span<const PassTimes> times_of_part_;
   std::vector<std::int64_t> ends_;  // by stage, chunk, forward or gradient, microbatch
   std::vector<int> held_;           // by stage
   Timeline result_;
@@ -141,8 +146,13 @@ class Player {
 
 }  // namespace
 
+Timeline play_parts(const PipelineOrder& order, const PipelineShape& shape, int microbatches,
+                    std::span<const PassTimes> times_of_part) {
+  return Player(order, shape, microbatches, times_of_part).play();
+}
+
 Timeline play_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches, const PassTimes& times) {
-  return Player(order, shape, microbatches, times).play();
+  return play_parts(order, shape, microbatches, std::span(&times, 1));
 }
 
 }  // namespace ringwright::workload

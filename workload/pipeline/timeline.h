@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,5 +56,8 @@ struct Needs {
 // Slots must be within the shape and the microbatches.
 [[nodiscard]] Timeline play_order(const PipelineOrder& order, const PipelineShape& shape, int microbatches,
                                   const PassTimes& times);
+// With the times of every model chunk, in model order; a single one is that of all.
+[[nodiscard]] Timeline play_parts(const PipelineOrder& order, const PipelineShape& shape, int microbatches,
+                                  std::span<const PassTimes> times_of_part);
 
 }  // namespace ringwright::workload

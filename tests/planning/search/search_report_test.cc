@@ -71,6 +71,23 @@ TEST_F(SearchPage, HasARowForEveryLegalLayout) {
   while (std::getline(lines, line)) EXPECT_EQ(std::ranges::count(line, ','), columns) << line;
 }
 
+TEST_F(SearchPage, CountsWhatIsSkipped) {
+  EXPECT_THAT(render_search_text(report()), Not(HasSubstr("skipped")));
+  EXPECT_THAT(render_search_json(report()), Not(HasSubstr("skipped")));
+  SearchSettings settings = scenario_.search;
+  settings.skip_slower = true;
+  const SearchReport skipping{.scenario = scenario_, .settings = settings, .result = result_};
+  const std::size_t fitting = result_.fitting();
+  result_.skipped.push_back({.configuration = std::move(result_.ranked.back()), .least = Duration(1)});
+  result_.ranked.pop_back();
+  EXPECT_EQ(result_.fitting(), fitting);
+  EXPECT_THAT(render_search_text(skipping), HasSubstr("1  fit and are skipped"));
+  EXPECT_THAT(render_search_json(skipping), HasSubstr("\"skipped\": 1,\n  \"bounds_hold\": true,"));
+  EXPECT_THAT(render_search_csv(skipping), HasSubstr("\nskipped,"));
+  result_.bounds_hold = false;
+  EXPECT_THAT(render_search_text(skipping), HasSubstr("below its bound"));
+}
+
 TEST(Exposed, AddsUpTheDimensions) {
   const TimeBreakdown breakdown{
       .of = "", .dimensions = {{.name = "tp", .exposed = Duration(3)}, {.name = "dp", .exposed = Duration(4)}}};

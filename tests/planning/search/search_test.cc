@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/simulation/simulate.h"
+#include "planning/search/choices.h"
 #include "planning/search/search_report.h"
 #include "tests/configs/played.h"
 
@@ -119,13 +120,66 @@ TEST(Search, FindsTheOptimumOfEveryObjective) {
 }
 
 TEST(Search, DoesNotDependOnThreads) {
-  const Scenario scenario = load(text_of("max_memory: 5GiB, micro_batch: [1, 2]"));
-  const auto ranked_by = [&](int threads) {
-    const SearchResult result = found(scenario, threads);
-    const SearchReport report{.scenario = scenario, .settings = scenario.search, .result = result};
-    return render_search_text(report) + render_search_json(report) + render_search_csv(report);
+  for (const char* const skips : {"", ", skip_slower: true"}) {
+    const Scenario scenario = load(text_of(std::string("max_memory: 5GiB, micro_batch: [1, 2]") + skips));
+    const auto ranked_by = [&](int threads) {
+      const SearchResult result = found(scenario, threads);
+      const SearchReport report{.scenario = scenario, .settings = scenario.search, .result = result};
+      return render_search_text(report) + render_search_json(report) + render_search_csv(report);
+    };
+    EXPECT_EQ(ranked_by(1), ranked_by(4));
+  }
+}
+
+// All tables of the page but ranks that are not known.
+struct PageTables {
+  std::vector<std::size_t> best;
+  std::vector<std::pair<std::size_t, std::int64_t>> front, choices;
+  std::vector<std::size_t> fitting;  // by choice
+  friend bool operator==(const PageTables&, const PageTables&) = default;
+};
+PageTables tables_of(const SearchResult& result, std::size_t best) {
+  PageTables tables;
+  const auto entry = [&](std::size_t i) {
+    return std::pair(result.ranked[i].index, result.ranked[i].best_known().step_time.mean.count());
   };
-  EXPECT_EQ(ranked_by(1), ranked_by(4));
+  for (std::size_t i = 0; i < std::min(best, result.ranked.size()); ++i) tables.best.push_back(result.ranked[i].index);
+  for (const std::size_t i : result.front) tables.front.push_back(entry(i));
+  for (const ChoiceClass& choice : choice_classes(result)) {
+    if (choice.best) tables.choices.push_back(entry(*choice.best));
+    tables.fitting.push_back(choice.fitting);
+  }
+  return tables;
+}
+
+TEST(Search, SkipsWhatIsOnNoTable) {
+  const std::string space = "recompute: [none, full], stage_layers: [even], max_memory: 8GiB, top: 3, replay: ";
+  // Kernels long enough that computing is most of a step.
+  const std::vector<std::string> large = {"model.hidden_size=2048", "model.ffn_hidden_size=8192",
+                                          "model.seq_length=1024", "compute.host_issue=0ns"};
+  for (const char* const replay : {"0", "4"}) {
+    const SearchResult all = found(load(text_of(space + replay), large));
+    const SearchResult some = found(load(text_of(space + replay + ", skip_slower: true"), large));
+    EXPECT_TRUE(some.bounds_hold);
+    EXPECT_GT(some.skipped.size(), 10U);
+    EXPECT_EQ(some.fitting(), all.fitting());
+    EXPECT_EQ(some.legal() + some.same, all.legal() + all.same);
+    EXPECT_EQ(tables_of(some, 5), tables_of(all, 5)) << replay;
+    for (const SkippedLayout& skipped : some.skipped) {
+      const auto same = std::ranges::find(all.ranked, skipped.configuration.index, &Configuration::index);
+      ASSERT_NE(same, all.ranked.end());
+      EXPECT_LE(skipped.least, same->quick->step_time.mean);
+    }
+    for (std::size_t i = 0; i < some.ranked.size() && some.is_rank_known(some.ranked[i]); ++i) {
+      EXPECT_EQ(some.ranked[i].index, all.ranked[i].index) << i;
+    }
+  }
+}
+
+TEST(Search, KnowsBoundsOfTheStepsTimeAlone) {
+  const auto refused = load_scenario_text("one.yaml", text_of("skip_slower: true, objective: memory"));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().all().front().code, "E153");
 }
 
 TEST(Search, PlaysTheBestAgainOnTheScenariosOwnRungs) {

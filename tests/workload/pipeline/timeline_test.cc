@@ -148,5 +148,19 @@ TEST(Timeline, JoinedPassesStartAndEndTogether) {
   EXPECT_EQ(timeline.end(), 3 * kF + 2 * (kB + kW) + kF + 2 * (kB + kW));
 }
 
+// Two stages, two microbatches, F B F B on the second: it begins after F of the first stage, and each of its passes is
+// as long as its own chunk.
+TEST(Timeline, PassesTakeTheTimesOfTheirChunk) {
+  const std::vector<PassTimes> times = {{.forward = 1, .input = 2, .weight = 3},
+                                        {.forward = 50, .input = 60, .weight = 70}};
+  const PipelineOrder order = one_f_one_b_order({.stages = 2, .microbatches = 2});
+  const Timeline timeline = play_parts(order, {.stages = 2}, 2, times);
+  ASSERT_TRUE(timeline.finished);
+  EXPECT_EQ(timeline.stages[0].busy, 2 * (1 + 2 + 3));
+  EXPECT_EQ(timeline.stages[1].busy, 2 * (50 + 60 + 70));
+  EXPECT_EQ(timeline.stages[1].start, 1);
+  EXPECT_EQ(timeline.end(), 1 + 2 * (50 + 60 + 70) + 2 + 3);
+}
+
 }  // namespace
 }  // namespace ringwright::workload::timeline_test

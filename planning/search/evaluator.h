@@ -1,0 +1,63 @@
+// What one thread of a search evaluates layouts with: a scenario of its own whose job is exchanged, and a planner.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "configs/scenario/scenario.h"
+#include "configs/simulation/planner.h"
+#include "planning/search/search.h"
+#include "planning/search/search_space.h"
+#include "workload/layout/known_layouts.h"
+
+namespace ringwright::planning {
+
+enum class Verdict { kRefused, kSame, kTooLarge, kFits, kPredicted, kSkipped };
+
+struct Trial {
+  Verdict verdict = Verdict::kRefused;
+  Refusal refusal;
+  Configuration configuration;
+  std::optional<Duration> least = {};  // of a layout that fits: a lower bound of its step, where one is known
+};
+
+// With the models of `base`. References outlive it.
+class Evaluator {
+ public:
+  Evaluator(const configs::Scenario& base, const SearchSpace& space, Bytes capacity,
+            configs::KnownOverheads& overheads);
+
+  // Memory is checked first, and a layout that does not fit is not predicted.
+  [[nodiscard]] Trial evaluate(std::size_t index);
+  // The same without the prediction, which a layout that fits has a bound instead of. Plans of stages are predicted,
+  // since that chooses the plan.
+  [[nodiscard]] Trial judge(std::size_t index);
+  // Of a layout that fits.
+  void predict(Trial& trial);
+  // The base's own job.
+  [[nodiscard]] std::optional<Refusal> evaluate_own(Configuration& own, bool& fits);
+  // Only the prediction, of a layout that was evaluated before; nothing when it cannot be simulated here.
+  [[nodiscard]] std::optional<configs::Prediction> replay(const Layout& layout);
+
+ private:
+  // The quickest of the plans that the dynamic program finds; of those that do not fit the first.
+  [[nodiscard]] Trial evaluate_plans(std::size_t index, const Layout& layout);
+  [[nodiscard]] Trial evaluate(std::size_t index, const Layout& layout);
+  // Up to its memory.
+  [[nodiscard]] Trial read(std::size_t index, const Layout& layout);
+  void take(configs::ChangedJob changed, Configuration& configuration);
+  [[nodiscard]] bool measure(Configuration& configuration) const;
+  [[nodiscard]] std::optional<Refusal> predict_taken(std::optional<configs::Prediction>& prediction);
+  // Of the job that is taken.
+  void predict_fitting(Trial& trial);
+
+  const configs::Scenario& base_;
+  const SearchSpace& space_;
+  Bytes capacity_;
+  configs::Scenario mine_;
+  configs::Planner planner_;
+  workload::KnownLayouts known_;
+};
+
+}  // namespace ringwright::planning
