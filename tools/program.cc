@@ -10,6 +10,10 @@
 #include <string>
 #include <vector>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "tools/command_line.h"
 
 namespace ringwright::tools {
@@ -22,6 +26,17 @@ namespace {
       "need less\n",
       stderr);
   std::_Exit(static_cast<int>(ExitCode::kOutOfMemory));
+}
+
+// A search frees most of a step's memory and needs it again for the next one: the allocator retains it instead of
+// returning it to the system, page by page.
+void retain_memory() {
+#ifdef __GLIBC__
+  constexpr int kMiB = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // the most that it adapts to by itself
+  mallopt(M_TRIM_THRESHOLD, 64 * kMiB);
+  mallopt(M_TOP_PAD, kMiB);
+#endif
 }
 
 ExitCode run_command(std::span<CommandFactory* const> factories, const std::vector<std::string>& arguments,
@@ -48,6 +63,7 @@ ExitCode after_output(ExitCode code) {
 int run_program(std::span<CommandFactory* const> commands, int argument_count, char** arguments,
                 std::string_view missing) {
   std::set_new_handler(stop_without_memory);
+  retain_memory();
   try {
     const ExitCode code = run_command(commands, {arguments + 1, arguments + argument_count}, missing);
     return static_cast<int>(after_output(code));

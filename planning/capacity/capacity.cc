@@ -81,12 +81,13 @@ class Candidate {
     settings.replay = plan_.replay;
     // With a fixed batch and number of GPUs, the shortest step is also the cheapest.
     settings.objective = configs::Objective::kStepTime;
+    settings.skip_slower = true;  // of the result only the best and the front are used
     const auto found = search(scenario, settings, {.threads = workers_.threads});
     if (!found) {
       refuse(offer, found.error());
       return;
     }
-    offer.layouts = found->ranked.size();
+    offer.layouts = found->fitting();
     if (found->ranked.empty()) {
       no_layout(*found, offer);
       return;

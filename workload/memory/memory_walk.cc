@@ -1,6 +1,7 @@
 #include "workload/memory/memory_walk.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -117,6 +118,27 @@ class ShardedState {
   bool new_pass_ = false;
 };
 
+// What all passes through points of one kind hold.
+class PointSizes {
+ public:
+  explicit PointSizes(const KernelContext& context)
+      : context_(context), embedding_(embedding_activations(context)), head_(head_activations(context)) {}
+  [[nodiscard]] Bytes embedding() const { return embedding_; }
+  [[nodiscard]] Bytes head() const { return head_; }
+  [[nodiscard]] Bytes workspace_of(const LayerHalves& halves) {
+    std::optional<Bytes>& known = workspaces_[3 * static_cast<std::size_t>(halves.mixer) +
+                                              static_cast<std::size_t>(halves.mlp)];
+    if (!known) known = gradient_workspace(context_, halves);
+    return *known;
+  }
+
+ private:
+  const KernelContext& context_;
+  Bytes embedding_;
+  Bytes head_;
+  std::array<std::optional<Bytes>, 9> workspaces_;  // by kinds of both halves of a layer
+};
+
 class Walker {
  public:
   Walker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots)
@@ -125,8 +147,7 @@ class Walker {
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         accumulators_(parts, inputs, slots),
         offloaded_layers_(inputs.parallel.offload.activation_layers),
-        embedding_(embedding_activations(context_)),
-        head_(head_activations(context_)) {
+        sizes_(context_) {
     for (const ModelChunk& part : parts) layers_.emplace_back(part, context_);
     if (!inputs.parallel.sharding.parameters) return;
     for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots);
@@ -156,8 +177,8 @@ class Walker {
       (elsewhere ? on_host_ : held_[Held::kLayers]) += layers_of(chunk).kept(point) * sign;
       walk_.on_host = std::max(walk_.on_host, on_host_);
     }
-    if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += embedding_ * sign;
-    if (is_head(kind)) held_[Held::kHead] += head_ * sign;
+    if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += sizes_.embedding() * sign;
+    if (is_head(kind)) held_[Held::kHead] += sizes_.head() * sign;
   }
 
   [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
@@ -208,13 +229,15 @@ class Walker {
     if (ends_layer(kind) && pass != Pass::kForward) {
       const LayerHalves halves = halves_at(part_of(slot.chunk).points[point - 1], kind);
       now[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
-      now[Held::kGradients] = gradient_workspace(context_, halves);
+      now[Held::kGradients] = sizes_.workspace_of(halves);
     }
     for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
-    walk_.reserved = std::max(walk_.reserved, now.total() + (is_head(kind) ? head_cached(context_) : 0_B));
+    const Bytes total = now.total();
+    walk_.reserved = std::max(walk_.reserved, total + (is_head(kind) ? head_cached(context_) : 0_B));
     MemoryMoment& moment = walk_.moments.back();
-    moment.total = std::max(moment.total, now.total());
-    if (now.total() <= walk_.peak.total()) return;
+    moment.total = std::max(moment.total, total);
+    if (total <= peak_total_) return;
+    peak_total_ = total;
     walk_.peak = now;
     walk_.peak_slot = walk_.moments.size() - 1;
   }
@@ -225,11 +248,11 @@ class Walker {
   Accumulators accumulators_;
   std::ptrdiff_t offloaded_layers_;
   std::vector<KeptLayers> layers_;  // by chunk
-  Bytes embedding_;
-  Bytes head_;
+  PointSizes sizes_;
   std::vector<ShardedState> sharded_;  // one, or dense parameters and experts separately
   HeldBytes held_;
   Bytes on_host_;
+  Bytes peak_total_;
   MemoryWalk walk_;
 };
 

@@ -1,6 +1,7 @@
 #include "workload/pipeline/timeline.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ringwright::workload {
 
@@ -61,6 +62,7 @@ class Player {
               kNever),
         held_(order.size(), 0) {
     result_.stages.resize(order.size());
+    find_needs();
   }
 
   Timeline play() {
@@ -79,24 +81,44 @@ class Player {
 
  private:
   static constexpr std::int64_t kNever = -1;
+  static constexpr std::int32_t kNoRow = -1;
+  static constexpr std::size_t kPasses = 4;
 
   [[nodiscard]] const PassTimes& times_of(int stage, int chunk) const {
     if (times_of_part_.size() == 1) return times_of_part_.front();
     return times_of_part_[static_cast<std::size_t>(part_at(shape_, {.stage = stage, .chunk = chunk}))];
   }
-  [[nodiscard]] std::int64_t& end_of(const Need& need, int microbatch) {
+  [[nodiscard]] std::int32_t row_of(const Need& need) const {
     const int chunk = need.place.stage * shape_.chunks + need.place.chunk;
-    const int row = 2 * chunk + (need.pass == Pass::kForward ? 0 : 1);
-    return ends_[static_cast<std::size_t>(row) * static_cast<std::size_t>(microbatches_) +
+    return 2 * chunk + (need.pass == Pass::kForward ? 0 : 1);
+  }
+  [[nodiscard]] std::size_t needs_index(int stage, const Slot& slot) const {
+    return static_cast<std::size_t>(stage * shape_.chunks + slot.chunk) * kPasses +
+           static_cast<std::size_t>(slot.pass);
+  }
+  // The same for all microbatches.
+  void find_needs() {
+    needed_.reserve(static_cast<std::size_t>(shape_.stages * shape_.chunks) * kPasses);
+    for (int stage = 0; stage < shape_.stages; ++stage) {
+      for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
+        for (const Pass pass : {Pass::kForward, Pass::kBackward, Pass::kInputGradient, Pass::kWeightGradient}) {
+          const Needs needs = needs_of(shape_, stage, {.pass = pass, .microbatch = 0, .chunk = chunk});
+          needed_.push_back({needs.own ? row_of(*needs.own) : kNoRow, needs.others ? row_of(*needs.others) : kNoRow});
+        }
+      }
+    }
+  }
+  [[nodiscard]] std::int64_t& end_of(const Need& need, int microbatch) {
+    return ends_[static_cast<std::size_t>(row_of(need)) * static_cast<std::size_t>(microbatches_) +
                  static_cast<std::size_t>(microbatch)];
   }
   // When the slot's inputs are available.
-  [[nodiscard]] std::optional<std::int64_t> ready_at(int stage, const Slot& slot) {
-    const Needs needs = needs_of(shape_, stage, slot);
+  [[nodiscard]] std::optional<std::int64_t> ready_at(int stage, const Slot& slot) const {
     std::int64_t ready = 0;
-    for (const std::optional<Need>& need : {needs.own, needs.others}) {
-      if (!need) continue;
-      const std::int64_t end = end_of(*need, slot.microbatch);
+    for (const std::int32_t row : needed_[needs_index(stage, slot)]) {
+      if (row == kNoRow) continue;
+      const std::int64_t end = ends_[static_cast<std::size_t>(row) * static_cast<std::size_t>(microbatches_) +
+                                     static_cast<std::size_t>(slot.microbatch)];
       if (end == kNever) return std::nullopt;
       ready = std::max(ready, end);
     }
@@ -140,6 +162,7 @@ class Player {
   int microbatches_;
   std::span<const PassTimes> times_of_part_;
   std::vector<std::int64_t> ends_;  // by stage, chunk, forward or gradient, microbatch
+  std::vector<std::array<std::int32_t, 2>> needed_;  // by stage, chunk, pass: rows of `ends_` that it waits for
   std::vector<int> held_;           // by stage
   Timeline result_;
 };
