@@ -76,8 +76,7 @@ bool predict_shortlist(std::span<BoundedLayout> layouts, Shortlist shortlist, co
     }
     if (bounds_hold) continue;
     std::vector<std::size_t> rest(next, order.end());
-    std::ranges::copy_if(std::ranges::subrange(order.begin(), next), std::back_inserter(rest),
-                         [&](std::size_t i) { return layouts[i].skipped; });
+    std::copy_if(order.begin(), next, std::back_inserter(rest), [&](std::size_t i) { return layouts[i].skipped; });
     std::ranges::sort(rest);
     for (BoundedLayout& layout : layouts) layout.skipped = false;
     predict(rest);

@@ -126,8 +126,8 @@ class PointSizes {
   [[nodiscard]] Bytes embedding() const { return embedding_; }
   [[nodiscard]] Bytes head() const { return head_; }
   [[nodiscard]] Bytes workspace_of(const LayerHalves& halves) {
-    std::optional<Bytes>& known = workspaces_[3 * static_cast<std::size_t>(halves.mixer) +
-                                              static_cast<std::size_t>(halves.mlp)];
+    std::optional<Bytes>& known =
+        workspaces_[3 * static_cast<std::size_t>(halves.mixer) + static_cast<std::size_t>(halves.mlp)];
     if (!known) known = gradient_workspace(context_, halves);
     return *known;
   }

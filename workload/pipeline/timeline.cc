@@ -93,8 +93,7 @@ class Player {
     return 2 * chunk + (need.pass == Pass::kForward ? 0 : 1);
   }
   [[nodiscard]] std::size_t needs_index(int stage, const Slot& slot) const {
-    return static_cast<std::size_t>(stage * shape_.chunks + slot.chunk) * kPasses +
-           static_cast<std::size_t>(slot.pass);
+    return static_cast<std::size_t>(stage * shape_.chunks + slot.chunk) * kPasses + static_cast<std::size_t>(slot.pass);
   }
   // The same for all microbatches.
   void find_needs() {
@@ -161,9 +160,9 @@ class Player {
   const PipelineShape& shape_;
   int microbatches_;
   std::span<const PassTimes> times_of_part_;
-  std::vector<std::int64_t> ends_;  // by stage, chunk, forward or gradient, microbatch
+  std::vector<std::int64_t> ends_;                   // by stage, chunk, forward or gradient, microbatch
   std::vector<std::array<std::int32_t, 2>> needed_;  // by stage, chunk, pass: rows of `ends_` that it waits for
-  std::vector<int> held_;           // by stage
+  std::vector<int> held_;                            // by stage
   Timeline result_;
 };
 
