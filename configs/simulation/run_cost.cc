@@ -35,7 +35,7 @@ RunCost cost_of_playing(const Scenario& scenario, const Simulation& simulation) 
   const double iterations = simulation.plan().graph.iterations;
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
   const bool rounds = scenario.simulate.fast_forward && simulation.channels() == nullptr;
-  const bool repeats = rounds && lasting && !scenario.interference.counts;
+  const bool repeats = rounds && lasting;
   const double steps = repeats ? std::min<double>(iterations, kStepsPlayed) : iterations;
   const double tasks = all.tasks / iterations;
   const double messages = all.messages / iterations;

@@ -203,12 +203,12 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   // What changes with time differs between two cycles.
   const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty() && !saves;
-  const bool identical = lasting && !scenario.interference.counts;
-  if (!scenario.simulate.fast_forward || !identical || !scenario.job.trains_transformer())
+  if (!scenario.simulate.fast_forward || !lasting || !scenario.job.trains_transformer())
     return {workload::Passes::kAsSegments};
   // Kernels are twice in the same state where they are computed at once: soon or never.
   if (scenario.collectives.rung == collectives::Rung::kChunks) {
-    if (!scenario.simulate.network->max_min) return {workload::Passes::kAsSegments};
+    // Under contention they are not computed at once.
+    if (!scenario.simulate.network->max_min || scenario.interference.counts) return {workload::Passes::kAsSegments};
     return {workload::Passes::kFewCycles, workload::Passes::kAsSegments};
   }
   return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};

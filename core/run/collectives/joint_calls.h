@@ -26,12 +26,13 @@ class JointCalls final : public CopyBlockListener {
   std::span<const std::uint32_t> begin(const CollectiveRequest& last);
   // The call would be over for this member if nothing slowed its thread blocks.
   void end(std::uint32_t slot);
-  void on_caught_up(std::uint64_t token) override { await_slowest(static_cast<std::uint32_t>(token)); }
+  void on_caught_up(std::uint64_t token) override { await_slowest(slot_of(token)); }
 
   [[nodiscard]] std::span<const ClassId> classes_of_group(const CollectiveRequest& request) {
     return roster_.classes_of_group(request.rank_class, request.dimension);
   }
   [[nodiscard]] std::uint64_t identity(const CollectiveRequest& request) const;
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return identity(request(slot_of(token))); }
   [[nodiscard]] const CollectiveRequest& request(std::uint32_t slot) const { return calls_[slot].request; }
   // A hash of all calls; `state` returns that of one which has begun.
   template <class State>
@@ -40,7 +41,9 @@ class JointCalls final : public CopyBlockListener {
     for (std::uint32_t slot = 0; slot < calls_.size(); ++slot) {
       const Call& call = calls_[slot];
       if (!call.active) continue;
-      sum += mix(identity(call.request), call.begun ? state(slot) : ~std::uint64_t{0});
+      const std::uint64_t of_call = mix(identity(call.request), call.begun ? state(slot) : ~std::uint64_t{0});
+      const bool may_lag = call.begun && job_.clocks != nullptr;
+      sum += may_lag ? mix(of_call, job_.clocks->digest_of_lag(call.request.rank_class, call.lag)) : of_call;
     }
     return sum;
   }
@@ -52,9 +55,10 @@ class JointCalls final : public CopyBlockListener {
     CollectiveRequest request;
     bool active = false;
     bool begun = false;  // no members are missing
-    double lag = 0.0;    // of the member's thread blocks then
+    FineTime lag;        // of the member's thread blocks then
   };
 
+  static constexpr std::uint32_t slot_of(std::uint64_t token) { return static_cast<std::uint32_t>(token); }
   [[nodiscard]] std::vector<std::uint32_t>& edge(const CollectiveRequest& request, ClassId c) {
     return edges_[c.index() * job_.graph.dimensions.size() + request.dimension.index()];
   }

@@ -137,8 +137,8 @@ void ContendedCompute::book(OfClass& of, double to_sms, double to_memory) {
   const double memory = all.memory.count() + all.copies.count();
   for (const Held& held : of.held) {
     Loss& loss = of.lost[held.claim.dimension.index()];
-    if (all.sms > 0) loss.to_sms += to_sms * held.sms() / all.sms;
-    if (memory > 0.0) loss.to_memory += to_memory * (held.memory() + held.copies()).count() / memory;
+    if (all.sms > 0) loss.to_sms += FineTime(to_sms * held.sms() / all.sms);
+    if (memory > 0.0) loss.to_memory += FineTime(to_memory * (held.memory() + held.copies()).count() / memory);
   }
 }
 
@@ -149,7 +149,7 @@ void ContendedCompute::book_copy_blocks(OfClass& of, double lost) {
     const bool moves = std::ranges::any_of(of.held, [d](const Held& held) {
       return held.claim.dimension.index() == d && held.memory() > Bandwidth(0.0);
     });
-    if (moves) of.lost[d].of_copy_blocks += lost;
+    if (moves) of.lost[d].of_copy_blocks += FineTime(lost);
   }
 }
 
@@ -246,9 +246,9 @@ std::vector<std::vector<Interference>> ContendedCompute::lost() const {
     std::vector<Interference>& row = result.emplace_back();
     for (const Loss& loss : of.lost) {
       row.push_back(
-          {.computing_to_sms = Duration(std::llround(loss.to_sms)),
-                     .computing_to_memory = Duration(std::llround(loss.to_memory)),
-                     .communication = Duration(std::llround(loss.of_copy_blocks))});
+          {.computing_to_sms = Duration(std::llround(loss.to_sms.picoseconds())),
+                     .computing_to_memory = Duration(std::llround(loss.to_memory.picoseconds())),
+                     .communication = Duration(std::llround(loss.of_copy_blocks.picoseconds()))});
     }
   }
   return result;

@@ -74,6 +74,28 @@ class ContendedCompute final : public MovementWatcher {
   void restart(ClassId rank_class);
   // By class, by dimension.
   [[nodiscard]] std::vector<std::vector<Interference>> lost() const;
+  // Time lost in one dimension.
+  struct Loss {
+    FineTime to_sms;
+    FineTime to_memory;
+    FineTime of_copy_blocks;
+  };
+  using Losses = std::vector<std::vector<Loss>>;  // by class, by dimension
+  // Up to the last change of each class.
+  [[nodiscard]] Losses losses() const;
+  // What was lost between two moments is lost so many times more.
+  void repeat(const Losses& from, const Losses& to, std::int64_t times);
+
+  // Whether digest() has all that decides the future: no class shares its GPU with another process.
+  [[nodiscard]] bool is_comparable() const { return !shared_.any(); }
+  // A hash of what the class computes and holds, relative to now and to the task `reference`. Receives that wait for
+  // their data count only up to `farthest`.
+  struct Scope {
+    std::uint32_t reference = 0;
+    std::uint32_t farthest = 0;
+  };
+  [[nodiscard]] std::uint64_t digest(ClassId rank_class, const Scope& scope) const;
+
   // Claims visited over all moments: the cost of this class.
   [[nodiscard]] std::uint64_t claims_visited() const { return visited_; }
 
@@ -104,11 +126,6 @@ class ContendedCompute final : public MovementWatcher {
     [[nodiscard]] int sms() const { return moves || !claim.once_data_move ? claim.takes.sms : 0; }
     [[nodiscard]] Bandwidth memory() const { return moves ? claim.takes.memory : Bandwidth(); }
     [[nodiscard]] Bandwidth copies() const { return moves ? claim.takes.copies : Bandwidth(); }
-  };
-  struct Loss {  // picoseconds
-    double to_sms = 0.0;
-    double to_memory = 0.0;
-    double of_copy_blocks = 0.0;
   };
   // A receive that was posted and whose data do not move yet.
   struct Awaited {

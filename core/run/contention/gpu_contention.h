@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "core/base/random.h"
 #include "core/plan/rank_classes.h"
 #include "core/ports/communication_footprint.h"
 #include "core/run/contention/contended_compute.h"
@@ -30,6 +31,13 @@ class GpuContention {
   [[nodiscard]] NetworkModel& network() { return network_; }
   [[nodiscard]] CopyBlockClocks& clocks() { return clocks_; }
   [[nodiscard]] ContendedCompute& compute() { return compute_; }
+  [[nodiscard]] const ContendedCompute& compute() const { return compute_; }
+  // A hash of how far thread blocks lag.
+  [[nodiscard]] std::uint64_t digest_of_copy_blocks() const { return network_.digest(); }
+  // Of the class: what it computes and holds, and its thread blocks' clock.
+  [[nodiscard]] std::uint64_t digest(ClassId c, const ContendedCompute::Scope& scope) const {
+    return mix(compute_.digest(c, scope), clocks_.digest(c));
+  }
   // From the launch of its kernel on, until it is released, communication occupies multiprocessors.
   void hold(const PlayedJob& job, ClassId c, std::uint32_t task, const Task& entry);
 

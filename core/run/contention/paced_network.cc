@@ -1,5 +1,7 @@
 #include "core/run/contention/paced_network.h"
 
+#include "core/base/random.h"
+
 namespace ringwright {
 
 PacedNetwork::End PacedNetwork::end_at(RankId rank) const {
@@ -40,8 +42,24 @@ void PacedNetwork::on_caught_up(std::uint64_t slot) {
   if (--rows_[slot].awaited > 0) return;
   TransferListener* const listener = rows_[slot].listener;
   const std::uint64_t token = rows_[slot].token;
+  rows_[slot].listener = nullptr;
   free_.push_back(slot);
   listener->on_arrived(token);
+}
+
+std::uint64_t PacedNetwork::digest_of(const std::optional<End>& end) const {
+  return end ? clocks_.digest_of_lag(end->rank_class, end->lag) : 0;
+}
+
+std::uint64_t PacedNetwork::digest() const {
+  std::uint64_t sum = 0;  // a sum: the slot of a transfer does not matter
+  for (std::uint64_t slot = 0; slot < rows_.size(); ++slot) {
+    const Row& row = rows_[slot];
+    if (row.listener == nullptr) continue;
+    const std::uint64_t lags = mix(digest_of(row.sender), digest_of(row.receiver));
+    sum += mix(mix(identity(slot), lags), static_cast<std::uint64_t>(row.awaited));
+  }
+  return sum;
 }
 
 std::uint64_t PacedNetwork::identity(std::uint64_t slot) const {

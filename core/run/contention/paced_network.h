@@ -22,6 +22,8 @@ class PacedNetwork final : public NetworkModel, public TransferListener, public 
   void on_arrived(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
   void on_caught_up(std::uint64_t token) override;
+  // A hash of what lags, and by how much: of transfers between those that the network moves and those that are done.
+  [[nodiscard]] std::uint64_t digest() const;
 
   [[nodiscard]] std::vector<LinkUsage> usage() const override { return network_.usage(); }
   [[nodiscard]] std::vector<Counter> counters() const override { return network_.counters(); }
@@ -29,10 +31,10 @@ class PacedNetwork final : public NetworkModel, public TransferListener, public 
  private:
   struct End {
     ClassId rank_class;
-    double lag = 0.0;  // at the start
+    FineTime lag;  // at the start
   };
   struct Row {
-    TransferListener* listener = nullptr;
+    TransferListener* listener = nullptr;  // null: a free slot
     std::uint64_t token = 0;
     std::optional<End> sender;    // empty: a switch
     std::optional<End> receiver;
@@ -41,6 +43,7 @@ class PacedNetwork final : public NetworkModel, public TransferListener, public 
 
   [[nodiscard]] End end_at(RankId rank) const;
   void wait_for(const std::optional<End>& end, std::uint64_t slot);
+  [[nodiscard]] std::uint64_t digest_of(const std::optional<End>& end) const;
 
   NetworkModel& network_;
   const RankClasses& classes_;

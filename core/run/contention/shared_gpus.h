@@ -26,6 +26,7 @@ class SharedGpus {
  public:
   SharedGpus(const TaskGraph& graph, const RankClasses& classes);
 
+  [[nodiscard]] bool any() const { return !gpus_.empty(); }
   // Null where the class has a whole GPU to itself.
   [[nodiscard]] SharedGpu* of(ClassId c) {
     const std::size_t gpu = gpu_of_class_.empty() ? kWhole : gpu_of_class_[c.index()];

@@ -1,6 +1,7 @@
 #include "core/run/job/copy_block_clocks.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/base/check.h"
@@ -12,14 +13,15 @@ constexpr double kNothing = 0.5;  // picoseconds: the resolution of the clock
 
 }  // namespace
 
-double CopyBlockClocks::lag(ClassId rank_class) const {
-  const Clock& clock = clocks_[rank_class.index()];
-  return clock.lag + static_cast<double>((engine_.now() - clock.since).count()) * (1.0 - clock.speed);
+FineTime CopyBlockClocks::lag(ClassId rank_class) const { return lag(clocks_[rank_class.index()]); }
+
+FineTime CopyBlockClocks::lag(const Clock& clock) const {
+  if (clock.speed >= 1.0) return clock.lag;
+  return clock.lag + FineTime(static_cast<double>((engine_.now() - clock.since).count()) * (1.0 - clock.speed));
 }
 
-double CopyBlockClocks::own_time(const Clock& clock) const {
-  const auto passed = static_cast<double>((engine_.now() - clock.since).count());
-  return static_cast<double>(clock.since.since_start().count()) - clock.lag + passed * clock.speed;
+FineTime CopyBlockClocks::own_time(const Clock& clock) const {
+  return FineTime(engine_.now().since_start()) - lag(clock);
 }
 
 void CopyBlockClocks::set_speed(ClassId rank_class, double speed) {
@@ -36,10 +38,10 @@ void CopyBlockClocks::set_speed(ClassId rank_class, double speed) {
   }
 }
 
-bool CopyBlockClocks::is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener,
+bool CopyBlockClocks::is_through(ClassId rank_class, FineTime lag_at_begin, CopyBlockListener& listener,
                                  std::uint64_t token) {
-  const double behind = lag(rank_class) - lag_at_begin;
-  if (behind < kNothing) return true;
+  const FineTime behind = lag(rank_class) - lag_at_begin;
+  if (behind.picoseconds() < kNothing) return true;
   Clock& clock = clocks_[rank_class.index()];
   clock.waiting.push_back({.until = own_time(clock) + behind,
                            .listener = &listener,
@@ -53,10 +55,25 @@ bool CopyBlockClocks::is_through(ClassId rank_class, double lag_at_begin, CopyBl
 
 void CopyBlockClocks::schedule(ClassId rank_class, Waiting& waiting) {
   const Clock& clock = clocks_[rank_class.index()];
-  const double left = std::max(waiting.until - own_time(clock), 0.0);
+  const double left = std::max((waiting.until - own_time(clock)).picoseconds(), 0.0);
   const std::uint64_t number = waiting.number;
   waiting.ends_at = engine_.now() + Duration(std::llround(left / clock.speed));
   waiting.end = engine_.at(waiting.ends_at, [this, rank_class, number] { end(rank_class, number); });
+}
+
+std::uint64_t CopyBlockClocks::digest(ClassId rank_class) const {
+  const Clock& clock = clocks_[rank_class.index()];
+  const TimePoint now = engine_.now();
+  const FineTime own = own_time(clock);
+  std::uint64_t sum = 0;  // their order does not matter
+  for (const Waiting& waiting : clock.waiting) {
+    const auto left = static_cast<std::uint64_t>((waiting.ends_at - now).count());
+    sum += mix(waiting.listener->identity(waiting.token), mix((waiting.until - own).digest(), left));
+  }
+  // At full speed it does not matter since when.
+  const auto since = static_cast<std::uint64_t>(clock.speed < 1.0 ? (now - clock.since).count() : 0);
+  const std::uint64_t state = mix(std::bit_cast<std::uint64_t>(clock.speed), since);
+  return mix(sum, state);
 }
 
 void CopyBlockClocks::end(ClassId rank_class, std::uint64_t number) {

@@ -11,6 +11,7 @@
 #include "core/base/ids.h"
 #include "core/base/units.h"
 #include "core/engine/engine.h"
+#include "core/run/job/fine_time.h"
 
 namespace ringwright {
 
@@ -18,6 +19,8 @@ class CopyBlockListener {
  public:
   virtual ~CopyBlockListener() = default;
   virtual void on_caught_up(std::uint64_t token) = 0;
+  // As TransferListener::identity.
+  [[nodiscard]] virtual std::uint64_t identity(std::uint64_t token) const = 0;
 };
 
 class CopyBlockClocks {
@@ -28,15 +31,21 @@ class CopyBlockClocks {
   void set_speed(ClassId rank_class, double speed);
   [[nodiscard]] double speed(ClassId rank_class) const { return clocks_[rank_class.index()].speed; }
 
-  // Picoseconds up to now; never less than before.
-  [[nodiscard]] double lag(ClassId rank_class) const;
+  // Up to now; never less than before.
+  [[nodiscard]] FineTime lag(ClassId rank_class) const;
   // Data of the class that began at this lag would be done now. True: they are; else the listener is notified when.
-  [[nodiscard]] bool is_through(ClassId rank_class, double lag_at_begin, CopyBlockListener& listener,
+  [[nodiscard]] bool is_through(ClassId rank_class, FineTime lag_at_begin, CopyBlockListener& listener,
                                 std::uint64_t token);
+
+  // A hash of the class's clock and of what waits for it, relative to now; and of a lag, relative to the clock's.
+  [[nodiscard]] std::uint64_t digest(ClassId rank_class) const;
+  [[nodiscard]] std::uint64_t digest_of_lag(ClassId rank_class, FineTime lag) const {
+    return (lag - clocks_[rank_class.index()].lag).digest();
+  }
 
  private:
   struct Waiting {
-    double until = 0.0;  // of the clock's own time
+    FineTime until;  // of the clock's own time
     CopyBlockListener* listener = nullptr;
     std::uint64_t token = 0;
     std::uint64_t number = 0;  // counted over all waits
@@ -45,12 +54,13 @@ class CopyBlockClocks {
   };
   struct Clock {
     TimePoint since;
-    double lag = 0.0;  // at `since`
+    FineTime lag;  // at `since`
     double speed = 1.0;
     std::vector<Waiting> waiting;
   };
 
-  [[nodiscard]] double own_time(const Clock& clock) const;
+  [[nodiscard]] FineTime lag(const Clock& clock) const;
+  [[nodiscard]] FineTime own_time(const Clock& clock) const;
   void schedule(ClassId rank_class, Waiting& waiting);
   void end(ClassId rank_class, std::uint64_t number);
 

@@ -71,7 +71,7 @@ struct ChunkBlock {
   Bytes held;              // of these, while the current primitive has not stored them
   int flows = 0;           // of the current primitive, in flight
   TimePoint not_before;    // the current primitive's own work lasts until then
-  double lag = 0.0;        // of the rank's thread blocks when the current primitive's bytes began to move
+  FineTime lag;            // of the rank's thread blocks when the current primitive's bytes began to move
 };
 
 // A call in a group of one layout, and how it runs there.

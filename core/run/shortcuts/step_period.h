@@ -13,6 +13,7 @@
 
 #include "core/ports/network_model.h"
 #include "core/record/run_record.h"
+#include "core/run/contention/contended_compute.h"
 
 namespace ringwright {
 
@@ -26,6 +27,7 @@ struct StepSnapshot {
   std::uint64_t messages = 0;
   std::vector<CallTime> calls;
   std::vector<LinkUsage> usage;
+  ContendedCompute::Losses losses;  // empty: kernels and communication do not slow each other
 };
 
 class StepPeriod {
@@ -33,6 +35,9 @@ class StepPeriod {
   // How many iterations may be left out, given how many there are; 0 when nothing repeats (yet). Do not call again once
   // it has returned more.
   [[nodiscard]] int observe(StepSnapshot snapshot, int iterations);
+  // The begin and the end of the period that is left out; only where there is one.
+  [[nodiscard]] const StepSnapshot& begin() const { return *before_; }
+  [[nodiscard]] const StepSnapshot& end() const { return *now_; }
 
   // Adds what the left-out iterations would have added to a record whose last iteration is the last one simulated.
   void extend(RunRecord& record, std::vector<LinkUsage>& usage) const;

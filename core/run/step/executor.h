@@ -68,7 +68,7 @@ struct ExecutorOptions {
   std::uint64_t max_events_per_instant = 2'000'000'000;
   RunObserver* observer = nullptr;
   // Leave out training steps that repeat the one before exactly. Not for runs whose network changes with time, and
-  // without effect where communication slows computing.
+  // without effect where processes share a GPU.
   bool skip_repeated_iterations = false;
   // Independent segments pass as one event. Exact; not where spans or waits are recorded.
   bool pass_segments_at_once = false;

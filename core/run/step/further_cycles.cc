@@ -67,7 +67,9 @@ FurtherCycles::Longer FurtherCycles::lengthen(std::uint32_t cycles) const {
   return longer;
 }
 
+// Under contention, a receive that begins later than the others takes its data later.
 bool FurtherCycles::may_insert(const Longer& longer) const {
+  if (run_.contention) return false;
   for (std::size_t c = 0; c < near_end_.size(); ++c) {
     if (!is_untouched(ClassId(c)) || !met_none(ClassId(c), longer)) return false;
   }

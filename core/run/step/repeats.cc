@@ -70,9 +70,14 @@ void Repeats::look_for_cycle() {
     case SteadyStateWatch::Verdict::kBegins: cycle_begin_ = snapshot(0, digest); return;
     case SteadyStateWatch::Verdict::kProved:
       if (cycles_.beyond_periods() > 0 && !take_in(cycles_.beyond_periods())) return give_up();
-      left_out_.add(*cycle_begin_, snapshot(0, digest), cycles_.periods());
+      leave_out(snapshot(0, digest));
       return;
   }
+}
+
+void Repeats::leave_out(const StepSnapshot& end) {
+  left_out_.add(*cycle_begin_, end, cycles_.periods());
+  if (run_.contention) run_.contention->compute().repeat(cycle_begin_->losses, end.losses, cycles_.periods());
 }
 
 StepSnapshot Repeats::snapshot(int iteration, std::uint64_t digest) {
@@ -94,7 +99,11 @@ int Repeats::skip_steps(int iterations) {
   if (!of_network || !together) return 0;
   StepSnapshot come_to = snapshot(ended, run_.digest(ended, *of_network));
   left_out_.extend(come_to);
-  return period_.observe(std::move(come_to), iterations);
+  const int skipped = period_.observe(std::move(come_to), iterations);
+  if (skipped > 0 && run_.contention) {
+    run_.contention->compute().repeat(period_.begin().losses, period_.end().losses, skipped);
+  }
+  return skipped;
 }
 
 void Repeats::extend(RunRecord& record, std::vector<LinkUsage>& usage) const {

@@ -50,6 +50,7 @@ class Repeats {
  private:
   void look_for_cycle_at(std::uint32_t task);
   void look_for_cycle();
+  void leave_out(const StepSnapshot& end);
   void give_up();
   void take_in_soon();
   [[nodiscard]] bool take_in(std::uint32_t cycles);

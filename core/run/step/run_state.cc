@@ -40,10 +40,24 @@ RunState::RunState(const ExecutorInputs& inputs, const ExecutorOptions& options,
   }
 }
 
+// Under contention, receives that began with the step are known by their order in the program: those on no stream.
+bool RunState::is_comparable() const {
+  if (!contention) return true;
+  return contention->compute().is_comparable() && std::ranges::all_of(plan.programs(), [](const Program& program) {
+    return std::ranges::all_of(program.tasks, [](const Task& task) {
+      return task.kind != TaskKind::kReceive || task.stream == kNoStream;
+    });
+  });
+}
+
 std::uint64_t RunState::digest(int iteration, std::uint64_t of_network) const {
   std::uint64_t hash = mix(mix(of_network, communication.digest()), host.digest(engine.now()));
   for (const Progress& progress : streams.all()) {
     hash = mix(hash, ringwright::digest(progress, engine.now(), iteration));
+  }
+  if (contention) hash = mix(hash, contention->digest_of_copy_blocks());
+  for (std::size_t c = 0; contention && c < streams.classes(); ++c) {
+    hash = mix(hash, contention->digest(ClassId(c), {.reference = 0, .farthest = kNoTask}));
   }
   for (std::size_t c = 0; segments != nullptr && c < streams.classes(); ++c) {
     hash = mix(mix(hash, segments->digest(ClassId(c))), ledger.digest(ClassId(c)));
@@ -55,8 +69,12 @@ std::uint64_t RunState::cycle_digest(std::uint64_t of_network) const {
   const TimePoint now = engine.now();
   const std::vector<std::uint32_t>& first_task = communication.job().reference_task;
   std::uint64_t hash = mix(of_network, communication.digest());
+  if (contention) hash = mix(hash, contention->digest_of_copy_blocks());
   for (std::size_t c = 0; c < streams.classes(); ++c) {
     const ClassId rank_class(c);
+    // Behind the farthest task only receives that began with the step wait for their data, all that are left.
+    const ContendedCompute::Scope scope{.reference = first_task[c], .farthest = streams.of(rank_class).farthest};
+    if (contention) hash = mix(hash, contention->digest(rank_class, scope));
     hash = mix(hash, digest_cycle(streams.of(rank_class), {.now = now, .task = first_task[c]}));
     hash = mix(mix(hash, segments != nullptr ? segments->digest(rank_class) : 0), ledger.digest(rank_class));
   }
@@ -108,7 +126,8 @@ StepSnapshot RunState::snapshot(int iteration, std::uint64_t digest) {
           .sent = job.sent,
           .messages = job.messages_in_all(),
           .calls = {},
-          .usage = usage()};
+          .usage = usage(),
+          .losses = contention ? contention->compute().losses() : ContendedCompute::Losses{}};
 }
 
 std::vector<CallTime> RunState::calls() const {

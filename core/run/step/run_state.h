@@ -38,6 +38,8 @@ struct RunState {
   StepCommunication communication;
   std::unique_ptr<SegmentPlayer> segments;  // null: segments are simulated task by task
 
+  // Whether equal digests mean equal futures.
+  [[nodiscard]] bool is_comparable() const;
   // Relative to the iteration and to now. `of_network`: the hash of the network model.
   [[nodiscard]] std::uint64_t digest(int iteration, std::uint64_t of_network) const;
   // Relative to the cycles' first tasks (PlayedJob::reference_task), without the positions of hosts.

@@ -240,7 +240,7 @@ void StepPlayer::end_iteration(ClassId c) {
   ++progress.iteration;
   if (progress.iteration == options_.warmup_iterations) forget_warmup(c);
   if (progress.iteration < progress_.iterations()) {
-    const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty() && !run_.contention;
+    const bool repeats = options_.skip_repeated_iterations && inputs_.graph.background.empty() && run_.is_comparable();
     const bool look = c.index() == 0 && repeats && progress_.skipped() == 0;
     if (look && progress.iteration > options_.warmup_iterations) {
       run_.engine.at_end_of_instant([this] { progress_.skip(repeats_.skip_steps(progress_.iterations())); });

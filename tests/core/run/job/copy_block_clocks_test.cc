@@ -19,6 +19,7 @@ struct CaughtUp {
 class Listener final : public CopyBlockListener {
  public:
   explicit Listener(const Engine& engine) : engine_(engine) {}
+  [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override { return token; }
   void on_caught_up(std::uint64_t token) override { caught_up.push_back({token, engine_.now()}); }
 
   std::vector<CaughtUp> caught_up;
@@ -37,7 +38,7 @@ struct Scene {
 
 TEST(CopyBlockClocks, WithoutKernelsDataAreThroughAtOnce) {
   Scene scene;
-  scene.at(3_us, [&scene] { EXPECT_TRUE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
+  scene.at(3_us, [&scene] { EXPECT_TRUE(scene.clocks.is_through(kRank, {}, scene.listener, 7)); });
   scene.engine.run();
   EXPECT_TRUE(scene.listener.caught_up.empty());
 }
@@ -45,7 +46,7 @@ TEST(CopyBlockClocks, WithoutKernelsDataAreThroughAtOnce) {
 TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
   Scene scene;
   scene.at(1_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
-  scene.at(5_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
+  scene.at(5_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, {}, scene.listener, 7)); });
   scene.at(6_us, [&scene] { scene.clocks.set_speed(kRank, 0.25); });
   scene.at(8_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
   scene.engine.run();
@@ -57,7 +58,7 @@ TEST(CopyBlockClocks, WhatLagsMakesUpForItAtTheSpeedOfTheMoment) {
 
 TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
   Scene scene;
-  double at_begin = 0.0;
+  FineTime at_begin;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(4_us, [&scene, &at_begin] { at_begin = scene.clocks.lag(kRank); });
   scene.at(4_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
@@ -71,7 +72,7 @@ TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
 TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   Scene scene;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
-  scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 1)); });  // 2 us behind
+  scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, {}, scene.listener, 1)); });  // 2 us behind
   scene.at(4_us,
            [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 1.5e6, scene.listener, 2)); });  // 0.5 us behind
   scene.engine.run();
@@ -87,7 +88,7 @@ TEST(CopyBlockClocks, AChangeAtTheInstantOfAnEndDoesNotMoveIt) {
   for (const Duration decided : {Duration(0), Duration(6)}) {
     Scene scene;
     scene.at(Duration(0), [&scene] { scene.clocks.set_speed(kRank, 0.7); });
-    scene.at(Duration(5), [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 0.0, scene.listener, 7)); });
+    scene.at(Duration(5), [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, {}, scene.listener, 7)); });
     scene.at(decided, [&scene] { scene.at(Duration(7), [&scene] { scene.clocks.set_speed(kRank, 0.1); }); });
     scene.engine.run();
     ASSERT_EQ(scene.listener.caught_up.size(), 1U);
