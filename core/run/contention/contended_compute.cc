@@ -8,6 +8,9 @@
 namespace ringwright {
 namespace {
 
+// Between the numbers of two claims: for those of receives that are inserted later.
+constexpr std::uint64_t kRoom = std::uint64_t{1} << 24U;
+
 Contention without_memory(Contention contention) {
   contention.memory = {};
   contention.copies = {};
@@ -37,7 +40,8 @@ void ContendedCompute::compute(ClassId rank_class, const Job& job) {
 void ContendedCompute::hold(ClassId rank_class, const Claim& claim) {
   OfClass& of = classes_[rank_class.index()];
   count_up(rank_class);
-  const Held held{.claim = claim, .number = of.claims++};
+  const Held held{.claim = claim, .number = of.next_number};
+  of.next_number += kRoom;
   if (claim.once_data_move) {
     await(of, held);
   } else {

@@ -96,6 +96,13 @@ class ContendedCompute final : public MovementWatcher {
   };
   [[nodiscard]] std::uint64_t digest(ClassId rank_class, const Scope& scope) const;
 
+  // --- tasks are inserted into programs (core/run/step/further_cycles.h) ---
+  // Whether a claim of such a task, or of one behind it, is active.
+  [[nodiscard]] bool holds_from(ClassId rank_class, std::uint32_t task) const;
+  // Claims of `before` and of tasks behind it get numbers that are `tasks` higher; `receives` are those of new tasks in
+  // between, which wait for their data as if they had been registered in the order of the program.
+  void insert_tasks(ClassId rank_class, std::uint32_t before, std::uint32_t tasks, const std::vector<Claim>& receives);
+
   // Claims visited over all moments: the cost of this class.
   [[nodiscard]] std::uint64_t claims_visited() const { return visited_; }
 
@@ -120,7 +127,7 @@ class ContendedCompute final : public MovementWatcher {
   };
   struct Held {
     Claim claim;
-    std::uint64_t number = 0;  // of all claims of its class: the oldest has the least
+    std::uint64_t number = 0;  // the oldest of its class has the least
     bool moves = false;
 
     [[nodiscard]] int sms() const { return moves || !claim.once_data_move ? claim.takes.sms : 0; }
@@ -139,7 +146,7 @@ class ContendedCompute final : public MovementWatcher {
     std::vector<Held> held;
     std::vector<std::map<std::uint64_t, Claim>> awaited;  // by dimension, by number
     std::unordered_map<std::uint32_t, Awaited> awaited_task;  // by task; looked up, never traversed
-    std::uint64_t claims = 0;                             // so far
+    std::uint64_t next_number = 0;                            // of the next claim
     std::vector<int> in_flight;  // by dimension
     std::vector<Loss> lost;      // by dimension
     double copy_blocks = 1.0;         // speed of thread blocks

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/check.h"
 #include "core/base/random.h"
 #include "core/run/contention/contended_compute.h"
 
@@ -52,6 +53,37 @@ void ContendedCompute::repeat(const Losses& from, const Losses& to, std::int64_t
       lost.to_memory += (to[c][d].to_memory - from[c][d].to_memory) * times;
       lost.of_copy_blocks += (to[c][d].of_copy_blocks - from[c][d].of_copy_blocks) * times;
     }
+  }
+}
+
+bool ContendedCompute::holds_from(ClassId rank_class, std::uint32_t task) const {
+  return std::ranges::any_of(classes_[rank_class.index()].held,
+                             [task](const Held& held) { return held.claim.task >= task; });
+}
+
+// The new ones come after the last receive in front of them.
+void ContendedCompute::insert_tasks(ClassId rank_class, std::uint32_t before, std::uint32_t tasks,
+                                    const std::vector<Claim>& receives) {
+  OfClass& of = classes_[rank_class.index()];
+  std::uint64_t last = 0;
+  for (auto& awaited : of.awaited) {
+    for (auto& [number, claim] : awaited) {
+      if (claim.task < before) {
+        last = std::max(last, number);
+        continue;
+      }
+      claim.task += tasks;
+    }
+  }
+  of.awaited_task.clear();
+  for (std::size_t d = 0; d < of.awaited.size(); ++d) {
+    for (const auto& [number, claim] : of.awaited[d]) {
+      of.awaited_task.emplace(claim.task, Awaited{.dimension = d, .number = number});
+    }
+  }
+  for (const Claim& receive : receives) {
+    await(of, {.claim = receive, .number = ++last});
+    CHECK(last < of.next_number, "there is room between claims");
   }
 }
 

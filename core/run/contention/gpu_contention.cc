@@ -13,21 +13,22 @@ GpuContention::GpuContention(const Inputs& inputs)
                 .listener = inputs.listener,
                 .classes = inputs.classes}) {}
 
-void GpuContention::hold(const PlayedJob& job, ClassId c, std::uint32_t task, const Task& entry) {
+ContendedCompute::Claim GpuContention::claim_of(const PlayedJob& job, ClassId c, std::uint32_t task,
+                                                const Task& entry) const {
   const TaskGraph& graph = job.graph;
   if (entry.kind != TaskKind::kCollective) {
     const MessageSpec& message = graph.messages[entry.detail];
-    return compute_.hold(c, {.dimension = entry.dimension,
-                             .task = task,
-                             .takes = footprint_.of(message, entry.dimension, job.rank_of(c)),
-                             .once_data_move = entry.kind == TaskKind::kReceive});
+    return {.dimension = entry.dimension,
+            .task = task,
+            .takes = footprint_.of(message, entry.dimension, job.rank_of(c)),
+            .once_data_move = entry.kind == TaskKind::kReceive};
   }
   const CollectiveSpec& spec = graph.collectives[entry.detail];
   const CollectiveCall call{.kind = spec.kind,
                             .bytes = spec.bytes,
                             .layout = &graph.layouts[job.layout_of(c, entry.dimension)],
                             .dimension = entry.dimension};
-  compute_.hold(c, {.dimension = entry.dimension, .task = task, .takes = footprint_.of(call)});
+  return {.dimension = entry.dimension, .task = task, .takes = footprint_.of(call)};
 }
 
 }  // namespace ringwright

@@ -38,8 +38,13 @@ class GpuContention {
   [[nodiscard]] std::uint64_t digest(ClassId c, const ContendedCompute::Scope& scope) const {
     return mix(compute_.digest(c, scope), clocks_.digest(c));
   }
+  // Of communication, by its task.
+  [[nodiscard]] ContendedCompute::Claim claim_of(const PlayedJob& job, ClassId c, std::uint32_t task,
+                                                 const Task& entry) const;
   // From the launch of its kernel on, until it is released, communication occupies multiprocessors.
-  void hold(const PlayedJob& job, ClassId c, std::uint32_t task, const Task& entry);
+  void hold(const PlayedJob& job, ClassId c, std::uint32_t task, const Task& entry) {
+    compute_.hold(c, claim_of(job, c, task, entry));
+  }
 
  private:
   const CommunicationFootprint& footprint_;

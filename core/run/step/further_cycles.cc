@@ -48,7 +48,7 @@ std::uint32_t FurtherCycles::suggested() const {
 
 bool FurtherCycles::insert(std::uint32_t cycles) {
   Longer longer = lengthen(cycles);
-  if (!may_insert(longer)) {
+  if (!may_insert(longer, cycles)) {
     std::ranges::fill(near_end_, std::numeric_limits<std::uint32_t>::max());
     return false;
   }
@@ -67,11 +67,10 @@ FurtherCycles::Longer FurtherCycles::lengthen(std::uint32_t cycles) const {
   return longer;
 }
 
-// Under contention, a receive that begins later than the others takes its data later.
-bool FurtherCycles::may_insert(const Longer& longer) const {
-  if (run_.contention) return false;
+bool FurtherCycles::may_insert(const Longer& longer, std::uint32_t cycles) const {
   for (std::size_t c = 0; c < near_end_.size(); ++c) {
     if (!is_untouched(ClassId(c)) || !met_none(ClassId(c), longer)) return false;
+    if (run_.contention && !would_be_posted(ClassId(c), cycles)) return false;
   }
   return true;
 }
@@ -90,6 +89,24 @@ bool FurtherCycles::is_untouched(ClassId c) const {
   return messages.all_of_waiting(c, [&](const MessagePlayer::Request& receive) {
     return receive.task + loop.size < loop.end() || receive.not_before == receive_issued(c, receive.task);
   });
+}
+
+// Whether all receives that begin with the step would have been issued by now, with so many more cycles, and those
+// behind the last but one wait for their data.
+bool FurtherCycles::would_be_posted(ClassId c, std::uint32_t cycles) const {
+  const Program& program = run_.streams.program_of(c);
+  const Loop& loop = program.loop;
+  const std::uint32_t last_cycle = loop.end() - loop.size;
+  if (run_.contention->compute().holds_from(c, last_cycle)) return false;
+  for (const auto& [task, at] : run_.streams.of(c).delayed) {
+    if (begins_with_step(program.tasks[task])) return false;
+  }
+  const Duration cycle = run_.host.issued(c, loop.end() - 1) - run_.host.issued(c, last_cycle - 1);
+  for (std::uint32_t task = last_cycle; task < program.tasks.size(); ++task) {
+    if (!begins_with_step(program.tasks[task])) continue;
+    if (receive_issued(c, task) + cycle * std::int64_t{cycles} > run_.engine.now()) return false;
+  }
+  return true;
 }
 
 // No message has arrived for a receive of the longer program that its step begins with.
@@ -141,6 +158,7 @@ void FurtherCycles::renumber_receives(ClassId c, std::uint32_t end, std::uint32_
 
 void FurtherCycles::begin_receives(ClassId c, std::uint32_t end, std::uint32_t tasks) {
   const Program& program = run_.streams.program_of(c);
+  std::vector<ContendedCompute::Claim> claims;
   for (std::uint32_t task = end; task < end + tasks; ++task) {
     const Task& entry = program.tasks[task];
     if (!begins_with_step(entry)) continue;
@@ -149,7 +167,9 @@ void FurtherCycles::begin_receives(ClassId c, std::uint32_t end, std::uint32_t t
     const bool arrived = run_.communication.messages().receive(receive);
     CHECK(!arrived, "a receive of a new cycle has met its message");
     run_.streams.of(c).tasks[task].state = TaskState::kRunning;
+    if (run_.contention) claims.push_back(run_.contention->claim_of(run_.communication.job(), c, task, entry));
   }
+  if (run_.contention) run_.contention->compute().insert_tasks(c, end, tasks, claims);
 }
 
 }  // namespace ringwright

@@ -4,7 +4,9 @@
 // Exact: as long as no class has touched its last cycle or anything behind it, a run of the longer programs would have
 // come to the same state. Receives without dependencies are the exception, since they begin with the step; those of the
 // new cycles begin now, as if they had then, and those behind are renumbered. Otherwise nothing is done: in a later
-// iteration, where such a receive could have met its message, or where its host began to issue it later.
+// iteration, where such a receive could have met its message, or where its host began to issue it later. Under
+// contention, where a receive takes its data from the moment on at which its host issues it, all of the longer program
+// would have to be issued by now.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +38,9 @@ class FurtherCycles {
     std::vector<ProgramIndex> indices;
   };
   [[nodiscard]] Longer lengthen(std::uint32_t cycles) const;
-  [[nodiscard]] bool may_insert(const Longer& longer) const;
+  [[nodiscard]] bool may_insert(const Longer& longer, std::uint32_t cycles) const;
   [[nodiscard]] bool is_untouched(ClassId c) const;
+  [[nodiscard]] bool would_be_posted(ClassId c, std::uint32_t cycles) const;
   [[nodiscard]] bool met_none(ClassId c, const Longer& longer) const;
   void put_in(Longer longer, std::uint32_t cycles);
   void renumber_receives(ClassId c, std::uint32_t end, std::uint32_t tasks);
