@@ -211,6 +211,8 @@ std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpoint
     if (!scenario.simulate.network->max_min || scenario.interference.counts) return {workload::Passes::kAsSegments};
     return {workload::Passes::kFewCycles, workload::Passes::kAsSegments};
   }
+  // Those that converge take further cycles in, and each cycle simulated in vain is expensive.
+  if (scenario.interference.counts) return {workload::Passes::kFewCycles, workload::Passes::kAsSegments};
   return {workload::Passes::kFewCycles, workload::Passes::kManyCycles, workload::Passes::kAsSegments};
 }
 

@@ -63,7 +63,7 @@ TEST(CopyBlockClocks, OnlyLagSinceTheBeginCounts) {
   scene.at(4_us, [&scene, &at_begin] { at_begin = scene.clocks.lag(kRank); });
   scene.at(4_us, [&scene] { scene.clocks.set_speed(kRank, 1.0); });
   scene.at(9_us, [&scene, &at_begin] {
-    EXPECT_DOUBLE_EQ(at_begin, 2e6);
+    EXPECT_EQ(at_begin, FineTime(2_us));
     EXPECT_TRUE(scene.clocks.is_through(kRank, at_begin, scene.listener, 1));
   });
   scene.engine.run();
@@ -74,7 +74,7 @@ TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, {}, scene.listener, 1)); });  // 2 us behind
   scene.at(4_us,
-           [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, 1.5e6, scene.listener, 2)); });  // 0.5 us behind
+           [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, FineTime(1.5e6), scene.listener, 2)); });  // 0.5 us behind
   scene.engine.run();
   ASSERT_EQ(scene.listener.caught_up.size(), 2U);
   EXPECT_EQ(scene.listener.caught_up[0].token, 2U);
@@ -100,6 +100,32 @@ TEST(CopyBlockClocks, DataNeverGoFasterThanAloneNorStandStill) {
   Scene scene;
   EXPECT_DEATH(scene.clocks.set_speed(kRank, 1.1), "never speed communication up");
   EXPECT_DEATH(scene.clocks.set_speed(kRank, 0.0), "nor stop it");
+}
+
+// The digest when data have waited for 2 us since `begin`, having begun at a lag of 0; kernels had run since `early`
+// before it.
+std::uint64_t digest_of_wait(Duration begin, Duration early, double speed = 0.5) {
+  Scene scene;
+  std::uint64_t digest = 0;
+  FineTime lag;
+  scene.at(begin - early, [&] { scene.clocks.set_speed(kRank, speed); });
+  scene.at(begin, [&] { lag = scene.clocks.lag(kRank); });
+  scene.at(begin + 4_us, [&] { EXPECT_FALSE(scene.clocks.is_through(kRank, lag, scene.listener, 7)); });
+  scene.at(begin + 6_us, [&] { digest = mix(scene.clocks.digest(kRank), scene.clocks.digest_of_lag(kRank, lag)); });
+  scene.engine.run();
+  return digest;
+}
+
+TEST(CopyBlockClocks, StatesAreEqualWheneverTheyCome) {
+  // 0.3 is no binary fraction: sums of real numbers would depend on how much was added before.
+  for (const double speed : {0.5, 0.3}) {
+    EXPECT_EQ(digest_of_wait(Duration(5'000'003), 1_us, speed), digest_of_wait(Duration(977'000'000'001), 1_us, speed));
+  }
+}
+
+TEST(CopyBlockClocks, StatesDifferByLagSpeedAndBegin) {
+  EXPECT_NE(digest_of_wait(5_us, 1_us), digest_of_wait(5_us, 2_us));
+  EXPECT_NE(digest_of_wait(5_us, 1_us), digest_of_wait(5_us, 1_us, 0.25));
 }
 
 }  // namespace
