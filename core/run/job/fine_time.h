@@ -16,7 +16,8 @@ class FineTime {
   constexpr FineTime() = default;
   explicit FineTime(Duration time) : units_(WideInteger{time.count()} << kBits) {}
   // To the nearest unit.
-  explicit FineTime(double picoseconds) : units_(static_cast<WideInteger>(std::round(std::ldexp(picoseconds, kBits)))) {}
+  explicit FineTime(double picoseconds)
+      : units_(static_cast<WideInteger>(std::round(std::ldexp(picoseconds, kBits)))) {}
 
   [[nodiscard]] double picoseconds() const { return std::ldexp(static_cast<double>(units_), -kBits); }
   [[nodiscard]] std::uint64_t digest() const {

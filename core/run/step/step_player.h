@@ -57,7 +57,8 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   [[nodiscard]] bool all_ended() const { return jobs_.on() ? jobs_.is_done() : progress_.all_ended(); }
   // Not where something changes with time outside the cycles, nor where the tasks of each cycle are recorded.
   [[nodiscard]] bool may_leave_out_cycles() const {
-    return run_.is_comparable() && inputs_.graph.background.empty() && options_.recorded.empty() && !options_.record_waits;
+    return run_.is_comparable() && inputs_.graph.background.empty() && options_.recorded.empty() &&
+           !options_.record_waits;
   }
   [[nodiscard]] RunEnd run_engine();
   [[nodiscard]] bool is_disturbed(RunEnd end) const;

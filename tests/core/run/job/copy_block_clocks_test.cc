@@ -73,8 +73,8 @@ TEST(CopyBlockClocks, NotifiesInTheOrderOfTheEnds) {
   Scene scene;
   scene.at(0_us, [&scene] { scene.clocks.set_speed(kRank, 0.5); });
   scene.at(4_us, [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, {}, scene.listener, 1)); });  // 2 us behind
-  scene.at(4_us,
-           [&scene] { EXPECT_FALSE(scene.clocks.is_through(kRank, FineTime(1.5e6), scene.listener, 2)); });  // 0.5 us behind
+  const FineTime later(1.5e6);  // 0.5 us behind
+  scene.at(4_us, [&scene, later] { EXPECT_FALSE(scene.clocks.is_through(kRank, later, scene.listener, 2)); });
   scene.engine.run();
   ASSERT_EQ(scene.listener.caught_up.size(), 2U);
   EXPECT_EQ(scene.listener.caught_up[0].token, 2U);
