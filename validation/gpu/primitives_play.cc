@@ -47,7 +47,6 @@ CollectivePlan plan_of(const MeasuredExchange& row) {
 
 // Bytes of all slots, as far as the steps of the ring fill them.
 double queue_bytes(const MeasuredExchange& row) {
-  constexpr double kSlots = 8.0;
   const double step = static_cast<double>(row.bytes.count()) / row.ranks / row.channels;
   const double slot = std::min(static_cast<double>(row.slot.count()), step * wire_bytes_per_byte(row.protocol));
   return row.ranks * row.channels * kSlots * slot;
