@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,6 +93,12 @@ std::vector<MeshLink> read_mesh(ConfigMap& map, int gpus) {
 }
 
 // The fraction of a link's nominal rate left for data. 100 % keeps vendors' nominal rates.
+// Keys of a component that the node does not have, from a preset that an override leaves without it. Others are
+// unknown: a mistyped kind or count must not take its whole block along.
+void ignore_keys(ConfigMap& map, std::initializer_list<std::string_view> keys, std::string_view why) {
+  for (const std::string_view key : keys) map.ignore(key, why);
+}
+
 double read_efficiency(ConfigMap& map, std::string_view doc) {
   return map.percent({.name = "efficiency", .doc = doc, .fallback = 1.0, .min = 0.01, .max = 1.0});
 }
@@ -143,10 +150,8 @@ Host::NvLink read_nvlink(ConfigMap& map, int gpus) {
   const std::string kind =
       map.choice({.name = "kind", .doc = "how the GPUs of a node are connected", .fallback = "none"}, kKinds);
   if (kind == "none" && !map.documenting()) {
-    // Keys of a preset from before the kind was overridden; others are unknown.
-    for (const std::string_view key : {"latency", "efficiency", "bandwidth", "reduces", "link_bandwidth", "mesh"}) {
-      map.ignore(key, "the GPUs are not connected");
-    }
+    ignore_keys(map, {"latency", "efficiency", "bandwidth", "reduces", "link_bandwidth", "mesh"},
+                "the GPUs are not connected");
     return nvlink;
   }
   nvlink.latency = duration_or_assumed(
@@ -248,7 +253,7 @@ Host::Storage read_storage(ConfigMap& map) {
   storage.drives = static_cast<int>(map.integer(
       {.name = "drives", .doc = "local NVMe drives of a host", .fallback = 0, .min = 0, .max = kMaxGpus}));
   if (storage.drives == 0 && !map.documenting()) {
-    map.ignore_rest("the node has no drives");
+    ignore_keys(map, {"read", "write", "latency", "capacity"}, "the node has no drives");
     return storage;
   }
   storage.read = bandwidth_or_assumed(map, {.name = "read", .doc = "of one drive", .fallback = Bandwidth(6.8e9)});
@@ -351,7 +356,8 @@ Host read_host(ConfigMap& node) {
   if (host.nic.count > 0 || nic.documenting()) {
     read_nic(nic, host.nic);
   } else {
-    nic.ignore_rest("the node has no NICs");
+    ignore_keys(nic, {"bandwidth", "ports", "efficiency", "latency", "mtu", "retransmission", "transport"},
+                "the node has no NICs");
   }
   ConfigMap pcie = node.map("pcie", "the PCIe tree: slots, switches, sockets");
   host.pcie = read_pcie(pcie, host.gpus, host.nic.count);

@@ -89,8 +89,8 @@ std::vector<Trial> predict_some(WorkerPool& pool, const Counted& counted, const 
 }
 
 void evaluate_all(WorkerPool pool, const configs::SearchSettings& settings, Counted& counted, SearchResult& result) {
-  const bool skips = settings.skip_slower && settings.objective == configs::Objective::kStepTime;
-  std::vector<Trial> trials = skips ? predict_some(pool, counted, settings, result) : predict_all(pool, counted);
+  std::vector<Trial> trials =
+      settings.skip_slower ? predict_some(pool, counted, settings, result) : predict_all(pool, counted);
   for (Trial& trial : trials) {
     switch (trial.verdict) {
       case Verdict::kRefused: counted.refuse(std::move(trial.refusal)); break;

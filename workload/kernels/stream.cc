@@ -41,12 +41,11 @@ double cached_share(double touched, const GpuSpec& gpu) {
   return touched < cache ? (cache - touched) / (cache - resident) : 0.0;
 }
 
+double slowness(double cached, const GpuSpec& gpu) { return cached / gpu.kernels[kStreamCacheSpeed] + 1.0 - cached; }
+
 }  // namespace
 
-double stream_slowness(double touched, const GpuSpec& gpu) {
-  const double cached = cached_share(touched, gpu);
-  return cached / gpu.kernels[kStreamCacheSpeed] + 1.0 - cached;
-}
+double stream_slowness(double touched, const GpuSpec& gpu) { return slowness(cached_share(touched, gpu), gpu); }
 
 double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
@@ -55,7 +54,8 @@ double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const bool at_random = kernel.family == KernelFamily::kEmbedding && kernel.m > 0;
   const double touched = at_random ? std::max(bytes, static_cast<double>(kernel.m)) : bytes;
   const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * family_speed(kernel.family, profile);
-  return bytes * stream_slowness(touched, gpu) / rate + (1.0 - cached_share(touched, gpu)) * profile[kStreamStart];
+  const double cached = cached_share(touched, gpu);
+  return bytes * slowness(cached, gpu) / rate + (1.0 - cached) * profile[kStreamStart];
 }
 
 }  // namespace ringwright::workload

@@ -54,10 +54,10 @@ std::optional<TaskIndex> HostTraffic::store_gradients(ProgramWriter& writer, std
   return stored_.back();
 }
 
-std::optional<TaskIndex> HostTraffic::store_and_wait(ProgramWriter& writer, std::int64_t elements,
-                                                     bool last_microbatch, const std::vector<TaskIndex>& after) {
-  if (!updates() || !options_.blocking_gradients) return std::nullopt;
+std::optional<TaskIndex> HostTraffic::store_bucket(ProgramWriter& writer, std::int64_t elements, bool last_microbatch,
+                                                   const std::vector<TaskIndex>& after) {
   const std::optional<TaskIndex> stored = store_gradients(writer, elements, after);
+  if (!stored || !options_.blocking_gradients) return stored;
   const Bytes bytes(offloaded(elements) * value_bytes_);
   const TaskIndex back =
       move(writer, channels_->in, DmaPath::kFromMemory, bytes, "host fetch gradients for norm", {*stored});

@@ -50,10 +50,10 @@ class HostTraffic {
   // Returns the task after which they are stored; none where nothing is offloaded.
   std::optional<TaskIndex> store_gradients(ProgramWriter& writer, std::int64_t elements,
                                            const std::vector<TaskIndex>& after);
-  // Of DeepSpeed's stage 3: stores them, fetches them, and after the last microbatch stores them in the master type.
-  // Returns the last copy; none where gradients are stored once and nobody waits.
-  std::optional<TaskIndex> store_and_wait(ProgramWriter& writer, std::int64_t elements, bool last_microbatch,
-                                          const std::vector<TaskIndex>& after);
+  // Of a bucket of sharded gradients. Where copies block (OffloadOptions), they are fetched again, and after the last
+  // microbatch stored in the master type, for which the pass waits. Returns the last copy.
+  std::optional<TaskIndex> store_bucket(ProgramWriter& writer, std::int64_t elements, bool last_microbatch,
+                                        const std::vector<TaskIndex>& after);
   // The sums of earlier microbatches are fetched, and added on the GPU with that section, before they are stored.
   std::optional<TaskIndex> add_to_stored(ProgramWriter& writer, std::int64_t elements, SectionId sum,
                                          const std::vector<TaskIndex>& after);

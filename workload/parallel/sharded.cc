@@ -157,8 +157,7 @@ void ShardedParallel::reduce(ProgramWriter& writer) {
         *channels_.replicate, {.kind = CollectiveKind::kAllReduce, .bytes = Bytes(owned * element_.gradient)},
         "hsdp all_reduce gradients", {done});
   }
-  std::optional<TaskIndex> stored = host_.store_and_wait(writer, owned, last, {done});
-  if (!stored) stored = host_.store_gradients(writer, owned, {done});
+  const std::optional<TaskIndex> stored = host_.store_bucket(writer, owned, last, {done});
   if (options_.reduce_at_once) {
     stored_ = stored;
     return writer.wait(stored.value_or(done));

@@ -119,10 +119,13 @@ TEST(Host, IgnoresPresetKeysOfComponentsThatAreOverridden) {
   EXPECT_EQ(cluster.host.nic.count, 0);
 }
 
-// A mistyped key would otherwise leave the GPUs unconnected.
-TEST(Host, RefusesUnknownKeysOfGpusThatAreNotConnected) {
-  const auto cluster = load_cluster("node: {gpus: 2, nvlink: {type: nvswitch, bandwidth: 450GB/s}}\n");
-  EXPECT_THAT(cluster.problems, testing::Contains(testing::HasSubstr("type")));
+// A mistyped key would otherwise leave the GPUs unconnected, or the node without NICs or drives.
+TEST(Host, RefusesUnknownKeysOfComponentsThatAreNotThere) {
+  for (const char* component : {"nvlink: {type: nvswitch, bandwidth: 450GB/s}", "nic: {type: 8, bandwidth: 400Gbps}",
+                                "storage: {type: 4, read: 6GB/s}"}) {
+    const auto cluster = load_cluster(std::string("node: {gpus: 2, ") + component + "}\n");
+    EXPECT_THAT(cluster.problems, testing::Contains(testing::HasSubstr("type"))) << component;
+  }
 }
 
 TEST(Host, SpreadsDevicesInEqualBlocks) {
