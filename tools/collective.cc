@@ -70,7 +70,7 @@ class Collective final : public Command {
     return {
         {.names = "cluster",
          .value = "",
-         .doc = "a file with a cluster, or a shipped node (`list nodes`)",
+         .doc = "a file with a cluster, or a shipped node or machine (`list nodes`, `list machines`)",
          .target = &cluster_,
          .required = true},
         {.names = "operation",

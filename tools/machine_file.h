@@ -1,4 +1,4 @@
-// Which machine the user means: a file with a cluster, or the name of a shipped node.
+// Which machine the user means: a file with a cluster, or the name of a shipped node or machine.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,6 @@ struct MachineOptions {
 };
 
 // A shipped node stands for hosts of its kind on the default fabric.
-[[nodiscard]] Result<configs::Scenario> load_machine(const std::string& path_or_node, const MachineOptions& options);
+[[nodiscard]] Result<configs::Scenario> load_machine(const std::string& path_or_name, const MachineOptions& options);
 
 }  // namespace ringwright::tools

@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
+#include "configs/scenario/named_machine.h"
 #include "tools/scenario_file.h"
 
 namespace ringwright::tools {
@@ -105,6 +106,16 @@ std::string names_json(const FabricView& view) {
   return fmt::format("\"named_links\": [{}]", join(links, ",\n    "));
 }
 
+// Of a scenario or file, or of a shipped machine or node.
+Result<configs::Cluster> cluster_of(const std::string& word, const std::vector<std::string>& overrides) {
+  const auto file = find_scenario(word);
+  if (file) return configs::load_cluster(*file, {.overrides = overrides, .share_folders = {}});
+  if (!configs::is_named_machine(word)) return tl::unexpected(file.error());
+  auto machine = configs::load_named_machine(word, {.overrides = overrides, .share_folders = {}});
+  if (!machine) return tl::unexpected(machine.error());
+  return std::move(machine->cluster);
+}
+
 class Topo final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "topo"; }
@@ -115,7 +126,7 @@ class Topo final : public Command {
     return {
         {.names = "config",
          .value = "",
-         .doc = "a scenario, or a file with a cluster",
+         .doc = "a scenario, a file with a cluster, or a shipped machine or node",
          .target = &config_,
          .required = true},
         {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_},
@@ -132,9 +143,7 @@ class Topo final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const std::optional<RankPair> ranks = parse_pair(path_);  // none in an empty text
     if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8, not '" + path_ + "'");
-    const auto file = find_scenario(config_);
-    if (!file) return refuse(file.error());
-    const auto cluster = configs::load_cluster(*file, {.overrides = overrides_, .share_folders = {}});
+    const auto cluster = cluster_of(config_, overrides_);
     if (!cluster) return refuse(cluster.error());
     const FabricView view(*cluster);
     if (ranks && (ranks->from >= view.gpus() || ranks->to >= view.gpus() || ranks->from == ranks->to)) {

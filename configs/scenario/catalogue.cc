@@ -74,6 +74,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
   return {{.kind = "scenarios", .where = "ringwright run NAME", .entries = shipped(options, "scenarios")},
           {.kind = "operation", .where = "ringwright goodput NAME", .entries = shipped(options, "operation")},
           {.kind = "clusters", .where = "ringwright cluster NAME", .entries = shipped(options, "clusters")},
+          {.kind = "machines", .where = "cluster.preset", .entries = shipped(options, "machines")},
           {.kind = "models", .where = "model.preset", .entries = shipped(options, "models")},
           {.kind = "recommenders", .where = "recommendation.preset", .entries = shipped(options, "recommenders")},
           {.kind = "layer_tables", .where = "layer_table.preset", .entries = shipped(options, "layer_tables")},

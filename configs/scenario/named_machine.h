@@ -1,4 +1,4 @@
-// A machine by the path of a file with a cluster, or by the name of a shipped node.
+// A machine by the path of a file with a cluster, or by the name of a shipped machine or node (one host of its kind).
 #pragma once
 
 #include <string>
@@ -8,6 +8,7 @@
 
 namespace ringwright::configs {
 
-[[nodiscard]] Result<Scenario> load_named_machine(const std::string& path_or_node, const ScenarioOptions& options = {});
+[[nodiscard]] bool is_named_machine(const std::string& name);  // shipped
+[[nodiscard]] Result<Scenario> load_named_machine(const std::string& path_or_name, const ScenarioOptions& options = {});
 
 }  // namespace ringwright::configs

@@ -92,6 +92,9 @@ class ConfigMap {
   void ignore(std::string_view name, std::string_view why);
   // Marks every key not read so far as known and without effect; lists them in the log as ignored.
   void ignore_rest(std::string_view why);
+  // Marks every key that a shipped preset supplies, and that was not read so far, as known: what the user chose instead
+  // has no such key.
+  void pass_over_presets();
 
   // Records an error (or warning) about a key's value, with its location and excerpt.
   void error(std::string_view name, std::string code, std::string message, std::string hint = {});

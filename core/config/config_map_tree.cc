@@ -148,6 +148,14 @@ void ConfigMap::ignore_rest(std::string_view why) {
   }
 }
 
+void ConfigMap::pass_over_presets() {
+  for (ConfigEntry& entry : node_->entries) {
+    if (entry.read || entry.value.source == nullptr || entry.value.source->kind != SourceKind::kPreset) continue;
+    entry.read = true;
+    entry.value.settled = true;
+  }
+}
+
 void ConfigMap::error(std::string_view name, std::string code, std::string message, std::string hint) {
   if (documenting() || log_->is_missing(path_of(name)) || (name.empty() && node_->settled)) return;
   log_->add(about(*node_, name, std::move(code), std::move(message), std::move(hint)));

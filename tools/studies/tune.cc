@@ -38,7 +38,8 @@ class Tune final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "cluster",
              .value = "",
-             .doc = "a file with a cluster, or a shipped node (`list nodes`); with --step a scenario",
+             .doc = "a file with a cluster, or a shipped node or machine (`list nodes`, `list machines`); with --step "
+                     "a scenario",
              .target = &cluster_,
              .required = true},
             {.names = "-c,--collective",

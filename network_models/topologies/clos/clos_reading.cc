@@ -88,22 +88,28 @@ void record_all(ConfigMap& fabric, const DerivedClos& derived) {
   }
 }
 
+// What the user did not write is no mistake of theirs.
+bool is_of_preset(const ConfigMap& map, std::string_view key) { return map.origin(key).starts_with("preset:"); }
+
 // Keys of the sibling topologies are known but have no effect, so that one scenario can be run with several types.
 void pass_over_count(ConfigMap& fabric, std::string_view name, std::string_view type) {
   if (fabric.documenting() || !fabric.has(name)) return;
   (void)optional_count(fabric, {.name = name, .doc = "", .min = 1});
+  if (is_of_preset(fabric, name)) return;
   fabric.warn(name, "E121", fmt::format("'{}' has no effect on the type {}", fabric.path_of(name), type));
   fabric.ignore(name, fmt::format("the type {} has none", type));
 }
 
 void pass_over_map(ConfigMap& fabric, std::string_view name, std::string_view why) {
   if (fabric.documenting() || !fabric.has(name)) return;
-  fabric.map(name, "").ignore_rest(why);
+  ConfigMap below = fabric.map(name, "");
+  below.pass_over_presets();
+  below.ignore_rest(why);
 }
 
 void list_given(ConfigMap& map, std::initializer_list<std::string_view> keys, std::string_view why) {
   for (const std::string_view key : keys) {
-    if (map.has(key)) map.ignore(key, why);
+    if (map.has(key) && !is_of_preset(map, key)) map.ignore(key, why);
   }
 }
 

@@ -1,0 +1,203 @@
+// Shipped machines: the switches, cables and ratios that their publications state.
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario/named_machine.h"
+#include "configs/scenario/scenario.h"
+#include "core/config/config_loader.h"
+#include "tests/paths.h"
+
+namespace ringwright::configs::machines_test {
+namespace {
+
+using ::testing::HasSubstr;
+
+Scenario machine(const std::string& name, std::vector<std::string> overrides = {}) {
+  auto scenario = load_named_machine(name, {.overrides = std::move(overrides), .share_folders = {}});
+  if (!scenario) throw std::runtime_error(name + ": " + render(scenario.error()));
+  return std::move(*scenario);
+}
+
+std::vector<std::string> all_machines() {
+  return preset_names({.share_folders = {ringwright::share_dir()}}, "machines");
+}
+
+// Switches by tier, and the bandwidth of all links from one tier up to the next.
+struct Tiers {
+  std::map<NodeKind, int> switches = {};
+  double to_leaves = 0.0;
+  double to_spines = 0.0;
+  double to_cores = 0.0;
+};
+
+Tiers tiers_of(const Scenario& scenario) {
+  const network_models::Network network = scenario.cluster.topology->build();
+  Tiers tiers;
+  for (std::size_t n = 0; n < network.fabric.node_count(); ++n) ++tiers.switches[network.fabric.node(NodeId(n)).kind];
+  for (std::size_t l = 0; l < network.fabric.link_count(); ++l) {
+    const LinkSpec& link = network.fabric.link(LinkId(l));
+    const auto joins = [&](NodeKind from, NodeKind to) {
+      return network.fabric.node(link.from).kind == from && network.fabric.node(link.to).kind == to;
+    };
+    if (joins(NodeKind::kNic, NodeKind::kLeaf)) tiers.to_leaves += link.bandwidth.count();
+    if (joins(NodeKind::kLeaf, NodeKind::kSpine)) tiers.to_spines += link.bandwidth.count();
+    if (joins(NodeKind::kSpine, NodeKind::kCore)) tiers.to_cores += link.bandwidth.count();
+  }
+  return tiers;
+}
+
+TEST(Machines, LoadWithoutRemarks) {
+  ASSERT_GE(all_machines().size(), 11U);
+  for (const std::string& name : all_machines()) {
+    const Scenario scenario = machine(name);
+    EXPECT_TRUE(scenario.document.log().diagnostics().all().empty())
+        << name << ": " << render(scenario.document.log().diagnostics());
+    EXPECT_GT(scenario.cluster.hosts, 1) << name;
+    EXPECT_NE(scenario.cluster.fabric, "single_node") << name;
+  }
+}
+
+// NVIDIA's reference architectures. Of the A100's, the publication has 28 cores, unevenly wired (clos_shape_test.cc).
+TEST(Machines, HaveTheSwitchesOfNvidiasReferenceArchitectures) {
+  struct Row {
+    std::string name;
+    int hosts, leaves, spines, cores;
+  };
+  for (const Row& row : {Row{"dgx-a100-superpod-hdr", 140, 56, 80, 40}, Row{"dgx-h100-superpod-ndr", 127, 32, 16, 0},
+                         Row{"dgx-h100-superpod-ndr", 2048, 512, 512, 256},
+                         Row{"dgx-b200-superpod-ndr", 512, 128, 128, 64},
+                         Row{"hgx-h200-superpod-ndr", 64, 16, 8, 0}}) {
+    Tiers tiers = tiers_of(machine(row.name, {fmt::format("cluster.nodes={}", row.hosts)}));
+    EXPECT_EQ(tiers.switches[NodeKind::kLeaf], row.leaves) << row.name;
+    EXPECT_EQ(tiers.switches[NodeKind::kSpine], row.spines) << row.name;
+    EXPECT_EQ(tiers.switches[NodeKind::kCore], row.cores) << row.name;
+  }
+}
+
+TEST(Machines, HaveTheSwitchesThatFollowFromTheirPorts) {
+  struct Row {
+    std::string name;
+    int gpus, leaves, spines;
+  };
+  // 500 hosts with four NICs on leaves of 32 hosts' NICs; 32 hosts with four NICs and 18 ports down; 72 NICs a rack.
+  for (const Row& row : {Row{"aws-p4d", 4000, 63, 32}, Row{"dgx1-v100-edr", 256, 8, 4},
+                         Row{"gb200-nvl72-superpod", 576, 24, 12}}) {
+    const Scenario scenario = machine(row.name);
+    EXPECT_EQ(scenario.cluster.gpus(), row.gpus) << row.name;
+    Tiers tiers = tiers_of(scenario);
+    EXPECT_EQ(tiers.switches[NodeKind::kLeaf], row.leaves) << row.name;
+    EXPECT_EQ(tiers.switches[NodeKind::kSpine], row.spines) << row.name;
+  }
+}
+
+// 1,536 racks of two hosts in eight pods; a rack has 6.4 Tb/s of NICs and twice as much to the pod, which passes a
+// seventh on.
+TEST(Machines, MetaHasTheRacksPodsAndRatiosOfThePaper) {
+  const Scenario scenario = machine("meta-24k-roce");
+  EXPECT_EQ(scenario.cluster.gpus(), 24'576);
+  Tiers tiers = tiers_of(scenario);
+  EXPECT_EQ(tiers.switches[NodeKind::kLeaf], 3072 / 2);
+  EXPECT_EQ(tiers.switches[NodeKind::kSpine] % 8, 0);
+  EXPECT_DOUBLE_EQ(tiers.to_spines, 1536 * 2 * 16 * 50e9);
+  EXPECT_NEAR(tiers.to_spines / tiers.to_cores, 7.0, 0.02);  // whole cables of each spine
+}
+
+TEST(Machines, MegaScaleHasNoOversubscription) {
+  Tiers tiers = tiers_of(machine("megascale-clos"));
+  EXPECT_EQ(tiers.switches[NodeKind::kLeaf], 1536 / 64 * 8);
+  EXPECT_DOUBLE_EQ(tiers.to_spines, 192 * 32 * 50e9);
+  EXPECT_DOUBLE_EQ(tiers.to_cores, tiers.to_spines);
+}
+
+// A segment has 16 leaves, each with 128 ports of 200 Gb/s down and 60 of 400 Gb/s up.
+TEST(Machines, HpnHasTwoLeavesForEachRailOfASegment) {
+  const Scenario scenario = machine("alibaba-hpn");
+  EXPECT_EQ(scenario.cluster.gpus(), 15'360);
+  Tiers tiers = tiers_of(scenario);
+  EXPECT_EQ(tiers.switches[NodeKind::kLeaf], 15 * 16);
+  EXPECT_EQ(tiers.switches[NodeKind::kCore], 0);
+  EXPECT_DOUBLE_EQ(tiers.to_spines, 15 * 16 * 60 * 50e9);
+}
+
+// Nothing joins two rails but NVLink.
+TEST(Machines, RailOnlyHasANetworkForEachRail) {
+  const Scenario scenario = machine("rail-only-h100");
+  const network_models::Network network = scenario.cluster.topology->build();
+  std::vector<Hop> hops;
+  network.router->route({.from = RankId(0), .to = RankId(9)}, hops);  // another rail of another host
+  int above_leaves = 0;
+  bool over_nvlink = false;
+  for (const Hop& hop : hops) {
+    const NodeKind to = network.fabric.node(network.fabric.link(hop.link).to).kind;
+    if (to == NodeKind::kSpine) ++above_leaves;
+    over_nvlink = over_nvlink || to == NodeKind::kNvSwitch;
+  }
+  EXPECT_TRUE(over_nvlink);
+  EXPECT_EQ(above_leaves, 0);
+}
+
+TEST(Machines, AreTheBaseOfAScenario) {
+  const std::string text =
+      "version: 1\nname: a\ncluster: {preset: meta-24k-roce, nodes: 64, node: {preset: hgx-h200}}\n";
+  const auto scenario = load_machine_text("a.yaml", text, {.overrides = {}});
+  ASSERT_TRUE(scenario) << render(scenario.error());
+  EXPECT_EQ(scenario->cluster.hosts, 64);
+  EXPECT_EQ(scenario->cluster.gpu.name, "H200-SXM-141GB");
+  EXPECT_EQ(tiers_of(*scenario).switches[NodeKind::kLeaf], 32);
+}
+
+// Keys of the machine's fabric are none of another type, and no mistake of the user.
+TEST(Machines, TakeAnotherFabric) {
+  for (const char* fabric : {"{type: single_node}", "{type: torus, dims: [2, 2]}", "{type: fat_tree}"}) {
+    const std::string name(fabric);
+    const int hosts = name.find("torus") != std::string::npos ? 4 : 1;
+    const auto scenario = load_machine_text(
+        "a.yaml",
+        fmt::format("version: 1\nname: a\ncluster: {{preset: alibaba-hpn, nodes: {}, fabric: {}}}\n", hosts, fabric),
+        {.overrides = {}});
+    EXPECT_TRUE(scenario) << fabric << render(scenario.error());
+  }
+  const auto wrong = load_machine_text(
+      "a.yaml",
+      "version: 1\nname: a\ncluster: {preset: alibaba-hpn, nodes: 1, fabric: {type: single_node, leaff: 1}}\n",
+      {.overrides = {}});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(render(wrong.error()), HasSubstr("unknown key 'cluster.fabric.leaff'"));
+}
+
+TEST(Machines, LeaveTheirHostsToGroups) {
+  const auto scenario =
+      load_machine_text("a.yaml",
+                        "version: 1\nname: a\ncluster: {preset: meta-24k-roce, groups: [{nodes: 4, node: {preset: "
+                        "dgx-h100}}, {nodes: 4, node: {preset: hgx-h200}}]}\n",
+                        {.overrides = {}});
+  ASSERT_TRUE(scenario) << render(scenario.error());
+  EXPECT_EQ(scenario->cluster.hosts, 8);
+  EXPECT_EQ(scenario->cluster.fabric, "fat_tree");
+}
+
+TEST(Machines, SayWhatAScenarioKeepsOfItsOwn) {
+  const std::string text =
+      "version: 1\nname: a\ncluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n";
+  const auto scenario = load_machine_text("a.yaml", text, {.overrides = {"cluster.preset=dgx-a100-superpod-hdr"}});
+  ASSERT_TRUE(scenario) << render(scenario.error());
+  const std::string remarks = render(scenario->document.log().diagnostics());
+  EXPECT_THAT(remarks, HasSubstr("'cluster.node.preset' stays as the scenario states it"));
+  EXPECT_THAT(remarks, HasSubstr("'cluster.fabric.type' stays as the scenario states it"));
+}
+
+TEST(Machines, AreFoundByName) {
+  const auto wrong = load_named_machine("meta-24k-roc", {.overrides = {}, .share_folders = {}});
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(render(wrong.error()), HasSubstr("did you mean 'meta-24k-roce'"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::machines_test
