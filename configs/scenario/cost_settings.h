@@ -1,12 +1,13 @@
-// The block `cost` of a scenario: what a GPU-hour costs, and what GPUs and hosts draw.
+// The block `cost` of a scenario: prices of GPU-hours and of the network, and the power of GPUs, hosts and switches.
 #pragma once
 
+#include "configs/scenario/scenario.h"
 #include "core/config/config_map.h"
 #include "core/report/step_cost.h"
 
 namespace ringwright::configs {
 
 // Empty where the scenario has no `cost`.
-[[nodiscard]] std::optional<CostRates> read_cost(ConfigMap root, std::int64_t hosts);
+[[nodiscard]] std::optional<CostRates> read_cost(ConfigMap root, const Cluster& cluster);
 
 }  // namespace ringwright::configs

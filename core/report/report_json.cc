@@ -166,15 +166,20 @@ Json checkpoint_json(const Report& report) {
 
 Json cost_json(const Report& report, const CostRates& rates) {
   const StepCost cost = cost_of(report);
-  return {{"usd_per_step", optional_number(cost.usd)},
-          {"usd_per_1e12_tokens", optional_number(cost.usd_per_tera_tokens)},
-          {"joules_per_step", optional_number(cost.joules)},
-          {"joules_per_token", optional_number(cost.joules_per_token)},
-          {"usd_per_gpu_hour", rates.usd_per_gpu_hour},
-          {"gpu_watts", rates.gpu_watts},
-          {"host_watts", rates.host_watts},
-          {"power_usage_effectiveness", rates.power_usage},
-          {"usd_per_kwh", rates.usd_per_kwh}};
+  Json json = {{"usd_per_step", optional_number(cost.usd)},
+               {"usd_per_1e12_tokens", optional_number(cost.usd_per_tera_tokens)},
+               {"joules_per_step", optional_number(cost.joules)},
+               {"joules_per_token", optional_number(cost.joules_per_token)},
+               {"usd_per_gpu_hour", rates.usd_per_gpu_hour},
+               {"gpu_watts", rates.gpu_watts},
+               {"host_watts", rates.host_watts},
+               {"power_usage_effectiveness", rates.power_usage},
+               {"usd_per_kwh", rates.usd_per_kwh}};
+  if (!rates.network) return json;
+  const NetworkCost& net = *rates.network;
+  json["network"] = {{"usd", net.usd}, {"watts", net.watts}, {"switches", net.switches}};
+  json["network"].update({{"ports", net.ports}, {"transceivers", net.transceivers}});
+  return json;
 }
 
 Json bubbles_json(const std::vector<StageBubble>& bubbles) {

@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/report/checkpoint_line.h"
+#include "core/report/cost_lines.h"
 #include "core/report/data_line.h"
 #include "core/report/outer_line.h"
 #include "core/report/host_lines.h"
@@ -136,7 +137,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   table.add_row({"MFU        ", use, "  HFU", hardware ? print_percent(*hardware) : "-"});
   Lines lines = table.lines();
   if (report.fullest_memory) lines.push_back("Peak memory  " + print_memory(report, pen));
-  if (report.facts.cost_rates) lines.push_back("Cost         " + to_string(cost_of(report)));
+  for (std::string& line : cost_lines(report)) lines.push_back(std::move(line));
   if (report.facts.data) lines.push_back("Data         " + wrap(data_line(report), width - 15, 15));
   if (report.facts.outer) lines.push_back("Local SGD    " + wrap(outer_line(*report.facts.outer), width - 15, 15));
   if (report.facts.checkpoint) lines.push_back("Checkpoint   " + wrap(checkpoint_line(report), width - 15, 15));

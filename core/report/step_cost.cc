@@ -23,7 +23,8 @@ StepCost cost_of(const CostedStep& step, const CostRates& rates) {
   StepCost cost;
   const double seconds = to_seconds(step.time);
   const auto gpus = static_cast<double>(step.gpus);
-  const double watts = gpus * rates.gpu_watts + static_cast<double>(rates.hosts) * rates.host_watts;
+  const double of_network = rates.network ? rates.network->watts : 0.0;
+  const double watts = gpus * rates.gpu_watts + static_cast<double>(rates.hosts) * rates.host_watts + of_network;
   if (watts > 0.0) cost.joules = seconds * watts * rates.power_usage;
   if (rates.usd_per_gpu_hour > 0.0 || (cost.joules && rates.usd_per_kwh > 0.0)) {
     const double energy = cost.joules.value_or(0.0) / kJoulesPerKilowattHour;
@@ -43,6 +44,15 @@ std::string to_string(const StepCost& cost) {
   if (cost.joules) parts.push_back(fmt::format("{:.4g} kWh per step", *cost.joules / kJoulesPerKilowattHour));
   if (cost.joules_per_token) parts.push_back(fmt::format("{:.4g} J per token", *cost.joules_per_token));
   return parts.empty() ? "unknown: 'cost' names neither a price nor power" : join(parts, ", ");
+}
+
+std::string to_string(const NetworkCost& network) {
+  std::vector<std::string> sums;
+  if (network.usd > 0.0) sums.push_back(dollars(network.usd) + " to buy");
+  if (network.watts > 0.0) sums.push_back(fmt::format("{:.4g} kW", network.watts / 1000.0));
+  const auto count = [](std::size_t n) { return with_commas(static_cast<long long>(n)); };
+  return fmt::format("{}{}{} switches, {} ports, {} transceivers", join(sums, ", "), sums.empty() ? "" : ": ",
+                     count(network.switches), count(network.ports), count(network.transceivers));
 }
 
 }  // namespace ringwright

@@ -18,10 +18,11 @@ namespace ringwright::validation {
 namespace {
 
 constexpr double kGigabyte = 1e9;
-constexpr std::array<std::string_view, 13> kStepFigures{
+constexpr std::array<std::string_view, 16> kStepFigures{
     "step_s",         "mean_step_s",     "tflops",       "mfu",
     "memory_gb",      "largest_weight_gb", "bubble_of_step",  "bubble_of_ideal", "held_at_peak",
-    "weight_versions", "memory_gb ITEM", "bytes_gb DIMENSION [OPERATION]", "exposed_s DIMENSION"};
+    "weight_versions", "network_usd",    "network_watts",   "network_switches", "memory_gb ITEM",
+    "bytes_gb DIMENSION [OPERATION]", "exposed_s DIMENSION"};
 constexpr std::array<std::string_view, 6> kJobFigures{"ettr",     "faults", "wall_hours", "expected_mtbf_hours",
                                                       "recoveries_from_start", "held_gb"};
 constexpr std::string_view kItemOf = "memory_gb ";
@@ -70,10 +71,19 @@ std::optional<double> bubble_figure(const Report& report, std::string_view name)
   return std::nullopt;
 }
 
+std::optional<double> network_figure(const Report& report, std::string_view name) {
+  if (!report.facts.cost_rates || !report.facts.cost_rates->network) return std::nullopt;
+  const NetworkCost& network = *report.facts.cost_rates->network;
+  if (name == "network_usd") return network.usd;
+  if (name == "network_watts") return network.watts;
+  return static_cast<double>(network.switches);
+}
+
 std::optional<double> figure_of_step(const Report& report, std::string_view name) {
   if (name.starts_with(kItemOf)) return item_of(report, name.substr(kItemOf.size()));
   if (name.starts_with(kBytesOf)) return bytes_of(report, name.substr(kBytesOf.size()));
   if (name.starts_with(kExposedOf)) return exposed_of(report, name.substr(kExposedOf.size()));
+  if (name.starts_with("network_")) return network_figure(report, name);
   if (name == "step_s") return to_seconds(report.step_time.mean);
   if (name == "mean_step_s") {
     const auto& checkpoint = report.facts.checkpoint;

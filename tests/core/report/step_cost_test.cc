@@ -25,6 +25,16 @@ TEST(StepCost, AddsTheRentOfGpusAndTheirEnergy) {
   EXPECT_EQ(to_string(cost), "$6.3 per step, $6,300,000 per 1e12 tokens, 3 kWh per step, 10.8 J per token");
 }
 
+TEST(StepCost, HasThePowerOfTheNetwork) {
+  CostRates rates = kRates;
+  rates.network = NetworkCost{.switches = 2, .ports = 1'064, .transceivers = 3'000, .usd = 12'345.0, .watts = 5000.0};
+  const StepCost cost = cost_of(kStep, rates);
+  EXPECT_DOUBLE_EQ(*cost.joules, 4.5 * 3.6e6);  // 15 kW
+  EXPECT_DOUBLE_EQ(*cost.usd, 6.0 + 0.45);      // it is not bought for one step
+  EXPECT_EQ(to_string(*rates.network), "$12,345 to buy, 5 kW: 2 switches, 1,064 ports, 3,000 transceivers");
+  EXPECT_EQ(to_string(NetworkCost{.switches = 1}), "1 switches, 0 ports, 0 transceivers");
+}
+
 TEST(StepCost, IsUnknownWithoutRates) {
   const StepCost cost = cost_of(kStep, {.hosts = 1});
   EXPECT_FALSE(cost.usd.has_value());
