@@ -211,6 +211,14 @@ void FlowModel::end_repetition(FlowSlot flow) {
   state_.flows.give_back(flow);
 }
 
+bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
+  for (const LinkId link : links) {
+    const FlowSlot owner = batches_.on(link.value);
+    if (owner != FlowBatches::kNone && state_.flows[owner].in_ring) rings_.give_way(owner);
+  }
+  return !batches_.is_any_on(links) && state_.meters.set_aside(links, state_.engine.now(), until);
+}
+
 void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
   const FlowSlot batch = batches_.on(link.value);
   if (batch != FlowBatches::kNone) split_batch(batch);
@@ -275,12 +283,14 @@ std::optional<std::uint64_t> FlowModel::state_digest() const {
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
     const FlowRow& row = state_.flows[flow];
     if (row.repeats == 0) continue;  // a free slot
-    const std::uint64_t since = static_cast<std::uint64_t>((state_.engine.now() - row.settled).count());
-    std::uint64_t state = mix(row.listener->identity(row.token), since);
-    state = mix(state, std::bit_cast<std::uint64_t>(row.remaining));
-    state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
-    state = mix(state, static_cast<std::uint64_t>(state_.shares.priority(flow)));
-    state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.batched ? 1 : 0));
+    std::uint64_t state = row.listener->identity(row.token);
+    if (!row.in_ring || !rings_.is_foreseen(flow)) {
+      state = mix(state, static_cast<std::uint64_t>((state_.engine.now() - row.settled).count()));
+      state = mix(state, std::bit_cast<std::uint64_t>(row.remaining));
+      state = mix(state, std::bit_cast<std::uint64_t>(row.rate));
+      state = mix(state, static_cast<std::uint64_t>(state_.shares.priority(flow)));
+      state = mix(state, std::uint64_t{row.repeats} * 4 + (row.moving ? 2 : 0) + (row.batched ? 1 : 0));
+    }
     if (row.in_ring) state = mix(state, rings_.phase(flow));
     for (const LinkShare& hop : state_.shares.route(flow)) state = mix(state, hop.link);
     sum += state;

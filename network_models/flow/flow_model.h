@@ -63,9 +63,7 @@ class FlowModel final : public NetworkModel {
   void set_capacity(LinkId link, Bandwidth capacity) override;
   void reroute() override;
   [[nodiscard]] std::optional<GivenUp> given_up() const override { return patience_.given_up(); }
-  [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override {
-    return !batches_.is_any_on(links) && state_.meters.set_aside(links, state_.engine.now(), until);
-  }
+  [[nodiscard]] bool set_aside(std::span<const LinkId> links, TimePoint until) override;
   void end_aside(std::span<const LinkId> links, TimePoint until) override { state_.meters.end_aside(links, until); }
   [[nodiscard]] bool trespassed() const override { return state_.meters.trespassed(); }
   [[nodiscard]] bool trespassed_on(std::span<const LinkId> links, TimePoint since) const override {

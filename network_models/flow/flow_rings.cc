@@ -1,6 +1,7 @@
 #include "network_models/flow/flow_rings.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -40,42 +41,16 @@ void FlowRings::start(RingPlace place, const RingMember& member, std::span<const
 std::uint32_t FlowRings::arrived_in(std::uint32_t number, std::uint32_t edge) const {
   const Ring& ring = rings_[number];
   RingTimeline::Walk walk;
-  if (!ring.at_once) return ring.timeline.edges()[edge].done;
+  if (!ring.at_once) return foresight_.arrived(ring, edge);
   return ring.timeline.positions(state_.engine.now(), walk)[edge].done;
 }
 
 bool FlowRings::set_out(FlowSlot flow) {
   const Place place = places_[flow];
   Ring& ring = rings_[place.ring];
-  Ring::Edge& edge = ring.edges[place.edge];
-  FlowRow& row = state_.flows[flow];
-  RingTimeline::Edge& timed = ring.timeline.edges()[place.edge];
-  row.bytes = static_cast<double>(RingTimeline::size_of(timed, timed.done).count());
-  row.settled = state_.engine.now();
-  edge.due = row.settled + row.latency;
-  if (place.edge == 0 && ring.may_try()) note(place.ring);
-  find_rate(edge, timed);
-  edge.alone = go_alone(flow, edge.due + ring.moving_time_alone(place.edge), timed.rate);
-  edge.queued = !edge.alone;
-  return edge.alone;
-}
-
-// That of its links without other flows: the same until one changes its capacity, or the edge its route.
-void FlowRings::find_rate(Ring::Edge& edge, RingTimeline::Edge& timed) const {
-  if (edge.rated == capacities_) return;
-  timed.rate = state_.shares.rate_alone(edge.flow);
-  edge.rated = capacities_;
-  edge.known = {};
-}
-
-// The message as one event, if nobody else uses its links.
-bool FlowRings::go_alone(FlowSlot flow, TimePoint arrives, double rate) {
-  FlowRow& row = state_.flows[flow];
-  if (!batches_.is_fast() || row.bytes <= 0.0 || arrives == row.settled) return false;
-  if (!batches_.is_free(flow, rate) || !batches_.claim(flow)) return false;
-  row.batched = true;
-  state_.ends.set(flow, arrives);
-  return true;
+  const bool known = foresight_.set_out(ring, place.edge);
+  if ((place.edge == 0 || ring.foreseen == ring.edges.size()) && ring.may_try()) note(place.ring);
+  return known;
 }
 
 bool FlowRings::is_due(FlowSlot flow) const {
@@ -88,36 +63,31 @@ bool FlowRings::is_due(FlowSlot flow) const {
 void FlowRings::take_arrival(FlowSlot flow, std::vector<FlowSlot>& again, Arrivals& arrivals) {
   const Place place = places_[flow];
   Ring& ring = rings_[place.ring];
-  const std::uint32_t done = ++ring.timeline.edges()[place.edge].done;
-  --state_.flows[flow].repeats;
-  ring.edges[place.edge].waits = true;
-  if (done == ring.messages) release(ring.edges[place.edge]);
-  for (const std::uint32_t waiting : ring.timeline.shape().waiting_for(place.edge)) {
-    Ring::Member& member = ring.members[waiting];
-    // Members that have not begun, and those that are steps behind, find what has arrived when they begin a step.
-    if (member.listener == nullptr || member.step + 1 != done || --member.pending > 0) continue;
-    end_step(ring, waiting, again, arrivals);
+  for (const std::uint32_t member : foresight_.take_arrival(ring, place.edge)) {
+    begin_step(ring, member, again, arrivals);
   }
   if (ring.is_over()) free_.push_back(place.ring);
 }
 
-void FlowRings::end_step(Ring& ring, std::uint32_t member, std::vector<FlowSlot>& again, Arrivals& arrivals) {
-  const std::uint32_t next = ring.members[member].step + 1;
-  if (next == ring.messages) return report(ring, member, arrivals);
-  ring.enter_step(member, next);
+// Or it ends.
+void FlowRings::begin_step(Ring& ring, std::uint32_t member, std::vector<FlowSlot>& again, Arrivals& arrivals) {
+  if (ring.members[member].step == ring.messages) return end_member(ring, member, arrivals);
   const RingShape& shape = ring.timeline.shape();
   for (std::uint32_t edge = shape.first_edge(member); edge < shape.end_edge(member); ++edge) {
-    ring.edges[edge].waits = false;
     again.push_back(ring.edges[edge].flow);
   }
 }
 
-void FlowRings::release(Ring::Edge& edge) {
-  const FlowSlot flow = edge.flow;
+void FlowRings::release(Ring& ring, std::uint32_t number) {
+  Ring::Edge& edge = ring.edges[number];
+  if (edge.foreseen) {
+    foresight_.catch_up(ring, number);
+    foresight_.give_up(ring, number);
+  }
+  const FlowSlot flow = std::exchange(edge.flow, kNone);
   state_.shares.forget(flow);
   state_.flows[flow].repeats = 0;
   state_.flows.give_back(flow);
-  edge.flow = kNone;
   edge.waits = false;
 }
 
@@ -146,13 +116,14 @@ void FlowRings::look() {
 }
 
 bool FlowRings::has_free_links(Ring& ring, std::uint32_t number) const {
-  Ring::Edge& edge = ring.edges[number];
-  if (edge.flow == kNone) return ring.members[ring.timeline.shape().member_of(number)].over;
+  const Ring::Edge& edge = ring.edges[number];
+  if (edge.flow == kNone) return true;
+  if (foresight_.arrived(ring, number) == ring.messages) return false;
   const FlowRow& row = state_.flows[edge.flow];
   if (row.latency <= Duration()) return false;
-  if (edge.alone) return true;
+  if (edge.foreseen) return true;
   if (!row.moving) {
-    find_rate(edge, ring.timeline.edges()[number]);
+    foresight_.find_rate(ring, number);
     return batches_.is_free(edge.flow, ring.timeline.edges()[number].rate);
   }
   const auto free = [this](const LinkShare& hop) { return batches_.on(hop.link) == FlowBatches::kNone; };
@@ -175,10 +146,10 @@ bool FlowRings::may_go_at_once(Ring& ring) const {
 // False: its edges share some, now and always.
 bool FlowRings::claim_links(Ring& ring) {
   for (const Ring::Edge& edge : ring.edges) {
-    if (edge.flow == kNone || edge.alone || batches_.claim(edge.flow)) continue;
+    if (edge.flow == kNone || edge.foreseen || batches_.claim(edge.flow)) continue;
     ring.overlaps = true;
     for (const Ring::Edge& earlier : std::span(ring.edges.data(), &edge)) {
-      if (earlier.flow != kNone && !earlier.alone) batches_.release(earlier.flow);
+      if (earlier.flow != kNone && !earlier.foreseen) batches_.release(earlier.flow);
     }
     return false;
   }
@@ -189,6 +160,8 @@ bool FlowRings::claim_links(Ring& ring) {
 void FlowRings::go_at_once(Ring& ring) {
   ring.at_once = true;
   for (std::uint32_t edge = 0; edge < ring.edges.size(); ++edge) take_state(ring, edge);
+  for (Ring::Member& member : ring.members) member.wakes = false;
+  ring.foreseen = 0;
   ring.timeline.begin(state_.engine.now(), ring.messages);
   const std::span<const TimePoint> ends = ring.timeline.ends(walk_);
   const RingShape& shape = ring.timeline.shape();
@@ -209,7 +182,8 @@ void FlowRings::take_state(Ring& ring, std::uint32_t number) {
   RingTimeline::Edge& timed = ring.timeline.edges()[number];
   state_.ends.erase(edge.flow);
   timed.latency = row.latency;
-  find_rate(edge, timed);
+  foresight_.find_rate(ring, number);
+  if (edge.foreseen) take_foreseen(ring, number);
   timed.flies = !edge.waits;
   edge.moved = row.moving;
   if (row.moving) {
@@ -220,8 +194,22 @@ void FlowRings::take_state(Ring& ring, std::uint32_t number) {
   } else if (timed.flies) {
     timed.arrives = edge.due + RingTimeline::moving_time_of(timed, timed.done);
   }
-  edge.alone = false;
   row.batched = true;
+}
+
+// Its message as one that has set out by itself.
+void FlowRings::take_foreseen(Ring& ring, std::uint32_t number) {
+  const RingForesight::Next message = foresight_.next(ring, number);
+  Ring::Edge& edge = ring.edges[number];
+  const RingTimeline::Edge& timed = ring.timeline.edges()[number];
+  FlowRow& row = state_.flows[edge.flow];
+  edge.foreseen = edge.queued = false;
+  edge.ahead.shorten(0);
+  edge.waits = !message.left;
+  if (edge.waits) return;
+  row.bytes = static_cast<double>(RingTimeline::size_of(timed, timed.done).count());
+  row.settled = message.leaves;
+  edge.due = message.leaves + row.latency;
 }
 
 void FlowRings::book(const Ring& ring, std::uint32_t edge, std::uint32_t done) {
@@ -236,12 +224,12 @@ void FlowRings::book(const Ring& ring, std::uint32_t edge, std::uint32_t done) {
 void FlowRings::end(FlowSlot flow, std::vector<FlowSlot>& again, Arrivals& arrivals) {
   const Place place = places_[flow];
   Ring& ring = rings_[place.ring];
-  if (ring.edges[place.edge].alone) {
-    state_.flows[flow].batched = false;
-    end_alone(flow, ring, place.edge);
-    return take_arrival(flow, again, arrivals);
+  const std::uint32_t member = ring.timeline.shape().member_of(place.edge);
+  if (!ring.at_once && ring.members[member].wakes) {
+    for (const std::uint32_t edge : foresight_.wake(ring, member)) again.push_back(ring.edges[edge].flow);
+    if (ring.members[member].step < ring.messages) return;
   }
-  end_member(ring, ring.timeline.shape().member_of(place.edge), arrivals);
+  end_member(ring, member, arrivals);
   if (ring.is_over()) free_.push_back(place.ring);
 }
 
@@ -254,50 +242,20 @@ void FlowRings::end_member(Ring& ring, std::uint32_t member, Arrivals& arrivals)
       book(ring, edge, ring.messages);
       batches_.release(flow);
     }
-    release(ring.edges[edge]);
+    release(ring, edge);
   }
   report(ring, member, arrivals);
-}
-
-void FlowRings::end_alone(FlowSlot flow, Ring& ring, std::uint32_t edge) {
-  const FlowRow& row = state_.flows[flow];
-  ring.edges[edge].alone = false;
-  batches_.release(flow);
-  for (const LinkShare& hop : state_.shares.route(flow)) {
-    state_.meters.carry(hop.link, hop.share * row.bytes);
-    state_.meters.add_busy(hop.link, state_.engine.now() - ring.edges[edge].due);
-  }
-}
-
-// True: it has to enter its links now.
-bool FlowRings::split_alone(FlowSlot flow, Ring::Edge& edge, double rate) {
-  FlowRow& row = state_.flows[flow];
-  const TimePoint now = state_.engine.now();
-  const TimePoint arrives = edge.due + moving_time(row.bytes, rate);
-  if (arrives == now) return false;  // it is about to be notified
-  edge.alone = row.batched = false;
-  batches_.release(flow);
-  if (now < edge.due) {
-    state_.ends.set(flow, edge.due);
-    return false;
-  }
-  for (const LinkShare& hop : state_.shares.route(flow)) state_.meters.add_busy(hop.link, now - edge.due);
-  row.settled = edge.due;
-  row.remaining = row.bytes;
-  row.rate = rate;
-  row.resumed = true;
-  return true;
 }
 
 std::span<const FlowSlot> FlowRings::split(FlowSlot flow) {
   const Place place = places_[flow];
   Ring& ring = rings_[place.ring];
   entering_.clear();
-  if (Ring::Edge& edge = ring.edges[place.edge]; edge.alone) {
-    if (split_alone(flow, edge, ring.timeline.edges()[place.edge].rate)) entering_.push_back(flow);
+  if (ring.edges[place.edge].foreseen) {
+    if (foresight_.split(ring, place.edge)) entering_.push_back(flow);
     return entering_;
   }
-  if (!ring.at_once) return entering_;  // it was split at this instant, and this member ends now
+  if (!ring.at_once) return entering_;  // its member wakes up, or it was split at this instant and this member ends now
   const auto edges = static_cast<std::uint32_t>(ring.edges.size());
   ring.at_once = false;
   const std::span<const RingTimeline::Position> positions = ring.timeline.positions(state_.engine.now(), walk_);
@@ -308,7 +266,9 @@ std::span<const FlowSlot> FlowRings::split(FlowSlot flow) {
     batches_.release(ring.edges[edge].flow);
   }
   for (std::uint32_t member = 0; member < ring.members.size(); ++member) resume_member(ring, member, positions);
-  for (std::uint32_t edge = 0; edge < edges; ++edge) ring.timeline.edges()[edge].done = positions[edge].done;
+  for (std::uint32_t edge = 0; edge < edges; ++edge) {
+    ring.timeline.edges()[edge].done = ring.edges[edge].announced = positions[edge].done;
+  }
   for (std::uint32_t member = 0; member < ring.members.size(); ++member) {
     ring.enter_step(member, ring.members[member].step);
   }
@@ -336,7 +296,6 @@ void FlowRings::resume(Ring& ring, std::uint32_t number, const RingTimeline::Pos
   const Ring::Flight message = ring.flight(number, position, state_.engine.now());
   state_.ends.erase(flow);
   row.batched = false;
-  if (position.done == ring.messages) return release(edge);
   row.repeats = ring.messages - position.done;
   edge.waits = !position.flies;
   if (edge.waits) return;
@@ -363,12 +322,23 @@ void FlowRings::resume(Ring& ring, std::uint32_t number, const RingTimeline::Pos
   }
 }
 
+void FlowRings::give_way(FlowSlot flow) {
+  const Place place = places_[flow];
+  Ring& ring = rings_[place.ring];
+  if (!ring.edges[place.edge].foreseen || foresight_.next(ring, place.edge).left) return;
+  (void)foresight_.split(ring, place.edge);
+}
+
+bool FlowRings::is_foreseen(FlowSlot flow) const {
+  return rings_[places_[flow].ring].edges[places_[flow].edge].foreseen;
+}
+
 std::uint64_t FlowRings::phase(FlowSlot flow) const {
   const Place place = places_[flow];
   const Ring& ring = rings_[place.ring];
   const Ring::Edge& edge = ring.edges[place.edge];
-  return (edge.waits ? 1U : 0U) + (ring.at_once && edge.moved ? 2U : 0U) + (ring.at_once ? 4U : 0U) +
-         (edge.alone ? 8U : 0U);
+  if (edge.foreseen) return foresight_.digest(ring, place.edge);
+  return (edge.waits ? 1U : 0U) + (ring.at_once && edge.moved ? 2U : 0U) + (ring.at_once ? 4U : 0U);
 }
 
 void FlowRings::add_to(std::vector<LinkUsage>& usage) const {
@@ -380,10 +350,10 @@ void FlowRings::add_to(std::vector<LinkUsage>& usage) const {
     if (ring.at_once) positions = ring.timeline.positions(now, walk);
     for (std::uint32_t number = 0; number < ring.edges.size(); ++number) {
       const Ring::Edge& edge = ring.edges[number];
-      if (edge.flow == kNone || (!ring.at_once && !edge.alone)) continue;
+      if (edge.flow == kNone || (!ring.at_once && !edge.foreseen)) continue;
       const Ring::Carried carried =
           ring.at_once ? ring.carried(number, positions[number], state_.flows[edge.flow], now)
-                       : Ring::carried_in(now - edge.due, ring.timeline.edges()[number].rate);
+                       : foresight_.carried(ring, number);
       for (const LinkShare& hop : state_.shares.route(edge.flow)) {
         usage[hop.link].bytes += hop.share * carried.bytes;
         usage[hop.link].busy += carried.busy;

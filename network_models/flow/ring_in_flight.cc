@@ -8,7 +8,7 @@ void RingInFlight::reset(const RingShape& shape) {
   timeline.reset(shape);
   edges.assign(shape.edges(), {});
   members.assign(shape.members(), {});
-  started = over = hindered = pause = tries_from = 0;
+  started = over = foreseen = hindered = pause = tries_from = 0;
   at_once = overlaps = false;
 }
 
@@ -19,18 +19,18 @@ void RingInFlight::note_split(std::uint32_t done) {
 }
 
 void RingInFlight::enter_step(std::uint32_t member, std::uint32_t step) {
-  const auto on_its_way = [&](std::uint32_t edge) { return timeline.edges()[edge].done <= step; };
+  const auto unknown = [&](std::uint32_t edge) { return edges[edge].announced <= step; };
   members[member].step = step;
   members[member].pending =
-      static_cast<std::uint32_t>(std::ranges::count_if(timeline.shape().awaited_by(member), on_its_way));
+      static_cast<std::uint32_t>(std::ranges::count_if(timeline.shape().awaited_by(member), unknown));
 }
 
-Duration RingInFlight::moving_time_alone(std::uint32_t edge) {
+Duration RingInFlight::moving_time_alone(std::uint32_t edge, std::uint32_t message) {
   const RingTimeline::Edge& timed = timeline.edges()[edge];
-  RingTimeline::Walk::Known& known = edges[edge].known;
-  const Bytes size = RingTimeline::size_of(timed, timed.done);
-  if (known.size != size) known = {.size = size, .time = RingTimeline::moving_time_of(timed, timed.done)};
-  return known.time;
+  RingTimeline::Walk::Known& last = edges[edge].known;
+  const Bytes size = RingTimeline::size_of(timed, message);
+  if (last.size != size) last = {.size = size, .time = RingTimeline::moving_time_of(timed, message)};
+  return last.time;
 }
 
 RingInFlight::Flight RingInFlight::flight(std::uint32_t edge, const RingTimeline::Position& position,

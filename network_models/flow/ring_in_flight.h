@@ -1,7 +1,11 @@
 // A ring of the flow model in flight: the messages of its edges, its members' steps, and its timeline while it goes at
 // once.
+//
+// An edge is *foreseen* while it has its links to itself: when a message of it leaves and arrives is known as soon as
+// those before it are (ring_foresight.h). Other edges move message by message.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -12,25 +16,53 @@
 
 namespace ringwright::network_models {
 
+// When the next messages of an edge arrive, in order.
+class ArrivalsAhead {
+ public:
+  [[nodiscard]] std::uint32_t size() const { return count_; }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] bool full() const { return count_ == kMost; }
+  [[nodiscard]] TimePoint operator[](std::uint32_t place) const { return at_[(first_ + place) % kMost]; }
+  [[nodiscard]] TimePoint front() const { return at_[first_]; }
+  void push(TimePoint at) { at_[(first_ + count_++) % kMost] = at; }
+  void pop() {
+    first_ = (first_ + 1) % kMost;
+    --count_;
+  }
+  // To so many.
+  void shorten(std::uint32_t count) { count_ = count; }
+
+ private:
+  // With more, more is forgotten when another flow comes; with fewer, members wake up more often.
+  static constexpr std::uint32_t kMost = 16;
+
+  std::array<TimePoint, kMost> at_;
+  std::uint32_t first_ = 0;
+  std::uint32_t count_ = 0;
+};
+
 struct RingInFlight {
   static constexpr FlowSlot kNone = std::numeric_limits<FlowSlot>::max();
 
   struct Edge {
-    FlowSlot flow = kNone;  // while it has messages to send
+    FlowSlot flow = kNone;  // until its member is over
     TimePoint due;        // its message has paid its latency then
     bool queued = false;  // among the latencies; otherwise `due` is among the ends
-    bool waits = false;   // its last message has arrived, and the member's step is not over
-    bool alone = false;   // its message goes alone
+    bool waits = false;   // its last message has arrived, and the next one has not left; not while it is foreseen
+    bool foreseen = false;
     bool moved = false;   // its message had entered its links when the ring began to go at once
     std::uint32_t rated = 0;  // by which capacities its rate alone is known; 0: it is not
     RingTimeline::Walk::Known known = {};  // how long messages of the last size move at that rate
+    std::uint32_t announced = 0;  // messages whose arrival the waiting members know
+    ArrivalsAhead ahead;  // of messages from number `done` of the timeline's edge on; some may have arrived by now
   };
   struct Member {
     TransferListener* listener = nullptr;
     std::uint64_t token = 0;
     std::uint64_t order = 0;
-    std::uint32_t step = 0;
-    std::uint32_t pending = 0;  // edges whose message of this step has not arrived
+    std::uint32_t step = 0;     // the last one whose beginning is known
+    std::uint32_t pending = 0;  // edges that end it and whose message of it is not announced
+    bool wakes = false;         // when it begins, or the member ends: at the end of its first edge's flow
     bool over = false;          // and reported
   };
   // A message in flight at a moment.
@@ -49,10 +81,17 @@ struct RingInFlight {
   // many before it tries again: finding its timeline costs as much as hundreds of messages one by one.
   void note_split(std::uint32_t done);
   [[nodiscard]] bool may_try() const { return timeline.edges().front().done >= tries_from; }
-  // Begins the member's step: what it sends and awaits in it, as far as it has not arrived.
+  // Begins the member's step: what it sends and awaits in it, as far as it is not announced.
   void enter_step(std::uint32_t member, std::uint32_t step);
-  // Of the edge's next message, at its rate alone.
-  [[nodiscard]] Duration moving_time_alone(std::uint32_t edge);
+  // The messages of an edge whose arrival is known.
+  [[nodiscard]] std::uint32_t known(std::uint32_t edge) const {
+    return timeline.edges()[edge].done + edges[edge].ahead.size();
+  }
+  [[nodiscard]] FlowSlot first_flow(std::uint32_t member) const {
+    return edges[timeline.shape().first_edge(member)].flow;
+  }
+  // Of the edge's message, at its rate alone.
+  [[nodiscard]] Duration moving_time_alone(std::uint32_t edge, std::uint32_t message);
   // While it goes at once, of an edge: its message at a position, what has arrived since, and what that and the message
   // in flight have carried.
   [[nodiscard]] Flight flight(std::uint32_t edge, const RingTimeline::Position& position, TimePoint now) const;
@@ -69,6 +108,7 @@ struct RingInFlight {
   std::uint32_t messages = 0;  // of each edge
   std::uint32_t started = 0;   // members
   std::uint32_t over = 0;
+  std::uint32_t foreseen = 0;  // edges
   std::uint32_t hindered = 0;  // the last edge whose links another flow used
   // Messages of the first edge that go by before the ring may try again to go at once.
   std::uint32_t pause = 0;
