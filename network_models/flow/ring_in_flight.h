@@ -16,7 +16,8 @@
 
 namespace ringwright::network_models {
 
-// When the next messages of an edge arrive, in order.
+// When the next messages of an edge arrive, in order. The first of few lie with the rest of the edge in one line of the
+// cache.
 class ArrivalsAhead {
  public:
   [[nodiscard]] std::uint32_t size() const { return count_; }
@@ -26,25 +27,24 @@ class ArrivalsAhead {
   [[nodiscard]] TimePoint front() const { return at_[first_]; }
   void push(TimePoint at) { at_[(first_ + count_++) % kMost] = at; }
   void pop() {
-    first_ = (first_ + 1) % kMost;
-    --count_;
+    first_ = --count_ == 0 ? 0 : (first_ + 1) % kMost;
   }
   // To so many.
   void shorten(std::uint32_t count) { count_ = count; }
 
  private:
   // With more, more is forgotten when another flow comes; with fewer, members wake up more often.
-  static constexpr std::uint32_t kMost = 16;
+  static constexpr std::uint32_t kMost = 8;
 
-  std::array<TimePoint, kMost> at_;
   std::uint32_t first_ = 0;
   std::uint32_t count_ = 0;
+  std::array<TimePoint, kMost> at_;
 };
 
 struct RingInFlight {
   static constexpr FlowSlot kNone = std::numeric_limits<FlowSlot>::max();
 
-  struct Edge {
+  struct alignas(64) Edge {
     FlowSlot flow = kNone;  // until its member is over
     TimePoint due;        // its message has paid its latency then
     bool queued = false;  // among the latencies; otherwise `due` is among the ends
