@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 3> kTreesOfSwitches = {"nvls_tree", "doub
 constexpr std::array<std::string_view, 4> kInNetwork = {"collnet_direct", "in_switch", "hierarchical", "ring"};
 constexpr std::array<std::string_view, 4> kChainsInNetwork = {"collnet_chain", "in_switch", "hierarchical", "ring"};
 constexpr std::array<std::string_view, 2> kLogarithmic = {"halving_doubling", "ring"};
+constexpr std::array<std::string_view, 2> kAllPairs = {"all_pairs", "ring"};
 constexpr std::array<std::string_view, 2> kAllAtOnce = {"direct", "pairwise"};
 constexpr std::array<std::string_view, 2> kOneByOne = {"pairwise", "direct"};
 
@@ -29,6 +30,7 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
   if (plan.algorithm == "collnet_direct") return kInNetwork;
   if (plan.algorithm == "collnet_chain") return kChainsInNetwork;
   if (plan.algorithm == "pat") return kLogarithmic;
+  if (plan.algorithm == "all_pairs") return kAllPairs;
   if (plan.algorithm == "p2p" && call.size() <= kDirectStepsUpTo) return kAllAtOnce;
   if (plan.algorithm == "p2p") return kOneByOne;
   return kRings;

@@ -185,6 +185,18 @@ TEST(Rungs, UseAsManyRingsAsTheEnvironmentAllows) {
   EXPECT_NEAR(to_seconds(on(one, wires).time) / to_seconds(on(all, wires).time), 7.0, 0.3);
 }
 
+// RCCL's all-reduces of eight GPUs use all links of the mesh, also as steps: one ring took four to five times as long.
+TEST(Rungs, SendToAllPeersOfAMeshAtOnce) {
+  for (const Bytes bytes : {8_KiB, 512_KiB, 2_MiB, 16_MiB}) {
+    const Asked asked{.node = "mi300x-8gpu", .bytes = bytes};
+    const CollectiveResult chunks = on(asked, "model: chunks");
+    const CollectiveResult steps = on(asked, "model: steps");
+    EXPECT_EQ(chunks.algorithm, "all_pairs");
+    EXPECT_EQ(steps.algorithm, "all_pairs");
+    EXPECT_NEAR(to_seconds(steps.time) / to_seconds(chunks.time), 1.0, 0.02) << bytes.count();
+  }
+}
+
 TEST(Rungs, PlayTheUsersPlan) {
   const Asked asked{.hosts = 2, .rest = "comm: {plan: {algorithm: ring, protocol: simple, channels: 8}}"};
   const CollectiveResult steps = on(asked, "model: steps");

@@ -44,6 +44,7 @@ TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
   EXPECT_EQ(in_steps("tree", 8, 8, CollectiveKind::kAllReduce, 2, 8_KiB), "ring");
   EXPECT_EQ(in_steps("nvls", 8, 8), "in_switch");
   EXPECT_EQ(in_steps("nvls_tree", 64, 8), "nvls_tree");
+  EXPECT_EQ(in_steps("all_pairs", 8, 8), "all_pairs");  // RCCL's, over all links of a mesh
   EXPECT_EQ(in_steps("pat", 8, 1, CollectiveKind::kAllGather), "halving_doubling");
   EXPECT_EQ(in_steps("p2p", 16, 8, CollectiveKind::kAllToAll), "direct");
   EXPECT_EQ(in_steps("p2p", 512, 8, CollectiveKind::kAllToAll), "pairwise");
@@ -51,7 +52,8 @@ TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
 
 // Every choice of NCCL has an algorithm of steps.
 TEST(NearestInSteps, SupportsEveryChoice) {
-  for (const char* name : {"ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p"}) {
+  for (const char* name : {"ring", "tree", "nvls", "nvls_tree", "collnet_direct", "collnet_chain", "pat", "p2p",
+                           "all_pairs"}) {
     for (const int ranks : {2, 3, 7, 8, 24}) {
       for (const int per_host : {1, 3, 8}) {
         for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllGather, CollectiveKind::kReduceScatter,
