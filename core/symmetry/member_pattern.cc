@@ -178,6 +178,25 @@ Parts parts_of(const ChannelChoice& choice, const CollectiveCall& call) {
   return parts;
 }
 
+// What reads from each thread block of each member: a number of the ports and of the readers' roles. Only the root of a
+// reduction reads without sending: elsewhere the chain of writers distinguishes members that different blocks read from.
+std::vector<std::vector<std::uint64_t>> readers_of(const ChannelChoice& choice, const CollectiveCall& call,
+                                                   const Parts& parts) {
+  std::vector<std::vector<std::uint64_t>> readers;
+  if (call.kind != CollectiveKind::kReduce) return readers;
+  for (const std::vector<int>& of_member : parts.of_block) readers.emplace_back(of_member.size());
+  ThreadBlock made;
+  for (int member = 0; member < call.size(); ++member) {
+    const std::vector<int>& roles = parts.of_block[at(member)];
+    for (std::size_t block = 0; block < roles.size(); ++block) {
+      choice.algorithm->block(call, choice.plan, member, static_cast<int>(block), made);
+      for (const ReceivePort& from : made.receives)
+        readers[at(from.peer)][at(from.block)] += mix(bits(from.port), bits(roles[block]));
+    }
+  }
+  return readers;
+}
+
 // Adds what one thread block sends and receives. A queue couples both its ends: the reader waits for messages, the
 // writer for free slots. So each depends on the other, and the role names the ports at both ends.
 void collect_block(const CollectiveCall& call, const Parts& parts, int member, const ThreadBlock& made,
@@ -235,13 +254,15 @@ MemberPattern make_call_pattern(const ChannelChoice& choice, const CollectiveCal
   ThreadBlock made;
   const std::uint64_t salt = hash_of(choice.plan, *call.layout);
   const Parts parts = parts_of(choice, call);
+  const auto readers = readers_of(choice, call, parts);
   std::vector<EdgeCollector> collectors(at(call.size()));
   for (int member = 0; member < call.size(); ++member) {
     EdgeCollector& collector = collectors[at(member)];
     for (const int block : parts.block_of[at(member)]) {
       choice.algorithm->block(call, choice.plan, member, block, made);
       collect_one_sided(choice, call, member, block, made, collectors);
-      const std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made, parts.of_block[at(member)]));
+      std::uint64_t shape = mix(salt, shape_of(choice, call, member, block, made, parts.of_block[at(member)]));
+      if (!readers.empty()) shape = mix(shape, readers[at(member)][at(block)]);
       collect_block(call, parts, member, made, shape, collector);
     }
   }

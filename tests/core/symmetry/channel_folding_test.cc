@@ -258,6 +258,20 @@ TEST(ChannelFolding, RingsByTheNicsOfTheirPathsKeepTheTimesOfAllRanks) {
   EXPECT_EQ(ends[0], ends[1]);
 }
 
+// Rings in both directions: GPUs 1 and 2 are each other's mirror image, but the root reads them by different blocks.
+TEST(ChannelFolding, AReductionOverRingsOfBothDirectionsKeepsTheTimesOfAllRanks) {
+  CollectivePlan plan{.algorithm = "ring", .protocol = Protocol::kSimple, .channels = 2, .paths = {{}}};
+  plan.paths[0] = {HostPath{.order = {0, 1, 2}}, HostPath{.order = {0, 2, 1}}};
+  const test::AlwaysOnChannels chooser(*collectives::find_channel_algorithm("ring"), plan);
+  const ReferenceFabric fabric(fabric_of(8));
+  for (const CollectiveKind kind : {CollectiveKind::kReduce, CollectiveKind::kBroadcast}) {
+    const TaskGraph graph = one_call(kind, 4_MiB, 3);
+    const Played folded = play(graph, fabric, Mode::kFolded, chooser);
+    EXPECT_EQ(folded.finished, play(graph, fabric, Mode::kUnfolded, chooser).finished);
+    EXPECT_EQ(folded.classes, 3U);
+  }
+}
+
 // Every GPU sends to the one two positions further in the next host, as nccl-tests' sendrecv does where hosts are full.
 TEST(ChannelFolding, MessagesByTheReceiversRailKeepTheTimesOfAllRanks) {
   class Relayed final : public ChannelChooser {
