@@ -164,11 +164,29 @@ std::string guess_unit(QuantityKind kind, double number) {
   return {};
 }
 
+// "GBps" means bytes and "Gb/s" bits: the nearest spellings, Gbps and GB/s, would be off by a factor of eight. "gb/s"
+// may be either, each in quotes; there is none for "Gib/s" (empty text).
+std::optional<std::string> unit_of_rate(std::string_view unit) {
+  if (unit.size() < 2) return std::nullopt;
+  const std::string prefix(1, unit.front());
+  const std::string_view rest = unit.substr(1);
+  const bool decimal = prefix.find_first_of("MGT") != std::string::npos;
+  if (rest == "Bps" || rest == "B") return decimal ? std::optional(prefix + "B/s") : std::nullopt;
+  for (const std::string_view bits : {"b/s", "bit/s", "bits/s", "Bit/s", "Bits/s", "bit", "b"}) {
+    if (rest == bits && decimal) return prefix + "bps";
+    if (rest == bits && bits == "b/s" && prefix.find_first_of("mgt") != std::string::npos) {
+      const char large = static_cast<char>(prefix.front() - 'a' + 'A');
+      return fmt::format("{}B/s' or '{}bps", large, large);
+    }
+    if (rest == bits) return std::string();
+    if (rest.starts_with('i') && rest.substr(1) == bits) return std::string();
+  }
+  return std::nullopt;
+}
+
 std::string nearest_unit(QuantityKind kind, std::string_view unit) {
-  // "GBps" means bytes: the nearest spelling, Gbps, would be eight times less.
-  const bool bytes_per_second = unit.size() > 3 && unit.substr(unit.size() - 3) == "Bps";
-  if (kind == QuantityKind::kBandwidth && bytes_per_second) {
-    return nearest_unit(kind, std::string(unit.substr(0, unit.size() - 3)) + "B/s");
+  if (kind == QuantityKind::kBandwidth) {
+    if (const auto spelled = unit_of_rate(unit)) return *spelled;
   }
   const auto lower = [](std::string_view text) {
     std::string result(text);

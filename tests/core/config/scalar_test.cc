@@ -174,8 +174,16 @@ TEST(ScalarQuantity, SuggestsTheUnitThatWasProbablyMeant) {
 }
 
 TEST(ScalarQuantity, SuggestsTheUnitNearestInMeaning) {
-  const auto says = [](const char* text) { return read_bandwidth(text).error().says; };
+  const auto says = [](const std::string& text) { return read_bandwidth(text).error().says; };
   EXPECT_EQ(says("1GBps"), "= 1GBps has the unknown unit 'GBps'; did you mean 'GB/s'?");  // bytes, not bits
+  // Bits, not bytes, which would be eight times as much.
+  for (const char* unit : {"Gb/s", "Gbit/s", "GBit/s", "Gbit", "Gb"}) {
+    EXPECT_EQ(says("1" + std::string(unit)),
+              "= 1" + std::string(unit) + " has the unknown unit '" + unit + "'; did you mean 'Gbps'?");
+  }
+  EXPECT_EQ(says("1GB"), "= 1GB has the unknown unit 'GB'; did you mean 'GB/s'?");
+  EXPECT_EQ(says("1gb/s"), "= 1gb/s has the unknown unit 'gb/s'; did you mean 'GB/s' or 'Gbps'?");
+  EXPECT_EQ(says("1Gib/s"), "= 1Gib/s has the unknown unit 'Gib/s'");
   EXPECT_EQ(says("1gbps"), "= 1gbps has the unknown unit 'gbps'; did you mean 'Gbps'?");
   EXPECT_EQ(says("1Gbsp"), "= 1Gbsp has the unknown unit 'Gbsp'; did you mean 'Gbps'?");
   EXPECT_EQ(says("1parsec"), "= 1parsec has the unknown unit 'parsec'");
