@@ -16,7 +16,8 @@ constexpr std::array kCodes = {
     ErrorCode{.code = "E121",
               .title = "the fabric differs from the configured values",
               .explanation = "A ratio that does not give a whole number of links is rounded up to the next one, so "
-                             "the real ratio is lower. A key of another type of fabric has no effect on this one.",
+                             "the real ratio is lower. A key of another type of fabric has no effect on this one. A "
+                             "cable carries what the slower of its two ports does.",
               .example = "oversubscription: \"7:1\" of 32 downlinks is 4.57 uplinks: 5 are built (6.4:1)"},
     ErrorCode{.code = "E122",
               .title = "the components of a node do not fit together",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <set>
@@ -16,6 +17,7 @@
 #include "configs/simulation/collective_table.h"
 #include "configs/simulation/critical_path.h"
 #include "configs/simulation/data_wait.h"
+#include "configs/simulation/idle_tiers.h"
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
@@ -184,6 +186,9 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
         traces::memory_curves(*outcome.timeline, facts.memory, traces::most_memory_values(options.timeline->form));
   }
   const LinksMeet met = links_meet(scenario, simulation);
+  if (met == LinksMeet::kAll) {
+    std::ranges::move(idle_tier_settings(scenario.document.log(), facts.link_tiers), std::back_inserter(facts.ignored));
+  }
   add_faults(scenario.faults, met, end, facts);
   add_background(scenario.background, met, facts);
   note_no_path(simulation, options.critical_path, facts);

@@ -98,6 +98,8 @@ class ConfigMap {
 
   // Records an error (or warning) about a key's value, with its location and excerpt.
   void error(std::string_view name, std::string code, std::string message, std::string hint = {});
+  // Whether a mistake anywhere in the document is recorded, so that what follows from its values may be wrong.
+  [[nodiscard]] bool any_errors() const;
   void warn(std::string_view name, std::string code, std::string message, std::string hint = {});
   // Records that a value of consequence was not given and had to be assumed: it is listed in the report.
   void assume(std::string_view name, std::string_view value, std::string_view why);

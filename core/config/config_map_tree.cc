@@ -157,8 +157,15 @@ void ConfigMap::pass_over_presets() {
 }
 
 void ConfigMap::error(std::string_view name, std::string code, std::string message, std::string hint) {
-  if (documenting() || log_->is_missing(path_of(name)) || (name.empty() && node_->settled)) return;
+  if (documenting() || log_->is_missing(path_of(name))) return;
+  // What stands for a value that could not be read needs no further message, nor do defaults in such a map.
+  const ConfigEntry* const entry = name.empty() ? nullptr : find_entry(*node_, name);
+  if (entry != nullptr ? entry->value.settled : node_->settled) return;
   log_->add(about(*node_, name, std::move(code), std::move(message), std::move(hint)));
+}
+
+bool ConfigMap::any_errors() const {
+  return log_->diagnostics().has_errors();
 }
 
 void ConfigMap::warn(std::string_view name, std::string code, std::string message, std::string hint) {

@@ -109,6 +109,8 @@ Point simulate_point(const configs::Scenario& scenario) {
     point.reason = lack_of_memory(*outcome->report);
     point.status = point.reason.empty() ? PointStatus::kOk : PointStatus::kTooLarge;
     point.figures = figures_of(*outcome->report);
+    point.ignored = outcome->report->facts.ignored;
+    point.warnings = outcome->report->facts.warnings;
   }
   point.fingerprint = fingerprint_of(scenario);
   return point;

@@ -46,6 +46,8 @@ struct Point {
   std::string code;    // of the first mistake: "E130"
   std::string reason;  // why it is not ok
   StepFigures figures;
+  std::vector<IgnoredKnob> ignored;     // keys that were given without effect; not of a point that was stored
+  std::vector<ReportWarning> warnings;  // likewise
 
   [[nodiscard]] bool was_simulated() const { return status == PointStatus::kOk || status == PointStatus::kTooLarge; }
 };

@@ -27,6 +27,33 @@ std::string main_cause(const std::vector<PartChange>& changes) {
   return largest->cause + " " + signed_text(largest->change());
 }
 
+// Whether a setting "parallel.zero.stage=2" or "faults=[...]" gives this key, or keys below it.
+bool gives(const std::string& setting, std::string_view path) {
+  const std::string_view key = std::string_view(setting).substr(0, setting.find('='));
+  const auto below = [](std::string_view longer, std::string_view shorter) {
+    return longer.starts_with(shorter) &&
+           (longer.size() == shorter.size() || longer[shorter.size()] == '.' || longer[shorter.size()] == '[');
+  };
+  return below(path, key) || below(key, path);
+}
+
+// Warnings about settings have the codes of errors; the others are about inputs and models.
+std::vector<std::string> notes_on(const WhatIfOutcome& outcome, const Point& base) {
+  std::vector<std::string> notes;
+  for (const IgnoredKnob& knob : outcome.point.ignored) {
+    const auto given = [&knob](const std::string& setting) { return gives(setting, knob.path); };
+    if (std::ranges::any_of(outcome.settings, given)) {
+      const std::string_view gap = knob.why.starts_with("in part") ? " " : ": ";
+      notes.push_back(fmt::format("{} has no effect{}{}", knob.path, gap, knob.why));
+    }
+  }
+  for (const ReportWarning& warning : outcome.point.warnings) {
+    const bool known = std::ranges::find(base.warnings, warning.text, &ReportWarning::text) != base.warnings.end();
+    if (!known && warning.code.starts_with('E')) notes.push_back(warning.text);
+  }
+  return notes;
+}
+
 std::vector<std::string> outcome_cells(const WhatIfOutcome& outcome, const StepFigures& base, bool costs) {
   const StepFigures& figures = outcome.point.figures;
   std::vector<std::string> cells{outcome.name};
@@ -51,7 +78,7 @@ std::vector<std::string> outcome_cells(const WhatIfOutcome& outcome, const StepF
 }
 
 std::string json_outcome(const WhatIfOutcome& outcome, Duration base) {
-  std::vector<std::string> settings, changes;
+  std::vector<std::string> settings, changes, notes;
   for (const std::string& setting : outcome.settings) settings.push_back(json_text(setting));
   std::string text = fmt::format("{{\"name\": {}, \"set\": [{}], {}", json_text(outcome.name), join(settings, ", "),
                                  json_point(outcome.point));
@@ -59,6 +86,8 @@ std::string json_outcome(const WhatIfOutcome& outcome, Duration base) {
     for (const PartChange& part : outcome.changes) {
       changes.push_back(fmt::format("{{\"cause\": {}, \"ps\": {}}}", json_text(part.cause), part.change().count()));
     }
+    for (const std::string& note : outcome.notes) notes.push_back(json_text(note));
+    if (!notes.empty()) text += fmt::format(", \"notes\": [{}]", join(notes, ", "));
     text += fmt::format(", \"change_ps\": {}, \"changes_ps\": [{}]", (outcome.point.figures.step - base).count(),
                         join(changes, ", "));
   }
@@ -77,7 +106,9 @@ Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std
   }
   WhatIfResult result{.scenario = scenario->name, .base = {}, .outcomes = {}};
   for (const configs::WhatIf& what_if : scenario->what_ifs) {
-    result.outcomes.push_back({.name = what_if.name, .settings = what_if.settings, .point = {}, .changes = {}});
+    WhatIfOutcome& outcome = result.outcomes.emplace_back();
+    outcome.name = what_if.name;
+    outcome.settings = what_if.settings;
   }
   PointSource source(path);
   each_item(result.outcomes.size() + 1, workers, [&](std::size_t item) {
@@ -91,6 +122,7 @@ Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std
   }
   for (WhatIfOutcome& outcome : result.outcomes) {
     if (outcome.point.was_simulated()) {
+      outcome.notes = notes_on(outcome, result.base);
       outcome.changes = difference(result.base.figures.parts, outcome.point.figures.parts);
     }
   }
@@ -107,11 +139,18 @@ std::string render_what_if_text(const WhatIfResult& result) {
   columns.front() = columns.back() = Align::kLeft;
   TextTable table(columns);
   table.add_row(head);
-  const WhatIfOutcome as_it_is{.name = "as it is", .settings = {}, .point = result.base, .changes = {}};
+  const WhatIfOutcome as_it_is{.name = "as it is", .settings = {}, .point = result.base, .notes = {}, .changes = {}};
   table.add_row(outcome_cells(as_it_is, base, costs));
   for (const WhatIfOutcome& outcome : result.outcomes) table.add_row(outcome_cells(outcome, base, costs));
   std::string text = result.scenario + "\n\n";
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
+  bool first = true;
+  for (const WhatIfOutcome& outcome : result.outcomes) {
+    for (const std::string& note : outcome.notes) {
+      text += std::exchange(first, false) ? "\n" : "";
+      text += "  " + wrap(fmt::format("{}: {}", outcome.name, note), 96, 4) + "\n";
+    }
+  }
   return text;
 }
 

@@ -17,6 +17,7 @@ struct WhatIfOutcome {
   std::string name;
   std::vector<std::string> settings;
   Point point;
+  std::vector<std::string> notes;   // settings without effect, and warnings that the scenario as it stands has not
   std::vector<PartChange> changes;  // against the scenario as it stands, where the point was simulated
 };
 

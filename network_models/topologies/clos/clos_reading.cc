@@ -82,6 +82,7 @@ void record_all(ConfigMap& fabric, const DerivedClos& derived) {
     record(fabric, problem,
            [&](ConfigMap& map, const std::string& key) { map.error(key, "E120", problem.message, problem.hint); });
   }
+  if (fabric.any_errors()) return;  // NICs may have been read with mistakes
   for (const OrderProblem& warning : derived.warnings) {
     record(fabric, warning,
            [&](ConfigMap& map, const std::string& key) { map.warn(key, "E121", warning.message, warning.hint); });
@@ -193,13 +194,31 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
   return order;
 }
 
+namespace {
+
+// Not an error: slower switches below fast NICs exist. But faster NICs then change nothing.
+void warn_of_slow_ports(ConfigMap& fabric, const ClosOrder& order, const Host& host) {
+  const Bandwidth nic = host.fastest_nic() / (order.dual_tor ? 2 : 1);
+  if (!fabric.has("leaf") || !(order.leaf.speed < nic)) return;
+  ConfigMap leaf = fabric.map("leaf", "");
+  leaf.warn("speed", "E121",
+            fmt::format("'{}' is {} and a port of a NIC has {}: its cable carries {}", leaf.path_of("speed"),
+                        to_string(order.leaf.speed), to_string(nic), to_string(order.leaf.speed)),
+            "leave out the speed: ports of leaf switches are then as fast as the NICs");
+}
+
+}  // namespace
+
 std::unique_ptr<Topology> read_clos(ConfigMap& fabric, const TopologyRequest& request, ClosKind kind) {
   const ClosOrder order = read_clos_order(fabric, request, kind);
   const Routing routing = read_routing(fabric);
   DerivedClos derived;
   if (!fabric.documenting()) derived = derive_clos(order, request.host, request.hosts);
   record_all(fabric, derived);
-  if (!fabric.documenting() && derived.problems.empty()) list_idle_tiers(fabric, derived.shape);
+  if (!fabric.documenting() && derived.problems.empty()) {
+    if (!fabric.any_errors()) warn_of_slow_ports(fabric, order, request.host);
+    list_idle_tiers(fabric, derived.shape);
+  }
   return std::make_unique<ClosTopology>(ClosPlan{
       .host = with_fabric_latency(fabric, request.host), .shape = derived.shape, .routing = routing});
 }

@@ -171,6 +171,20 @@ TEST(Topologies, PassOverTheKeysOfTheirSiblings) {
               ElementsAre(HasSubstr("E121 'fabric.tiers' has no effect on the type rail_only")));
 }
 
+// Faster NICs change nothing behind slow ports of switches, which is said.
+TEST(Topologies, NameLeafPortsThatAreSlowerThanNics) {
+  const auto with = [](const std::string& nic, const std::string& speed) {
+    return load_cluster("nodes: 8\nnode: {preset: dgx-h100, nic: {bandwidth: " + nic +
+                        "}}\nfabric: {type: rail_optimized, scalable_unit: 4, leaf: {speed: " + speed + "}}\n")
+        .problems;
+  };
+  EXPECT_THAT(with("800Gbps", "400Gbps"),
+              ElementsAre(HasSubstr("E121 'fabric.leaf.speed' is 50 GB/s and a port of a NIC has 100 GB/s")));
+  EXPECT_THAT(with("400Gbps", "400Gbps"), IsEmpty());
+  EXPECT_THAT(with("400Gbps", "800Gbps"), IsEmpty());  // its ports are split
+  EXPECT_THAT(with("-400Gbps", "400Gbps"), ElementsAre(HasSubstr("E106")));  // nothing follows from a mistake
+}
+
 TEST(RailOnly, JoinsNoRails) {
   const auto cluster =
       load_cluster("nodes: 8\nnode: {preset: dgx-h100}\nfabric: {type: rail_only, scalable_unit: 4}\n");

@@ -79,6 +79,21 @@ TEST(WhatIf, PrintsARowForEach) {
   }
 }
 
+TEST(WhatIf, NamesSettingsWithoutEffect) {
+  const WhatIfResult result = asked(
+      "what_if:\n"
+      "  - {name: experts, set: {parallel.etp: 2}}\n"
+      "  - {name: late, faults: [{link: host0/gpu0->host0/nvswitch0, at: 1000s}]}\n"
+      "  - {name: alone, set: {parallel.tp: 1}}\n");
+  ASSERT_EQ(result.outcomes[0].notes.size(), 1U);
+  EXPECT_EQ(result.outcomes[0].notes[0], "parallel.etp has no effect: the model has no experts");
+  ASSERT_EQ(result.outcomes[1].notes.size(), 1U);
+  EXPECT_NE(result.outcomes[1].notes[0].find("has no effect: the run ends at"), std::string::npos);
+  EXPECT_TRUE(result.outcomes[2].notes.empty());
+  EXPECT_NE(render_what_if_text(result).find("  experts: parallel.etp has no effect"), std::string::npos);
+  EXPECT_NE(render_what_if_json(result).find("\"notes\": [\"parallel.etp has no effect"), std::string::npos);
+}
+
 std::string mistakes(const std::string& what_ifs) {
   const ScenarioFile file(kJob + what_ifs);
   const auto result = ask_what_ifs(file.path(), {});
