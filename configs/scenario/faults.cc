@@ -271,6 +271,11 @@ class FaultReader {
                                      .min = 0.001, .max = 1000.0});
     const Period period = read_period(map);
     if (map.documenting()) return;
+    if (!map.has("compute_scale")) {
+      map.error("node", std::string(kFaultCode), "a host's fault states how fast its GPUs are, and this one does not",
+                "compute_scale: 0.8; a host that fails ends the step: `ringwright goodput` simulates such failures");
+      return;
+    }
     if (period.at > TimePoint() || period.at_step || period.until != network_models::kForGood) {
       map.error(map.has("for") ? "for" : period.at_step ? "at_step" : "at", std::string(kFaultCode),
                 "a host is slow for the whole run: only 'at: 0s' is supported");
@@ -279,7 +284,7 @@ class FaultReader {
     if (host < 0 || host >= context_.hosts || speed <= 0.0) return;  // already reported
     faults_.slowdown_of_host.resize(static_cast<std::size_t>(context_.hosts), 1.0);
     faults_.slowdown_of_host[static_cast<std::size_t>(host)] /= speed;
-    faults_.ordered.push_back({.text = fmt::format("host{} computes at {:.4g} of its speed", host, speed),
+    faults_.ordered.push_back({.text = fmt::format("host{} computes at {:.4g} times its speed", host, speed),
                                .at = period.at,
                                .until = period.until,
                                .is_down = false,

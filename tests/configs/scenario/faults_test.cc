@@ -113,7 +113,7 @@ TEST(FaultsFromYaml, AHostAtHalfSpeedAddsItsComputeTimeOnceMore) {
   const Report slow = report_of(two_hosts("  - {node: 1, compute_scale: 0.5}"));
   const Duration longer = slow.step_time.mean - healthy.step_time.mean;
   EXPECT_NEAR(to_seconds(longer), to_seconds(healthy.everywhere.computing), 1e-9);
-  EXPECT_THAT(slow.facts.faults, ElementsAre("host1 computes at 0.5 of its speed"));
+  EXPECT_THAT(slow.facts.faults, ElementsAre("host1 computes at 0.5 times its speed"));
 }
 
 // --- folding ---
@@ -156,7 +156,7 @@ TEST(FaultsFromYaml, ThatBeginAfterTheEndAreWarnedAbout) {
 
 TEST(FaultsFromYaml, OfLinksAreListedAsIgnoredByAModelThatPlaysNone) {
   const Report report = report_of(two_hosts("  - {nic: host0/nic0}\n  - {node: 0, compute_scale: 0.5}", "alpha_beta"));
-  EXPECT_THAT(report.facts.faults, ElementsAre("host0 computes at 0.5 of its speed"));
+  EXPECT_THAT(report.facts.faults, ElementsAre("host0 computes at 0.5 times its speed"));
   EXPECT_THAT(report.facts.ignored, testing::Contains(testing::Field(&IgnoredKnob::path, "faults[0].nic")));
 }
 
@@ -184,6 +184,7 @@ TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
       {"{node: 1, compute_scale: 0.5, at: 1s}", "a host is slow for the whole run"},
       {"{node: 1, compute_scale: 0.5, for: 1s}", "a host is slow for the whole run"},
       {"{node: 1, compute_scala: 0.5}", "compute_scala"},
+      {"{node: 1}", "states how fast its GPUs are"},
   };
   for (const Refused& refused : cases) {
     const std::string text = refusal(two_hosts("  - " + refused.fault));
