@@ -262,6 +262,14 @@ ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
     ConfigSource& source = add_source(fmt::format("--set:{}", i + 1), SourceKind::kOverride, "");
     auto tree = override_tree(options_.overrides[i], source, problems_);
     if (!tree) continue;
+    const std::string path = options_.overrides[i].substr(0, options_.overrides[i].find('='));
+    const ConfigNode* const given = find_below(root, path);
+    const ConfigNode* const over = find_below(*tree, path);
+    if (given != nullptr && !given->entries.empty() && over->kind == ConfigKind::kMap && over->entries.empty()) {
+      problems_.add(at_value(*over, "E114", fmt::format("'{}' is an empty map, which changes nothing", path),
+                             "maps are merged: name the keys to change, or take them out of the file"));
+      continue;
+    }
     // The document keeps the location of its file.
     tree->source = root.source;
     tree->settled = root.settled;

@@ -67,7 +67,8 @@ constexpr std::array kCodes = {
     ErrorCode{
         "E114", "a --set that cannot be applied",
         "The form is --set path.of.the.key=value, where the value is YAML: --set parallel.stage_layers=\"[7, 8, 7]\".\n"
-        "Single entries of lists cannot be set; give the whole list.",
+        "Single entries of lists cannot be set; give the whole list. A map is merged with the one that is there, key\n"
+        "by key: an empty one would change nothing.",
         "--set parallel.tp             # write: --set parallel.tp=8"},
     ErrorCode{
         "E115", "a scenario and a file that it names disagree",

@@ -141,6 +141,15 @@ TEST(ConfigDocument, AppliesOverridesInOrderAndTheLastOneWins) {
   EXPECT_EQ(integer(document.root().map("new", "").map("section", ""), "key"), 1);
 }
 
+TEST(ConfigDocument, RefusesEmptyMapsThatWouldChangeNothing) {
+  const auto problems = [](const char* text, const char* setting) {
+    return render(loaded(ConfigDocument::load_text("t.yaml", text, {.overrides = {setting}})).log().diagnostics());
+  };
+  EXPECT_THAT(problems("zero: {stage: 1}\n", "zero={}"), HasSubstr("'zero' is an empty map, which changes nothing"));
+  EXPECT_THAT(problems("tp: 1\n", "fsdp={}"), HasSubstr("0 errors"));          // a new one
+  EXPECT_THAT(problems("faults: [{}]\n", "faults=[]"), HasSubstr("0 errors"));  // lists are replaced
+}
+
 TEST(ConfigDocument, TakesOverridesThatAreWholeMaps) {
   ConfigDocument document = loaded(ConfigDocument::load_text("t.yaml", "parallel: { tp: 1, pp: 2 }",
                                                              {.overrides = {"parallel={tp: 4, cp: \"a=b\"}"}}));
