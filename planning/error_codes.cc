@@ -51,6 +51,12 @@ constexpr std::array kStudyCodes = {
                   "database of\nits own; `--merge` joins them.",
               .example = "ringwright sweep plan.yaml --shard 2/8 --db part2.sqlite\n"
                          "ringwright sweep plan.yaml --merge part1.sqlite --merge part2.sqlite"},
+    ErrorCode{.code = "E307",
+              .title = "a sweep whose points cannot be ranked",
+              .explanation =
+                  "Points were simulated, and none has the figure that the sweep ranks by: `cost` needs prices in the "
+                  "scenario, `mfu`\nthe peak rate of the GPU. The results are stored.",
+              .example = "objective: cost     # the scenario needs: cost: { usd_per_gpu_hour: 2.5 }"},
     ErrorCode{.code = "E485",
               .title = "a cluster over days that cannot be simulated as described",
               .explanation =

@@ -27,7 +27,7 @@ std::string heads_text(const SideBySide& both) {
   for (std::size_t i = 0; i < both.sides.size(); ++i) {
     const ComparedStep& side = both.sides[i];
     table.add_row({letter(i), side.name, to_string(side.figures.step),
-                   fmt::format("{:.4g}", side.figures.tokens_per_second_per_gpu),
+                   four_digits(side.figures.tokens_per_second_per_gpu),
                    i == 0 ? "" : percent_of(side.figures.step - first, first), side.source});
   }
   return join(table.lines(), "\n") + "\n";

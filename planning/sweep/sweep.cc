@@ -114,6 +114,8 @@ Diagnostics read_rows(const SweepPlan& plan, PointSource& source, int threads, s
       const auto holds = is_point(plan, row.values, *loaded.scenario);
       if (!holds) wrong[item] = holds.error();
       is_out[item] = holds && !*holds ? 1 : 0;
+      for (const IgnoredKey& key : loaded.scenario->document.log().ignored())
+        row.ignored.push_back({.path = key.path, .why = key.why});
     }
     row.point = std::move(loaded.point);
   });
@@ -304,6 +306,11 @@ Result<SweepResult> sweep(const SweepPlan& plan, const std::string& scenario, Re
   }
   share_points(result.rows);
   rank_rows(plan.objective, result);
+  const auto is_ok = [](const SweepRow& row) { return row.is_known && row.point.status == PointStatus::kOk; };
+  if (result.ranking.empty() && std::ranges::any_of(result.rows, is_ok)) {
+    return tl::unexpected(failure("E307", fmt::format("no point has the objective '{}'", to_string(plan.objective)), {},
+                                  plan.objective == SweepObjective::kCost ? "give the scenario a `cost`" : ""));
+  }
   return result;
 }
 

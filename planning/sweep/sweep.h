@@ -46,6 +46,7 @@ struct SweepRow {
   std::vector<KeyValue> values;
   Point point;
   bool is_known = false;  // otherwise only its fingerprint is: it was not simulated
+  std::vector<IgnoredKnob> ignored = {};  // keys of the scenario without effect, as found by reading it
 };
 
 struct SweepResult {

@@ -53,7 +53,7 @@ std::vector<std::string> ranking_lines(const SweepReport& report) {
     for (const std::string& key : keys) cells.push_back(value_in(row, key));
     cells.push_back(with_commas(figures.gpus));
     cells.push_back(to_string(figures.step));
-    cells.push_back(fmt::format("{:.4g}", figures.tokens_per_second_per_gpu));
+    cells.push_back(four_digits(figures.tokens_per_second_per_gpu));
     const auto& use = figures.model_flop_utilisation;
     cells.push_back(use ? fmt::format("{:.1f} %", *use * 100.0) : "-");
     cells.push_back(to_string(figures.memory));
@@ -92,6 +92,27 @@ std::vector<std::string> failure_lines(const SweepReport& report) {
   return result;
 }
 
+// Keys of the sweep that change nothing in any of its points, with the reason in the first one.
+std::vector<std::string> idle_lines(const SweepReport& report) {
+  std::vector<std::string> lines;
+  for (const std::string& key : report.plan.keys()) {
+    const auto names = [&key](const IgnoredKnob& knob) {
+      return knob.path == key && !knob.why.starts_with("in part");
+    };
+    std::size_t given = 0, idle = 0;
+    std::string why;
+    for (const SweepRow& row : report.result.rows) {
+      if (row.point.status == PointStatus::kRefused || value_in(row, key) == "-") continue;
+      ++given;
+      const auto found = std::ranges::find_if(row.ignored, names);
+      if (found == row.ignored.end()) continue;
+      if (idle++ == 0) why = found->why;
+    }
+    if (given > 0 && idle == given) lines.push_back(wrap(fmt::format("{}: {}", key, why), report.width - 2, 4));
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string render_sweep_text(const SweepReport& report) {
@@ -111,6 +132,9 @@ std::string render_sweep_text(const SweepReport& report) {
   const std::vector<std::string> failures = failure_lines(report);
   if (!failures.empty()) text += "\nWithout a place in the ranking\n";
   for (const std::string& line : failures) text += "  " + line + "\n";
+  const std::vector<std::string> idle = idle_lines(report);
+  if (!idle.empty()) text += "\nWithout effect in all points\n";
+  for (const std::string& line : idle) text += "  " + line + "\n";
   return text;
 }
 

@@ -56,6 +56,29 @@ std::string tables(const SweepPlan& plan, const SweepResult& result) {
   return render_sweep_json(report) + render_sweep_csv(report);
 }
 
+// Experts have no tensor parallelism of their own in a dense model; what is stored before does not matter.
+TEST_F(Sweep, NamesKeysWithoutEffect) {
+  const SweepPlan asked = plan("grid: {parallel.etp: [1, 2], parallel.tp: [1, 2]}\n");
+  ResultStore into = store();
+  for (int round = 0; round < 2; ++round) {
+    const SweepResult result = swept(asked, into);
+    const std::string text = render_sweep_text({.plan = asked, .result = result});
+    EXPECT_NE(text.find("Without effect in all points\n  parallel.etp: the model has no experts\n"), std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("parallel.tp:"), std::string::npos);
+  }
+}
+
+TEST_F(Sweep, ThatRanksByAFigureWhichNoPointHasIsRefused) {
+  std::ofstream(scenario_path()) << configs::kTinyModel
+                                 << "training: {global_batch: 16}\nparallel: {dp: auto}\n"
+                                    "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n";
+  ResultStore into = store();
+  const auto result = sweep(plan("grid: {parallel.tp: [1, 2]}\nobjective: cost\n"), scenario_path(), into);
+  ASSERT_FALSE(result.has_value());
+  EXPECT_NE(render(result.error()).find("E307"), std::string::npos);
+}
+
 // Three GPUs do not divide 8 for tp 3: two refused points, with the reason of a run.
 TEST_F(Sweep, ListsEveryPointOrWhyThereIsNone) {
   const SweepPlan layouts = plan(kLayouts);
