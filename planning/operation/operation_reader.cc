@@ -28,7 +28,12 @@ JobShape read_job(ConfigMap root, const JobShape& facts) {
                                            .fallback = fact >= least ? std::optional(fact) : std::nullopt,
                                            .min = least,
                                            .max = most});
-    return scenario && job.origin(name).starts_with("preset:") ? fact : read;
+    if (scenario && job.origin(name).starts_with("preset:")) return fact;
+    if (scenario && fact > 0 && read != fact) {
+      job.warn(name, "W131",
+               fmt::format("{} of the scenario is {}, and has no effect: this file states {}", name, fact, read));
+    }
+    return read;
   };
   constexpr std::int64_t kMostTokens = 1'000'000'000'000'000;
   JobShape shape;
@@ -37,6 +42,10 @@ JobShape read_job(ConfigMap root, const JobShape& facts) {
   shape.replicas = whole("replicas", "data-parallel replicas, each with all of the model's state",
                          std::max<std::int64_t>(1, facts.replicas), 100'000'000);
   shape.tokens_per_step = whole("tokens_per_step", "of the whole job; 0: not known", 0, kMostTokens);
+  if (shape.replicas > shape.gpus) {
+    job.error("replicas", "E402",
+              fmt::format("{} replicas do not fit on {} GPUs: each has one at least", shape.replicas, shape.gpus));
+  }
   if (shape.hosts() > kMostHosts) job.error("gpus", "E404", "a job has at most a million hosts");
   if (!job.has("step_time") && scenario) return shape;
   const double step = read_seconds(job, {.name = "step_time", .doc = "of a healthy job"});
@@ -54,7 +63,10 @@ RunLength read_length(ConfigMap root) {
   if (wants(root, "work")) {
     length.work = job_seconds(
         read_seconds(root, {.name = "work", .doc = "healthy training time that the job needs, instead of `duration`"}));
-    if (root.has("duration")) root.error("work", "E402", "'duration' and 'work' are both given", "leave out one");
+    if (root.has("duration")) {
+      root.error("work", "E402", "'duration' and 'work' are both given", "leave out one");
+      root.ignore("duration", "'work' is given");
+    }
     return length;
   }
   const double year = 365.0 * 86400.0;
@@ -164,8 +176,11 @@ Spares read_spares(ConfigMap root) {
   return spares;
 }
 
-Repair read_repair(ConfigMap root) {
+Repair read_repair(ConfigMap root, bool unlimited_hosts) {
   ConfigMap map = root.map("repair", "of hosts that failed");
+  if (unlimited_hosts && wants(root, "repair")) {
+    root.warn("repair", "W131", "repair has no effect: with unlimited hosts none returns", "give spares.standby");
+  }
   Repair repair;
   repair.first.time =
       read_spread(map, {.name = "time", .doc = "until a host returns", .fallback = Spread::exponential(86400.0)});
@@ -233,7 +248,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
   read_detection(root, operation);
   operation.restart = read_restart(root);
   operation.spares = read_spares(root);
-  operation.repair = read_repair(root);
+  operation.repair = read_repair(root, operation.spares.unlimited);
   read_lemons(root, operation);
   operation.tiers = read_checkpoint(root, facts, operation.job, read.regimes);
   if (wants(root, "planned")) {

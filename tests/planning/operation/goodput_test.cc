@@ -137,6 +137,22 @@ TEST(Goodput, RulesOfHostsThatNeverApplyAreMistakes) {
                            "spares: {standby: 1, others: 1, fills_standby: true}\n"), "");
 }
 
+std::string warnings(const std::string& text) {
+  return render(result_of(text).warnings);
+}
+
+TEST(Goodput, SaysWhatHasNoEffect) {
+  const std::string job = "duration: 1 d\njob: {gpus: 16, replicas: 2, step_time: 1 s}\n";
+  EXPECT_EQ(warnings(job), "0 errors, 0 warnings\n");
+  EXPECT_NE(warnings(job + "repair: {time: 1 d}\n").find("repair has no effect"), std::string::npos);
+  EXPECT_EQ(warnings(job + "repair: {time: 1 d}\nspares: {standby: 1}\n"), "0 errors, 0 warnings\n");
+  EXPECT_NE(mistakes("duration: 1 d\njob: {gpus: 16, replicas: 17, step_time: 1 s}\n").find("17 replicas"),
+            std::string::npos);
+  // One mistake, one message.
+  EXPECT_EQ(mistakes("duration: 1 d\nwork: 1 d\njob: {gpus: 16, step_time: 1 s}\n").find("unknown key"),
+            std::string::npos);
+}
+
 // 8 hosts hold 1.6 TB, 25 GB of each GPU. Three parts of a stripe of four are data: a GPU sends 25 GB at 25 GB/s and
 // encodes as many at 5 GB/s, a host holds 8 x 25 x 4 / 3 GB, and a lost GPU reads three times its 33.3 GB.
 TEST(Goodput, TimesOfParityFollowFromTheStripes) {
