@@ -179,7 +179,7 @@ Parts parts_of(const ChannelChoice& choice, const CollectiveCall& call) {
 }
 
 // What reads from each thread block of each member: a number of the ports and of the readers' roles. Only the root of a
-// reduction reads without sending: elsewhere the chain of writers distinguishes members that different blocks read from.
+// reduction reads without sending: elsewhere the chain of writers distinguishes members that different blocks read.
 std::vector<std::vector<std::uint64_t>> readers_of(const ChannelChoice& choice, const CollectiveCall& call,
                                                    const Parts& parts) {
   std::vector<std::vector<std::uint64_t>> readers;
