@@ -37,6 +37,8 @@ class CollectiveRung {
   [[nodiscard]] const CollectiveTime* time() const {
     return with_overhead_ ? &*with_overhead_ : static_cast<const CollectiveTime*>(closed_form_.get());
   }
+  // The same without the cost of kernels or of a library.
+  [[nodiscard]] const CollectiveTime* formula() const { return closed_form_.get(); }
   // Null unless collectives are simulated as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   // Files of algorithms that run no call of the plan.

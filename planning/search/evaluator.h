@@ -6,6 +6,7 @@
 #include <string>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/least_calls.h"
 #include "configs/simulation/planner.h"
 #include "planning/search/search.h"
 #include "planning/search/search_space.h"
@@ -57,6 +58,7 @@ class Evaluator {
   Bytes capacity_;
   configs::Scenario mine_;
   configs::Planner planner_;
+  configs::LeastCalls calls_;
   workload::KnownLayouts known_;
 };
 

@@ -4,11 +4,12 @@
 #include <optional>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/least_calls.h"
 
 namespace ringwright::planning {
 
 // Nothing where no bound is known: GPUs of several kinds or faster than nominal, several steps, collectives that are
-// cut together with kernels, jobs other than a transformer's.
-[[nodiscard]] std::optional<Duration> least_time(const configs::Scenario& scenario);
+// cut together with kernels, jobs other than a transformer's. `calls`: of the scenario's machine and choices.
+[[nodiscard]] std::optional<Duration> least_time(const configs::Scenario& scenario, configs::LeastCalls& calls);
 
 }  // namespace ringwright::planning

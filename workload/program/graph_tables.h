@@ -28,6 +28,7 @@ class GraphTables {
   [[nodiscard]] std::uint32_t segment(Segment segment);
   [[nodiscard]] const Segment& segment_at(std::uint32_t number) const { return segments_[number]; }
   [[nodiscard]] const Work& work_at(std::uint32_t number) const { return works_[number]; }
+  [[nodiscard]] const CollectiveSpec& collective_at(std::uint32_t number) const { return collectives_[number]; }
   [[nodiscard]] bool has_kernels(SectionId section) const { return !sections_[section].empty(); }
 
   // Finishes the tables.

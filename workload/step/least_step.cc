@@ -11,6 +11,7 @@
 #include "workload/parallel/step_streams.h"
 #include "workload/pipeline/timeline.h"
 #include "workload/step/point_writer.h"
+#include "workload/step/stage_replicas.h"
 
 namespace ringwright::workload {
 namespace {
@@ -34,14 +35,20 @@ void add_times(PassTimes& sum, const PassTimes& other) {
 
 constexpr PassTimes kNoTimes{.forward = 0, .input = 0, .weight = 0};
 
-// Picoseconds of what is computed at a point, without communication.
+// Exchanges of experts during passes of other microbatches lengthen no pass.
+bool exchanges_in_passes(const ParallelOptions& parallel) { return !parallel.experts.overlap_exchange; }
+
+// Picoseconds of the paths through the points of a step.
 class PointTimes {
  public:
-  PointTimes(const StepInputs& inputs, const ComputeModel& compute)
-      : compute_(compute),
+  PointTimes(const StepInputs& inputs, const ComputeModel& compute, const LeastCallTime& calls)
+      : inputs_(inputs),
+        compute_(compute),
+        calls_(calls),
         sections_(tables_, make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         streams_(streams_without_groups(inputs.shape, inputs.parallel)),
-        points_(sections_, inputs.parallel, streams_, 0) {}
+        points_(sections_, inputs.parallel, streams_, 0),
+        in_passes_(exchanges_in_passes(inputs.parallel) ? calls : LeastCallTime()) {}
 
   [[nodiscard]] const PassTimes& of(PointKind kind) {
     const auto [known, is_new] = known_.try_emplace(kind);
@@ -57,25 +64,40 @@ class PointTimes {
     return known->second;
   }
 
- private:
-  template <class Write>
-  [[nodiscard]] Duration time(const Write& write) {
-    ProgramWriter writer(tables_, "point");
-    writer.mute(Communication::kOff);
-    write(writer);
-    const Program program = writer.finish(streams_.stream_count);
-    Duration sum;
-    for (const Task& task : program.tasks) {
-      if (task.kind == TaskKind::kCompute) sum += duration(compute_, tables_.work_at(task.detail));
-    }
-    return sum;
+  // After the last pass of the first stage: gradients are summed, and parameters gathered.
+  [[nodiscard]] Duration exchange_at_end() {
+    const ParallelOptions& parallel = inputs_.parallel;
+    const bool by_rule = !parallel.sharding.parameters && !parallel.offload.any() && parallel.flushes() &&
+                         !inputs_.training.local_sgd.on();
+    if (!calls_ || !by_rule) return {};
+    HostTraffic host(sections_.context(), parallel.offload, streams_.host);
+    StageReplicas replicas(sections_, parallel, stage_chunks(inputs_.shape, parallel, 0), {}, streams_, host);
+    const bool reduced_before =
+        parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
+    return PiecePath(tables_, compute_, calls_, streams_.stream_count).of([&](ProgramWriter& writer) {
+      if (!reduced_before) replicas.finish_gradients(writer);
+      replicas.end_step(writer);
+      for (const std::optional<CommStream>& stream : {streams_.data.replicas, streams_.expert_data}) {
+        if (stream) writer.wait(writer.collective(*stream, kNothing, "end of the step"));
+      }
+    });
   }
 
+ private:
+  static constexpr CollectiveSpec kNothing{.kind = CollectiveKind::kAllReduce, .bytes = Bytes(0)};
+
+  [[nodiscard]] Duration time(const PiecePath::Write& write) {
+    return PiecePath(tables_, compute_, in_passes_, streams_.stream_count).of(write);
+  }
+
+  const StepInputs& inputs_;
   const ComputeModel& compute_;
+  const LeastCallTime& calls_;
   GraphTables tables_;
   SectionTable sections_;
   StepStreams streams_;
   PointWriter points_;
+  LeastCallTime in_passes_;
   std::map<PointKind, PassTimes> known_;
 };
 
@@ -163,10 +185,10 @@ Duration busiest_stage(const ParallelOptions& parallel, const std::vector<PassTi
 
 }  // namespace
 
-std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel& compute) {
+std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel& compute, const LeastCallTime& calls) {
   if (!computes_evenly(inputs)) return std::nullopt;
   const ParallelOptions& parallel = inputs.parallel;
-  PointTimes points(inputs, compute);
+  PointTimes points(inputs, compute, calls);
   const std::vector<PassTimes> parts = PartTimes(inputs, points).all();
   const std::int64_t microbatches = parallel.microbatches(inputs.training);
   if (2 * parallel.pp * parallel.virtual_stages * microbatches > kMostPassesFollowed || !parallel.flushes()) {
@@ -175,7 +197,7 @@ std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel&
   const Timeline timeline =
       play_parts(pipeline_order(parallel, inputs.training), parallel.pipeline(), static_cast<int>(microbatches), parts);
   CHECK(timeline.finished, "the order of a layout that was read is valid");
-  return Duration(timeline.end());
+  return std::max(Duration(timeline.end()), Duration(timeline.stages.front().end) + points.exchange_at_end());
 }
 
 }  // namespace ringwright::workload
