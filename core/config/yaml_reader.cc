@@ -329,6 +329,28 @@ std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const
   return builder.take_root();
 }
 
+// A word or a number that any YAML reader takes as it stands.
+bool is_plain_word(std::string_view text) {
+  const auto is_alphanumeric = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  if (text.empty() || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
+  if (text == "null" || text == "Null" || text == "NULL") return false;
+  return std::ranges::all_of(text, [&](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+}
+
+// As the parser reads it; a search sets ten of them for each layout.
+ConfigNode plain_word(std::string_view text, std::size_t offset, const ConfigSource& source) {
+  ConfigNode node;
+  node.source = &source;
+  node.kind = ConfigKind::kScalar;
+  node.line = 1;
+  node.column = static_cast<int>(characters_before(source.lines.front(), offset)) + 1;
+  node.text = text;
+  node.length = static_cast<int>(text.size());
+  return node;
+}
+
 bool is_readable(std::string_view text, const ConfigSource& source, Diagnostics& problems) {
   if (text.size() > kMaxConfigBytes) {
     problems.add(syntax_error(source, 0, 0, fmt::format("larger than {} MiB", kMaxConfigBytes >> 20U),
@@ -369,6 +391,7 @@ std::optional<ConfigNode> read_yaml(std::string_view text, ConfigSource& source,
 
 std::optional<ConfigNode> read_override_value(std::string_view text, std::size_t offset, ConfigSource& source,
                                               Diagnostics& problems) {
+  if (is_plain_word(text) && !source.lines.empty()) return plain_word(text, offset, source);
   if (!is_readable(text, source, problems)) return std::nullopt;
   const std::size_t errors = problems.error_count();
   auto value = parse(text, offset, source, problems);

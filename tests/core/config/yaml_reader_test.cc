@@ -155,5 +155,28 @@ TEST(YamlReader, ReadsOverrideValuesAtTheirColumn) {
   EXPECT_EQ(read_override_value("", 4, source, problems)->kind, ConfigKind::kNull);
 }
 
+// A word alone is read without the parser, which a space behind it calls.
+TEST(YamlReader, WordsAsOverridesAreReadAsTheParserReadsThem) {
+  for (const char* const word : {"8", "1f1b", "zero-1", "true", "null", "NULL", "no", "~", "1.5", "interleaved-1f1b",
+                                 "a_b.c", "-1", "1-", "x: 1", "#", "0x1F", "1e5", "nan", "80GB", "\xC3\xA9"}) {
+    for (const std::string before : {"tp=", "\xC3\xA9\xC3\xA9="}) {
+      ConfigSource source;
+      source.lines = {before + word + " "};
+      Diagnostics problems;
+      const auto own = read_override_value(word, before.size(), source, problems);
+      const auto parsed = read_override_value(std::string(word) + " ", before.size(), source, problems);
+      ASSERT_EQ(own.has_value(), parsed.has_value()) << word;
+      if (!own) continue;
+      EXPECT_EQ(own->kind, parsed->kind) << word;
+      EXPECT_EQ(own->text, parsed->text) << word;
+      EXPECT_EQ(own->quoted, parsed->quoted) << word;
+      EXPECT_EQ(own->source, parsed->source) << word;
+      EXPECT_EQ(own->line, parsed->line) << word;
+      EXPECT_EQ(own->column, parsed->column) << word;
+      EXPECT_EQ(own->length, parsed->length) << word;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::yaml_reader_test

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -95,6 +96,56 @@ TEST(LeastStep, FollowsTheOrderOfTheSchedule) {
   ASSERT_GT(last, first);
   EXPECT_EQ(*least_step(pipeline.inputs(), compute), stages[1] + first);
   EXPECT_EQ(*least_step(gpipe.inputs(), compute), stages[1] + first);
+}
+
+// Every call takes as long, and longer than all kernels of a step.
+constexpr Duration kCall{1'000'000'000};
+Duration in_calls(const JobText& job) {
+  const PerFlopAndByte compute;
+  const LeastCallTime calls = [](DimensionId, const CollectiveSpec& spec) {
+    return spec.bytes > Bytes(0) ? kCall : Duration();
+  };
+  return *least_step(job.inputs(), compute, calls) - *least_step(job.inputs(), compute);
+}
+
+// Four layers with two all-reduces in each pass, and the embedding's, the head's gradient's and the loss' ones: what the
+// plan of one microbatch has, without the gradient norm's.
+TEST(LeastStep, CountsEveryExchangeOfTensorParallelRanksInThePasses) {
+  for (const char* const recompute : {"none", "full"}) {
+    const auto text = [&](int batch) {
+      return small_model(4) + "training: {global_batch: " + std::to_string(batch) + ", recompute: " + recompute +
+             "}\nparallel: {tp: 2}\n";
+    };
+    const JobText one(text(1), 2), many(text(16), 2);
+    std::int64_t calls = 0;
+    const StepPlan plan = one.plan();
+    for (const Task& task : plan.graph.programs.front().tasks) {
+      if (task.kind == TaskKind::kCollective && plan.graph.collectives[task.detail].bytes > Bytes(4)) ++calls;
+    }
+    EXPECT_GE(calls, 16) << recompute;
+    // Gradients of weights are computed during the sums of those of inputs.
+    const PerFlopAndByte compute;
+    for (const auto& [job, batch] : {std::pair(&one, 1), std::pair(&many, 16)}) {
+      const Duration hidden = kCall * batch * calls - in_calls(*job);
+      EXPECT_GE(hidden, Duration()) << recompute;
+      EXPECT_LE(hidden, *least_step(job->inputs(), compute)) << recompute;
+      ASSERT_LT(*least_step(job->inputs(), compute), kCall) << recompute;
+    }
+  }
+}
+
+// Sums of gradients follow the last pass, unless they overlap with it; then the parameters are gathered.
+TEST(LeastStep, EndsWithTheExchangesOfGradientsAndParameters) {
+  const auto calls = [](const std::string& parallel) {
+    const JobText job(text_of("dp: 2, " + parallel, "none"), 2);
+    EXPECT_THAT(job.problems(), IsEmpty()) << parallel;
+    return in_calls(job).count() / kCall.count();
+  };
+  const std::int64_t buckets = calls("zero: {overlap_grad_reduce: false}");
+  EXPECT_GT(buckets, 0);
+  EXPECT_EQ(calls("zero: {overlap_grad_reduce: true}"), 0);
+  EXPECT_EQ(calls("zero: {stage: 1, overlap_grad_reduce: false, overlap_param_gather: false}"), 2 * buckets);
+  EXPECT_EQ(calls("zero: {stage: 1, overlap_grad_reduce: true, overlap_param_gather: true}"), 0);
 }
 
 TEST(LeastStep, IsUnknownWhereRanksOfAStageDiffer) {
