@@ -4,8 +4,8 @@
 // links after its member's step began, and that is when the last message has arrived that ends the step before. So one
 // arrival gives the next member's, and so on along the ring, up to the next edge that shares its links: a recursion of
 // maxima and sums, as in ring_timeline.h, but for the stretches of a ring between other flows. A member wakes up only
-// where something has to be done at that moment: where an edge of it is not foreseen, where no more arrivals are stored,
-// or where it ends.
+// where something has to be done then: where an edge of it is not foreseen, where no more arrivals are stored, or where
+// it ends.
 //
 // When another flow enters a link, the message in flight goes on by itself, and what followed from its arrival is
 // forgotten: none of that has begun.

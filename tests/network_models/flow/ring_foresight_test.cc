@@ -63,8 +63,9 @@ TEST(RingForesight, LongRingsAmongMuchOtherTrafficEndAtTheSamePicosecond) {
     }
     for (std::size_t i = below(31); i > 0; --i) {
       const std::size_t from = below(kRanks);
-      traffic.messages.push_back({.start = moment(), .transfer = foreign(from, (from + 1 + below(kRanks - 1)) % kRanks,
-                                                                          Bytes(12'345 * std::int64_t(1 + below(20))))});
+      const std::size_t to = (from + 1 + below(kRanks - 1)) % kRanks;
+      const Bytes size(12'345 * static_cast<std::int64_t>(1 + below(20)));
+      traffic.messages.push_back({.start = moment(), .transfer = foreign(from, to, size)});
     }
     for (std::size_t i = below(3) == 0 ? below(11) : 0; i > 0; --i) {
       traffic.changes.push_back({.when = moment(),
