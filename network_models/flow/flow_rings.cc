@@ -351,9 +351,8 @@ void FlowRings::add_to(std::vector<LinkUsage>& usage) const {
     for (std::uint32_t number = 0; number < ring.edges.size(); ++number) {
       const Ring::Edge& edge = ring.edges[number];
       if (edge.flow == kNone || (!ring.at_once && !edge.foreseen)) continue;
-      const Ring::Carried carried =
-          ring.at_once ? ring.carried(number, positions[number], state_.flows[edge.flow], now)
-                       : foresight_.carried(ring, number);
+      const Ring::Carried carried = ring.at_once ? ring.carried(number, positions[number], state_.flows[edge.flow], now)
+                                                 : foresight_.carried(ring, number);
       for (const LinkShare& hop : state_.shares.route(edge.flow)) {
         usage[hop.link].bytes += hop.share * carried.bytes;
         usage[hop.link].busy += carried.busy;

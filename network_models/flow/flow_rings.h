@@ -25,8 +25,7 @@ namespace ringwright::network_models {
 
 class FlowRings {
  public:
-  FlowRings(FlowState& state, FlowBatches& batches)
-      : state_(state), batches_(batches), foresight_(state, batches) {}
+  FlowRings(FlowState& state, FlowBatches& batches) : state_(state), batches_(batches), foresight_(state, batches) {}
 
   // The shape outlives this.
   [[nodiscard]] std::uint32_t open(const RingShape& shape);
@@ -89,10 +88,10 @@ class FlowRings {
   RingForesight foresight_;
   std::deque<Ring> rings_;
   std::vector<std::uint32_t> free_;
-  std::vector<Place> places_;          // by flow
-  std::vector<std::uint32_t> noted_;   // rings to look at
-  std::vector<FlowSlot> entering_;     // answer of split
-  RingTimeline::Walk walk_;            // scratch
+  std::vector<Place> places_;         // by flow
+  std::vector<std::uint32_t> noted_;  // rings to look at
+  std::vector<FlowSlot> entering_;    // answer of split
+  RingTimeline::Walk walk_;           // scratch
   std::uint64_t fast_forwarded_ = 0;
 };
 

@@ -75,12 +75,12 @@ class RingForesight {
 
   FlowState& state_;
   FlowBatches& batches_;
-  std::uint32_t capacities_ = 1;       // how many that links have had so far
+  std::uint32_t capacities_ = 1;  // how many that links have had so far
   // Scratch and answers.
-  std::vector<Known> known_;           // messages whose arrival has become known
-  std::vector<std::uint32_t> lost_;    // edges whose arrivals have become unknown
-  std::vector<std::uint32_t> ready_;   // members
-  std::vector<std::uint32_t> leaving_; // edges
+  std::vector<Known> known_;            // messages whose arrival has become known
+  std::vector<std::uint32_t> lost_;     // edges whose arrivals have become unknown
+  std::vector<std::uint32_t> ready_;    // members
+  std::vector<std::uint32_t> leaving_;  // edges
 };
 
 }  // namespace ringwright::network_models

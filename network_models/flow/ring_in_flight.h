@@ -26,9 +26,7 @@ class ArrivalsAhead {
   [[nodiscard]] TimePoint operator[](std::uint32_t place) const { return at_[(first_ + place) % kMost]; }
   [[nodiscard]] TimePoint front() const { return at_[first_]; }
   void push(TimePoint at) { at_[(first_ + count_++) % kMost] = at; }
-  void pop() {
-    first_ = --count_ == 0 ? 0 : (first_ + 1) % kMost;
-  }
+  void pop() { first_ = --count_ == 0 ? 0 : (first_ + 1) % kMost; }
   // To so many.
   void shorten(std::uint32_t count) { count_ = count; }
 
@@ -46,14 +44,14 @@ struct RingInFlight {
 
   struct alignas(64) Edge {
     FlowSlot flow = kNone;  // until its member is over
-    TimePoint due;        // its message has paid its latency then
-    bool queued = false;  // among the latencies; otherwise `due` is among the ends
-    bool waits = false;   // its last message has arrived, and the next one has not left; not while it is foreseen
+    TimePoint due;          // its message has paid its latency then
+    bool queued = false;    // among the latencies; otherwise `due` is among the ends
+    bool waits = false;     // its last message has arrived, and the next one has not left; not while it is foreseen
     bool foreseen = false;
-    bool moved = false;   // its message had entered its links when the ring began to go at once
-    std::uint32_t rated = 0;  // by which capacities its rate alone is known; 0: it is not
+    bool moved = false;                    // its message had entered its links when the ring began to go at once
+    std::uint32_t rated = 0;               // by which capacities its rate alone is known; 0: it is not
     RingTimeline::Walk::Known known = {};  // how long messages of the last size move at that rate
-    std::uint32_t announced = 0;  // messages whose arrival the waiting members know
+    std::uint32_t announced = 0;           // messages whose arrival the waiting members know
     ArrivalsAhead ahead;  // of messages from number `done` of the timeline's edge on; some may have arrived by now
   };
   struct Member {
