@@ -115,7 +115,7 @@ void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, st
              .required = !key.fallback && !key.optional && !is_list(grammar.type),  // an absent list is empty
              .fallback = {},
              .options = std::move(options)};
-  if (key.fallback) doc.fallback = grammar.write(*key.fallback);
+  if (key.fallback) doc.fallback = key.usual.empty() ? grammar.write(*key.fallback) : std::string(key.usual);
   if (key.min) doc.min = grammar.write(*key.min);
   if (const std::optional<T> most = highest(key)) doc.max = grammar.write(*most);
   reading.log.add(std::move(doc));

@@ -30,6 +30,7 @@ struct Key {
   std::optional<T> min = {};       // inclusive
   std::optional<T> max = {};       // inclusive
   bool optional = false;           // may be left out without a fallback; the caller reads it only where it is given
+  std::string_view usual = {};     // for people, where the fallback follows from other values: "as the NICs"
 };
 
 struct Option {

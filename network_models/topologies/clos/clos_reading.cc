@@ -35,6 +35,7 @@ struct TierName {
   std::string_view key;
   std::string_view doc;
   std::string_view ratio_doc;
+  std::string_view usual_speed;
   HasRatio has_ratio = HasRatio::kYes;
 };
 
@@ -43,7 +44,10 @@ SwitchOrder read_tier(ConfigMap& fabric, const TierName& name, const SwitchOrder
   SwitchOrder tier;
   tier.ports = static_cast<int>(map.integer(
       {.name = "ports", .doc = "ports of one switch", .fallback = fallback.ports, .min = 2, .max = kMaxSwitchPorts}));
-  tier.speed = map.bandwidth({.name = "speed", .doc = "of one port, one direction", .fallback = fallback.speed});
+  tier.speed = map.bandwidth({.name = "speed",
+                              .doc = "of one port, one direction",
+                              .fallback = fallback.speed,
+                              .usual = name.usual_speed});
   if (name.has_ratio == HasRatio::kYes) {
     tier.oversubscription =
         map.ratio({.name = "oversubscription", .doc = name.ratio_doc, .fallback = 1.0, .min = 0.01, .max = 1000.0});
@@ -176,10 +180,16 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
   order.leaf = read_tier(fabric,
                          {.key = "leaf",
                           .doc = "switches of the first tier",
-                          .ratio_doc = "bandwidth of a leaf's downlinks to that of its uplinks"},
+                          .ratio_doc = "bandwidth of a leaf's downlinks to that of its uplinks",
+                          .usual_speed = "that of a NIC's port"},
                          {.ports = 64, .speed = request.host.fastest_nic() / (order.dual_tor ? 2 : 1)});
   order.spine = read_tier(
-      fabric, {.key = "spine", .doc = "switches of the second tier", .ratio_doc = "", .has_ratio = HasRatio::kNo},
+      fabric,
+      {.key = "spine",
+       .doc = "switches of the second tier",
+       .ratio_doc = "",
+       .usual_speed = "that of leaf switches",
+       .has_ratio = HasRatio::kNo},
       order.leaf);
   order.core = order.spine;
   if (kind != ClosKind::kRailOnly) {
@@ -187,7 +197,8 @@ ClosOrder read_clos_order(ConfigMap& fabric, const TopologyRequest& request, Clo
         read_tier(fabric,
                   {.key = "core",
                    .doc = "switches of the third tier",
-                   .ratio_doc = "bandwidth of a spine's links to the leaves to that of its links to the cores"},
+                   .ratio_doc = "bandwidth of a spine's links to the leaves to that of its links to the cores",
+                   .usual_speed = "that of spine switches"},
                   order.spine);
   }
   order.latency = read_latency(fabric, request.host.nic.latency);

@@ -115,7 +115,8 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   ConfigMap local = fabric.map("local", "links inside a group");
   shape.local_links = count(local, "links", "parallel, between two connected switches", 1);
   shape.local_speed =
-      local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.fastest_nic()});
+      local.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.fastest_nic(),
+                       .usual = "that of a NIC"});
   if (!fabric.documenting() && kind == Kind::kPlain && shape.leaves == 1) {
     for (const std::string_view key : {"links", "speed"}) {
       if (local.has(key)) local.ignore(key, "a group of one switch has no links inside");
@@ -124,7 +125,8 @@ std::unique_ptr<Topology> read(ConfigMap& fabric, const TopologyRequest& request
   ConfigMap global = fabric.map("global", "links between groups");
   shape.global_links = count(global, "links", "between two groups; distributed over the switches that have any", 1);
   shape.global_speed =
-      global.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.fastest_nic()});
+      global.bandwidth({.name = "speed", .doc = "of one link, one direction", .fallback = request.host.fastest_nic(),
+                        .usual = "that of a NIC"});
   shape.latency = read_latency(fabric, request.host.nic.latency);
   plan.host = with_fabric_latency(fabric, std::move(plan.host));
   shape.global_cable = global.duration(

@@ -119,8 +119,9 @@ std::unique_ptr<Topology> read_patch_panel(ConfigMap& fabric, const TopologyRequ
   plan.strides = read_strides(fabric, plan.hosts);
   const double interfaces = static_cast<double>(std::max<std::size_t>(plan.strides.size(), 1));
   plan.speed = fabric.bandwidth({.name = "speed",
-                                 .doc = "of one circuit, one direction; default: the node's NICs over the rings",
-                                 .fallback = request.host.fastest_nic() * (request.host.nic.count / interfaces)});
+                                 .doc = "of one circuit, one direction",
+                                 .fallback = request.host.fastest_nic() * (request.host.nic.count / interfaces),
+                                 .usual = "the node's NICs over the rings"});
   plan.latency = read_latency(fabric, request.host.nic.latency);
   plan.host = with_fabric_latency(fabric, std::move(plan.host));
   plan.routing = read_routing(fabric);

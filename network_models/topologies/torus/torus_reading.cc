@@ -81,7 +81,8 @@ std::unique_ptr<Topology> read_torus(ConfigMap& fabric, const TopologyRequest& r
   if (plan.shape.twist) check_twist(fabric, plan.shape);
   if (plan.shape.twist || fabric.has("routing") || fabric.documenting()) plan.shortest = read_routing(fabric);
   plan.shape.speed = fabric.bandwidth(
-      {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.fastest_nic()});
+      {.name = "speed", .doc = "of a link between neighbours, one direction", .fallback = request.host.fastest_nic(),
+       .usual = "that of a NIC"});
   plan.shape.latency = read_latency(fabric, request.host.nic.latency);
   plan.host = with_fabric_latency(fabric, std::move(plan.host));
   if (!request.host.every_kind_has_nics() && request.hosts > 1) {

@@ -80,6 +80,12 @@ TEST(KeyDocs, KeepEveryDeclarationOfAKeyThatTwoReadersShare) {
             "k: an integer, required\n  ports of a switch\nk: an integer, default 4\n  side of a torus\n");
 }
 
+TEST(KeyDocs, NameADefaultThatFollowsFromOtherValues) {
+  ConfigDocument document = ConfigDocument::for_documentation();
+  static_cast<void>(document.root().bandwidth(
+      {.name = "speed", .doc = "of one port", .fallback = Bandwidth(1.0), .usual = "that of a NIC"}));
+  EXPECT_THAT(explain_key(document.log().docs(), "speed"), testing::HasSubstr(", default that of a NIC\n"));
+}
 
 TEST(ExplainKey, NeedsNeitherBracketsNorTheWholePath) {
   const auto docs = sample_docs();
