@@ -20,6 +20,8 @@ double suffix_factor(std::string_view suffix) {
     case 'M': return 1024.0 * 1024.0;
     case 'g':
     case 'G': return 1024.0 * 1024.0 * 1024.0;
+    case 't':
+    case 'T': return 1024.0 * 1024.0 * 1024.0 * 1024.0;
     default: return 0.0;
   }
 }

@@ -14,6 +14,7 @@ TEST(TestSize, SuffixesAreBinaryAsInNcclTests) {
   EXPECT_EQ(parse_test_size("128M"), 128_MiB);
   EXPECT_EQ(parse_test_size("1.5g"), Bytes(3 * (512 << 20)));
   EXPECT_EQ(parse_test_size("64k"), 64_KiB);
+  EXPECT_EQ(parse_test_size("2T"), Bytes(std::int64_t{2} << 40));
 }
 
 TEST(TestSize, UnitsWithNamesMeanWhatTheyMeanElsewhere) {

@@ -23,7 +23,7 @@ class Goodput final : public Command {
         "A goodput file names a scenario, or states a job, and what happens to it (docs/goodput.md).\n"
         "Recovery policies:\n";
     for (const planning::PolicyEntry& entry : planning::recovery_policies()) {
-      text += fmt::format("  {:<14}{}\n", entry.name, entry.help);
+      text += fmt::format("  {:<19}{}\n", entry.name, entry.help);
     }
     return text;
   }
