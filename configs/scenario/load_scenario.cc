@@ -148,6 +148,7 @@ Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& cha
 Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known) {
   Diagnostics foreign;
   ConfigDocument document = base.document.changed(changes);
+  document.log().leave_out_values();
   Job job = read_job(document.root(), base.cluster, foreign, nullptr, known);
   SimulateSettings simulate = read_simulate_of(document.root(), job);
   document.check_all_read();

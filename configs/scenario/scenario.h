@@ -172,7 +172,7 @@ inline constexpr std::string_view kWorld = "world";
 // in `simulate`. Fast: a search needs thousands. `base` must outlive it. `known`: findings of earlier jobs of this
 // base, for the next ones; null: none.
 struct ChangedJob {
-  ConfigDocument document;
+  ConfigDocument document;  // its log has mistakes and no values
   Job job;
   SimulateSettings simulate;
 };

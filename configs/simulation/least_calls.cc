@@ -15,16 +15,19 @@ namespace {
 std::vector<std::int64_t> sizes_of(const Job& job) {
   const workload::ParallelOptions& parallel = job.parallel;
   const workload::ExpertOptions& experts = parallel.experts;
+  const workload::ShardingOptions& sharding = parallel.sharding;
   return {parallel.tp, parallel.cp, parallel.dp, parallel.pp, parallel.ulysses, parallel.workers,
           static_cast<std::int64_t>(parallel.context_exchange), static_cast<std::int64_t>(parallel.placement),
           parallel.flushes() ? 1 : 0, experts.ep, experts.etp, experts.inner(),
           static_cast<std::int64_t>(experts.dispatcher), parallel.expert_replicas(), job.model.experts ? 1 : 0,
-          workload::shares_embedding(job.model, parallel) ? 1 : 0};
+          workload::shares_embedding(job.model, parallel) ? 1 : 0, sharding.parameters ? 1 : 0, sharding.shard,
+          sharding.secondary, sharding.node, sharding.quantized_gradients ? 1 : 0,
+          parallel.shards_experts_apart() ? 1 : 0};
 }
 
 // Groups follow from few sizes.
 bool has_plain_groups(const workload::ParallelOptions& parallel) {
-  return parallel.meshes.empty() && !parallel.sharding.parameters && !parallel.offload.any();
+  return parallel.meshes.empty() && !parallel.offload.any();
 }
 
 }  // namespace

@@ -155,9 +155,9 @@ Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   return std::move(document_);
 }
 
-ConfigDocument ConfigLoader::change(ConfigNode root, std::span<const std::string> removed) {
+ConfigDocument ConfigLoader::change(const ConfigNode& base, std::span<const std::string> removed) {
+  ConfigNode root = without_readers(base);
   for (const std::string& path : removed) remove_key(root, path);
-  forget_readers(root);
   *document_.root_ = with_overrides(std::move(root));
   for (const Diagnostic& problem : problems_.all()) document_.log_->add(problem);
   return std::move(document_);

@@ -63,6 +63,10 @@ class ConfigLog {
   // recorded there, which is now dropped.
   bool explain_missing(const std::string& path);
 
+  // Of what is read from here on no values are recorded, which take half of the time, only mistakes.
+  void leave_out_values() { keeps_values_ = false; }
+  [[nodiscard]] bool keeps_values() const { return keeps_values_; }
+
   [[nodiscard]] bool documenting() const { return mode_ == LogMode::kDocumenting; }
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
   [[nodiscard]] const std::vector<ValueRead>& values() const { return values_; }
@@ -78,6 +82,7 @@ class ConfigLog {
 
  private:
   LogMode mode_;
+  bool keeps_values_ = true;
   Diagnostics diagnostics_;
   std::vector<ValueRead> values_;
   std::vector<Assumption> assumptions_;

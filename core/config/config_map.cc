@@ -148,15 +148,16 @@ T read_scalar(Reading reading, const Key<T>& key, const Grammar<T>& grammar) {
   }
   ConfigNode* value = take(reading, key.name);
   if (value == nullptr) {
-    if (key.fallback)
-      log_default(reading, grammar.write(*key.fallback), canonical(*key.fallback));
-    else
+    if (!key.fallback) {
       report_missing(reading, key.name, key.doc, grammar.type);
+    } else if (reading.log.keeps_values()) {
+      log_default(reading, grammar.write(*key.fallback), canonical(*key.fallback));
+    }
     return harmless(key);
   }
   const auto parsed = parse_value(reading, *value, key, grammar);
   if (!parsed) return harmless(key);
-  log_value(reading, *value, canonical(*parsed));
+  if (reading.log.keeps_values()) log_value(reading, *value, canonical(*parsed));
   return *parsed;
 }
 

@@ -28,11 +28,26 @@ void remove_key(ConfigNode& root, std::string_view path) {
   }
 }
 
-void forget_readers(ConfigNode& node) {
-  node.asked.clear();
-  node.settled = false;
-  for (ConfigNode& item : node.items) forget_readers(item);
-  for (ConfigEntry& entry : node.entries) forget_readers(entry.value);
+ConfigNode without_readers(const ConfigNode& node) {
+  ConfigNode copy;
+  copy.kind = node.kind;
+  copy.text = node.text;
+  copy.quoted = node.quoted;
+  copy.source = node.source;
+  copy.line = node.line;
+  copy.column = node.column;
+  copy.length = node.length;
+  copy.key_line = node.key_line;
+  copy.key_column = node.key_column;
+  copy.key_length = node.key_length;
+  copy.opened = node.opened;
+  copy.items.reserve(node.items.size());
+  for (const ConfigNode& item : node.items) copy.items.push_back(without_readers(item));
+  copy.entries.reserve(node.entries.size());
+  for (const ConfigEntry& entry : node.entries) {
+    copy.entries.push_back({.key = entry.key, .value = without_readers(entry.value), .read = entry.read});
+  }
+  return copy;
 }
 
 }  // namespace ringwright

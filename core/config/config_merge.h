@@ -14,7 +14,7 @@ namespace ringwright {
 // Removes the value at a dotted path, if there is one.
 void remove_key(ConfigNode& root, std::string_view path);
 
-// Marks its values as not read yet; known keys stay known.
-void forget_readers(ConfigNode& node);
+// A copy whose values nobody has read yet; known keys stay known.
+[[nodiscard]] ConfigNode without_readers(const ConfigNode& node);
 
 }  // namespace ringwright

@@ -101,6 +101,7 @@ const std::string* scalar_text(Reading& reading, ConfigNode& value, KeyType type
 }
 
 void log_value(Reading& reading, const ConfigNode& value, std::string canonical_text) {
+  if (!reading.log.keeps_values()) return;
   reading.log.add(ValueRead{.path = reading.path,
                             .text = summary(bare_value(value)),
                             .canonical = std::move(canonical_text),
@@ -114,6 +115,7 @@ std::string content_mark(std::string_view text) {
 }
 
 void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) {
+  if (!reading.log.keeps_values()) return;
   reading.log.add(ValueRead{.path = reading.path,
                             .text = std::filesystem::path(file.path).filename().string(),
                             .canonical = content_mark(file.text),
@@ -123,6 +125,7 @@ void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) 
 }
 
 void log_default(Reading& reading, std::string text, std::string canonical_text) {
+  if (!reading.log.keeps_values()) return;
   reading.log.add(ValueRead{.path = reading.path,
                             .text = std::move(text),
                             .canonical = std::move(canonical_text),

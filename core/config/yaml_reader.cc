@@ -14,6 +14,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "core/config/plain_word.h"
 #include "core/config/text_lines.h"
 #include "core/config/yaml_messages.h"
 
@@ -327,28 +328,6 @@ std::optional<ConfigNode> parse(std::string_view text, std::size_t offset, const
     return std::nullopt;
   }
   return builder.take_root();
-}
-
-// A word or a number that any YAML reader takes as it stands.
-bool is_plain_word(std::string_view text) {
-  const auto is_alphanumeric = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  };
-  if (text.empty() || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
-  if (text == "null" || text == "Null" || text == "NULL") return false;
-  return std::ranges::all_of(text, [&](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
-}
-
-// As the parser reads it; a search sets ten of them for each layout.
-ConfigNode plain_word(std::string_view text, std::size_t offset, const ConfigSource& source) {
-  ConfigNode node;
-  node.source = &source;
-  node.kind = ConfigKind::kScalar;
-  node.line = 1;
-  node.column = static_cast<int>(characters_before(source.lines.front(), offset)) + 1;
-  node.text = text;
-  node.length = static_cast<int>(text.size());
-  return node;
 }
 
 bool is_readable(std::string_view text, const ConfigSource& source, Diagnostics& problems) {

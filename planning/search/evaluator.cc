@@ -38,7 +38,12 @@ configs::Scenario copy_of(const configs::Scenario& base) {
 
 Evaluator::Evaluator(const configs::Scenario& base, const SearchSpace& space, Bytes capacity,
                      configs::KnownOverheads& overheads)
-    : base_(base), space_(space), capacity_(capacity), mine_(copy_of(base)), planner_(mine_, &overheads), calls_(mine_, overheads) {}
+    : base_(base),
+      space_(space),
+      capacity_(capacity),
+      mine_(copy_of(base)),
+      planner_(mine_, &overheads),
+      calls_(mine_, overheads) {}
 
 Trial Evaluator::evaluate(std::size_t index) {
   const Layout layout = space_.layout(index);

@@ -1,11 +1,11 @@
 // A lower bound of a training step that needs no plan of it: the schedule's passes on an instantaneous network
 // (pipeline/timeline.h), each as long as its chunk computes and exchanges.
 //
-// A pass takes at least the longest paths through its points (program/piece_path.h), and begins at the earliest when the
-// passes that it depends on, and the one before it on its stage, have ended. Where gradients are not reduced during the
-// passes, the first stage exchanges them after its last pass, and then the parameters. Messages between stages, other
-// exchanges, the optimizer and hosts that issue kernels only lengthen a step; they are left out. Points are written by
-// the writers of the step (point_writer.h, stage_replicas.h).
+// A pass takes at least the longest paths through its points (program/piece_path.h), and begins at the earliest when
+// the passes that it depends on, and the one before it on its stage, have ended. Where gradients are not reduced during
+// the passes, the first stage exchanges them after its last pass, and then the parameters. Messages between stages,
+// other exchanges, the optimizer and hosts that issue kernels only lengthen a step; they are left out. Points are
+// written by the writers of the step (point_writer.h, stage_replicas.h).
 #pragma once
 
 #include <optional>

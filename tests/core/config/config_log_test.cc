@@ -23,6 +23,26 @@ ConfigDocument read_sample(std::string_view text, std::vector<std::string> overr
   return std::move(*document);
 }
 
+// What is read, and every mistake, stay the same.
+TEST(ConfigLog, LeavesOutValuesAndNoMistakes) {
+  for (const char* const text : {"parallel: {tp: 8}\ncluster: {nodes: 2, node: {gpus: 8}}\n",
+                                 "parallel: {tp: x, unknown: 3}\ncluster: {nodes: -1}\n"}) {
+    auto whole = ConfigDocument::load_text("t.yaml", text, {});
+    auto brief = ConfigDocument::load_text("t.yaml", text, {});
+    ASSERT_TRUE(whole && brief);
+    brief->log().leave_out_values();
+    const sample::Sample all = sample::read(whole->root()), same = sample::read(brief->root());
+    whole->check_all_read();
+    brief->check_all_read();
+    EXPECT_EQ(all.tp, same.tp);
+    EXPECT_EQ(all.gpus, same.gpus);
+    EXPECT_EQ(all.hop, same.hop);
+    EXPECT_FALSE(whole->log().values().empty());
+    EXPECT_TRUE(brief->log().values().empty());
+    EXPECT_EQ(render(whole->log().diagnostics()), render(brief->log().diagnostics()));
+  }
+}
+
 TEST(ResolvedText, NamesTheOriginOfEveryValue) {
   const ConfigDocument document = read_sample(
       "parallel: { tp: 8 }\ncluster: { nodes: 2, node: { preset: dgx-h100 } }\n", {"compute.efficiency=0.8"});

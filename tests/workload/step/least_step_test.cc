@@ -108,8 +108,8 @@ Duration in_calls(const JobText& job) {
   return *least_step(job.inputs(), compute, calls) - *least_step(job.inputs(), compute);
 }
 
-// Four layers with two all-reduces in each pass, and the embedding's, the head's gradient's and the loss' ones: what the
-// plan of one microbatch has, without the gradient norm's.
+// All that the plan of one microbatch has, without the gradient norm's: two all-reduces of each layer in each pass,
+// the embedding's, the loss', and the head's gradient's.
 TEST(LeastStep, CountsEveryExchangeOfTensorParallelRanksInThePasses) {
   for (const char* const recompute : {"none", "full"}) {
     const auto text = [&](int batch) {

@@ -1,0 +1,33 @@
+#include "core/config/plain_word.h"
+
+#include <algorithm>
+
+#include "core/config/text_lines.h"
+
+namespace ringwright {
+namespace {
+
+bool is_alphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+}  // namespace
+
+bool is_plain_word(std::string_view text) {
+  if (text.empty() || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back())) return false;
+  if (text == "null" || text == "Null" || text == "NULL") return false;
+  return std::ranges::all_of(text, [](char c) { return is_alphanumeric(c) || c == '-' || c == '.' || c == '_'; });
+}
+
+ConfigNode plain_word(std::string_view text, std::size_t offset, const ConfigSource& source) {
+  ConfigNode node;
+  node.source = &source;
+  node.kind = ConfigKind::kScalar;
+  node.line = 1;
+  node.column = static_cast<int>(characters_before(source.lines.front(), offset)) + 1;
+  node.text = text;
+  node.length = static_cast<int>(text.size());
+  return node;
+}
+
+}  // namespace ringwright
