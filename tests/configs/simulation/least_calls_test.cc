@@ -25,8 +25,8 @@ Scenario scenario_of(const std::string& parallel, const std::string& collectives
 // quickest group.
 TEST(LeastCalls, AreNotAboveTheTimesOfAnyGroup) {
   int inside = 0, between = 0;
-  for (const char* const parallel :
-       {"tp: 4, pp: 2", "tp: 8, pp: 4, zero: {stage: 1}", "tp: 2, cp: 2", "tp: 1, pp: 1, overlap_grad_reduce: false"}) {
+  for (const char* const parallel : {"tp: 4, pp: 2", "tp: 8, pp: 4, zero: {stage: 1}", "tp: 2, cp: 2",
+                                     "tp: 1, pp: 1, zero: {overlap_grad_reduce: false}", "tp: 4, zero: {stage: 3}"}) {
     const Scenario scenario = scenario_of(parallel, "closed_form");
     KnownOverheads known(OverheadAccuracy::kInterpolated);
     LeastCalls calls(scenario, known);
