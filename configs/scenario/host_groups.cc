@@ -98,12 +98,14 @@ void read_host_groups(ConfigMap& map, Cluster& cluster) {
   }
   for (const std::string_view key : {"nodes", "node"}) {
     if (!map.has(key)) continue;
+    const bool of_machine = map.origin(key).starts_with("preset:");  // whose fabric is used
+    if (!of_machine) {
+      map.error(key, std::string(kGroupCode),
+                fmt::format("'{}' describes hosts that are all the same, and '{}' lists groups", map.path_of(key),
+                            map.path_of("groups")),
+                "leave one of them out");
+    }
     map.ignore(key, "cluster.groups lists the hosts");
-    if (map.origin(key).starts_with("preset:")) continue;  // of a machine whose fabric is used
-    map.error(key, std::string(kGroupCode),
-              fmt::format("'{}' describes hosts that are all the same, and '{}' lists groups", map.path_of(key),
-                          map.path_of("groups")),
-              "leave one of them out");
   }
   // One group is a cluster of one kind.
   if (cluster.host.others.empty()) cluster.host.kind_of_host.clear();

@@ -80,7 +80,7 @@ class CliTest(unittest.TestCase):
     # --- run ---
 
     def test_a_preset_that_is_no_scenario_is_named_with_its_key(self):
-        self.assertIn('cluster.node.preset: dgx-h100', self.refusal('topo', 'dgx-h100'))
+        self.assertIn('cluster.node.preset: dgx-h100', self.refusal('run', 'dgx-h100'))
         self.assertIn('model.preset: llama3-8b', self.refusal('run', 'llama3-8b'))
 
     def test_run_prints_a_report(self):
@@ -346,6 +346,7 @@ class CliTest(unittest.TestCase):
 
     def test_topo_draws(self):
         self.assertIn('graph', self.answer('topo', SMALL, '--dot', '-'))
+        self.assertIn('leaf', self.answer('topo', 'rail-only-h100'))
         with tempfile.TemporaryDirectory() as folder:
             self.answer('topo', SMALL, '--dot', f'{folder}/fabric.dot')
             self.assertIn('graph', Path(folder, 'fabric.dot').read_text())
