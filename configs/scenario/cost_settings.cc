@@ -27,6 +27,10 @@ std::optional<NetworkCost> read_network_cost(ConfigMap& cost, const Cluster& clu
       .watts = number("watts_per_transceiver", "electrical power in watts of one end of a cable")};
   if (map.documenting()) return NetworkCost{};
   const NetworkParts parts = network_parts(cluster.topology->build().fabric);
+  if (parts.transceivers == 0) {
+    cost.warn("network", "W131", cost.path_of("network") + " has no effect: there is no network between hosts");
+    return std::nullopt;
+  }
   const auto sum = [&](double OfPart::*value) {
     return static_cast<double>(parts.switches) * of_switch.*value + static_cast<double>(parts.ports) * port.*value +
            static_cast<double>(parts.transceivers) * transceiver.*value;

@@ -81,11 +81,21 @@ Diagnostics without_consequences(const Diagnostics& own, const Diagnostics& fore
   return all;
 }
 
+// A preset of the model or the machine that could not be read: its map has defaults, which fit no layout and no fabric.
+bool is_of_lacking_preset(const Diagnostic& diagnostic) {
+  return diagnostic.code == "E109" &&
+         (diagnostic.message.starts_with("'model.") || diagnostic.message.starts_with("'cluster."));
+}
+
 Result<Scenario> without_errors(Scenario scenario) {
-  if (scenario.document.log().diagnostics().has_errors()) {
-    return tl::unexpected(with_foreign_names(scenario.document.log().diagnostics()));
+  const Diagnostics& found = scenario.document.log().diagnostics();
+  if (!found.has_errors()) return scenario;
+  if (std::ranges::none_of(found.all(), is_of_lacking_preset)) return tl::unexpected(with_foreign_names(found));
+  Diagnostics causes;
+  for (const Diagnostic& diagnostic : found.all()) {
+    if (!evaluates_layout(diagnostic) && diagnostic.code != "E120") causes.add(diagnostic);
   }
-  return scenario;
+  return tl::unexpected(with_foreign_names(causes));
 }
 
 // Its mistakes are in its document's log.

@@ -43,7 +43,7 @@ std::string to_string(const StepCost& cost) {
   if (cost.usd_per_tera_tokens) parts.push_back(dollars(*cost.usd_per_tera_tokens) + " per 1e12 tokens");
   if (cost.joules) parts.push_back(fmt::format("{:.4g} kWh per step", *cost.joules / kJoulesPerKilowattHour));
   if (cost.joules_per_token) parts.push_back(fmt::format("{:.4g} J per token", *cost.joules_per_token));
-  return parts.empty() ? "unknown: 'cost' names neither a price nor power" : join(parts, ", ");
+  return parts.empty() ? "unknown: 'cost' names neither a price of GPUs nor power" : join(parts, ", ");
 }
 
 std::string to_string(const NetworkCost& network) {

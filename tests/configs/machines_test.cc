@@ -193,6 +193,42 @@ TEST(Machines, SayWhatAScenarioKeepsOfItsOwn) {
   EXPECT_THAT(remarks, HasSubstr("'cluster.fabric.type' stays as the scenario states it"));
 }
 
+// What follows from their absence is not reported.
+TEST(Machines, ThatDoNotExistAreTheOnlyMistake) {
+  const std::string job =
+      "version: 1\nname: a\nmodel: {preset: gpt3-175b}\ntraining: {global_batch: 64}\n"
+      "parallel: {tp: 8, pp: 8, dp: auto}\ncluster: {preset: dgx-h100-superpod-ndr, nodes: 16}\n";
+  ASSERT_TRUE(load_scenario_text("a.yaml", job, {.overrides = {}}));
+  for (const char* wrong : {"cluster.preset=none-such", "cluster.node.preset=none-such", "model.preset=none-such"}) {
+    const auto scenario = load_scenario_text("a.yaml", job, {.overrides = {wrong}});
+    ASSERT_FALSE(scenario) << wrong;
+    EXPECT_EQ(scenario.error().all().size(), 1U) << render(scenario.error());
+    EXPECT_THAT(render(scenario.error()), HasSubstr("E109"));
+  }
+}
+
+// 1,016 cables of NICs and 1,024 between switches.
+TEST(Machines, NetworksHaveAPrice) {
+  const std::string job =
+      "version: 1\nname: a\nmodel: {preset: gpt2-1.5b}\ntraining: {global_batch: 1016}\nparallel: {dp: auto}\n"
+      "cluster: {preset: dgx-h100-superpod-ndr}\ncost: {network: {usd_per_switch: 1000, usd_per_port: 10, "
+      "usd_per_transceiver: 1, watts_per_port: 2, watts_per_switch: 100, watts_per_transceiver: 3}}\n";
+  const auto scenario = load_scenario_text("a.yaml", job, {.overrides = {}});
+  ASSERT_TRUE(scenario) << render(scenario.error());
+  ASSERT_TRUE(scenario->cost && scenario->cost->network);
+  const NetworkCost& network = *scenario->cost->network;
+  EXPECT_EQ(network.switches, 48U);
+  EXPECT_EQ(network.ports, 1016U + 2 * 1024U);
+  EXPECT_EQ(network.transceivers, 2 * (1016U + 1024U));
+  EXPECT_DOUBLE_EQ(network.usd, 48 * 1000.0 + 3064 * 10.0 + 4080.0);
+  EXPECT_DOUBLE_EQ(network.watts, 48 * 100.0 + 3064 * 2.0 + 4080 * 3.0);
+  const auto alone = load_scenario_text(
+      "a.yaml", job, {.overrides = {"cluster.nodes=1", "cluster.fabric.type=single_node", "training.global_batch=8"}});
+  ASSERT_TRUE(alone) << render(alone.error());
+  EXPECT_FALSE(alone->cost->network);
+  EXPECT_THAT(render(alone->document.log().diagnostics()), HasSubstr("cost.network has no effect"));
+}
+
 TEST(Machines, AreFoundByName) {
   const auto wrong = load_named_machine("meta-24k-roc", {.overrides = {}, .share_folders = {}});
   ASSERT_FALSE(wrong);

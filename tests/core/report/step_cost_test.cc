@@ -39,7 +39,7 @@ TEST(StepCost, IsUnknownWithoutRates) {
   const StepCost cost = cost_of(kStep, {.hosts = 1});
   EXPECT_FALSE(cost.usd.has_value());
   EXPECT_FALSE(cost.joules.has_value());
-  EXPECT_EQ(to_string(cost), "unknown: 'cost' names neither a price nor power");
+  EXPECT_EQ(to_string(cost), "unknown: 'cost' names neither a price of GPUs nor power");
 }
 
 TEST(StepCost, APriceOfEnergyNeedsPower) {
