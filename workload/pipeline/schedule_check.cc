@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "workload/pipeline/timeline.h"
 
 namespace ringwright::workload {
@@ -136,7 +137,8 @@ class Checker {
     const Timeline timeline = play_order(order_, shape_, microbatches_, {});
     for (const StageTimeline& stage : timeline.stages) verdict_.held_at_peak.push_back(stage.held_at_peak);
     if (timeline.finished) return;
-    std::string waits;
+    constexpr std::size_t kMostListed = 6;
+    std::vector<std::string> waits;
     std::size_t first = order_.size();
     for (std::size_t stage = 0; stage < order_.size(); ++stage) {
       const std::size_t played = timeline.stages[stage].played;
@@ -144,12 +146,16 @@ class Checker {
       if (first == order_.size()) first = stage;
       const Slot& slot = order_[stage][played];
       const Needs needs = needs_of(shape_, static_cast<int>(stage), slot);
-      if (!waits.empty()) waits += ", ";
-      waits += needs.others ? fmt::format("stage {} in {} for stage {}", stage, name(slot), needs.others->place.stage)
-                            : fmt::format("stage {} in {}", stage, name(slot));
+      waits.push_back(needs.others
+                          ? fmt::format("stage {} in {} for stage {}", stage, name(slot), needs.others->place.stage)
+                          : fmt::format("stage {} in {}", stage, name(slot)));
+    }
+    if (waits.size() > kMostListed + 1) {
+      waits[kMostListed] = fmt::format("and {} further stages", waits.size() - kMostListed);
+      waits.resize(kMostListed + 1);
     }
     const std::size_t slot = timeline.stages[first].played;
-    refuse(first, slot, fmt::format("{} waits forever: {}", name(order_[first][slot]), waits));
+    refuse(first, slot, fmt::format("{} waits forever: {}", name(order_[first][slot]), join(waits, ", ")));
   }
 
   const PipelineOrder& order_;

@@ -114,6 +114,11 @@ TEST(ParallelOptions, InterleavingTakesAnyNumberOfMicrobatchesThatCanRun) {
                            "stage 0: F4.1 waits forever: stage 0 in F4.1 for stage 3"));
   EXPECT_THAT(messages[0], testing::EndsWith(" | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = "
                                          "training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
+  // Of many stages the first ones are named.
+  const auto many = problems(
+      "pp: 18, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 5", 18, 36, "23");
+  ASSERT_EQ(many.size(), 1U);
+  EXPECT_THAT(many[0], testing::HasSubstr("further stages | set parallel.microbatch_group_size_per_vp_stage"));
 }
 
 TEST(ParallelOptions, DualPipeNeedsPairsOfStagesAndMicrobatches) {
