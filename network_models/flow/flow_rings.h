@@ -54,7 +54,7 @@ class FlowRings {
 
   // What the messages of rings that go at once have carried so far.
   void add_to(std::vector<LinkUsage>& usage) const;
-  // The part of the flow's state that its row does not tell; of a foreseen edge, all of it.
+  // The part of the flow's state that its row does not hold; of a foreseen edge, all of it.
   [[nodiscard]] std::uint64_t phase(FlowSlot flow) const;
   [[nodiscard]] bool is_foreseen(FlowSlot flow) const;
   // Messages that were not simulated one by one.
