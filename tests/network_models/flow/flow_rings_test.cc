@@ -56,10 +56,7 @@ TEST(FlowRings, AForeignFlowSplitsTheRing) {
   traffic.messages = {{.start = at(20'300_ns), .transfer = foreign}};
   Player model(traffic, Resender::kModel);
   Player listener(traffic, Resender::kListener);
-  model.play();
-  listener.play();
-  EXPECT_EQ(model.ring_ends(), listener.ring_ends());
-  EXPECT_EQ(model.ends(), listener.ends());
+  expect_same_ends(model, listener);
   EXPECT_GT(model.fast_forwarded(), 60U);   // before and after it
   EXPECT_LT(model.fast_forwarded(), 120U);
 }

@@ -12,6 +12,7 @@ namespace {
 
 using namespace ringwright::literals;
 using flow_rings_test::at;
+using flow_rings_test::expect_same_ends;
 using flow_rings_test::kRanks;
 using flow_rings_test::Player;
 using flow_rings_test::random_ring;
@@ -30,10 +31,7 @@ TEST(RingForesight, OnlyTheEdgeThatSharesItsLinksHasEvents) {
   traffic.messages = {{.start = at(20_us), .transfer = foreign(0, 6, Bytes(100'000'000))}};
   Player model(traffic, Resender::kModel);
   Player listener(traffic, Resender::kListener);
-  model.play();
-  listener.play();
-  EXPECT_EQ(model.ring_ends(), listener.ring_ends());
-  EXPECT_EQ(model.ends(), listener.ends());
+  expect_same_ends(model, listener);
   EXPECT_LT(4 * model.events(), listener.events());
 }
 
@@ -44,10 +42,7 @@ TEST(RingForesight, MembersThatAreStepsBehindFindWhatHasArrived) {
                       {.start = at(90_us), .transfer = foreign(1, 5, Bytes(400'000))}};
   Player model(traffic, Resender::kModel);
   Player listener(traffic, Resender::kListener);
-  model.play();
-  listener.play();
-  EXPECT_EQ(model.ring_ends(), listener.ring_ends());
-  EXPECT_EQ(model.ends(), listener.ends());
+  expect_same_ends(model, listener);
 }
 
 // Long rings with as many as thirty messages and ten changes of capacity on their links.

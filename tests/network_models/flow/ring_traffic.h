@@ -347,4 +347,12 @@ inline Traffic random_traffic(std::uint64_t seed) {
   return traffic;
 }
 
+// Both play the traffic, and all ends at the same picosecond.
+inline void expect_same_ends(Player& model, Player& listener) {
+  model.play();
+  listener.play();
+  EXPECT_EQ(model.ring_ends(), listener.ring_ends());
+  EXPECT_EQ(model.ends(), listener.ends());
+}
+
 }  // namespace ringwright::network_models::flow_rings_test
