@@ -206,9 +206,10 @@ FileSummary summarise_goal_file(const std::string& path) {
                    {.name = "tags", .value = static_cast<std::int64_t>(totals.tags.size())}};
   SummaryTable table{.title = "operations of all ranks", .columns = {"operation", "count", "total"}, .rows = {}};
   for (const GoalKind kind : {GoalKind::kCalc, GoalKind::kSend, GoalKind::kReceive}) {
-    SummaryValue total = Bytes(of(totals.sizes, kind));
-    if (kind == GoalKind::kCalc) total = Duration(of(totals.sizes, kind)) * kPicosOfGoalTick;
-    table.rows.push_back({std::string(to_string(kind)), of(totals.operations, kind), total});
+    const auto total = of(totals.sizes, kind);
+    const bool is_time = kind == GoalKind::kCalc;
+    table.rows.push_back({std::string(to_string(kind)), of(totals.operations, kind),
+                          is_time ? SummaryValue(Duration(total) * kPicosOfGoalTick) : SummaryValue(Bytes(total))});
   }
   summary.tables.push_back(std::move(table));
   summary.problems = find_cycles(*schedule);
