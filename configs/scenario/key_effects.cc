@@ -49,8 +49,6 @@ constexpr std::string_view kKernelsDoNotCount =
 constexpr std::array kEffects = {
     KeyEffect{"simulate.seed", "", "nothing in the simulation is random; hashed routing, router load and searches have "
                                    "seeds of their own"},
-    KeyEffect{"simulate.fast_forward", "interference.model!=share",
-              "with 'interference.model: share' nothing is skipped anyway"},
     KeyEffect{"report.attention_flops", "job.transformer=yes",
               "only a transformer that is described by its sizes has attention"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},

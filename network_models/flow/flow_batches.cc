@@ -1,6 +1,7 @@
 #include "network_models/flow/flow_batches.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ringwright::network_models {
 
@@ -14,9 +15,10 @@ bool FlowBatches::is_free(FlowSlot flow, double rate) const {
   return !route.empty() && rate > 0.0 && std::ranges::all_of(route, free);
 }
 
-bool FlowBatches::may_start(FlowSlot flow) const {
-  const FlowRow& row = state_.flows[flow];
-  return row.repeats >= 2 && row.bytes > 0.0 && is_fast() && is_free(flow, state_.shares.rate_alone(flow));
+bool FlowBatches::is_worth_it(const FlowRow& row) {
+  if (row.repeats >= 2 || credit_ >= 0) return true;
+  if (++paused_ % kPause == 0) ++credit_;
+  return false;
 }
 
 bool FlowBatches::claim(FlowSlot flow) {
@@ -51,24 +53,32 @@ void FlowBatches::release(std::span<const LinkId> links) {
   for (const LinkId link : links) state_.meters.owner(link.value) = kNone;
 }
 
-void FlowBatches::start(FlowSlot flow) {
+bool FlowBatches::try_start(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
+  if (!is_fast() || row.bytes <= 0.0 || row.in_exchange || !is_worth_it(row)) return false;
+  const double rate = state_.shares.rate_alone(flow);
+  if (!is_free(flow, rate)) return false;
   const TimePoint now = state_.engine.now();
   row.batched = true;
+  row.lone = row.repeats < 2;
   row.settled = now;
-  row.rate = state_.shares.rate_alone(flow);
+  row.rate = rate;
   row.period = row.latency + moving_time(row.bytes, row.rate);
   for (const LinkShare& hop : state_.shares.route(flow)) {
     state_.meters.owner(hop.link) = flow;
-    state_.meters.watch(hop.link, now);
+    state_.meters.watch(hop.link, row.lone ? now + row.latency : now);
   }
   state_.ends.set(flow, now + row.period * row.repeats);
-  fast_forwarded_ += row.repeats;
+  if (!row.lone) fast_forwarded_ += row.repeats;
+  return true;
 }
 
 void FlowBatches::end(FlowSlot flow) {
-  free_links(flow, state_.flows[flow].repeats);
-  state_.flows[flow].repeats = 1;
+  FlowRow& row = state_.flows[flow];
+  if (row.lone) credit_ = std::min(credit_ + 1, kMostCredit);
+  free_links(flow, row.repeats);
+  row.lone = false;
+  row.repeats = 1;
 }
 
 // Books the work of the batch.
@@ -94,8 +104,14 @@ bool FlowBatches::split(FlowSlot flow) {
   const Duration phase = travelled - row.period * done;
   free_links(flow, done);
   row.repeats -= done;
-  fast_forwarded_ -= row.repeats;
+  const bool was_lone = std::exchange(row.lone, false);
+  if (was_lone) {
+    credit_ -= kSplitCost;
+  } else {
+    fast_forwarded_ -= row.repeats;
+  }
   if (phase < row.latency) {
+    if (was_lone) row.rate = 0.0;
     row.settled = now - phase;
     state_.ends.set(flow, now + (row.latency - phase));
     return false;
@@ -106,6 +122,18 @@ bool FlowBatches::split(FlowSlot flow) {
   row.resumed = true;
   state_.ends.set(flow, row.settled + moving_time(row.remaining, row.rate));
   return true;
+}
+
+FlowRow FlowBatches::unbatched(FlowSlot flow) const {
+  FlowRow row = state_.flows[flow];
+  row.batched = false;
+  row.moving = state_.engine.now() - row.settled >= row.latency;
+  if (row.moving) {
+    row.settled = row.settled + row.latency;
+  } else {
+    row.rate = 0.0;
+  }
+  return row;
 }
 
 void FlowBatches::add_to(std::vector<LinkUsage>& usage, FlowSlot flow) const {

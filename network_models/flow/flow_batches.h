@@ -1,4 +1,8 @@
 // Batches of repeats: all repetitions of a transfer at once, with one end, while no other flow uses their links.
+//
+// A transfer without repeats may be a batch of one: latency and streaming are one wait, and no rate need be solved. It
+// is worth it where transfers seldom meet others before they end, which is learned from those that did: only the cost
+// depends on it.
 #pragma once
 
 #include <cstdint>
@@ -28,25 +32,33 @@ class FlowBatches {
   void release(std::span<const LinkId> links);
   [[nodiscard]] bool is_fast() const { return fast_forward_ == FastForward::kOn; }
   [[nodiscard]] bool is_any_on(std::span<const LinkId> links) const;
-  // Whether all remaining repeats of a flow may go at once, from now on.
-  [[nodiscard]] bool may_start(FlowSlot flow) const;
-  void start(FlowSlot flow);
+  // All remaining repeats of a flow go at once from now on, if its links are free.
+  [[nodiscard]] bool try_start(FlowSlot flow);
   // All repeats have arrived.
   void end(FlowSlot flow);
   // Another flow enters a link of the batch: it goes on as an ordinary flow from its current position. True: in the
   // middle of its bytes, which have to enter its links now.
   [[nodiscard]] bool split(FlowSlot flow);
+  // The row of a transfer without repeats, as it would be without a batch.
+  [[nodiscard]] FlowRow unbatched(FlowSlot flow) const;
   // Adds what a batch has carried by now, which the meters get when it ends.
   void add_to(std::vector<LinkUsage>& usage, FlowSlot flow) const;
-  // Repetitions that are not simulated one by one.
+  // Of repetitions; a transfer without them does not count.
   [[nodiscard]] std::uint64_t fast_forwarded() const { return fast_forwarded_; }
 
  private:
+  static constexpr int kMostCredit = 32;
+  static constexpr int kSplitCost = 2;          // in ends that were as expected
+  static constexpr std::uint32_t kPause = 8;    // transfers without repeats for each credit that is missing
+
+  [[nodiscard]] bool is_worth_it(const FlowRow& row);
   void free_links(FlowSlot flow, std::uint32_t repeats_done);
 
   FlowState& state_;
   FastForward fast_forward_;
   std::uint64_t fast_forwarded_ = 0;
+  int credit_ = kMostCredit;  // of transfers without repeats; below 0: they are not batched
+  std::uint32_t paused_ = 0;  // such transfers since then
 };
 
 }  // namespace ringwright::network_models

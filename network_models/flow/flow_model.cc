@@ -78,8 +78,8 @@ void FlowModel::set_out(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
   if (row.in_ring) {
     if (rings_.set_out(flow)) return;
-  } else if (batches_.may_start(flow)) {
-    return batches_.start(flow);
+  } else if (batches_.try_start(flow)) {
+    return;
   }
   row.settled = state_.engine.now();
   latency_queues_.push(flow, row.settled, row.latency);
@@ -281,8 +281,8 @@ void FlowModel::change_route(FlowSlot flow) {
 std::optional<std::uint64_t> FlowModel::state_digest() const {
   std::uint64_t sum = 0;
   for (FlowSlot flow = 0; flow < state_.flows.size(); ++flow) {
-    const FlowRow& row = state_.flows[flow];
-    if (row.repeats == 0) continue;  // a free slot
+    if (state_.flows[flow].repeats == 0) continue;  // a free slot
+    const FlowRow row = state_.flows[flow].lone ? batches_.unbatched(flow) : state_.flows[flow];
     std::uint64_t state = row.listener->identity(row.token);
     if (!row.in_ring || !rings_.is_foreseen(flow)) {
       state = mix(state, static_cast<std::uint64_t>((state_.engine.now() - row.settled).count()));

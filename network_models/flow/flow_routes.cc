@@ -1,6 +1,7 @@
 #include "network_models/flow/flow_routes.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -20,7 +21,7 @@ double as_whole(double bytes) {
 std::uint64_t place_of(const RouteQuery& query) {
   const std::uint32_t distance = query.to.value - query.from.value;
   const std::uint64_t kind = (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.route_kind);
-  return query.from.value + mix(distance, kind);
+  return query.from.value + splitmix64(distance ^ std::rotr(kind, 32));
 }
 
 bool is_same(const RouteQuery& a, const RouteQuery& b) {

@@ -41,6 +41,7 @@ struct alignas(64) FlowRow {
   // It goes on with the rate, the remaining bytes as of `settled` and the end that it had while it went at once; they
   // hold unless its rate changes.
   bool resumed = false;
+  bool lone = false;  // batched, and no repeats follow (FlowBatches)
   std::uint64_t order = 0;  // of starting
   // The end of the first line of the cache.
   TransferListener* listener = nullptr;
@@ -85,7 +86,7 @@ class FlowTable {
     row.token = token;
     row.copies = 1;
     row.pays_latency = true;
-    row.moving = row.batched = row.stands = row.in_ring = row.in_exchange = row.resumed = false;
+    row.moving = row.batched = row.stands = row.in_ring = row.in_exchange = row.resumed = row.lone = false;
     row.period = Duration();
     return row;
   }
