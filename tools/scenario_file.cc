@@ -1,7 +1,10 @@
 #include "tools/scenario_file.h"
 
 #include <filesystem>
-#include <utility>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
@@ -22,9 +25,13 @@ std::string use_of(const std::string& name, const LoadOptions& options) {
   return {};
 }
 
-}  // namespace
+struct ShippedNames {
+  std::string_view what;  // "scenario"
+  std::string_view shown;  // how to see all
+  std::vector<std::string_view> folders;
+};
 
-Result<std::string> find_scenario(const std::string& path_or_name) {
+Result<std::string> find_named(const std::string& path_or_name, const ShippedNames& names) {
   const std::filesystem::path path(path_or_name);
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
@@ -39,12 +46,32 @@ Result<std::string> find_scenario(const std::string& path_or_name) {
   // A dot alone means nothing: model names have dots ("gpt2-1.5b").
   const auto suffix = path.extension();
   if (path.has_parent_path() || suffix == ".yaml" || suffix == ".yml" || suffix == ".json") return path_or_name;
-  const std::string near = nearest_name(path_or_name, preset_names(options, "scenarios"));
+  std::vector<std::string> all;
+  for (const std::string_view folder : names.folders) {
+    const std::vector<std::string> some = preset_names(options, folder);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  const std::string near = nearest_name(path_or_name, all);
   std::string hint = use_of(path_or_name, options);
   if (hint.empty() && !near.empty()) hint = "did you mean '" + near + "'?";
-  if (hint.empty()) hint = "`ringwright list scenarios` shows all scenarios";
+  if (hint.empty()) hint = names.shown;
   return tl::unexpected(
-      failure("E100", "there is no file and no shipped scenario '" + path_or_name + "'", {}, std::move(hint)));
+      failure("E100", fmt::format("there is no file and no shipped {} '{}'", names.what, path_or_name), {}, hint));
+}
+
+}  // namespace
+
+Result<std::string> find_scenario(const std::string& path_or_name) {
+  return find_named(path_or_name, {.what = "scenario",
+                                   .shown = "`ringwright list scenarios` shows all scenarios",
+                                   .folders = {"scenarios"}});
+}
+
+Result<std::string> find_scenario_or_machine(const std::string& path_or_name) {
+  return find_named(path_or_name,
+                    {.what = "scenario, machine or node",
+                     .shown = "`ringwright list scenarios`, `list machines` and `list nodes` show all",
+                     .folders = {"scenarios", "machines", "nodes"}});
 }
 
 }  // namespace ringwright::tools

@@ -108,7 +108,7 @@ std::string names_json(const FabricView& view) {
 
 // Of a scenario or file, or of a shipped machine or node.
 Result<configs::Cluster> cluster_of(const std::string& word, const std::vector<std::string>& overrides) {
-  const auto file = find_scenario(word);
+  const auto file = find_scenario_or_machine(word);
   if (file) return configs::load_cluster(*file, {.overrides = overrides, .share_folders = {}});
   if (!configs::is_named_machine(word)) return tl::unexpected(file.error());
   auto machine = configs::load_named_machine(word, {.overrides = overrides, .share_folders = {}});

@@ -92,19 +92,13 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
           {.kind = "compute", .where = "compute.model", .entries = built_in(workload::compute_models())}};
 }
 
+std::string shipped_path(const LoadOptions& options, std::string_view folder, std::string_view name) {
+  const auto path = shipped_file(options, folder, name);
+  return path ? path->string() : "";
+}
+
 std::string scenario_path(const LoadOptions& options, std::string_view name) {
-  const auto path = shipped_file(options, "scenarios", name);
-  return path ? path->string() : "";
-}
-
-std::string operation_path(const LoadOptions& options, std::string_view name) {
-  const auto path = shipped_file(options, "operation", name);
-  return path ? path->string() : "";
-}
-
-std::string cluster_path(const LoadOptions& options, std::string_view name) {
-  const auto path = shipped_file(options, "clusters", name);
-  return path ? path->string() : "";
+  return shipped_path(options, "scenarios", name);
 }
 
 }  // namespace ringwright::configs

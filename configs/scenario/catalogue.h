@@ -23,11 +23,9 @@ struct CatalogueSection {
 // Built-in entries in the order of their tables, shipped files by name.
 [[nodiscard]] std::vector<CatalogueSection> catalogue(const LoadOptions& options);
 
+// The path of a shipped file of a folder ("operation"); empty when there is none of that name.
+[[nodiscard]] std::string shipped_path(const LoadOptions& options, std::string_view folder, std::string_view name);
 // The path of a shipped scenario; empty when there is none of that name.
 [[nodiscard]] std::string scenario_path(const LoadOptions& options, std::string_view name);
-// The same of a shipped goodput file.
-[[nodiscard]] std::string operation_path(const LoadOptions& options, std::string_view name);
-// And of a shipped cluster over days.
-[[nodiscard]] std::string cluster_path(const LoadOptions& options, std::string_view name);
 
 }  // namespace ringwright::configs

@@ -14,6 +14,7 @@
 #include "configs/scenario/gpu_sharing_settings.h"
 #include "configs/scenario/mixed_compute.h"
 #include "configs/scenario/published.h"
+#include "configs/scenario/result_name.h"
 #include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
 #include "workload/layered/layered_step.h"
@@ -195,22 +196,6 @@ SimulateSettings read_simulate_of(ConfigMap root, const Job& job) {
 
 namespace {
 
-// Folders and files of results have this name.
-void check_name(ConfigMap& root, const std::string& name) {
-  constexpr std::size_t kLongest = 200;
-  const auto cannot_stand = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return c == '/' || c == '\\' || byte < 0x20 || byte == 0x7F;
-  };
-  std::string problem;
-  if (name.empty()) problem = "is empty";
-  if (name.size() > kLongest) problem = fmt::format("has {} bytes and may have {}", name.size(), kLongest);
-  if (name.starts_with('.')) problem = "begins with a dot";
-  if (std::ranges::any_of(name, cannot_stand)) problem = "holds a slash, a backslash or a control character";
-  if (problem.empty()) return;
-  root.error("name", "E118", fmt::format("'name' {}", problem), "it names folders of results: write llama-8b-tp4");
-}
-
 void read_header(ConfigMap root, std::string* name) {
   static_cast<void>(
       root.integer({.name = "version", .doc = "version of this format", .fallback = 1, .min = 1, .max = 1}));
@@ -220,7 +205,7 @@ void read_header(ConfigMap root, std::string* name) {
                         "arguments that a log prints, or the YAML of a functional test",
                  .fallback = std::string()}));
   *name = root.text({.name = "name", .doc = "name of the scenario in reports", .fallback = std::string("scenario")});
-  check_name(root, *name);
+  check_result_name(root, *name);
 }
 
 // Its shape could not be derived (E120, E129).

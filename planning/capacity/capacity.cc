@@ -12,6 +12,7 @@
 #include "planning/search/search_base.h"
 #include "planning/search/search_report.h"
 #include "planning/study/first_error.h"
+#include "planning/study/idle_settings.h"
 
 namespace ringwright::planning {
 namespace {
@@ -55,7 +56,7 @@ class Candidate {
       offer.reason = fmt::format("{} GPUs of {}", offer.gpus, *plan_.budget.gpus);
       return offer;
     }
-    search_layouts(base->scenario, offer, layouts);
+    search_layouts(base->scenario, settings, offer, layouts);
     return offer;
   }
 
@@ -76,7 +77,8 @@ class Candidate {
     return std::nullopt;
   }
 
-  void search_layouts(const configs::Scenario& scenario, Offer& offer, std::vector<LayoutOffer>& layouts) const {
+  void search_layouts(const configs::Scenario& scenario, const std::vector<std::string>& given, Offer& offer,
+                      std::vector<LayoutOffer>& layouts) const {
     configs::SearchSettings settings = scenario.search;
     settings.replay = plan_.replay;
     // With a fixed batch and number of GPUs, the shortest step is also the cheapest.
@@ -108,6 +110,7 @@ class Candidate {
       return;
     }
     offer.figures = point.figures;
+    offer.notes = idle_settings(point, given);
     add_run(offer);
     for (const std::size_t index : found->front) layouts.push_back(layout_offer(*found, found->ranked[index], offer));
   }

@@ -45,6 +45,7 @@ struct Offer {
   double days = 0.0;
   std::optional<double> usd;
   std::optional<double> megawatt_hours;
+  std::vector<std::string> notes;  // settings of the machine that have no effect
   bool on_front = false;  // no other within the budget is as good in days, GPUs and money, and better in one of them
 
   [[nodiscard]] bool was_simulated() const { return figures.gpus > 0; }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/search_settings.h"
+#include "configs/scenario/shipped_file.h"
 #include "core/config/config_document.h"
 #include "core/config/near_file.h"
 #include "planning/study/known_keys.h"
@@ -19,6 +21,14 @@ constexpr std::array kCapacityObjectives{Option{"days", "the shortest training r
                                          Option{"gpus", "the fewest GPUs"}};
 constexpr double kMostTokens = 1e18;
 constexpr std::int64_t kMostMachineHosts = 1'000'000;
+
+// The axis that replaces this key of the scenario in every layout; empty: none does. The scenario's own recomputation and
+// schedule are among those that are tried.
+std::string chosen_axis(std::string_view key) {
+  if (key.starts_with("search.")) return {};
+  std::string axis = configs::axis_of(key);
+  return axis == "recompute" || axis == "schedule" ? std::string() : axis;
+}
 
 class CapacityReader {
  public:
@@ -62,6 +72,10 @@ class CapacityReader {
     std::vector<std::string> settings;
     for (const std::string& key : set.keys()) {
       if (!known_.has(key)) set.error(key, "E301", known_.why_unknown(key));
+      if (const std::string axis = chosen_axis(key); !axis.empty()) {
+        set.error(key, "E620", fmt::format("'{}' is what the search of layouts chooses", key),
+                  fmt::format("limit the search: search.{}: [{}]", axis, set.setting(key)));
+      }
       settings.push_back(key + "=" + set.setting(key));
     }
     return settings;
@@ -137,6 +151,7 @@ std::string_view to_string(CapacityObjective objective) {
 }
 
 Result<CapacityPlan> load_capacity(const std::string& path) {
+  if (const auto found = configs::find_study("capacity file", path); !found) return tl::unexpected(found.error());
   auto document = ConfigDocument::load(path);
   if (!document) return tl::unexpected(document.error());
   return read_capacity(std::move(*document));

@@ -27,6 +27,9 @@ std::string json_offer(const CapacityPlan& plan, const Offer& offer) {
                   json_text(std::string(to_string(offer.status))), json_text(offer.code), json_text(offer.reason));
   if (!offer.was_simulated()) return text + "}";
   const StepFigures& step = offer.figures;
+  std::vector<std::string> notes;
+  for (const std::string& note : offer.notes) notes.push_back(json_text(note));
+  if (!notes.empty()) text += fmt::format(", \"notes\": [{}]", join(notes, ", "));
   return text + fmt::format(
                     ", \"layout\": {}, \"layouts\": {}, \"step_ps\": {}, \"parts_ps\": {}, \"tokens_per_s\": {}, "
                     "\"mfu\": {}, \"memory_bytes\": {}, \"days\": {}, \"usd\": {}, \"megawatt_hours\": {}, "

@@ -16,9 +16,15 @@ namespace {
 
 constexpr std::size_t kReasonWidth = 90;
 constexpr std::size_t kFrontShown = 12;
+constexpr std::size_t kNoteWidth = 96;
 
-// Axes on which the best layouts of the ranking differ, in the order of the search.
-std::vector<std::string> differing_axes(const CapacityResult& result) {
+// Axes of the best layouts of the ranking, in the order of the search.
+struct RankedAxes {
+  std::vector<std::string> differing;
+  std::vector<LayoutChoice> common;  // with the one value that all have
+};
+
+RankedAxes axes_of(const CapacityResult& result) {
   std::vector<std::string> axes;
   std::map<std::string, std::set<std::string>> values;
   for (const std::size_t index : result.ranking) {
@@ -27,8 +33,14 @@ std::vector<std::string> differing_axes(const CapacityResult& result) {
       values[choice.axis].insert(choice.value);
     }
   }
-  std::erase_if(axes, [&](const std::string& axis) { return values[axis].size() < 2; });
-  return axes;
+  RankedAxes ranked;
+  for (const std::string& axis : axes) {
+    if (values[axis].size() > 1)
+      ranked.differing.push_back(axis);
+    else
+      ranked.common.push_back({.axis = axis, .value = *values[axis].begin()});
+  }
+  return ranked;
 }
 
 std::string value_of_axis(const Offer& offer, const std::string& axis) {
@@ -50,7 +62,8 @@ std::vector<std::string> budget_words(const CapacityBudget& budget) {
 }
 
 std::vector<std::string> ranking_table(const CapacityPlan& plan, const CapacityResult& result) {
-  const std::vector<std::string> axes = differing_axes(result);
+  const RankedAxes ranked = axes_of(result);
+  const std::vector<std::string>& axes = ranked.differing;
   const auto has = [&result](std::optional<double> Offer::*what) {
     return std::ranges::any_of(result.ranking, [&](std::size_t i) { return (result.offers[i].*what).has_value(); });
   };
@@ -83,7 +96,23 @@ std::vector<std::string> ranking_table(const CapacityPlan& plan, const CapacityR
     cells.emplace_back(offer.on_front ? "yes" : "");
     table.add_row(std::move(cells));
   }
-  return table.lines();
+  std::vector<std::string> lines = table.lines();
+  if (!ranked.common.empty()) {
+    lines.push_back((result.ranking.size() > 1 ? "on each: " : "layout: ") + layout_words(ranked.common));
+  }
+  return lines;
+}
+
+// Settings without effect, by machine: at several numbers of hosts once.
+std::vector<std::string> note_lines(const CapacityPlan& plan, const CapacityResult& result) {
+  std::vector<std::string> lines;
+  for (const Offer& offer : result.offers) {
+    for (const std::string& note : offer.notes) {
+      std::string line = wrap(fmt::format("{}: {}", plan.machines[offer.machine].name, note), kNoteWidth, 4);
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+    }
+  }
+  return lines;
 }
 
 std::vector<std::string> front_table(const CapacityPlan& plan, const CapacityResult& result) {
@@ -137,6 +166,9 @@ std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult&
                                           : "");
     for (const std::string& line : front_table(plan, result)) text += "  " + line + "\n";
   }
+  const std::vector<std::string> notes = note_lines(plan, result);
+  if (!notes.empty()) text += "\n";
+  for (const std::string& line : notes) text += "  " + line + "\n";
   if (result.ranking.size() < result.offers.size()) {
     text += "\nNot among them\n";
     for (const std::string& line : other_table(plan, result)) text += "  " + line + "\n";

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "configs/scenario/catalogue.h"
-#include "configs/scenario/scenario.h"
+#include "configs/scenario/shipped_file.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
@@ -338,10 +336,9 @@ Result<ClusterPlan> read_cluster_plan(ConfigDocument document) {
 }  // namespace
 
 Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector<std::string>& settings) {
-  std::error_code ignored;
-  const std::string shipped =
-      std::filesystem::exists(path, ignored) ? "" : configs::cluster_path(configs::load_options({}), path);
-  auto document = ConfigDocument::load(shipped.empty() ? path : shipped, {.overrides = settings});
+  const auto file = configs::find_shipped({.folder = "clusters", .what = "cluster over days"}, path);
+  if (!file) return tl::unexpected(file.error());
+  auto document = ConfigDocument::load(*file, {.overrides = settings});
   if (!document) return tl::unexpected(document.error());
   return read_cluster_plan(std::move(*document));
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "configs/scenario/catalogue.h"
 #include "configs/scenario/scenario.h"
+#include "configs/scenario/shipped_file.h"
 #include "core/base/sha256.h"
 #include "core/config/near_file.h"
 #include "planning/operation/operation_reader.h"
@@ -287,10 +287,9 @@ std::vector<KeyDoc> goodput_keys() {
 Result<GoodputPlan> load_goodput(const std::string& path, const std::vector<std::string>& settings,
                                  const Workers& workers) {
   SplitSettings split = split_settings(settings);
-  std::error_code ignored;
-  const std::string shipped =
-      std::filesystem::exists(path, ignored) ? "" : configs::operation_path(configs::load_options({}), path);
-  auto document = ConfigDocument::load(shipped.empty() ? path : shipped, goodput_options(split.own));
+  const auto file = configs::find_shipped({.folder = "operation", .what = "goodput file"}, path);
+  if (!file) return tl::unexpected(file.error());
+  auto document = ConfigDocument::load(*file, goodput_options(split.own));
   if (!document) return tl::unexpected(document.error());
   return GoodputReader(std::move(*document), std::move(split.scenario)).read(workers);
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/result_name.h"
+#include "configs/scenario/shipped_file.h"
 #include "core/config/config_document.h"
 #include "core/config/near_file.h"
 #include "planning/study/known_keys.h"
@@ -31,6 +33,7 @@ class SweepReader {
     SweepPlan plan;
     static_cast<void>(root_.integer({.name = "version", .doc = "of this format", .fallback = 1, .min = 1, .max = 1}));
     plan.name = root_.text({.name = "name", .doc = "name of the sweep in reports", .fallback = std::string("sweep")});
+    configs::check_result_name(root_, plan.name);
     plan.scenario = root_.text({.name = "scenario", .doc = "the scenario that is varied: a file, or a shipped one"});
     plan.seed = static_cast<std::uint64_t>(
         root_.integer({.name = "seed", .doc = "of random samples", .fallback = 1, .min = 0}));
@@ -64,7 +67,12 @@ class SweepReader {
     for (const std::string& other : used_) {
       const bool within = key.size() > other.size() ? key.starts_with(other + ".") : other.starts_with(key + ".");
       if (key != other && !within) continue;
-      map.error(key, "E300", fmt::format("'{}' is set here and as '{}'", key, other), "leave it in one place");
+      map.error(key, "E300",
+                key == other ? fmt::format("'{}' is given twice: each key stands in one of set, grid, list, random and "
+                                           "latin_hypercube",
+                                           key)
+                             : fmt::format("'{}' is given, and '{}' as well, which holds the same value", key, other),
+                "leave it in one place");
       static_cast<void>(map.setting(key));
       return false;
     }
@@ -230,6 +238,7 @@ std::vector<KeyValue> SweepPlan::values(std::size_t index) const {
 }
 
 Result<SweepPlan> load_sweep(const std::string& path) {
+  if (const auto found = configs::find_study("sweep file", path); !found) return tl::unexpected(found.error());
   auto document = ConfigDocument::load(path);
   if (!document) return tl::unexpected(document.error());
   return read_sweep(std::move(*document));

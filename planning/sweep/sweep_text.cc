@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/report/text_table.h"
+#include "planning/sweep/idle_keys.h"
 #include "planning/sweep/sweep_report.h"
 
 namespace ringwright::planning {
@@ -92,27 +93,6 @@ std::vector<std::string> failure_lines(const SweepReport& report) {
   return result;
 }
 
-// Keys of the sweep that change nothing in any of its points, with the reason in the first one.
-std::vector<std::string> idle_lines(const SweepReport& report) {
-  std::vector<std::string> lines;
-  for (const std::string& key : report.plan.keys()) {
-    const auto names = [&key](const IgnoredKnob& knob) {
-      return knob.path == key && !knob.why.starts_with("in part");
-    };
-    std::size_t given = 0, idle = 0;
-    std::string why;
-    for (const SweepRow& row : report.result.rows) {
-      if (row.point.status == PointStatus::kRefused || value_in(row, key) == "-") continue;
-      ++given;
-      const auto found = std::ranges::find_if(row.ignored, names);
-      if (found == row.ignored.end()) continue;
-      if (idle++ == 0) why = found->why;
-    }
-    if (given > 0 && idle == given) lines.push_back(wrap(fmt::format("{}: {}", key, why), report.width - 2, 4));
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::string render_sweep_text(const SweepReport& report) {
@@ -132,9 +112,11 @@ std::string render_sweep_text(const SweepReport& report) {
   const std::vector<std::string> failures = failure_lines(report);
   if (!failures.empty()) text += "\nWithout a place in the ranking\n";
   for (const std::string& line : failures) text += "  " + line + "\n";
-  const std::vector<std::string> idle = idle_lines(report);
+  const std::vector<IdleKey> idle = idle_keys(report.plan.keys(), result.rows);
   if (!idle.empty()) text += "\nWithout effect in all points\n";
-  for (const std::string& line : idle) text += "  " + line + "\n";
+  for (const IdleKey& each : idle) {
+    text += "  " + wrap(fmt::format("{}: {}", each.key, each.why), report.width - 2, 4) + "\n";
+  }
   return text;
 }
 

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/tuner_lines.h"
 #include "planning/study/each_item.h"
 #include "planning/tune/setting_descent.h"
+#include "planning/tune/tuner_line.h"
 
 namespace ringwright::planning {
 namespace {
@@ -21,8 +23,9 @@ using configs::CollectiveResult;
 constexpr std::size_t kCallsInBlock = 4;
 constexpr int kElementBytes = 4;  // float, as nccl-tests
 
+// What a tuner file cannot set.
 std::vector<std::string> keys_of(const CallSetting& setting) {
-  std::vector<std::string> keys = variables_of(setting);
+  std::vector<std::string> keys = kernel_variables(setting);
   for (std::string& key : keys) key.insert(0, "comm.env.");
   return keys;
 }
@@ -50,7 +53,7 @@ class Tuner {
 
   [[nodiscard]] TunedCall tuned(CollectiveOperation operation, Bytes wanted) {
     tried_ = 0;
-    TunedMachine& own = *machine({});  // tune() has read it
+    TunedMachine& own = *machine({}, "");  // tune() has read it
     const Bytes size = configs::rounded_size(operation, wanted, own.bench().ranks(0), kElementBytes);
     TunedCall call{.operation = operation, .size = size};
     if (size == Bytes(0)) return call;  // less than an element for each rank
@@ -83,7 +86,7 @@ class Tuner {
   // Nothing where NCCL takes another algorithm, protocol or number of channels. Fills in the channels where they were
   // NCCL's.
   [[nodiscard]] std::optional<Duration> time_of(CallSetting& setting, TunedCall& call) {
-    TunedMachine* const tried = machine(keys_of(setting));
+    TunedMachine* const tried = machine(keys_of(setting), tuner_line(call.operation, {}, setting));
     if (tried == nullptr) return std::nullopt;
     const auto result = tried->bench().run({.operation = call.operation, .bytes = call.size});
     ++tried_;
@@ -97,18 +100,21 @@ class Tuner {
     return result->time;
   }
 
-  // Null where the machine does not take the settings: a library without this algorithm.
-  [[nodiscard]] TunedMachine* machine(const std::vector<std::string>& settings) {
-    const auto known = machines_.find(settings);
+  // With the line of the file that is to be written: what NCCL does with it, variables of the machine that exclude an
+  // algorithm or channels included, is what the file will do. Null where the machine does not take the settings.
+  [[nodiscard]] TunedMachine* machine(const std::vector<std::string>& settings, const std::string& line) {
+    std::pair key(settings, line);
+    const auto known = machines_.find(key);
     if (known != machines_.end()) return known->second.get();
     auto scenario = load_(settings);
-    auto machine = scenario ? std::make_unique<TunedMachine>(std::move(*scenario)) : nullptr;
-    return machines_.emplace(settings, std::move(machine)).first->second.get();
+    auto machine =
+        scenario ? std::make_unique<TunedMachine>(configs::with_tuner_lines(std::move(*scenario), line)) : nullptr;
+    return machines_.emplace(std::move(key), std::move(machine)).first->second.get();
   }
 
   const LoadMachine& load_;
   const TuneOptions& options_;
-  std::map<std::vector<std::string>, std::unique_ptr<TunedMachine>> machines_;
+  std::map<std::pair<std::vector<std::string>, std::string>, std::unique_ptr<TunedMachine>> machines_;
   int tried_ = 0;
 };
 
@@ -127,10 +133,11 @@ bool is_tunable(CollectiveOperation operation) {
 }
 
 Result<TuneResult> tune(const LoadMachine& load, const TuneOptions& options) {
-  const auto machine = load({});
+  auto machine = load({});
   if (!machine) return tl::unexpected(machine.error());
-  configs::CollectiveBench bench(*machine);
-  TuneResult result{.ranks = bench.ranks(0), .hosts = machine->cluster.hosts, .calls = calls_of(options)};
+  const configs::Scenario own = configs::with_tuner_lines(std::move(*machine), "");
+  configs::CollectiveBench bench(own);
+  TuneResult result{.ranks = bench.ranks(0), .hosts = own.cluster.hosts, .calls = calls_of(options)};
   if (result.ranks < 2) {
     return tl::unexpected(failure("E520", "a collective needs two ranks, and this machine has one GPU", {},
                                   "set cluster.nodes to 2 or more"));
@@ -146,7 +153,7 @@ Result<TuneResult> tune(const LoadMachine& load, const TuneOptions& options) {
       return tl::unexpected(failure("E520",
                                     "calls of this machine are not carried out by NCCL's kernels, so there is nothing "
                                     "to tune",
-                                    {}, "set collectives.model to chunks"));
+                                    {}, "set collectives.model to chunks, and comm.library to nccl or rccl"));
     }
   }
   // Neighbouring sizes share machines, which are built once for a block of them.

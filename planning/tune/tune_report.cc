@@ -9,19 +9,10 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "planning/tune/tune.h"
+#include "planning/tune/tuner_line.h"
 
 namespace ringwright::planning {
 namespace {
-
-constexpr std::int64_t kTunerNoLimit = 4294967295;  // "and above" in the plug-in's files
-constexpr int kOwnChannels = -1;                    // as many as NCCL takes
-
-// As the plug-in spells them.
-std::string tuner_name(configs::CollectiveOperation operation) {
-  std::string name(to_string(operation));
-  std::erase(name, '_');
-  return name;
-}
 
 bool is_same(const CallSetting& a, const CallSetting& b) {
   return setting_text(a) == setting_text(b);
@@ -89,9 +80,8 @@ std::string render_tuner_csv(const TuneResult& result) {
     if (const auto variables = kernel_variables(call.best); !variables.empty()) {
       text += fmt::format("# the next line is for a process with {}\n", join(variables, " "));
     }
-    text += fmt::format("{},{},{},{},{},{},{},{}\n", tuner_name(call.operation), from, to,
-                        tuner_algorithm(call.best.algorithm), call.best.protocol,
-                        call.best.channels > 0 ? call.best.channels : kOwnChannels, result.hosts, result.ranks);
+    text += tuner_line(call.operation,
+                       {.least_bytes = from, .most_bytes = to, .hosts = result.hosts, .ranks = result.ranks}, call.best);
   }
   return text;
 }

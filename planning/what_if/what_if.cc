@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "planning/study/each_item.h"
+#include "planning/study/idle_settings.h"
 #include "planning/study/point_json.h"
 
 namespace ringwright::planning {
@@ -27,26 +28,9 @@ std::string main_cause(const std::vector<PartChange>& changes) {
   return largest->cause + " " + signed_text(largest->change());
 }
 
-// Whether a setting "parallel.zero.stage=2" or "faults=[...]" gives this key, or keys below it.
-bool gives(const std::string& setting, std::string_view path) {
-  const std::string_view key = std::string_view(setting).substr(0, setting.find('='));
-  const auto below = [](std::string_view longer, std::string_view shorter) {
-    return longer.starts_with(shorter) &&
-           (longer.size() == shorter.size() || longer[shorter.size()] == '.' || longer[shorter.size()] == '[');
-  };
-  return below(path, key) || below(key, path);
-}
-
 // Warnings about settings have the codes of errors; the others are about inputs and models.
 std::vector<std::string> notes_on(const WhatIfOutcome& outcome, const Point& base) {
-  std::vector<std::string> notes;
-  for (const IgnoredKnob& knob : outcome.point.ignored) {
-    const auto given = [&knob](const std::string& setting) { return gives(setting, knob.path); };
-    if (std::ranges::any_of(outcome.settings, given)) {
-      const std::string_view gap = knob.why.starts_with("in part") ? " " : ": ";
-      notes.push_back(fmt::format("{} has no effect{}{}", knob.path, gap, knob.why));
-    }
-  }
+  std::vector<std::string> notes = idle_settings(outcome.point, outcome.settings);
   for (const ReportWarning& warning : outcome.point.warnings) {
     const bool known = std::ranges::find(base.warnings, warning.text, &ReportWarning::text) != base.warnings.end();
     if (!known && warning.code.starts_with('E')) notes.push_back(warning.text);

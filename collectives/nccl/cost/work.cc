@@ -91,10 +91,11 @@ int with_helpers(int threads, const NcclChoice& choice) {
 
 NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, const CollectiveCall& call,
                    const NcclChoice& choice) {
-  NcclWork work{.channels = choice.channels > 0 ? choice.channels : model.channels(),
+  // A tuner's number is an upper limit: it adds no channels to a communicator (scheduleCollTasksToPlan, src/enqueue.cc).
+  const int all = in_switch(choice.algorithm) ? nvls_channels(model, host, knobs, choice.algorithm) : model.channels();
+  NcclWork work{.channels = choice.channels > 0 ? std::min(choice.channels, all) : all,
                 .threads = most_threads(model, knobs, choice)};
   if (in_switch(choice.algorithm)) {
-    if (choice.channels == 0) work.channels = nvls_channels(model, host, knobs, choice.algorithm);
     work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
     return work;
   }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "configs/scenario/named_machine.h"
+#include "planning/tune/tuner_line.h"
 
 namespace ringwright::planning::tune_test {
 namespace {
@@ -74,6 +75,37 @@ TEST(Tune, TheFileMakesNcclTakeWhatWasFound) {
     some_faster = some_faster || call.is_faster();
   }
   EXPECT_TRUE(some_faster);
+}
+
+// NCCL's plug-in cannot bring back what variables of the process exclude, so nothing of the kind is proposed. With
+// NCCL_ALGO=ring, 64 MiB on two DGX H100 are slower than NVLS trees would be.
+TEST(Tune, LeavesOutWhatVariablesExclude) {
+  const auto rings = [](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = settings;
+    all.insert(all.begin(), {"comm.env.NCCL_ALGO=ring", "comm.env.NCCL_MAX_NCHANNELS=8"});
+    return machine(all);
+  };
+  const TuneOptions options{.operations = {CollectiveOperation::kAllReduce}, .sizes = {1_MiB, 256_MiB}};
+  const TuneResult tuned = *tune(rings, options);
+  for (const TunedCall& call : tuned.calls) {
+    EXPECT_FALSE(call.candidates.empty());
+    for (const TriedSetting& tried : call.candidates) {
+      EXPECT_EQ(tried.setting.algorithm, "ring");
+      EXPECT_LE(tried.setting.channels, 8);
+    }
+  }
+}
+
+// A tuner file of the scenario is what the new file replaces: it is not NCCL's own choice.
+TEST(Tune, ComparesWithNcclWithoutTheScenariosOwnFile) {
+  const std::string path = ::testing::TempDir() + "tune_test_own.csv";
+  std::ofstream(path) << "allreduce,0,4294967295,ring,simple,1,-1,-1\n";
+  const auto with_file = [&](const std::vector<std::string>& settings) {
+    std::vector<std::string> all = settings;
+    all.push_back("comm.tuner_config=" + path);
+    return machine(all);
+  };
+  EXPECT_EQ(render_tune_json("m", *tune(with_file, some_options())), render_tune_json("m", result()));
 }
 
 // 16 ranks and 4 bytes for each at least.
@@ -160,10 +192,9 @@ TEST(Tune, ThreadsAndBuffersAreCoordinatesToo) {
     EXPECT_LE(call.best_time, channels.calls[i].best_time);
     EXPECT_GT(call.tried, channels.calls[i].tried);
     if (!call.is_faster()) continue;
-    std::vector<std::string> settings = {"comm.env.NCCL_ALGO=" + call.best.algorithm,
-                                         "comm.env.NCCL_PROTO=" + call.best.protocol,
-                                         "comm.env.NCCL_MIN_NCHANNELS=" + std::to_string(call.best.channels),
-                                         "comm.env.NCCL_MAX_NCHANNELS=" + std::to_string(call.best.channels)};
+    const std::string path = ::testing::TempDir() + "tune_test_kernels.csv";
+    std::ofstream(path) << tuner_line(call.operation, {}, call.best);
+    std::vector<std::string> settings = {"comm.tuner_config=" + path};
     for (const std::string& variable : kernel_variables(call.best)) settings.push_back("comm.env." + variable);
     const auto scenario = two_dgx1(settings);
     ASSERT_TRUE(scenario.has_value()) << render(scenario.error());

@@ -105,6 +105,21 @@ TEST(NcclSelector, ATunersLineDecidesWhereItFits) {
   EXPECT_NE(plan(setup, 16, 8, 4_MiB).channels, 8);
 }
 
+// Rings of a DGX A100 have 24 channels, and NVLS of a DGX H100 16, or as few as NCCL_MAX_NCHANNELS says.
+TEST(NcclSelector, ATunersLineAddsNoChannels) {
+  NcclSetup setup = setup_of(dgx_a100());
+  setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce, .max_bytes = 1 << 30, .channels = 32}};
+  EXPECT_EQ(plan(setup, 8, 8, 512_MiB).channels, 24);
+  setup.knobs.max_channels = 8;
+  EXPECT_EQ(plan(setup, 8, 8, 512_MiB).channels, 8);
+  NcclSetup nvls = setup_of(dgx_h100());
+  nvls.tuner.lines = {{.kind = CollectiveKind::kAllReduce,
+                       .max_bytes = 1 << 30,
+                       .algorithm = NcclAlgorithm::kNvls,
+                       .channels = 32}};
+  EXPECT_EQ(plan(nvls, 8, 8, 512_MiB).channels, 16);
+}
+
 TEST(NcclSelector, ATunersLineCannotForceWhatDoesNotWork) {
   NcclSetup setup = setup_of(dgx_a100());
   setup.tuner.lines = {{.kind = CollectiveKind::kAllReduce, .max_bytes = 1 << 30, .algorithm = NcclAlgorithm::kNvls}};
