@@ -26,7 +26,7 @@ std::string use_of(const std::string& name, const LoadOptions& options) {
 }
 
 struct ShippedNames {
-  std::string_view what;  // "scenario"
+  std::string_view what;   // "scenario"
   std::string_view shown;  // how to see all
   std::vector<std::string_view> folders;
 };
@@ -62,16 +62,15 @@ Result<std::string> find_named(const std::string& path_or_name, const ShippedNam
 }  // namespace
 
 Result<std::string> find_scenario(const std::string& path_or_name) {
-  return find_named(path_or_name, {.what = "scenario",
-                                   .shown = "`ringwright list scenarios` shows all scenarios",
-                                   .folders = {"scenarios"}});
+  return find_named(
+      path_or_name,
+      {.what = "scenario", .shown = "`ringwright list scenarios` shows all scenarios", .folders = {"scenarios"}});
 }
 
 Result<std::string> find_scenario_or_machine(const std::string& path_or_name) {
-  return find_named(path_or_name,
-                    {.what = "scenario, machine or node",
-                     .shown = "`ringwright list scenarios`, `list machines` and `list nodes` show all",
-                     .folders = {"scenarios", "machines", "nodes"}});
+  return find_named(path_or_name, {.what = "scenario, machine or node",
+                                   .shown = "`ringwright list scenarios`, `list machines` and `list nodes` show all",
+                                   .folders = {"scenarios", "machines", "nodes"}});
 }
 
 }  // namespace ringwright::tools

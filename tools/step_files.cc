@@ -1,7 +1,9 @@
 #include "tools/step_files.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -20,7 +22,12 @@ Diagnostics write_one(const std::string& path, std::string_view text) {
   return failure("E625", fmt::format("cannot write '{}': {}", path, problem));
 }
 
+// The folder of the prefix is created.
 Diagnostics write_chakra(const traces::ChakraExport& traces, const std::string& prefix) {
+  const std::filesystem::path folder = std::filesystem::path(prefix).parent_path();
+  std::error_code problem;
+  if (!folder.empty()) std::filesystem::create_directories(folder, problem);
+  if (problem) return failure("E625", fmt::format("cannot make '{}': {}", folder.string(), problem.message()));
   for (std::size_t rank = 0; rank < traces.ranks(); ++rank) {
     const std::string records = traces::chakra_records(traces.trace_of(RankId(rank)));
     Diagnostics problems = write_one(fmt::format("{}.{}.et", prefix, rank), records);

@@ -22,6 +22,10 @@ void read_settings_of(ConfigMap& map, WhatIf& what_if) {
     constexpr std::string_view kDoc = "links and hosts that fail or degrade, as in the scenario's `faults`";
     for (const ConfigMap& fault : map.maps("faults", kDoc)) static_cast<void>(fault.keys());
   } else if (map.has("faults")) {
+    if (settings.has("faults")) {
+      settings.error("faults", std::string(kCode), fmt::format("'{}' gives its faults twice", map.path()),
+                     "leave them out of `set`");
+    }
     what_if.settings.push_back("faults=" + map.setting("faults"));
   }
 }

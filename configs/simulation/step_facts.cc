@@ -108,6 +108,11 @@ void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFa
                                                 within.size(), names)});
 }
 
+// Files without lines, such as traces, have none.
+std::string file_and_line(const Place& place) {
+  return place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
+}
+
 void add_log(const ConfigLog& log, StepFacts& facts) {
   for (const Assumption& assumed : log.assumptions()) {
     facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
@@ -122,7 +127,7 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
   for (const Diagnostic& diagnostic : log.diagnostics().all()) {
     if (diagnostic.severity != Severity::kWarning || is_listed(diagnostic)) continue;
     facts.warnings.push_back({.code = diagnostic.code,
-                              .where = fmt::format("{}:{}", diagnostic.place.file, diagnostic.place.line),
+                              .where = file_and_line(diagnostic.place),
                               .text = diagnostic.message});
   }
   for (const ValueRead& value : log.values()) {

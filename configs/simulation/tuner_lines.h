@@ -7,8 +7,8 @@
 
 namespace ringwright::configs {
 
-// `lines` in place of those of the scenario's own file, as NCCL's example plug-in reads them (docs/tune.md); empty: none.
-// Lines that cannot be read are a bug of the caller.
+// `lines` in place of those of the scenario's own file, as NCCL's example plug-in reads them (docs/tune.md); empty:
+// none. Lines that cannot be read are a bug of the caller.
 [[nodiscard]] Scenario with_tuner_lines(Scenario scenario, std::string_view lines);
 
 }  // namespace ringwright::configs

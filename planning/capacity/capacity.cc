@@ -110,7 +110,9 @@ class Candidate {
       return;
     }
     offer.figures = point.figures;
-    offer.notes = idle_settings(point, given);
+    std::vector<std::string> of_step = given;  // the search itself uses the others
+    std::erase_if(of_step, [](const std::string& setting) { return setting.starts_with("search"); });
+    offer.notes = idle_settings(point, of_step);
     add_run(offer);
     for (const std::size_t index : found->front) layouts.push_back(layout_offer(*found, found->ranked[index], offer));
   }

@@ -22,8 +22,8 @@ constexpr std::array kCapacityObjectives{Option{"days", "the shortest training r
 constexpr double kMostTokens = 1e18;
 constexpr std::int64_t kMostMachineHosts = 1'000'000;
 
-// The axis that replaces this key of the scenario in every layout; empty: none does. The scenario's own recomputation and
-// schedule are among those that are tried.
+// The axis that replaces this key of the scenario in every layout; empty: none does. The scenario's own recomputation
+// and schedule are among those that are tried.
 std::string chosen_axis(std::string_view key) {
   if (key.starts_with("search.")) return {};
   std::string axis = configs::axis_of(key);

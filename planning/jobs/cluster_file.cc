@@ -210,11 +210,14 @@ class ClusterReader {
                                         .min = 1e-3,
                                         .max = 1e3});
     const auto at = std::ranges::find(kLogForms, form, &Option::name);
-    if (at == kLogForms.end()) return;
+    if (at == kLogForms.end() || !map.has("form")) return;
     const std::string path = near_file(map.place("log").file, log).value_or(log);
     auto read = traces::read_job_log(path, static_cast<traces::JobLogForm>(at - kLogForms.begin()));
     if (!read) {
-      for (const Diagnostic& problem : read.error().all()) map.error("log", problem.code, problem.message);
+      for (const Diagnostic& problem : read.error().all()) {
+        const std::string place = problem.place.line > 0 ? fmt::format("{}:{}: ", path, problem.place.line) : "";
+        map.error("log", problem.code, place + problem.message);
+      }
       return;
     }
     LoggedArrivals arrivals = logged_jobs(*read, plan_.shape.gpus(), compress);
@@ -282,6 +285,11 @@ class ClusterReader {
     ConfigMap map = root_.map("scheduler", "what decides which jobs run where");
     plan_.policies = map.texts({.name = "policies", .doc = "each is simulated: fifo, sjf, srtf, tiresias ..."});
     if (plan_.policies.empty()) plan_.policies = {"fifo"};
+    for (std::size_t i = 1; i < plan_.policies.size(); ++i) {
+      const auto here = plan_.policies.begin() + static_cast<std::ptrdiff_t>(i);
+      if (std::find(plan_.policies.begin(), here, *here) == here) continue;
+      map.error("policies", std::string(kClusterCode), fmt::format("'{}' is listed twice", *here));
+    }
     std::vector<std::string> names;
     for (const SchedulingPolicyEntry& entry : scheduling_policies()) names.emplace_back(entry.name);
     for (const std::string& policy : plan_.policies) {

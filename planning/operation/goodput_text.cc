@@ -59,10 +59,13 @@ std::string result_text(const PolicyOutcome& outcome) {
       fmt::format("\n{}: ETTR {} % (mean, 95 %), median {} ({} .. {})\n", outcome.policy,
                   fmt::format("{:.2f} +- {:.2f}", outcome.ettr.mean * 100.0, 196.0 * outcome.ettr.error),
                   percent_text(outcome.ettr.median), percent_text(outcome.ettr.low), percent_text(outcome.ettr.high));
-  text += fmt::format("  {} faults a life, one every {} of wall time; {} of them during a recovery\n",
-                      amount_text(outcome.faults.mean),
-                      outcome.faults.mean > 0.0 ? to_string(job_seconds(outcome.between_faults_hours * 3600.0)) : "-",
-                      amount_text(outcome.in_recovery));
+  if (outcome.faults.mean > 0.0) {
+    text += fmt::format("  {} faults a life, one every {} of wall time; {} of them during a recovery\n",
+                        amount_text(outcome.faults.mean), to_string(job_seconds(outcome.between_faults_hours * 3600.0)),
+                        amount_text(outcome.in_recovery));
+  } else {
+    text += "  no faults\n";
+  }
   if (outcome.tokens_per_second) text += fmt::format("  {} tokens/s\n", amount_text(outcome.tokens_per_second->mean));
   if (outcome.usd) {
     text += fmt::format("  ${} a life", with_commas(std::llround(std::min(*outcome.usd, 1e18))));

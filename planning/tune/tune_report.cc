@@ -80,8 +80,9 @@ std::string render_tuner_csv(const TuneResult& result) {
     if (const auto variables = kernel_variables(call.best); !variables.empty()) {
       text += fmt::format("# the next line is for a process with {}\n", join(variables, " "));
     }
-    text += tuner_line(call.operation,
-                       {.least_bytes = from, .most_bytes = to, .hosts = result.hosts, .ranks = result.ranks}, call.best);
+    const TunerCalls calls_of_line{
+        .least_bytes = from, .most_bytes = to, .hosts = result.hosts, .ranks = result.ranks};
+    text += tuner_line(call.operation, calls_of_line, call.best);
   }
   return text;
 }

@@ -45,6 +45,19 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual((Path(folder) / 'result.json').read_bytes(), before)
             self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ['report.txt', 'result.json'])
 
+    def test_the_folder_of_execution_traces_is_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, err = self.call('run', SMALL, '--no-out', '--chakra', f'{folder}/traces/of/step')
+            self.assertEqual(code, 0, err)
+            written = sorted(path.name for path in (Path(folder) / 'traces' / 'of').iterdir())
+            self.assertEqual(written, sorted([f'step.{rank}.et' for rank in range(8)] + ['step.groups.json']))
+
+    def test_ranks_of_a_timeline_that_the_job_lacks_have_an_example_that_it_has(self):
+        code, _, err = self.call('run', SMALL, '--no-out', '--timeline', '/dev/null', '--trace-ranks', '0,8-15')
+        self.assertEqual(code, 2)
+        self.assertIn('from 0 to 7', err)
+        self.assertIn('--trace-ranks 0,2-7', err)
+
     def test_pages_of_equal_results_are_equal(self):
         with tempfile.TemporaryDirectory() as folder:
             self.call('run', SMALL, '--out', folder, '--html', f'{folder}/run.html')

@@ -1,4 +1,5 @@
 // The command `tune`: the fastest algorithm, protocol and channels for each collective and size, as a file for NCCL.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -145,6 +146,9 @@ class Tune final : public Command {
       const auto operation = configs::parse_operation(word);
       if (!operation || !planning::is_tunable(*operation)) {
         return "--collective is '" + word + "' and must be all_reduce, all_gather, reduce_scatter, broadcast or reduce";
+      }
+      if (std::ranges::find(options.operations, *operation) != options.operations.end()) {
+        return "--collective names " + word + " twice";
       }
       options.operations.push_back(*operation);
     }

@@ -32,6 +32,10 @@ class HeadedTable {
   }
   // A mistake where a column is missing and there is no other of its names.
   void need(std::initializer_list<std::string_view> columns, Diagnostics& problems) const {
+    if (head_.empty()) {
+      problems.add(wrong_row(name_, 0, "the log is empty"));
+      return;
+    }
     for (const std::string_view column : columns) {
       if (has(column)) continue;
       problems.add(wrong_row(name_, 1, fmt::format("the head line names no column '{}'; it names {}", column,
@@ -100,7 +104,9 @@ JobLog parse_own(const std::string& name, std::string_view text, Diagnostics& pr
   while (!problems.has_errors() && table.next()) {
     LoggedJob job{.name = std::string(table.field("name")), .type = std::string(table.field("type"))};
     if (!parse_seconds(table.field("submit_s"), job.submit) || !parse_seconds(table.field("run_s"), job.run)) {
-      problems.add(wrong_row(name, table.line(), "submit_s and run_s are seconds"));
+      problems.add(wrong_row(name, table.line(),
+                             fmt::format("submit_s is '{}' and run_s '{}', and both are numbers of seconds",
+                                         table.field("submit_s"), table.field("run_s"))));
       continue;
     }
     add_row(table, name, std::move(job), table.field("gpus"), log, problems);

@@ -175,6 +175,7 @@ class LogReader final {
       return fail("E263", "is a pickle, which can run code when it is read",
                   "dump it as JSON: torch._C._distributed_c10d._dump_nccl_trace_json()");
     }
+    if (!scanner_.damage().empty()) return fail("E261", "cannot be read: " + scanner_.damage(), "");
     if (first != '{' && first != '[') {
       return fail("E261", "is no communication log: it begins with no JSON object",
                   "logs of NCCL Inspector, or "

@@ -32,6 +32,10 @@ class KinetoReader final {
     const TraceWalk walk = walk_profiler_trace(
         scanner_, {.event = [this](const JsonPiece& piece) { read_event(piece); },
                    .member = [this](const std::string& name, const JsonPiece& value) { read_member(name, value); }});
+    if (!scanner_.damage().empty() && trace_.events == 0) {
+      return tl::unexpected(failure("E255", fmt::format("'{}' cannot be read: {}", trace_.file, scanner_.damage()),
+                                    {.file = trace_.file}));
+    }
     if (!walk.begins) {
       return tl::unexpected(
           failure("E255", fmt::format("'{}' is no trace of a profiler: it begins with no JSON object", trace_.file),

@@ -15,6 +15,11 @@ struct TraceList {
   std::string_view what;
 };
 
+// "--trace-ranks 0,2-7" of eight.
+std::string example_of(std::string_view option, std::size_t count) {
+  return count > 3 ? fmt::format("{} 0,2-{}", option, count - 1) : fmt::format("{} 0", option);
+}
+
 Result<std::vector<std::uint32_t>> parse_trace_list(std::string_view text, std::size_t count, const TraceList& list) {
   std::vector<std::uint32_t> numbers;
   for (const std::string_view cell : cells_of(text)) {
@@ -25,7 +30,7 @@ Result<std::vector<std::uint32_t>> parse_trace_list(std::string_view text, std::
       return tl::unexpected(failure("E267",
                                     fmt::format("'{}' in {} {} is no {} or range of {}s from 0 to {}", cell,
                                                 list.option, text, list.what, list.what, count - 1),
-                                    {}, fmt::format("{} 0,8-15", list.option)));
+                                    {}, example_of(list.option, count)));
     }
     for (std::uint32_t number = *first; number <= *last; ++number) numbers.push_back(number);
   }

@@ -91,7 +91,8 @@ int with_helpers(int threads, const NcclChoice& choice) {
 
 NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, const CollectiveCall& call,
                    const NcclChoice& choice) {
-  // A tuner's number is an upper limit: it adds no channels to a communicator (scheduleCollTasksToPlan, src/enqueue.cc).
+  // A tuner's number is an upper limit: it adds no channels to a communicator (scheduleCollTasksToPlan of
+  // src/enqueue.cc).
   const int all = in_switch(choice.algorithm) ? nvls_channels(model, host, knobs, choice.algorithm) : model.channels();
   NcclWork work{.channels = choice.channels > 0 ? std::min(choice.channels, all) : all,
                 .threads = most_threads(model, knobs, choice)};

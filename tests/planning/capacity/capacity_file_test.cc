@@ -49,6 +49,14 @@ TEST(CapacityFile, RefusesOneNameForTwoMachines) {
               HasSubstr("two machines have the name 'b'"));
 }
 
+// The search would replace it in silence. The scenario's own recomputation is one that it tries.
+TEST(CapacityFile, RefusesKeysThatTheSearchChooses) {
+  const std::string head = "scenario: a\ntokens: 1\nmachines: [{name: b, set: ";
+  EXPECT_THAT(problems(head + "{parallel.tp: 2}}]\n"), HasSubstr("limit the search: search.tp: [2]"));
+  EXPECT_THAT(problems(head + "{training.micro_batch: 2}}]\n"), HasSubstr("E620"));
+  EXPECT_EQ(problems(head + "{search.tp: [2], training.recompute: full}}]\n"), "");
+}
+
 TEST(CapacityFile, RefusesHostsThatAreGivenTwice) {
   EXPECT_THAT(problems("scenario: a\ntokens: 1\nmachines: [{name: b, hosts: [4], set: {cluster.nodes: 2}}]\n"),
               HasSubstr("gives its hosts twice"));

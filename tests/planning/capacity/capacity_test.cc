@@ -131,6 +131,20 @@ TEST_F(Capacity, HalfTheGoodputTakesTwiceTheTimeAndMoney) {
   EXPECT_EQ(half.figures.step, whole.figures.step);
 }
 
+// One machine differs from no other, and its layout is the answer: it stands below the table.
+TEST_F(Capacity, ShowsTheLayoutThatAllMachinesHave) {
+  const CapacityResult result = found("machines: [{name: H100}]\n");
+  EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr("\n  layout: " + layout_words(result.offers[0].layout)));
+}
+
+TEST_F(Capacity, NamesSettingsOfAMachineWithoutEffect) {
+  EXPECT_THAT(found("machines: [{name: a, set: {search.max_memory: 70GiB}}]\n").offers[0].notes, testing::IsEmpty());
+  const CapacityResult idle = found("machines: [{name: b, set: {cluster.node.nic.bandwidth: 800Gbps}}]\n");
+  EXPECT_THAT(idle.offers[0].notes, testing::ElementsAre(HasSubstr("cluster.node.nic.bandwidth has no effect")));
+  EXPECT_THAT(render_capacity_text(plan(), idle), HasSubstr("\n  b: cluster.node.nic.bandwidth has no effect"));
+  EXPECT_THAT(render_capacity_json(plan(), idle), HasSubstr("\"notes\": [\"cluster.node.nic.bandwidth has"));
+}
+
 TEST_F(Capacity, TooManyGpusAreNotSearched) {
   const CapacityResult result = found(kTwoSizes + "budget: {gpus: 8}\n");
   EXPECT_EQ(result.offers[0].status, OfferStatus::kOk);

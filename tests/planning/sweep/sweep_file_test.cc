@@ -31,6 +31,16 @@ TEST(SweepFile, CombinesAllBlocks) {
             (std::vector<KeyValue>{{"parallel.tp", "2"}, {"parallel.pp", "4"}, {"training.recompute", "none"}}));
 }
 
+// It names the database: out/NAME.sqlite.
+TEST(SweepFile, RefusesANameThatLeavesTheFolderOfResults) {
+  EXPECT_NE(mistakes("name: ../../x\ngrid: {parallel.tp: [1, 2]}\n").find("E118"), std::string::npos);
+}
+
+TEST(SweepFile, SaysWhereAKeyStandsTwice) {
+  EXPECT_NE(mistakes("grid: {parallel.tp: [1, 2]}\nset: {parallel.tp: 4}\n").find("'parallel.tp' is given twice"),
+            std::string::npos);
+}
+
 TEST(SweepFile, TakesValuesOfEveryKind) {
   const SweepPlan read = plan(
       "set: {faults: [{node: 0, compute_scale: 0.5}]}\n"

@@ -61,6 +61,15 @@ TEST(WhatIf, ComparesEachWithTheScenario) {
   EXPECT_EQ(result.outcomes[2].point.status, PointStatus::kRefused);
 }
 
+TEST(WhatIf, FaultsAreGivenInOnePlace) {
+  const ScenarioFile file(kJob +
+                          "what_if: [{name: a, set: {faults: [{node: 0, compute_scale: 0.5}]}, faults: [{node: 0, "
+                          "compute_scale: 0.2}]}]\n");
+  const auto result = ask_what_ifs(file.path(), {}, {.threads = 1});
+  ASSERT_FALSE(result.has_value());
+  EXPECT_NE(render(result.error()).find("gives its faults twice"), std::string::npos) << render(result.error());
+}
+
 TEST(WhatIf, TheListDoesNotChangeTheScenario) {
   const WhatIfResult with = asked(kThree);
   const configs::Scenario without = configs::load(kJob + "cost: {usd_per_gpu_hour: 3}\n");

@@ -52,6 +52,15 @@ TEST(Kineto, ReadsKernelsWithTimesOfNanoseconds) {
   EXPECT_TRUE(warnings.all().empty());
 }
 
+// What is wrong is the gzip stream, of which nothing can be decompressed, and not what it holds.
+TEST(Kineto, SaysThatGzipDataAreDamaged) {
+  const std::string path = ::testing::TempDir() + "kineto_trace_test.json.gz";
+  std::ofstream(path, std::ios::binary) << std::string("\x1F\x8B\x08\0\0\0\0\0\0\x03", 10) + std::string(50, '\xFF');
+  const auto reading = read_kineto(path);
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_THAT(render(reading.error()), HasSubstr("cannot be read: its gzip data are damaged after 0"));
+}
+
 TEST(Kineto, ReadsTheHead) {
   const auto reading = read(profiler_trace(
       {kernel("a", "1", "1")}, R"("deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "distributedInfo": )"
