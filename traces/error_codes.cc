@@ -29,8 +29,9 @@ constexpr std::array kCodes = {
               .example = "# Avg bus bandwidth    : 123.4      (the line that ends a complete log)"},
     ErrorCode{.code = "W234",
               .title = "a measurement is doubtful",
-              .explanation = "The test found wrong values, or its ranks are spread unevenly over the hosts. Its times "
-                             "are used unchanged.",
+              .explanation = "The test found wrong values, its ranks are spread unevenly over the hosts, or time and "
+                             "algbw of a row\ncontradict each other, as when its times are milliseconds. Its times are "
+                             "used unchanged.",
               .example = "# Out of bounds values : 12 FAILED"},
 };
 

@@ -95,6 +95,18 @@ std::optional<Duration> measured_time(Bytes size, std::string_view microseconds,
   return within(transfer_time(size, Bandwidth(*rate * 1e9)));
 }
 
+std::string contradiction_of(Bytes size, std::string_view microseconds, std::string_view algbw) {
+  constexpr double kLeastRate = 0.1;  // GB/s; tables round to 0.01
+  constexpr double kMostRatio = 2.0;
+  const auto us = parse_number<double>(microseconds);
+  const auto rate = parse_number<double>(algbw);
+  if (!us || !rate || !(*rate >= kLeastRate) || !(*us > 0.0)) return {};
+  const double follows = static_cast<double>(size.count()) / *us * 1e-3;
+  if (follows < kMostRatio * *rate && *rate < kMostRatio * follows) return {};
+  return fmt::format("{} bytes in {} us are {:.4g} GB/s, and its algbw is {}", size.count(), microseconds, follows,
+                     algbw);
+}
+
 double bus_factor_of(std::string_view operation, int ranks) {
   if (ranks < 2) return 1.0;
   const double to_others = static_cast<double>(ranks - 1) / ranks;

@@ -41,6 +41,10 @@ template <class Number>
 // Of a row: microseconds, or derived from GB/s of algorithm bandwidth. Empty for neither, "N/A", zero.
 [[nodiscard]] std::optional<Duration> measured_time(Bytes size, std::string_view microseconds, std::string_view algbw);
 
+// Why the time and the algorithm bandwidth of a row cannot both be right, as when its times are in milliseconds; empty
+// where they agree, or bandwidths are too small to tell.
+[[nodiscard]] std::string contradiction_of(Bytes size, std::string_view microseconds, std::string_view algbw);
+
 // The busbw of a row divided by its algbw, by operation; for tables that give only busbw.
 [[nodiscard]] double bus_factor_of(std::string_view operation, int ranks);
 

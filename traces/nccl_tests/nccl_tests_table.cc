@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -62,6 +63,8 @@ class TableReader {
     row.type = std::string(cell(cells, "type"));
     row.redop = std::string(cell(cells, "redop"));
     row.root = parse_number<int>(cell(cells, "root")).value_or(-1);
+    const std::string why = contradiction_of(row.size, cell(cells, "time_oop_us"), cell(cells, "algbw_oop_GBps"));
+    if (!why.empty() && !std::exchange(doubted_, true)) complain(Severity::kWarning, "W234", why);
     row.out_of_place = measured_time(row.size, cell(cells, "time_oop_us"), cell(cells, "algbw_oop_GBps"));
     row.in_place = measured_time(row.size, cell(cells, "time_ip_us"), cell(cells, "algbw_ip_GBps"));
     if (!row.time()) {
@@ -93,6 +96,7 @@ class TableReader {
   CollectiveLog log_;
   Diagnostics problems_;
   std::map<std::string, std::size_t> columns_;
+  bool doubted_ = false;  // one warning stands for all rows
   int line_ = 0;
 };
 

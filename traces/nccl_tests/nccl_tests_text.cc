@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -195,7 +196,11 @@ class PrintedReader {
     const auto wrong = parse_number<double>(word(words, columns.wrong));
     // Old versions print the largest error of a value instead of a count: less than 1.
     if (wrong && *wrong >= 1.0) warn(line_, "W234", fmt::format("the row of {} bytes has wrong values", size.count()));
-    return measured_time(size, word(words, columns.time), word(words, columns.algbw));
+    const std::string_view time = word(words, columns.time), algbw = word(words, columns.algbw);
+    if (const std::string why = contradiction_of(size, time, algbw); !why.empty() && !std::exchange(doubted_, true)) {
+      warn(line_, "W234", why + "; its times are taken as microseconds");
+    }
+    return measured_time(size, time, algbw);
   }
 
   void warn(int line, std::string code, std::string message) {
@@ -212,6 +217,7 @@ class PrintedReader {
   std::set<std::string> hosts_;
   std::set<std::string> processes_;  // with their hosts
   bool ended_ = false;
+  bool doubted_ = false;  // one warning stands for all rows
   int line_ = 0;
 };
 

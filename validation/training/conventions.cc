@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/config/config_document.h"
 
 namespace ringwright::validation {
@@ -166,6 +167,14 @@ std::string SourceRule::key() const {
 const VersionRule* SourceRule::version_of(std::string_view text) const {
   const auto found = std::ranges::find_if(versions, [&](const VersionRule& rule) { return rule.fits(text); });
   return found == versions.end() ? nullptr : &*found;
+}
+
+std::string TrainingConventions::why_unknown_framework(const std::string& framework) const {
+  std::vector<std::string> known;
+  for (const StackRule& rule : frameworks) known.push_back(join(rule.words, " "));
+  const std::string why = framework.empty() ? "it names no `framework`, which decides what the row leaves open"
+                                            : fmt::format("no conventions are known for the framework '{}'", framework);
+  return why + "; known are " + join(known, ", ");
 }
 
 const SourceRule* TrainingConventions::find_source(std::string_view key) const {

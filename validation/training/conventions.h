@@ -105,6 +105,8 @@ struct TrainingConventions {
   Vocabulary vocabulary;
 
   [[nodiscard]] const SourceRule* find_source(std::string_view key) const;
+  // Why a row with this framework has no stack, and which frameworks are known, by the words that decide.
+  [[nodiscard]] std::string why_unknown_framework(const std::string& framework) const;
   // The first rule for rows of that name and model.
   [[nodiscard]] const SourceRule* find_source(std::string_view name, std::string_view model) const;
 };

@@ -65,6 +65,7 @@ class ScenarioMaker {
   std::string stack();
   std::string machine();
   std::string model();
+  std::string shipped_model();
   std::string layout();
   std::string batch();
   void hosts(const MachineRule& machine);
@@ -99,7 +100,7 @@ std::string ScenarioMaker::stack() {
   if (version_ != nullptr && !version_->stack.empty()) file = version_->stack;
   if (file.empty()) {
     const StackRule* const rule = find_rule(conventions_.frameworks, row_.framework);
-    if (rule == nullptr) return fmt::format("no conventions are known for the framework '{}'", row_.framework);
+    if (rule == nullptr) return conventions_.why_unknown_framework(row_.framework);
     file = rule->stack;
   }
   yaml_.set("extends", yaml_quoted(conventions_.folder + "/" + file));
@@ -182,6 +183,7 @@ bool ScenarioMaker::trains_adapters() const {
 std::string ScenarioMaker::model() {
   adapters_ = trains_adapters();
   const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
+  if (row_.is_shipped_model && !adapters_) return shipped_model();
   if (rule == nullptr) return fmt::format("no known model has the structure of '{}'", row_.model);
   if (!rule->refused.empty()) return fmt::format("'{}' cannot be simulated: {}", row_.model, rule->refused);
   if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
@@ -202,6 +204,14 @@ std::string ScenarioMaker::model() {
   if (rule->learned_positions && row_.sequence) set("model.max_position_embeddings", *row_.sequence);
   experts();
   for (const Setting& setting : rule->set) yaml_.set("model." + setting.path, setting.value);
+  return {};
+}
+
+std::string ScenarioMaker::shipped_model() {
+  yaml_.set("model.preset", row_.model);
+  set_if("model.vocab_size", row_.vocabulary);
+  set_if("model.seq_length", row_.sequence);
+  experts();
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "validation/training/report.h"
 #include "validation/training/row.h"
 #include "validation/training/score.h"
+#include "validation/training/shipped_models.h"
 #include "validation/training/unknown_cells.h"
 
 namespace ringwright::validation {
@@ -34,6 +35,7 @@ Result<AllRows> read_all(const std::vector<std::string>& files) {
       continue;
     }
     all.rows.insert(all.rows.end(), table->rows.begin(), table->rows.end());
+    std::for_each(all.rows.end() - static_cast<std::ptrdiff_t>(table->rows.size()), all.rows.end(), take_shipped_model);
     for (const Diagnostic& warning : table->warnings.all()) all.warnings.add(warning);
     for (const std::string& name : table->unused_columns) {
       if (std::ranges::find(all.unused_columns, name) == all.unused_columns.end()) all.unused_columns.push_back(name);

@@ -48,6 +48,18 @@ constexpr std::string_view kPrinted =
   return result ? "" : render(result.error());
 }
 
+// 1 MiB in 36.4 us are 28.8 GB/s. In milliseconds they would be a thousand times less.
+TEST(PrintedLog, WarnsOfTimesThatContradictTheirBandwidth) {
+  const std::string head = "#       size         count      type   redop    root     time   algbw   busbw\n";
+  const auto said = [&](const std::string& row) { return render(reading("all_reduce.log", head + row).warnings); };
+  EXPECT_THAT(said("     1048576        262144     float     sum      -1    36.40   28.81   50.41\n"),
+              Not(HasSubstr("W234")));
+  EXPECT_THAT(said("     1048576        262144     float     sum      -1    0.0364   28.81   50.41\n"),
+              HasSubstr("1048576 bytes in 0.0364 us are 2.881e+04 GB/s, and its algbw is 28.81"));
+  EXPECT_THAT(said("          16             4     float     sum      -1    29.82    0.00    0.00\n"),
+              Not(HasSubstr("W234")));
+}
+
 TEST(PrintedLog, TellsItsTestByTheCommandThatAScriptEchoed) {
   const std::string command = "+ mpirun -np 16 ./reduce_scatter/build/all_gather_perf -b 8 -e 1G -f 2\n";
   EXPECT_EQ(reading("x.log", command + std::string(kPrinted)).log.operation, "all_gather");

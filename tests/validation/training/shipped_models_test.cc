@@ -1,0 +1,75 @@
+#include "validation/training/shipped_models.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "validation/tables/shipped_files.h"
+#include "validation/training/conventions.h"
+#include "validation/training/scenario.h"
+
+namespace ringwright::validation::shipped_models_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// The row that docs/training-tables.md shows.
+TrainingRow shown_row() {
+  TrainingRow row;
+  row.id = "ours-001";
+  row.model = "gpt3-175b";
+  row.gpu = "A100-SXM4-80GB";
+  row.framework = "Megatron-LM";
+  row.gpus = 64;
+  row.tp = row.pp = 8;
+  row.micro_batch = 1;
+  row.global_batch = 64;
+  return row;
+}
+
+TEST(ShippedModels, ARowMayNameOneInsteadOfStatingItsStructure) {
+  TrainingRow row = shown_row();
+  take_shipped_model(row);
+  EXPECT_EQ(row.layers, 96);
+  EXPECT_TRUE(row.is_shipped_model);
+}
+
+TEST(ShippedModels, ARowWithAStructureKeepsIt) {
+  TrainingRow row = shown_row();
+  row.layers = 24;
+  row.hidden = 1024;
+  take_shipped_model(row);
+  EXPECT_EQ(row.layers, 24);
+  EXPECT_FALSE(row.is_shipped_model);
+}
+
+TEST(ShippedModels, AnyOtherNameIsLeftToTheConventions) {
+  TrainingRow row = shown_row();
+  row.model = "GPT-3 175B";
+  take_shipped_model(row);
+  EXPECT_FALSE(row.layers.has_value());
+}
+
+TEST(ShippedModels, WithoutAFrameworkTheKnownOnesAreNamed) {
+  const auto conventions = read_conventions(shipped_folder("training"));
+  ASSERT_TRUE(conventions.has_value()) << render(conventions.error());
+  EXPECT_THAT(conventions->why_unknown_framework(""),
+              AllOf(HasSubstr("it names no `framework`"), HasSubstr("; known are MaxText DGXC, ")));
+  EXPECT_THAT(conventions->why_unknown_framework("Foo"), HasSubstr("no conventions are known for the framework 'Foo'"));
+}
+
+TEST(ShippedModels, ItsPresetIsTheModelOfTheScenario) {
+  const auto conventions = read_conventions(shipped_folder("training"));
+  ASSERT_TRUE(conventions.has_value()) << render(conventions.error());
+  TrainingRow row = shown_row();
+  take_shipped_model(row);
+  row.sequence = 1024;
+  const auto scenario = make_scenario(row, *conventions);
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().reason;
+  EXPECT_THAT(scenario->yaml, HasSubstr("model: {preset: gpt3-175b, seq_length: 1024}"));
+  EXPECT_THAT(scenario->yaml, Not(HasSubstr("num_layers")));
+}
+
+}  // namespace
+}  // namespace ringwright::validation::shipped_models_test
