@@ -169,12 +169,15 @@ const VersionRule* SourceRule::version_of(std::string_view text) const {
   return found == versions.end() ? nullptr : &*found;
 }
 
-std::string TrainingConventions::why_unknown_framework(const std::string& framework) const {
+std::string why_unknown_framework(const std::string& framework) {
+  if (framework.empty()) return "it names no `framework`, which decides what it leaves open";
+  return fmt::format("no conventions are known for the framework '{}'", framework);
+}
+
+std::string TrainingConventions::known_frameworks() const {
   std::vector<std::string> known;
   for (const StackRule& rule : frameworks) known.push_back(join(rule.words, " "));
-  const std::string why = framework.empty() ? "it names no `framework`, which decides what the row leaves open"
-                                            : fmt::format("no conventions are known for the framework '{}'", framework);
-  return why + "; known are " + join(known, ", ");
+  return join(known, ", ");
 }
 
 const SourceRule* TrainingConventions::find_source(std::string_view key) const {

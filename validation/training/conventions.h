@@ -105,11 +105,14 @@ struct TrainingConventions {
   Vocabulary vocabulary;
 
   [[nodiscard]] const SourceRule* find_source(std::string_view key) const;
-  // Why a row with this framework has no stack, and which frameworks are known, by the words that decide.
-  [[nodiscard]] std::string why_unknown_framework(const std::string& framework) const;
+  // Frameworks with a stack, by the words that decide: "MaxText, NeMo, Megatron Bridge".
+  [[nodiscard]] std::string known_frameworks() const;
   // The first rule for rows of that name and model.
   [[nodiscard]] const SourceRule* find_source(std::string_view name, std::string_view model) const;
 };
+
+// Of a row whose source has no stack of its own.
+[[nodiscard]] std::string why_unknown_framework(const std::string& framework);
 
 // Reads <folder>/conventions.yaml and <folder>/words.yaml.
 [[nodiscard]] Result<TrainingConventions> read_conventions(const std::string& folder);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json_text.h"
+#include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "validation/training/causes.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t kWorstShown = 5;
 constexpr std::size_t kReasonWidth = 110;
+constexpr std::size_t kAssumedWidth = 118;
 
 double error_of(const PlayedRow& row) {
   return row.predicted_seconds / row.measured_seconds - 1.0;
@@ -124,6 +126,27 @@ std::string lines_of(const TextTable& table) {
   return text;
 }
 
+// What rows do not state, or state otherwise than they are simulated: equal assumptions of several rows once.
+std::string assumed_lines(const std::vector<const PlayedRow*>& rows) {
+  constexpr std::size_t kShown = 12;
+  std::vector<std::pair<std::string, std::vector<std::string>>> ids;  // by assumption, in the order of the rows
+  for (const PlayedRow* row : rows) {
+    for (const std::string& what : row->assumed) {
+      auto known = std::ranges::find(ids, what, &std::pair<std::string, std::vector<std::string>>::first);
+      if (known == ids.end()) known = ids.insert(ids.end(), {what, {}});
+      known->second.push_back(row->row.id);
+    }
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, ids.size()); ++i) {
+    const auto& [what, of] = ids[i];
+    const std::string whose = of.size() > 1 ? fmt::format("{} rows", of.size()) : of.front();
+    text += "  " + wrap(fmt::format("assumed of {}: {}", whose, what), kAssumedWidth, 4) + "\n";
+  }
+  if (ids.size() > kShown) text += fmt::format("  ... and {} more assumptions (--json)\n", ids.size() - kShown);
+  return text;
+}
+
 std::string training_json(const ErrorStatistics& statistics) {
   return fmt::format(
       "{{\"count\": {}, \"mean_abs\": {:.6f}, \"mean\": {:.6f}, \"median_abs\": {:.6f}, "
@@ -212,6 +235,7 @@ std::string training_text(const TrainingTables& tables, RowDetail detail) {
     table.add_row(row_heads());
     for (const PlayedRow* row : rows) table.add_row(row_cells(*row));
     text += lines_of(table);
+    if (detail == RowDetail::kAll) text += assumed_lines(rows);
   }
   if (!tables.unused_columns.empty()) {
     text += fmt::format("\ncolumns that have no effect: {}\n", fmt::join(tables.unused_columns, ", "));

@@ -100,7 +100,7 @@ std::string ScenarioMaker::stack() {
   if (version_ != nullptr && !version_->stack.empty()) file = version_->stack;
   if (file.empty()) {
     const StackRule* const rule = find_rule(conventions_.frameworks, row_.framework);
-    if (rule == nullptr) return conventions_.why_unknown_framework(row_.framework);
+    if (rule == nullptr) return why_unknown_framework(row_.framework);
     file = rule->stack;
   }
   yaml_.set("extends", yaml_quoted(conventions_.folder + "/" + file));

@@ -46,14 +46,16 @@ Result<AllRows> read_all(const std::vector<std::string>& files) {
 }
 
 // The result of rows of the user's own tables: the reason for each that was not compared.
-Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, Severity severity) {
+Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, const TrainingConventions& conventions,
+                          Severity severity) {
   Diagnostics reasons;
   for (const PlayedRow& row : rows) {
     if (row.played()) continue;
     reasons.add({.severity = severity,
                  .code = "W165",
                  .place = row.row.place_of(row.reason_column),
-                 .message = fmt::format("row '{}' is not compared: {}", row.row.id, row.reason)});
+                 .message = fmt::format("row '{}' is not compared: {}", row.row.id, row.reason),
+                 .hint = row.reason_column == "framework" ? "known are " + conventions.known_frameworks() : ""});
   }
   return reasons;
 }
@@ -78,8 +80,9 @@ Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary
 }
 
 // An empty comparison is no success.
-Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const std::vector<std::string>& files) {
-  Diagnostics problems = rows_left_out(rows, Severity::kError);
+Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const TrainingConventions& conventions,
+                             const std::vector<std::string>& files) {
+  Diagnostics problems = rows_left_out(rows, conventions, Severity::kError);
   problems.add({.code = "E166",
                 .place = {.file = files.front()},
                 .message = rows.empty() ? "there is no row to compare" : "no row could be compared",
@@ -97,20 +100,20 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
   const auto all = read_all(shipped ? files_in(folder, ".csv") : request.files);
   if (!all) return tl::unexpected(all.error());
 
-  const std::vector<PlayedRow> rows =
-      play_rows(all->rows, *conventions,
-                {.overrides = request.overrides,
-                 .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed,
-                 .progress = request.progress});
+  const std::vector<PlayedRow> rows = play_rows(all->rows, *conventions,
+                                                {.overrides = request.overrides,
+                                                 .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed,
+                                                 .progress = request.progress});
   if (std::ranges::none_of(rows, &PlayedRow::played)) {
-    return tl::unexpected(nothing_compared(rows, shipped ? std::vector<std::string>{folder} : request.files));
+    return tl::unexpected(
+        nothing_compared(rows, *conventions, shipped ? std::vector<std::string>{folder} : request.files));
   }
   const std::vector<SourceScore> scores = score(rows, *conventions, request.threshold);
   const TrainingTables tables{.rows = rows, .scores = scores, .unused_columns = all->unused_columns};
   ValidationOutcome outcome;
   if (!shipped) {
     outcome.warnings = all->warnings;
-    const Diagnostics left_out = rows_left_out(rows, Severity::kWarning);
+    const Diagnostics left_out = rows_left_out(rows, *conventions, Severity::kWarning);
     for (const Diagnostic& reason : left_out.all()) outcome.warnings.add(reason);
     const Diagnostics unknown = unknown_words(all->rows, conventions->vocabulary);
     for (const Diagnostic& words : unknown.all()) outcome.warnings.add(words);

@@ -42,6 +42,14 @@ TEST(TrainingReport, TextHasErrorsTermsAndReasons) {
   EXPECT_THAT(text, HasSubstr("compute 80%, tp 20%"));
   EXPECT_THAT(text, HasSubstr("1 not simulated: there is no preset for the GPU 'TPU'"));
   EXPECT_THAT(text, HasSubstr("columns that have no effect: colour"));
+  EXPECT_THAT(text, HasSubstr("  assumed of korth-1: one \"sequence\"\n"));
+  EXPECT_THAT(training_text(Sample().tables(), RowDetail::kWorst), Not(HasSubstr("assumed")));
+}
+
+TEST(TrainingReport, TextHasAnAssumptionOfSeveralRowsOnce) {
+  Sample sample;
+  sample.rows[1] = sample.rows[0];
+  EXPECT_THAT(training_text(sample.tables(), RowDetail::kAll), HasSubstr("  assumed of 2 rows: one \"sequence\"\n"));
 }
 
 TEST(TrainingReport, JsonNamesEveryRow) {

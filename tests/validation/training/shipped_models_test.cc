@@ -51,12 +51,13 @@ TEST(ShippedModels, AnyOtherNameIsLeftToTheConventions) {
   EXPECT_FALSE(row.layers.has_value());
 }
 
-TEST(ShippedModels, WithoutAFrameworkTheKnownOnesAreNamed) {
+TEST(ShippedModels, ARowWithoutAFrameworkNeedsOne) {
   const auto conventions = read_conventions(shipped_folder("training"));
   ASSERT_TRUE(conventions.has_value()) << render(conventions.error());
-  EXPECT_THAT(conventions->why_unknown_framework(""),
-              AllOf(HasSubstr("it names no `framework`"), HasSubstr("; known are MaxText DGXC, ")));
-  EXPECT_THAT(conventions->why_unknown_framework("Foo"), HasSubstr("no conventions are known for the framework 'Foo'"));
+  TrainingRow row = shown_row();
+  row.framework.clear();
+  EXPECT_THAT(make_scenario(row, *conventions).error().reason, HasSubstr("it names no `framework`"));
+  EXPECT_THAT(conventions->known_frameworks(), AllOf(HasSubstr("MaxText, PaxML"), HasSubstr(", NeMo, ")));
 }
 
 TEST(ShippedModels, ItsPresetIsTheModelOfTheScenario) {
