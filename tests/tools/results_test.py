@@ -45,6 +45,25 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual((Path(folder) / 'result.json').read_bytes(), before)
             self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ['report.txt', 'result.json'])
 
+    def test_options_of_validate_without_effect_are_refused(self):
+        for arguments, said in ((('validate', 'memory', '--set', 'a=1'), '--set has no effect'),
+                                (('validate', 'kernels', '--profile', 'none'), '--profile is for `validate nccl`'),
+                                (('calibrate', 'host_copies', 'x.csv', '--set', 'a=1'), '--set has no effect')):
+            code, _, err = self.call(*arguments)
+            self.assertEqual(code, 2, arguments)
+            self.assertIn(said, err)
+
+    def test_a_simulated_log_has_its_machine_and_takes_classes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = Path(folder) / 'all_reduce.log'
+            log.write_text(self.answer('collective', 'dgx-h100', '-b', '1M', '-e', '1M'))
+            code, _, err = self.call('validate', 'nccl', str(log), '--node', 'dgx-a100')
+            self.assertEqual(code, 3)
+            self.assertIn("was simulated on 'dgx-h100', which --node dgx-a100 contradicts", err)
+            code, _, err = self.call('validate', 'nccl', str(log), '--classes', f'{folder}/none')
+            self.assertEqual(code, 3)
+            self.assertIn('no folder with the constants of classes', err)
+
     def test_the_folder_of_execution_traces_is_made(self):
         with tempfile.TemporaryDirectory() as folder:
             code, _, err = self.call('run', SMALL, '--no-out', '--chakra', f'{folder}/traces/of/step')

@@ -51,6 +51,9 @@ class Calibrate final : public Command {
     if (!only_.empty() && only_ != "kernels" && only_ != "network" && only_ != "costs") {
       return refuse("--only is '" + only_ + "' and must be kernels, network or costs");
     }
+    if (!overrides_.empty() && calibrator->name == "host_copies") {
+      return refuse("--set has no effect: `calibrate host_copies` fits formulas, and simulates nothing");
+    }
     if (!classes_.empty()) request.classes = classes_;
     if (!node_.empty() && calibrator->name != "nccl") return refuse("--node is for `calibrate nccl`");
     if (!node_.empty() && !cluster_.empty()) return refuse("--node and --cluster contradict each other");

@@ -2,6 +2,8 @@
 #include <charconv>
 #include <cstdio>
 
+#include <fmt/format.h>
+
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
 #include "tools/progress.h"
@@ -77,6 +79,13 @@ class Validate final : public Command {
     if (records_.hosts && !records) return refuse("--hosts is for `validate kineto` and `validate nccl-inspector`");
     if (!records_.groups.empty() && validator->name != "kineto") return refuse("--group is for `validate kineto`");
     if (!profile_.empty() && records) return refuse("--profile has no effect on traces: name the machine by --cluster");
+    if (!profile_.empty() && validator->name != "nccl" && validator->name != "systems") {
+      return refuse("--profile is for `validate nccl`");
+    }
+    if (!overrides_.empty() && (validator->name == "memory" || validator->name == "host_copies")) {
+      return refuse(fmt::format("--set has no effect: `validate {}` fits formulas, and simulates nothing",
+                                validator->name));
+    }
     if (!markdown_.empty() && records) return refuse("--markdown: this kind of measurement has no page");
     if (records_.hosts) request.hosts = static_cast<int>(*records_.hosts);
     request.groups = records_.groups;

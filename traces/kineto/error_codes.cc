@@ -27,6 +27,11 @@ constexpr std::array kKinetoCodes = {
               .explanation = "PyTorch writes at most 30 ranks of a group. The others follow from Global rank start and "
                              "stride of\nrecord_param_comms where the ranks are evenly spaced, or from pg_config.",
               .example = "\"Process Group Ranks\": \"[0, 8, 16, ..., 504]\""},
+    ErrorCode{.code = "W258",
+              .title = "size and ranks of a process group contradict each other",
+              .explanation = "The group's list of ranks has more or fewer than its size, as in a trace that was "
+                             "changed. The listed ranks are used.",
+              .example = "\"Group size\": 4, \"Process Group Ranks\": \"[0, 1, 2, 3]\""},
     ErrorCode{.code = "W259",
               .title = "sizes of collectives are not known",
               .explanation = "Kernels of NCCL have no metadata: the trace is of an old PyTorch, or the events of the "

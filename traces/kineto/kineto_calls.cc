@@ -186,6 +186,13 @@ CallGroup CallCollector::group_of(const CommArguments& comm, const DistributedIn
   auto ranks = ranks_of_group(hints);
   if (ranks) {
     group.ranks = std::move(*ranks);
+    if (group.size > 0 && !group.ranks.empty() && group.ranks.size() != static_cast<std::size_t>(group.size)) {
+      problems.add({.severity = Severity::kWarning,
+                    .code = "W258",
+                    .place = {},
+                    .message = fmt::format("process group '{}' has a size of {} and {} ranks, which are used: {}",
+                                           comm.group, group.size, group.ranks.size(), comm.ranks)});
+    }
     return group;
   }
   problems.add({.code = "E258",

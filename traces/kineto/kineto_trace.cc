@@ -195,14 +195,13 @@ class KinetoReader final {
     operators_.resolve(trace_);
     Diagnostics problems;
     calls_.resolve(distributed_, trace_, problems);
-    if (problems.has_errors()) {
-      Diagnostics placed;
-      for (Diagnostic problem : problems.all()) {
-        problem.place.file = trace_.file;
-        placed.add(std::move(problem));
-      }
-      return tl::unexpected(std::move(placed));
+    Diagnostics placed;
+    for (Diagnostic problem : problems.all()) {
+      problem.place.file = trace_.file;
+      placed.add(std::move(problem));
     }
+    if (placed.has_errors()) return tl::unexpected(std::move(placed));
+    for (const Diagnostic& warning : placed.all()) warnings_.add(warning);
     warn_of_calls();
     return KinetoReading{.trace = std::move(trace_), .warnings = std::move(warnings_)};
   }

@@ -23,6 +23,13 @@ std::string profile_line(const std::string& profile) {
   return "extends: " + json_text(std::filesystem::absolute(profile).string()) + "\n";
 }
 
+// The constants of classes that are asked for, as a setting.
+std::vector<std::string> classes_setting(const ReplayOptions& options) {
+  if (options.classes.empty()) return {};
+  if (options.classes == "none") return {"comm.classes=planning"};
+  return {"comm.classes=" + json_text(std::filesystem::absolute(options.classes).string())};
+}
+
 Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptions& options) {
   std::string text = machine.profile.empty() ? "" : profile_line(machine.profile);
   if (machine.profile.empty()) text += "collectives: {model: chunks}\n";
@@ -31,10 +38,8 @@ Result<configs::Scenario> load(const MeasuredMachine& machine, const ReplayOptio
   if (machine.profile.empty()) {
     scenario.overrides.insert(scenario.overrides.end(), machine.assumed.begin(), machine.assumed.end());
   }
-  if (options.classes == "none") scenario.overrides.emplace_back("comm.classes=planning");
-  if (!options.classes.empty() && options.classes != "none") {
-    scenario.overrides.push_back("comm.classes=" + json_text(std::filesystem::absolute(options.classes).string()));
-  }
+  const std::vector<std::string> classes = classes_setting(options);
+  scenario.overrides.insert(scenario.overrides.end(), classes.begin(), classes.end());
   scenario.overrides.insert(scenario.overrides.end(), options.overrides.begin(), options.overrides.end());
   return configs::load_machine_text("machine of the log", text, scenario);
 }
@@ -79,9 +84,17 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
   }
   // The output of `ringwright collective` names the simulated machine.
   const bool again = log.played && !options.cluster && !options.profile;
+  if (again && options.node) {
+    return tl::unexpected(failure("E240",
+                                  fmt::format("'{}' was simulated on '{}', which --node {} contradicts", log.file,
+                                              log.played->cluster, *options.node),
+                                  {.file = log.file}, "leave out --node, or name another machine with --cluster"));
+  }
   if (options.cluster || again) {
     const std::string cluster = again ? log.played->cluster : *options.cluster;
     std::vector<std::string> settings = again ? log.played->settings : std::vector<std::string>();
+    const std::vector<std::string> classes = classes_setting(options);
+    settings.insert(settings.end(), classes.begin(), classes.end());
     settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
     auto scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
     if (!scenario) return tl::unexpected(scenario.error());

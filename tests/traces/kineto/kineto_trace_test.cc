@@ -18,6 +18,7 @@ using test::host_event;
 using test::profiler_trace;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // `arguments` begin with a comma.
 std::string kernel(const std::string& name, const std::string& start, const std::string& time,
@@ -59,6 +60,15 @@ TEST(Kineto, SaysThatGzipDataAreDamaged) {
   const auto reading = read_kineto(path);
   ASSERT_FALSE(reading.has_value());
   EXPECT_THAT(render(reading.error()), HasSubstr("cannot be read: its gzip data are damaged after 0"));
+}
+
+TEST(Kineto, WarnsOfAGroupWhoseSizeAndRanksContradictEachOther) {
+  const std::string fine = std::string(kMetadata);
+  EXPECT_THAT(render(read(profiler_trace({kernel(kNcclKernel, "1", "1", fine)})).warnings), Not(HasSubstr("W258")));
+  std::string fewer = fine;
+  fewer.replace(fewer.find("[0, 1, 2, 3]"), 12, "[0, 1]");
+  EXPECT_THAT(render(read(profiler_trace({kernel(kNcclKernel, "1", "1", fewer)})).warnings),
+              HasSubstr("rank3.json: warning[W258]: process group '3' has a size of 4 and 2 ranks"));
 }
 
 TEST(Kineto, ReadsTheHead) {
