@@ -345,7 +345,9 @@ const AlgorithmRule* SimpleChooser::rule_of(const CollectiveCall& call) const {
 
 const CollectiveAlgorithm& SimpleChooser::choose(const CollectiveCall& call) const {
   if (call.layout->servers.count > 0) return parameter_server();
-  if (const CollectiveAlgorithm* const algorithm = named(call)) return *algorithm;
+  if (const CollectiveAlgorithm* const algorithm = named(call)) {
+    return library_ != nullptr ? made_.streamed(*algorithm, call) : *algorithm;
+  }
   if (const AlgorithmRule* const rule = rule_of(call)) return measured(builtin(rule->algorithm), call);
   if (const CollectiveAlgorithm* const algorithm = on_torus(call)) return *algorithm;
   return library_ != nullptr ? as_library(call) : builtin(rule(call, nvls_));

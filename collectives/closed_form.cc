@@ -21,9 +21,21 @@ struct Formula {
   int n;  // members
   int p;  // members on a host (the fullest)
   int k;  // hosts
+  int steps;
 
-  Formula(const CollectiveCall& asked, const WireCosts& costs)
-      : call(asked), wires(costs), n(asked.size()), p(asked.layout->largest_host), k(asked.layout->host_count()) {}
+  Formula(const CollectiveCall& asked, const WireCosts& costs, int steps_of_call)
+      : call(asked),
+        wires(costs),
+        n(asked.size()),
+        p(asked.layout->largest_host),
+        k(asked.layout->host_count()),
+        steps(steps_of_call) {}
+
+  // Of a step of rings: what would be sent in n - 1 steps of a pass is sent in as many as there are.
+  [[nodiscard]] Bytes merged(Bytes bytes) const {
+    const int usual = passes() * (n - 1);
+    return steps == usual ? bytes : scale(bytes, static_cast<double>(usual) / steps);
+  }
 
   // The largest of `pieces` equal parts, and of `count` of them.
   [[nodiscard]] Bytes part(std::int64_t pieces, std::int64_t count = 1) const {
@@ -61,7 +73,7 @@ struct Formula {
 // Rings whose joint load on the links is known; the C chunks of a chain follow each other at that pace.
 Duration rings_time(const Formula& f) {
   const bool chain = f.call.kind == CollectiveKind::kBroadcast || f.call.kind == CollectiveKind::kReduce;
-  if (!chain) return f.passes() * (f.n - 1) * f.step(f.call.bytes);
+  if (!chain) return f.steps * f.step(f.merged(f.call.bytes));
   const int chunks = pipeline_chunks(f.call.bytes, f.n - 2);
   return (chunks + f.n - 2) * f.step(f.part(chunks, f.n));
 }
@@ -81,7 +93,7 @@ Duration ring_time(const Formula& f) {
 Duration rail_rings_time(const Formula& f) {
   if (f.wires.knows_step()) return rings_time(f);
   const std::int64_t pieces = std::int64_t{f.n} * f.p;
-  return f.passes() * (f.n - 1) * std::max(f.inside(f.part(pieces, f.p - 1)), f.between(f.part(pieces), f.p));
+  return f.steps * std::max(f.inside(f.merged(f.part(pieces, f.p - 1))), f.between(f.merged(f.part(pieces)), f.p));
 }
 
 Duration hierarchical_time(const Formula& f) {
@@ -332,10 +344,11 @@ class BarrierChooser final : public CollectiveChooser {
 Duration closed_form_time(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const WireCosts& wires) {
   if (call.size() == 1) return Duration(0);
   if (algorithm.name() == "torus_rings") return torus_rings_time(algorithm, call, wires);
-  if (algorithm.name() == "double_tree") return double_tree_time(Formula(call, wires), algorithm);
-  if (algorithm.name() == "trees") return library_trees_time(Formula(call, wires), algorithm);
+  const Formula formula(call, wires, algorithm.steps(call));
+  if (algorithm.name() == "double_tree") return double_tree_time(formula, algorithm);
+  if (algorithm.name() == "trees") return library_trees_time(formula, algorithm);
   const auto row = std::ranges::find(kRows, algorithm.name(), &Row::algorithm);
-  return row != kRows.end() ? row->time(Formula(call, wires)) : stepwise_time(Formula(call, wires), algorithm);
+  return row != kRows.end() ? row->time(formula) : stepwise_time(formula, algorithm);
 }
 
 StepAsked step_asked(const CollectiveAlgorithm& algorithm) {

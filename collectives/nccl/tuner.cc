@@ -55,7 +55,8 @@ const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const Coll
   const CollectiveAlgorithm& rails = *find_algorithm("rail_rings");
   const bool one_order = !plan.ordered && (layout.host_count() == 1 || layout.largest_host == 1);
   if (one_order || (layout.host_count() == 1 && call.bytes <= kTiny)) return ring;
-  return uses_every_rail(plan, call) && rails.supports(call) ? rails : library.rings(plan, layout);
+  const bool on_rails = uses_every_rail(plan, call) && rails.supports(call);
+  return library.streamed(on_rails ? rails : library.rings(plan, layout), call);
 }
 
 // On one host a tree is a chain, up and down; a ring sends about as much over the same links.

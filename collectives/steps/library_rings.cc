@@ -19,6 +19,7 @@
 #include "collectives/shapes/pipeline.h"
 #include "collectives/shapes/ring_order.h"
 #include "collectives/steps/library_rings.h"
+#include "collectives/steps/streamed_rings.h"
 #include "core/base/index.h"
 
 namespace ringwright::collectives {
@@ -312,6 +313,15 @@ const CollectiveAlgorithm& LibraryAlgorithms::trees(const CollectivePlan& plan, 
   const std::scoped_lock lock(mutex_);
   auto& known = trees_[{orders.channels, paths_in_one(orders)}];
   if (known == nullptr) known = make_library_trees(orders);
+  return *known;
+}
+
+const CollectiveAlgorithm& LibraryAlgorithms::streamed(const CollectiveAlgorithm& rings, const CollectiveCall& call) {
+  const bool are_rings = rings.name() == "rail_rings" || rings.name() == "rings";
+  if (!are_rings || !is_streamed(rings, call)) return rings;
+  const std::scoped_lock lock(mutex_);
+  auto& known = streamed_[&rings];
+  if (known == nullptr) known = make_streamed_rings(rings);
   return *known;
 }
 

@@ -39,6 +39,9 @@ class LibraryAlgorithms {
  public:
   [[nodiscard]] const CollectiveAlgorithm& rings(const CollectivePlan& plan, const GroupLayout& layout);
   [[nodiscard]] const CollectiveAlgorithm& trees(const CollectivePlan& plan, const GroupLayout& layout);
+  // As kernels execute rings: with merged steps where pieces are short (steps/streamed_rings.h); else, and where the
+  // algorithm is not rings, unchanged. The algorithm outlives this or is its own.
+  [[nodiscard]] const CollectiveAlgorithm& streamed(const CollectiveAlgorithm& rings, const CollectiveCall& call);
   [[nodiscard]] const CollectiveAlgorithm& torus(const std::vector<int>& sides);
   [[nodiscard]] const CollectiveAlgorithm& adaptive(const std::vector<double>& speed_of_host);
   [[nodiscard]] const CollectiveAlgorithm& around_lost_nics(const CollectiveCall& call);
@@ -50,6 +53,7 @@ class LibraryAlgorithms {
   std::mutex mutex_;
   std::map<std::tuple<const GroupLayout*, int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> rings_;
   std::map<std::tuple<int, Paths>, std::unique_ptr<const CollectiveAlgorithm>> trees_;
+  std::map<const CollectiveAlgorithm*, std::unique_ptr<const CollectiveAlgorithm>> streamed_;
   std::map<std::vector<int>, std::unique_ptr<const CollectiveAlgorithm>> on_torus_;
   std::map<std::vector<double>, std::unique_ptr<const CollectiveAlgorithm>> adaptive_;
   std::map<std::pair<const GroupLayout*, Bytes>, std::unique_ptr<const CollectiveAlgorithm>> around_lost_nics_;

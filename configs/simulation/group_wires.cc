@@ -96,7 +96,7 @@ collectives::WireCosts GroupWires::operator()(const CollectiveCall& call, const 
 
 // As in the first step of an all-gather, whose slices are those of all ring steps.
 GroupWires::StepCost GroupWires::step_of_rings(CollectiveCall call, const CollectiveAlgorithm& algorithm) const {
-  constexpr Bytes kEach(1 << 20);  // of a slice: large compared with rounding
+  constexpr Bytes kEach(1 << 22);  // of a slice: large compared with rounding, and too long to be streamed
   call.kind = CollectiveKind::kAllGather;
   call.bytes = kEach * algorithm.pieces(call);
   return step_of(call, algorithm, 0);

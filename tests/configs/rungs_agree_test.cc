@@ -82,16 +82,9 @@ TEST_P(OnEveryHost, TheRungsAgreeAboveSixteenMebibytes) {
   }
 }
 
-// Steps wait for a whole message before they forward it, and pay the path's latency in each of n - 1 steps; kernels
-// forward the slices that have arrived. With 32 and 64 ranks messages of 64 MiB are so short (256 KiB of a rail on 4
-// hosts of 8) that this is up to 19 % of the time; of 256 MiB it is less than 10 % everywhere but between racks of 72
-// GPUs, whose rings have 144 ranks and whose trees are chains in each rack: up to 13.5 %.
+// Between racks of 72 GPUs trees are chains in each rack, whose chunks steps forward as a whole: up to 13.5 %.
 double largest_spread(const Asked& asked) {
-  if (asked.node == "gb200-nvl72") return 1.15;
-  const bool short_messages =
-      asked.hosts == 4 && asked.bytes <= 64_MiB &&
-      (asked.node.starts_with("dgx-") || asked.node.starts_with("dgx2-") || asked.node.starts_with("hgx-"));
-  return short_messages ? 1.20 : 1.10;
+  return asked.node == "gb200-nvl72" ? 1.15 : 1.10;
 }
 
 TEST_P(OnEveryHost, TheRungsAgreeOverHosts) {
@@ -121,6 +114,24 @@ INSTANTIATE_TEST_SUITE_P(Shipped, OnEveryHost, testing::ValuesIn(nodes()), [](co
   std::ranges::replace(name, '-', '_');
   return name;
 });
+
+// Of the shortest pieces of rings, in the order of machines and in that of a search: steps took 1.5 to 2.4 times as
+// long while each waited for a message between hosts.
+TEST(Rungs, StreamShortPiecesOfRings) {
+  for (const char* node : {"dgx-h100", "dgx-b200", "dgx2-v100", "mi300x-8gpu"}) {
+    for (const CollectiveOperation operation : {CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter}) {
+      for (const Bytes bytes : {4_KiB, 64_KiB, 1_MiB, 64_MiB}) {
+        const Asked asked{.node = node, .hosts = 4, .operation = operation, .bytes = bytes};
+        EXPECT_LT(spread(asked), 1.05) << node << " " << to_string(operation) << " " << to_string(bytes);
+      }
+    }
+  }
+  const auto forced = [](const char* rung) {
+    const Asked asked{.hosts = 16, .operation = CollectiveOperation::kAllGather, .bytes = 16_KiB};
+    return to_seconds(on(asked, fmt::format("model: {}, world: {{algorithm: rail_rings}}", rung)).time);
+  };
+  EXPECT_NEAR(forced("steps") / forced("chunks"), 1.0, 0.05);
+}
 
 TEST(Rungs, GiveAForcedAlgorithmItsOwnTime) {
   for (const char* algorithm : {"ring", "rail_rings", "double_tree", "nvls_tree"}) {

@@ -38,7 +38,7 @@ Duration time_of(const Scenario& scenario, CollectiveOperation operation, Bytes 
 
 TEST(CallOverheads, MakeStepsTakeWhatKernelsTake) {
   const Scenario kernels = machine("model: chunks");
-  const Scenario plain = machine("model: steps, overhead: none");
+  const Scenario plain = machine("model: steps, overhead: none, tuner: nccl");
   const Scenario steps = machine("model: steps, overhead: kernels");
   for (const CollectiveOperation operation : {CollectiveOperation::kAllReduce, CollectiveOperation::kAllGather,
                                               CollectiveOperation::kReduceScatter, CollectiveOperation::kAllToAll}) {
