@@ -26,6 +26,7 @@ const CollectiveAlgorithm& direct();
 const CollectiveAlgorithm& all_pairs();
 const CollectiveAlgorithm& all_pairs_once();
 const CollectiveAlgorithm& pairwise();
+const CollectiveAlgorithm& scattered();
 const CollectiveAlgorithm& in_switch();
 const CollectiveAlgorithm& nvls_tree();
 const CollectiveAlgorithm& collnet_direct();
@@ -56,6 +57,7 @@ std::span<const CollectiveAlgorithm* const> algorithms() {
       &all_pairs(),
       &all_pairs_once(),
       &pairwise(),
+      &scattered(),
       &in_switch(),
       &nvls_tree(),
       &collnet_direct(),

@@ -119,6 +119,13 @@ Duration direct_time(const Formula& f) {
   return std::max(in, out);
 }
 
+// A part of all messages after the other.
+Duration scattered_time(const Formula& f) {
+  const Duration in = f.inside(f.part(std::int64_t{f.n} * f.steps, f.p - 1));
+  const Duration out = f.between(f.part(std::int64_t{f.n} * f.steps, f.n - f.p), f.p);
+  return f.steps * std::max(in, out);
+}
+
 // The busier of a server's port, which the parts of all other workers cross, and a worker's, which those of all other
 // servers do. Members are on different hosts.
 Duration parameter_server_time(const Formula& f) {
@@ -308,6 +315,7 @@ constexpr std::array kRows = {
     Row{"all_pairs", all_pairs_time},
     Row{"all_pairs_once", all_pairs_once_time},
     Row{"pairwise", pairwise_time},
+    Row{"scattered", scattered_time},
     Row{"parameter_server", parameter_server_time},
     Row{"in_switch", in_switch_time},
     Row{"nvls_tree", nvls_tree_time},

@@ -10,7 +10,7 @@
 namespace ringwright::collectives {
 namespace {
 
-// Beyond this many peers, concurrent sends to all are simulated one peer at a time, which limits the flows in flight.
+// Beyond this many peers, concurrent sends to all are simulated part by part, which limits the flows in flight.
 constexpr int kDirectStepsUpTo = 256;
 
 constexpr std::array<std::string_view, 1> kRings = {"ring"};
@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 4> kInNetwork = {"collnet_direct", "in_sw
 constexpr std::array<std::string_view, 4> kChainsInNetwork = {"collnet_chain", "in_switch", "hierarchical", "ring"};
 constexpr std::array<std::string_view, 2> kLogarithmic = {"halving_doubling", "ring"};
 constexpr std::array<std::string_view, 2> kAllPairs = {"all_pairs", "ring"};
-constexpr std::array<std::string_view, 2> kAllAtOnce = {"direct", "pairwise"};
-constexpr std::array<std::string_view, 2> kOneByOne = {"pairwise", "direct"};
+constexpr std::array<std::string_view, 2> kAllAtOnce = {"direct", "scattered"};
+constexpr std::array<std::string_view, 2> kPartByPart = {"scattered", "direct"};
 
 // Nearest first; the first that supports the call is used.
 std::span<const std::string_view> candidates(const CollectivePlan& plan, const CollectiveCall& call) {
@@ -32,7 +32,7 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
   if (plan.algorithm == "pat") return kLogarithmic;
   if (plan.algorithm == "all_pairs") return kAllPairs;
   if (plan.algorithm == "p2p" && call.size() <= kDirectStepsUpTo) return kAllAtOnce;
-  if (plan.algorithm == "p2p") return kOneByOne;
+  if (plan.algorithm == "p2p") return kPartByPart;
   return kRings;
 }
 
@@ -112,7 +112,7 @@ std::string_view kernel_of(const CollectiveAlgorithm& algorithm, const Collectiv
       Row{"ring", "ring"},           Row{"rail_rings", "ring"},    Row{"rings", "ring"},
       Row{"double_tree", "tree"},    Row{"trees", "tree"},         Row{"nvls_tree", "nvls_tree"},
       Row{"collnet_direct", "collnet_direct"}, Row{"collnet_chain", "collnet_chain"},
-      Row{"direct", "p2p"},          Row{"pairwise", "p2p"},
+      Row{"direct", "p2p"},          Row{"pairwise", "p2p"},       Row{"scattered", "p2p"},
   };
   const bool pairs = call.kind == CollectiveKind::kAllToAll;
   if (algorithm.name() == "in_switch") return call.layout->host_count() == 1 ? "nvls" : "collnet_chain";

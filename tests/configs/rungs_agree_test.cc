@@ -133,6 +133,19 @@ TEST(Rungs, StreamShortPiecesOfRings) {
   EXPECT_NEAR(forced("steps") / forced("chunks"), 1.0, 0.05);
 }
 
+// More than 256 ranks: step by step with one peer each they took 2 to 3.2 times as long, since either NVLink or the
+// NICs rested in every step.
+TEST(Rungs, ExchangeAmongManyRanksOverAllLinksAtOnce) {
+  for (const Bytes bytes : {64_KiB, 16_MiB, 256_MiB}) {
+    const Asked asked{.node = "gb200-nvl72",
+                      .hosts = 4,
+                      .operation = CollectiveOperation::kAllToAll,
+                      .bytes = Bytes(bytes.count() / 288 * 288)};
+    EXPECT_LT(spread(asked), 1.10) << bytes.count();
+    EXPECT_EQ(on(asked, "model: steps").algorithm, "scattered");
+  }
+}
+
 TEST(Rungs, GiveAForcedAlgorithmItsOwnTime) {
   for (const char* algorithm : {"ring", "rail_rings", "double_tree", "nvls_tree"}) {
     const Asked asked{.hosts = 2};

@@ -47,7 +47,7 @@ TEST(NearestInSteps, NamesWhatSendsTheSameBytes) {
   EXPECT_EQ(in_steps("all_pairs", 8, 8), "all_pairs");  // RCCL's, over all links of a mesh
   EXPECT_EQ(in_steps("pat", 8, 1, CollectiveKind::kAllGather), "halving_doubling");
   EXPECT_EQ(in_steps("p2p", 16, 8, CollectiveKind::kAllToAll), "direct");
-  EXPECT_EQ(in_steps("p2p", 512, 8, CollectiveKind::kAllToAll), "pairwise");
+  EXPECT_EQ(in_steps("p2p", 512, 8, CollectiveKind::kAllToAll), "scattered");
 }
 
 // Every choice of NCCL has an algorithm of steps.
