@@ -5,7 +5,6 @@
     tools/rung_ratios.py --clusters dgx --hosts 2 some of them (regular expression of clusters)
     tools/rung_ratios.py --rung closed_form       formulas instead of steps
     tools/rung_ratios.py --most 1.10              rows whose largest ratio is above this (1.15)
-    tools/rung_ratios.py --check known.csv        exit code 5 where a row is worse than the file states
     tools/rung_ratios.py --limit 10               CPU seconds after which a run is stopped
 
 A row is a cluster, hosts, GPUs of each host and operation: the largest ratio over sizes of 1 KiB to 1 GiB, its size,
