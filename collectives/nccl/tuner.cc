@@ -41,11 +41,16 @@ std::span<const std::string_view> candidates(const CollectivePlan& plan, const C
 constexpr Bytes kLittle = Bytes(1 << 20);
 constexpr Bytes kTiny = Bytes(32 << 10);
 
+// Its NICs are not the members' own.
+bool spreads_nics(const CollectivePlan& plan, const CollectiveCall& call) {
+  return plan.spreads_nics && call.bytes > kLittle;
+}
+
 // Every order begins at a different GPU, and each GPU begins one.
 bool uses_every_rail(const CollectivePlan& plan, const CollectiveCall& call) {
   const GroupLayout& layout = *call.layout;
   const bool all = call.bytes <= kLittle || plan.channels >= layout.largest_host;
-  return !plan.ordered && layout.even() && layout.nic_set.empty() && all;
+  return !plan.ordered && layout.even() && layout.nic_set.empty() && all && !spreads_nics(plan, call);
 }
 
 const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
@@ -53,7 +58,8 @@ const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const Coll
   const GroupLayout& layout = *call.layout;
   const CollectiveAlgorithm& ring = *find_algorithm("ring");
   const CollectiveAlgorithm& rails = *find_algorithm("rail_rings");
-  const bool one_order = !plan.ordered && (layout.host_count() == 1 || layout.largest_host == 1);
+  const bool one_each = layout.largest_host == 1 && !spreads_nics(plan, call);
+  const bool one_order = !plan.ordered && (layout.host_count() == 1 || one_each);
   if (one_order || (layout.host_count() == 1 && call.bytes <= kTiny)) return ring;
   const bool on_rails = uses_every_rail(plan, call) && rails.supports(call);
   return library.streamed(on_rails ? rails : library.rings(plan, layout), call);
@@ -66,7 +72,8 @@ const CollectiveAlgorithm& trees_in_steps(const CollectivePlan& plan, const Coll
   const bool one_host = layout.host_count() == 1;
   if (one_host && (!plan.ordered || call.bytes <= kTiny)) return *find_algorithm("ring");
   if (call.bytes <= kTiny) return *find_algorithm("recursive_multiplying");
-  const bool rails = layout.largest_host == 1 || uses_every_rail(plan, call);
+  const bool one_each = layout.largest_host == 1 && !spreads_nics(plan, call);
+  const bool rails = one_each || uses_every_rail(plan, call);
   return rails ? *find_algorithm("double_tree") : library.trees(plan, layout);
 }
 
@@ -109,10 +116,17 @@ std::string_view kernel_of(const CollectiveAlgorithm& algorithm, const Collectiv
     std::string_view kernel;
   };
   constexpr std::array kRows = {
-      Row{"ring", "ring"},           Row{"rail_rings", "ring"},    Row{"rings", "ring"},
-      Row{"double_tree", "tree"},    Row{"trees", "tree"},         Row{"nvls_tree", "nvls_tree"},
-      Row{"collnet_direct", "collnet_direct"}, Row{"collnet_chain", "collnet_chain"},
-      Row{"direct", "p2p"},          Row{"pairwise", "p2p"},       Row{"scattered", "p2p"},
+      Row{"ring", "ring"},
+      Row{"rail_rings", "ring"},
+      Row{"rings", "ring"},
+      Row{"double_tree", "tree"},
+      Row{"trees", "tree"},
+      Row{"nvls_tree", "nvls_tree"},
+      Row{"collnet_direct", "collnet_direct"},
+      Row{"collnet_chain", "collnet_chain"},
+      Row{"direct", "p2p"},
+      Row{"pairwise", "p2p"},
+      Row{"scattered", "p2p"},
   };
   const bool pairs = call.kind == CollectiveKind::kAllToAll;
   if (algorithm.name() == "in_switch") return call.layout->host_count() == 1 ? "nvls" : "collnet_chain";

@@ -146,6 +146,26 @@ TEST(Rungs, ExchangeAmongManyRanksOverAllLinksAtOnce) {
   }
 }
 
+// Few GPUs of a host: NCCL's rings and trees leave by further NICs than their own, or by all of these equally.
+TEST(Rungs, LeaveByAllNicsOfTheLibrarysChannels) {
+  struct Group {
+    const char* node;
+    int gpus;
+  };
+  for (const Group group :
+       {Group{"dgx2-v100", 2}, Group{"dgx2-v100", 3}, Group{"gb200-nvl72", 1}, Group{"gb200-nvl72", 3}}) {
+    for (const CollectiveOperation operation :
+         {CollectiveOperation::kAllReduce, CollectiveOperation::kAllGather, CollectiveOperation::kReduceScatter}) {
+      for (const int hosts : {2, 4}) {
+        const Asked asked{
+            .node = group.node, .hosts = hosts, .operation = operation, .bytes = 64_MiB, .gpus = group.gpus};
+        EXPECT_LT(spread(asked), 1.10) << group.node << " " << group.gpus << " " << hosts << " "
+                                       << to_string(operation);
+      }
+    }
+  }
+}
+
 TEST(Rungs, GiveAForcedAlgorithmItsOwnTime) {
   for (const char* algorithm : {"ring", "rail_rings", "double_tree", "nvls_tree"}) {
     const Asked asked{.hosts = 2};

@@ -41,8 +41,7 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
 bool uses_pxn(const NcclSetup& setup, const GroupLayout& layout) {
   const NcclKnobs& knobs = setup.knobs;
   const NcclHost& host = setup.host.weakest_of(layout);
-  return host.links != NcclHost::Links::kPcie && host.nics > 1 && knobs.pxn && knobs.p2p_pxn &&
-         knobs.peer_to_peer;
+  return host.links != NcclHost::Links::kPcie && host.nics > 1 && knobs.pxn && knobs.p2p_pxn && knobs.peer_to_peer;
 }
 
 Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {
@@ -152,6 +151,7 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
   const NcclHost& host = setup_.host.weakest_of(*call.layout);
   const bool ordered = !through.paths.empty() && (host.links == NcclHost::Links::kMesh || setup_.graph);
+  const bool spreads_nics = call.layout->host_count() > 1 && spread_over_nics(through, setup_.host, *call.layout);
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
           .channels = work.channels,
@@ -161,6 +161,7 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
           .paths = std::move(through.paths),
           .kind_of_host = std::move(through.kind_of_host),
           .ordered = ordered,
+          .spreads_nics = spreads_nics,
           .heads = direct ? std::min(host.nics, call.layout->largest_host) : 0};
 }
 

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <map>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "core/base/index.h"
 
@@ -124,10 +127,61 @@ HostPaths paths_of_channels(const NcclHost& host, const NcclGraphs& graphs, Nccl
   return finder.take();
 }
 
+// Rings by the NIC that they leave by.
+class NicLoad {
+ public:
+  void add(int nic) {
+    ++rings_of_[nic];
+    ++rings_;
+  }
+  [[nodiscard]] bool known() const { return rings_ > 0 && !rings_of_.contains(-1); }
+  // Its share of all rings.
+  [[nodiscard]] double busiest() const {
+    int most = 0;
+    for (const auto& [nic, rings] : rings_of_) most = std::max(most, rings);
+    return static_cast<double>(most) / rings_;
+  }
+
+ private:
+  std::map<int, int> rings_of_;
+  int rings_ = 0;
+};
+
+// The NIC of a GPU among those at its PCIe switch, shared out in order; without any there, among all.
+int own_nic(const NcclHost& host, int gpu) {
+  const int nics = host.nics / host.ports;
+  if (host.gpu_at.empty()) return gpu * nics / host.gpus;
+  const int point = host.gpu_at[at(gpu)];
+  std::vector<int> near;
+  for (int nic = 0; nic < nics; ++nic) {
+    if (host.nic_at[at(nic * host.ports)] == point) near.push_back(nic);
+  }
+  if (near.empty()) return gpu * nics / host.gpus;
+  const auto place = std::count(host.gpu_at.begin(), host.gpu_at.begin() + gpu, point);
+  const auto gpus = std::ranges::count(host.gpu_at, point);
+  return near[static_cast<std::size_t>(place * std::ssize(near) / gpus)];
+}
+
 }  // namespace
 
-HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
-                     const GroupLayout& layout, int channels) {
+bool spread_over_nics(const HostPaths& found, const NcclHost& host, const GroupLayout& layout) {
+  std::set<int> seen;  // kinds of hosts
+  for (int h = 0; h < layout.host_count() && seen.size() < found.paths.size(); ++h) {
+    const int kind = found.kind_of_host.empty() ? 0 : found.kind_of_host[at(h)];
+    if (!seen.insert(kind).second) continue;
+    NicLoad own;
+    for (const int member : layout.hosts[at(h)]) {
+      own.add(own_nic(host.of(layout.nic_set_of(h)), layout.gpu_of[at(member)]));
+    }
+    NicLoad used;
+    for (const HostPath& path : found.paths[at(kind)]) used.add(path.out);
+    if (used.known() && used.busiest() < own.busiest()) return true;
+  }
+  return false;
+}
+
+HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm, const GroupLayout& layout,
+                     int channels) {
   HostPaths found = paths_of_channels(host, graphs, algorithm, layout, channels);
   if (found.paths.empty()) return found;
   const NcclAlgorithm other_algorithm = algorithm == NcclAlgorithm::kRing ? NcclAlgorithm::kTree : NcclAlgorithm::kRing;
