@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -30,27 +31,30 @@ bool is_head(PointKind kind) {
 class Accumulators {
  public:
   Accumulators(const std::vector<ModelChunk>& parts, const StepInputs& inputs, const std::vector<Slot>& slots)
-      : reduces_(reducing_slots(slots, inputs.parallel.gradient_reduction)), held_(parts.size(), 0) {
-    const bool whole = inputs.parallel.gradient_reduction == GradientReduction::kMicrobatchGroup;
+      : whole_(inputs.parallel.gradient_reduction == GradientReduction::kMicrobatchGroup) {
+    if (!whole_) return;
+    reduces_ = reducing_slots(slots, inputs.parallel.gradient_reduction);
+    held_.resize(parts.size());
     for (const ModelChunk& part : parts) {
-      const std::int64_t elements = whole ? count_trainable(std::vector<ModelChunk>{part}) : 0;
-      bytes_.push_back(of_elements(elements, inputs.training.grad_reduce));
+      bytes_.push_back(of_elements(count_trainable(std::vector<ModelChunk>{part}), inputs.training.grad_reduce));
     }
   }
 
   // Memory that a backward pass adds at its start, and releases at its end.
   [[nodiscard]] Bytes begin_backward(int chunk) {
+    if (!whole_) return 0_B;
     const auto index = static_cast<std::size_t>(chunk);
     return std::exchange(held_[index], char{1}) != 0 ? 0_B : bytes_[index];
   }
   [[nodiscard]] Bytes end_backward(int chunk, std::size_t slot) {
+    if (!whole_ || !reduces_[slot]) return 0_B;
     const auto index = static_cast<std::size_t>(chunk);
-    if (!reduces_[slot]) return 0_B;
     held_[index] = 0;
     return bytes_[index];
   }
 
  private:
+  bool whole_;                 // false: nothing is added or released
   std::vector<bool> reduces_;  // by slot
   std::vector<char> held_;     // by chunk
   std::vector<Bytes> bytes_;   // by chunk
@@ -139,13 +143,20 @@ class PointSizes {
   std::array<std::optional<Bytes>, 9> workspaces_;  // by kinds of both halves of a layer
 };
 
-class Walker {
+// What one pass through a chunk adds to what is held at its beginning.
+struct PassMemory {
+  HeldBytes after;             // at its end
+  HeldBytes peak;              // at the first of the points at which the total is largest
+  std::optional<Bytes> total;  // there; none: a chunk without points
+  Bytes reserved;              // the largest total, with blocks of the allocator that fit nothing later
+};
+
+// Of the passes of one stage, each from what is held at its beginning.
+class PassWalker {
  public:
-  Walker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots)
+  PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots)
       : parts_(parts),
-        slots_(slots),
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
-        accumulators_(parts, inputs, slots),
         offloaded_layers_(inputs.parallel.offload.activation_layers),
         sizes_(context_) {
     for (const ModelChunk& part : parts) layers_.emplace_back(part, context_);
@@ -153,19 +164,22 @@ class Walker {
     for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots);
   }
 
-  MemoryWalk walk() {
-    for (const Slot& slot : slots_) {
-      walk_.moments.push_back({.slot = slot, .total = 0_B});
-      if (slot.pass == Pass::kForward) {
-        forward(slot);
-      } else {
-        backward(slot);
-      }
-      for (ShardedState& state : sharded_) state.end_pass();
+  // The next pass. All of one kind through a chunk hold the same, unless what is gathered or on the host depends on the
+  // others.
+  const PassMemory& next(const Slot& slot) {
+    const bool repeats = sharded_.empty() && offloaded_layers_ == 0;
+    const auto [known, is_new] = passes_.try_emplace({slot.chunk, slot.pass});
+    if (!is_new && repeats) return known->second;
+    pass_ = {};
+    if (slot.pass == Pass::kForward) {
+      forward(slot);
+    } else {
+      backward(slot);
     }
-    walk_.reserved = std::max(walk_.reserved, walk_.peak.total()) - walk_.peak.total();
-    return std::move(walk_);
+    for (ShardedState& state : sharded_) state.end_pass();
+    return known->second = pass_;
   }
+  [[nodiscard]] Bytes most_on_host() const { return most_on_host_; }
 
  private:
   // A layer's tensors count from its second half.
@@ -174,11 +188,11 @@ class Walker {
     const PointKind kind = part.points[point];
     if (ends_layer(kind)) {
       const bool elsewhere = waits_elsewhere(part, point);
-      (elsewhere ? on_host_ : held_[Held::kLayers]) += layers_of(chunk).kept(point) * sign;
-      walk_.on_host = std::max(walk_.on_host, on_host_);
+      (elsewhere ? on_host_ : pass_.after[Held::kLayers]) += layers_of(chunk).kept(point) * sign;
+      most_on_host_ = std::max(most_on_host_, on_host_);
     }
-    if (kind == PointKind::kEmbedding) held_[Held::kEmbedding] += sizes_.embedding() * sign;
-    if (is_head(kind)) held_[Held::kHead] += sizes_.head() * sign;
+    if (kind == PointKind::kEmbedding) pass_.after[Held::kEmbedding] += sizes_.embedding() * sign;
+    if (is_head(kind)) pass_.after[Held::kHead] += sizes_.head() * sign;
   }
 
   [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
@@ -201,23 +215,20 @@ class Walker {
 
   void backward(const Slot& slot) {
     const ModelChunk& part = part_of(slot.chunk);
-    if (ends_microbatch(slot.pass)) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
     for (std::size_t point = part.points.size(); point-- > 0;) {
       look(slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
       if (slot.pass == Pass::kInputGradient) keep_recomputed(slot.chunk, point, 1);
       if (slot.pass == Pass::kWeightGradient) keep_recomputed(slot.chunk, point, -1);
       if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
     }
-    if (!ends_microbatch(slot.pass)) return;
-    held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
   }
   // Weight gradients need the inputs of their layers, also recomputed ones.
   void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
-    if (ends_layer(part_of(chunk).points[point])) held_[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
+    if (ends_layer(part_of(chunk).points[point])) pass_.after[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
   }
 
   void look(const Slot& slot, std::size_t point, Pass pass) {
-    HeldBytes now = held_;
+    HeldBytes now = pass_.after;
     const PointKind kind = part_of(slot.chunk).points[point];
     if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
     if (ends_layer(kind) && waits_elsewhere(part_of(slot.chunk), point)) {
@@ -233,25 +244,63 @@ class Walker {
     }
     for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
     const Bytes total = now.total();
-    walk_.reserved = std::max(walk_.reserved, total + (is_head(kind) ? head_cached(context_) : 0_B));
-    MemoryMoment& moment = walk_.moments.back();
-    moment.total = std::max(moment.total, total);
-    if (total <= peak_total_) return;
-    peak_total_ = total;
-    walk_.peak = now;
-    walk_.peak_slot = walk_.moments.size() - 1;
+    const Bytes reserved = total + (is_head(kind) ? head_cached(context_) : 0_B);
+    pass_.reserved = pass_.total ? std::max(pass_.reserved, reserved) : reserved;
+    if (pass_.total && total <= *pass_.total) return;
+    pass_.total = total;
+    pass_.peak = now;
   }
 
   const std::vector<ModelChunk>& parts_;
-  const std::vector<Slot>& slots_;
   KernelContext context_;
-  Accumulators accumulators_;
   std::ptrdiff_t offloaded_layers_;
   std::vector<KeptLayers> layers_;  // by chunk
   PointSizes sizes_;
   std::vector<ShardedState> sharded_;  // one, or dense parameters and experts separately
-  HeldBytes held_;
   Bytes on_host_;
+  Bytes most_on_host_;
+  PassMemory pass_;                                    // being walked
+  std::map<std::pair<int, Pass>, PassMemory> passes_;  // by chunk: the last ones
+};
+
+// Of a stage.
+class Walker {
+ public:
+  Walker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots)
+      : slots_(slots), accumulators_(parts, inputs, slots), passes_(inputs, parts, slots) {}
+
+  MemoryWalk walk() {
+    walk_.moments.reserve(slots_.size());
+    for (const Slot& slot : slots_) {
+      const bool ends = slot.pass != Pass::kForward && ends_microbatch(slot.pass);
+      if (ends) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
+      add(slot, passes_.next(slot));
+      if (ends) held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
+    }
+    walk_.on_host = passes_.most_on_host();
+    walk_.reserved = std::max(walk_.reserved, walk_.peak.total()) - walk_.peak.total();
+    return std::move(walk_);
+  }
+
+ private:
+  void add(const Slot& slot, const PassMemory& pass) {
+    const Bytes before = held_.total();
+    const Bytes total = pass.total ? before + *pass.total : 0_B;
+    walk_.moments.push_back({.slot = slot, .total = std::max(0_B, total)});
+    if (pass.total) walk_.reserved = std::max(walk_.reserved, before + pass.reserved);
+    if (total > peak_total_) {
+      peak_total_ = total;
+      walk_.peak = held_;
+      walk_.peak.add(pass.peak);
+      walk_.peak_slot = walk_.moments.size() - 1;
+    }
+    held_.add(pass.after);
+  }
+
+  const std::vector<Slot>& slots_;
+  Accumulators accumulators_;
+  PassWalker passes_;
+  HeldBytes held_;  // before the next pass
   Bytes peak_total_;
   MemoryWalk walk_;
 };
@@ -276,6 +325,10 @@ Bytes HeldBytes::total() const {
   Bytes sum;
   for (const Bytes bytes : of) sum += bytes;
   return sum;
+}
+
+void HeldBytes::add(const HeldBytes& more) {
+  for (std::size_t kind = 0; kind < kHeldKinds; ++kind) of[kind] += more.of[kind];
 }
 
 MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots) {

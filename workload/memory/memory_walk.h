@@ -34,6 +34,7 @@ struct HeldBytes {
   [[nodiscard]] Bytes& operator[](Held kind) { return of[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] Bytes operator[](Held kind) const { return of[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] Bytes total() const;
+  void add(const HeldBytes& more);
 };
 
 // The peak of one pass.

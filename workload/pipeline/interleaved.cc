@@ -19,6 +19,7 @@ struct Step {
 // In the order of forward passes.
 std::vector<Step> steps_of(const ScheduleRequest& request, int group) {
   std::vector<Step> steps;
+  steps.reserve(static_cast<std::size_t>(request.microbatches) * static_cast<std::size_t>(request.chunks));
   for (int first = 0; first < request.microbatches; first += group) {
     const int end = std::min(first + group, request.microbatches);
     for (int chunk = 0; chunk < request.chunks; ++chunk) {
@@ -38,6 +39,7 @@ PipelineOrder interleaved_order(const ScheduleRequest& request) {
   for (int stage = 0; stage < request.stages; ++stage) {
     const int warmup = std::min(2 * (request.stages - 1 - stage) + (request.chunks - 1) * group, total);
     std::vector<Slot>& slots = order.emplace_back();
+    slots.reserve(2 * steps.size());
     for (int i = 0; i < total + warmup; ++i) {
       if (i < total) {
         const Step& step = steps[static_cast<std::size_t>(i)];

@@ -14,6 +14,7 @@ PipelineOrder one_f_one_b_order(const ScheduleRequest& request) {
   for (int stage = 0; stage < request.stages; ++stage) {
     const int warmup = std::min(request.stages - 1 - stage, request.microbatches);
     std::vector<Slot>& slots = order.emplace_back();
+    slots.reserve(2 * static_cast<std::size_t>(request.microbatches));
     for (int i = 0; i < warmup; ++i) slots.push_back({Pass::kForward, i, 0});
     for (int i = warmup; i < request.microbatches; ++i) {
       slots.push_back({Pass::kForward, i, 0});
