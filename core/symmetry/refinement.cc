@@ -19,7 +19,12 @@ Refinement::Refinement(const TaskGraph& graph, const Footprint& footprint, const
       rank_colour_(footprint.colour),
       link_sum_(capacities_.size()) {
   link_colour_.reserve(capacities_.size());
-  for (std::size_t link = 0; link < capacities_.size(); ++link) link_colour_.push_back(first_colour(link));
+  for (std::size_t link = 0; link < capacities_.size(); ++link) {
+    const bool as_before = link > 0 && changes.link_colours.empty() &&
+                           std::bit_cast<std::uint64_t>(capacities_[link].count()) ==
+                               std::bit_cast<std::uint64_t>(capacities_[link - 1].count());
+    link_colour_.push_back(as_before ? link_colour_.back() : first_colour(link));
+  }
   for (const EdgeKind& kind : footprint.kinds) {
     if (kind.shared_in == 0) continue;
     shared_.resize(graph.dimensions.size());
@@ -146,13 +151,17 @@ void Refinement::visit_flows(std::size_t rank, const Begin& begin, const Visit& 
   }
 }
 
+// For the first time: links have their first colours.
 void Refinement::colour_links() {
   std::vector<Changed> all;
   for (std::size_t rank = 0; rank < rank_colour_.size(); ++rank) all.push_back({.rank = RankId(rank), .before = {}});
   add_flows(all, Since::kNothing);
   const auto links = static_cast<std::ptrdiff_t>(link_sum_.size());
 #pragma omp parallel for schedule(static) if (links >= kRanksWorthThreads)
-  for (std::ptrdiff_t l = 0; l < links; ++l) colour_link(static_cast<std::size_t>(l));
+  for (std::ptrdiff_t l = 0; l < links; ++l) {
+    const auto link = static_cast<std::size_t>(l);
+    link_colour_[link] = mix(link_colour_[link], link_sum_[link]);
+  }
 }
 
 // The links that ranks of a new colour use.
