@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -146,6 +145,7 @@ class PointSizes {
 // What one pass through a chunk adds to what is held at its beginning.
 struct PassMemory {
   HeldBytes after;             // at its end
+  Bytes added;                 // the same in all
   HeldBytes peak;              // at the first of the points at which the total is largest
   std::optional<Bytes> total;  // there; none: a chunk without points
   Bytes reserved;              // the largest total, with blocks of the allocator that fit nothing later
@@ -158,7 +158,8 @@ class PassWalker {
       : parts_(parts),
         context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         offloaded_layers_(inputs.parallel.offload.activation_layers),
-        sizes_(context_) {
+        sizes_(context_),
+        known_(kPasses * parts.size()) {
     for (const ModelChunk& part : parts) layers_.emplace_back(part, context_);
     if (!inputs.parallel.sharding.parameters) return;
     for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots);
@@ -168,8 +169,9 @@ class PassWalker {
   // others.
   const PassMemory& next(const Slot& slot) {
     const bool repeats = sharded_.empty() && offloaded_layers_ == 0;
-    const auto [known, is_new] = passes_.try_emplace({slot.chunk, slot.pass});
-    if (!is_new && repeats) return known->second;
+    std::optional<PassMemory>& known =
+        known_[kPasses * static_cast<std::size_t>(slot.chunk) + static_cast<std::size_t>(slot.pass)];
+    if (known && repeats) return *known;
     pass_ = {};
     if (slot.pass == Pass::kForward) {
       forward(slot);
@@ -177,11 +179,14 @@ class PassWalker {
       backward(slot);
     }
     for (ShardedState& state : sharded_) state.end_pass();
-    return known->second = pass_;
+    pass_.added = pass_.after.total();
+    return known.emplace(pass_);
   }
   [[nodiscard]] Bytes most_on_host() const { return most_on_host_; }
 
  private:
+  static constexpr std::size_t kPasses = 4;  // kinds
+
   // A layer's tensors count from its second half.
   void keep(int chunk, std::size_t point, std::int64_t sign) {
     const ModelChunk& part = part_of(chunk);
@@ -224,7 +229,8 @@ class PassWalker {
   }
   // Weight gradients need the inputs of their layers, also recomputed ones.
   void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
-    if (ends_layer(part_of(chunk).points[point])) pass_.after[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
+    if (ends_layer(part_of(chunk).points[point]))
+      pass_.after[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
   }
 
   void look(const Slot& slot, std::size_t point, Pass pass) {
@@ -259,8 +265,8 @@ class PassWalker {
   std::vector<ShardedState> sharded_;  // one, or dense parameters and experts separately
   Bytes on_host_;
   Bytes most_on_host_;
-  PassMemory pass_;                                    // being walked
-  std::map<std::pair<int, Pass>, PassMemory> passes_;  // by chunk: the last ones
+  PassMemory pass_;                               // being walked
+  std::vector<std::optional<PassMemory>> known_;  // by chunk and kind of pass: the last ones
 };
 
 // Of a stage.
@@ -273,9 +279,9 @@ class Walker {
     walk_.moments.reserve(slots_.size());
     for (const Slot& slot : slots_) {
       const bool ends = slot.pass != Pass::kForward && ends_microbatch(slot.pass);
-      if (ends) held_[Held::kAccumulators] += accumulators_.begin_backward(slot.chunk);
+      if (ends) add_accumulators(accumulators_.begin_backward(slot.chunk));
       add(slot, passes_.next(slot));
-      if (ends) held_[Held::kAccumulators] -= accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1);
+      if (ends) add_accumulators(0_B - accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1));
     }
     walk_.on_host = passes_.most_on_host();
     walk_.reserved = std::max(walk_.reserved, walk_.peak.total()) - walk_.peak.total();
@@ -283,8 +289,13 @@ class Walker {
   }
 
  private:
+  void add_accumulators(Bytes bytes) {
+    held_[Held::kAccumulators] += bytes;
+    total_ += bytes;
+  }
+
   void add(const Slot& slot, const PassMemory& pass) {
-    const Bytes before = held_.total();
+    const Bytes before = total_;
     const Bytes total = pass.total ? before + *pass.total : 0_B;
     walk_.moments.push_back({.slot = slot, .total = std::max(0_B, total)});
     if (pass.total) walk_.reserved = std::max(walk_.reserved, before + pass.reserved);
@@ -295,12 +306,14 @@ class Walker {
       walk_.peak_slot = walk_.moments.size() - 1;
     }
     held_.add(pass.after);
+    total_ += pass.added;
   }
 
   const std::vector<Slot>& slots_;
   Accumulators accumulators_;
   PassWalker passes_;
   HeldBytes held_;  // before the next pass
+  Bytes total_;     // of it
   Bytes peak_total_;
   MemoryWalk walk_;
 };
