@@ -66,7 +66,7 @@ class StreamedRings final : public CollectiveAlgorithm {
 
   [[nodiscard]] int same_until(const CollectiveCall& call, int) const override { return steps(call); }
 
-  // Slices of several pieces are under way in a step; only their sum is known. The rings themselves are proved.
+  // Slices of several pieces are in flight in a step; only their sum is known. The rings themselves are proved.
   [[nodiscard]] int pieces(const CollectiveCall& call) const override { return rings_.pieces(call); }
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, int piece) const override {
     return rings_.piece_size(call, piece);

@@ -42,7 +42,7 @@ template <class Number>
 [[nodiscard]] std::optional<Duration> measured_time(Bytes size, std::string_view microseconds, std::string_view algbw);
 
 // Why the time and the algorithm bandwidth of a row cannot both be right, as when its times are in milliseconds; empty
-// where they agree, or bandwidths are too small to tell.
+// where they agree, or bandwidths are too small to be compared.
 [[nodiscard]] std::string contradiction_of(Bytes size, std::string_view microseconds, std::string_view algbw);
 
 // The busbw of a row divided by its algbw, by operation; for tables that give only busbw.
