@@ -15,7 +15,7 @@ bool FlowBatches::is_free(FlowSlot flow, double rate) const {
   return !route.empty() && rate > 0.0 && std::ranges::all_of(route, free);
 }
 
-bool FlowBatches::is_worth_it(const FlowRow& row) {
+bool FlowBatches::is_worth_trying(const FlowRow& row) {
   if (row.repeats >= 2 || credit_ >= 0) return true;
   if (++paused_ % kPause == 0) ++credit_;
   return false;
@@ -55,7 +55,7 @@ void FlowBatches::release(std::span<const LinkId> links) {
 
 bool FlowBatches::try_start(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
-  if (!is_fast() || row.bytes <= 0.0 || row.in_exchange || !is_worth_it(row)) return false;
+  if (!is_fast() || row.bytes <= 0.0 || row.in_exchange || !is_worth_trying(row)) return false;
   const double rate = state_.shares.rate_alone(flow);
   if (!is_free(flow, rate)) return false;
   const TimePoint now = state_.engine.now();

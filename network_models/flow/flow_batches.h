@@ -51,7 +51,8 @@ class FlowBatches {
   static constexpr int kSplitCost = 2;          // in ends that were as expected
   static constexpr std::uint32_t kPause = 8;    // transfers without repeats for each credit that is missing
 
-  [[nodiscard]] bool is_worth_it(const FlowRow& row);
+  // Counts transfers that are not batched, too, so that they are tried again.
+  [[nodiscard]] bool is_worth_trying(const FlowRow& row);
   void free_links(FlowSlot flow, std::uint32_t repeats_done);
 
   FlowState& state_;
