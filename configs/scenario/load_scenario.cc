@@ -22,7 +22,7 @@ LoadOptions load_options(const ScenarioOptions& options) {
                                {.path = "model", .folder = "models"},
                                {.path = "recommendation", .folder = "recommenders"},
                                {.path = "layer_table", .folder = "layer_tables"},
-                               {.path = "cluster", .folder = "machines"},
+                               {.path = "cluster", .folder = "machines", .parts = {"node", "fabric"}},
                                {.path = "cluster.node", .folder = "nodes"},
                                {.path = "cluster.node.gpu", .folder = "gpus"},
                                {.path = "cluster.node.gpu.kernels", .folder = "kernels"},

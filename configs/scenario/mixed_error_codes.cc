@@ -26,12 +26,6 @@ constexpr std::array kMixedCodes = {
               .explanation = "Kernels of one group's GPU have measured constants, and those of another are estimated "
                              "from its data sheet.",
               .example = "ringwright list kernels    # GPUs with measured kernels"},
-    ErrorCode{.code = "W593",
-              .title = "a machine by --set, whose parts the scenario states itself",
-              .explanation = "Values of a file are stronger than those of a preset. A scenario with its own "
-                             "cluster.node.preset or\ncluster.fabric.type keeps them when --set cluster.preset names "
-                             "a machine, and takes from it only what it leaves open.",
-              .example = "cluster: { preset: dgx-h100-superpod-ndr, nodes: 64 }"},
 };
 
 }  // namespace

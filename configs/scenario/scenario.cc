@@ -68,31 +68,12 @@ network_models::Host staged(network_models::Host host) {
   return host;
 }
 
-// A file's own values are stronger than those of a preset, also where --set names the preset.
-void warn_of_own_parts(ConfigMap& map) {
-  if (!map.has("preset") || !map.origin("preset").starts_with("--set")) return;
-  struct Part {
-    std::string_view map;
-    std::string_view key;
-  };
-  for (const Part& part : {Part{"node", "preset"}, Part{"fabric", "type"}}) {
-    ConfigMap below = map.map(part.map, "");
-    const std::string origin = below.has(part.key) ? below.origin(part.key) : "preset:";
-    if (origin.starts_with("preset:") || origin.starts_with("--set")) continue;
-    below.warn(part.key, "W593",
-               fmt::format("'{}' stays as the scenario states it, whatever the machine that --set names",
-                           below.path_of(part.key)),
-               fmt::format("set '{}' as well, or name a machine in the scenario instead", below.path_of(part.key)));
-  }
-}
-
 }  // namespace
 
 Cluster read_cluster(ConfigMap root) {
   Cluster cluster;
   ConfigMap map = root.map(
       "cluster", "the machine: hosts, their components, and the fabric between them; `preset` names a shipped one");
-  if (!map.documenting()) warn_of_own_parts(map);
   const bool listed = map.has("groups");
   if (listed || map.documenting()) read_host_groups(map, cluster);
   if (!listed) read_equal_hosts(map, cluster);

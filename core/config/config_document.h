@@ -28,6 +28,8 @@ namespace ringwright {
 struct PresetRule {
   std::string path;    // of the map: "cluster.node", "cluster.node.gpu", "nodes[].gpu"
   std::string folder;  // "nodes", "gpus", "models"
+  // Maps below `path` that describe the thing itself: a --set that names a preset replaces them in a file without one.
+  std::vector<std::string> parts = {};
 };
 
 // A value that another file sets, which the document names: "training.micro_batch=2" from "ds_config.json:3". It holds

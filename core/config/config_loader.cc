@@ -12,6 +12,7 @@
 #include "core/config/config_merge.h"
 #include "core/config/input_file.h"
 #include "core/config/parsed_files.h"
+#include "core/config/replaced_parts.h"
 #include "core/config/scalar.h"
 #include "core/config/yaml_reader.h"
 
@@ -145,7 +146,9 @@ Result<ConfigDocument> ConfigLoader::load_text(const std::string& name, std::str
 
 Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   if (!root) return tl::unexpected(problems_);
-  *root = with_overrides(with_imports(std::move(*root)));
+  *root = with_imports(std::move(*root));
+  remove_replaced_parts(*root, options_.presets, options_.overrides, problems_);
+  *root = with_overrides(std::move(*root));
   expand_presets(*root, "");
   // The file as a whole: a missing top-level key has no better location.
   root->line = root->column = 0;

@@ -86,6 +86,12 @@ constexpr std::array kCodes = {
               "Results go to out/NAME. A name has no slash, no backslash and no control character, does not begin\n"
               "with a dot, and has at most 200 bytes.",
               "name: runs/llama              # write: runs-llama"},
+    ErrorCode{
+        "W593", "what a scenario states of its machine is replaced",
+        "--set cluster.preset=NAME moves a job to a shipped machine: what the scenario states of its own hosts and\n"
+        "fabric (cluster.node, cluster.fabric) is dropped, the number of hosts stays. A scenario that names a machine\n"
+        "itself keeps the keys next to `preset`.",
+        "--set cluster.preset=dgx-b200-superpod-ndr --set cluster.nodes=64"},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Shipped machines: the switches, cables and ratios that their publications state.
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -183,14 +184,45 @@ TEST(Machines, LeaveTheirHostsToGroups) {
   EXPECT_EQ(scenario->cluster.fabric, "fat_tree");
 }
 
-TEST(Machines, SayWhatAScenarioKeepsOfItsOwn) {
+TEST(Machines, ReplaceHostsAndFabricOfAScenario) {
   const std::string text =
-      "version: 1\nname: a\ncluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n";
-  const auto scenario = load_machine_text("a.yaml", text, {.overrides = {"cluster.preset=dgx-a100-superpod-hdr"}});
-  ASSERT_TRUE(scenario) << render(scenario.error());
-  const std::string remarks = render(scenario->document.log().diagnostics());
-  EXPECT_THAT(remarks, HasSubstr("'cluster.node.preset' stays as the scenario states it"));
-  EXPECT_THAT(remarks, HasSubstr("'cluster.fabric.type' stays as the scenario states it"));
+      "version: 1\nname: a\ncluster: {nodes: 4, node: {preset: dgx-h100, nic: {bandwidth: 200Gbps}}, fabric: {type: "
+      "fat_tree}}\n";
+  const auto alone =
+      load_machine_text("b.yaml", "version: 1\nname: b\ncluster: {preset: dgx-a100-superpod-hdr, nodes: 4}\n");
+  ASSERT_TRUE(alone) << render(alone.error());
+  for (const char* setting : {"cluster.preset=dgx-a100-superpod-hdr", "cluster={preset: dgx-a100-superpod-hdr}"}) {
+    const auto moved = load_machine_text("a.yaml", text, {.overrides = {setting}});
+    ASSERT_TRUE(moved) << render(moved.error());
+    EXPECT_EQ(moved->cluster.hosts, 4);
+    EXPECT_EQ(moved->cluster.fabric, "rail_optimized");
+    EXPECT_EQ(moved->cluster.host.nic.bandwidth, alone->cluster.host.nic.bandwidth);
+    EXPECT_EQ(moved->cluster.host.gpus, alone->cluster.host.gpus);
+    const std::string remarks = render(moved->document.log().diagnostics());
+    EXPECT_THAT(remarks, HasSubstr("a.yaml:3:21: warning[W593]: 'cluster.node' is replaced"));
+    EXPECT_THAT(remarks, HasSubstr("'cluster.fabric' is replaced"));
+  }
+}
+
+TEST(Machines, KeepWhatIsSetNextToThem) {
+  const std::string text = "version: 1\nname: a\ncluster: {nodes: 4, node: {preset: dgx-h100}}\n";
+  for (const bool first : {true, false}) {
+    std::vector<std::string> settings = {"cluster.node.preset=hgx-h200", "cluster.preset=dgx-a100-superpod-hdr"};
+    if (!first) std::ranges::reverse(settings);
+    const auto moved = load_machine_text("a.yaml", text, {.overrides = settings});
+    ASSERT_TRUE(moved) << render(moved.error());
+    EXPECT_THAT(moved->cluster.gpu.name, HasSubstr("H200"));
+  }
+}
+
+// A machine of the scenario's own with other hosts: another machine gets the same hosts.
+TEST(Machines, KeepWhatAScenarioChangesOfItsMachine) {
+  const std::string text =
+      "version: 1\nname: a\ncluster: {preset: dgx-h100-superpod-ndr, nodes: 4, node: {preset: hgx-h200}}\n";
+  const auto moved = load_machine_text("a.yaml", text, {.overrides = {"cluster.preset=meta-24k-roce"}});
+  ASSERT_TRUE(moved) << render(moved.error());
+  EXPECT_EQ(moved->cluster.fabric, "fat_tree");
+  EXPECT_THAT(moved->cluster.gpu.name, HasSubstr("H200"));
 }
 
 // What follows from their absence is not reported.
