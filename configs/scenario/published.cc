@@ -1,5 +1,9 @@
 #include "configs/scenario/published.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace ringwright::configs {
 namespace {
 
@@ -35,6 +39,18 @@ std::vector<PublishedFigure> read_published(ConfigMap root) {
     add_published(map, source, figures);
   }
   return figures;
+}
+
+std::vector<std::string> changed_since_published(const ConfigDocument& document) {
+  // Other sections state how the job is simulated, or what is made of the result.
+  constexpr std::array<std::string_view, 14> kJob = {
+      "model",       "training",    "parallel", "cluster", "megatron",   "workload",   "recommendation",
+      "layer_table", "gpu_sharing", "jobs",     "faults",  "background", "checkpoint", "data_pipeline"};
+  std::vector<std::string> keys = document.stronger_than("published");
+  std::erase_if(keys, [&](const std::string& key) {
+    return std::ranges::find(kJob, std::string_view(key).substr(0, key.find('.'))) == kJob.end();
+  });
+  return keys;
 }
 
 }  // namespace ringwright::configs

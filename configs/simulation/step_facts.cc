@@ -196,6 +196,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   facts.held_at_peak = plan.held_at_peak;
   facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;
+  facts.changed_since_published = configs::changed_since_published(scenario.document);
   facts.kernel_times = kernel_times(plan.graph, *scenario.job.compute);
   facts.cost_rates = scenario.cost;
   facts.evidence = gather_evidence(scenario);

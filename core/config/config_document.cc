@@ -1,5 +1,6 @@
 #include "core/config/config_document.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,6 +46,27 @@ void check_map(ConfigNode& map, const std::string& path, ConfigLog& log) {
   }
 }
 
+using Sources = std::vector<std::unique_ptr<ConfigSource>>;
+
+// 0 for a --set, then files in the order in which they were read: a file before what it extends.
+std::size_t rank_of(const ConfigSource* source, const Sources& sources) {
+  if (source == nullptr || source->kind == SourceKind::kPreset) return sources.size() + 1;
+  if (source->kind == SourceKind::kOverride) return 0;
+  const auto at = std::ranges::find(sources, source, [](const auto& one) { return one.get(); });
+  return static_cast<std::size_t>(at - sources.begin()) + 1;
+}
+
+void add_stronger(const ConfigNode& node, const std::string& path, std::size_t rank, const Sources& sources,
+                  std::vector<std::string>& keys) {
+  if (node.kind == ConfigKind::kMap && !has_provenance(node)) {
+    for (const ConfigEntry& entry : node.entries) {
+      add_stronger(entry.value, below(path, entry.key), rank, sources, keys);
+    }
+  } else if (rank_of(node.source, sources) < rank) {
+    keys.push_back(path);
+  }
+}
+
 }  // namespace
 
 ConfigDocument::ConfigDocument(LogMode mode)
@@ -72,6 +94,13 @@ bool ConfigDocument::names(std::string_view path) const {
     path.remove_prefix(dot + 1);
   }
   return false;
+}
+
+std::vector<std::string> ConfigDocument::stronger_than(std::string_view key) const {
+  std::vector<std::string> keys;
+  const ConfigEntry* const entry = find_entry(*root_, key);
+  if (entry != nullptr) add_stronger(*root_, "", rank_of(entry->value.source, sources_), sources_, keys);
+  return keys;
 }
 
 std::string ConfigDocument::content_sha256() const {

@@ -84,6 +84,9 @@ class ConfigDocument {
 
   // Whether a value is written at the path ("training.deepspeed"); does not count as reading it.
   [[nodiscard]] bool names(std::string_view path) const;
+  // The keys whose values are stronger than the top-level value `key`: of a --set, or of a file that extends the one
+  // with `key`. In the order of the document; empty without `key`.
+  [[nodiscard]] std::vector<std::string> stronger_than(std::string_view key) const;
   [[nodiscard]] ConfigMap root() { return ConfigMap(root_.get(), "", log_.get()); }
   [[nodiscard]] const ConfigLog& log() const { return *log_; }
   [[nodiscard]] ConfigLog& log() { return *log_; }

@@ -233,6 +233,7 @@ struct StepFacts {
   std::vector<int> held_at_peak;     // by stage: most microbatches of a model chunk that wait for their backward pass
   std::vector<int> weight_versions;  // by stage: versions of the weights, including the newest
   std::vector<PublishedFigure> published;
+  std::vector<std::string> changed_since_published;  // keys of the job that differ from the published one
   std::vector<InputEvidence> evidence;
   std::vector<AssumedValue> assumptions;
   std::vector<IgnoredKnob> ignored;

@@ -276,12 +276,13 @@ Json collectives_json(const std::vector<CollectiveUse>& collectives) {
   return rows;
 }
 
-Json published_json(const std::vector<Comparison>& comparisons) {
+Json published_json(const Report& report) {
   Json rows = Json::array();
-  for (const Comparison& comparison : comparisons) {
+  for (const Comparison& comparison : report.comparisons) {
     rows.push_back({{"metric", to_key(comparison.published.quantity)}, {"published", comparison.published.value},
                     {"ours", comparison.ours}, {"difference", comparison.difference()},
                     {"source", comparison.published.source}});
+    if (!report.facts.changed_since_published.empty()) rows.back()["changed"] = report.facts.changed_since_published;
   }
   return rows;
 }
@@ -388,7 +389,7 @@ std::string render_json(const Report& report) {
   document["collectives"] = collectives_json(facts.collectives);
   document["faults"] = facts.faults;
   if (report.critical_path) document["critical_path"] = critical_path_json(*report.critical_path);
-  document["published"] = published_json(report.comparisons);
+  document["published"] = published_json(report);
   add_remarks(facts, document);
   document["engine"] = engine_json(report);
   // Text from the user's files may not be UTF-8; a replacement character is better than no result.

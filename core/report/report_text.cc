@@ -12,8 +12,9 @@
 #include "core/report/checkpoint_line.h"
 #include "core/report/cost_lines.h"
 #include "core/report/data_line.h"
-#include "core/report/outer_line.h"
 #include "core/report/host_lines.h"
+#include "core/report/outer_line.h"
+#include "core/report/published_line.h"
 #include "core/report/report.h"
 #include "core/report/text_table.h"
 
@@ -111,16 +112,6 @@ std::string print_memory(const Report& report, const Pen& pen) {
   return row.fits() ? text : pen.bad(text + " does not fit");
 }
 
-std::string print_value(PublishedQuantity quantity, double value) {
-  switch (quantity) {
-    case PublishedQuantity::kStepTime: return "step time " + to_string(from_seconds(value));
-    case PublishedQuantity::kModelFlopUtilisation: return "MFU " + print_percent(value);
-    case PublishedQuantity::kModelFlopRatePerGpu: return to_string(FlopRate(value)) + " per GPU";
-    case PublishedQuantity::kTokensPerSecondPerGpu: return four_digits(value) + " tokens/s/GPU";
-  }
-  return "";
-}
-
 Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   const StepTimes& step = report.step_time;
   std::string spread;
@@ -142,10 +133,7 @@ Lines key_figures(const Report& report, std::size_t width, const Pen& pen) {
   if (report.facts.outer) lines.push_back("Local SGD    " + wrap(outer_line(*report.facts.outer), width - 15, 15));
   if (report.facts.checkpoint) lines.push_back("Checkpoint   " + wrap(checkpoint_line(report), width - 15, 15));
   for (const Comparison& comparison : report.comparisons) {
-    const std::string line = fmt::format("{}; ours is {:+.1f} % [{}]",
-                                         print_value(comparison.published.quantity, comparison.published.value),
-                                         comparison.difference() * 100.0, comparison.published.source);
-    lines.push_back("Published    " + wrap(line, width - 15, 15));
+    lines.push_back("Published    " + wrap(published_line(report, comparison), width - 15, 15));
   }
   return lines;
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/published.h"
 #include "configs/simulation/simulate.h"
 #include "core/config/config_document.h"
 
@@ -144,7 +145,16 @@ Result<ComparedStep> load_published(const std::string& path) {
   if (!scenario) return tl::unexpected(scenario.error());
   if (scenario->published.empty()) {
     return tl::unexpected(failure(std::string(kResultCode), fmt::format("'{}' has no published figure", path),
-                                  {.file = path}, "published: [{metric: step_time, value: 1.9s, source: a paper}]"));
+                                  {.file = path}, "published: [{source: a paper, step_time: 1.9s}]"));
+  }
+  const std::vector<std::string> changed = configs::changed_since_published(scenario->document);
+  if (!changed.empty()) {
+    return tl::unexpected(failure(std::string(kResultCode),
+                                  fmt::format("the published figures of '{}' are of the file that it extends, and it "
+                                              "changes '{}'",
+                                              path, changed.front()),
+                                  {.file = path},
+                                  "give the figures of the changed job as `published`, or name that file"));
   }
   const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold);
   if (!outcome) return tl::unexpected(outcome.error());

@@ -137,6 +137,9 @@ TEST(ReportJson, ListsPublishedFiguresWithTheirDifference) {
   EXPECT_EQ(published["metric"], "step_time_s");
   EXPECT_NEAR(published["ours"].get<double>(), 0.1, 1e-12);
   EXPECT_NEAR(published["difference"].get<double>(), 0.25, 1e-12);
+  EXPECT_FALSE(published.contains("changed"));
+  facts.changed_since_published = {"parallel.tp"};
+  EXPECT_EQ(json(facts)["published"][0]["changed"], std::vector<std::string>{"parallel.tp"});
 }
 
 TEST(ReportJson, OnlyWallTimeAndMemoryOfTheSimulatorVary) {

@@ -157,6 +157,15 @@ TEST(ReportText, HoldsItselfAgainstPublishedFigures) {
   EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 %; ours is -2.4 % [a paper, table 4]\n"));
 }
 
+TEST(ReportText, StatesNoDifferenceToAnotherJob) {
+  StepFacts facts = sample_facts();
+  facts.published = {{.quantity = PublishedQuantity::kModelFlopUtilisation, .value = 0.41, .source = "a"}};
+  facts.changed_since_published = {"parallel.tp"};
+  EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 % without the changes of parallel.tp [a]\n"));
+  facts.changed_since_published = {"a", "b", "c", "d", "e"};
+  EXPECT_THAT(text(facts), HasSubstr("Published    MFU 41.0 % without the changes of a, b, c and 2 more [a]\n"));
+}
+
 TEST(ReportText, ReportsHowManyRanksAreSimulated) {
   EXPECT_THAT(
       text(sample_facts()),

@@ -86,6 +86,21 @@ TEST(Comparison, NamesValuesThatDiffer) {
   EXPECT_TRUE(compare({result_of(kHost), result_of(kHost)}).comparisons.front().values.empty());
 }
 
+// What was measured on the job of the base is no measurement of this one.
+TEST(Comparison, RefusesPublishedFiguresOfAnotherJob) {
+  const std::string folder = fmt::format("{}comparison_{}", testing::TempDir(), getpid());
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/base.yaml") << "version: 1\nname: base\n" << kHost << "published: [{source: a paper, step_time: 1s}]\n";
+  std::ofstream(folder + "/same.yaml") << "extends: base.yaml\nsimulate: {seed: 3}\n";
+  std::ofstream(folder + "/other.yaml") << "extends: base.yaml\nparallel: {tp: 4}\n";
+  const auto same = load_published(folder + "/same.yaml");
+  ASSERT_TRUE(same) << render(same.error());
+  EXPECT_EQ(same->figures.step, from_seconds(1.0));
+  const auto other = load_published(folder + "/other.yaml");
+  ASSERT_FALSE(other);
+  EXPECT_NE(render(other.error()).find("it changes 'parallel.tp'"), std::string::npos);
+}
+
 // All GPUs of one host at half their speed: every kernel takes twice as long, which the row of slow hosts shows.
 TEST(Comparison, SlowHostsAreACauseOfTheirOwn) {
   const SideBySide both = compare({result_of(kHost), result_of(kHost + "faults: [{node: 0, compute_scale: 0.5}]\n")});
