@@ -1,6 +1,18 @@
 #include "core/report/step_parts.h"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace ringwright {
+namespace {
+
+// The times of kernel families are means over ranks, each rounded to a picosecond.
+bool is_rounding(Duration difference, std::size_t means) {
+  const auto most = static_cast<std::int64_t>(means) + 1;
+  return difference.count() <= most && difference.count() >= -most;
+}
+
+}  // namespace
 
 std::vector<StepPart> parts_of(const TimeBreakdown& breakdown, std::span<const KernelTime> kernels, Duration step) {
   std::vector<StepPart> parts;
@@ -20,7 +32,12 @@ std::vector<StepPart> parts_of(const TimeBreakdown& breakdown, std::span<const K
     add("compute", breakdown.computing - interference);
   } else {
     for (const KernelTime& kernel : kernels) add("compute: " + kernel.family, kernel.time);
-    if (slowed != Duration()) add("slowed hosts", slowed);
+    if (is_rounding(slowed, kernels.size())) {
+      std::ranges::max_element(parts, {}, &StepPart::time)->time += slowed;
+      sum += slowed;
+    } else {
+      add("slowed hosts", slowed);
+    }
   }
   if (interference != Duration()) add("interference", interference);
   for (const DimensionTime& dimension : breakdown.dimensions) add("exposed " + dimension.name, dimension.exposed);

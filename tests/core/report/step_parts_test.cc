@@ -26,6 +26,18 @@ TEST(StepParts, SplitComputingByFamilyAndWhatSlowsIt) {
                                                                            {"bubble and waiting", 10_us}}));
 }
 
+// Means of families are rounded one by one: what is left of that is no slow host.
+TEST(StepParts, PutRoundingIntoTheLargestFamily) {
+  const Duration tiny(2);
+  const std::vector<KernelTime> kernels{{.family = "norm", .time = 20_us}, {.family = "gemm", .time = 45_us + tiny}};
+  const std::vector<StepPart> parts = parts_of(breakdown(), kernels, 100_us);
+  EXPECT_EQ(parts[1], (StepPart{"compute: gemm", 45_us}));
+  EXPECT_EQ(parts[2], (StepPart{"interference", 5_us}));
+  Duration sum;
+  for (const StepPart& part : parts) sum += part.time;
+  EXPECT_EQ(sum, 100_us);
+}
+
 TEST(StepParts, HaveOneRowOfComputingWithoutKernels) {
   EXPECT_EQ(parts_of(breakdown(), {}, 100_us).front(), (StepPart{"compute", 65_us}));
 }

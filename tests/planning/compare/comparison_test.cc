@@ -90,7 +90,8 @@ TEST(Comparison, NamesValuesThatDiffer) {
 TEST(Comparison, RefusesPublishedFiguresOfAnotherJob) {
   const std::string folder = fmt::format("{}comparison_{}", testing::TempDir(), getpid());
   std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/base.yaml") << "version: 1\nname: base\n" << kHost << "published: [{source: a paper, step_time: 1s}]\n";
+  const std::string published = "version: 1\nname: base\npublished: [{source: a paper, step_time: 1s}]\n";
+  std::ofstream(folder + "/base.yaml") << published << kHost;
   std::ofstream(folder + "/same.yaml") << "extends: base.yaml\nsimulate: {seed: 3}\n";
   std::ofstream(folder + "/other.yaml") << "extends: base.yaml\nparallel: {tp: 4}\n";
   const auto same = load_published(folder + "/same.yaml");
