@@ -313,7 +313,7 @@ std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Optio
   report(reading, entry->value, bare_value(entry->value),
          {.code = "E107",
           .says = fmt::format("is '{}'{}", word, near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
-          .hint = "one of: " + join(names, ", ")});
+          .hint = fmt::format("one of: {}{}{}", join(names, ", "), key.elsewhere.empty() ? "" : "; ", key.elsewhere)});
   if (!near.empty()) return near;
   node_->settled = true;  // this choice decides which other keys belong here
   return safe;

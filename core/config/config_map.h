@@ -31,6 +31,7 @@ struct Key {
   std::optional<T> max = {};       // inclusive
   bool optional = false;           // may be left out without a fallback; the caller reads it only where it is given
   std::string_view usual = {};     // for people, where the fallback follows from other values: "as the NICs"
+  std::string_view elsewhere = {};  // of a choice: where values belong that people write here: "fp8: fp8_recipe"
 };
 
 struct Option {

@@ -85,7 +85,7 @@ TEST(Refusals, LayersThatStagesDoNotShareListThePathsOut) {
   EXPECT_THAT(
       refusals(scenario_text("num_layers: 8", "num_layers: 9")),
       ElementsAre("job.yaml:3:23 E131 parallel.pp = 2 does not divide 9 layers | valid values for 9 layers: 1 3 9; "
-                  "or list them in parallel.layers_per_part"));
+                  "or set parallel.stage_layers: balanced; or list them in parallel.layers_per_part"));
 }
 
 TEST(Refusals, ABatchThatReplicasDoNotShareNamesWhereTheyComeFrom) {

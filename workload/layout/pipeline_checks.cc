@@ -30,7 +30,8 @@ std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
   }
   std::string hint = even.empty() ? fmt::format("no value divides {} layers", layers)
                                   : fmt::format("valid values for {} layers: {}", layers, join(even, " "));
-  if (trimmed > 0) hint += fmt::format("; or set parallel.stage_layers: trim-ends ({})", trimmed);
+  hint += "; or set parallel.stage_layers: balanced";
+  if (trimmed > 0) hint += fmt::format(", or trim-ends ({})", trimmed);
   return hint + "; or list them in parallel.layers_per_part";
 }
 
@@ -73,7 +74,7 @@ std::vector<std::int64_t> spread_by_ends(ConfigMap& parallel, std::int64_t layer
         fmt::format("{} layers with {} on the first and {} on the last of {} stages (0: as the others) do not divide "
                     "evenly over the other stages and their {} chunks",
                     layers, options.end_layers.first, options.end_layers.last, options.pp, options.virtual_stages),
-        "or list them in parallel.layers_per_part");
+        "set parallel.stage_layers: balanced, or list them in parallel.layers_per_part");
   }
   return parts;
 }
@@ -83,7 +84,7 @@ std::vector<std::int64_t> fill_parts(ConfigMap& parallel, std::int64_t layers, s
   if (each * (parts - 1) >= layers && parts > 1) {
     parallel.error("stage_layers", "E131",
                    fmt::format("{} layers in {} chunks of up to {} leave none for the last chunk", layers, parts, each),
-                   "or list them in parallel.layers_per_part");
+                   "set parallel.stage_layers: balanced, or list them in parallel.layers_per_part");
     return {};
   }
   std::vector<std::int64_t> filled(static_cast<std::size_t>(parts), each);

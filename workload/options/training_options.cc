@@ -320,7 +320,11 @@ TrainingOptions read_training_options(ConfigMap& training) {
                                        .min = 0,
                                        .max = 1'000'000'000});
   options.precision = parse_precision(training.choice(
-      {.name = "precision", .doc = "type of weights and activations", .fallback = "bf16"}, kPrecisions));
+      {.name = "precision",
+       .doc = "type of weights and activations",
+       .fallback = "bf16",
+       .elsewhere = "GEMMs in fp8 and fp4: fp8_recipe and fp4_recipe, with precision: bf16"},
+      kPrecisions));
   read_narrow(training, options);
   options.grad_reduce =
       training.choice(

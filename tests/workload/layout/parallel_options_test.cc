@@ -40,12 +40,13 @@ TEST(ParallelOptions, LayersThatDoNotSpreadListTheValidValues) {
       problems("pp: 12", 12, 126),
       ElementsAre(
           "E131: parallel.pp = 12 does not divide 126 layers | valid values for 126 layers: 1 2 3 6 7 9 14 18 21 "
-          "42 63 126; or set parallel.stage_layers: trim-ends (16); or list them in parallel.layers_per_part"));
+          "42 63 126; or set parallel.stage_layers: balanced, or trim-ends (16); or list them in "
+          "parallel.layers_per_part"));
   EXPECT_THAT(
       problems("pp: 4, schedule: interleaved-1f1b, virtual_stages: 3", 4, 16),
       ElementsAre(
           "E131: parallel.pp x virtual_stages = 4 x 3 = 12 does not divide 16 layers | no value divides 16 layers; "
-          "or set parallel.stage_layers: trim-ends (3); or list them in parallel.layers_per_part"));
+          "or set parallel.stage_layers: balanced, or trim-ends (3); or list them in parallel.layers_per_part"));
 }
 
 TEST(ParallelOptions, TrimmedEndsHoldOneLayerLess) {

@@ -36,8 +36,8 @@ TEST(PipelineOptions, TheEndsMayBeSet) {
               ElementsAre(1, 3, 3, 2));
   EXPECT_THAT(job("decoder_first_pipeline_num_layers: 2", 9, 4).problems(),
               ElementsAre("E131: 9 layers with 2 on the first and 0 on the last of 4 stages (0: as the others) do not "
-                          "divide evenly over the other stages and their 1 chunks | or list them in "
-                          "parallel.layers_per_part"));
+                          "divide evenly over the other stages and their 1 chunks | set parallel.stage_layers: "
+                          "balanced, or list them in parallel.layers_per_part"));
 }
 
 // 78 layers on 12 stages under DeepSpeed: 7 each, and 1 on the last (chronicles-prequel.md of BLOOM, "Re-do").
@@ -45,8 +45,8 @@ TEST(PipelineOptions, PartsMayBeFilledOneAfterTheOther) {
   EXPECT_THAT(layers("stage_layers: filled", 78, 12), ElementsAre(7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 1));
   EXPECT_THAT(layers("stage_layers: filled", 8, 4), ElementsAre(2, 2, 2, 2));
   EXPECT_THAT(job("stage_layers: filled", 9, 4).problems(),
-              ElementsAre("E131: 9 layers in 4 chunks of up to 3 leave none for the last chunk | or list them in "
-                          "parallel.layers_per_part"));
+              ElementsAre("E131: 9 layers in 4 chunks of up to 3 leave none for the last chunk | set "
+                          "parallel.stage_layers: balanced, or list them in parallel.layers_per_part"));
 }
 
 TEST(PipelineOptions, ALayoutBringsChunksAndTheirSchedule) {
