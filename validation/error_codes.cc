@@ -46,6 +46,11 @@ constexpr std::array kCodes = {
     ErrorCode{"W169", "words of a table have no effect",
               "No rule of validation/training/words.yaml fits the cell: the settings of the row's software stack hold.",
               "recompute\npartially      # write: none, selective or full"},
+    ErrorCode{"W170", "a measured run does not fit into GPU memory",
+              "It was measured, so it fits: the row states another layout, batch or GPU than those of the run, omits\n"
+              "what saves memory (dp_sharding, recompute), or predicted memory is too high. Its predicted time is\n"
+              "that of the row as it stands.",
+              "id,model,gpu,n_gpus,tp,step_time_s\nours-1,gpt3-175b,A100-SXM4-80GB,8,8,30   # 64 GPUs, pp 8"},
     ErrorCode{"E240", "the machine of a measurement is not known",
               "The log names a GPU of which no node is shipped, or has an impossible number of ranks or hosts.\n"
               "Describe the machine in a file with a map `cluster` and name it.",
@@ -99,6 +104,8 @@ constexpr std::array kCodes = {
 
 }  // namespace
 
-std::span<const ErrorCode> validation_error_codes() { return kCodes; }
+std::span<const ErrorCode> validation_error_codes() {
+  return kCodes;
+}
 
 }  // namespace ringwright::validation

@@ -34,9 +34,11 @@ void take_measured(const StepPrediction& prediction, const SourceRule* source, P
     played.reason = "the source gives neither a time nor a rate";
     played.reason_column = "step_time_s";
   }
-  if (source != nullptr && row.memory_gib) {
-    played.measured_gib = *row.memory_gib * source->gib_per_unit;
-    played.predicted_gib = prediction.gib[static_cast<std::size_t>(source->memory)];
+  if (row.memory_gib) {
+    const SourceRule unknown;  // of users' own tables: GiB that the allocator reserved
+    const SourceRule& meaning = source != nullptr ? *source : unknown;
+    played.measured_gib = *row.memory_gib * meaning.gib_per_unit;
+    played.predicted_gib = prediction.gib[static_cast<std::size_t>(meaning.memory)];
   }
 }
 
@@ -80,6 +82,7 @@ void take(const StepPrediction& prediction, const TrainingConventions& conventio
   played.tokens = prediction.tokens;
   played.terms = prediction.terms;
   played.bottleneck_compute = prediction.bottleneck_compute;
+  played.shortage = prediction.shortage;
   take_measured(prediction, conventions.find_source(played.source), played);
   // Batch, GPUs and time of such a row cannot all be right; there is nothing to compare a prediction with.
   if (played.played() && prediction.model_flops > prediction.peak_flop_rate * played.measured_seconds) {

@@ -32,6 +32,7 @@ struct PlayedRow {
   double tokens = 0.0;              // of a step, all GPUs
   double measured_gib = 0.0;        // 0: not measured
   double predicted_gib = 0.0;
+  std::string shortage;  // of GPU memory in the simulated step; empty: it fits
 
   [[nodiscard]] bool played() const { return reason.empty(); }
 };

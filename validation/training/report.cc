@@ -166,6 +166,7 @@ std::string training_json(const PlayedRow& row) {
                                  json_text(row.row.id), json_text(row.source), json_text(row.row.split),
                                  json_text(row.row.trust), json_text(row.row.model));
   text += fmt::format("\"layout\": {}, ", json_text(layout_text(row.row)));
+  if (!row.shortage.empty()) text += fmt::format("\"shortage\": {}, ", json_text(row.shortage));
   if (!row.played()) return text + fmt::format("\"not_simulated\": {}}}", json_text(row.reason));
   text += fmt::format("\"gpu\": {}, \"generation\": {}, \"strategy\": {}, \"precision\": {}, ", json_text(row.row.gpu),
                       json_text(row.kind.generation), json_text(row.kind.strategy), json_text(row.kind.precision));

@@ -70,10 +70,11 @@ const std::array kTrainingRowColumns = {
     Column{"step_time_s", &TrainingRow::step_seconds, "measured: seconds of a training step"},
     Column{"tok_s_gpu", &TrainingRow::tokens_per_gpu, "measured: tokens/s of a GPU"},
     Column{"tflops_gpu", &TrainingRow::tflops_per_gpu, "measured: TFLOP/s of a GPU"},
-    Column{"mem_gib", &TrainingRow::memory_gib, "measured: memory of the fullest GPU in GiB"},
+    Column{"mem_gib", &TrainingRow::memory_gib,
+           "measured: GiB of the fullest GPU that PyTorch's allocator reserved (max_memory_reserved)"},
     Column{"notes", &TrainingRow::notes, "remarks"},
     Column{"trust", &TrainingRow::trust, "remarks on the source"},
-    Column{"split", &TrainingRow::split, "exclude: the row is not compared"},
+    Column{"split", &TrainingRow::split, "exclude: the row is not compared; open, calibrate: it is"},
 };
 constexpr std::array<std::string_view, 4> kTrainingRowNeeded = {"id", "model", "gpu", "n_gpus"};
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "configs/simulation/simulate.h"
 
 namespace ringwright::validation {
@@ -35,6 +37,14 @@ void add_memory(const Report& report, StepPrediction& result) {
     for (std::size_t i = 0; i < 3; ++i) result.gib[i] = std::max(result.gib[i], by_meaning[i]);
     result.fits = result.fits && row.fits();
   }
+  if (result.fits) return;
+  const MemoryRow& fullest = *std::ranges::max_element(
+      report.facts.memory, {}, [](const MemoryRow& row) { return std::pair(!row.fits(), row.total.count()); });
+  result.shortage =
+      fullest.total > fullest.capacity
+          ? fmt::format("stage {} needs {} of {}", fullest.stage, to_string(fullest.total), to_string(fullest.capacity))
+          : fmt::format("stage {} has no free block of {} for its largest weight", fullest.stage,
+                        to_string(fullest.largest_weight));
 }
 
 void add_terms(const Report& report, StepPrediction& result) {
@@ -65,8 +75,8 @@ configs::KnownOverheads& MachineOverheads::of(const configs::Scenario& scenario)
 
 StepPrediction predict_step(const StepScenario& step, MachineOverheads& machines) {
   StepPrediction result;
-  const auto scenario = configs::load_scenario_text(step.name, step.yaml,
-                                                    {.overrides = step.overrides, .known = &machines.files()});
+  const auto scenario =
+      configs::load_scenario_text(step.name, step.yaml, {.overrides = step.overrides, .known = &machines.files()});
   if (!scenario) {
     result.reason = first_error(scenario.error());
     return result;

@@ -21,7 +21,8 @@ struct TermSeconds {
 struct StepPrediction {
   std::string reason;  // why there is none; else empty
   StepKind kind;
-  bool fits = true;  // into the GPU's memory
+  bool fits = true;      // into the GPU's memory
+  std::string shortage;  // where it does not fit, the fullest stage: "stage 0 needs 90 GiB of 74.5 GiB"
   double seconds = 0.0;
   double tokens = 0.0;
   double model_flops = 0.0;

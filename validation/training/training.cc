@@ -1,6 +1,8 @@
 // Validation against measured training runs: tables of a shared schema, each row simulated as a scenario.
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +27,20 @@ struct AllRows {
   Diagnostics warnings;
 };
 
+// Results name rows by their id.
+void check_ids(const std::vector<TrainingRow>& rows, Diagnostics& problems) {
+  std::map<std::string_view, const TrainingRow*> known;
+  for (const TrainingRow& row : rows) {
+    const auto [first, is_new] = known.emplace(row.id, &row);
+    if (is_new) continue;
+    const Place& place = first->second->place;
+    problems.add({.code = "E161",
+                  .place = row.place_of("id"),
+                  .message = fmt::format("{}:{} has the id '{}' as well", place.file, place.line, row.id),
+                  .hint = fmt::format("give each run an id of its own, as {}-2", row.id)});
+  }
+}
+
 Result<AllRows> read_all(const std::vector<std::string>& files) {
   AllRows all;
   Diagnostics problems;
@@ -41,6 +57,7 @@ Result<AllRows> read_all(const std::vector<std::string>& files) {
       if (std::ranges::find(all.unused_columns, name) == all.unused_columns.end()) all.unused_columns.push_back(name);
     }
   }
+  check_ids(all.rows, problems);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   return all;
 }
@@ -60,6 +77,21 @@ Diagnostics rows_left_out(const std::vector<PlayedRow>& rows, const TrainingConv
   return reasons;
 }
 
+// Runs of the user's own tables that were measured, though by the prediction their memory does not suffice.
+Diagnostics rows_without_memory(const std::vector<PlayedRow>& rows) {
+  Diagnostics warnings;
+  for (const PlayedRow& row : rows) {
+    if (!row.played() || row.shortage.empty()) continue;
+    warnings.add(
+        {.severity = Severity::kWarning,
+         .code = "W170",
+         .place = row.row.place,
+         .message = fmt::format("row '{}' is compared, but does not fit into GPU memory: {}", row.row.id, row.shortage),
+         .hint = "check n_gpus, tp, pp, mbs, dp_sharding and recompute"});
+  }
+  return warnings;
+}
+
 // Words of the user's own tables that have no effect, each where it stands first.
 Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary& vocabulary) {
   Diagnostics unknown;
@@ -73,7 +105,7 @@ Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary
                    .place = row.place_of(cell.column),
                    .message = fmt::format("the words '{}' in column '{}' are not known and have no effect", cell.text,
                                           cell.column),
-                   .hint = "the words: validation/training/words.yaml"});
+                   .hint = "the words: docs/training-tables.md"});
     }
   }
   return unknown;
@@ -115,6 +147,8 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
     outcome.warnings = all->warnings;
     const Diagnostics left_out = rows_left_out(rows, *conventions, Severity::kWarning);
     for (const Diagnostic& reason : left_out.all()) outcome.warnings.add(reason);
+    const Diagnostics short_of_memory = rows_without_memory(rows);
+    for (const Diagnostic& shortage : short_of_memory.all()) outcome.warnings.add(shortage);
     const Diagnostics unknown = unknown_words(all->rows, conventions->vocabulary);
     for (const Diagnostic& words : unknown.all()) outcome.warnings.add(words);
   }

@@ -14,6 +14,7 @@ std::vector<UnknownCell> unknown_cells(const TrainingRow& row, const Vocabulary&
   check("dp_sharding", row.sharding, read_sharding(vocabulary, row.sharding).known);
   check("overlap", row.overlap, read_overlap(vocabulary, row.overlap).known);
   check("schedule", row.schedule, find_rule(vocabulary.schedules, row.schedule) != nullptr);
+  check("split", row.split, !row.scored() || row.split == "open" || row.split == "calibrate");
   return result;
 }
 

@@ -10,10 +10,11 @@ namespace {
 
 TEST(UnknownCells, EveryColumnOfWordsIsChecked) {
   TrainingRow row;
-  row.precision = row.recompute = row.sharding = row.overlap = row.schedule = "gibberish";
+  row.precision = row.recompute = row.sharding = row.overlap = row.schedule = row.split = "gibberish";
   std::vector<std::string> columns;
   for (const UnknownCell& cell : unknown_cells(row, {})) columns.emplace_back(cell.column);
-  EXPECT_EQ(columns, (std::vector<std::string>{"precision", "recompute", "dp_sharding", "overlap", "schedule"}));
+  const std::vector<std::string> all = {"precision", "recompute", "dp_sharding", "overlap", "schedule", "split"};
+  EXPECT_EQ(columns, all);
 }
 
 TEST(UnknownCells, EmptyAndKnownCellsAreNone) {
@@ -23,6 +24,7 @@ TEST(UnknownCells, EmptyAndKnownCellsAreNone) {
   row.precision = "BF16";
   row.recompute = "not stated";
   row.sharding = "see run script";
+  row.split = "exclude";
   EXPECT_TRUE(unknown_cells(row, *vocabulary).empty());
 }
 
