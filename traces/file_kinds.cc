@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/config/text_lines.h"
 #include "traces/chakra/json_reader.h"
 #include "traces/chakra/pytorch_trace.h"
 #include "traces/chakra/rank_files.h"
@@ -80,6 +81,7 @@ std::span<const FileKind> file_kinds() {
 }
 
 const FileKind* kind_of_content(std::string_view beginning) {
+  beginning = without_byte_order_mark(beginning);
   const auto* found = std::ranges::find_if(kKinds, [&](const FileKind& kind) { return kind.matches(beginning); });
   return found == kKinds.end() ? nullptr : found;
 }
@@ -106,6 +108,9 @@ Result<InspectedFile> inspect_file(const std::string& path) {
   if (!got) return tl::unexpected(failure("E252", "cannot read it: " + got.error(), {.file = path}));
   beginning.resize(*got);
   const FileKind* const kind = kind_of_content(beginning);
+  if (is_utf16(beginning)) {
+    return tl::unexpected(failure("E252", fmt::format("cannot read it: {}", kUtf16Refused), {.file = path}));
+  }
   if (kind == nullptr) {
     return tl::unexpected(failure("E252", "it is no trace or log of a known kind", {.file = path}, known_kinds()));
   }

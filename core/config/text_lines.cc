@@ -35,6 +35,13 @@ std::string_view without_byte_order_mark(std::string_view text) {
   return text.substr(0, kMark.size()) == kMark ? text.substr(kMark.size()) : text;
 }
 
+bool is_utf16(std::string_view text) {
+  if (text.size() < 4) return false;
+  const std::string_view mark = text.substr(0, 2);
+  if (mark == "\xFF\xFE") return text[2] != '\0' && text[3] == '\0';
+  return mark == "\xFE\xFF" && text[2] == '\0' && text[3] != '\0';
+}
+
 std::vector<std::string> split_lines(std::string_view text) {
   text = without_byte_order_mark(text);
   std::vector<std::string> lines;

@@ -14,6 +14,10 @@ namespace ringwright {
 
 [[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
 
+// Whether it begins with the byte order mark of UTF-16 and an ASCII character, as what PowerShell redirects to a file.
+[[nodiscard]] bool is_utf16(std::string_view text);
+inline constexpr std::string_view kUtf16Refused = "it is UTF-16; save it as UTF-8";
+
 // The offset of the first byte that is not UTF-8, or is a control character other than tab and line end.
 [[nodiscard]] std::optional<std::size_t> first_bad_byte(std::string_view text);
 

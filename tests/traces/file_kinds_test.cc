@@ -10,9 +10,9 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include "tests/support/own_folder.h"
 #include "traces/chakra/trace_builder.h"
 #include "traces/chakra/writer.h"
-#include "tests/support/own_folder.h"
 
 namespace ringwright::traces::file_kinds_test {
 namespace {
@@ -54,8 +54,7 @@ class FileKinds : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
  private:
-  std::filesystem::path folder_ =
-      std::filesystem::path(test::own_folder());
+  std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
 };
 
 SummaryValue fact(const FileSummary& summary, const std::string& name) {
@@ -101,6 +100,29 @@ TEST_F(FileKinds, TracesOfSeveralRanksAreJoined) {
   EXPECT_EQ(arrivals->rows[1][4], SummaryValue(Duration(70'000'000)));  // 70 us
   files.pop_back();
   EXPECT_TRUE(inspect_together(files).empty());
+}
+
+// As Notepad and PowerShell write texts.
+TEST_F(FileKinds, AByteOrderMarkChangesNothing) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const auto without_error = [&](const std::string& name, const std::string& content) {
+    const auto inspected = inspect_file(file(name, mark + content));
+    if (!inspected) return render(inspected.error());
+    const Diagnostics& problems = inspected->summary.problems;
+    return problems.has_errors() ? render(problems) : std::string(inspected->kind);
+  };
+  EXPECT_EQ(without_error("a.json", R"({"workload_graph": [{"Id": 1, "NodeType": 4}]})"), "chakra-json");
+  EXPECT_EQ(without_error("b.json", profiler_trace(0, 5)), "kineto");
+  EXPECT_EQ(without_error("c.json", R"({"schema": "1.0.1", "pid": 1, "nodes": []})"), "pytorch-et");
+  EXPECT_EQ(without_error("d.json", R"({"header": {"id": "0xa", "rank": 0, "n_ranks": 2}, "coll_perf": {"coll": "AllReduce",)"
+                                    R"( "coll_sn": 1, "coll_msg_size_bytes": 64, "coll_exec_time_us": 9}})"),
+            "communication-log");
+  EXPECT_EQ(without_error("e.goal", "num_ranks 1\nrank 0 {\n  calc 5\n}\n"), "goal");
+  EXPECT_EQ(without_error("f.csv", "size_bytes,time_oop_us\n1024,30\n"), "nccl-tests");
+}
+
+TEST_F(FileKinds, Utf16IsRefusedByItsName) {
+  EXPECT_THAT(kind(file("a", std::string("\xFF\xFE{\0}\0", 6))), HasSubstr("it is UTF-16; save it as UTF-8"));
 }
 
 TEST_F(FileKinds, OtherFilesAreRefusedWithTheKnownKinds) {
@@ -176,9 +198,8 @@ constexpr std::string_view kHostOperators = R"({"schema": "1.0.1", "pid": 7, "no
 
 TEST_F(FileKinds, ATraceOfTheHostIsLinkedToTheProfileOfItsProcess) {
   for (const bool numbered : {false, true}) {
-    const std::vector<InspectedFile> files = {
-        inspect_file(file("host.json", std::string(kHostOperators))).value(),
-        inspect_file(file("rank0.json", profile_of_host(numbered))).value()};
+    const std::vector<InspectedFile> files = {inspect_file(file("host.json", std::string(kHostOperators))).value(),
+                                              inspect_file(file("rank0.json", profile_of_host(numbered))).value()};
     const std::vector<InspectedFile> together = inspect_together(files);
     ASSERT_EQ(together.size(), 1U);
     EXPECT_EQ(together[0].kind, "pytorch-et-kineto");

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "core/config/text_lines.h"
 #include "traces/chakra/json_reader.h"
 #include "traces/chakra/record_reader.h"
 #include "traces/input/byte_stream.h"
@@ -20,7 +21,8 @@ Result<ChakraReading> read_chakra(const std::string& path, const ChakraReadOptio
   const auto got = bytes->read(std::span(beginning));
   if (!got) return tl::unexpected(failure("E245", "cannot read the trace: " + got.error(), {.file = path}));
   beginning.resize(*got);
-  return looks_like_chakra_json(beginning) ? read_chakra_json(path) : read_chakra_records(path, options);
+  const bool is_json = looks_like_chakra_json(without_byte_order_mark(beginning));
+  return is_json ? read_chakra_json(path) : read_chakra_records(path, options);
 }
 
 }  // namespace ringwright::traces

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include "core/config/text_lines.h"
+
 namespace ringwright::traces {
 namespace {
 
@@ -85,7 +87,10 @@ tl::expected<std::string, std::string> read_all(const std::string& path, std::si
     const bool full = before + *got == text.size();
     text.resize(before + *got);
     if (text.size() > limit) return tl::unexpected(fmt::format("it is larger than {} MiB", limit >> 20U));
-    if (!full) return text;
+    if (full) continue;
+    if (is_utf16(text)) return tl::unexpected(std::string(kUtf16Refused));
+    text.erase(0, text.size() - without_byte_order_mark(text).size());
+    return text;
   }
 }
 

@@ -36,8 +36,8 @@ class ByteStream final {
   std::uint64_t position_ = 0;
 };
 
-// The whole content of a file, decompressed; an error when it is longer than `limit` bytes (a gzip file of a kilobyte
-// may hold a gigabyte of zeros).
+// The whole content of a file, decompressed, without the byte order mark of a text. An error where it is UTF-16, or
+// longer than `limit` bytes (a gzip file of a kilobyte may hold a gigabyte of zeros).
 [[nodiscard]] tl::expected<std::string, std::string> read_all(const std::string& path, std::size_t limit);
 
 }  // namespace ringwright::traces

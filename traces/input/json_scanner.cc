@@ -6,9 +6,12 @@
 #include <span>
 #include <utility>
 
+#include "core/config/text_lines.h"
+
 namespace ringwright::traces {
 namespace {
 
+constexpr std::size_t kMarkBytes = 3;
 constexpr std::size_t kReadBytes = std::size_t{64} << 10U;
 
 enum class Mark : std::uint8_t { kPlain, kQuote, kOpen, kClose };
@@ -74,7 +77,16 @@ bool JsonScanner::fill(std::size_t& cursor) {
   return got > 0;
 }
 
+// A byte order mark, as programs of Windows write it.
+void JsonScanner::skip_mark() {
+  while (end_ < kMarkBytes) {
+    if (!fill(at_)) return;
+  }
+  at_ += end_ - without_byte_order_mark({buffer_.data(), end_}).size();
+}
+
 char JsonScanner::peek() {
+  if (position() == 0 && end_ == 0) skip_mark();
   while (true) {
     while (at_ < end_ && is_blank(buffer_[at_])) ++at_;
     if (at_ < end_) return buffer_[at_];

@@ -51,6 +51,7 @@ class JsonScanner final {
   [[nodiscard]] std::uint64_t position() const { return first_ + at_; }
 
  private:
+  void skip_mark();
   [[nodiscard]] bool fill(std::size_t& cursor);
   [[nodiscard]] std::optional<JsonPiece> piece(std::size_t end);
   [[nodiscard]] bool find_quote(std::size_t& cursor);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/base/user_file.h"
+#include "core/config/text_lines.h"
 #include "traces/input/log_text.h"
 #include "traces/nccl_tests/nccl_tests_json.h"
 #include "traces/nccl_tests/nccl_tests_table.h"
@@ -56,6 +57,10 @@ Result<CollectiveLogReading> read_collective_log(const std::string& path) {
 }
 
 Result<CollectiveLogReading> read_collective_log_text(const std::string& name, std::string_view text) {
+  if (is_utf16(text)) {
+    return tl::unexpected(failure("E230", fmt::format("cannot read '{}': {}", name, kUtf16Refused), {.file = name}));
+  }
+  text = without_byte_order_mark(text);
   const LogText input{.name = name, .text = text};
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';

@@ -39,9 +39,10 @@ class CsvParser {
     if (!split(text, cells)) return;
     if (table_.columns.empty()) return name_columns(text, cells);
     if (cells.size() != table_.columns.size()) {
-      return refuse(text, 1, fmt::format("this row has {} cells, but the table has {} columns", cells.size(),
-                                         table_.columns.size()),
-                    "a cell with a comma needs quotes around it");
+      return refuse(
+          text, 1,
+          fmt::format("this row has {} cells, but the table has {} columns", cells.size(), table_.columns.size()),
+          "a cell with a comma needs quotes around it");
     }
     table_.rows.push_back({.line = line_, .raw = std::string(text), .cells = std::move(cells)});
   }
@@ -133,6 +134,9 @@ std::optional<std::size_t> CsvTable::find_column(std::string_view name) const {
 }
 
 Result<CsvTable> parse_csv(const std::string& name, std::string_view text) {
+  if (is_utf16(text)) {
+    return tl::unexpected(failure("E160", fmt::format("this table cannot be read: {}", kUtf16Refused), {.file = name}));
+  }
   CsvParser parser(name);
   text = without_byte_order_mark(text);  // Excel writes one
   while (!text.empty() && parser.more()) {

@@ -34,6 +34,14 @@ TEST(TextLines, AreUtf8AndNothingElse) {
   EXPECT_EQ(first_bad_byte("\x7F"), 0U);
 }
 
+TEST(TextLines, Utf16BeginsWithItsMarkAndACharacter) {
+  EXPECT_TRUE(is_utf16(std::string_view("\xFF\xFE{\0", 4)));
+  EXPECT_TRUE(is_utf16(std::string_view("\xFE\xFF\0{", 4)));
+  EXPECT_FALSE(is_utf16(std::string_view("\xFF\xFE\0\0", 4)));  // a small number
+  EXPECT_FALSE(is_utf16("{\"a\": 1}"));
+  EXPECT_FALSE(is_utf16("\xFF\xFE"));
+}
+
 TEST(TextLines, CountCharacters) {
   EXPECT_EQ(characters_before("äb", 0), 0U);
   EXPECT_EQ(characters_before("äb", 2), 1U);

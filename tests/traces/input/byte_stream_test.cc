@@ -34,14 +34,28 @@ class ByteStreams : public testing::Test {
   std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
 };
 
-TEST_F(ByteStreams, ReadsPlainFiles) { EXPECT_EQ(read_all(file("abc"), 10).value(), "abc"); }
+TEST_F(ByteStreams, ReadsPlainFiles) {
+  EXPECT_EQ(read_all(file("abc"), 10).value(), "abc");
+}
 
 TEST_F(ByteStreams, DecompressesByContentNotByName) {
   const std::string text(3'000'000, 'x');
   EXPECT_EQ(read_all(gzip_file(text), 4'000'000).value(), text);
 }
 
-TEST_F(ByteStreams, AFileOfExactlyTheLimitIsRead) { EXPECT_EQ(read_all(file("abc"), 3).value(), "abc"); }
+TEST_F(ByteStreams, AWholeTextHasNoByteOrderMark) {
+  EXPECT_EQ(read_all(file("\xEF\xBB\xBF{}"), 10).value(), "{}");
+  EXPECT_EQ(read_all(file("\xEF\xBB{}"), 10).value(), "\xEF\xBB{}");
+}
+
+TEST_F(ByteStreams, Utf16IsAnError) {
+  EXPECT_EQ(read_all(file(std::string("\xFF\xFE{\0}\0", 6)), 10).error(), "it is UTF-16; save it as UTF-8");
+  EXPECT_EQ(read_all(file(std::string("\xFE\xFF\0{\0}", 6)), 10).error(), "it is UTF-16; save it as UTF-8");
+}
+
+TEST_F(ByteStreams, AFileOfExactlyTheLimitIsRead) {
+  EXPECT_EQ(read_all(file("abc"), 3).value(), "abc");
+}
 
 TEST_F(ByteStreams, StopsAtTheLimitOfDecompressedBytes) {
   EXPECT_EQ(read_all(gzip_file(std::string(5U << 20U, '\0')), 1U << 20U).error(), "it is larger than 1 MiB");

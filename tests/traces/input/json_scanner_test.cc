@@ -23,6 +23,18 @@ TEST(JsonScanner, GivesTheOffsetOfAValue) {
   EXPECT_EQ(scanner.value()->offset, 7u);
 }
 
+TEST(JsonScanner, AByteOrderMarkBelongsToNoValue) {
+  JsonScanner scanner("\xEF\xBB\xBF[1] 2");
+  EXPECT_EQ(scanner.peek(), '[');
+  const auto first = scanner.value();
+  EXPECT_EQ(first->text, "[1]");
+  EXPECT_EQ(first->offset, 3u);  // of the file
+  EXPECT_EQ(scanner.value()->text, "2");
+  JsonScanner empty("\xEF\xBB\xBF");
+  EXPECT_FALSE(empty.value());
+  EXPECT_EQ(empty.stop(), ScanStop::kEnd);
+}
+
 TEST(JsonScanner, WalksThroughAnArray) {
   JsonScanner scanner("[ {\"x\": 1} , 2]");
   ASSERT_TRUE(scanner.take('['));

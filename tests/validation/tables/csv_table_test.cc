@@ -27,6 +27,10 @@ TEST(CsvTable, ReadsHeaderColumnsAndRows) {
   EXPECT_EQ(table->rows[1].cells[1].column, 3);
 }
 
+TEST(CsvTable, Utf16IsRefusedByItsName) {
+  EXPECT_THAT(errors_of(std::string_view("\xFF\xFEi\0d\0\n\0", 8)), HasSubstr("it is UTF-16; save it as UTF-8"));
+}
+
 TEST(CsvTable, TakesQuotedCellsApart) {
   const auto table = parse_csv("t.csv", "id,note,last\na,\"x, \"\"y\"\"\",z\r\n");
   ASSERT_TRUE(table) << render(table.error());
@@ -53,13 +57,17 @@ TEST(CsvTable, RefusesTextBehindAQuote) {
   EXPECT_THAT(errors_of("a\n\"x\"y\n"), HasSubstr("text after a closing quote"));
 }
 
-TEST(CsvTable, RefusesTwoColumnsOfOneName) { EXPECT_THAT(errors_of("a,a\n"), HasSubstr("two columns are called 'a'")); }
+TEST(CsvTable, RefusesTwoColumnsOfOneName) {
+  EXPECT_THAT(errors_of("a,a\n"), HasSubstr("two columns are called 'a'"));
+}
 
 TEST(CsvTable, RefusesATableWithoutColumns) {
   EXPECT_THAT(errors_of("# only: this\n"), HasSubstr("no line of column names"));
 }
 
-TEST(CsvTable, AllMistakesComeAtOnce) { EXPECT_THAT(errors_of("a,b\n1\n2\n"), HasSubstr("2 errors")); }
+TEST(CsvTable, AllMistakesComeAtOnce) {
+  EXPECT_THAT(errors_of("a,b\n1\n2\n"), HasSubstr("2 errors"));
+}
 
 TEST(CsvTable, RefusesAFileThatIsNotThere) {
   const auto table = read_csv("no-such-file.csv");
