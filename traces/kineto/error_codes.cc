@@ -29,8 +29,8 @@ constexpr std::array kKinetoCodes = {
               .example = "\"Process Group Ranks\": \"[0, 8, 16, ..., 504]\""},
     ErrorCode{.code = "W258",
               .title = "size and ranks of a process group contradict each other",
-              .explanation = "The group's list of ranks has more or fewer than its size, as in a trace that was "
-                             "changed. The listed ranks are used.",
+              .explanation = "The group's list of ranks has more or fewer than its size, or ranks that the job does "
+                             "not have, as in a trace that was\nchanged. The listed ranks are used.",
               .example = "\"Group size\": 4, \"Process Group Ranks\": \"[0, 1, 2, 3]\""},
     ErrorCode{.code = "W259",
               .title = "sizes of collectives are not known",
@@ -40,7 +40,7 @@ constexpr std::array kKinetoCodes = {
     ErrorCode{.code = "E260",
               .title = "traces that do not belong together",
               .explanation = "Several traces are joined by rank. Two are of the same rank, of jobs of different size, "
-                             "or one states no rank.",
+                             "or one states no rank,\nor a rank that its own job does not have.",
               .example = "ringwright inspect rank0.json.gz rank1.json.gz"},
     ErrorCode{.code = "E627",
               .title = "a profiler's traces cannot be replayed",
@@ -54,6 +54,13 @@ constexpr std::array kKinetoCodes = {
               .explanation = "Collectives are simulated where their size is recorded. Others, and messages, whose "
                              "peers are not recorded, take as long as on the recorded machine, on any machine.",
               .example = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)"},
+    ErrorCode{.code = "W629",
+              .title = "kernels of one stream overlap in a profiler's trace",
+              .explanation = "Work of a stream runs in order, but a kernel may begin before the one before it has "
+                             "ended: programmatic\ndependent launch, branches of a CUDA graph, or times that were "
+                             "rounded. The replay counts the overlap once, so\nthat the stream takes its recorded "
+                             "time.",
+              .example = "ringwright inspect rank0.json.gz"},
     ErrorCode{.code = "W628",
               .title = "ranks of a process group are taken for neighbours",
               .explanation =

@@ -144,6 +144,21 @@ class KinetoReader final {
                                           scanner_.position(), why, trace_.events)});
   }
 
+  [[nodiscard]] bool beyond_job(int rank) const { return trace_.world_size > 0 && rank >= trace_.world_size; }
+
+  void warn_of_groups() {
+    for (const CallGroup& group : trace_.calls.groups) {
+      const auto beyond = std::ranges::find_if(group.ranks, [this](int rank) { return beyond_job(rank); });
+      if (beyond == group.ranks.end()) continue;
+      warnings_.add({.severity = Severity::kWarning,
+                     .code = "W258",
+                     .place = {.file = trace_.file},
+                     .message = fmt::format("process group '{}' has rank {}, and distributedInfo states a job of {} "
+                                            "ranks",
+                                            group.id, *beyond, trace_.world_size)});
+    }
+  }
+
   // "rank3", "rank-3", "worker3_step": where the file does not state it.
   [[nodiscard]] int rank_in_name() const {
     const std::string_view name = std::string_view(trace_.file).substr(trace_.file.find_last_of('/') + 1);
@@ -183,6 +198,13 @@ class KinetoReader final {
     trace_.world_size = distributed_.world_size;
     trace_.calls.file = trace_.file;
     trace_.calls.rank = distributed_.rank >= 0 ? distributed_.rank : rank_in_name();
+    if (beyond_job(distributed_.rank)) {
+      return tl::unexpected(failure(
+          "E260",
+          fmt::format("its distributedInfo states rank {} of a job of {} ranks", distributed_.rank, trace_.world_size),
+          {.file = trace_.file}, "ranks count from 0"));
+    }
+    if (beyond_job(trace_.calls.rank)) trace_.calls.rank = -1;  // a number in the name that is no rank
     for (GpuActivity& activity : trace_.activities) {
       const auto launch = index_.launches.find(activity.correlation);
       if (launch == index_.launches.end()) continue;
@@ -202,6 +224,7 @@ class KinetoReader final {
     }
     if (placed.has_errors()) return tl::unexpected(std::move(placed));
     for (const Diagnostic& warning : placed.all()) warnings_.add(warning);
+    warn_of_groups();
     warn_of_calls();
     return KinetoReading{.trace = std::move(trace_), .warnings = std::move(warnings_)};
   }

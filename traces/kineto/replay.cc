@@ -62,7 +62,7 @@ class StepWriter {
       given.comm_size = call.operation == "all_gather" ? item.bytes / members : item.bytes;
       if (!group.empty()) given.pg_name = builder_.text(group);
     } else {
-      given.duration_picos = activity.time;
+      given.duration_picos = item.time;
     }
     node_of_.push_back(add_node(trace_.names[activity.name], kind, after, given));
   }
@@ -84,18 +84,33 @@ class StepWriter {
   std::uint64_t last_ = 0;
 };
 
-// Calls that are left as they were recorded.
+// Overlap above this share of the step is named; below it, times were rounded.
+constexpr std::int64_t kNamedOverlap = 100;
+
+// Calls that are left as they were recorded, and work of a stream that overlaps.
 Diagnostics warnings_of(const std::vector<KinetoTrace>& traces, const std::vector<StepWork>& steps) {
   Diagnostics warnings;
-  for (std::size_t t = 0; t < traces.size(); ++t) {
-    if (steps[t].recorded_calls == 0) continue;
+  const auto warn = [&](std::size_t trace, std::string code, std::string message) {
     warnings.add({.severity = Severity::kWarning,
-                  .code = "W627",
-                  .place = {.file = traces[t].file},
-                  .message = fmt::format("{} of {} communication kernels of the step take their recorded time, "
-                                         "{:.3f} ms: their size is not recorded, or they are messages",
-                                         steps[t].recorded_calls, steps[t].recorded_calls + steps[t].calls,
-                                         to_seconds(steps[t].recorded_time) * 1e3)});
+                  .code = std::move(code),
+                  .place = {.file = traces[trace].file},
+                  .message = std::move(message)});
+  };
+  for (std::size_t t = 0; t < traces.size(); ++t) {
+    const StepWork& step = steps[t];
+    if (step.recorded_calls > 0) {
+      warn(t, "W627",
+           fmt::format("{} of {} communication kernels of the step take their recorded time, {:.3f} ms: their size is "
+                       "not recorded, or they are messages",
+                       step.recorded_calls, step.recorded_calls + step.calls, to_seconds(step.recorded_time) * 1e3));
+    }
+    if (step.overlap * kNamedOverlap > step.span) {
+      warn(
+          t, "W629",
+          fmt::format("{} of {} kernels and copies of the step begin before earlier work of their stream has ended, by "
+                      "{:.3f} ms in all: it counts once",
+                      step.overlapping, step.items.size(), to_seconds(step.overlap) * 1e3));
+    }
   }
   return warnings;
 }

@@ -65,9 +65,7 @@ class StepReader {
   [[nodiscard]] const GpuActivity& activity_of(std::size_t item) const {
     return trace_.activities[work_.items[item].activity];
   }
-  [[nodiscard]] Duration end_of(std::size_t item) const {
-    return start_of(activity_of(item)) + activity_of(item).time;
-  }
+  [[nodiscard]] Duration end_of(std::size_t item) const { return work_.items[item].end; }
 
   void add(std::size_t index) {
     const GpuActivity& activity = trace_.activities[index];
@@ -86,9 +84,20 @@ class StepReader {
       ready = std::max(ready, end_of(*other));
     }
     item.host = std::max(Duration(), start - ready);
-    last_end_ = std::max(last_end_, start + activity.time);
+    follow(activity, stream.empty() ? start : std::max(start, end_of(stream.back())), item);
+    last_end_ = std::max(last_end_, item.end);
     stream.push_back(work_.items.size());
     work_.items.push_back(std::move(item));
+  }
+
+  // A stream runs in order: what overlaps earlier work of it counts once.
+  void follow(const GpuActivity& activity, Duration free, StepItem& item) {
+    const Duration start = start_of(activity);
+    item.end = std::max(free, start + activity.time);
+    item.time = item.end - free;
+    if (item.time == activity.time) return;
+    ++work_.overlapping;
+    work_.overlap += activity.time - item.time;
   }
 
   void find_call(const GpuActivity& activity, StepItem& item) {

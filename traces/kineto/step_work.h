@@ -18,6 +18,8 @@ struct StepItem {
   std::size_t members = 1;              // of the call's group
   std::vector<std::size_t> waits_for;   // earlier items
   Duration host;                        // from the end of these to its start
+  Duration end;                         // of its stream so far, from the beginning of the step
+  Duration time;                        // by which it makes its stream end later
 };
 
 struct StepWork {
@@ -27,6 +29,8 @@ struct StepWork {
   std::size_t calls = 0;           // collectives that are simulated
   std::size_t recorded_calls = 0;  // other communication kernels
   Duration recorded_time;          // of these
+  std::size_t overlapping = 0;     // items that begin before earlier work of their stream has ended
+  Duration overlap;                // of these
 };
 
 // A collective with a size, which a replay simulates.

@@ -53,6 +53,26 @@ TEST(Kineto, ReadsKernelsWithTimesOfNanoseconds) {
   EXPECT_TRUE(warnings.all().empty());
 }
 
+TEST(Kineto, ARankBeyondTheJobIsRefused) {
+  const std::string head = R"("distributedInfo": {"rank": 5, "world_size": 2}, )";
+  EXPECT_THAT(mistakes(profiler_trace({kernel("a", "1", "2")}, head)),
+              HasSubstr("rank3.json: error[E260]: its distributedInfo states rank 5 of a job of 2 ranks"));
+}
+
+TEST(Kineto, ANumberInTheNameBeyondTheJobIsNoRank) {
+  const auto reading = read(profiler_trace({kernel("a", "1", "2")}, R"("distributedInfo": {"world_size": 2}, )"));
+  EXPECT_EQ(reading.trace.calls.rank, -1);  // the file is rank3.json
+  const auto larger = read(profiler_trace({kernel("a", "1", "2")}, R"("distributedInfo": {"world_size": 4}, )"));
+  EXPECT_EQ(larger.trace.calls.rank, 3);
+}
+
+TEST(Kineto, AGroupWithARankBeyondTheJobIsNamed) {
+  const std::string head = R"("distributedInfo": {"rank": 0, "world_size": 2}, )";
+  const auto reading = read(profiler_trace({kernel(kNcclKernel, "1", "2", kMetadata)}, head));
+  EXPECT_THAT(render(reading.warnings), HasSubstr("warning[W258]: process group '3' has rank 2, and distributedInfo "
+                                                  "states a job of 2 ranks"));
+}
+
 // What is wrong is the gzip stream, of which nothing can be decompressed, and not what it holds.
 TEST(Kineto, SaysThatGzipDataAreDamaged) {
   const std::string path = ::testing::TempDir() + "kineto_trace_test.json.gz";

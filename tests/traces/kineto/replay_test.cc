@@ -127,6 +127,31 @@ TEST(KinetoReplay, TimeOfTheHostStays) {
   EXPECT_THAT(ends_of(replay->graph, {}), ElementsAre(20, 40, 50));
 }
 
+// From 10 to 60, from 40 to 70, from 45 to 50 (within both), then 5 us of the host until 75.
+TEST(KinetoReplay, WorkOfAStreamThatOverlapsTakesItsRecordedTimeAndIsNamed) {
+  Profile profile(0, 1);
+  profile.work("first", 7, 10, 50, 1).work("early", 7, 40, 30, 2).work("within", 7, 45, 5, 3);
+  profile.work("last", 7, 75, 10, 4);
+  const auto made = kineto_as_job({profile.trace()}, 1);
+  ASSERT_TRUE(made) << render(made.error());
+  EXPECT_EQ(made->recorded, 75_us);
+  const auto replay = replay_chakra(made->job, made->groups);
+  ASSERT_TRUE(replay) << render(replay.error());
+  EXPECT_EQ(last_of(ends_of(replay->graph, {})), 75);
+  EXPECT_THAT(
+      render(made->warnings),
+      HasSubstr("warning[W629]: 2 of 4 kernels and copies of the step begin before earlier work of their stream "
+                "has ended, by 0.025 ms in all"));
+}
+
+TEST(KinetoReplay, AnOverlapOfRoundedTimesIsNotNamed) {
+  Profile profile(0, 1);
+  profile.work("first", 7, 10, 500, 1).work("second", 7, 509, 100, 2);
+  const auto made = kineto_as_job({profile.trace()}, 1);
+  ASSERT_TRUE(made) << render(made.error());
+  EXPECT_TRUE(made->warnings.all().empty());
+}
+
 TEST(KinetoReplay, GroupsOfOneRankAreRepeatedOverTheJob) {
   const auto made = kineto_as_job({step_of(0, 8, "[0, 4]").trace()}, 8);
   ASSERT_TRUE(made) << render(made.error());
