@@ -58,6 +58,13 @@ constexpr std::array kCodes = {
     ErrorCode{"E241", "the collective of a measurement is not known",
               "Newer versions of nccl-tests print which test runs; for older ones the name of the file is used.",
               "all_reduce_perf -b 8 -e 8G -f 2 > all_reduce_2n.log"},
+    ErrorCode{"E244", "the collective of a log is stated twice",
+              "The log states which operation was measured, and --collective another one. Two operations cannot\n"
+              "be compared, so the option is refused; it is for logs that state none.",
+              "ringwright validate nccl all_gather.log      # without --collective"},
+    ErrorCode{"W244", "the name of a log is that of another collective",
+              "The text of the log does not state the operation. --collective does, and comes before the file's name.",
+              "ringwright validate nccl all_reduce_2n.log --collective all_gather"},
     ErrorCode{"E242", "the list of measured machines is invalid",
               "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",
               "machine,sources,gpu,gpus_per_process,timing,fitted\nours,example.org/logs,h100,8,,one_host two_hosts"},
@@ -88,8 +95,8 @@ constexpr std::array kCodes = {
               "as the\ncluster's node has GPUs, or --hosts states over how many hosts the job was spread.",
               "ringwright validate kineto rank*.json.gz --cluster dgx-h100 --hosts 2"},
     ErrorCode{"W265", "recorded calls are not compared",
-              "Their size is not recorded, they are no collectives, or their communicator has different numbers of "
-              "ranks on its hosts.",
+              "Their size is not recorded, they are no collectives, their communicator has different numbers of "
+              "ranks on its hosts,\nor two ranks recorded different calls under one number.",
               "profile(activities=[...], record_shapes=True)   # with sizes"},
     ErrorCode{"E560", "a row of the table of systems contradicts itself",
               "A row runs a step or a job with failures, and then has a scenario, a figure, a check, what it expects "

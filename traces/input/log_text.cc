@@ -90,6 +90,7 @@ std::optional<Duration> measured_time(Bytes size, std::string_view microseconds,
     return time;
   };
   if (us && *us > 0.0) return within(from_seconds(*us * 1e-6));
+  if (us && *us < 0.0) return std::nullopt;  // not what a bandwidth next to it claims
   const auto rate = parse_number<double>(algbw);
   if (!rate || !(*rate > 0.0)) return std::nullopt;
   return within(transfer_time(size, Bandwidth(*rate * 1e9)));

@@ -73,7 +73,10 @@ Result<CollectiveLogReading> read_collective_log_text(const std::string& name, s
   if (const std::string why = why_impossible(log); !why.empty()) {
     return tl::unexpected(failure("E231", why, {.file = name}, "split the log, or correct its header"));
   }
-  if (log.operation.empty()) log.operation = operation_in(name.substr(name.find_last_of('/') + 1));
+  if (log.operation.empty()) {
+    log.operation = operation_in(name.substr(name.find_last_of('/') + 1));
+    log.operation_of_name = !log.operation.empty();
+  }
   if (log.ranks == 0) {
     log.ranks = static_cast<int>(std::min<std::int64_t>(std::int64_t{log.nodes} * log.gpus_per_node, kMostRanks));
   }

@@ -41,6 +41,7 @@ struct PlayedMachine {
 struct CollectiveLog {
   std::string file;
   std::string operation;  // "all_reduce", in the log's spelling; empty when it is not stated
+  bool operation_of_name = false;  // only the name of the file states it
   std::string gpu;        // as named in the log
   int ranks = 0;          // 0: not stated; the same for nodes and gpus_per_node
   int nodes = 0;

@@ -44,6 +44,11 @@ Heading heading_of(std::string_view line) {
   return heading;
 }
 
+struct ListedRank {
+  int rank = 0;
+  int line = 0;  // 0: none
+};
+
 class PrintedReader {
  public:
   explicit PrintedReader(const LogText& input) : input_(input) {}
@@ -55,6 +60,12 @@ class PrintedReader {
       ++line_;
       take_line(input_.text.substr(at, end - at));
       at = end + 1;
+    }
+    if (repeated_.line > 0) {
+      return tl::unexpected(failure(
+          "E231", fmt::format("rank {} is listed again: the log holds several runs", repeated_.rank),
+          {.file = input_.name, .line = repeated_.line, .column = 1},
+          "one file for each run; a test that was built without MPI runs once in each process of mpirun"));
     }
     take_ranks();
     if (!heading_.known()) {
@@ -127,6 +138,8 @@ class PrintedReader {
   // "#  Rank  0 Group  0 Pid 1234 on HOST device  0 [0000:1b:00] NVIDIA H100 80GB HBM3"
   void take_rank(std::string_view text) {
     ++log_.ranks;
+    const auto rank = parse_number<int>(words_of(text)[2]);
+    if (rank && !ranks_.insert(*rank).second && repeated_.line == 0) repeated_ = {.rank = *rank, .line = line_};
     const std::size_t on = text.find(" on ");
     const std::size_t device = text.find(" device ");
     if (on == std::string_view::npos || device == std::string_view::npos) return;
@@ -172,7 +185,10 @@ class PrintedReader {
     const auto size = parse_number<std::int64_t>(words.front());
     const int blanks = (heading_.redop >= 0 ? 1 : 0) + (heading_.root >= 0 ? 1 : 0);
     const bool whole = static_cast<int>(words.size()) >= heading_.columns - blanks;
-    if (!size || !whole) {
+    if (!size) {
+      return warn(line_, "W232", fmt::format("'{}' is no number of bytes; the row is left out", words.front()));
+    }
+    if (!whole) {
       return warn(line_, "W232",
                   fmt::format("the row '{}' has {} words where the heading has {} columns; it is left out", text,
                               words.size(), heading_.columns));
@@ -216,6 +232,8 @@ class PrintedReader {
   Heading heading_;
   std::set<std::string> hosts_;
   std::set<std::string> processes_;  // with their hosts
+  std::set<int> ranks_;
+  ListedRank repeated_;  // the first that is listed twice
   bool ended_ = false;
   bool doubted_ = false;  // one warning stands for all rows
   int line_ = 0;

@@ -185,8 +185,8 @@ class NcclCalibration {
     for (const ReplayedLog& log : after) text += "# " + residual(log) + "\n";
     text += undetermined(answer);
     text += "evidence: calibrated\n";
-    text += fmt::format("source: {}\n\n",
-                        json_text(fmt::format("fit to {} ({})", fmt::join(names, ", "), fmt::join(sources, ", "))));
+    const std::string stated = sources.empty() ? "" : fmt::format(" ({})", fmt::join(sources, ", "));
+    text += fmt::format("source: {}\n\n", json_text(fmt::format("fit to {}{}", fmt::join(names, ", "), stated)));
     text += "collectives: {model: chunks}\n";
     std::string links = map_text(answer, "cluster.node.nvlink", 4) + map_text(answer, "cluster.node.nic", 4);
     if (!transport_.empty()) links += "      transport: " + transport_ + "\n";

@@ -3,7 +3,35 @@
 #include <filesystem>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "traces/input/log_text.h"
+
 namespace ringwright::validation {
+
+namespace {
+
+// For a log whose text does not state its operation; a file's name is only a hint.
+void take_operation(const std::string& collective, traces::CollectiveLog& log, Diagnostics& problems) {
+  const std::string known = traces::operation_in(collective);
+  const std::string& wanted = known.empty() ? collective : known;
+  const bool contradicts = !log.operation.empty() && log.operation != wanted && log.operation != collective;
+  if (contradicts && !log.operation_of_name) {
+    return problems.add({.code = "E244",
+                         .place = {.file = log.file},
+                         .message = fmt::format("the log is of {}, and --collective states {}", log.operation, wanted),
+                         .hint = "--collective is for logs that do not state their operation; leave it out"});
+  }
+  if (contradicts) {
+    problems.add({.severity = Severity::kWarning,
+                  .code = "W244",
+                  .place = {.file = log.file},
+                  .message = fmt::format("the log's name is that of {}; it is read as {}", log.operation, wanted)});
+  }
+  log.operation = wanted;
+}
+
+}  // namespace
 
 Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files, const std::optional<std::string>& collective) {
   NcclLogs all;
@@ -15,7 +43,11 @@ Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files, const std
       continue;
     }
     for (const Diagnostic& warning : reading->warnings.all()) all.warnings.add(warning);
-    if (collective) reading->log.operation = *collective;
+    Diagnostics contradictions;
+    if (collective) take_operation(*collective, reading->log, contradictions);
+    for (const Diagnostic& found : contradictions.all()) {
+      (found.severity == Severity::kError ? problems : all.warnings).add(found);
+    }
     all.logs.push_back(std::move(reading->log));
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));

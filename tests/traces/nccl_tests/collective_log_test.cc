@@ -177,6 +177,24 @@ TEST(PrintedLog, WithoutAHeadingItIsNone) {
   EXPECT_THAT(refusal("{\"version\": 3, \"results\": [{\"size\": 1e308024}]}"), HasSubstr("is too large"));
 }
 
+// As `>>` of two runs leaves it, or mpirun of a test that was built without MPI.
+TEST(PrintedLog, SeveralRunsInOneFileAreRefused) {
+  EXPECT_THAT(refusal(std::string(kPrinted) + std::string(kPrinted)),
+              HasSubstr(":21:1: error[E231]: rank 0 is listed again: the log holds several runs"));
+}
+
+TEST(PrintedLog, ANegativeTimeIsNotReplacedByItsBandwidth) {
+  const std::string head = "#       size         count      type   redop    root     time   algbw   busbw\n";
+  EXPECT_THAT(refusal(head + "     1048576        262144     float     sum      -1    -5   28.81   50.41\n"),
+              HasSubstr("the row of 1048576 bytes has no time and is left out"));
+}
+
+TEST(PrintedLog, ASizeBeyondAllNumbersIsNamed) {
+  const std::string head = "#       size         count      type   redop    root     time   algbw   busbw\n";
+  EXPECT_THAT(refusal(head + "99999999999999999999999  1  float  sum  -1  5  28.81  50.41\n"),
+              HasSubstr("'99999999999999999999999' is no number of bytes"));
+}
+
 constexpr std::string_view kTable =
     "# source: somewhere\n"
     "# collective: all_reduce\n"
