@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -117,14 +118,15 @@ class Candidate {
     for (const std::size_t index : found->front) layouts.push_back(layout_offer(*found, found->ranked[index], offer));
   }
 
-  // Every axis that the search varied, and dp.
+  // Every axis and dp; without those that no machine varied, see drop_fixed().
   static std::vector<LayoutChoice> choices_of(const SearchResult& found, const Configuration& configuration) {
     std::vector<LayoutChoice> choices;
     for (const configs::SearchAxis& axis : found.axes) {
-      if (axis.values.size() < 2) continue;
-      choices.push_back({.axis = axis.name, .value = value_on(configuration.layout, axis.name)});
+      choices.push_back({.axis = axis.name,
+                         .value = value_on(configuration.layout, axis.name),
+                         .varied = axis.values.size() > 1});
     }
-    choices.push_back({.axis = "dp", .value = std::to_string(configuration.dp)});
+    choices.push_back({.axis = "dp", .value = std::to_string(configuration.dp), .varied = true});
     return choices;
   }
 
@@ -210,6 +212,21 @@ void mark_front(CapacityResult& result) {
   }
 }
 
+// Leaves out the axes that no machine's search varied. Where one machine's did, the single value of another one counts.
+void drop_fixed(CapacityResult& result) {
+  std::set<std::string> varied;
+  for (const Offer& offer : result.offers) {
+    for (const LayoutChoice& choice : offer.layout) {
+      if (choice.varied) varied.insert(choice.axis);
+    }
+  }
+  const auto drop = [&varied](std::vector<LayoutChoice>& layout) {
+    std::erase_if(layout, [&varied](const LayoutChoice& choice) { return !varied.contains(choice.axis); });
+  };
+  for (Offer& offer : result.offers) drop(offer.layout);
+  for (LayoutOffer& offer : result.front) drop(offer.layout);
+}
+
 }  // namespace
 
 std::string_view to_string(OfferStatus status) {
@@ -240,6 +257,7 @@ Result<CapacityResult> find_capacity(const CapacityPlan& plan, const std::string
   });
   mark_front(result);
   result.front = capacity_front(std::move(layouts), plan.budget);
+  drop_fixed(result);
   return result;
 }
 

@@ -28,6 +28,7 @@ enum class OfferStatus { kOk, kOverBudget, kTooLarge, kRefused };
 struct LayoutChoice {
   std::string axis;
   std::string value;
+  bool varied = true;  // its machine's search had other values
 };
 
 // What the training run takes on one machine with one number of hosts.
@@ -39,7 +40,7 @@ struct Offer {
   std::string code;    // of the first mistake
   std::string reason;  // why it is not ok
   // The rest holds where a layout was simulated.
-  std::vector<LayoutChoice> layout;  // every axis that the search varied, and dp
+  std::vector<LayoutChoice> layout;  // every axis that a machine's search varied, and dp
   std::size_t layouts = 0;           // that fit
   StepFigures figures;
   double days = 0.0;

@@ -30,6 +30,18 @@ std::string chosen_axis(std::string_view key) {
   return axis == "recompute" || axis == "schedule" ? std::string() : axis;
 }
 
+// Calls `use(map, name, key)` with the value at `name` of the map, or with each value in the maps below it: the full
+// key of `parallel: {tp: 2}` is parallel.tp as well.
+template <typename Use>
+void for_each_value(ConfigMap& map, const std::string& prefix, const std::string& name, const Use& use) {
+  if (!map.has_map(name)) {
+    static_cast<void>(map.setting(name));  // read: scenarios check it
+    return use(map, name, prefix + name);
+  }
+  ConfigMap below = map.map(name, "");
+  for (const std::string& each : below.keys()) for_each_value(below, prefix + name + ".", each, use);
+}
+
 class CapacityReader {
  public:
   explicit CapacityReader(ConfigMap root) : root_(root) {}
@@ -72,13 +84,30 @@ class CapacityReader {
     std::vector<std::string> settings;
     for (const std::string& key : set.keys()) {
       if (!known_.has(key)) set.error(key, "E301", known_.why_unknown(key));
-      if (const std::string axis = chosen_axis(key); !axis.empty()) {
-        set.error(key, "E620", fmt::format("'{}' is what the search of layouts chooses", key),
-                  fmt::format("limit the search: search.{}: [{}]", axis, set.setting(key)));
-      }
+      for_each_value(set, "", key, refuse_chosen);
       settings.push_back(key + "=" + set.setting(key));
     }
     return settings;
+  }
+
+  static void refuse_chosen(ConfigMap& map, const std::string& name, const std::string& key) {
+    if (key == "parallel.dp" && map.setting(name) != "auto") {
+      map.error(name, "E620", "'parallel.dp' follows from the GPUs and the layout that the search chooses",
+                "limit the search, as search.tp: [2], or the number of hosts");
+    }
+    const std::string axis = chosen_axis(key);
+    if (axis.empty()) return;
+    map.error(name, "E620", fmt::format("'{}' is what the search of layouts chooses", key),
+              fmt::format("limit the search: search.{}: [{}]", axis, map.setting(name)));
+  }
+
+  static void refuse_hosts(ConfigMap& set, const std::string& machine) {
+    const auto refuse = [&machine](ConfigMap& map, const std::string& name, const std::string& key) {
+      if (key != "cluster.nodes") return;
+      map.error(name, "E620", fmt::format("machine '{}' gives its hosts twice", machine),
+                "leave out one of 'hosts' and 'cluster.nodes'");
+    };
+    for (const std::string& key : set.keys()) for_each_value(set, "", key, refuse);
   }
 
   void read_machines(CapacityPlan& plan) {
@@ -96,10 +125,7 @@ class CapacityReader {
       machine.hosts.erase(std::unique(machine.hosts.begin(), machine.hosts.end()), machine.hosts.end());
       ConfigMap set = map.map("set", "what distinguishes this machine, as: { cluster.node.preset: dgx-b200 }");
       machine.settings = settings_in(set);
-      if (!machine.hosts.empty() && set.has("cluster.nodes")) {
-        set.error("cluster.nodes", "E620", fmt::format("machine '{}' gives its hosts twice", machine.name),
-                  "leave out one of 'hosts' and 'cluster.nodes'");
-      }
+      if (!machine.hosts.empty()) refuse_hosts(set, machine.name);
       if (!names.insert(machine.name).second) {
         map.error("name", "E620", fmt::format("two machines have the name '{}'", machine.name));
       }

@@ -137,6 +137,18 @@ TEST_F(Capacity, ShowsTheLayoutThatAllMachinesHave) {
   EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr("\n  layout: " + layout_words(result.offers[0].layout)));
 }
 
+// One machine's search has a single value, which is not that of the other one's best layout.
+TEST_F(Capacity, AValueThatOneMachineFixesIsShown) {
+  const CapacityResult result =
+      found("machines: [{name: any, set: {search.pp: [1]}}, {name: four, set: {search: {tp: [4], pp: [1]}}}]\n");
+  ASSERT_EQ(result.ranking.size(), 2U);
+  EXPECT_THAT(layout_words(result.offers[1].layout), HasSubstr("tp=4"));
+  EXPECT_THAT(layout_words(result.offers[1].layout), testing::Not(HasSubstr("pp=")));  // no machine varied it
+  const std::string text = render_capacity_text(plan(), result);
+  EXPECT_THAT(text, HasSubstr("machine  hosts  GPUs  tp"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("on each: tp=")));
+}
+
 TEST_F(Capacity, NamesSettingsOfAMachineWithoutEffect) {
   EXPECT_THAT(found("machines: [{name: a, set: {search.max_memory: 70GiB}}]\n").offers[0].notes, testing::IsEmpty());
   const CapacityResult idle = found("machines: [{name: b, set: {cluster.node.nic.bandwidth: 800Gbps}}]\n");
