@@ -307,12 +307,13 @@ TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics
     return job;
   }
   const bool schedule = !settings.goal.empty();
-  // A calc of no length is how a schedule joins its branches.
-  if (schedule) replay->without_time = 0;
+  // A calc of no length is how a schedule joins its branches; a kernel within another one of its stream takes none.
+  if (schedule || !settings.kineto.empty()) replay->without_time = 0;
   add_to(foreign, replay->warnings);
   warn_about(*replay, job.compute == "roofline", map);
   map.note_content(recording_kind(map), job.name, digest(recording->job));
   job.recorded = recording->time;
+  job.replicas = settings.options.replicas.count;
   job.operations = Flops(replay->operations);
   job.graph = std::move(replay->graph);
   return job;

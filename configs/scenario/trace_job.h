@@ -22,6 +22,7 @@ struct TraceJob {
   TaskGraph graph;                       // without layouts
   Flops operations;                      // of a step, where the nodes state them
   Duration recorded;                     // the time of the recorded step, where the recording states it
+  std::int64_t replicas = 1;             // data-parallel ones of the recorded job
 };
 
 // The cluster that replays the step.

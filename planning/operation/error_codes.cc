@@ -55,6 +55,11 @@ constexpr std::array kOperationCodes = {
                   "Values that `set` or --set give to a scenario need one, and its steps must be possible to "
                   "simulate.",
               .example = "scenario: llama3-405b-16k-h100\nset: { parallel.tp: 8 }"},
+    ErrorCode{.code = "W408",
+              .title = "a recovery policy copies state in no time",
+              .explanation = "Hosts that join need a replica's state. Without its size and the bandwidth of the copy "
+                             "the policy looks better than those that load a checkpoint.",
+              .example = "recovery: { policy: commit, commit: { state: 100 GB, bandwidth: 25GB/s } }"},
     ErrorCode{.code = "W400",
               .title = "checkpoints that take longer to write than the time between them",
               .explanation =

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "planning/operation/goodput_file.h"
 #include "planning/operation/interval.h"
 #include "planning/operation/operation_reader.h"
@@ -156,6 +158,14 @@ void study_intervals(const GoodputPlan& plan, const Workers& workers, GoodputRes
   if (as_it_is.rule == IntervalRule::kBest) tier.every_steps = steps_of_interval(operation, tier, best->seconds);
 }
 
+// Such a policy looks better than those that are compared with it.
+void warn_of_copy(const std::string& policy, Diagnostics& warnings) {
+  warnings.add({.severity = Severity::kWarning,
+                .code = "W408",
+                .message = fmt::format("policy '{}' copies the state of a replica in no time", policy),
+                .hint = fmt::format("recovery.{}: {{ state: 100 GB, bandwidth: 25GB/s }}", policy)});
+}
+
 Result<GoodputResult> study(Result<GoodputPlan> loaded, const GoodputOptions& options) {
   if (!loaded) return tl::unexpected(loaded.error());
   GoodputPlan& plan = *loaded;
@@ -178,6 +188,7 @@ Result<GoodputResult> study(Result<GoodputPlan> loaded, const GoodputOptions& op
     PolicyOutcome outcome{.policy = named.name, .refusal = named.refusal};
     if (named.refusal.empty()) {
       outcome = outcome_of(named.name, operation, live_all(operation, *named.policy, options.workers));
+      if (named.copies_for_nothing) warn_of_copy(named.name, result.warnings);
     }
     if (i == 0)
       result.outcome = std::move(outcome);

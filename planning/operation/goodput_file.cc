@@ -133,6 +133,7 @@ class GoodputReader {
     facts.saves = scenario.checkpoint.has_value();
     if (scenario.cost) facts.usd_per_gpu_hour = scenario.cost->usd_per_gpu_hour;
     scenario_fingerprint_ = fingerprint_of(scenario);
+    if (job.trace && job.trace->replicas > 1) facts.shape.replicas = job.trace->replicas;
     if (!job.trains_transformer() || job.compute == nullptr) return facts;
     // Stages with meshes of their own have different numbers of replicas: no hosts hold the model once.
     facts.shape.replicas = job.parallel.meshes.empty() ? job.parallel.dp : 1;
@@ -250,14 +251,18 @@ class GoodputReader {
     }
     for (const PolicyEntry& entry : recovery_policies()) {
       // Settings of policies that are not simulated are read, so that they are checked.
-      auto policy = entry.make(recovery.map(entry.name, entry.help), *plan.operation);
+      ConfigMap settings = recovery.map(entry.name, entry.help);
+      auto policy = entry.make(settings, *plan.operation);
       const auto place = std::ranges::find(names, entry.name);
       if (place == names.end()) continue;
       std::string refusal = entry.refusal != nullptr ? entry.refusal(*plan.operation) : std::string();
       if (place == names.begin() && !refusal.empty()) {
         recovery.error("policy", "E403", fmt::format("policy '{}' is not possible: {}", entry.name, refusal));
       }
-      plan.policies.push_back({.name = *place, .refusal = std::move(refusal), .policy = std::move(policy)});
+      plan.policies.push_back({.name = *place,
+                               .refusal = std::move(refusal),
+                               .policy = std::move(policy),
+                               .copies_for_nothing = entry.copies_state && !settings.has("bandwidth")});
     }
     const auto is_chosen = [&](const NamedPolicy& policy) { return policy.name == chosen; };
     std::ranges::stable_partition(plan.policies, is_chosen);

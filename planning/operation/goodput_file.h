@@ -25,6 +25,7 @@ struct NamedPolicy {
   std::string name;
   std::string refusal;  // empty: it can be simulated
   std::unique_ptr<RecoveryPolicy> policy;
+  bool copies_for_nothing = false;  // the state of a replica: neither its size nor a bandwidth is given
 };
 
 struct GoodputPlan {

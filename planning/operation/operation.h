@@ -1,6 +1,7 @@
 // What happens to a job in months: its machines, what fails, how that is found and repaired, what is saved. Plain data.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,8 +21,20 @@ struct JobShape {
   bool is_simulated = false;         // the step's time comes from the scenario
 
   [[nodiscard]] std::int64_t hosts() const { return (gpus + gpus_per_host - 1) / gpus_per_host; }
+  // GPUs are a multiple of replicas.
+  [[nodiscard]] std::int64_t gpus_per_replica() const { return std::max<std::int64_t>(1, gpus / replicas); }
   // Replicas smaller than a host share it.
-  [[nodiscard]] std::int64_t hosts_per_replica() const { return (hosts() + replicas - 1) / replicas; }
+  [[nodiscard]] std::int64_t hosts_per_replica() const {
+    return (gpus_per_replica() + gpus_per_host - 1) / gpus_per_host;
+  }
+  // Whether every host belongs to one replica, or holds whole ones.
+  [[nodiscard]] bool hosts_are_whole() const {
+    return gpus_per_replica() % gpus_per_host == 0 || gpus_per_host % gpus_per_replica() == 0;
+  }
+  // Of a layout made anew over so many hosts.
+  [[nodiscard]] std::int64_t replicas_on(std::int64_t left) const {
+    return std::min(replicas, left * gpus_per_host / gpus_per_replica());
+  }
 };
 
 // What the job notices of a fault: it stops; it stops and says nothing; it goes on slower; or with wrong numbers.

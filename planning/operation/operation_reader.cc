@@ -46,6 +46,12 @@ JobShape read_job(ConfigMap root, const JobShape& facts) {
     job.error("replicas", "E402",
               fmt::format("{} replicas do not fit on {} GPUs: each has one at least", shape.replicas, shape.gpus));
   }
+  if (shape.replicas <= shape.gpus && shape.gpus % shape.replicas != 0) {
+    const std::int64_t each = shape.gpus / shape.replicas;
+    job.error(job.has("gpus") ? "gpus" : "replicas", "E402",
+              fmt::format("{} GPUs are not a multiple of {} replicas", shape.gpus, shape.replicas),
+              fmt::format("replicas of {} GPUs take {}", each, each * shape.replicas));
+  }
   if (shape.hosts() > kMostHosts) job.error("gpus", "E404", "a job has at most a million hosts");
   if (!job.has("step_time") && scenario) return shape;
   const double step = read_seconds(job, {.name = "step_time", .doc = "of a healthy job"});

@@ -8,15 +8,11 @@ namespace ringwright::planning {
 std::int64_t JobView::whole_replicas() const {
   std::set<std::int64_t> broken;
   for (const std::int64_t slot : empty) {
-    const std::int64_t each = shape().hosts_per_replica();
-    // Replicas smaller than a host are lost together with it.
-    if (shape().replicas <= shape().hosts()) {
-      broken.insert(slot / each);
-      continue;
-    }
-    for (std::int64_t r = 0; r < shape().replicas; ++r) {
-      if (r * shape().hosts() / shape().replicas == slot) broken.insert(r);
-    }
+    // All with a GPU on the host.
+    const std::int64_t first = slot * shape().gpus_per_host;
+    const std::int64_t end = std::min(first + shape().gpus_per_host, shape().gpus);
+    const std::int64_t each = shape().gpus_per_replica();
+    for (std::int64_t r = first / each; r * each < end; ++r) broken.insert(r);
   }
   return std::max<std::int64_t>(0, shape().replicas - std::ssize(broken));
 }

@@ -69,6 +69,7 @@ struct PolicyEntry {
   std::unique_ptr<RecoveryPolicy> (*make)(ConfigMap map, const Operation& job);
   // Why it cannot be used; empty: it can.
   std::string (*refusal)(const Operation& job) = nullptr;
+  bool copies_state = false;  // to those that join, in the time that `state` and `bandwidth` give
 };
 
 // Schedule, container, communicators and warm-up; loading is counted with the version.

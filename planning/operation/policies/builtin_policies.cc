@@ -3,11 +3,22 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 namespace ringwright::planning {
 namespace {
 
+// Of policies that divide hosts.
+std::string needs_whole_hosts(const Operation& job) {
+  if (std::string refusal = needs_replicas(job); !refusal.empty()) return refusal;
+  if (job.job.hosts_are_whole()) return "";
+  return fmt::format("a replica of {} GPUs ends within a host of {}", job.job.gpus_per_replica(),
+                     job.job.gpus_per_host);
+}
+
 std::string needs_two_hosts_per_replica(const Operation& job) {
-  return job.job.hosts_per_replica() > 1 ? "" : "a replica lies on one host, which has no neighbour in its pipeline";
+  if (job.job.hosts_per_replica() < 2) return "a replica lies on one host, which has no neighbour in its pipeline";
+  return job.job.replicas > 1 ? needs_whole_hosts(job) : "";
 }
 
 constexpr std::array kPolicies = {
@@ -32,22 +43,25 @@ constexpr std::array kPolicies = {
     PolicyEntry{.name = "templates",
                 .help = "pipelines of prepared sizes are built anew over all hosts that are left (Oobleck)",
                 .make = make_templates,
-                .refusal = needs_replicas},
+                .refusal = needs_whole_hosts},
     PolicyEntry{.name = "logging",
                 .help = "only lost stages compute again, from logged messages (Swift)",
                 .make = make_logging},
     PolicyEntry{.name = "commit",
                 .help = "the others go back to the last commit in memory and go on (Elastic Horovod)",
                 .make = make_commit,
-                .refusal = needs_replicas},
+                .refusal = needs_replicas,
+                .copies_state = true},
     PolicyEntry{.name = "shrink_collective",
                 .help = "the others shrink the communicator and do the failed collective again (ULFM)",
                 .make = make_shrink_collective,
-                .refusal = needs_replicas},
+                .refusal = needs_replicas,
+                .copies_state = true},
     PolicyEntry{.name = "reshard",
                 .help = "the hosts that are left divide the job anew and fetch what they lack (Tenplex)",
                 .make = make_reshard,
-                .refusal = needs_replicas},
+                .refusal = needs_whole_hosts,
+                .copies_state = true},
     PolicyEntry{.name = "shards",
                 .help = "the shard of a lost worker goes back to the queue; nobody stops (ElasticDL)",
                 .make = make_shards},

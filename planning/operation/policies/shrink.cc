@@ -42,8 +42,7 @@ class Shrink final : public RecoveryPolicy {
  private:
   // The layout is made anew: hosts of broken replicas make whole ones.
   [[nodiscard]] static std::int64_t replicas_with(const JobShape& shape, std::int64_t empty) {
-    if (shape.replicas > shape.hosts()) return (shape.hosts() - empty) * shape.replicas / shape.hosts();
-    return std::min(shape.replicas, (shape.hosts() - empty) / shape.hosts_per_replica());
+    return shape.replicas_on(shape.hosts() - empty);
   }
 
   const Operation& operation_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -187,6 +188,26 @@ TEST(Goodput, APolicyForReplicasNeedsReplicas) {
 }
 
 // Intervals shorter than the time to write: one version is written at a time.
+TEST(Goodput, APolicyThatCopiesStateInNoTimeIsNamed) {
+  const auto warned = [](const std::string& recovery) {
+    const std::string warnings =
+        render(result_of(kClassic + "recovery: " + recovery + "\n",
+                         {.settings = {"job.replicas=128", "repetitions=1"}, .intervals = false, .compare = true})
+                   .warnings);
+    return std::pair(warnings.find("W408]: policy 'commit'") != std::string::npos,
+                     warnings.find("W408]: policy 'reshard'") != std::string::npos);
+  };
+  EXPECT_EQ(warned("{compare: [all]}"), std::pair(true, true));
+  EXPECT_EQ(warned("{policy: commit}"), std::pair(true, false));
+  EXPECT_EQ(warned("{policy: commit, commit: {state: 100 GB, bandwidth: 25GB/s}}"), std::pair(false, false));
+}
+
+TEST(Goodput, GpusAreAMultipleOfReplicas) {
+  const std::string text = mistakes(kClassic, {"job.gpus=800", "job.replicas=30"});
+  EXPECT_NE(text.find("error[E402]: 800 GPUs are not a multiple of 30 replicas"), std::string::npos) << text;
+  EXPECT_NE(text.find("replicas of 26 GPUs take 780"), std::string::npos) << text;
+}
+
 TEST(Goodput, AnIntervalIsAtLeastTheTimeToWrite) {
   const GoodputResult result = result_of(
       "duration: 1 d\njob: {gpus: 8, step_time: 10 s}\ncomponents: {gpu: {mtbf: 100 h}}\n"
@@ -208,6 +229,23 @@ TEST(Goodput, SimulatesTheStepOfItsScenario) {
   EXPECT_GT(result.operation.components[0].slowdown, 1.0);
   // 1.56e9 parameters of 14 bytes at 1 GB/s.
   EXPECT_NEAR(seconds_of(result.operation.tiers[0].stall), 1.56 * 14.0, 1.0);
+}
+
+TEST(Goodput, ReplicasOfARecordedJobAreItsOwn) {
+  const std::string folder = testing::TempDir();
+  std::ofstream(folder + "goodput_test.json")
+      << R"({"distributedInfo": {"rank": 0, "world_size": 2}, "traceEvents": [{"ph": "X", "cat": "kernel",)"
+         R"( "name": "ncclDevKernel_AllReduce", "tid": 7, "ts": 1, "dur": 5, "args": {"device": 0, "stream": 7,)"
+         R"( "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 256, "Out msg nelems": 256,)"
+         R"( "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]"}}]})";
+  std::ofstream(folder + "goodput_test.yaml") << "workload: {kineto: [goodput_test.json], replicas: 4}\n"
+                                                 "cluster: {nodes: 1, node: {preset: dgx-h100}}\n";
+  const GoodputResult result = result_of("scenario: " + folder + "goodput_test.yaml\nduration: 1 d\nrepetitions: 1\n" +
+                                             "components: {gpu: {per: gpu, mtbf: 1e4 h}}\n"
+                                             "recovery: {policy: replica_drop}\n",
+                                         {.intervals = false});
+  EXPECT_EQ(result.operation.job.gpus, 8);
+  EXPECT_EQ(result.operation.job.replicas, 4);
 }
 
 // A preset's job holds where no scenario says it.

@@ -53,6 +53,46 @@ TEST(Policies, ShrinkTrainsOnWithFewerReplicas) {
   EXPECT_NEAR(seconds_in(life, Account::kDegraded), (555.0 - 480.0) / 4.0, 1e-6);
 }
 
+// 24 GPUs on 3 hosts: each replica has 12, and the host in the middle holds 4 of both.
+JobShape two_replicas_on_three_hosts() {
+  return {.gpus = 24, .gpus_per_host = 8, .replicas = 2, .tokens_per_step = 0, .step = JobTime(1)};
+}
+
+TEST(Policies, AHostOfTwoReplicasBreaksBoth) {
+  Operation operation;
+  operation.job = two_replicas_on_three_hosts();
+  for (const auto& [slot, whole] : {std::pair<std::int64_t, std::int64_t>{0, 1}, {1, 0}, {2, 1}}) {
+    const std::vector<std::int64_t> empty{slot};
+    EXPECT_EQ((JobView{.operation = operation, .empty = empty}.whole_replicas()), whole) << "host " << slot;
+  }
+}
+
+TEST(Policies, AJobWithoutFaultsIsWhole) {
+  EXPECT_EQ(two_replicas_on_three_hosts().replicas_on(3), 2);
+  EXPECT_EQ(two_replicas_on_three_hosts().replicas_on(2), 1);
+  const std::string job = "job: {gpus: 24, replicas: 2, step_time: 10 s}\n";
+  for (const char* const policy : {"shrink", "replica_drop", "commit", "shrink_collective"}) {
+    const std::string text = kFourReplicas.substr(kFourReplicas.find('\n') + 1) + job +
+                             "recovery: {policy: " + policy + ", commit: {commit: 0 s}}\n";
+    const auto plan = load_goodput_text("job.yaml", text, {}, {.threads = 1, .progress = {}});
+    ASSERT_TRUE(plan) << render(plan.error());
+    const LifeResult life = JobLife(*plan->operation, *plan->policies.front().policy, 1).live();
+    EXPECT_DOUBLE_EQ(seconds_in(life, Account::kProductive), 1000.0) << policy;
+  }
+}
+
+TEST(Policies, ThatDivideHostsNeedReplicasOfWholeOnes) {
+  Operation operation;
+  operation.job = two_replicas_on_three_hosts();
+  for (const char* const name : {"redundant", "templates", "reshard"}) {
+    EXPECT_EQ(find_policy(name)->refusal(operation), "a replica of 12 GPUs ends within a host of 8") << name;
+  }
+  operation.job.gpus = 32;
+  for (const char* const name : {"redundant", "templates", "reshard"}) {
+    EXPECT_EQ(find_policy(name)->refusal(operation), "") << name;
+  }
+}
+
 // 3 min of stall, 7 min at 3 of 4 replicas: FT-HSDP's cycle with four replicas.
 TEST(Policies, AReplicaDropsOutAndRejoins) {
   const LifeResult life = life_of(
