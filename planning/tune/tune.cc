@@ -135,9 +135,9 @@ bool is_tunable(CollectiveOperation operation) {
 Result<TuneResult> tune(const LoadMachine& load, const TuneOptions& options) {
   auto machine = load({});
   if (!machine) return tl::unexpected(machine.error());
-  const configs::Scenario own = configs::with_tuner_lines(std::move(*machine), "");
-  configs::CollectiveBench bench(own);
-  TuneResult result{.ranks = bench.ranks(0), .hosts = own.cluster.hosts, .calls = calls_of(options)};
+  // Whatever a tuner file of its own chooses: NCCL's kernels carry out all that it may.
+  configs::CollectiveBench bench(*machine);
+  TuneResult result{.ranks = bench.ranks(0), .hosts = machine->cluster.hosts, .calls = calls_of(options)};
   if (result.ranks < 2) {
     return tl::unexpected(failure("E520", "a collective needs two ranks, and this machine has one GPU", {},
                                   "set cluster.nodes to 2 or more"));

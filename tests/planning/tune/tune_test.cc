@@ -108,6 +108,25 @@ TEST(Tune, ComparesWithNcclWithoutTheScenariosOwnFile) {
   EXPECT_EQ(render_tune_json("m", *tune(with_file, some_options())), render_tune_json("m", result()));
 }
 
+// Whatever the scenario's own file asks for, also where the machine cannot do it, the first call is one of NCCL's
+// kernels, and the result is that without a file.
+TEST(Tune, AnyFileOfTheScenarioGivesTheSameResult) {
+  const TuneOptions options{.operations = {CollectiveOperation::kAllReduce}, .sizes = {1_MiB}, .most_channels = 8};
+  const std::string without = render_tune_json("m", *tune(machine, options));
+  const std::string path = ::testing::TempDir() + "tune_test_any.csv";
+  for (const char* const choice : {"tree,ll,4", "nvls_tree,simple,-1", "collnet_chain,simple,-1", "pat,ll,1"}) {
+    std::ofstream(path) << "allreduce,0,4294967295," << choice << ",-1,-1\n";
+    const auto with_file = [&](const std::vector<std::string>& settings) {
+      std::vector<std::string> all = settings;
+      all.push_back("comm.tuner_config=" + path);
+      return machine(all);
+    };
+    const auto tuned = tune(with_file, options);
+    ASSERT_TRUE(tuned) << choice << ": " << render(tuned.error());
+    EXPECT_EQ(render_tune_json("m", *tuned), without) << choice;
+  }
+}
+
 // 16 ranks and 4 bytes for each at least.
 TEST(Tune, LeavesOutSizesWithoutAnElementForEachRank) {
   TuneOptions options{.operations = {CollectiveOperation::kReduceScatter}, .sizes = {1_B, 16_B}};
