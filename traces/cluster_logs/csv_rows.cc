@@ -36,7 +36,7 @@ bool CsvRows::next(std::vector<std::string>& fields) {
 
 bool parse_seconds(std::string_view text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+  return error == std::errc() && end == text.data() + text.size() && std::abs(value) <= kMostLoggedSeconds;
 }
 
 namespace {

@@ -21,7 +21,10 @@ class CsvRows {
   int line_ = 0;
 };
 
-// Of whole text; false where it is none, or is infinite.
+// Beyond three thousand years: times in milliseconds since 1970, or a mistake.
+inline constexpr double kMostLoggedSeconds = 1e11;
+
+// Of whole text; false where it is none, or beyond kMostLoggedSeconds.
 [[nodiscard]] bool parse_seconds(std::string_view text, double& value);
 // "2023-05-17 11:00:58", with fractions of a second or a zone ("+08:00") or without: seconds since 1970.
 [[nodiscard]] bool parse_date(std::string_view text, double& value);

@@ -105,8 +105,8 @@ JobLog parse_own(const std::string& name, std::string_view text, Diagnostics& pr
     LoggedJob job{.name = std::string(table.field("name")), .type = std::string(table.field("type"))};
     if (!parse_seconds(table.field("submit_s"), job.submit) || !parse_seconds(table.field("run_s"), job.run)) {
       problems.add(wrong_row(name, table.line(),
-                             fmt::format("submit_s is '{}' and run_s '{}', and both are numbers of seconds",
-                                         table.field("submit_s"), table.field("run_s"))));
+                             fmt::format("submit_s is '{}' and run_s '{}', and both are seconds up to {:.0e}",
+                                         table.field("submit_s"), table.field("run_s"), kMostLoggedSeconds)));
       continue;
     }
     add_row(table, name, std::move(job), table.field("gpus"), log, problems);

@@ -101,7 +101,10 @@ TEST(OwnLog, HasThreeColumns) {
   EXPECT_EQ(log.jobs[1].name, "a, b");
   EXPECT_DOUBLE_EQ(log.jobs[0].gpus, 0.5);
   EXPECT_THAT(mistake("submit_s,gpus,run_s\nx,1,1\n", JobLogForm::kCsv),
-              HasSubstr("log:2:0: error[E490]: submit_s is 'x' and run_s '1', and both are numbers of seconds"));
+              HasSubstr("log:2:0: error[E490]: submit_s is 'x' and run_s '1', and both are seconds up to 1e+11"));
+  EXPECT_THAT(mistake("submit_s,gpus,run_s\n0,1,1e300\n", JobLogForm::kCsv), HasSubstr("seconds up to 1e+11"));
+  // In milliseconds since 1970.
+  EXPECT_THAT(mistake("submit_s,gpus,run_s\n1.7e12,1,5\n", JobLogForm::kCsv), HasSubstr("seconds up to 1e+11"));
   EXPECT_THAT(mistake("", JobLogForm::kCsv), HasSubstr("the log is empty"));
   EXPECT_THAT(mistake("submit_s,gpus,run_s\n1,inf,1\n", JobLogForm::kCsv), HasSubstr("no number of GPUs"));
 }
