@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/base/user_file.h"
+#include "core/config/text_lines.h"
 
 namespace ringwright {
 
@@ -18,6 +19,8 @@ namespace fs = std::filesystem;
 InputFile read_input_file(const std::string& path, std::size_t most_bytes) {
   auto text = read_user_file(path, {.bytes = most_bytes});
   if (!text) return {.path = path, .text = {}, .problem = std::move(text.error())};
+  if (is_utf16(*text)) return {.path = path, .text = {}, .problem = std::string(kUtf16Refused)};
+  text->erase(0, text->size() - without_byte_order_mark(*text).size());
   return {.path = path, .text = std::move(*text), .problem = {}};
 }
 

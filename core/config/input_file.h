@@ -14,6 +14,7 @@ struct InputFile {
   std::string problem;  // why it could not be read: "no such file"; empty when it could
 };
 
+// The text is without a byte order mark; UTF-16 is a problem.
 [[nodiscard]] InputFile read_input_file(const std::string& path, std::size_t most_bytes = kMostFileBytes);
 
 // "did you mean 'llama.yaml'?": the file in the same directory with the nearest name; empty without one.
