@@ -51,6 +51,9 @@ constexpr std::array kCodes = {
               "what saves memory (dp_sharding, recompute), or predicted memory is too high. Its predicted time is\n"
               "that of the row as it stands.",
               "id,model,gpu,n_gpus,tp,step_time_s\nours-1,gpt3-175b,A100-SXM4-80GB,8,8,30   # 64 GPUs, pp 8"},
+    ErrorCode{"W171", "the time and the rate of a measured run contradict each other",
+              "Tokens of a step over GPUs and tok_s_gpu give another time than step_time_s, which is compared.",
+              "id,model,gpu,n_gpus,seq,gbs,step_time_s,tok_s_gpu\nours-1,gpt3-175b,A100,64,2048,64,18.1,1000"},
     ErrorCode{"E240", "the machine of a measurement is not known",
               "The log names a GPU of which no node is shipped, or has an impossible number of ranks or hosts.\n"
               "Describe the machine in a file with a map `cluster` and name it.",

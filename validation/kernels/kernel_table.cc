@@ -40,6 +40,17 @@ std::vector<Word<Value>> printed_words(Value last) {
   return words;
 }
 
+// A variant may do more or less than its shape says, but not many times as much: a shape or a unit is wrong then.
+void check_flops(TableCells& cells, const CsvRow& row, const Kernel& kernel) {
+  constexpr double kMostRatio = 2.0;
+  if (kernel.family != KernelFamily::kGemm) return;
+  const double flops = 2.0 * static_cast<double>(kernel.m) * static_cast<double>(kernel.n) *
+                       static_cast<double>(kernel.k) * static_cast<double>(kernel.batch);
+  if (kernel.flops.count() <= kMostRatio * flops && flops <= kMostRatio * kernel.flops.count()) return;
+  cells.refuse_cell(row, "flops", fmt::format("flops is {:.6g}, and 2 m n k times batch is {:.6g}",
+                                              kernel.flops.count(), flops));
+}
+
 void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   cells.check_row(row);
   MeasuredKernel measured{.line = row.line};
@@ -64,6 +75,7 @@ void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {
   if (kernel.family <= KernelFamily::kAttentionBackward && !has_sizes) {
     cells.refuse_cell(row, "family", fmt::format("a kernel of family {} needs m, n and k", to_string(kernel.family)));
   }
+  if (has_sizes) check_flops(cells, row, kernel);
   if (kernel.window > 0 && kernel.mask != AttentionMask::kCausal) {
     cells.refuse_cell(row, "window", "a window needs `causal` in column mask");
   }

@@ -43,6 +43,18 @@ void add_all(Diagnostics& all, const Diagnostics& more) {
   for (const Diagnostic& one : more.all()) all.add(one);
 }
 
+// Records of other ranks that cannot be of the call that they were joined to.
+void warn_of_contradictions(const traces::JoinedCalls& joined, const std::string& file, Diagnostics& warnings) {
+  if (joined.contradicting == 0) return;
+  warnings.add({.severity = Severity::kWarning,
+                .code = "W265",
+                .place = {.file = file},
+                .message = fmt::format("{} records of ranks are left out: they differ in operation or size from the "
+                                       "call of the same number in their process group",
+                                       joined.contradicting),
+                .hint = "profile one window on all ranks; sizes of uneven all-to-alls differ in any case"});
+}
+
 // By the kernels' arguments where the trace has no version; empty where these do not tell either.
 std::string version_of(const traces::KinetoTrace& trace) {
   if (!trace.nccl_version.empty()) return trace.nccl_version;
@@ -109,6 +121,7 @@ Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
   outcome.json = calls_json(*replay, operators);
   outcome.passed = within(*replay, request.threshold);
   outcome.warnings = std::move(summary->warnings);
+  warn_of_contradictions(summary->joined, request.files.front(), outcome.warnings);
   add_all(outcome.warnings, why_left_out(*replay, request.files.front()));
   return outcome;
 }
@@ -134,6 +147,7 @@ Result<ValidationOutcome> validate_nccl_inspector(const ValidationRequest& reque
   outcome.json = calls_json(*replay, {});
   outcome.passed = within(*replay, request.threshold);
   outcome.warnings = std::move(log->warnings);
+  warn_of_contradictions(joined, request.files.front(), outcome.warnings);
   add_all(outcome.warnings, why_left_out(*replay, request.files.front()));
   return outcome;
 }

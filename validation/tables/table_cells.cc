@@ -11,6 +11,8 @@
 namespace ringwright::validation {
 namespace {
 
+constexpr double kMostInCell = 1e30;
+
 std::string nearest_of(std::string_view word, const std::vector<std::string>& names) {
   const std::string near = nearest_name(word, names);
   return near.empty() ? "names: " + join(names, ", ") : "did you mean '" + near + "'?";
@@ -85,8 +87,11 @@ double TableCells::number(const CsvRow& row, std::string_view column, double fal
   double value = 0.0;
   const char* const end = found->text.data() + found->text.size();
   const auto [rest, error] = std::from_chars(found->text.data(), end, value);
-  if (error == std::errc() && rest == end && std::isfinite(value) && value >= least && value <= 1e30) return value;
-  refuse_cell(row, column, fmt::format("{} is '{}' and must be a number from {} on", column, found->text, least));
+  if (error == std::errc() && rest == end && std::isfinite(value) && value >= least && value <= kMostInCell) {
+    return value;
+  }
+  refuse_cell(row, column, fmt::format("{} is '{}' and must be a number from {} to {:.0e}", column, found->text, least,
+                                       kMostInCell));
   return fallback;
 }
 

@@ -22,6 +22,8 @@ void take_measured(const StepPrediction& prediction, const SourceRule* source, P
   if (row.step_seconds.value_or(0.0) > 0.0) {
     played.measured_as = MeasuredAs::kStepTime;
     played.measured_seconds = *row.step_seconds;
+    const double rate = row.tokens_per_gpu.value_or(0.0) * gpus;
+    if (rate > 0.0) played.tokens_seconds = prediction.tokens / rate;
   } else if (row.tokens_per_gpu.value_or(0.0) > 0.0) {
     played.measured_as = MeasuredAs::kTokens;
     played.measured_seconds = prediction.tokens / (*row.tokens_per_gpu * gpus);

@@ -1,5 +1,6 @@
 // Validation against measured training runs: tables of a shared schema, each row simulated as a scenario.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -92,6 +93,23 @@ Diagnostics rows_without_memory(const std::vector<PlayedRow>& rows) {
   return warnings;
 }
 
+// Rows whose time and rate state different steps: a batch, a sequence length or a unit is wrong. The time counts.
+Diagnostics contradicting_rates(const std::vector<PlayedRow>& rows) {
+  constexpr double kTolerance = 0.1;
+  Diagnostics warnings;
+  for (const PlayedRow& row : rows) {
+    if (!row.played() || row.tokens_seconds <= 0.0) continue;
+    if (std::abs(row.tokens_seconds / row.measured_seconds - 1.0) <= kTolerance) continue;
+    warnings.add({.severity = Severity::kWarning,
+                  .code = "W171",
+                  .place = row.row.place_of("tok_s_gpu"),
+                  .message = fmt::format("row '{}' states steps of {:.4g} s, and by its tokens/s they take {:.4g} s",
+                                         row.row.id, row.measured_seconds, row.tokens_seconds),
+                  .hint = "step_time_s is compared; check gbs, seq, n_gpus and tok_s_gpu"});
+  }
+  return warnings;
+}
+
 // Words of the user's own tables that have no effect, each where it stands first.
 Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary& vocabulary) {
   Diagnostics unknown;
@@ -149,6 +167,8 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
     for (const Diagnostic& reason : left_out.all()) outcome.warnings.add(reason);
     const Diagnostics short_of_memory = rows_without_memory(rows);
     for (const Diagnostic& shortage : short_of_memory.all()) outcome.warnings.add(shortage);
+    const Diagnostics contradicting = contradicting_rates(rows);
+    for (const Diagnostic& rate : contradicting.all()) outcome.warnings.add(rate);
     const Diagnostics unknown = unknown_words(all->rows, conventions->vocabulary);
     for (const Diagnostic& words : unknown.all()) outcome.warnings.add(words);
   }

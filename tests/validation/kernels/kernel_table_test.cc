@@ -37,6 +37,19 @@ TEST(KernelTable, TimesOfAnotherUnitAreRefused) {
   EXPECT_THAT(render(units_of("600000")), testing::HasSubstr("these seem to be nanoseconds"));
 }
 
+// 2 x 512 x 256 x 128 x 2 FLOPs.
+TEST(KernelTable, FlopsThatContradictTheSizesAreRefused) {
+  const auto problems = [](const std::string& flops) {
+    return problems_of(std::string(kHead) + "family,dtype,m,n,k,batch,flops,bytes,time_us\ngemm,bf16,512,256,128,2," +
+                       flops + ",786432,12.5\n");
+  };
+  EXPECT_EQ(problems("67108864"), "");
+  EXPECT_EQ(problems("75000000"), "");  // with an epilogue
+  EXPECT_THAT(problems("67108"), testing::HasSubstr("t.csv:4:25: error[E163]: flops is 67108, and 2 m n k times batch "
+                                                    "is 6.71089e+07"));
+  EXPECT_THAT(problems("1e300"), testing::HasSubstr("must be a number from 0 to 1e+30"));
+}
+
 TEST(KernelTable, ReadsWhatAKernelIsAndHowItWasMeasured) {
   const auto table = parse_kernel_table(
       "t.csv", std::string(kHead) +

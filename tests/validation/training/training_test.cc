@@ -51,5 +51,20 @@ TEST(ValidateTraining, MeasuredMemoryOfAUsersTableIsCompared) {
   EXPECT_THAT(outcome->json, HasSubstr("\"measured_gib\": 60, "));
 }
 
+// 8 sequences of 2048 tokens in 5 s on 64 GPUs are 51.2 tokens/s of each.
+TEST(ValidateTraining, ARateThatContradictsTheTimeIsNamed) {
+  const auto warnings = [](const std::string& rate) {
+    const std::string path = testing::TempDir() + "training_test_rate.csv";
+    std::ofstream(path) << "id,model,gpu,n_gpus,tp,pp,mbs,gbs,framework,precision,recompute,step_time_s,tok_s_gpu\n"
+                           "a-1,gpt3-175b,A100-SXM4-80GB,64,8,8,1,8,Megatron-LM,bf16,full,5," +
+                               rate + "\n";
+    const auto outcome = validate_training({.files = {path}});
+    return outcome ? render(outcome->warnings) : render(outcome.error());
+  };
+  EXPECT_THAT(warnings("52"), Not(HasSubstr("W171")));
+  EXPECT_THAT(warnings("512"), HasSubstr("training_test_rate.csv:2:65: warning[W171]: row 'a-1' states steps of 5 s, "
+                                         "and by its tokens/s they take 0.5 s"));
+}
+
 }  // namespace
 }  // namespace ringwright::validation::training_test
