@@ -57,7 +57,7 @@ TEST(CapacityFile, RefusesKeysThatTheSearchChooses) {
   EXPECT_THAT(problems(head + "{parallel: {tp: 2}}}]\n"), HasSubstr("limit the search: search.tp: [2]"));
   EXPECT_THAT(problems(head + "{parallel: {dp: 2}}}]\n"), HasSubstr("'parallel.dp' follows from the GPUs"));
   EXPECT_THAT(problems("scenario: a\ntokens: 1\nset: {training: {micro_batch: 2}}\nmachines: [{name: b}]\n"),
-              HasSubstr("plan.yaml:3:18: error[E620]: 'training.micro_batch'"));
+              HasSubstr("plan.yaml:3:31: error[E620]: 'training.micro_batch'"));
   EXPECT_EQ(problems(head + "{search.tp: [2], training.recompute: full}}]\n"), "");
   EXPECT_EQ(problems(head + "{search: {tp: [2]}, training: {recompute: full}, parallel.dp: auto}}]\n"), "");
 }
