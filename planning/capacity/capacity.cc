@@ -122,9 +122,8 @@ class Candidate {
   static std::vector<LayoutChoice> choices_of(const SearchResult& found, const Configuration& configuration) {
     std::vector<LayoutChoice> choices;
     for (const configs::SearchAxis& axis : found.axes) {
-      choices.push_back({.axis = axis.name,
-                         .value = value_on(configuration.layout, axis.name),
-                         .varied = axis.values.size() > 1});
+      choices.push_back(
+          {.axis = axis.name, .value = value_on(configuration.layout, axis.name), .varied = axis.values.size() > 1});
     }
     choices.push_back({.axis = "dp", .value = std::to_string(configuration.dp), .varied = true});
     return choices;

@@ -114,10 +114,10 @@ TEST_F(FileKinds, AByteOrderMarkChangesNothing) {
   EXPECT_EQ(without_error("a.json", R"({"workload_graph": [{"Id": 1, "NodeType": 4}]})"), "chakra-json");
   EXPECT_EQ(without_error("b.json", profiler_trace(0, 5)), "kineto");
   EXPECT_EQ(without_error("c.json", R"({"schema": "1.0.1", "pid": 1, "nodes": []})"), "pytorch-et");
-  EXPECT_EQ(without_error("d.json",
-                          R"({"header": {"id": "0xa", "rank": 0, "n_ranks": 2}, "coll_perf": {"coll": "AllReduce",)"
-                          R"( "coll_sn": 1, "coll_msg_size_bytes": 64, "coll_exec_time_us": 9}})"),
-            "communication-log");
+  EXPECT_EQ(
+      without_error("d.json", R"({"header": {"id": "0xa", "rank": 0, "n_ranks": 2}, "coll_perf": {"coll": "AllReduce",)"
+                              R"( "coll_sn": 1, "coll_msg_size_bytes": 64, "coll_exec_time_us": 9}})"),
+      "communication-log");
   EXPECT_EQ(without_error("e.goal", "num_ranks 1\nrank 0 {\n  calc 5\n}\n"), "goal");
   EXPECT_EQ(without_error("f.csv", "size_bytes,time_oop_us\n1024,30\n"), "nccl-tests");
 }

@@ -62,10 +62,10 @@ class PrintedReader {
       at = end + 1;
     }
     if (repeated_.line > 0) {
-      return tl::unexpected(failure(
-          "E231", fmt::format("rank {} is listed again: the log holds several runs", repeated_.rank),
-          {.file = input_.name, .line = repeated_.line, .column = 1},
-          "one file for each run; a test that was built without MPI runs once in each process of mpirun"));
+      return tl::unexpected(
+          failure("E231", fmt::format("rank {} is listed again: the log holds several runs", repeated_.rank),
+                  {.file = input_.name, .line = repeated_.line, .column = 1},
+                  "one file for each run; a test that was built without MPI runs once in each process of mpirun"));
     }
     take_ranks();
     if (!heading_.known()) {

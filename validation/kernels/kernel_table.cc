@@ -47,8 +47,8 @@ void check_flops(TableCells& cells, const CsvRow& row, const Kernel& kernel) {
   const double flops = 2.0 * static_cast<double>(kernel.m) * static_cast<double>(kernel.n) *
                        static_cast<double>(kernel.k) * static_cast<double>(kernel.batch);
   if (kernel.flops.count() <= kMostRatio * flops && flops <= kMostRatio * kernel.flops.count()) return;
-  cells.refuse_cell(row, "flops", fmt::format("flops is {:.6g}, and 2 m n k times batch is {:.6g}",
-                                              kernel.flops.count(), flops));
+  cells.refuse_cell(row, "flops",
+                    fmt::format("flops is {:.6g}, and 2 m n k times batch is {:.6g}", kernel.flops.count(), flops));
 }
 
 void read_kernel_row(TableCells& cells, const CsvRow& row, KernelTable& table) {

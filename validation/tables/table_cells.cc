@@ -90,8 +90,9 @@ double TableCells::number(const CsvRow& row, std::string_view column, double fal
   if (error == std::errc() && rest == end && std::isfinite(value) && value >= least && value <= kMostInCell) {
     return value;
   }
-  refuse_cell(row, column, fmt::format("{} is '{}' and must be a number from {} to {:.0e}", column, found->text, least,
-                                       kMostInCell));
+  refuse_cell(
+      row, column,
+      fmt::format("{} is '{}' and must be a number from {} to {:.0e}", column, found->text, least, kMostInCell));
   return fallback;
 }
 

@@ -32,7 +32,7 @@ struct PlayedRow {
   double tokens = 0.0;              // of a step, all GPUs
   double measured_gib = 0.0;        // 0: not measured
   double predicted_gib = 0.0;
-  std::string shortage;  // of GPU memory in the simulated step; empty: it fits
+  std::string shortage;         // of GPU memory in the simulated step; empty: it fits
   double tokens_seconds = 0.0;  // a step from tok_s_gpu, where another column decides; 0: not given
 
   [[nodiscard]] bool played() const { return reason.empty(); }

@@ -72,8 +72,8 @@ TEST(Policies, AJobWithoutFaultsIsWhole) {
   EXPECT_EQ(two_replicas_on_three_hosts().replicas_on(2), 1);
   const std::string job = "job: {gpus: 24, replicas: 2, step_time: 10 s}\n";
   for (const char* const policy : {"shrink", "replica_drop", "commit", "shrink_collective"}) {
-    const std::string text = kFourReplicas.substr(kFourReplicas.find('\n') + 1) + job +
-                             "recovery: {policy: " + policy + ", commit: {commit: 0 s}}\n";
+    const std::string text = kFourReplicas.substr(kFourReplicas.find('\n') + 1) + job + "recovery: {policy: " + policy +
+                             ", commit: {commit: 0 s}}\n";
     const auto plan = load_goodput_text("job.yaml", text, {}, {.threads = 1, .progress = {}});
     ASSERT_TRUE(plan) << render(plan.error());
     const LifeResult life = JobLife(*plan->operation, *plan->policies.front().policy, 1).live();
