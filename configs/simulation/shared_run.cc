@@ -57,7 +57,6 @@ SharedJobFigures figures_of_job(const TaskGraph& graph, const RankClasses& class
   return figures;
 }
 
-// A job that runs alone has whole GPUs.
 void share_gpus_of(TaskGraph& graph, SharingKind kind) {
   const bool limited = std::ranges::any_of(graph.jobs, [](const JobSpec& job) { return job.limits != TenantLimits(); });
   // In MIG mode every GPU is without peer-to-peer paths.
@@ -80,19 +79,18 @@ std::vector<double> link_loads(const Simulation& simulation, const RunResult& ru
 }  // namespace
 
 Result<SharedRun> run_jobs(const Scenario& machine, std::span<const PlacedJob> jobs,
-                           const std::vector<StepWindow>& windows, FoldMode fold) {
+                           const SharedRunOptions& options) {
   network_models::Network network = machine.cluster.topology->build();
   workload::StepPlan plan;
   plan.graph = merge_jobs(jobs, network.fabric.gpus().size());
   plan.graph.iterations = machine.simulate.steps;
-  const bool several = std::ranges::count_if(jobs, &PlacedJob::runs) > 1;
-  share_gpus_of(plan.graph, several ? machine.gpu_sharing : SharingKind::kNone);
-  auto simulation = Simulation::assemble(machine, std::move(plan), std::move(network), fold);
+  share_gpus_of(plan.graph, options.gpus == GpuUse::kShared ? machine.gpu_sharing : SharingKind::kNone);
+  auto simulation = Simulation::assemble(machine, std::move(plan), std::move(network), options.fold);
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   if (Diagnostics costly = too_costly(machine, cost_of_playing(machine, **simulation)); costly.has_errors()) {
     return tl::unexpected(std::move(costly));
   }
-  const PlayedPlan played = play_plan(machine, **simulation, {.windows = windows});
+  const PlayedPlan played = play_plan(machine, **simulation, {.windows = options.windows});
   if (played.run.outcome != RunOutcome::kFinished) return tl::unexpected(unfinished_jobs(machine, played.run));
 
   const TaskGraph& graph = (*simulation)->plan().graph;

@@ -14,6 +14,9 @@
 
 namespace ringwright::configs {
 
+// What jobs have of their GPUs: all of them, or what `gpu_sharing`, their limits and the other jobs leave them.
+enum class GpuUse : std::uint8_t { kWhole, kShared };
+
 struct SharedJobFigures {
   StepWindow window;   // the steps that count
   StepTimes step;      // over them
@@ -27,9 +30,14 @@ struct SharedRun {
   std::size_t rank_classes = 0;
 };
 
-// E483 when ranks wait for each other, E484 when a job ends thousands of steps while another ends a few. `windows`: by
-// job, the steps that count; empty: as job_steps.h describes.
+struct SharedRunOptions {
+  std::vector<StepWindow> windows = {};  // by job, the steps that count; empty: as job_steps.h describes
+  GpuUse gpus = GpuUse::kWhole;
+  FoldMode fold = FoldMode::kFold;
+};
+
+// E483 when ranks wait for each other, E484 when a job ends thousands of steps while another ends a few.
 [[nodiscard]] Result<SharedRun> run_jobs(const Scenario& machine, std::span<const PlacedJob> jobs,
-                                         const std::vector<StepWindow>& windows, FoldMode fold = FoldMode::kFold);
+                                         const SharedRunOptions& options = {});
 
 }  // namespace ringwright::configs

@@ -62,7 +62,7 @@ Result<double> simulated_rate(const configs::Scenario& machine, const std::strin
                                      .gpus = std::move(hosts->front().gpus),
                                      .spec = {.name = entry.name,
                                               .host_awaits_receives = !job->job.parallel.overlap_p2p}}};
-  const auto run = configs::run_jobs(machine, jobs, {});
+  const auto run = configs::run_jobs(machine, jobs);
   if (!run) return tl::unexpected(run.error());
   return 1.0 / to_seconds(run->jobs.front().step.mean);
 }

@@ -259,7 +259,8 @@ SharingResult share_machine(const configs::SharedScenario& shared, const Sharing
     Arranged& own = arranged[item];
     if (own.problems.has_errors()) return;
     const configs::Scenario& used = shared.in_mig_mode ? *shared.in_mig_mode : machine;
-    note_problems(configs::run_jobs(used, placed_jobs(shared, together, own, std::nullopt), {}, options.fold),
+    note_problems(configs::run_jobs(used, placed_jobs(shared, together, own, std::nullopt),
+                                    {.gpus = configs::GpuUse::kShared, .fold = options.fold}),
                   own.together, own.problems);
   });
   std::vector<Diagnostics> problems(arranged.size() * jobs);
@@ -269,7 +270,8 @@ SharingResult share_machine(const configs::SharedScenario& shared, const Sharing
     if (!own.together) return;
     std::vector<StepWindow> windows;
     for (const configs::SharedJobFigures& figures : own.together->jobs) windows.push_back(figures.window);
-    note_problems(configs::run_jobs(machine, placed_jobs(shared, plans, own, job), windows, options.fold),
+    note_problems(configs::run_jobs(machine, placed_jobs(shared, plans, own, job),
+                                    {.windows = std::move(windows), .fold = options.fold}),
                   own.alone[job], problems[item]);
   });
   for (std::size_t a = 0; a < arranged.size(); ++a) {

@@ -59,7 +59,7 @@ std::vector<PlacedJob> placed(const Loaded& loaded, int only = kAll) {
 
 SharedRun run_of(const Loaded& loaded, int only = kAll, const std::vector<StepWindow>& windows = {},
                  FoldMode fold = FoldMode::kFold) {
-  auto run = run_jobs(loaded.shared.machine, placed(loaded, only), windows, fold);
+  auto run = run_jobs(loaded.shared.machine, placed(loaded, only), {.windows = windows, .fold = fold});
   if (!run) throw std::runtime_error(render(run.error()));
   return std::move(*run);
 }
@@ -212,7 +212,7 @@ TEST(SharedRun, FoldedIsTheWhole) {
 TEST_F(SharedUplink, AJobOfManyShortStepsIsRefused) {
   Loaded loaded = messages({"0, 2", "1, 3"}, "64");
   loaded.shared.machine.jobs[1].start = from_seconds(1.0);
-  const auto run = run_jobs(loaded.shared.machine, placed(loaded), {});
+  const auto run = run_jobs(loaded.shared.machine, placed(loaded));
   ASSERT_FALSE(run);
   EXPECT_THAT(render(run.error()), testing::HasSubstr("E484"));
 }

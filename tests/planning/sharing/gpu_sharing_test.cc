@@ -106,6 +106,18 @@ TEST(GpuSharing, InstancesOfMigAreIsolated) {
   EXPECT_NEAR(slowdown(one, 1), 1.0, 1e-9);
 }
 
+// Limits belong to a job, whether or not another one is on the machine.
+TEST(GpuSharing, LimitsHoldWithoutAnotherJob) {
+  const auto same = [](std::string_view kind, std::string_view limited, std::string_view other) {
+    const SharingResult alone = shared_by(scenario(kind, limited));
+    const SharingResult two = shared_by(scenario(kind, fmt::format("{}, {}", limited, other)));
+    EXPECT_GT(slowdown(alone, 0), 1.5) << kind;
+    EXPECT_NEAR(slowdown(alone, 0), slowdown(two, 0), 1e-9) << kind;
+  };
+  same("mps", "{name: a, gpus: 1, thread_percentage: 50}", "{name: b, gpus: 1}");
+  same("mig", "{name: a, gpus: 1, mig_profile: 3g.40gb}", "{name: b, gpus: 1, mig_profile: 7g.80gb}");
+}
+
 // J6: no peer-to-peer path: two instances of one host exchange through host memory, over PCIe.
 TEST(GpuSharing, InstancesOfMigHaveNoNvlink) {
   const SharingResult whole = shared_by(scenario("mig", "{name: a, gpus: 2, mig_profile: 7g.80gb}, {name: b, gpus: 2, "
