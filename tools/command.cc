@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "planning/report/page.h"
+#include "tools/terminal.h"
 #include "tools/written_files.h"
 
 namespace ringwright::tools {
@@ -15,6 +16,10 @@ ExitCode Command::refuse(const std::string& message) {
 ExitCode Command::refuse(const Diagnostics& diagnostics) {
   std::fputs(render(diagnostics).c_str(), stderr);
   return ExitCode::kUsage;
+}
+
+void Command::warn(const Diagnostics& warnings, const CommonOptions& common) {
+  if (!common.quiet && !warnings.all().empty()) tell(render(warnings));
 }
 
 ExitCode Command::write_to(const std::string& path, std::string_view text) {

@@ -62,6 +62,8 @@ class Command {
   // Prints what is wrong with the command line, or with a file that it names.
   [[nodiscard]] static ExitCode refuse(const std::string& message);
   [[nodiscard]] static ExitCode refuse(const Diagnostics& diagnostics);
+  // Prints what is odd in input that was accepted, for results that do not list it themselves; nothing with --quiet.
+  static void warn(const Diagnostics& warnings, const CommonOptions& common);
   // Writes a file completely or not at all (written_files.h), and prints why it could not be written.
   [[nodiscard]] static ExitCode write_to(const std::string& path, std::string_view text);
   // Writes the HTML page of a result, given as JSON, in the same manner; nothing where the path is empty.

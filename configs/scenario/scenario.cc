@@ -17,6 +17,7 @@
 #include "configs/scenario/result_name.h"
 #include "configs/scenario/rung_network.h"
 #include "core/config/input_file.h"
+#include "core/config/log_warnings.h"
 #include "workload/layered/layered_step.h"
 #include "workload/recommendation/recommendation_step.h"
 
@@ -233,6 +234,8 @@ Scenario::Scenario(ConfigDocument read) : document(std::move(read)) {}
 Scenario::~Scenario() = default;
 Scenario::Scenario(Scenario&& other) noexcept = default;
 Scenario& Scenario::operator=(Scenario&& other) noexcept = default;
+
+Diagnostics warnings_of(const Scenario& scenario) { return ringwright::warnings_of(scenario.document.log()); }
 
 Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& files, Diagnostics& foreign,
                        const JobReading& reading) {

@@ -148,6 +148,8 @@ struct ScenarioOptions {
 // The same for a text in memory; `name` appears in messages, and files that it names are relative to it.
 [[nodiscard]] Result<Scenario> load_scenario_text(const std::string& name, std::string_view text,
                                                   const ScenarioOptions& options = {});
+// What loading found odd, keys without effect among it, for commands whose result does not list it.
+[[nodiscard]] Diagnostics warnings_of(const Scenario& scenario);
 // The dimension of a collective that is simulated alone: `collectives.world.algorithm` chooses for it.
 inline constexpr std::string_view kWorld = "world";
 

@@ -1,12 +1,17 @@
 #include "configs/scenario/shared_scenario.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "configs/scenario/gpu_sharing_settings.h"
+#include "core/base/text.h"
+#include "core/config/key_effect.h"
 
 namespace ringwright::configs {
 namespace {
@@ -54,6 +59,18 @@ void check_machine(const Scenario& machine, const Scenario& job, const JobEntry&
   }
 }
 
+// Jobs repeat one step, and those with an exchange differ from the others.
+void note_local_sgd(Scenario& job) {
+  const workload::LocalSgd& local = job.job.training.local_sgd;
+  if (!local.on()) return;
+  job.document.log().add(IgnoredKey{
+      .path = "training.local_sgd",
+      .origin = {},
+      .why = fmt::format("{}steps with an exchange of parameters, one in {}, are not simulated for several jobs on one "
+                         "machine: times are those of the other steps",
+                         kInPart, local.every / local.fragments)});
+}
+
 Result<Scenario> load_machine(const Source& source, const ScenarioOptions& options) {
   return source.text ? load_shared_machine_text(source.path, *source.text, options)
                      : load_shared_machine(source.path, options);
@@ -96,6 +113,7 @@ Result<SharedScenario> load_all(const Source& source, const ScenarioOptions& opt
       continue;
     }
     check_machine(shared.machine, *job, entry, problems);
+    note_local_sgd(*job);
     shared.jobs.push_back(std::move(*job));
   }
   if (!problems.has_errors()) check_shared_gpus(shared, problems);
@@ -104,6 +122,29 @@ Result<SharedScenario> load_all(const Source& source, const ScenarioOptions& opt
 }
 
 }  // namespace
+
+Diagnostics warnings_of(const SharedScenario& shared) {
+  Diagnostics warnings = warnings_of(shared.machine);
+  std::map<std::string, std::vector<std::string>> jobs_with;  // by what is rendered
+  for (const Diagnostic& known : warnings.all()) jobs_with[render(known)];
+  std::vector<Diagnostic> of_jobs;
+  for (std::size_t j = 0; j < shared.jobs.size(); ++j) {
+    const Diagnostics own = warnings_of(shared.jobs[j]);
+    for (const Diagnostic& warning : own.all()) {
+      const auto [at, is_new] = jobs_with.try_emplace(render(warning));
+      if (is_new) of_jobs.push_back(warning);
+      at->second.push_back(shared.machine.jobs[j].name);
+    }
+  }
+  for (Diagnostic& warning : of_jobs) {
+    const std::vector<std::string>& names = jobs_with[render(warning)];
+    if (names.size() < shared.jobs.size()) {
+      warning.message = fmt::format("job{} {}: {}", names.size() > 1 ? "s" : "", join(names, ", "), warning.message);
+    }
+    warnings.add(std::move(warning));
+  }
+  return warnings;
+}
 
 Result<Scenario> load_job_of(const std::string& path, const JobEntry& entry, const ScenarioOptions& options) {
   return load_job({.path = path, .text = {}}, entry, options);

@@ -26,4 +26,7 @@ struct SharedScenario {
 [[nodiscard]] Result<SharedScenario> load_shared_text(const std::string& name, std::string_view text,
                                                       const ScenarioOptions& options = {});
 
+// Of the machine and of its jobs, with the names of those that it concerns; what concerns all of them once.
+[[nodiscard]] Diagnostics warnings_of(const SharedScenario& shared);
+
 }  // namespace ringwright::configs

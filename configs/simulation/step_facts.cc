@@ -13,6 +13,7 @@
 #include "configs/scenario/host_rows.h"
 #include "configs/simulation/kernel_times.h"
 #include "core/base/sha256.h"
+#include "core/config/log_warnings.h"
 
 namespace ringwright::configs {
 namespace {
@@ -118,14 +119,8 @@ void add_log(const ConfigLog& log, StepFacts& facts) {
     facts.assumptions.push_back({.path = assumed.path, .value = assumed.value, .why = assumed.why});
   }
   for (const IgnoredKey& ignored : log.ignored()) facts.ignored.push_back({.path = ignored.path, .why = ignored.why});
-  // "W131: parallel.zero.bucket has no effect" is reported by the list of ignored keys.
-  const auto is_listed = [&log](const Diagnostic& diagnostic) {
-    return diagnostic.code == "W131" && std::ranges::any_of(log.ignored(), [&](const IgnoredKey& ignored) {
-             return diagnostic.message.starts_with(ignored.path + " ");
-           });
-  };
   for (const Diagnostic& diagnostic : log.diagnostics().all()) {
-    if (diagnostic.severity != Severity::kWarning || is_listed(diagnostic)) continue;
+    if (diagnostic.severity != Severity::kWarning || is_listed_as_ignored(log, diagnostic)) continue;
     facts.warnings.push_back({.code = diagnostic.code,
                               .where = file_and_line(diagnostic.place),
                               .text = diagnostic.message});

@@ -11,7 +11,9 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/config/config_document.h"
+#include "core/config/log_warnings.h"
 #include "core/config/near_file.h"
+#include "planning/jobs/cluster_effects.h"
 #include "planning/jobs/scheduling_policy.h"
 
 namespace ringwright::planning {
@@ -137,6 +139,7 @@ class ClusterReader {
     for (ClusterJob& job : plan_.jobs) {
       if (!plan_.shares_gpus) job.percent = 100;
       if (mig) job.percent = percent_of_instance(job.percent);
+      if (job.percent < 100) continue;  // a part does not grow
       job.least = std::clamp(static_cast<int>(std::ceil(job.gpus * least)), 1, job.gpus);
       job.most = std::clamp(static_cast<int>(std::floor(job.gpus * most)), job.gpus, plan_.shape.gpus());
     }
@@ -199,6 +202,7 @@ class ClusterReader {
       if (job.gpus > 1) continue;
       job.opportunistic = classes.next_unit() < opportunistic;
       job.percent = 100 / per_gpu;
+      job.least = job.most = 1;
     }
   }
 
@@ -250,6 +254,10 @@ class ClusterReader {
         {.name = "sigma", .doc = "of the logarithm of running times", .fallback = 1.8, .min = 0.0, .max = 5.0});
     settings.longest =
         seconds_of(map.duration({.name = "longest", .doc = "running time", .fallback = hours(72), .min = kLeast}));
+    if (settings.median > settings.longest) {
+      map.error("median", std::string(kClusterCode), "'jobs.median' is above 'jobs.longest', so that half of the jobs "
+                "would be cut", "raise jobs.longest");
+    }
     settings.seed =
         static_cast<std::uint64_t>(map.integer({.name = "seed", .doc = "of the generator", .fallback = 1, .min = 0}));
     settings.types = static_cast<int>(map.integer({.name = "types",
@@ -338,6 +346,8 @@ Result<ClusterPlan> read_cluster_plan(ConfigDocument document) {
   ClusterPlan plan = ClusterReader(document.root()).read();
   document.check_all_read();
   if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
+  list_cluster_keys_without_effect(plan, document.log());
+  plan.warnings = warnings_of(document.log());
   return plan;
 }
 

@@ -24,6 +24,7 @@ struct ClusterPlan {
   std::vector<std::string> policies;  // known ones
   bool shares_gpus = true;            // parts of GPUs are packed; false: each has a GPU
   SharingKind sharing = SharingKind::kParts;
+  Diagnostics warnings;  // keys without effect among them
 };
 
 [[nodiscard]] Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector<std::string>& settings);

@@ -40,6 +40,7 @@ class Adapt final : public Command {
       question.phases.push_back(*std::move(phase));
     }
     if (!least_.empty()) question.least = least_;
+    if (const auto scenario = arguments_.load()) warn(warnings_of(*scenario), common);
     const auto result = planning::adapt_ratio(question);
     if (!result) return refuse(result.error());
     print(common.json ? render_adaptive_json(*result) : render_adaptive_text(*result));

@@ -27,6 +27,7 @@ class ClusterOverDays final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const auto plan = planning::load_cluster_plan(study_.config, study_.settings);
     if (!plan) return refuse(plan.error());
+    warn(plan->warnings, common);
     const auto study = planning::study_cluster(*plan, study_.workers(common));
     study_.clear_progress();
     if (!study) return refuse(study.error());

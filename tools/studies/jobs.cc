@@ -36,6 +36,7 @@ class Jobs final : public Command {
     }
     const auto shared = configs::load_shared(*path, {.overrides = study_.settings, .share_folders = {}});
     if (!shared) return refuse(shared.error());
+    warn(warnings_of(*shared), common);
     const planning::SharingResult result = planning::share_machine(
         *shared, {.placements = placements_ == "all" ? planning::Placements::kAll : planning::Placements::kAsGiven,
                   .fold = unfolded_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold,

@@ -58,6 +58,25 @@ TEST(Sharing, RefusesAsynchronousParameterServers) {
   EXPECT_THAT(render(shared.error()), HasSubstr("have no common training step"));
 }
 
+TEST(Sharing, KeysWithoutEffectAreNamedWithTheJobsThatTheyConcern) {
+  const auto shared = configs::load_shared_text(
+      "shared.yaml",
+      std::string(configs::kTinyModel) +
+          "training: {global_batch: 64}\nparallel: {dp: auto, cp_comm_type: a2a}\n"
+          "data_pipeline: {cpu_per_sample: 1ms, local_workers: 2}\n"
+          "cluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n"
+          "jobs: [{name: a, gpus: 8, set: {training.local_sgd.workers: 2, training.local_sgd.sync_every: 6, "
+          "training.local_sgd.fragments: 2}},\n"
+          "       {name: b, gpus: 8, set: {parallel.sequence_parallel: true}}]\n");
+  ASSERT_TRUE(shared) << render(shared.error());
+  const std::string text = render(warnings_of(*shared));
+  EXPECT_THAT(text, HasSubstr("W131]: parallel.cp_comm_type has no effect"));
+  EXPECT_THAT(text, HasSubstr("W131]: data_pipeline.cpu_per_sample has no effect"));
+  EXPECT_THAT(text, HasSubstr("W131]: job b: parallel.sequence_parallel has no effect"));
+  EXPECT_THAT(text, HasSubstr("job a: training.local_sgd has no effect in part: steps with an exchange of parameters, "
+                              "one in 3, are not simulated"));
+}
+
 TEST(Sharing, DoesNotDependOnThreads) {
   EXPECT_EQ(render_sharing_json(shared_by(kJobs + kTwin, Placements::kAll, 1)),
             render_sharing_json(shared_by(kJobs + kTwin, Placements::kAll, 2)));

@@ -1,0 +1,66 @@
+#include "planning/jobs/cluster_effects.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/diagnostic.h"
+
+namespace ringwright::planning::cluster_effects_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string warnings(const std::string& jobs, const std::string& rest) {
+  const auto plan = load_cluster_plan_text("week.yaml", "cluster: {hosts: 2, gpus_per_host: 8}\njobs: {count: 10, "
+                                                        "gpus: [1, 8], weights: [1, 1]" + jobs + "}\n" + rest);
+  return plan ? render(plan->warnings) : "refused: " + render(plan.error());
+}
+
+struct Trial {
+  std::string key;
+  std::string jobs;
+  std::string idle;  // the rest of a file in which it has no effect
+  std::string acts;
+};
+
+// Each is named where it changes nothing, and is not where it does.
+TEST(ClusterEffects, KeysWithoutEffectAreNamed) {
+  const std::string fifo = "scheduler: {policies: [fifo]}\n";
+  const std::string elastic = "scheduler: {policies: [fifo, elastic_fifo]}\n";
+  const std::string relaxed = "scheduler: {policies: [fifo], locality: relaxed}\n";
+  for (const Trial& trial : {
+           Trial{"jobs.least", ", least: 0.5", fifo, elastic},
+           Trial{"jobs.most", ", most: 2", fifo, elastic},
+           Trial{"jobs.types", ", types: 2", fifo, "speed: {machine: none.yaml}\n" + elastic},
+           Trial{"speed.scaling", "", "speed: {scaling: 0.9}\n" + fifo, "speed: {scaling: 0.9}\n" + elastic},
+           Trial{"speed.unit", "", "speed: {unit: 90%}\n" + fifo, "speed: {unit: 90%}\n" + relaxed},
+           Trial{"speed.fabric", "", "speed: {fabric: 90%}\n" + fifo, "speed: {fabric: 90%}\n" + elastic},
+           Trial{"scheduler.round", "", "scheduler: {policies: [srtf], round: 5s}\n",
+                 "scheduler: {policies: [tiresias], round: 5s}\n"},
+           Trial{"scheduler.restart", "", "scheduler: {policies: [sjf], restart: 5s}\n",
+                 "scheduler: {policies: [srtf], restart: 5s}\n"},
+           Trial{"scheduler.migrate", "", "scheduler: {policies: [fifo], migrate: true}\n",
+                 "scheduler: {policies: [fifo], migrate: true, locality: relaxed}\n"},
+           Trial{"scheduler.backfill", "", "scheduler: {policies: [afs_l], backfill: false}\n",
+                 "scheduler: {policies: [fifo], backfill: false}\n"},
+           Trial{"scheduler.locality", "", "scheduler: {policies: [afs_l], locality: relaxed}\n", relaxed},
+       }) {
+    EXPECT_THAT(warnings(trial.jobs, trial.idle), HasSubstr("W131]: " + trial.key + " has no effect"));
+    EXPECT_THAT(warnings(trial.jobs, trial.acts), Not(HasSubstr(trial.key + " has no effect")));
+  }
+}
+
+TEST(ClusterEffects, PartsNeedJobsThatHaveThem) {
+  EXPECT_THAT(warnings(", mig: true", ""), HasSubstr("jobs.mig has no effect"));
+  EXPECT_THAT(warnings(", mig: true, part: 50%", ""), Not(HasSubstr("has no effect")));
+  EXPECT_THAT(warnings(", part: 50%, share_gpus: false", ""), HasSubstr("jobs.part has no effect"));
+  const auto large = load_cluster_plan_text("week.yaml", "cluster: {hosts: 2}\njobs: {count: 10, gpus: [8], weights: "
+                                                         "[1], part: 50%}\nsharing: {kind: mps}\n");
+  ASSERT_TRUE(large);
+  EXPECT_THAT(render(large->warnings), HasSubstr("jobs.part has no effect: no job is of one GPU"));
+  EXPECT_THAT(render(large->warnings), HasSubstr("sharing has no effect: no job is of one GPU"));
+}
+
+}  // namespace
+}  // namespace ringwright::planning::cluster_effects_test
