@@ -78,7 +78,11 @@ LoggedArrivals logged_jobs(const traces::JobLog& log, int gpus, double compress)
     job.submit = (logged.submit - first) / compress;
     job.service = logged.run;
     job.gpus = std::max(1, static_cast<int>(std::ceil(logged.gpus)));
-    if (logged.gpus < 1.0) job.percent = std::clamp(static_cast<int>(std::ceil(logged.gpus * 100.0)), 1, 100);
+    if (logged.gpus < 1.0) {
+      // 0.28 of a GPU is 28 percent, although 0.28 * 100 is more in binary.
+      constexpr double kRounding = 1e-9;
+      job.percent = std::clamp(static_cast<int>(std::ceil(logged.gpus * 100.0 - kRounding)), 1, 100);
+    }
     job.least = job.most = job.gpus;
   }
   return arrivals;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "planning/jobs/gpu_company.h"
 #include "planning/jobs/running_jobs.h"
 
 namespace ringwright::planning {
@@ -26,11 +27,12 @@ class ClusterPlayer {
       const std::size_t ended = jobs_.end_until(now);
       arrive(now);
       changed_ = changed_ || ended > 0;
+      result.last_end = now;
+      if (all_ended()) break;  // a round that follows decides nothing
       if (acts_at(now)) {
         decide(now);
         ++jobs_.totals().events;
       }
-      result.last_end = now;
     }
     result.totals = jobs_.totals();
     result.use = use_;
@@ -44,6 +46,9 @@ class ClusterPlayer {
 
   [[nodiscard]] Waiting entry(std::size_t job) const {
     return {inputs_.policy.key(jobs_.view(job)), inputs_.jobs[job].submit, job};
+  }
+  [[nodiscard]] bool all_ended() const {
+    return arrived_ == inputs_.jobs.size() && waiting_.empty() && jobs_.running().empty();
   }
   [[nodiscard]] bool relaxes() const { return inputs_.settings.relax_after >= 0.0; }
   [[nodiscard]] double relaxed_at(std::size_t job) const {
@@ -176,11 +181,20 @@ class ClusterPlayer {
     if (relaxes()) relaxations_.insert({relaxed_at(job), job});
   }
 
+  [[nodiscard]] std::vector<int> sizes_of(const std::vector<ClusterJobView>& views) const {
+    if (!has_parts_) return inputs_.policy.sizes(views, inputs_.shape.gpus(), inputs_.speed);
+    const GpuCompany company = company_of(views, inputs_.sharing);
+    const std::vector<int> of_first = inputs_.policy.sizes(company.first, inputs_.shape.gpus(), inputs_.speed);
+    std::vector<int> sizes;
+    for (const std::size_t first : company.of_job) sizes.push_back(of_first[first]);
+    return sizes;
+  }
+
   void resize(double now) {
     std::vector<Waiting> order = all_in_order();
     std::vector<ClusterJobView> views;
     for (const Waiting& one : order) views.push_back(jobs_.view(std::get<2>(one)));
-    const std::vector<int> sizes = inputs_.policy.sizes(views, inputs_.shape.gpus(), inputs_.speed);
+    const std::vector<int> sizes = sizes_of(views);
     // First what jobs give back, then what they get.
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (views[i].gpus == 0 || views[i].gpus == sizes[i] || views[i].job->percent < 100) continue;

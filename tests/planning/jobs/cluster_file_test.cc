@@ -36,6 +36,25 @@ TEST(ClusterFile, EachPolicyIsListedOnce) {
               HasSubstr("'fifo' is listed twice"));
 }
 
+TEST(ClusterFile, MostJobsMayRunAsLongAsTheMedian) {
+  const std::string jobs = "jobs: {count: 10, gpus: [1], weights: [1], median: 100h";
+  EXPECT_THAT(problems(jobs + "}\n"), HasSubstr("'jobs.median' is above 'jobs.longest'"));
+  EXPECT_EQ(problems(jobs + ", longest: 200h}\n"), "");
+}
+
+// 28 % of a GPU are two of seven slices, and 0.28 * 100 is more than 28 in binary.
+TEST(ClusterFile, PartsOfALogAreExact) {
+  const std::string log = testing::TempDir() + "cluster_file_parts.csv";
+  std::ofstream(log) << "submit_s,gpus,run_s\n0,0.07,1\n0,0.14,1\n0,0.28,1\n0,0.57,1\n0,0.281,1\n";
+  const auto plan =
+      load_cluster_plan_text("week.yaml", "cluster: {hosts: 1}\njobs: {log: " + log + ", form: csv, most: 4}\n");
+  ASSERT_TRUE(plan);
+  std::vector<int> percent;
+  for (const ClusterJob& job : plan->jobs) percent.push_back(job.percent);
+  EXPECT_THAT(percent, testing::ElementsAre(7, 14, 28, 57, 29));
+  EXPECT_EQ(plan->jobs.front().most, 1);  // a part does not grow
+}
+
 TEST(ClusterFile, SuggestsShippedNames) {
   const auto plan = load_cluster_plan("shared-wek", {});
   ASSERT_FALSE(plan.has_value());

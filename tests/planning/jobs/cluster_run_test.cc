@@ -134,6 +134,26 @@ TEST(ClusterRun, PartsOfGpusShareThem) {
   EXPECT_DOUBLE_EQ(shared.totals.allocated, 400.0);
 }
 
+// Nothing happens at the round after the last end, which is not part of the time of the run.
+TEST(ClusterRun, EndsWithTheLastJobAndNotWithItsRound) {
+  for (const SchedulingPolicyEntry& policy : scheduling_policies()) {
+    const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 90), job_of(0, 8, 10)}, policy.name, {.round = 60.0});
+    EXPECT_DOUBLE_EQ(run.last_end, std::max(run.jobs[0].end, run.jobs[1].end)) << policy.name;
+  }
+}
+
+// Elastic policies divide whole GPUs: halves of one are one to them, as they are to the others.
+TEST(ClusterRun, EveryPolicyLetsPartsShareAGpu) {
+  std::vector<ClusterJob> jobs(4, job_of(0, 1, 100));
+  for (ClusterJob& job : jobs) job.percent = 50;
+  jobs.push_back(job_of(0, 6, 100));
+  for (const SchedulingPolicyEntry& policy : scheduling_policies()) {
+    const ClusterRun run = run_of(kOneHost, jobs, policy.name);
+    EXPECT_DOUBLE_EQ(run.last_end, 100.0) << policy.name;
+    EXPECT_DOUBLE_EQ(run.totals.allocated, 800.0) << policy.name;
+  }
+}
+
 constexpr ClusterShape kOneGpu{.hosts = 1, .gpus_per_host = 1, .hosts_per_unit = 1};
 
 ClusterRun shared_run(const std::vector<ClusterJob>& jobs, SharingKind sharing) {
