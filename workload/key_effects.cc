@@ -12,71 +12,95 @@ constexpr std::string_view kOneStage = "there is one pipeline stage";
 constexpr std::string_view kOneTensorRank = "tp is 1";
 constexpr std::string_view kPipelined =
     "reading and writing drives overlap with the update only where both pipeline_read and pipeline_write are on";
+constexpr std::string_view kNoExperts = "the model has no experts";
+constexpr std::string_view kOneExpertRank = "ep is 1: tokens stay on their rank";
 constexpr std::string_view kOnGpu = "the optimizer is on the GPU";
+
+constexpr KeyEffect of_experts(std::string_view keys) { return {keys, "model.num_experts>0", kNoExperts}; }
+// With etp, ranks that share an expert send each other tokens as well.
+constexpr KeyEffect of_dispatch(std::string_view keys) {
+  return {keys, "parallel.ep>1 | parallel.etp>1", kOneExpertRank};
+}
 
 // Keys of ZeRO's exchanges, for which FSDP has its own keys.
 constexpr KeyEffect of_replicas(std::string_view keys) { return {keys, "job.replicas>1", kOneReplica}; }
 constexpr KeyEffect not_of_fsdp(std::string_view keys) { return {keys, "job.fsdp=no", kFsdp}; }
 
+constexpr std::array kWorkloadEffects = {
+    KeyEffect{"cluster.node.gpu.peak.tf32", "cluster.node.gpu.peak.fp32=0",
+              "GEMMs in fp32 run at peak.fp32; tf32 replaces it only if it is not given"},
+    KeyEffect{"cluster.node.gpu.l2", "compute.model=calibrated", kOnlyCalibrated},
+    KeyEffect{"cluster.node.gpu.kernels", "compute.model=calibrated", kOnlyCalibrated},
+    KeyEffect{"cluster.node.gpu.kernels.name", "",
+              "a label: a table with one makes 'compute.model: calibrated' the default"},
+    KeyEffect{"cluster.node.gpu.kernels.host", "", "kernels are issued at compute.host_issue"},
+    KeyEffect{"cluster.node.gpu.host_issue", "compute.model=calibrated", kOnlyCalibrated},
+    KeyEffect{"cluster.node.gpu.kernel_launch", "compute.model=roofline",
+              "'compute.model: calibrated' has the start of each family of kernels in cluster.node.gpu.kernels"},
+    KeyEffect{"model.attention_dropout", "training.attention=unfused",
+              "fused attention redraws its dropout mask in the backward pass: it costs neither time nor memory"},
+    KeyEffect{"parallel.overlap_p2p_comm", "parallel.pp>1", kOneStage},
+    KeyEffect{"parallel.stage_layers", "parallel.pp>1", kOneStage},
+    KeyEffect{"parallel.optimizer_post_validation", "parallel.pp>1", kOneStage},
+    KeyEffect{"parallel.async_tensor_model_parallel_allreduce", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_ag", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_rs", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_rs_dgrad", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_method", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_tiles", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_num_splits", "parallel.tp>1", kOneTensorRank},
+    KeyEffect{"parallel.tp_comm_overlap_user_buffers", "parallel.tp>1", kOneTensorRank},
+    of_experts("training.moe_permute_fusion"),
+    of_experts("training.moe_router_fusion"),
+    of_experts("training.moe_grouped_gemm"),
+    of_experts("training.use_transformer_engine_op_fuser"),
+    KeyEffect{"training.moe_permute_fusion",
+              "parallel.moe_token_dispatcher_type!=flex | parallel.moe_flex_dispatcher_backend=hybridep | "
+              "parallel.ep=1",
+              "DeepEP's kernels bring tokens into the order of experts, whatever it says"},
+    KeyEffect{"parallel.moe_shared_expert_overlap", "model.moe_shared_expert_intermediate_size>0",
+              "the model has no shared experts"},
+    of_dispatch("parallel.moe_token_dispatcher_type"),
+    of_dispatch("parallel.moe_fp8_dispatch"),
+    KeyEffect{"parallel.moe_router_load", "parallel.ep>1", kOneExpertRank},
+    KeyEffect{"compute.host_read", "model.num_experts>0 | recommendation.global_batch>0",
+              "the host reads sizes of exchanges of tokens and of embeddings, and this job has none"},
+    KeyEffect{"compute.host_read", "compute.cuda_graphs!=true", "CUDA graphs have fixed sizes"},
+    KeyEffect{"compute.host_read", "parallel.moe_paged_stash!=true", "buffers have a fixed size (moe_paged_stash)"},
+    not_of_fsdp("parallel.zero.overlap_grad_reduce"),
+    not_of_fsdp("parallel.zero.overlap_comm"),
+    not_of_fsdp("parallel.zero.overlap_param_gather"),
+    not_of_fsdp("parallel.zero.bucket"),
+    not_of_fsdp("parallel.zero.reduce_bucket_size"),
+    not_of_fsdp("parallel.zero.layer_fusion"),
+    not_of_fsdp("parallel.zero.flat_gradients"),
+    of_replicas("parallel.zero.overlap_grad_reduce"),
+    of_replicas("parallel.zero.overlap_comm"),
+    of_replicas("parallel.zero.overlap_param_gather"),
+    of_replicas("parallel.zero.bucket"),
+    of_replicas("parallel.zero.reduce_bucket_size"),
+    of_replicas("parallel.zero.layer_fusion"),
+    of_replicas("training.compression.codec"),
+    of_replicas("training.compression.ratio"),
+    of_replicas("training.compression.rank"),
+    of_replicas("training.compression.block"),
+    of_replicas("training.compression.error_feedback"),
+    KeyEffect{"parallel.zero.offload_optimizer.nvme_path", "", "cluster.node.storage sets the drives of a host"},
+    KeyEffect{"parallel.zero.offload_param.nvme_path", "", "cluster.node.storage sets the drives of a host"},
+    KeyEffect{"parallel.zero.offload_optimizer.fast_init", "", "what happens before the first step is not simulated"},
+    KeyEffect{"parallel.zero.offload_optimizer.pipeline_read",
+              "parallel.zero.offload_optimizer.pipeline_write=true & parallel.zero.offload_optimizer.device=nvme",
+              kPipelined},
+    KeyEffect{"parallel.zero.offload_optimizer.pipeline_write",
+              "parallel.zero.offload_optimizer.pipeline_read=true & parallel.zero.offload_optimizer.device=nvme",
+              kPipelined},
+    KeyEffect{"parallel.zero.offload_optimizer.ratio", "job.optimizer=off the GPU", kOnGpu},
+    KeyEffect{"parallel.zero.sub_group_size", "job.optimizer=off the GPU", kOnGpu},
+    KeyEffect{"parallel.zero.cpu_adam_efficiency", "job.optimizer=off the GPU", kOnGpu},
+};
+
 }  // namespace
 
-std::span<const KeyEffect> workload_key_effects() {
-  static constexpr std::array kEffects = {
-      KeyEffect{"cluster.node.gpu.peak.tf32", "cluster.node.gpu.peak.fp32=0",
-                "GEMMs in fp32 run at peak.fp32; tf32 replaces it only if it is not given"},
-      KeyEffect{"cluster.node.gpu.l2", "compute.model=calibrated", kOnlyCalibrated},
-      KeyEffect{"cluster.node.gpu.kernels", "compute.model=calibrated", kOnlyCalibrated},
-      KeyEffect{"cluster.node.gpu.kernels.name", "",
-                "a label: a table with one makes 'compute.model: calibrated' the default"},
-      KeyEffect{"cluster.node.gpu.kernels.host", "", "kernels are issued at compute.host_issue"},
-      KeyEffect{"cluster.node.gpu.host_issue", "compute.model=calibrated", kOnlyCalibrated},
-      KeyEffect{"cluster.node.gpu.kernel_launch", "compute.model=roofline",
-                "'compute.model: calibrated' has the start of each family of kernels in cluster.node.gpu.kernels"},
-      KeyEffect{"model.attention_dropout", "training.attention=unfused",
-                "fused attention redraws its dropout mask in the backward pass: it costs neither time nor memory"},
-      KeyEffect{"parallel.overlap_p2p_comm", "parallel.pp>1", kOneStage},
-      KeyEffect{"parallel.stage_layers", "parallel.pp>1", kOneStage},
-      KeyEffect{"parallel.optimizer_post_validation", "parallel.pp>1", kOneStage},
-      KeyEffect{"parallel.async_tensor_model_parallel_allreduce", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_ag", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_rs", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_rs_dgrad", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_method", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_tiles", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_num_splits", "parallel.tp>1", kOneTensorRank},
-      KeyEffect{"parallel.tp_comm_overlap_user_buffers", "parallel.tp>1", kOneTensorRank},
-      not_of_fsdp("parallel.zero.overlap_grad_reduce"),
-      not_of_fsdp("parallel.zero.overlap_comm"),
-      not_of_fsdp("parallel.zero.overlap_param_gather"),
-      not_of_fsdp("parallel.zero.bucket"),
-      not_of_fsdp("parallel.zero.reduce_bucket_size"),
-      not_of_fsdp("parallel.zero.layer_fusion"),
-      not_of_fsdp("parallel.zero.flat_gradients"),
-      of_replicas("parallel.zero.overlap_grad_reduce"),
-      of_replicas("parallel.zero.overlap_comm"),
-      of_replicas("parallel.zero.overlap_param_gather"),
-      of_replicas("parallel.zero.bucket"),
-      of_replicas("parallel.zero.reduce_bucket_size"),
-      of_replicas("parallel.zero.layer_fusion"),
-      of_replicas("training.compression.codec"),
-      of_replicas("training.compression.ratio"),
-      of_replicas("training.compression.rank"),
-      of_replicas("training.compression.block"),
-      of_replicas("training.compression.error_feedback"),
-      KeyEffect{"parallel.zero.offload_optimizer.nvme_path", "", "cluster.node.storage sets the drives of a host"},
-      KeyEffect{"parallel.zero.offload_param.nvme_path", "", "cluster.node.storage sets the drives of a host"},
-      KeyEffect{"parallel.zero.offload_optimizer.fast_init", "", "what happens before the first step is not simulated"},
-      KeyEffect{"parallel.zero.offload_optimizer.pipeline_read",
-                "parallel.zero.offload_optimizer.pipeline_write=true & parallel.zero.offload_optimizer.device=nvme",
-                kPipelined},
-      KeyEffect{"parallel.zero.offload_optimizer.pipeline_write",
-                "parallel.zero.offload_optimizer.pipeline_read=true & parallel.zero.offload_optimizer.device=nvme",
-                kPipelined},
-      KeyEffect{"parallel.zero.offload_optimizer.ratio", "job.optimizer=off the GPU", kOnGpu},
-      KeyEffect{"parallel.zero.sub_group_size", "job.optimizer=off the GPU", kOnGpu},
-      KeyEffect{"parallel.zero.cpu_adam_efficiency", "job.optimizer=off the GPU", kOnGpu},
-  };
-  return kEffects;
-}
+std::span<const KeyEffect> workload_key_effects() { return kWorkloadEffects; }
 
 }  // namespace ringwright::workload

@@ -44,6 +44,14 @@ std::vector<std::string> JobText::ignored() const {
   return paths;
 }
 
+std::vector<std::string> JobText::assumed() const {
+  std::vector<std::string> lines;
+  for (const Assumption& each : document_.log().assumptions()) {
+    lines.push_back(each.path + " = " + each.value + ": " + each.why);
+  }
+  return lines;
+}
+
 StepInputs JobText::inputs() const { return {.shape = shape, .training = training, .parallel = parallel}; }
 
 StepPlan JobText::compact_plan() const { return build_step(inputs()); }

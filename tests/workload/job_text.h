@@ -19,6 +19,7 @@ class JobText {
   [[nodiscard]] std::vector<std::string> problems() const;
   // Keys that are set and have no effect.
   [[nodiscard]] std::vector<std::string> ignored() const;
+  [[nodiscard]] std::vector<std::string> assumed() const;
   [[nodiscard]] StepInputs inputs() const;
   [[nodiscard]] StepPlan compact_plan() const;
   // With all segments written out.

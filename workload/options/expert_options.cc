@@ -178,6 +178,18 @@ void read_dispatch(ConfigMap& parallel, ExpertOptions& options) {
   }
 }
 
+// A rank's experts share its load here, so that single ones may drop more.
+void note_dropped(ConfigMap& parallel, const ExpertOptions& options) {
+  if (options.capacity <= 0.0) return;
+  double dropped = 0.0;
+  for (int rank = 0; rank < options.ep; ++rank) dropped += std::max(0.0, options.load_of(rank) - options.capacity);
+  if (dropped <= 0.0) return;
+  parallel.assume("moe_expert_capacity_factor", fmt::format("{:g}", options.capacity),
+                  fmt::format("at least {:.1f} % of the tokens' choices of experts are beyond it and dropped; "
+                              "convergence is not modelled, and MFU counts them as computed",
+                              100.0 * dropped / options.ep));
+}
+
 // Without experts all their keys have no effect.
 void warn_unused(ConfigMap& parallel) {
   for (const std::string_view key :
@@ -218,6 +230,7 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
   read_overlap(parallel, options);
   read_capacity(parallel, options);
   read_load(parallel, context, options);
+  if (context.shape.experts && !parallel.documenting()) note_dropped(parallel, options);
   bound_load(options);
   if (!context.shape.experts && !parallel.documenting()) {
     warn_unused(parallel);

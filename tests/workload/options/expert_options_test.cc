@@ -1,7 +1,9 @@
 #include "workload/options/expert_options.h"
 
+#include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,9 +12,11 @@
 namespace ringwright::workload::expert_options_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 JobText job_of(const std::string& parallel, std::int64_t ranks) {
   return JobText(
@@ -37,10 +41,10 @@ TEST(ExpertOptions, CopiesOfExpertsAreWhatRemainsOfAStage) {
 
 TEST(ExpertOptions, ImpossibleSpreadsAreRefused) {
   EXPECT_THAT(job_of("ep: 3", 3).problems(),
-              testing::Contains(HasSubstr("E138: parallel.ep = 3 does not divide the 8")));
+              Contains(HasSubstr("E138: parallel.ep = 3 does not divide the 8")));
   EXPECT_THAT(job_of("ep: 8", 4).problems(),
               ElementsAre("E138: parallel: etp 1 x ep 8 = 8 does not divide the 4 ranks of a stage (tp x cp x dp)"));
-  EXPECT_THAT(job_of("etp: 5", 5).problems(), testing::Contains(HasSubstr("E138: parallel.etp = 5 does not divide")));
+  EXPECT_THAT(job_of("etp: 5", 5).problems(), Contains(HasSubstr("E138: parallel.etp = 5 does not divide")));
   EXPECT_THAT(job_of("tp: 2", 2).problems(), ElementsAre(HasSubstr("experts with tp = 2 need sequence parallelism")));
 }
 
@@ -60,6 +64,18 @@ TEST(ExpertOptions, CapacityBoundsADrawnLoad) {
   const JobText job =
       job_of("ep: 8, etp: 1, moe_expert_capacity_factor: 1.1, moe_router_load: {deviation: 2.0, seed: 1}", 8);
   EXPECT_EQ(job.parallel.experts.hottest(), 1.1);
+}
+
+TEST(ExpertOptions, DroppedTokensAreStated) {
+  EXPECT_THAT(job_of("ep: 4, moe_expert_capacity_factor: 0.75", 4).assumed(),
+              Contains(HasSubstr("parallel.moe_expert_capacity_factor = 0.75: at least 25.0 % of the tokens")));
+  EXPECT_THAT(job_of("ep: 4, moe_expert_capacity_factor: 1", 4).assumed(), Not(Contains(HasSubstr("dropped"))));
+  const std::string load = ", moe_router_load: {deviation: 0.5, seed: 7}";
+  const std::vector<double> drawn = job_of("ep: 4" + load, 4).parallel.experts.load;
+  double dropped = 0.0;
+  for (const double rank : drawn) dropped += std::max(0.0, rank - 1.1) / 4.0;
+  EXPECT_THAT(job_of("ep: 4, moe_expert_capacity_factor: 1.1" + load, 4).assumed(),
+              Contains(HasSubstr(fmt::format("at least {:.1f} % of the tokens", 100.0 * dropped))));
 }
 
 TEST(ExpertOptions, SettingsWithoutEffectAreReported) {
