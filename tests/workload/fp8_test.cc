@@ -133,5 +133,25 @@ TEST(Fp8, AGpuWithoutItIsRefused) {
   EXPECT_EQ(document.log().diagnostics().all()[0].code, "E135");
 }
 
+// Its tensor cores have fp8, but no scale for every 32 values.
+TEST(Fp8, Mxfp8NeedsBlackwell) {
+  const auto problems = [](const std::string& recipe, double capability) {
+    ConfigDocument document =
+        ConfigDocument::load_text("job.yaml", "training: {global_batch: 1, fp8_recipe: " + recipe + "}\n").value();
+    ConfigMap training = document.root().map("training", "the training");
+    GpuSpec gpu;
+    gpu.name = "GPU";
+    gpu.compute_capability = capability;
+    gpu.peak[static_cast<std::size_t>(DataType::kBf16)] = FlopRate(989e12);
+    gpu.peak[static_cast<std::size_t>(DataType::kFp8)] = FlopRate(1979e12);
+    check_precision(training, read_training_options(training), gpu);
+    return document.log().diagnostics().error_count();
+  };
+  EXPECT_EQ(problems("mxfp8", 9.0), 1U);
+  EXPECT_EQ(problems("blockwise", 9.0), 0U);
+  EXPECT_EQ(problems("mxfp8", 10.0), 0U);
+  EXPECT_EQ(problems("mxfp8", 0.0), 0U);  // not known
+}
+
 }  // namespace
 }  // namespace ringwright::workload::fp8_test

@@ -356,6 +356,13 @@ TrainingOptions read_training_options(ConfigMap& training) {
   return options;
 }
 
+namespace {
+
+// Of Blackwell, the first with MX formats; Transformer Engine refuses MXFP8 below.
+constexpr double kScalesOfBlocks = 10.0;
+
+}  // namespace
+
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
   const DataType narrow = options.gemm_type();
   if (options.narrow != NarrowRecipe::kNone && gpu.peak_of(narrow) <= FlopRate(0.0)) {
@@ -365,6 +372,13 @@ void check_precision(ConfigMap& training, const TrainingOptions& options, const 
         name, "E135",
         fmt::format("{} needs {}, which {} does not have (cluster.node.gpu.peak)", key, to_string(narrow), gpu.name),
         fmt::format("set {}: none", key));
+  } else if (options.narrow == NarrowRecipe::kMxfp8 && gpu.compute_capability > 0.0 &&
+             gpu.compute_capability < kScalesOfBlocks) {
+    training.error("fp8_recipe", "E135",
+                   fmt::format("{} = mxfp8 needs tensor cores that scale every 32 values (compute capability {:.1f}), "
+                               "and {} has {:.1f}",
+                               training.path_of("fp8_recipe"), kScalesOfBlocks, gpu.name, gpu.compute_capability),
+                   fmt::format("set {}: blockwise", training.path_of("fp8_recipe")));
   }
   if (gpu.name.empty() || gpu.peak_of(options.precision) > FlopRate(0.0)) return;  // no name: its own mistake
   training.error(
