@@ -13,17 +13,22 @@
 namespace ringwright::tools {
 namespace {
 
-// The setting that reduces an item of the memory table.
+// The setting that reduces an item of the memory table. One that is a stage of ZeRO is no remedy from that stage on.
 struct Remedy {
   std::string_view item;
   std::string_view setting;
+  int zero_stage = 4;
 };
 constexpr std::array kRemedies = {
     Remedy{"layer activations", "training.recompute: full, a smaller micro_batch, or more tp with sequence_parallel"},
-    Remedy{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer"},
-    Remedy{"gradients", "parallel.zero.stage: 2 or more"},
-    Remedy{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp"},
-    Remedy{"weights", "more tp or pp, or parallel.fsdp"},
+    Remedy{"optimizer", "parallel.zero.stage: 1 or more, or offload_optimizer", 1},
+    Remedy{"optimizer", "parallel.zero.offload_optimizer"},
+    Remedy{"gradients", "parallel.zero.stage: 2 or more", 2},
+    Remedy{"gradient accumulators", "parallel.zero.stage: 3 or parallel.fsdp", 3},
+    Remedy{"weights", "more tp or pp (ep for experts), or parallel.fsdp", 3},
+    Remedy{"weights", "more tp or pp (ep for experts)"},
+    Remedy{"tables", "more GPUs, another recommendation.sharding, or recommendation.cache"},
+    Remedy{"dense weights", "recommendation.sharding: auto, where tables are copied"},
     Remedy{"logits", "more tp, or training.cross_entropy: chunked"},
     Remedy{"gathered parameters",
            "a smaller stage3_max_live_parameters and stage3_max_reuse_distance, or parallel.zero.tiled_linear"},
@@ -31,8 +36,15 @@ constexpr std::array kRemedies = {
     Remedy{"recomputed layer", "a smaller micro_batch"},
     Remedy{"activation gradients", "a smaller micro_batch"}};
 
-std::string_view remedy(std::string_view item) {
-  const auto* found = std::ranges::find(kRemedies, item, &Remedy::item);
+int zero_stage(const std::vector<ConfigValue>& config) {
+  const auto stage = std::ranges::find(config, "parallel.zero.stage", &ConfigValue::path);
+  return stage != config.end() && stage->text.size() == 1 ? stage->text.front() - '0' : 0;
+}
+
+std::string_view remedy(std::string_view item, int stage) {
+  const auto* found = std::ranges::find_if(kRemedies, [&](const Remedy& remedy) {
+    return remedy.item == item && stage < remedy.zero_stage;
+  });
   return found == kRemedies.end() ? std::string_view() : found->setting;
 }
 
@@ -65,8 +77,9 @@ std::string misfit(const Report& report) {
   for (const MemoryItem& item : largest) items.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
   text += "; most of it is " + join(items, ", ") + "\n";
   std::vector<std::string> remedies;
+  const int stage = zero_stage(report.facts.config);
   for (const MemoryItem& item : largest) {
-    const std::string setting(remedy(item.name));
+    const std::string setting(remedy(item.name, stage));
     if (!setting.empty() && std::ranges::find(remedies, setting) == remedies.end()) remedies.push_back(setting);
   }
   return remedies.empty() ? text : text + "  remedies: " + join(remedies, "; ") + "\n";
