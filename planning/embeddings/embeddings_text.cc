@@ -50,10 +50,15 @@ std::string checkpoints_text(const EmbeddingsResult& result) {
   return embedding_table(rows);
 }
 
+std::string interval_text(Duration interval) {
+  const double hours = to_seconds(interval) / 3600.0;
+  return hours < 2.0 ? to_string(interval) : fmt::format("{:.2f} h", hours);
+}
+
 std::string recoveries_text(const EmbeddingsResult& result) {
   std::vector<std::vector<std::string>> rows{{"recovery", "checkpoint every", "overhead", "lost samples"}};
   for (const RecoveryRow& row : result.recoveries) {
-    rows.push_back({row.kind, to_string(row.interval), percent_of(row.overhead), percent_of(row.pls)});
+    rows.push_back({row.kind, interval_text(row.interval), percent_of(row.overhead), percent_of(row.pls)});
   }
   rows.push_back({"erasure code", "-", percent_of(result.parity_overhead), percent_of(0.0)});
   return embedding_table(rows);

@@ -16,6 +16,7 @@ namespace ringwright::planning::embeddings_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using workload::RowAccess;
 
 constexpr std::string_view kModel =
@@ -118,6 +119,7 @@ TEST(Embeddings, OverheadsOfRecoveryAreTheFormulasOfCpr) {
   EXPECT_NEAR(result.recoveries[2].pls, 0.1, 1e-9);
   EXPECT_LT(result.recoveries[2].overhead, result.recoveries[1].overhead);
   EXPECT_LT(result.recoveries[1].overhead, result.recoveries[0].overhead);
+  EXPECT_THAT(render_embeddings_text(result), Not(HasSubstr("e+")));  // long intervals are hours
 }
 
 // R7: r / k more memory; every update is sent to r more servers; k parts make a lost one anew.
