@@ -12,8 +12,6 @@ namespace {
 using workload::LayeredLayout;
 using workload::ServerUpdates;
 
-constexpr std::int64_t kUsualStaleness = 3;
-
 std::string mode_name(const configs::ServerMode& mode) {
   switch (mode.updates) {
     case ServerUpdates::kSync: return "sync";
@@ -84,6 +82,16 @@ Diagnostics check_disturbances(const configs::Scenario& scenario) {
 
 }  // namespace
 
+Diagnostics server_warnings(const configs::Scenario& scenario) {
+  constexpr std::string_view kUsedHere = "layer_table.parameter_server.";
+  Diagnostics warnings;
+  const Diagnostics all = warnings_of(scenario);
+  for (const Diagnostic& warning : all.all()) {
+    if (warning.code != "W131" || !warning.message.starts_with(kUsedHere)) warnings.add(warning);
+  }
+  return warnings;
+}
+
 Result<ServersResult> study_servers(const configs::Scenario& scenario) {
   const Place at{.file = scenario.simulate.steps_at.file};
   if (Diagnostics problems = check_disturbances(scenario); problems.has_errors()) {
@@ -104,10 +112,9 @@ Result<ServersResult> study_servers(const configs::Scenario& scenario) {
   for (ServerBucket& bucket : slowest.buckets) bucket.ready = scale(bucket.ready, slow);
   result.ring = configs::ring_step(scenario, slowest);
   result.ring_samples_per_second = static_cast<double>(result.workers) * samples_of(scenario) / to_seconds(result.ring);
-  const bool bounded = layout.service.updates == ServerUpdates::kStaleSync;
   const std::array<configs::ServerMode, 3> modes{
       {{.updates = ServerUpdates::kSync},
-       {.updates = ServerUpdates::kStaleSync, .staleness = bounded ? layout.service.staleness : kUsualStaleness},
+       {.updates = ServerUpdates::kStaleSync, .staleness = layout.service.staleness},
        {.updates = ServerUpdates::kAsync}}};
   for (const configs::ServerMode& mode : modes) {
     const auto run = configs::run_parameter_servers(scenario, *worker, mode);

@@ -35,6 +35,9 @@ struct ServersResult {
   std::vector<ServersRow> rows;
 };
 
+// What loading found odd; keys that only this study uses are without effect in `run` alone.
+[[nodiscard]] Diagnostics server_warnings(const configs::Scenario& scenario);
+
 // sync, ssp with the scenario's bound (3 where it has none) and async. The scenario must have parameter servers (E549).
 [[nodiscard]] Result<ServersResult> study_servers(const configs::Scenario& scenario);
 

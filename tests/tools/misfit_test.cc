@@ -8,6 +8,7 @@
 namespace ringwright::tools::misfit_test {
 namespace {
 
+using namespace ringwright::literals;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -27,9 +27,10 @@ class Servers final : public Command {
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
-    if (plans_) return plan(common);
     const auto scenario = arguments_.load();
     if (!scenario) return refuse(scenario.error());
+    warn(planning::server_warnings(*scenario), common);
+    if (plans_) return plan(common);
     const auto result = planning::study_servers(*scenario);
     if (!result) return refuse(result.error());
     print(common.json ? render_servers_json(*result) : render_servers_text(*result));

@@ -14,9 +14,9 @@ enum class ServerUpdates : std::uint8_t { kSync, kAsync, kStaleSync };
 
 struct ServerService {
   ServerUpdates updates = ServerUpdates::kSync;
-  std::int64_t staleness = 0;
+  std::int64_t staleness = 3;
   Duration request;          // time of a server's thread for each message, besides the update
-  std::int64_t threads = 1;  // of a server, that update at the same time
+  std::int64_t threads = 4;  // of a server, that update at the same time
   // Of the library for remote procedure calls: of a call and its reply, besides wires; and of the bytes that a thread
   // takes and sends (0: no bound).
   Duration rpc_latency;

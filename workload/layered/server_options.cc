@@ -26,6 +26,8 @@ constexpr std::array kUpdates = {
     Option{"sync", "once the pushes of all workers have arrived"},
     Option{"async", "each push as it arrives; workers wait for nobody (`ringwright servers`)"},
     Option{"ssp", "as async, but no worker is more than `staleness` steps ahead of the slowest"}};
+constexpr std::string_view kOnlyServers =
+    "only `ringwright servers`, which simulates all kinds of updates, uses it";
 constexpr std::array kUpdateValues = {ServerUpdates::kSync, ServerUpdates::kAsync, ServerUpdates::kStaleSync};
 
 void read_rpc(ConfigMap& own, ServerService& service) {
@@ -43,34 +45,46 @@ void read_rpc(ConfigMap& own, ServerService& service) {
   }
 }
 
+// A training step of `run` has synchronous servers, which host memory bounds.
+void note_idle(ConfigMap& own, ServerUpdates updates) {
+  if (updates != ServerUpdates::kStaleSync && own.has("staleness")) own.ignore("staleness", kOnlyServers);
+  if (updates != ServerUpdates::kSync) return;
+  for (const std::string_view key : {"request_time", "threads", "rpc"}) {
+    if (own.has(key)) own.ignore(key, kOnlyServers);
+  }
+}
+
 ServerService read_service(ConfigMap& own) {
   ServerService service;
   service.updates = choice_of(
       own, {.name = "updates", .doc = "when servers apply gradients", .fallback = std::string("sync")}, kUpdates,
       kUpdateValues);
-  const bool stale = service.updates == ServerUpdates::kStaleSync;
-  if (stale || own.documenting()) {
-    service.staleness = own.integer(
-        {.name = "staleness", .doc = "ssp: steps by which workers may differ", .fallback = 3, .min = 0,
-         .max = 1'000'000});
-  } else if (own.has("staleness")) {
-    own.ignore("staleness", "only 'updates: ssp' bounds it");
+  const bool sync = service.updates == ServerUpdates::kSync;
+  // Without a word about them they are not part of a synchronous scenario.
+  const auto counts = [&](std::string_view key) { return !sync || own.documenting() || own.has(key); };
+  if (counts("staleness") && (service.updates != ServerUpdates::kAsync || own.has("staleness"))) {
+    service.staleness = own.integer({.name = "staleness",
+                                     .doc = "ssp: steps by which workers may differ",
+                                     .fallback = service.staleness,
+                                     .min = 0,
+                                     .max = 1'000'000});
   }
-  if (service.updates == ServerUpdates::kSync && !own.documenting()) {
-    for (const std::string_view key : {"request_time", "threads", "rpc"}) {
-      if (own.has(key)) own.ignore(key, "synchronous servers are bound by host memory; `updates: async` or ssp has it");
-    }
-    return service;
+  if (counts("request_time")) {
+    service.request = own.duration({.name = "request_time",
+                                    .doc = "CPU time of a server's thread for each push, besides the update",
+                                    .fallback = Duration(0),
+                                    .min = Duration(0)});
   }
-  service.request = own.duration({.name = "request_time",
-                                  .doc = "CPU time of a server's thread for each push, besides the update",
-                                  .fallback = Duration(0),
-                                  .min = Duration(0)});
-  service.threads = own.integer(
-      {.name = "threads", .doc = "threads of a server, that apply pushes at the same time", .fallback = 4, .min = 1,
-       .max = 1024});
-  if (!own.documenting() && !own.has("threads")) own.assume("threads", "4", "threads of a server are not known");
+  if (counts("threads")) {
+    service.threads = own.integer({.name = "threads",
+                                   .doc = "threads of a server, that apply pushes at the same time",
+                                   .fallback = service.threads,
+                                   .min = 1,
+                                   .max = 1024});
+    if (!own.documenting() && !own.has("threads")) own.assume("threads", "4", "threads of a server are not known");
+  }
   read_rpc(own, service);
+  if (!own.documenting()) note_idle(own, service.updates);
   return service;
 }
 

@@ -35,21 +35,46 @@ ServersResult study(const std::string& text, std::vector<std::string> settings =
 TEST(Servers, SynchronousOnesTakeTheTimeOfTheirPorts) {
   for (const int servers : {1, 2, 4}) {
     const ServersResult result =
-        study(table(8 + servers, fmt::format("servers: {}, threads: 64", servers)), {"simulate.steps=2"});
+        study(table(8 + servers, fmt::format("servers: {}, threads: 1", servers)), {"simulate.steps=2"});
     const double expected = 2.0 * 0.4 * 8 / servers / 3.125 + to_seconds(result.computing);
     EXPECT_NEAR(to_seconds(result.rows[0].step), expected, 0.1 * expected) << servers;
     EXPECT_EQ(result.rows[0].mean_staleness, 0.0);
   }
 }
 
-// The same as the step of `run`, whose servers are bound by host memory in another way.
+// The same as the step of `run`, whose servers are bound by host memory in another way: one thread has all of it.
 TEST(Servers, SynchronousOnesAgreeWithTheTrainingStep) {
-  const std::string text = table(10, "servers: 2, threads: 64");
+  const std::string text = table(10, "servers: 2, threads: 1");
   const ServersResult result = study(text, {"simulate.steps=2"});
   const auto outcome = configs::simulate(configs::load(text), configs::FoldMode::kFold);
   ASSERT_TRUE(outcome && outcome->report);
   const double step = to_seconds(outcome->report->step_time.mean);
   EXPECT_NEAR(to_seconds(result.rows[0].step), step, 0.1 * step);
+}
+
+// All rules are simulated whatever `updates` says, with the same servers.
+TEST(Servers, HaveTheSameRowsWhicheverRuleTheScenarioNames) {
+  const std::string own = ", threads: 2, request_time: 50ms, staleness: 1, rpc: {latency: 1ms}";
+  const auto rows = [&](const std::string& rest) {
+    return study(table(6, "servers: 2" + rest), {"simulate.steps=4"}).rows;
+  };
+  for (const std::string& keys : {std::string(), own}) {
+    const std::vector<ServersRow> sync = rows(keys);
+    const std::vector<ServersRow> stale = rows(", updates: ssp" + keys);
+    ASSERT_EQ(sync.size(), stale.size());
+    for (std::size_t i = 0; i < sync.size(); ++i) {
+      EXPECT_EQ(sync[i].updates, stale[i].updates);
+      EXPECT_EQ(sync[i].step, stale[i].step) << sync[i].updates;
+    }
+  }
+  EXPECT_EQ(rows(own)[1].updates, "ssp 1");
+  EXPECT_NE(rows(own)[2].step, rows(", threads: 2")[2].step);
+}
+
+TEST(Servers, KeysThatOnlyTheStudyUsesAreIdleInARun) {
+  const configs::Scenario scenario = configs::load(table(6, "servers: 2, threads: 2"));
+  EXPECT_THAT(render(warnings_of(scenario)), testing::HasSubstr("parameter_server.threads has no effect"));
+  EXPECT_THAT(render(server_warnings(scenario)), testing::Not(testing::HasSubstr("threads")));
 }
 
 // Workers that compute equally long push and pull in lockstep, as if they waited for each other.
