@@ -15,11 +15,12 @@ void ChosenPaths::clear() {
 }
 
 std::uint32_t ChosenPaths::visit_of(std::uint32_t link) {
-  std::uint32_t& visit = table_.link(link).visit;
-  if (visit < visits_.size() && visits_[visit].link == link) return visit;
-  visit = static_cast<std::uint32_t>(visits_.size());
+  PathTable::Link& row = table_.link(link);
+  if (row.visited_in == solve_number_) return row.visit;
+  row.visited_in = solve_number_;
+  row.visit = static_cast<std::uint32_t>(visits_.size());
   visits_.push_back({.link = link});
-  return visit;
+  return row.visit;
 }
 
 // Continues where it stopped.

@@ -47,7 +47,7 @@ class ChosenPaths {
   [[nodiscard]] std::uint32_t bottleneck(std::size_t row) const { return visits_[solution_.bottleneck[row]].link; }
 
  private:
-  // A sparse set (Briggs and Torczon, 1993): no link needs to be reset before a solve.
+  // Links are marked with the number of the solve: none needs to be reset before it.
   [[nodiscard]] std::uint32_t visit_of(std::uint32_t link);
   [[nodiscard]] double fixed_load(const PathTable::Link& link) const;
   void gather();

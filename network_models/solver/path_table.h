@@ -56,7 +56,8 @@ class PathTable {
     std::uint32_t members = 0;  // first of its block
     std::uint32_t member_count = 0;
     std::uint32_t bottleneck_of = 0;  // how many paths
-    std::uint32_t visit = 0;          // its index among the visits of this solve: see ChosenPaths::visit_of()
+    std::uint32_t visited_in = 0;     // number of the solve that last visited it
+    std::uint32_t visit = 0;          // its index among the visits of that solve
     std::uint8_t members_order = 0;   // of its block; 0: none yet
     bool touched = false;
     bool resized = false;             // its capacity has changed
