@@ -30,7 +30,7 @@ class Ring final : public TransferListener {
   }
   void on_arrived(std::uint64_t token) override {
     const auto rank = static_cast<std::uint32_t>(token);
-    const std::uint32_t next = (rank + 1) % stage_.ranks;
+    const std::uint32_t next = next_of(rank);
     ++rows_[rank].sent;
     ++rows_[next].received;
     advance(rank);
@@ -51,8 +51,9 @@ class Ring final : public TransferListener {
   void send(std::uint32_t rank) {
     ++rows_[rank].started;
     stage_.network.start(
-        {.from = RankId(rank), .to = RankId((rank + 1) % stage_.ranks), .size = block_, .token = rank}, *this);
+        {.from = RankId(rank), .to = RankId(next_of(rank)), .size = block_, .token = rank}, *this);
   }
+  [[nodiscard]] std::uint32_t next_of(std::uint32_t rank) const { return rank + 1 == stage_.ranks ? 0 : rank + 1; }
 
   Stage stage_;
   Bytes block_;
