@@ -16,7 +16,8 @@ namespace ringwright {
 // SHARP) is the apex, where the path goes from up to down: a contribution goes from `from` up to it, a result comes
 // from it down to `to`.
 // DMA paths within a host (core/plan/dma_path.h) begin or end at the GPU of `from`, which is also `to`.
-enum class RouteKind : std::uint8_t {
+// Two bytes: in a query or a transfer no gap follows, so that what is written to it is aligned as what is read.
+enum class RouteKind : std::uint16_t {
   kWhole,
   kUpToSwitch,
   kDownFromSwitch,

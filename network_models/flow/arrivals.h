@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "core/ports/network_model.h"
@@ -18,17 +20,25 @@ struct Arrival {
 
 class Arrivals {
  public:
-  void add(const Arrival& arrival) { arrivals_.push_back(arrival); }
+  // Field by field: what is built first and then copied in wide words stalls on store forwarding.
+  void add(const Arrival& arrival) {
+    if (count_ == arrivals_.size()) arrivals_.resize(2 * count_ + 1);
+    Arrival& added = arrivals_[count_++];
+    added.order = arrival.order;
+    added.listener = arrival.listener;
+    added.token = arrival.token;
+  }
   // Each once.
   void notify() {
     const auto by_order = [](const Arrival& a, const Arrival& b) { return a.order < b.order; };
-    if (!std::ranges::is_sorted(arrivals_, by_order)) std::ranges::sort(arrivals_, by_order);
-    for (const Arrival& arrival : arrivals_) arrival.listener->on_arrived(arrival.token);
-    arrivals_.clear();
+    const std::span<Arrival> all(arrivals_.data(), std::exchange(count_, 0));
+    if (!std::ranges::is_sorted(all, by_order)) std::ranges::sort(all, by_order);
+    for (const Arrival& arrival : all) arrival.listener->on_arrived(arrival.token);
   }
 
  private:
-  std::vector<Arrival> arrivals_;
+  std::vector<Arrival> arrivals_;  // the first `count_`; the others are spare
+  std::size_t count_ = 0;
 };
 
 }  // namespace ringwright::network_models

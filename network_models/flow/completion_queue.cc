@@ -6,7 +6,7 @@
 
 namespace ringwright::network_models {
 
-void CompletionQueue::set(std::uint32_t item, TimePoint when) {
+void CompletionQueue::insert(std::uint32_t item, TimePoint when) {
   if (item >= items_.size()) items_.resize(item + 1);
   const std::uint32_t old = items_[item].moment;
   if (old != kNone) {
@@ -54,9 +54,6 @@ void CompletionQueue::pop_earliest(std::vector<std::uint32_t>& items) {
 }
 
 std::uint32_t CompletionQueue::shared_moment(TimePoint when) {
-  if (last_shared_ != kNone && moments_[last_shared_].shared && moments_[last_shared_].when == when) {
-    return last_shared_;
-  }
   std::uint32_t moment = by_time_.find(when.since_start());
   if (moment == DurationTable::kNone) {
     moment = new_moment(when, true);
@@ -119,10 +116,7 @@ void CompletionQueue::append(std::uint32_t item, std::uint32_t moment) {
     items_[item] = {.moment = moment, .previous = item, .next = item};
     return;
   }
-  const std::uint32_t last = items_[row.first].previous;
-  items_[item] = {.moment = moment, .previous = last, .next = row.first};
-  items_[last].next = item;
-  items_[row.first].previous = item;
+  join(item, row);
 }
 
 void CompletionQueue::set_heap(std::size_t place, const HeapEntry& entry) {

@@ -21,7 +21,14 @@ inline constexpr TimePoint kNever = TimePoint(Duration(std::numeric_limits<std::
 class CompletionQueue {
  public:
   // Inserts the item, or moves it. Items are numbered densely by the caller.
-  void set(std::uint32_t item, TimePoint when);
+  void set(std::uint32_t item, TimePoint when) {
+    const bool is_new = item < items_.size() && items_[item].moment == kNone;
+    if (is_new && sharing_ && last_shared_ != kNone) [[likely]] {
+      Moment& moment = moments_[last_shared_];
+      if (moment.shared && moment.when == when) return join(item, moment);
+    }
+    insert(item, when);
+  }
   // Removes the item, if it is present.
   void erase(std::uint32_t item);
 
@@ -32,7 +39,7 @@ class CompletionQueue {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  struct Item {
+  struct alignas(16) Item {
     std::uint32_t moment = kNone;
     std::uint32_t previous = kNone;  // in a ring of the moment's items
     std::uint32_t next = kNone;
@@ -48,6 +55,17 @@ class CompletionQueue {
     std::uint32_t moment;
   };
 
+  // Last among the items of a moment that has some.
+  void join(std::uint32_t item, const Moment& moment) {
+    const std::uint32_t last = items_[moment.first].previous;
+    Item& row = items_[item];
+    row.moment = items_[last].moment;
+    row.previous = last;
+    row.next = moment.first;
+    items_[last].next = item;
+    items_[moment.first].previous = item;
+  }
+  void insert(std::uint32_t item, TimePoint when);
   [[nodiscard]] std::uint32_t shared_moment(TimePoint when);
   [[nodiscard]] std::uint32_t new_moment(TimePoint when, bool shared);
   void remove_moment(std::uint32_t moment);

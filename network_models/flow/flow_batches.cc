@@ -1,6 +1,7 @@
 #include "network_models/flow/flow_batches.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace ringwright::network_models {
@@ -11,8 +12,7 @@ bool FlowBatches::is_any_on(std::span<const LinkId> links) const {
 
 bool FlowBatches::is_free(FlowSlot flow, double rate) const {
   const std::span<const LinkShare> route = state_.shares.route(flow);
-  const auto free = [this](const LinkShare& hop) { return state_.meters.is_free(hop.link); };
-  return !route.empty() && rate > 0.0 && std::ranges::all_of(route, free);
+  return !route.empty() && rate > 0.0 && state_.meters.are_free(route);
 }
 
 bool FlowBatches::is_worth_trying(const FlowRow& row) {
@@ -53,31 +53,39 @@ void FlowBatches::release(std::span<const LinkId> links) {
   for (const LinkId link : links) state_.meters.owner(link.value) = kNone;
 }
 
+// Flows over one path mostly have the same size, and their rows keep its time.
+void FlowBatches::find_time_alone(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  const std::uint32_t capacities = state_.shares.capacities_number();
+  if (row.rated != capacities) row.alone.rate = state_.shares.rate_alone(flow);
+  row.rated = capacities;
+  row.alone.bytes = row.bytes;
+  row.alone.time = row.alone.rate > 0.0 ? moving_time(row.bytes, row.alone.rate) : Duration();
+}
+
 bool FlowBatches::try_start(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
   if (!is_fast() || row.bytes <= 0.0 || row.in_exchange || !is_worth_trying(row)) return false;
-  const double rate = state_.shares.rate_alone(flow);
-  if (!is_free(flow, rate)) return false;
+  const std::span<const LinkShare> route = state_.shares.route(flow);
+  if (route.empty() || !state_.meters.are_free(route)) return false;
+  const bool known = row.rated == state_.shares.capacities_number() && std::abs(row.alone.bytes - row.bytes) <= 0.0;
+  if (!known) find_time_alone(flow);
+  if (row.alone.rate <= 0.0) return false;
   const TimePoint now = state_.engine.now();
   row.batched = true;
   row.lone = row.repeats < 2;
   row.settled = now;
-  row.rate = rate;
-  row.period = row.latency + moving_time(row.bytes, row.rate);
-  for (const LinkShare& hop : state_.shares.route(flow)) {
-    state_.meters.owner(hop.link) = flow;
-    state_.meters.watch(hop.link, row.lone ? now + row.latency : now);
-  }
-  state_.ends.set(flow, now + row.period * row.repeats);
+  row.rate = row.alone.rate;
+  state_.meters.own(route, flow, row.lone ? now + row.latency : now);
+  state_.ends.set(flow, row.lone ? now + row.period() : now + row.period() * row.repeats);
   if (!row.lone) fast_forwarded_ += row.repeats;
   return true;
 }
 
 void FlowBatches::end(FlowSlot flow) {
   FlowRow& row = state_.flows[flow];
-  if (row.lone) credit_ = std::min(credit_ + 1, kMostCredit);
+  if (row.lone) return end_lone(flow);
   free_links(flow, row.repeats);
-  row.lone = false;
   row.repeats = 1;
 }
 
@@ -87,7 +95,7 @@ void FlowBatches::free_links(FlowSlot flow, std::uint32_t repeats_done) {
   for (const LinkShare& hop : state_.shares.route(flow)) {
     state_.meters.owner(hop.link) = kNone;
     state_.meters.carry(hop.link, hop.share * row.bytes * repeats_done);
-    state_.meters.add_busy(hop.link, (row.period - row.latency) * repeats_done);
+    state_.meters.add_busy(hop.link, row.alone.time * repeats_done);
   }
   row.batched = false;
 }
@@ -98,10 +106,11 @@ bool FlowBatches::split(FlowSlot flow) {
   const Duration travelled = now - row.settled;
   // Few bytes on a fast path without latency take less than the clock's resolution: no time at all for any number of
   // repeats.
-  if (row.period == Duration()) return false;
-  const auto done = static_cast<std::uint32_t>(travelled.count() / row.period.count());
+  const Duration period = row.period();
+  if (period == Duration()) return false;
+  const auto done = static_cast<std::uint32_t>(travelled.count() / period.count());
   if (done == row.repeats) return false;  // it ends at this instant and is about to be notified
-  const Duration phase = travelled - row.period * done;
+  const Duration phase = travelled - period * done;
   free_links(flow, done);
   row.repeats -= done;
   const bool was_lone = std::exchange(row.lone, false);
@@ -138,14 +147,15 @@ FlowRow FlowBatches::unbatched(FlowSlot flow) const {
 
 void FlowBatches::add_to(std::vector<LinkUsage>& usage, FlowSlot flow) const {
   const FlowRow& row = state_.flows[flow];
-  if (row.period == Duration()) return;  // it ends at this instant, and its bytes count then
+  const Duration period = row.period();
+  if (period == Duration()) return;  // it ends at this instant, and its bytes count then
   const Duration travelled = state_.engine.now() - row.settled;
-  const std::int64_t done = travelled.count() / row.period.count();
-  const Duration moving = std::max(travelled - row.period * done - row.latency, Duration());
+  const std::int64_t done = travelled.count() / period.count();
+  const Duration moving = std::max(travelled - period * done - row.latency, Duration());
   const double bytes = row.bytes * static_cast<double>(done) + std::min(row.rate * to_seconds(moving), row.bytes);
   for (const LinkShare& hop : state_.shares.route(flow)) {
     usage[hop.link].bytes += hop.share * bytes;
-    usage[hop.link].busy += (row.period - row.latency) * done + moving;
+    usage[hop.link].busy += row.alone.time * done + moving;
   }
 }
 

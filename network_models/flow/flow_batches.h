@@ -5,6 +5,7 @@
 // depends on it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -36,6 +37,13 @@ class FlowBatches {
   [[nodiscard]] bool try_start(FlowSlot flow);
   // All repeats have arrived.
   void end(FlowSlot flow);
+  // The same for a transfer without repeats.
+  void end_lone(FlowSlot flow) {
+    FlowRow& row = state_.flows[flow];
+    credit_ = std::min(credit_ + 1, kMostCredit);
+    row.batched = row.lone = false;
+    state_.meters.disown(state_.shares.route(flow), row.bytes, row.alone.time);
+  }
   // Another flow enters a link of the batch: it goes on as an ordinary flow from its current position. True: in the
   // middle of its bytes, which have to enter its links now.
   [[nodiscard]] bool split(FlowSlot flow);
@@ -53,6 +61,7 @@ class FlowBatches {
 
   // Counts transfers that are not batched, too, so that they are tried again.
   [[nodiscard]] bool is_worth_trying(const FlowRow& row);
+  void find_time_alone(FlowSlot flow);
   void free_links(FlowSlot flow, std::uint32_t repeats_done);
 
   FlowState& state_;

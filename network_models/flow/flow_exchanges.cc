@@ -99,7 +99,7 @@ FlowSlot FlowExchanges::make_message(const InFlight& exchange, const ExchangePla
   row.bytes = row.remaining = path.bytes;
   row.latency = path.latency;
   row.in_exchange = true;
-  row.query = {.from = message.from, .to = message.to, .nics = message.nics, .label = message.label};
+  state_.flows.query(flow) = {.from = message.from, .to = message.to, .nics = message.nics, .label = message.label};
   return flow;
 }
 

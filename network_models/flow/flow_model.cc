@@ -13,17 +13,17 @@ namespace ringwright::network_models {
 std::unique_ptr<NetworkModel> make_flow(const ModelInputs& inputs);
 
 void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
-  const RouteQuery query = query_of(transfer);
-  const Duration latency = routes_.find(query, transfer.copies);
-  const FlowSlot flow = state_.flows.take(transfer.repeats);
-  state_.shares.place(flow, routes_.hops(), transfer.priority);
+  RouteCache::Route& route = routes_.known().find(query_of(transfer));
+  FlowSlot flow = idle_.take(route, transfer);
+  if (flow == IdleFlows::kNone) {
+    routes_.take_hops(route, transfer.copies);
+    flow = idle_.make(route, transfer, routes_.hops());
+  }
   FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, transfer.token);
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
-  row.latency = transfer.pays_latency ? latency : Duration();
-  row.copies = transfer.copies;
+  row.latency = transfer.pays_latency ? route.latency : Duration();
   row.pays_latency = transfer.pays_latency;
-  row.query = query;
-  set_out(flow);
+  if (!batches_.try_start(flow)) pay_latency(flow);
   expect_end_of_instant();
 }
 
@@ -35,7 +35,7 @@ void FlowModel::start_coupled(const CoupledTransfer& coupled, TransferListener& 
   FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, coupled.token);
   row.bytes = row.remaining = path.bytes;
   row.latency = path.latency;
-  row.query = path.longest;
+  state_.flows.query(flow) = path.longest;
   set_out(flow);
   expect_end_of_instant();
 }
@@ -55,7 +55,7 @@ void FlowModel::start_member(RingPlace place, const RingMember& member, Transfer
     FlowRow& row = state_.flows.begin(flow, state_.engine.now(), listener, member.token);
     row.latency = latency;
     row.in_ring = true;
-    row.query = query;
+    state_.flows.query(flow) = query;
     flows.push_back(flow);
   }
   rings_.start(place, member, flows);
@@ -75,12 +75,16 @@ void FlowModel::start_in_exchange(ExchangePlace place, std::uint64_t token, Tran
 
 // Starts a repetition, or all remaining ones as a batch.
 void FlowModel::set_out(FlowSlot flow) {
-  FlowRow& row = state_.flows[flow];
-  if (row.in_ring) {
+  if (state_.flows[flow].in_ring) {
     if (rings_.set_out(flow)) return;
   } else if (batches_.try_start(flow)) {
     return;
   }
+  pay_latency(flow);
+}
+
+void FlowModel::pay_latency(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
   row.settled = state_.engine.now();
   latency_queues_.push(flow, row.settled, row.latency);
 }
@@ -127,7 +131,12 @@ void FlowModel::wake() {
   instant_.due.clear();
   if (state_.ends.earliest() == now) {
     state_.ends.pop_earliest(instant_.due);
-    for (const FlowSlot flow : instant_.due) end_wait(flow);
+    const std::vector<FlowSlot>& due = instant_.due;
+    for (std::size_t i = 0; i < due.size(); ++i) {
+      if (i + 2 * kAhead < due.size()) state_.prefetch_row(due[i + 2 * kAhead]);
+      if (i + kAhead < due.size()) state_.prefetch_route(due[i + kAhead]);
+      state_.flows[due[i]].lone ? end_lone(due[i]) : end_wait(due[i]);
+    }
   }
   for (const FlowSlot flow : instant_.again) set_out(flow);
   expect_end_of_instant();
@@ -140,6 +149,16 @@ void FlowModel::end_wait(FlowSlot flow) {
   const FlowRow& row = state_.flows[flow];
   if (row.stands) return patience_.give_up(flow);
   row.moving || row.batched ? finish(flow) : begin(flow);
+}
+
+// The most frequent case of end_wait: a transfer without repeats that met no other.
+void FlowModel::end_lone(FlowSlot flow) {
+  FlowRow& row = state_.flows[flow];
+  batches_.end_lone(flow);
+  row.repeats = 0;
+  if (row.route == 0) routes_.forget(flow);
+  instant_.arrivals.add({.order = row.order, .listener = row.listener, .token = row.token});
+  idle_.end(flow);
 }
 
 void FlowModel::begin(FlowSlot flow) {
@@ -205,10 +224,9 @@ void FlowModel::end_repetition(FlowSlot flow) {
     instant_.again.push_back(flow);
     return;
   }
-  state_.shares.forget(flow);
   routes_.forget(flow);
   instant_.arrivals.add({.order = row.order, .listener = row.listener, .token = row.token});
-  state_.flows.give_back(flow);
+  idle_.end(flow);
 }
 
 bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
@@ -247,7 +265,9 @@ void FlowModel::take_new_routes() {
     if (row.batched && row.in_exchange) continue;  // those that were at once before were split
     if (row.batched) split_batch(flow);
     // A latency being paid stays that of the old path; later repetitions pay the new one.
-    const Duration latency = routes_.find_again(flow, row);
+    const Duration latency = routes_.find_again(flow, state_.flows.query(flow), row.copies);
+    row.route = 0;
+    row.rated = 0;
     if (row.pays_latency) row.latency = latency;
     if (!state_.shares.is_route(flow, routes_.hops())) change_route(flow);
   }

@@ -28,6 +28,7 @@
 #include "network_models/flow/flow_rings.h"
 #include "network_models/flow/flow_routes.h"
 #include "network_models/flow/flow_state.h"
+#include "network_models/flow/idle_flows.h"
 #include "network_models/flow/instant_events.h"
 #include "network_models/flow/latency_queues.h"
 #include "network_models/flow/moved_connections.h"
@@ -39,6 +40,7 @@ class FlowModel final : public NetworkModel {
   explicit FlowModel(const ModelInputs& inputs)
       : routes_(inputs.router),
         state_(inputs.engine, inputs.router.capacities()),
+        idle_(state_, routes_.known()),
         batches_(state_, inputs.options.fast_forward),
         rings_(state_, batches_),
         exchanges_(state_, batches_, routes_),
@@ -74,6 +76,9 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::vector<Counter> counters() const override;
 
  private:
+  // Of many flows that end at one instant, what the next ones need is on its way from memory while one ends.
+  static constexpr std::size_t kAhead = 4;
+
   // What becomes of flows whose latency is paid, or that end, at one instant.
   struct Instant {
     Arrivals arrivals;
@@ -90,7 +95,9 @@ class FlowModel final : public NetworkModel {
   void wake();
   void begin(FlowSlot flow);
   void end_wait(FlowSlot flow);
+  void end_lone(FlowSlot flow);
   void set_out(FlowSlot flow);
+  void pay_latency(FlowSlot flow);
   void stream(FlowSlot flow);
   void finish(FlowSlot flow);
   void end_repetition(FlowSlot flow);
@@ -100,6 +107,7 @@ class FlowModel final : public NetworkModel {
 
   FlowRoutes routes_;
   FlowState state_;
+  IdleFlows idle_;
   FlowBatches batches_;
   FlowRings rings_;
   FlowExchanges exchanges_;

@@ -3,7 +3,7 @@
 namespace ringwright::network_models {
 
 bool FlowPatience::may_be_given_up(FlowSlot flow) const {
-  const RouteQuery& query = state_.flows[flow].query;
+  const RouteQuery& query = state_.flows.query(flow);
   return patience_ > Duration() && state_.shares.priority(flow) != Priority::kLow &&
          !stays_in_host(query.route_kind) && query.from.value / ranks_per_host_ != query.to.value / ranks_per_host_;
 }
@@ -30,7 +30,8 @@ void FlowPatience::give_up(FlowSlot flow) {
   const FlowRow& row = state_.flows[flow];
   if (given_up_ && order_given_up_ < row.order) return;
   order_given_up_ = row.order;
-  given_up_ = GivenUp{.from = row.query.from, .to = row.query.to, .link = {}, .since = row.stands_since};
+  const RouteQuery& query = state_.flows.query(flow);
+  given_up_ = GivenUp{.from = query.from, .to = query.to, .link = {}, .since = row.stands_since};
   for (const LinkShare& hop : state_.shares.route(flow)) {
     if (!state_.shares.carries(hop.link)) {
       given_up_->link = LinkId(hop.link);

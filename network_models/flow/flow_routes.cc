@@ -1,11 +1,8 @@
 #include "network_models/flow/flow_routes.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
-
-#include "core/base/random.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -17,42 +14,14 @@ double as_whole(double bytes) {
   return std::abs(bytes - whole) <= kDust * whole ? whole : bytes;
 }
 
-// Ranks in a row that send equally far are next to each other, as they are asked for one after another.
-std::uint64_t place_of(const RouteQuery& query) {
-  const std::uint32_t distance = query.to.value - query.from.value;
-  const std::uint64_t kind = (std::uint64_t{query.label} << 8U) | static_cast<std::uint64_t>(query.route_kind);
-  return query.from.value + splitmix64(distance ^ std::rotr(kind, 32));
-}
-
-bool is_same(const RouteQuery& a, const RouteQuery& b) {
-  return a.from == b.from && a.to == b.to && a.label == b.label && a.route_kind == b.route_kind && a.nics == b.nics &&
-         a.down == b.down && a.first_of_twins == b.first_of_twins;
-}
-
 }  // namespace
 
-Duration FlowRoutes::find(const RouteQuery& query, std::uint32_t copies) {
-  const Route& route = route_of(query);
-  path_ = route.hops;
-  if (copies == 1) return route.latency;
-  hops_ = route.hops;
+void FlowRoutes::take_hops(const RouteCache::Route& route, std::uint32_t copies) {
+  path_ = cache_.hops(route);
+  if (copies == 1) return;
+  hops_.assign(path_.begin(), path_.end());
   for (Hop& hop : hops_) hop.multiplicity *= copies;
   path_ = hops_;
-  return route.latency;
-}
-
-const FlowRoutes::Route& FlowRoutes::route_of(const RouteQuery& query) {
-  if (routes_.empty()) routes_.resize(kFirstRoutes);
-  if (replaced_ > routes_.size() && routes_.size() < kMostRoutes) {
-    routes_.assign(4 * routes_.size(), {});
-    replaced_ = 0;
-  }
-  Route& route = routes_[place_of(query) & (routes_.size() - 1)];
-  if (is_same(route.query, query)) return route;
-  if (!route.hops.empty()) ++replaced_;
-  route.query = query;
-  route.latency = router_.route(query, route.hops);
-  return route;
 }
 
 FlowRoutes::CoupledPath FlowRoutes::find(const CoupledTransfer& coupled, FlowSlot flow) {
@@ -78,9 +47,9 @@ FlowRoutes::CoupledPath FlowRoutes::take(const Known& known, std::uint32_t steps
           .longest = known.longest};
 }
 
-Duration FlowRoutes::find_again(FlowSlot flow, const FlowRow& row) {
+Duration FlowRoutes::find_again(FlowSlot flow, const RouteQuery& query, std::uint32_t copies) {
   const bool is_coupled = flow < coupled_of_.size() && !coupled_of_[flow].messages.empty();
-  if (!is_coupled) return find(row.query, row.copies);
+  if (!is_coupled) return find(query, copies);
   return find(CoupledTransfer(coupled_of_[flow]), flow).latency;
 }
 

@@ -14,15 +14,24 @@
 #include "core/ports/network_model.h"
 #include "core/ports/router.h"
 #include "network_models/flow/flow_table.h"
+#include "network_models/flow/route_cache.h"
 
 namespace ringwright::network_models {
 
 class FlowRoutes {
  public:
-  explicit FlowRoutes(const Router& router) : router_(router) {}
+  explicit FlowRoutes(const Router& router) : router_(router), cache_(router) {}
 
-  // The path of a transfer as hops(); returns its latency.
-  Duration find(const RouteQuery& query, std::uint32_t copies);
+  // The paths of transfers.
+  [[nodiscard]] RouteCache& known() { return cache_; }
+  // The path of a transfer as hops().
+  void take_hops(const RouteCache::Route& route, std::uint32_t copies);
+  // The same; returns its latency.
+  Duration find(const RouteQuery& query, std::uint32_t copies) {
+    const RouteCache::Route& route = cache_.find(query);
+    take_hops(route, copies);
+    return route.latency;
+  }
   // The path of coupled messages, from now on that of the flow.
   struct CoupledPath {
     Duration latency;    // of all its steps
@@ -31,7 +40,7 @@ class FlowRoutes {
   };
   CoupledPath find(const CoupledTransfer& coupled, FlowSlot flow);
   // The path of a flow after the router's paths have changed.
-  Duration find_again(FlowSlot flow, const FlowRow& row);
+  Duration find_again(FlowSlot flow, const RouteQuery& query, std::uint32_t copies);
   // Of the last path found.
   [[nodiscard]] std::span<const Hop> hops() const { return path_; }
 
@@ -42,7 +51,7 @@ class FlowRoutes {
   // The router's paths have changed.
   void forget_known() {
     known_.clear();
-    routes_.clear();
+    cache_.clear();
   }
 
  private:
@@ -56,17 +65,6 @@ class FlowRoutes {
     std::vector<Hop> hops;
   };
 
-  // A path depends on its query alone, and messages of a collective take few paths again and again: a cache by hash of
-  // the query, of the last one requested.
-  struct Route {
-    RouteQuery query;
-    Duration latency;
-    std::vector<Hop> hops;
-  };
-  static constexpr std::size_t kFirstRoutes = 256;  // a call alone has few
-  static constexpr std::size_t kMostRoutes = std::size_t{1} << 14U;
-  [[nodiscard]] const Route& route_of(const RouteQuery& query);
-
   [[nodiscard]] Known join(std::span<const CoupledMessage> messages);
   void add(const CoupledMessage& message, Known& known);
   [[nodiscard]] CoupledPath take(const Known& known, std::uint32_t steps);
@@ -74,8 +72,7 @@ class FlowRoutes {
   const Router& router_;
   std::span<const Hop> path_;            // of the last path found
   std::vector<Hop> hops_;                // the same where it is not a known one
-  std::vector<Route> routes_;
-  std::size_t replaced_ = 0;             // of these, since they were made
+  RouteCache cache_;
   std::vector<Hop> hops_of_message_;     // scratch
   std::vector<std::uint32_t> place_of_;  // scratch, by link: its place among the coupled hops; first empty
   std::vector<CoupledTransfer> coupled_of_;        // by flow; without messages: a transfer

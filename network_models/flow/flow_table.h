@@ -24,6 +24,13 @@ namespace ringwright::network_models {
   return std::max(bytes - rate * to_seconds(time), 0.0);
 }
 
+// How fast a flow is alone on its path.
+struct TimeAlone {
+  double bytes = 0.0;
+  double rate = 0.0;  // bytes per second
+  Duration time;      // of so many bytes
+};
+
 struct alignas(64) FlowRow {
   double bytes = 0.0;
   double remaining = 0.0;  // as of `settled`
@@ -31,7 +38,7 @@ struct alignas(64) FlowRow {
   TimePoint settled;
   Duration latency;
   std::uint32_t repeats = 1;  // remaining, including the current one; 0: a free slot
-  std::uint32_t copies = 1;
+  std::uint32_t rated = 0;    // by which capacities `alone` is known (PriorityMaxMin); 0: it is not
   bool pays_latency = true;
   bool moving = false;       // its latency is paid, its bytes have not all arrived
   bool batched = false;      // all repeats at once, from `settled` on
@@ -46,11 +53,14 @@ struct alignas(64) FlowRow {
   // The end of the first line of the cache.
   TransferListener* listener = nullptr;
   std::uint64_t token = 0;
-  Duration period;  // of a batch: latency and streaming of one repetition
   TimePoint stands_since;
-  RouteQuery query = {};
+  std::uint64_t route = 0;  // FlowRoutes::number(); 0: none, or routes have changed since
+  TimeAlone alone;          // of `bytes`, while it is batched
+  std::uint32_t copies = 1;
 
   [[nodiscard]] double remaining_at(TimePoint now) const { return bytes_left(remaining, rate, now - settled); }
+  // Of a batch: latency and streaming of one repetition.
+  [[nodiscard]] Duration period() const { return latency + alone.time; }
 };
 
 class FlowTable {
@@ -67,15 +77,19 @@ class FlowTable {
     FlowSlot flow = static_cast<FlowSlot>(rows_.size());
     if (free_.empty()) {
       rows_.emplace_back();
+      queries_.emplace_back();
     } else {
       flow = free_.back();
       free_.pop_back();
     }
-    rows_[flow].order = order;
-    rows_[flow].repeats = repeats;
-    most_in_flight_ = std::max(most_in_flight_, rows_.size() - free_.size());
+    rows_[flow].rated = 0;
+    rows_[flow].route = 0;
+    rows_[flow].copies = 1;
+    put_in_flight(flow, order, repeats);
     return flow;
   }
+  // A row that rests, for the next flow over its path.
+  void take_resting(FlowSlot flow, std::uint32_t repeats) { put_in_flight(flow, take_numbers(repeats), repeats); }
   // The row of a slot just taken, for bytes that set out now. Field by field: building a row and copying it in wide
   // words stalls on store forwarding of its narrow fields, which took a sixth of a ring's time.
   FlowRow& begin(FlowSlot flow, TimePoint now, TransferListener& listener, std::uint64_t token) {
@@ -84,17 +98,24 @@ class FlowTable {
     row.settled = now;
     row.listener = &listener;
     row.token = token;
-    row.copies = 1;
     row.pays_latency = true;
     row.moving = row.batched = row.stands = row.in_ring = row.in_exchange = row.resumed = row.lone = false;
-    row.period = Duration();
     return row;
   }
-  // Of a flow without repeats left.
-  void give_back(FlowSlot flow) { free_.push_back(flow); }
+  // Of a flow without repeats left: its row is in use no more.
+  void give_back(FlowSlot flow) {
+    rest();
+    free(flow);
+  }
+  // The same, but the row keeps what it knows of its path until it is taken again or freed.
+  void rest() { --in_flight_; }
+  void free(FlowSlot flow) { free_.push_back(flow); }
 
   [[nodiscard]] FlowRow& operator[](FlowSlot flow) { return rows_[flow]; }
   [[nodiscard]] const FlowRow& operator[](FlowSlot flow) const { return rows_[flow]; }
+  // What asked for the flow's path.
+  [[nodiscard]] RouteQuery& query(FlowSlot flow) { return queries_[flow]; }
+  [[nodiscard]] const RouteQuery& query(FlowSlot flow) const { return queries_[flow]; }
   // Slots, free ones included.
   [[nodiscard]] FlowSlot size() const { return static_cast<FlowSlot>(rows_.size()); }
 
@@ -103,9 +124,17 @@ class FlowTable {
   [[nodiscard]] std::size_t most_in_flight() const { return most_in_flight_; }
 
  private:
+  void put_in_flight(FlowSlot flow, std::uint64_t order, std::uint32_t repeats) {
+    rows_[flow].order = order;
+    rows_[flow].repeats = repeats;
+    most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
+  }
+
   std::vector<FlowRow> rows_;
+  std::vector<RouteQuery> queries_;  // by row; needed when routes change
   std::vector<FlowSlot> free_;
   std::uint64_t started_ = 0;
+  std::size_t in_flight_ = 0;
   std::size_t most_in_flight_ = 0;
 };
 

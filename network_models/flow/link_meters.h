@@ -26,6 +26,7 @@ class LinkMeters {
     Meter& meter = meters_[link];
     if (--meter.flows == 0) meter.busy += now - meter.busy_since;
   }
+  void prefetch(std::uint32_t link) const { __builtin_prefetch(&meters_[link], 1); }
   [[nodiscard]] bool is_empty(std::uint32_t link) const { return meters_[link].flows == 0; }
   // The flow that has the link to itself (FlowBatches); kNobody: none.
   static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
@@ -34,6 +35,31 @@ class LinkMeters {
   // Neither a flow has entered it nor has one it to itself.
   [[nodiscard]] bool is_free(std::uint32_t link) const {
     return meters_[link].flows == 0 && meters_[link].owner == kNobody;
+  }
+  // The same of all links of a path.
+  template <class Path>
+  [[nodiscard]] bool are_free(const Path& path) const {
+    for (const auto& hop : path) {
+      if (!is_free(hop.link)) return false;
+    }
+    return true;
+  }
+  // The flow has the links of its path, which are free, to itself, and uses them from `from` on.
+  template <class Path>
+  void own(const Path& path, std::uint32_t flow, TimePoint from) {
+    for (const auto& hop : path) meters_[hop.link].owner = flow;
+    if (aside_until_.empty()) return;
+    for (const auto& hop : path) watch(hop.link, from);
+  }
+  // It has them no more, after it used them for so long for so many bytes.
+  template <class Path>
+  void disown(const Path& path, double bytes, Duration busy) {
+    for (const auto& hop : path) {
+      Meter& meter = meters_[hop.link];
+      meter.owner = kNobody;
+      meter.bytes += hop.share * bytes;
+      meter.busy += busy;
+    }
   }
   // Adds busy time of a link at a time when no flow had entered it.
   void add_busy(std::uint32_t link, Duration busy) { meters_[link].busy += busy; }

@@ -43,6 +43,7 @@ class IncrementalMaxMin {
   // caller, densely.
   void place(FlowSlot flow, std::span<const Hop> route) { table_.place(flow, route); }
   [[nodiscard]] std::span<const LinkShare> route(FlowSlot flow) const { return table_.route(flow); }
+  void prefetch(FlowSlot flow) const { __builtin_prefetch(&table_.flow(flow)); }
   [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const;
   void enter(FlowSlot flow) {
     table_.enter(flow);

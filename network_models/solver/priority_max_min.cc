@@ -23,6 +23,7 @@ void PriorityMaxMin::leave(FlowSlot flow) {
 
 void PriorityMaxMin::set_capacity(LinkId link, Bandwidth capacity) {
   capacities_[link.index()] = capacity;
+  if (++capacities_number_ == 0) ++capacities_number_;
   high_.set_capacity(link, capacity);
   if (low_) touched_.push_back(link.value);
 }

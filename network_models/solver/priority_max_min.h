@@ -25,7 +25,11 @@ class PriorityMaxMin {
   [[nodiscard]] Priority priority(FlowSlot flow) const {
     return flow < is_low_.size() && is_low_[flow] ? Priority::kLow : Priority::kHigh;
   }
+  [[nodiscard]] bool is_of(FlowSlot flow, Priority asked) const {
+    return low_ ? priority(flow) == asked : asked == Priority::kHigh;
+  }
   [[nodiscard]] std::span<const LinkShare> route(FlowSlot flow) const { return of(flow).route(flow); }
+  void prefetch(FlowSlot flow) const { high_.prefetch(flow); }
   [[nodiscard]] bool is_route(FlowSlot flow, std::span<const Hop> route) const {
     return of(flow).is_route(flow, route);
   }
@@ -34,6 +38,8 @@ class PriorityMaxMin {
   void forget(FlowSlot flow) { of(flow).forget(flow); }
   void set_capacity(LinkId link, Bandwidth capacity);
   [[nodiscard]] Bandwidth capacity(std::uint32_t link) const { return capacities_[link]; }
+  // Of the present capacities of all links: another number, perhaps other capacities. Never 0.
+  [[nodiscard]] std::uint32_t capacities_number() const { return capacities_number_; }
   [[nodiscard]] bool carries(std::uint32_t link) const { return capacities_[link] > Bandwidth(0.0); }
 
   // Of flows of both classes.
@@ -48,13 +54,16 @@ class PriorityMaxMin {
 
  private:
   [[nodiscard]] const IncrementalMaxMin& of(FlowSlot flow) const {
-    return priority(flow) == Priority::kLow ? *low_ : high_;
+    return low_ && priority(flow) == Priority::kLow ? *low_ : high_;
   }
-  [[nodiscard]] IncrementalMaxMin& of(FlowSlot flow) { return priority(flow) == Priority::kLow ? *low_ : high_; }
+  [[nodiscard]] IncrementalMaxMin& of(FlowSlot flow) {
+    return low_ && priority(flow) == Priority::kLow ? *low_ : high_;
+  }
   void touch_route(FlowSlot flow);
   void offer_rest(std::uint32_t link);
 
   std::vector<Bandwidth> capacities_;  // by link
+  std::uint32_t capacities_number_ = 1;
   IncrementalMaxMin high_;
   std::unique_ptr<IncrementalMaxMin> low_;  // null until the first flow of low priority
   std::vector<bool> is_low_;                // by flow slot; shorter where the rest is high

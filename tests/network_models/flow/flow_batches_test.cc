@@ -107,6 +107,8 @@ std::vector<Chain> random_chains(RandomStream& random) {
     chains.push_back({.transfer = {.from = RankId(static_cast<std::size_t>(from)),
                                    .to = RankId(static_cast<std::size_t>(to)),
                                    .size = Bytes(static_cast<std::int64_t>(random.next_below(5) * 7001)),
+                                   .copies = random.next_below(4) == 0 ? 2U : 1U,
+                                   .pays_latency = random.next_below(6) != 0,
                                    .priority = random.next_below(4) == 0 ? Priority::kLow : Priority::kHigh},
                       .count = static_cast<std::uint32_t>(1 + random.next_below(12))});
   }

@@ -34,6 +34,24 @@ TEST(FlowTable, CountsTheMostFlowsInFlight) {
   EXPECT_EQ(flows.most_in_flight(), 2U);
 }
 
+TEST(FlowTable, ARowThatRestsIsNotInFlightAndKeepsItsPath) {
+  FlowTable flows;
+  const FlowSlot first = flows.take(1);
+  flows[first].route = 5;
+  flows.rest();
+  const FlowSlot second = flows.take(2);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(flows.most_in_flight(), 1U);
+  flows.take_resting(first, 3);
+  EXPECT_EQ(flows.most_in_flight(), 2U);
+  EXPECT_EQ(flows[first].order, 3U);
+  EXPECT_EQ(flows[first].repeats, 3U);
+  EXPECT_EQ(flows[first].route, 5U);
+  flows.rest();
+  flows.free(first);
+  EXPECT_EQ(flows[flows.take(1)].route, 0U);
+}
+
 TEST(FlowRow, RemainsWhatItsRateHasLeft) {
   const FlowRow row{.bytes = 100.0, .remaining = 60.0, .rate = 1e6, .settled = TimePoint(5_us)};
   EXPECT_DOUBLE_EQ(row.remaining_at(TimePoint(15_us)), 50.0);  // 10 us at 1 byte a us

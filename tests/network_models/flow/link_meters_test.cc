@@ -34,6 +34,40 @@ TEST(LinkMeters, BytesAddUp) {
   EXPECT_EQ(meters.usage(at(0))[0].bytes, 100.5);
 }
 
+TEST(LinkMeters, AFlowMayHaveThePathToItself) {
+  struct PathHop {
+    std::uint32_t link = 0;
+    double share = 1.0;
+  };
+  LinkMeters meters(3);
+  const std::array path = {PathHop{.link = 0}, PathHop{.link = 2, .share = 0.5}};
+  EXPECT_TRUE(meters.are_free(path));
+  meters.own(path, 7, at(10));
+  EXPECT_FALSE(meters.are_free(path));
+  EXPECT_EQ(meters.owner(2), 7U);
+  EXPECT_TRUE(meters.is_free(1));
+  meters.disown(path, 100.0, Duration(40));
+  EXPECT_TRUE(meters.are_free(path));
+  EXPECT_EQ(meters.usage(at(60))[2].bytes, 50.0);
+  EXPECT_EQ(meters.usage(at(60))[2].busy, Duration(40));
+  meters.enter(2, at(60));
+  EXPECT_FALSE(meters.are_free(path));
+}
+
+TEST(LinkMeters, OwningAReservedPathIsUseOfIt) {
+  struct PathHop {
+    std::uint32_t link = 0;
+    double share = 1.0;
+  };
+  LinkMeters meters(2);
+  const std::array links = {LinkId(1)};
+  EXPECT_TRUE(meters.set_aside(links, at(10), at(20)));
+  meters.own(std::array{PathHop{.link = 1}}, 7, at(20));
+  EXPECT_FALSE(meters.trespassed());
+  meters.own(std::array{PathHop{.link = 1}}, 7, at(19));
+  EXPECT_TRUE(meters.trespassed());
+}
+
 TEST(LinkMeters, DetectUseOfAReservedLink) {
   LinkMeters meters(2);
   const std::array links = {LinkId(1)};

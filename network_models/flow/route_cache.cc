@@ -1,0 +1,32 @@
+#include "network_models/flow/route_cache.h"
+
+#include "core/base/check.h"
+
+namespace ringwright::network_models {
+
+RouteCache::Route& RouteCache::find_anew(const RouteQuery& query) {
+  CHECK(query.down == nullptr, "a path around links that are down does not depend on its query alone");
+  if (routes_.empty()) resize(kFirstPlaces);
+  if (replaced_ > routes_.size() && routes_.size() < kMostPlaces) resize(4 * routes_.size());
+  const std::size_t place = place_of(query);
+  Route& route = routes_[place];
+  if (route.number != kNoPath) ++replaced_;
+  if (route.idle != kNoFlow) stranded_.push_back(route.idle);
+  route.key = Key(query);
+  route.latency = router_.route(query, hops_[place]);
+  route.number = ++found_ * kMostPlaces + place;
+  route.idle = kNoFlow;
+  route.taken = false;
+  return route;
+}
+
+void RouteCache::resize(std::size_t places) {
+  for (const Route& route : routes_) {
+    if (route.idle != kNoFlow) stranded_.push_back(route.idle);
+  }
+  routes_.assign(places, {});
+  hops_.assign(places, {});
+  replaced_ = 0;
+}
+
+}  // namespace ringwright::network_models
