@@ -266,7 +266,6 @@ void FlowModel::take_new_routes() {
     if (row.batched) split_batch(flow);
     // A latency being paid stays that of the old path; later repetitions pay the new one.
     const Duration latency = routes_.find_again(flow, state_.flows.query(flow), row.copies);
-    row.route = 0;
     row.rated = 0;
     if (row.pays_latency) row.latency = latency;
     if (!state_.shares.is_route(flow, routes_.hops())) change_route(flow);

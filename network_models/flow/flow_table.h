@@ -54,7 +54,7 @@ struct alignas(64) FlowRow {
   TransferListener* listener = nullptr;
   std::uint64_t token = 0;
   TimePoint stands_since;
-  std::uint64_t route = 0;  // FlowRoutes::number(); 0: none, or routes have changed since
+  std::uint64_t route = 0;  // RouteCache::Route::number of its path when it started; 0: none
   TimeAlone alone;          // of `bytes`, while it is batched
   std::uint32_t copies = 1;
 

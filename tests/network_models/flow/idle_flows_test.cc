@@ -178,6 +178,20 @@ TEST(IdleFlows, TakeNewPaths) {
   EXPECT_DOUBLE_EQ(bench.network->usage()[1].bytes, 4e6);
 }
 
+// Messages of 1 MB. The second moves from 1006 us on; at 1503 us 503,000 bytes are left, which take 251.5 us on the new
+// path, and each of the two after that 507 us.
+TEST(IdleFlows, RepeatsTakeTheRateOfTheirNewPath) {
+  MovingRouter router;
+  ModelBench bench("flow", router);
+  bench.network->start({.from = RankId(0), .to = RankId(), .size = Bytes(1'000'000), .repeats = 4}, bench.log);
+  bench.engine.after(1503_us, [&] {
+    router.moved = true;
+    bench.network->reroute();
+  });
+  bench.engine.run();
+  EXPECT_EQ(bench.log.arrivals.front().when, TimePoint(2'768'500_ns));
+}
+
 // A flow that moves to another path in the middle is not kept for the old one.
 TEST(IdleFlows, AFlowThatMovedIsNotKeptForItsOldPath) {
   MovingRouter router;
