@@ -69,7 +69,7 @@ constexpr std::array kStudyCodes = {
               .explanation =
                   "`speed.machine` names a scenario with `jobs`: each is a type of job, simulated alone at 1, 2, 4 ... "
                   "GPUs in one host,\nin one unit and over units. At one size at least its layout must be valid: leave "
-                  "parallel.dp: auto.",
+                  "parallel.dp: auto. Hosts have as many GPUs as `cluster.gpus_per_host` says.",
               .example = "speed: { machine: types.yaml }   # jobs: [{name: a, gpus: 8, model: {preset: llama3-8b}}]"},
     ErrorCode{.code = "E310",
               .title = "a database of results that cannot be used",

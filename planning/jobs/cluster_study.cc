@@ -44,7 +44,7 @@ Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
     most = std::max(most, job.most);
     types = std::max(types, job.type + 1);
   }
-  auto rates = simulated_rates(plan.machine, most, workers);
+  auto rates = simulated_rates(plan.machine, plan.shape, most, workers);
   if (!rates) return tl::unexpected(std::move(rates.error()));
   if (types > rates->size()) {
     return tl::unexpected(

@@ -69,9 +69,15 @@ Result<double> simulated_rate(const configs::Scenario& machine, const std::strin
 
 }  // namespace
 
-Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, int most, const Workers& workers) {
+Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape, int most,
+                                                    const Workers& workers) {
   const auto shared = configs::load_shared_machine(machine);
   if (!shared) return tl::unexpected(shared.error());
+  if (shared->cluster.host.gpus != shape.gpus_per_host) {
+    const auto message = fmt::format("'cluster.gpus_per_host' is {}, and hosts of 'speed.machine' have {} GPUs",
+                                     shape.gpus_per_host, shared->cluster.host.gpus);
+    return tl::unexpected(failure("E486", message, {.file = machine}));
+  }
   const auto gpus = static_cast<int>(std::min<std::int64_t>(most, shared->cluster.gpus()));
   std::vector<RatePoint> points;
   for (std::size_t type = 0; type < shared->jobs.size(); ++type) {

@@ -12,8 +12,8 @@
 namespace ringwright::planning {
 
 // `machine`: a scenario with `jobs`, which are the types. Up to `most` GPUs, and to those of the machine. A size whose
-// layout is invalid is left out; E486 where a type has none.
-[[nodiscard]] Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, int most,
-                                                                  const Workers& workers = {});
+// layout is invalid is left out; E486 where a type has none, or where hosts have not as many GPUs as those of `shape`.
+[[nodiscard]] Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape,
+                                                                  int most, const Workers& workers = {});
 
 }  // namespace ringwright::planning

@@ -130,6 +130,11 @@ TEST(ClusterStudy, TakesSpeedsFromSimulatedSteps) {
       "types.yaml}\njobs: {count: 20, gpus: [4, 8], weights: [1, 1], median: 100s, sigma: 0, span: 1h}\n"));
   ASSERT_TRUE(study) << render(study.error());
   EXPECT_DOUBLE_EQ(study->policies.front().completion.p50, 100.0);
+  // "In one host" means other GPUs there.
+  const auto other = study_cluster(plan_of("cluster: {hosts: 4, gpus_per_host: 4}\nspeed: {machine: " + folder +
+                                           "types.yaml}\njobs: {count: 2, gpus: [4], weights: [1]}\n"));
+  ASSERT_FALSE(other);
+  EXPECT_THAT(render(other.error()), HasSubstr("E486]: 'cluster.gpus_per_host' is 4, and hosts of 'speed.machine'"));
 }
 
 TEST(ClusterFile, SaysWhatIsWrong) {
