@@ -155,16 +155,36 @@ Result<Scenario> changed_scenario(const Scenario& base, const ConfigChanges& cha
   return without_errors(std::move(scenario));
 }
 
-Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known) {
+namespace {
+
+enum class Recorded { kMistakes, kEverything };
+
+ChangedJob read_changed(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known,
+                        Recorded recorded) {
   Diagnostics foreign;
   ConfigDocument document = base.document.changed(changes);
-  document.log().leave_out_values();
+  if (recorded == Recorded::kMistakes) document.log().record_only_mistakes();
   Job job = read_job(document.root(), base.cluster, foreign, nullptr, known);
   SimulateSettings simulate = read_simulate_of(document.root(), job);
   document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);
-  if (document.log().diagnostics().has_errors()) return tl::unexpected(document.log().diagnostics());
-  return ChangedJob{.document = std::move(document), .job = std::move(job), .simulate = simulate};
+  return {.document = std::move(document), .job = std::move(job), .simulate = simulate};
+}
+
+bool has_unknown_keys(const Diagnostics& found) {
+  return std::ranges::any_of(found.all(), [](const Diagnostic& diagnostic) { return diagnostic.code == "E102"; });
+}
+
+}  // namespace
+
+Result<ChangedJob> changed_job(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known) {
+  ChangedJob changed = read_changed(base, changes, known, Recorded::kMistakes);
+  // For the sake of the keys that it may have meant.
+  if (has_unknown_keys(changed.document.log().diagnostics())) {
+    changed = read_changed(base, changes, known, Recorded::kEverything);
+  }
+  if (changed.document.log().diagnostics().has_errors()) return tl::unexpected(changed.document.log().diagnostics());
+  return changed;
 }
 
 Result<Scenario> load_machine(const std::string& path, const ScenarioOptions& options) {

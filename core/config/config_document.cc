@@ -8,20 +8,17 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/config/config_loader.h"
+#include "core/config/key_reading.h"
 #include "core/config/yaml_writer.h"
 
 namespace ringwright {
 namespace {
 
-std::string below(const std::string& path, std::string_view key) {
-  return path.empty() ? std::string(key) : path + "." + std::string(key);
-}
-
 // The typo may be in the word, or the word may be in the wrong section.
 std::string suggestion(const ConfigNode& map, const std::string& path, const std::string& key, ConfigLog& log) {
   const std::string near = nearest_name(key, map.asked);
   if (!near.empty()) {
-    const bool missing = log.explain_missing(below(path, near));
+    const bool missing = log.explain_missing(path_below(path, near));
     return fmt::format("; did you mean '{}'{}?", near, missing ? ", which is missing" : "");
   }
   const std::string elsewhere = log.asked_path(key);
@@ -30,7 +27,7 @@ std::string suggestion(const ConfigNode& map, const std::string& path, const std
 
 void check_map(ConfigNode& map, const std::string& path, ConfigLog& log) {
   for (ConfigEntry& entry : map.entries) {
-    const std::string entry_path = below(path, entry.key);
+    const std::string entry_path = path_below(path, entry.key);
     if (!entry.read && !map.settled) {
       const std::string near = suggestion(map, path, entry.key, log);
       const bool list_them = near.empty() && !map.asked.empty();

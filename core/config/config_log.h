@@ -63,9 +63,10 @@ class ConfigLog {
   // recorded there, which is now dropped.
   bool explain_missing(const std::string& path);
 
-  // Of what is read from here on no values are recorded, which take half of the time, only mistakes.
-  void leave_out_values() { keeps_values_ = false; }
-  [[nodiscard]] bool keeps_values() const { return keeps_values_; }
+  // Of what is read from here on only mistakes are recorded, neither values nor the keys that readers ask for, which
+  // take most of the time. A message about an unknown key then suggests no other.
+  void record_only_mistakes() { keeps_reads_ = false; }
+  [[nodiscard]] bool keeps_reads() const { return keeps_reads_; }
 
   [[nodiscard]] bool documenting() const { return mode_ == LogMode::kDocumenting; }
   [[nodiscard]] const Diagnostics& diagnostics() const { return diagnostics_; }
@@ -82,7 +83,7 @@ class ConfigLog {
 
  private:
   LogMode mode_;
-  bool keeps_values_ = true;
+  bool keeps_reads_ = true;
   Diagnostics diagnostics_;
   std::vector<ValueRead> values_;
   std::vector<Assumption> assumptions_;

@@ -109,7 +109,7 @@ bool is_list(KeyType type) { return type == KeyType::kIntegers || type == KeyTyp
 
 template <class T>
 void document(Reading& reading, const Key<T>& key, const Grammar<T>& grammar, std::vector<OptionDoc>&& options = {}) {
-  KeyDoc doc{.path = reading.path,
+  KeyDoc doc{.path = reading.path(),
              .type = grammar.type,
              .doc = std::string(key.doc),
              .required = !key.fallback && !key.optional && !is_list(grammar.type),  // an absent list is empty
@@ -146,18 +146,18 @@ T read_scalar(Reading reading, const Key<T>& key, const Grammar<T>& grammar) {
     document(reading, key, grammar);
     return harmless(key);
   }
-  ConfigNode* value = take(reading, key.name);
+  ConfigNode* value = take(reading);
   if (value == nullptr) {
     if (!key.fallback) {
-      report_missing(reading, key.name, key.doc, grammar.type);
-    } else if (reading.log.keeps_values()) {
+      report_missing(reading, key.doc, grammar.type);
+    } else if (reading.log.keeps_reads()) {
       log_default(reading, grammar.write(*key.fallback), canonical(*key.fallback));
     }
     return harmless(key);
   }
   const auto parsed = parse_value(reading, *value, key, grammar);
   if (!parsed) return harmless(key);
-  if (reading.log.keeps_values()) log_value(reading, *value, canonical(*parsed));
+  if (reading.log.keeps_reads()) log_value(reading, *value, canonical(*parsed));
   return *parsed;
 }
 
@@ -185,7 +185,7 @@ std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& e
     document(reading, key, Grammar<T>{type, entry.read, entry.write});
     return {};
   }
-  ConfigNode* value = take(reading, key.name);
+  ConfigNode* value = take(reading);
   if (value == nullptr) {
     log_default(reading, "[]", "[]");
     return {};
@@ -206,7 +206,8 @@ std::vector<T> read_list(Reading reading, const Key<T>& key, const Grammar<T>& e
   std::vector<T> entries;
   std::string canonical_text;
   for (std::size_t i = 0; i < list.items.size(); ++i) {
-    Reading item{reading.map, reading.log, fmt::format("{}[{}]", reading.path, i)};
+    const std::string path = fmt::format("{}[{}]", reading.path(), i);
+    Reading item{reading.map, reading.log, {}, path};
     const auto parsed = parse_value(item, list.items[i], key, entry);
     const std::optional<std::string> written = parsed ? canonical_of(item, list.items[i], *parsed) : std::nullopt;
     if (!written) continue;
@@ -227,45 +228,45 @@ std::vector<T> read_list(const Reading& reading, const Key<T>& key, const Gramma
 }  // namespace
 
 std::int64_t ConfigMap::integer(const Key<std::int64_t>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kInteger);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kInteger);
 }
 double ConfigMap::number(const Key<double>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kNumber);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kNumber);
 }
 bool ConfigMap::boolean(const Key<bool>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kBoolean);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kBoolean);
 }
 std::string ConfigMap::text(const Key<std::string>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kText);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kText);
 }
 Duration ConfigMap::duration(const Key<Duration>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kDuration);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kDuration);
 }
 Bytes ConfigMap::bytes(const Key<Bytes>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kBytes);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kBytes);
 }
 Bandwidth ConfigMap::bandwidth(const Key<Bandwidth>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kBandwidth);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kBandwidth);
 }
 FlopRate ConfigMap::flop_rate(const Key<FlopRate>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kFlopRate);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kFlopRate);
 }
 double ConfigMap::ratio(const Key<double>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kRatio);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kRatio);
 }
 double ConfigMap::percent(const Key<double>& key) {
-  return read_scalar(Reading{*node_, *log_, path_of(key.name)}, key, kPercent);
+  return read_scalar(Reading{*node_, *log_, path_, key.name}, key, kPercent);
 }
 std::vector<std::int64_t> ConfigMap::integers(const Key<std::int64_t>& key) {
-  return read_list(Reading{*node_, *log_, path_of(key.name)}, key, kInteger, KeyType::kIntegers);
+  return read_list(Reading{*node_, *log_, path_, key.name}, key, kInteger, KeyType::kIntegers);
 }
 std::vector<std::string> ConfigMap::texts(const Key<std::string>& key) {
-  return read_list(Reading{*node_, *log_, path_of(key.name)}, key, kText, KeyType::kTexts);
+  return read_list(Reading{*node_, *log_, path_, key.name}, key, kText, KeyType::kTexts);
 }
 
 std::optional<InputFile> ConfigMap::file(const Key<std::string>& key) {
-  Reading reading{*node_, *log_, path_of(key.name)};
-  ConfigNode* value = documenting() ? nullptr : take(reading, key.name);
+  Reading reading{*node_, *log_, path_, key.name};
+  ConfigNode* value = documenting() ? nullptr : take(reading);
   if (value == nullptr) {
     static_cast<void>(read_scalar(reading, key, kText));
     return std::nullopt;
@@ -279,7 +280,7 @@ std::optional<InputFile> ConfigMap::file(const Key<std::string>& key) {
 
 std::vector<InputFile> ConfigMap::files(const Key<std::string>& key) {
   std::vector<InputFile> files;
-  static_cast<void>(read_list(Reading{*node_, *log_, path_of(key.name)}, key, kText, KeyType::kTexts,
+  static_cast<void>(read_list(Reading{*node_, *log_, path_, key.name}, key, kText, KeyType::kTexts,
                               [&](Reading& reading, ConfigNode& item, const std::string& name) {
                                 std::optional<std::string> mark;
                                 if (auto file = read_named_file(reading, item, name)) {
@@ -292,7 +293,7 @@ std::vector<InputFile> ConfigMap::files(const Key<std::string>& key) {
 }
 
 std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Option> options) {
-  Reading reading{*node_, *log_, path_of(key.name)};
+  Reading reading{*node_, *log_, path_, key.name};
   const std::string first = options.empty() ? std::string() : std::string(options.front().name);
   std::string safe = key.fallback.value_or(first);
   if (documenting()) {
@@ -306,9 +307,9 @@ std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Optio
   std::string word = read_scalar(reading, key, grammar);
   ConfigEntry* entry = given ? find_entry(*node_, key.name) : nullptr;
   if (entry == nullptr || entry->value.settled) return safe;
+  if (std::ranges::find(options, word, &Option::name) != options.end()) return word;
   std::vector<std::string> names;
   for (const Option& option : options) names.emplace_back(option.name);
-  if (std::find(names.begin(), names.end(), word) != names.end()) return word;
   std::string near = nearest_name(word, names);
   report(reading, entry->value, bare_value(entry->value),
          {.code = "E107",
@@ -320,10 +321,10 @@ std::string ConfigMap::choice(const Key<std::string>& key, std::span<const Optio
 }
 
 std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, std::string_view automatic) {
-  Reading reading{*node_, *log_, path_of(key.name)};
+  Reading reading{*node_, *log_, path_, key.name};
   const std::string word(automatic);
   if (documenting()) {
-    KeyDoc doc{.path = reading.path,
+    KeyDoc doc{.path = reading.path(),
                .type = KeyType::kIntegerOrWord,
                .doc = std::string(key.doc),
                .required = false,
@@ -334,7 +335,7 @@ std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, 
     log_->add(std::move(doc));
     return key.fallback;
   }
-  ConfigNode* value = take(reading, key.name);
+  ConfigNode* value = take(reading);
   if (value == nullptr) {
     const std::string text = key.fallback ? write_integer(*key.fallback) : word;
     log_default(reading, text, text);

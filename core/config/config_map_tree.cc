@@ -37,32 +37,32 @@ Diagnostic about(const ConfigNode& map, std::string_view name, std::string code,
 }  // namespace
 
 ConfigMap ConfigMap::map(std::string_view name, std::string_view doc) {
-  Reading reading{*node_, *log_, path_of(name)};
+  Reading reading{*node_, *log_, path_, name};
   if (documenting()) {
-    log_->add(KeyDoc{.path = reading.path, .type = KeyType::kMap, .doc = std::string(doc), .fallback = {}});
-    return {log_->absent_map(*node_), reading.path, log_};
+    log_->add(KeyDoc{.path = reading.path(), .type = KeyType::kMap, .doc = std::string(doc), .fallback = {}});
+    return {log_->absent_map(*node_), reading.path(), log_};
   }
-  ConfigNode* value = take(reading, name);
-  if (value == nullptr) return {log_->absent_map(*node_), reading.path, log_};
+  ConfigNode* value = take(reading);
+  if (value == nullptr) return {log_->absent_map(*node_), reading.path(), log_};
   if (value->kind == ConfigKind::kMap) {
     value->opened = true;
-    return {value, reading.path, log_};
+    return {value, reading.path(), log_};
   }
   report(
       reading, *value, *value,
       value->kind == ConfigKind::kNull
           ? ScalarError{.code = "E113", .says = "has no value", .hint = "indent its keys below it, or remove the key"}
           : ScalarError{.code = "E105", .says = wrong_kind(describe(KeyType::kMap), *value)});
-  return {log_->absent_map(*value), reading.path, log_};
+  return {log_->absent_map(*value), reading.path(), log_};
 }
 
 std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view doc) {
-  Reading reading{*node_, *log_, path_of(name)};
+  Reading reading{*node_, *log_, path_, name};
   if (documenting()) {
-    log_->add(KeyDoc{.path = reading.path, .type = KeyType::kMaps, .doc = std::string(doc), .fallback = {}});
-    return {{log_->absent_map(*node_), reading.path + "[]", log_}};
+    log_->add(KeyDoc{.path = reading.path(), .type = KeyType::kMaps, .doc = std::string(doc), .fallback = {}});
+    return {{log_->absent_map(*node_), reading.path() + "[]", log_}};
   }
-  ConfigNode* value = take(reading, name);
+  ConfigNode* value = take(reading);
   if (value == nullptr) return {};
   if (value->kind != ConfigKind::kList) {
     const bool none = value->kind == ConfigKind::kNull;
@@ -74,26 +74,27 @@ std::vector<ConfigMap> ConfigMap::maps(std::string_view name, std::string_view d
   std::vector<ConfigMap> result;
   for (std::size_t i = 0; i < value->items.size(); ++i) {
     ConfigNode& item = value->items[i];
-    Reading inner{*node_, *log_, fmt::format("{}[{}]", reading.path, i)};
+    const std::string path = fmt::format("{}[{}]", reading.path(), i);
+    Reading inner{*node_, *log_, {}, path};
     if (item.kind != ConfigKind::kMap) {
       report(inner, item, item, {.code = "E105", .says = wrong_kind(describe(KeyType::kMap), item)});
       continue;
     }
     item.opened = true;
-    result.emplace_back(&item, inner.path, log_);
+    result.emplace_back(&item, path, log_);
   }
   return result;
 }
 
 std::string ConfigMap::setting(std::string_view name) {
-  Reading reading{*node_, *log_, path_of(name)};
-  const ConfigNode* value = documenting() ? nullptr : take(reading, name);
+  Reading reading{*node_, *log_, path_, name};
+  const ConfigNode* value = documenting() ? nullptr : take(reading);
   return value == nullptr ? std::string() : write_value(*value);
 }
 
 std::vector<std::string> ConfigMap::settings(std::string_view name) {
-  Reading reading{*node_, *log_, path_of(name)};
-  ConfigNode* value = documenting() ? nullptr : take(reading, name);
+  Reading reading{*node_, *log_, path_, name};
+  ConfigNode* value = documenting() ? nullptr : take(reading);
   std::vector<std::string> entries;
   if (value == nullptr) return entries;
   if (value->kind != ConfigKind::kList) {
@@ -108,8 +109,8 @@ std::vector<std::string> ConfigMap::settings(std::string_view name) {
 }
 
 std::string ConfigMap::remark(std::string_view name) {
-  Reading reading{*node_, *log_, path_of(name)};
-  ConfigNode* value = documenting() ? nullptr : take(reading, name);
+  Reading reading{*node_, *log_, path_, name};
+  ConfigNode* value = documenting() ? nullptr : take(reading);
   const std::string* text = value == nullptr ? nullptr : scalar_text(reading, *value, KeyType::kText);
   return text == nullptr ? std::string() : *text;
 }
@@ -131,8 +132,8 @@ std::vector<std::string> ConfigMap::keys() const {
 }
 
 void ConfigMap::ignore(std::string_view name, std::string_view why) {
-  Reading reading{*node_, *log_, path_of(name)};
-  ConfigNode* value = take(reading, name);
+  Reading reading{*node_, *log_, path_, name};
+  ConfigNode* value = take(reading);
   if (value == nullptr) return;
   value->settled = true;
   log_->add(IgnoredKey{path_of(name), origin_of(*value), std::string(why)});
@@ -221,8 +222,7 @@ bool ConfigMap::documenting() const {
 }
 
 std::string ConfigMap::path_of(std::string_view name) const {
-  if (name.empty()) return path_;
-  return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+  return path_below(path_, name);
 }
 
 }  // namespace ringwright

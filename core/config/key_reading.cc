@@ -38,29 +38,40 @@ bool may_be_quoted(KeyType type) {
 
 }  // namespace
 
-ConfigNode* take(Reading& reading, std::string_view name) {
-  auto& asked = reading.map.asked;
-  if (std::find(asked.begin(), asked.end(), name) == asked.end()) asked.emplace_back(name);
-  reading.log.note_asked(name, reading.path);
-  ConfigEntry* entry = find_entry(reading.map, name);
+std::string path_below(std::string_view map_path, std::string_view name) {
+  if (map_path.empty()) return std::string(name);
+  std::string path;
+  path.reserve(map_path.size() + 1 + name.size());
+  path.append(map_path).append(1, '.').append(name);
+  return path;
+}
+
+ConfigNode* take(Reading& reading) {
+  if (reading.log.keeps_reads()) {
+    auto& asked = reading.map.asked;
+    if (std::find(asked.begin(), asked.end(), reading.name) == asked.end()) asked.emplace_back(reading.name);
+    reading.log.note_asked(reading.name, reading.path());
+  }
+  ConfigEntry* entry = find_entry(reading.map, reading.name);
   if (entry == nullptr) return nullptr;
   entry->read = true;
   return &entry->value;
 }
 
 void report(Reading& reading, ConfigNode& value, const ConfigNode& where, const ScalarError& problem) {
-  reading.log.add(at_value(where, problem.code, fmt::format("'{}' {}", reading.path, problem.says), problem.hint));
+  reading.log.add(at_value(where, problem.code, fmt::format("'{}' {}", reading.path(), problem.says), problem.hint));
   value.settled = true;
 }
 
-void report_missing(Reading& reading, std::string_view name, std::string_view doc, KeyType type) {
+void report_missing(Reading& reading, std::string_view doc, KeyType type) {
   if (reading.map.settled) return;
-  const std::string message = fmt::format("missing key '{}'", reading.path);
-  const std::string hint = fmt::format("{}: {} ({})", name, doc, describe(type));
+  const std::string path = reading.path();
+  const std::string message = fmt::format("missing key '{}'", path);
+  const std::string hint = fmt::format("{}: {} ({})", reading.name, doc, describe(type));
   // The root and the items of a list have no key in front of them.
   const bool named = reading.map.key_line > 0;
   reading.log.add_missing(
-      reading.path, named ? at_key(reading.map, "E104", message, hint) : at_value(reading.map, "E104", message, hint));
+      path, named ? at_key(reading.map, "E104", message, hint) : at_value(reading.map, "E104", message, hint));
 }
 
 std::string wrong_kind(std::string_view wanted, const ConfigNode& node) {
@@ -76,7 +87,7 @@ void check_provenance(Reading& reading, const ConfigNode& value) {
   const std::vector<std::string> levels = {"measured", "calibrated", "vendor-spec", "assumed"};
   const std::string near = nearest_name(entry->value.text, levels);
   reading.log.add(at_value(entry->value, "E107",
-                           fmt::format("'{}.evidence' is '{}'{}", reading.path, summary(entry->value),
+                           fmt::format("'{}.evidence' is '{}'{}", reading.path(), summary(entry->value),
                                        near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
                            "one of: " + join(levels, ", ")));
 }
@@ -101,8 +112,8 @@ const std::string* scalar_text(Reading& reading, ConfigNode& value, KeyType type
 }
 
 void log_value(Reading& reading, const ConfigNode& value, std::string canonical_text) {
-  if (!reading.log.keeps_values()) return;
-  reading.log.add(ValueRead{.path = reading.path,
+  if (!reading.log.keeps_reads()) return;
+  reading.log.add(ValueRead{.path = reading.path(),
                             .text = summary(bare_value(value)),
                             .canonical = std::move(canonical_text),
                             .origin = origin_of(value),
@@ -115,8 +126,8 @@ std::string content_mark(std::string_view text) {
 }
 
 void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) {
-  if (!reading.log.keeps_values()) return;
-  reading.log.add(ValueRead{.path = reading.path,
+  if (!reading.log.keeps_reads()) return;
+  reading.log.add(ValueRead{.path = reading.path(),
                             .text = std::filesystem::path(file.path).filename().string(),
                             .canonical = content_mark(file.text),
                             .origin = origin_of(value),
@@ -125,8 +136,8 @@ void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) 
 }
 
 void log_default(Reading& reading, std::string text, std::string canonical_text) {
-  if (!reading.log.keeps_values()) return;
-  reading.log.add(ValueRead{.path = reading.path,
+  if (!reading.log.keeps_reads()) return;
+  reading.log.add(ValueRead{.path = reading.path(),
                             .text = std::move(text),
                             .canonical = std::move(canonical_text),
                             .origin = "default",

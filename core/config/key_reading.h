@@ -12,18 +12,24 @@
 
 namespace ringwright {
 
+// "cluster.fabric.leaf" of "cluster.fabric" and "leaf".
+[[nodiscard]] std::string path_below(std::string_view map_path, std::string_view name);
+
 struct Reading {
   ConfigNode& map;
   ConfigLog& log;
-  std::string path;  // of the key
+  std::string_view map_path;  // empty: `name` is a path
+  std::string_view name;      // of the key
+
+  [[nodiscard]] std::string path() const { return path_below(map_path, name); }
 };
 
 // The entry, noted as asked for and read; null when it is not given.
-[[nodiscard]] ConfigNode* take(Reading& reading, std::string_view name);
+[[nodiscard]] ConfigNode* take(Reading& reading);
 
 // Records a mistake in `value`; the caret stands at `where`, inside it.
 void report(Reading& reading, ConfigNode& value, const ConfigNode& where, const ScalarError& problem);
-void report_missing(Reading& reading, std::string_view name, std::string_view doc, KeyType type);
+void report_missing(Reading& reading, std::string_view doc, KeyType type);
 // "must be an integer, not the list [8]".
 [[nodiscard]] std::string wrong_kind(std::string_view wanted, const ConfigNode& node);
 
