@@ -161,8 +161,14 @@ enum class Recorded { kMistakes, kEverything };
 
 ChangedJob read_changed(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known,
                         Recorded recorded) {
+  constexpr std::string_view kMachine = "cluster";  // remains the base's
+  const auto of_machine = [&](const std::string& key) { return key.starts_with(kMachine); };
+  ConfigChanges how = changes;
+  if (std::ranges::none_of(changes.settings, of_machine) && std::ranges::none_of(changes.removed, of_machine)) {
+    how.outlined = kMachine;
+  }
   Diagnostics foreign;
-  ConfigDocument document = base.document.changed(changes);
+  ConfigDocument document = base.document.changed(how);
   if (recorded == Recorded::kMistakes) document.log().record_only_mistakes();
   Job job = read_job(document.root(), base.cluster, foreign, nullptr, known);
   SimulateSettings simulate = read_simulate_of(document.root(), job);

@@ -292,22 +292,23 @@ Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& p
   return smallest.value_or(cluster.gpu.memory);
 }
 
-std::vector<workload::StageMemory> memory_of(const Job& job) {
+std::vector<workload::StageMemory> memory_of(const Job& job, workload::KnownLayouts* known) {
   if (job.layered) return {workload::layered_memory(job.layered->model, job.layered->layout, job.memory)};
   if (job.recommendation) {
     return workload::recommendation_memory(job.recommendation->model, job.recommendation->placement, job.memory);
   }
-  return workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory);
+  return workload::memory_ledger({.shape = job.model, .training = job.training, .parallel = job.parallel}, job.memory,
+                                 known);
 }
 
 }  // namespace
 
-std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
+std::vector<MemoryRow> memory_rows(const Scenario& scenario, workload::KnownLayouts* known) {
   const Job& job = scenario.job;
   std::vector<MemoryRow> rows;
   if (job.trace) return rows;  // traces say what is computed, not what is held
-  const auto ledger = memory_of(job);
-  for (const workload::StageMemory& stage : ledger) {
+  auto ledger = memory_of(job, known);
+  for (workload::StageMemory& stage : ledger) {
     const Bytes capacity = job.trains_transformer()
                                ? smallest_memory(scenario.cluster, job.parallel, stage.stage)
                                : scenario.cluster.gpu.memory;
@@ -317,7 +318,10 @@ std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
                   .capacity = capacity,
                   .largest_weight = stage.largest_weight,
                   .largest_block = job.memory.largest_block};
-    for (const workload::MemoryItem& item : stage.items) row.items.push_back({.name = item.name, .size = item.bytes});
+    row.items.reserve(stage.items.size());
+    for (workload::MemoryItem& item : stage.items) {
+      row.items.push_back({.name = std::move(item.name), .size = item.bytes});
+    }
     rows.push_back(std::move(row));
   }
   return rows;

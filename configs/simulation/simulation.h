@@ -139,7 +139,7 @@ struct Estimate {
 };
 [[nodiscard]] Estimate estimate(const Simulation& simulation);
 
-// Device memory of every pipeline stage at its peak.
-[[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario);
+// Device memory of every pipeline stage at its peak. `known`: of other layouts of this model; null: none.
+[[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario, workload::KnownLayouts* known = nullptr);
 
 }  // namespace ringwright::configs

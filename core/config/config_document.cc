@@ -108,7 +108,7 @@ std::string ConfigDocument::content_sha256() const {
 
 ConfigDocument ConfigDocument::changed(const ConfigChanges& changes) const {
   const LoadOptions options{.overrides = changes.settings};
-  ConfigDocument copy = ConfigLoader(options).change(*root_, changes.removed);
+  ConfigDocument copy = ConfigLoader(options).change(*root_, changes);
   for (const ValueRead& file : imported_files_) copy.log_->add(file);
   copy.imported_files_ = imported_files_;
   return copy;

@@ -69,6 +69,8 @@ struct LoadOptions {
 struct ConfigChanges {
   std::vector<std::string> settings = {};  // "parallel.tp=4"
   std::vector<std::string> removed = {};   // "parallel.dp", removed first
+  // A map at the top of which only the names of its keys are copied, and where they are: nobody reads it in the copy.
+  std::string outlined = {};
 };
 
 class ConfigDocument {

@@ -158,9 +158,9 @@ Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   return std::move(document_);
 }
 
-ConfigDocument ConfigLoader::change(const ConfigNode& base, std::span<const std::string> removed) {
-  ConfigNode root = without_readers(base);
-  for (const std::string& path : removed) remove_key(root, path);
+ConfigDocument ConfigLoader::change(const ConfigNode& base, const ConfigChanges& changes) {
+  ConfigNode root = without_readers(base, changes.outlined);
+  for (const std::string& path : changes.removed) remove_key(root, path);
   *document_.root_ = with_overrides(std::move(root));
   for (const Diagnostic& problem : problems_.all()) document_.log_->add(problem);
   return std::move(document_);

@@ -28,7 +28,9 @@ void remove_key(ConfigNode& root, std::string_view path) {
   }
 }
 
-ConfigNode without_readers(const ConfigNode& node) {
+namespace {
+
+ConfigNode without_content(const ConfigNode& node) {
   ConfigNode copy;
   copy.kind = node.kind;
   copy.text = node.text;
@@ -41,11 +43,29 @@ ConfigNode without_readers(const ConfigNode& node) {
   copy.key_column = node.key_column;
   copy.key_length = node.key_length;
   copy.opened = node.opened;
+  return copy;
+}
+
+ConfigNode outline_of(const ConfigNode& map) {
+  ConfigNode copy = without_content(map);
+  for (const ConfigEntry& entry : map.entries) {
+    copy.entries.push_back({.key = entry.key, .value = without_content(entry.value), .read = entry.read});
+  }
+  return copy;
+}
+
+}  // namespace
+
+ConfigNode without_readers(const ConfigNode& node, std::string_view outlined) {
+  ConfigNode copy = without_content(node);
   copy.items.reserve(node.items.size());
   for (const ConfigNode& item : node.items) copy.items.push_back(without_readers(item));
   copy.entries.reserve(node.entries.size());
   for (const ConfigEntry& entry : node.entries) {
-    copy.entries.push_back({.key = entry.key, .value = without_readers(entry.value), .read = entry.read});
+    const bool outline = !outlined.empty() && entry.key == outlined;
+    copy.entries.push_back({.key = entry.key,
+                            .value = outline ? outline_of(entry.value) : without_readers(entry.value),
+                            .read = entry.read});
   }
   return copy;
 }

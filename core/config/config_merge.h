@@ -14,7 +14,8 @@ namespace ringwright {
 // Removes the value at a dotted path, if there is one.
 void remove_key(ConfigNode& root, std::string_view path);
 
-// A copy whose values nobody has read yet; known keys stay known.
-[[nodiscard]] ConfigNode without_readers(const ConfigNode& node);
+// A copy whose values nobody has read yet; known keys stay known. Of the map at the key `outlined` only the keys are
+// copied, and where they are.
+[[nodiscard]] ConfigNode without_readers(const ConfigNode& node, std::string_view outlined = {});
 
 }  // namespace ringwright

@@ -55,7 +55,7 @@ Trial Evaluator::judge(std::size_t index) {
   const Layout layout = space_.layout(index);
   if (layout.stage_layers == kAlpa) return evaluate_plans(index, layout);
   Trial trial = read(index, layout);
-  if (trial.verdict == Verdict::kFits) trial.least = least_time(mine_, calls_);
+  if (trial.verdict == Verdict::kFits) trial.least = least_time(mine_, calls_, &known_);
   return trial;
 }
 
@@ -133,11 +133,12 @@ void Evaluator::take(configs::ChangedJob changed, Configuration& configuration) 
   configuration.layers_per_part = mine_.job.parallel.layers_per_part;
 }
 
-bool Evaluator::measure(Configuration& configuration) const {
-  std::vector<MemoryRow> rows = memory_rows(mine_);
+bool Evaluator::measure(Configuration& configuration) {
+  std::vector<MemoryRow> rows = memory_rows(mine_, &known_);
   for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
-  configuration.fullest = *std::ranges::max_element(rows, {}, fill);
-  return std::ranges::all_of(rows, &MemoryRow::fits) && std::ranges::all_of(host_rows(mine_), &HostRow::fits);
+  const bool fits = std::ranges::all_of(rows, &MemoryRow::fits);
+  configuration.fullest = std::move(*std::ranges::max_element(rows, {}, fill));
+  return fits && std::ranges::all_of(host_rows(mine_), &HostRow::fits);
 }
 
 std::optional<Refusal> Evaluator::predict_taken(std::optional<configs::Prediction>& prediction) {

@@ -48,7 +48,7 @@ class Evaluator {
   // Up to its memory.
   [[nodiscard]] Trial read(std::size_t index, const Layout& layout);
   void take(configs::ChangedJob changed, Configuration& configuration);
-  [[nodiscard]] bool measure(Configuration& configuration) const;
+  [[nodiscard]] bool measure(Configuration& configuration);
   [[nodiscard]] std::optional<Refusal> predict_taken(std::optional<configs::Prediction>& prediction);
   // Of the job that is taken.
   void predict_fitting(Trial& trial);

@@ -10,6 +10,8 @@ namespace ringwright::planning {
 
 // Nothing where no bound is known: GPUs of several kinds or faster than nominal, several steps, collectives that are
 // cut together with kernels, jobs other than a transformer's. `calls`: of the scenario's machine and choices.
-[[nodiscard]] std::optional<Duration> least_time(const configs::Scenario& scenario, configs::LeastCalls& calls);
+// `known`: of layouts before this one; null: none.
+[[nodiscard]] std::optional<Duration> least_time(const configs::Scenario& scenario, configs::LeastCalls& calls,
+                                                 workload::KnownLayouts* known = nullptr);
 
 }  // namespace ringwright::planning

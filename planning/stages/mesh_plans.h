@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "workload/options/layer_layout.h"
+#include "workload/options/layer_balance.h"
 #include "workload/options/training_options.h"
 
 namespace ringwright::planning {

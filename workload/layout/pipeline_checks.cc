@@ -203,13 +203,7 @@ std::string find_problem(const ParallelContext& context, const ParallelOptions& 
 // Of a generated order; empty: valid.
 std::string problem_of_order(const ParallelContext& context, const ParallelOptions& options) {
   if (context.known == nullptr) return find_problem(context, options);
-  const auto [entry, is_new] =
-      context.known->problem_of_order.try_emplace({.schedule = options.schedule,
-                                                   .stages = options.pp,
-                                                   .chunks = options.virtual_stages,
-                                                   .microbatches = options.microbatches(context.training),
-                                                   .group = options.microbatch_group,
-                                                   .joined = options.experts.overlap_exchange});
+  const auto [entry, is_new] = context.known->problem_of_order.try_emplace(order_key(options, context.training));
   if (is_new) entry->second = find_problem(context, options);
   return entry->second;
 }

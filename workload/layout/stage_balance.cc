@@ -148,9 +148,7 @@ namespace {
 
 std::vector<std::int64_t> balanced(const LayerCosts& costs, int parts, KnownLayouts* known) {
   if (known == nullptr) return balance_layers(costs, parts);
-  const auto [entry, is_new] = known->balanced.try_emplace({costs.layers, costs.first, costs.last, parts});
-  if (is_new) entry->second = balance_layers(costs, parts);
-  return entry->second;
+  return known->balanced.try_emplace({costs.layers, costs.first, costs.last}, costs).first->second.over(parts);
 }
 
 }  // namespace

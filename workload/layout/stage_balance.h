@@ -5,7 +5,7 @@
 #include "core/ports/compute_model.h"
 #include "workload/kernels/layer_kernels.h"
 #include "workload/layout/known_layouts.h"
-#include "workload/options/layer_layout.h"
+#include "workload/options/layer_balance.h"
 #include "workload/options/training_options.h"
 
 namespace ringwright::workload {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "workload/layout/pipeline_order.h"
+#include "workload/layout/known_layouts.h"
 #include "workload/layout/stage_meshes.h"
 #include "workload/memory/memory_walk.h"
 #include "workload/parallel/buckets.h"
@@ -18,8 +18,8 @@ namespace {
 
 using namespace ringwright::literals;
 
-void add(StageMemory& memory, std::string name, Bytes bytes, Evidence evidence = Evidence::kVendorSpec) {
-  if (bytes > 0_B) memory.items.push_back({.name = std::move(name), .bytes = bytes, .evidence = evidence});
+void add(StageMemory& memory, std::string_view name, Bytes bytes, Evidence evidence = Evidence::kVendorSpec) {
+  if (bytes > 0_B) memory.items.push_back({.name = std::string(name), .bytes = bytes, .evidence = evidence});
 }
 
 Bytes of_elements(std::int64_t elements, double bytes_each) {
@@ -285,11 +285,18 @@ Bytes StageMemory::of(std::string_view name) const {
 
 namespace {
 
-StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vector<Slot>& slots,
-                            std::size_t dimensions, const MemoryAssumptions& assumptions) {
-  const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
-  const MemoryWalk walk = walk_memory(inputs, parts, slots);
-  StageMemory memory{.stage = stage, .items = {}};
+// A stage's model chunks, and their passes.
+struct StagePasses {
+  int stage;
+  const std::vector<ModelChunk>& parts;
+  const std::vector<Slot>& slots;
+};
+
+StageMemory memory_of_stage(const StepInputs& inputs, const StagePasses& passes, std::size_t dimensions,
+                            const MemoryAssumptions& assumptions) {
+  const std::vector<ModelChunk>& parts = passes.parts;
+  const MemoryWalk walk = walk_memory(inputs, parts, passes.slots);
+  StageMemory memory{.stage = passes.stage, .items = {}};
   memory.largest_weight = of_elements(largest_tensor(parts, inputs.parallel.sharding.tiling, Largest::kAll),
                                       bytes_per_element(inputs.training.precision));
   add_model_state(memory, parts, inputs);
@@ -300,7 +307,7 @@ StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vect
   add_outer_state(memory, parts, inputs);
   add_weight_versions(memory, parts, inputs);
   for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
-    add(memory, std::string(to_string(static_cast<Held>(kind))), walk.peak.of[kind]);
+    add(memory, to_string(static_cast<Held>(kind)), walk.peak.of[kind]);
   }
   add_weight_gradients(memory, parts, inputs);
   add_user_buffers(memory, inputs);
@@ -310,17 +317,30 @@ StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vect
 
 }  // namespace
 
-std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions) {
+std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions,
+                                       KnownLayouts* known) {
   const ParallelOptions& parallel = inputs.parallel;
   const std::size_t dimensions = count_dimensions(inputs.shape, parallel);
   std::vector<StageMemory> ledger;
-  const PipelineOrder order = pipeline_order(parallel, inputs.training);
+  KnownLayouts own_layouts;
+  if (known == nullptr) known = &own_layouts;
+  const PipelineOrder& order = passes_repeat(inputs) ? known->order.short_of(parallel, inputs.training)
+                                                     : known->order.of(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
-    const std::vector<Slot>& slots = order[static_cast<std::size_t>(stage)];
+    const auto number = static_cast<std::size_t>(stage);
+    if (parallel.meshes.empty()) {
+      const StagePasses passes{.stage = stage,
+                               .parts = known->chunks.of(inputs.shape, parallel)[number],
+                               .slots = order[number]};
+      ledger.push_back(memory_of_stage(inputs, passes, dimensions, assumptions));
+      continue;
+    }
     const TrainingOptions training = training_of_stage(inputs.training, parallel, stage);
     const ParallelOptions own = parallel_of_stage(parallel, stage);
     const StepInputs of_stage{.shape = inputs.shape, .training = training, .parallel = own};
-    ledger.push_back(memory_of_stage(of_stage, stage, slots, dimensions, assumptions));
+    const std::vector<ModelChunk> parts = stage_chunks(of_stage.shape, own, stage);
+    const StagePasses passes{.stage = stage, .parts = parts, .slots = order[number]};
+    ledger.push_back(memory_of_stage(of_stage, passes, dimensions, assumptions));
   }
   return ledger;
 }

@@ -19,6 +19,8 @@
 
 namespace ringwright::workload {
 
+struct KnownLayouts;
+
 // Values without a formula: from experience, to be measured where it matters.
 struct MemoryAssumptions {
   Bytes cuda_context;          // context, libraries and their workspaces
@@ -48,7 +50,8 @@ struct StageMemory {
 // The parameters whose state one rank of a stage updates.
 [[nodiscard]] std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepInputs& inputs);
 
-// By stage.
-[[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions);
+// By stage. `known`: of layouts before this one; null: none.
+[[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions,
+                                                     KnownLayouts* known = nullptr);
 
 }  // namespace ringwright::workload

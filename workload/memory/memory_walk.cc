@@ -276,12 +276,12 @@ class Walker {
       : slots_(slots), accumulators_(parts, inputs, slots), passes_(inputs, parts, slots) {}
 
   MemoryWalk walk() {
-    walk_.moments.reserve(slots_.size());
-    for (const Slot& slot : slots_) {
+    for (std::size_t number = 0; number < slots_.size(); ++number) {
+      const Slot& slot = slots_[number];
       const bool ends = slot.pass != Pass::kForward && ends_microbatch(slot.pass);
       if (ends) add_accumulators(accumulators_.begin_backward(slot.chunk));
-      add(slot, passes_.next(slot));
-      if (ends) add_accumulators(0_B - accumulators_.end_backward(slot.chunk, walk_.moments.size() - 1));
+      add(passes_.next(slot));
+      if (ends) add_accumulators(0_B - accumulators_.end_backward(slot.chunk, number));
     }
     walk_.on_host = passes_.most_on_host();
     walk_.reserved = std::max(walk_.reserved, walk_.peak.total()) - walk_.peak.total();
@@ -294,16 +294,14 @@ class Walker {
     total_ += bytes;
   }
 
-  void add(const Slot& slot, const PassMemory& pass) {
+  void add(const PassMemory& pass) {
     const Bytes before = total_;
     const Bytes total = pass.total ? before + *pass.total : 0_B;
-    walk_.moments.push_back({.slot = slot, .total = std::max(0_B, total)});
     if (pass.total) walk_.reserved = std::max(walk_.reserved, before + pass.reserved);
     if (total > peak_total_) {
       peak_total_ = total;
       walk_.peak = held_;
       walk_.peak.add(pass.peak);
-      walk_.peak_slot = walk_.moments.size() - 1;
     }
     held_.add(pass.after);
     total_ += pass.added;
@@ -342,6 +340,12 @@ Bytes HeldBytes::total() const {
 
 void HeldBytes::add(const HeldBytes& more) {
   for (std::size_t kind = 0; kind < kHeldKinds; ++kind) of[kind] += more.of[kind];
+}
+
+bool passes_repeat(const StepInputs& inputs) {
+  const ParallelOptions& parallel = inputs.parallel;
+  return !parallel.sharding.parameters && parallel.offload.activation_layers == 0 &&
+         parallel.gradient_reduction != GradientReduction::kMicrobatchGroup;
 }
 
 MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots) {

@@ -37,19 +37,15 @@ struct HeldBytes {
   void add(const HeldBytes& more);
 };
 
-// The peak of one pass.
-struct MemoryMoment {
-  Slot slot;
-  Bytes total;
-};
-
 struct MemoryWalk {
   HeldBytes peak;
-  Bytes reserved;                     // by the allocator in addition to the peak: blocks that fit nothing later
-  std::size_t peak_slot = 0;          // slot of the peak
-  Bytes on_host;                      // offloaded activations at the peak
-  std::vector<MemoryMoment> moments;  // by pass
+  Bytes reserved;  // by the allocator in addition to the peak: blocks that fit nothing later
+  Bytes on_host;   // offloaded activations at the peak
 };
+
+// Whether a pass holds the same in all microbatches, so that cycles of passes may be left out
+// (pipeline/steady_passes.h).
+[[nodiscard]] bool passes_repeat(const StepInputs& inputs);
 
 [[nodiscard]] MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts,
                                      const std::vector<Slot>& slots);

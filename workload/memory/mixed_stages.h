@@ -5,7 +5,7 @@
 
 #include "core/config/config_map.h"
 #include "workload/memory/memory.h"
-#include "workload/options/layer_layout.h"
+#include "workload/options/layer_balance.h"
 #include "workload/options/training_options.h"
 
 namespace ringwright::workload {

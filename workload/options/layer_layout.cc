@@ -1,7 +1,6 @@
 #include "workload/options/layer_layout.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -108,80 +107,6 @@ std::vector<std::int64_t> spread_with_ends(std::int64_t layers, const EndLayers&
     if (stage == stages - 1 && ends.last > 0) parts[part] = ends.last / chunks;
   }
   return parts;
-}
-
-namespace {
-
-// The layers of a part.
-struct PartCosts {
-  const LayerCosts* costs = nullptr;
-  const std::vector<double>* before = nullptr;  // of the first layers: sums of costs
-};
-
-std::vector<double> sums_before(const LayerCosts& costs) {
-  std::vector<double> sums(costs.layers.size() + 1, 0.0);
-  for (std::size_t i = 0; i < costs.layers.size(); ++i) sums[i + 1] = sums[i] + costs.layers[i];
-  return sums;
-}
-
-std::optional<std::vector<std::int64_t>> balance_parts(std::span<const PartCosts> costs,
-                                                       std::span<const std::int64_t> most) {
-  const std::size_t parts = costs.size();
-  const std::size_t count = costs.front().costs->layers.size();
-  const auto room = [&](std::size_t part) { return most.empty() ? count : static_cast<std::size_t>(most[part]); };
-  // The best assignment of the first `end` layers to chunks 0 .. part: the least maximum, then the least sum of
-  // squares.
-  using Score = std::pair<double, double>;
-  const Score never{std::numeric_limits<double>::infinity(), 0.0};
-  std::vector<Score> best(count + 1, never);
-  best[0] = {0.0, 0.0};
-  std::vector<std::vector<std::size_t>> cut(parts, std::vector<std::size_t>(count + 1, 0));
-  for (std::size_t part = 0; part < parts; ++part) {
-    std::vector<Score> next(count + 1, never);
-    const std::vector<double>& before = *costs[part].before;
-    const double first = part == 0 ? costs[part].costs->first : 0.0;
-    const double last = part == parts - 1 ? costs[part].costs->last : 0.0;
-    for (std::size_t end = 0; end <= count; ++end) {
-      // A part costs more the earlier it begins: none is better that costs more by itself. Of equal ones the earliest.
-      const std::size_t earliest = end - std::min(end, room(part));
-      for (std::size_t begin = end + 1; begin-- > earliest;) {
-        const double mine = before[end] - before[begin] + first + last;
-        if (mine > next[end].first) break;
-        const Score score{std::max(best[begin].first, mine), best[begin].second + mine * mine};
-        if (next[end] < score || !(score < never)) continue;
-        next[end] = score;
-        cut[part][end] = begin;
-      }
-    }
-    best = std::move(next);
-  }
-  if (!(best[count] < never)) return std::nullopt;
-  std::vector<std::int64_t> layers(parts);
-  for (std::size_t part = layers.size(), end = count; part-- > 0;) {
-    const std::size_t begin = cut[part][end];
-    layers[part] = static_cast<std::int64_t>(end - begin);
-    end = begin;
-  }
-  return layers;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts) {
-  const std::vector<double> before = sums_before(costs);
-  const std::vector<PartCosts> same(static_cast<std::size_t>(parts), {.costs = &costs, .before = &before});
-  return *balance_parts(same, {});
-}
-
-std::optional<std::vector<std::int64_t>> balance_layers_on(std::span<const LayerCosts> costs,
-                                                           std::span<const std::int64_t> most) {
-  std::vector<std::vector<double>> before;
-  for (const LayerCosts& own : costs) before.push_back(sums_before(own));
-  std::vector<PartCosts> parts;
-  for (std::size_t part = 0; part < costs.size(); ++part) {
-    parts.push_back({.costs = &costs[part], .before = &before[part]});
-  }
-  return balance_parts(parts, most);
 }
 
 }  // namespace ringwright::workload

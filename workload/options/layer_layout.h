@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,18 +25,5 @@ struct EndLayers {
 // By model chunk (chunk c of stage i has number c * stages + i); empty if layers do not divide evenly.
 [[nodiscard]] std::vector<std::int64_t> spread_with_ends(std::int64_t layers, const EndLayers& ends, int stages,
                                                          int chunks);
-
-// Contiguous chunks with the least maximum cost, as even as that allows. `first` and `last` are added to the ends:
-// embedding and logits.
-struct LayerCosts {
-  std::vector<double> layers;
-  double first = 0.0;
-  double last = 0.0;
-};
-[[nodiscard]] std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts);
-// The same on chunks of different speed: `costs` by chunk, each of all layers. A chunk takes at most `most` layers;
-// empty: any number. Nothing where they do not hold all layers together. Dynamic programming over chunks and layers.
-[[nodiscard]] std::optional<std::vector<std::int64_t>> balance_layers_on(std::span<const LayerCosts> costs,
-                                                                         std::span<const std::int64_t> most);
 
 }  // namespace ringwright::workload

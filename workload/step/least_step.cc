@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/check.h"
-#include "workload/layout/pipeline_order.h"
+#include "workload/layout/known_layouts.h"
 #include "workload/layout/stage_chunks.h"
 #include "workload/parallel/step_streams.h"
 #include "workload/pipeline/timeline.h"
@@ -185,7 +185,8 @@ Duration busiest_stage(const ParallelOptions& parallel, const std::vector<PassTi
 
 }  // namespace
 
-std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel& compute, const LeastCallTime& calls) {
+std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel& compute, const LeastCallTime& calls,
+                                   KnownLayouts* known) {
   if (!computes_evenly(inputs)) return std::nullopt;
   const ParallelOptions& parallel = inputs.parallel;
   PointTimes points(inputs, compute, calls);
@@ -194,10 +195,10 @@ std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel&
   if (2 * parallel.pp * parallel.virtual_stages * microbatches > kMostPassesFollowed || !parallel.flushes()) {
     return busiest_stage(parallel, parts, microbatches);
   }
-  const Timeline timeline =
-      play_parts(pipeline_order(parallel, inputs.training), parallel.pipeline(), static_cast<int>(microbatches), parts);
-  CHECK(timeline.finished, "the order of a layout that was read is valid");
-  return std::max(Duration(timeline.end()), Duration(timeline.stages.front().end) + points.exchange_at_end());
+  LastOrder own_order;
+  const auto ends = (known != nullptr ? known->order : own_order).ends(parallel, inputs.training, parts);
+  CHECK(ends.has_value(), "the order of a layout that was read is valid");
+  return std::max(Duration(ends->last), Duration(ends->first_stage) + points.exchange_at_end());
 }
 
 }  // namespace ringwright::workload

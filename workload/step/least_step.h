@@ -17,10 +17,12 @@
 
 namespace ringwright::workload {
 
+struct KnownLayouts;
+
 // Nothing where ranks of one stage compute differently, or kernels are cut for the sake of communication. Of the first
 // step of a run: steps that follow each other may overlap. Where that has very many passes, only those of the busiest
-// stage are added up. Without `calls` no communication counts.
+// stage are added up. Without `calls` no communication counts. `known`: of layouts before this one; null: none.
 [[nodiscard]] std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel& compute,
-                                                 const LeastCallTime& calls = {});
+                                                 const LeastCallTime& calls = {}, KnownLayouts* known = nullptr);
 
 }  // namespace ringwright::workload

@@ -317,6 +317,17 @@ TEST(ChangedDocument, HasOtherValuesAndKeepsTheRest) {
   EXPECT_EQ(base.yaml(), "a: 1\nb: {c: 2, d: 3}\n");
 }
 
+// Where the keys of an outlined map are written is known, their values are not.
+TEST(ChangedDocument, CopiesOnlyTheKeysOfAnOutlinedMap) {
+  const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "a: 1\nb:\n  c: 2\n  d: {e: 3}\nf: {g: 4}\n"));
+  ConfigDocument copy = base.changed({.outlined = "b"});
+  EXPECT_TRUE(copy.names("b.d"));
+  EXPECT_FALSE(copy.names("b.d.e"));
+  EXPECT_TRUE(copy.names("f.g"));
+  ConfigMap root = copy.root();
+  EXPECT_EQ(root.map("b", "").origin("c"), "t.yaml:3");
+}
+
 // A key may be removed and set again: a map is replaced, not merged with what it was.
 TEST(ChangedDocument, RemovesBeforeItSets) {
   const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "b: {c: 2, d: 3}\n"));

@@ -24,13 +24,13 @@ ConfigDocument read_sample(std::string_view text, std::vector<std::string> overr
 }
 
 // What is read, and every mistake, stay the same.
-TEST(ConfigLog, LeavesOutValuesAndNoMistakes) {
+TEST(ConfigLog, LeavesOutReadsAndNoMistakes) {
   for (const char* const text : {"parallel: {tp: 8}\ncluster: {nodes: 2, node: {gpus: 8}}\n",
-                                 "parallel: {tp: x, unknown: 3}\ncluster: {nodes: -1}\n"}) {
+                                 "parallel: {tp: x}\ncluster: {nodes: -1}\n"}) {
     auto whole = ConfigDocument::load_text("t.yaml", text, {});
     auto brief = ConfigDocument::load_text("t.yaml", text, {});
     ASSERT_TRUE(whole && brief);
-    brief->log().leave_out_values();
+    brief->log().record_only_mistakes();
     const sample::Sample all = sample::read(whole->root()), same = sample::read(brief->root());
     whole->check_all_read();
     brief->check_all_read();
@@ -41,6 +41,16 @@ TEST(ConfigLog, LeavesOutValuesAndNoMistakes) {
     EXPECT_TRUE(brief->log().values().empty());
     EXPECT_EQ(render(whole->log().diagnostics()), render(brief->log().diagnostics()));
   }
+}
+
+TEST(ConfigLog, SuggestsNoKeyWithoutThoseAskedFor) {
+  auto brief = ConfigDocument::load_text("t.yaml", "parallel: {tpp: 8}\ncluster: {nodes: 2}\n", {});
+  ASSERT_TRUE(brief);
+  brief->log().record_only_mistakes();
+  static_cast<void>(sample::read(brief->root()));
+  brief->check_all_read();
+  ASSERT_EQ(brief->log().diagnostics().all().back().code, "E102");
+  EXPECT_EQ(brief->log().diagnostics().all().back().message, "unknown key 'parallel.tpp'");
 }
 
 TEST(ResolvedText, NamesTheOriginOfEveryValue) {

@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/simulation/known_overheads.h"
+#include "configs/simulation/least_calls.h"
 #include "configs/simulation/planner.h"
 #include "configs/simulation/simulation.h"
+#include "planning/search/least_time.h"
 #include "tests/configs/played.h"
 #include "workload/layout/known_layouts.h"
 
@@ -132,7 +137,22 @@ TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
   EXPECT_GT(refused, 0U);
 }
 
-// What was found for other layouts changes nothing, in any order: neither a split of layers nor a refusal.
+std::vector<Bytes> memory_of(const Scenario& scenario, workload::KnownLayouts* known) {
+  std::vector<Bytes> stages;
+  for (const MemoryRow& row : memory_rows(scenario, known)) stages.push_back(row.total);
+  return stages;
+}
+
+// An unknown key is reported with the keys that it may mean, as when everything is read.
+TEST(SearchSpace, AnUnknownKeyIsReportedWithSimilarOnes) {
+  const Scenario scenario = tiny();
+  const auto job = changed_job(scenario, {.settings = {"parallel.overlap_p2p_com=true"}});
+  ASSERT_FALSE(job.has_value());
+  EXPECT_THAT(render(job.error()), ::testing::HasSubstr("did you mean 'overlap_p2p_comm'?"));
+}
+
+// What was found for other layouts changes nothing, in any order: neither a split of layers nor a refusal, neither
+// memory nor a bound.
 TEST(SearchSpace, LayoutsAreReadTheSameAfterOthers) {
   const Scenario scenario =
       load(std::string(kTinyModel) +
@@ -142,15 +162,21 @@ TEST(SearchSpace, LayoutsAreReadTheSameAfterOthers) {
            {"model.num_layers=16"});  // 5 microbatches in groups of 4 are refused with 4 chunks of each stage
   const SearchSpace space(scenario, scenario.search);
   workload::KnownLayouts known;
+  Scenario mine = *changed_scenario(scenario, {});
+  configs::KnownOverheads overheads;
+  configs::LeastCalls calls(mine, overheads);
   std::size_t legal = 0, refused = 0;
   for (std::size_t step = 0; step < space.size(); ++step) {
     const Layout layout = space.layout(step * 997 % space.size());
-    const auto alone = changed_job(scenario, space.changes(layout));
+    auto alone = changed_job(scenario, space.changes(layout));
     const auto after = changed_job(scenario, space.changes(layout), &known);
     ASSERT_EQ(alone.has_value(), after.has_value()) << step;
     if (alone) {
       ++legal;
       EXPECT_EQ(alone->job.parallel.layers_per_part, after->job.parallel.layers_per_part) << step;
+      mine.job = std::move(alone->job);
+      EXPECT_EQ(memory_of(mine, nullptr), memory_of(mine, &known)) << step;
+      EXPECT_EQ(least_time(mine, calls), least_time(mine, calls, &known)) << step;
       continue;
     }
     ++refused;

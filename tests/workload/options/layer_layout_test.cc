@@ -47,23 +47,5 @@ TEST(LayerLayout, EndsMayHaveTheirOwnNumberOfLayers) {
   EXPECT_THAT(spread_with_ends(4, {.first = 5}, 2, 1), IsEmpty());
 }
 
-TEST(LayerLayout, BalanceMakesTheCostliestPartCheap) {
-  // The logits cost as much as two layers: 8 + 8 + 8 + (6 + 2).
-  EXPECT_THAT(balance_layers({.layers = std::vector<double>(30, 1.0), .first = 0.0, .last = 2.0}, 4),
-              ElementsAre(8, 8, 8, 6));
-  // Dense layers are cheap: three of them cost as much as one with experts.
-  EXPECT_THAT(balance_layers({.layers = {1, 1, 1, 3, 3, 3}, .first = 0.0, .last = 0.0}, 4), ElementsAre(3, 1, 1, 1));
-}
-
-TEST(LayerLayout, BalanceIsEvenWhereTheMaximumLeavesAChoice) {
-  // A maximum of 3 allows 3 3 1, too.
-  EXPECT_THAT(balance_layers({.layers = std::vector<double>(7, 1.0), .first = 0.0, .last = 0.0}, 3),
-              ElementsAre(2, 2, 3));
-}
-
-TEST(LayerLayout, AnEndMayBeLeftWithoutLayers) {
-  EXPECT_THAT(balance_layers({.layers = {1, 1}, .first = 0.0, .last = 5.0}, 3), ElementsAre(1, 1, 0));
-}
-
 }  // namespace
 }  // namespace ringwright::workload::layer_layout_test

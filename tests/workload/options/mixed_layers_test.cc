@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/random.h"
-#include "workload/options/layer_layout.h"
+#include "workload/options/layer_balance.h"
 
 namespace ringwright::workload::mixed_layers_test {
 namespace {

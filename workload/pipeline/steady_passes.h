@@ -1,0 +1,18 @@
+// A stage's passes without the cycles of its steady state that repeat earlier ones, for what depends only on which
+// passes are in flight.
+//
+// A cycle of passes that begins as many microbatches of each chunk as it ends leaves in flight what it found. So each
+// pass of a further cycle meets the same as that of the cycle before: with the further ones left out, every pass that
+// is left meets what it meets in the whole order, and each that is left out equals an earlier one.
+#pragma once
+
+#include <vector>
+
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+// Microbatches of what is left are those of the whole order. Only cycles around the middle of the order are looked for.
+[[nodiscard]] std::vector<Slot> without_repeated_cycles(const std::vector<Slot>& slots);
+
+}  // namespace ringwright::workload
