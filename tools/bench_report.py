@@ -40,8 +40,8 @@ TARGETS = {
 }
 # Minimum ratio of SimGrid's CPU seconds to ours.
 PEER_TARGETS = {"ring/256": 20}
-# Parts of the engine, measured per item and not per run.
-PARTS = re.compile(r"^(event_queue_hold|completion_queue_hold|full_solve)/")
+# Parts of the engine, and the formula stage of searches (an item is a layout): measured per item and not per run.
+PARTS = re.compile(r"^(event_queue_hold|completion_queue_hold|full_solve|judge)/")
 
 
 def run(command, limit=None):

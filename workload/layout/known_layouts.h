@@ -1,5 +1,5 @@
 // What one layout finds and others of the same model need again: verdicts on orders of passes, splits of layers, and
-// the last orders and chunks. Each depends on its key alone, so that a layout is read the same with and without it.
+// the last order. Each depends on its key alone, so that a layout is read the same with and without it.
 #pragma once
 
 #include <map>
@@ -7,7 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "workload/layout/last_chunks.h"
 #include "workload/layout/last_order.h"
 #include "workload/options/layer_balance.h"
 
@@ -22,7 +21,6 @@ struct KnownLayouts {
   std::map<BalanceKey, LayerBalance> balanced;
 
   LastOrder order;
-  LastChunks chunks;
 };
 
 }  // namespace ringwright::workload

@@ -1,5 +1,8 @@
 #include "workload/layout/stage_chunks.h"
 
+#include <optional>
+#include <utility>
+
 namespace ringwright::workload {
 namespace {
 
@@ -8,25 +11,49 @@ void add_point(ModelChunk& part, PointKind kind, std::vector<ParameterTensor> te
   part.tensors.push_back(std::move(tensors));
 }
 
-void add_mixer(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
-  switch (halves_of(shape, layer).mixer) {
-    case Mixer::kAttention:
-      return add_point(part, is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
-                       attention_tensors(shape, parallel.tp));
-    case Mixer::kMamba: return add_point(part, PointKind::kMamba, mamba_tensors(shape, parallel.tp));
-    case Mixer::kNone: return add_point(part, PointKind::kNoMixer, {});
-  }
-}
+// The halves of layers; those of one kind have the same tensors.
+class LayerWriter {
+ public:
+  LayerWriter(const ModelShape& shape, const ParallelOptions& parallel)
+      : shape_(shape),
+        split_{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp} {}
 
-void add_layer(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, std::int64_t layer) {
-  add_mixer(part, shape, parallel, layer);
-  const TensorSplit split{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp};
-  switch (halves_of(shape, layer).mlp) {
-    case MlpKind::kDense: return add_point(part, PointKind::kMlp, mlp_tensors(shape, parallel.tp));
-    case MlpKind::kExperts: return add_point(part, PointKind::kExperts, expert_tensors(shape, split));
-    case MlpKind::kNone: return add_point(part, PointKind::kNoMlp, {});
+  void add(ModelChunk& part, std::int64_t layer) {
+    const LayerHalves halves = halves_of(shape_, layer);
+    switch (halves.mixer) {
+      case Mixer::kAttention:
+        add_point(part, is_windowed(shape_, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
+                  once(attention_, [this] { return attention_tensors(shape_, split_.tp); }));
+        break;
+      case Mixer::kMamba:
+        add_point(part, PointKind::kMamba, once(mamba_, [this] { return mamba_tensors(shape_, split_.tp); }));
+        break;
+      case Mixer::kNone: add_point(part, PointKind::kNoMixer, {}); break;
+    }
+    switch (halves.mlp) {
+      case MlpKind::kDense:
+        return add_point(part, PointKind::kMlp, once(mlp_, [this] { return mlp_tensors(shape_, split_.tp); }));
+      case MlpKind::kExperts:
+        return add_point(part, PointKind::kExperts, once(experts_, [this] { return expert_tensors(shape_, split_); }));
+      case MlpKind::kNone: return add_point(part, PointKind::kNoMlp, {});
+    }
   }
-}
+
+ private:
+  using Tensors = std::vector<ParameterTensor>;
+  template <class Make>
+  static const Tensors& once(std::optional<Tensors>& known, const Make& make) {
+    if (!known) known = make();
+    return *known;
+  }
+
+  const ModelShape& shape_;
+  TensorSplit split_;
+  std::optional<Tensors> attention_;
+  std::optional<Tensors> mamba_;
+  std::optional<Tensors> mlp_;
+  std::optional<Tensors> experts_;
+};
 
 // Whether the stage with the head also has the embedding.
 bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
@@ -37,14 +64,15 @@ bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
 }
 
 // Layers of multi-token prediction are on the head's stage; without the embedding it holds a copy of it for them.
-void add_predictors(ModelChunk& part, const ModelShape& shape, const ParallelOptions& parallel, int stage) {
+void add_predictors(ModelChunk& part, LayerWriter& layers, const ModelShape& shape, const ParallelOptions& parallel,
+                    int stage) {
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
     std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
     if (number == 0 && !head_finds_embedding(parallel, stage) && shape.embeddings == Embeddings::kUntied) {
       tensors.push_back(embedding_tensors(shape, parallel.tp).front());
     }
     add_point(part, PointKind::kPredictor, std::move(tensors));
-    add_layer(part, shape, parallel, shape.layers + number);
+    layers.add(part, shape.layers + number);
     add_point(part, PointKind::kPredictorHead, {});
     ++part.layers;
   }
@@ -54,6 +82,7 @@ void add_predictors(ModelChunk& part, const ModelShape& shape, const ParallelOpt
 
 std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
   std::vector<ModelChunk> parts;
+  LayerWriter layers(shape, parallel);
   for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
     ModelChunk part{.number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk})};
     const auto number = static_cast<std::size_t>(part.number);
@@ -63,9 +92,9 @@ std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOpti
     if (part.embedding) add_point(part, PointKind::kEmbedding, embedding_tensors(shape, parallel.tp));
     std::int64_t layer = 0;
     for (std::size_t before = 0; before < number; ++before) layer += parallel.layers_per_part[before];
-    for (const std::int64_t end = layer + part.layers; layer < end; ++layer) add_layer(part, shape, parallel, layer);
+    for (const std::int64_t end = layer + part.layers; layer < end; ++layer) layers.add(part, layer);
     if (part.head) {
-      add_predictors(part, shape, parallel, stage);
+      add_predictors(part, layers, shape, parallel, stage);
       const bool shared = shape.embeddings == Embeddings::kTied && head_finds_embedding(parallel, stage);
       add_point(part, PointKind::kHead,
                 head_tensors(shape, parallel.tp, shared ? OutputWeights::kShared : OutputWeights::kOwn));

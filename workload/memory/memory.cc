@@ -285,18 +285,11 @@ Bytes StageMemory::of(std::string_view name) const {
 
 namespace {
 
-// A stage's model chunks, and their passes.
-struct StagePasses {
-  int stage;
-  const std::vector<ModelChunk>& parts;
-  const std::vector<Slot>& slots;
-};
-
-StageMemory memory_of_stage(const StepInputs& inputs, const StagePasses& passes, std::size_t dimensions,
-                            const MemoryAssumptions& assumptions) {
-  const std::vector<ModelChunk>& parts = passes.parts;
-  const MemoryWalk walk = walk_memory(inputs, parts, passes.slots);
-  StageMemory memory{.stage = passes.stage, .items = {}};
+StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vector<Slot>& slots,
+                            std::size_t dimensions, const MemoryAssumptions& assumptions) {
+  const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
+  const MemoryWalk walk = walk_memory(inputs, parts, slots);
+  StageMemory memory{.stage = stage, .items = {}};
   memory.largest_weight = of_elements(largest_tensor(parts, inputs.parallel.sharding.tiling, Largest::kAll),
                                       bytes_per_element(inputs.training.precision));
   add_model_state(memory, parts, inputs);
@@ -322,25 +315,20 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
   const ParallelOptions& parallel = inputs.parallel;
   const std::size_t dimensions = count_dimensions(inputs.shape, parallel);
   std::vector<StageMemory> ledger;
-  KnownLayouts own_layouts;
-  if (known == nullptr) known = &own_layouts;
-  const PipelineOrder& order = passes_repeat(inputs) ? known->order.short_of(parallel, inputs.training)
-                                                     : known->order.of(parallel, inputs.training);
+  LastOrder own_order;
+  LastOrder& last = known != nullptr ? known->order : own_order;
+  const PipelineOrder& order =
+      passes_repeat(inputs) ? last.short_of(parallel, inputs.training) : last.of(parallel, inputs.training);
   for (int stage = 0; stage < parallel.pp; ++stage) {
     const auto number = static_cast<std::size_t>(stage);
     if (parallel.meshes.empty()) {
-      const StagePasses passes{.stage = stage,
-                               .parts = known->chunks.of(inputs.shape, parallel)[number],
-                               .slots = order[number]};
-      ledger.push_back(memory_of_stage(inputs, passes, dimensions, assumptions));
+      ledger.push_back(memory_of_stage(inputs, stage, order[number], dimensions, assumptions));
       continue;
     }
     const TrainingOptions training = training_of_stage(inputs.training, parallel, stage);
     const ParallelOptions own = parallel_of_stage(parallel, stage);
     const StepInputs of_stage{.shape = inputs.shape, .training = training, .parallel = own};
-    const std::vector<ModelChunk> parts = stage_chunks(of_stage.shape, own, stage);
-    const StagePasses passes{.stage = stage, .parts = parts, .slots = order[number]};
-    ledger.push_back(memory_of_stage(of_stage, passes, dimensions, assumptions));
+    ledger.push_back(memory_of_stage(of_stage, stage, order[number], dimensions, assumptions));
   }
   return ledger;
 }

@@ -173,13 +173,14 @@ class PassWalker {
         known_[kPasses * static_cast<std::size_t>(slot.chunk) + static_cast<std::size_t>(slot.pass)];
     if (known && repeats) return *known;
     pass_ = {};
+    after_total_ = {};
     if (slot.pass == Pass::kForward) {
       forward(slot);
     } else {
       backward(slot);
     }
     for (ShardedState& state : sharded_) state.end_pass();
-    pass_.added = pass_.after.total();
+    pass_.added = after_total_;
     return known.emplace(pass_);
   }
   [[nodiscard]] Bytes most_on_host() const { return most_on_host_; }
@@ -187,17 +188,25 @@ class PassWalker {
  private:
   static constexpr std::size_t kPasses = 4;  // kinds
 
+  void hold(Held kind, Bytes bytes) {
+    pass_.after[kind] += bytes;
+    after_total_ += bytes;
+  }
   // A layer's tensors count from its second half.
   void keep(int chunk, std::size_t point, std::int64_t sign) {
     const ModelChunk& part = part_of(chunk);
     const PointKind kind = part.points[point];
     if (ends_layer(kind)) {
-      const bool elsewhere = waits_elsewhere(part, point);
-      (elsewhere ? on_host_ : pass_.after[Held::kLayers]) += layers_of(chunk).kept(point) * sign;
+      const Bytes kept = layers_of(chunk).kept(point) * sign;
+      if (waits_elsewhere(part, point)) {
+        on_host_ += kept;
+      } else {
+        hold(Held::kLayers, kept);
+      }
       most_on_host_ = std::max(most_on_host_, on_host_);
     }
-    if (kind == PointKind::kEmbedding) pass_.after[Held::kEmbedding] += sizes_.embedding() * sign;
-    if (is_head(kind)) pass_.after[Held::kHead] += sizes_.head() * sign;
+    if (kind == PointKind::kEmbedding) hold(Held::kEmbedding, sizes_.embedding() * sign);
+    if (is_head(kind)) hold(Held::kHead, sizes_.head() * sign);
   }
 
   [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
@@ -229,32 +238,32 @@ class PassWalker {
   }
   // Weight gradients need the inputs of their layers, also recomputed ones.
   void keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
-    if (ends_layer(part_of(chunk).points[point]))
-      pass_.after[Held::kRecomputed] += layers_of(chunk).again(point) * sign;
+    if (ends_layer(part_of(chunk).points[point])) hold(Held::kRecomputed, layers_of(chunk).again(point) * sign);
   }
 
   void look(const Slot& slot, std::size_t point, Pass pass) {
-    HeldBytes now = pass_.after;
+    HeldBytes more;  // at this point only
     const PointKind kind = part_of(slot.chunk).points[point];
-    if (is_head(kind)) now[Held::kHead] += head_workspace(context_);
+    if (is_head(kind)) more[Held::kHead] += head_workspace(context_);
     if (ends_layer(kind) && waits_elsewhere(part_of(slot.chunk), point)) {
       // A recomputed group of layers needs the input of its first one.
       const KeptLayers& layers = layers_of(slot.chunk);
-      now[Held::kLayers] +=
+      more[Held::kLayers] +=
           std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one in flight
     }
     if (ends_layer(kind) && pass != Pass::kForward) {
       const LayerHalves halves = halves_at(part_of(slot.chunk).points[point - 1], kind);
-      now[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
-      now[Held::kGradients] = sizes_.workspace_of(halves);
+      more[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
+      more[Held::kGradients] = sizes_.workspace_of(halves);
     }
-    for (ShardedState& state : sharded_) state.enter(slot.chunk, point, now);
-    const Bytes total = now.total();
+    for (ShardedState& state : sharded_) state.enter(slot.chunk, point, more);
+    const Bytes total = after_total_ + more.total();
     const Bytes reserved = total + (is_head(kind) ? head_cached(context_) : 0_B);
     pass_.reserved = pass_.total ? std::max(pass_.reserved, reserved) : reserved;
     if (pass_.total && total <= *pass_.total) return;
     pass_.total = total;
-    pass_.peak = now;
+    pass_.peak = pass_.after;
+    pass_.peak.add(more);
   }
 
   const std::vector<ModelChunk>& parts_;
@@ -266,6 +275,7 @@ class PassWalker {
   Bytes on_host_;
   Bytes most_on_host_;
   PassMemory pass_;                               // being walked
+  Bytes after_total_;                             // of `pass_.after`
   std::vector<std::optional<PassMemory>> known_;  // by chunk and kind of pass: the last ones
 };
 

@@ -76,13 +76,13 @@ LayerBalance::LayerBalance(LayerCosts costs)
 void LayerBalance::add_part() {
   const std::size_t count = costs_.layers.size();
   NextPart part{.best = best_, .before = before_, .ends = {}, .room = count};
-  if (cuts_.empty()) part.ends.first = costs_.first;
+  if (last_cuts_.empty()) part.ends.first = costs_.first;
   std::vector<PartScore> next;
-  std::vector<std::uint32_t>& cuts = cuts_.emplace_back();
+  next.reserve(best_.size());
   for (std::size_t end = 0; end <= count; ++end) {
     const Choice choice = choose_begin(part, end);
     next.push_back(choice.score);
-    cuts.push_back(static_cast<std::uint32_t>(choice.begin));
+    cuts_.push_back(static_cast<std::uint32_t>(choice.begin));
   }
   part.ends.last = costs_.last;
   last_cuts_.push_back(static_cast<std::uint32_t>(choose_begin(part, count).begin));
@@ -91,9 +91,9 @@ void LayerBalance::add_part() {
 
 std::vector<std::int64_t> LayerBalance::over(int parts) {
   const auto count = static_cast<std::size_t>(parts);
-  while (cuts_.size() < count) add_part();
+  while (last_cuts_.size() < count) add_part();
   return assigned(count, costs_.layers.size(), [&](std::size_t part, std::size_t end) {
-    return part + 1 == count ? last_cuts_[part] : cuts_[part][end];
+    return part + 1 == count ? last_cuts_[part] : cuts_[part * before_.size() + end];
   });
 }
 

@@ -30,10 +30,10 @@ class LayerBalance {
   void add_part();
 
   LayerCosts costs_;
-  std::vector<double> before_;                    // of the first layers: sums of costs
-  std::vector<Score> best_;                       // by number of layers, on the chunks so far, none of them the last
-  std::vector<std::vector<std::uint32_t>> cuts_;  // by chunk and number of layers: those before the chunk
-  std::vector<std::uint32_t> last_cuts_;          // the same of all layers, where the chunk is the last
+  std::vector<double> before_;            // of the first layers: sums of costs
+  std::vector<Score> best_;               // by number of layers, on the chunks so far, none of them the last
+  std::vector<std::uint32_t> cuts_;       // by chunk and number of layers: those before the chunk
+  std::vector<std::uint32_t> last_cuts_;  // the same of all layers, where the chunk is the last
 };
 
 [[nodiscard]] std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts);

@@ -27,8 +27,9 @@ class OrderReplay::Sequencer {
         shape_(shape),
         microbatches_(static_cast<std::uint32_t>(microbatches)),
         next_(order.size(), 0),
-        ended_(kFirstEnd + 2 * static_cast<std::size_t>(shape.stages * shape.chunks) * microbatches_, false) {
-    ended_[kAlways] = true;
+        ended_(kFirstEnd + 2 * static_cast<std::size_t>(shape.stages * shape.chunks) * microbatches_, 0) {
+    ended_[kAlways] = 1;
+    find_rows();
     for (const std::vector<Slot>& slots : order) passes_ += slots.size();
     steps_.reserve(passes_);
   }
@@ -46,22 +47,49 @@ class OrderReplay::Sequencer {
   [[nodiscard]] std::size_t ends() const { return ended_.size(); }
 
  private:
-  [[nodiscard]] std::uint32_t end_of(const std::optional<Need>& need, int microbatch) const {
+  // The same for all microbatches.
+  struct Rows {
+    Step of_first;  // microbatch
+    std::array<std::uint32_t, 3> per_microbatch{};  // what is added to both needs and the end
+  };
+
+  [[nodiscard]] std::size_t rows_index(int stage, int chunk, Pass pass) const {
+    return static_cast<std::size_t>(stage * shape_.chunks + chunk) * kPassKinds + static_cast<std::size_t>(pass);
+  }
+  [[nodiscard]] std::uint32_t first_end(const std::optional<Need>& need) const {
     if (!need) return kAlways;
     const auto chunk = static_cast<std::uint32_t>(need->place.stage * shape_.chunks + need->place.chunk);
-    const std::uint32_t row = 2 * chunk + (need->pass == Pass::kForward ? 0 : 1);
-    return kFirstEnd + row * microbatches_ + static_cast<std::uint32_t>(microbatch);
+    return kFirstEnd + (2 * chunk + (need->pass == Pass::kForward ? 0 : 1)) * microbatches_;
   }
-  [[nodiscard]] Step step_of(int stage, const Slot& slot) const {
+  void find_rows() {
+    for (int stage = 0; stage < shape_.stages; ++stage) {
+      for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
+        for (const Pass pass : {Pass::kForward, Pass::kBackward, Pass::kInputGradient, Pass::kWeightGradient}) {
+          rows_.push_back(rows_of(stage, {.pass = pass, .microbatch = 0, .chunk = chunk}));
+        }
+      }
+    }
+  }
+  [[nodiscard]] Rows rows_of(int stage, const Slot& slot) const {
     const Needs needs = needs_of(shape_, stage, slot);
-    Step step{.needs = {end_of(needs.own, slot.microbatch), end_of(needs.others, slot.microbatch)},
-              .end = kForNobody,
-              .time = time_index(shape_, stage, slot),
-              .stage = static_cast<std::uint16_t>(stage)};
+    Rows rows{.of_first = {.needs = {first_end(needs.own), first_end(needs.others)},
+                           .end = kForNobody,
+                           .time = time_index(shape_, stage, slot),
+                           .stage = static_cast<std::uint16_t>(stage)}};
     if (slot.pass == Pass::kForward || passes_gradient_on(slot.pass)) {
       const Pass pass = slot.pass == Pass::kForward ? Pass::kForward : Pass::kInputGradient;
-      step.end = end_of(Need{.place = {.stage = stage, .chunk = slot.chunk}, .pass = pass}, slot.microbatch);
+      rows.of_first.end = first_end(Need{.place = {.stage = stage, .chunk = slot.chunk}, .pass = pass});
     }
+    rows.per_microbatch = {needs.own ? 1U : 0U, needs.others ? 1U : 0U, rows.of_first.end == kForNobody ? 0U : 1U};
+    return rows;
+  }
+  [[nodiscard]] Step step_of(int stage, const Slot& slot) const {
+    const Rows& rows = rows_[rows_index(stage, slot.chunk, slot.pass)];
+    const auto microbatch = static_cast<std::uint32_t>(slot.microbatch);
+    Step step = rows.of_first;
+    step.needs[0] += rows.per_microbatch[0] * microbatch;
+    step.needs[1] += rows.per_microbatch[1] * microbatch;
+    step.end += rows.per_microbatch[2] * microbatch;
     return step;
   }
   // Takes the next block of a stage, if what it waits for has ended.
@@ -75,11 +103,11 @@ class OrderReplay::Sequencer {
     for (std::size_t i = next; i <= last; ++i) {
       steps_.push_back(step_of(static_cast<int>(stage), slots[i]));
       steps_.back().ends_block = i == last;
-      if (ended_[steps_.back().needs[0]] && ended_[steps_.back().needs[1]]) continue;
+      if (ended_[steps_.back().needs[0]] != 0 && ended_[steps_.back().needs[1]] != 0) continue;
       steps_.resize(before);
       return false;
     }
-    for (std::size_t i = before; i < steps_.size(); ++i) ended_[steps_[i].end] = true;
+    for (std::size_t i = before; i < steps_.size(); ++i) ended_[steps_[i].end] = 1;
     next = last + 1;
     return true;
   }
@@ -88,7 +116,8 @@ class OrderReplay::Sequencer {
   const PipelineShape& shape_;
   std::uint32_t microbatches_;
   std::vector<std::size_t> next_;  // by stage
-  std::vector<bool> ended_;        // as `ends_`
+  std::vector<char> ended_;        // as `ends_`
+  std::vector<Rows> rows_;         // by stage, chunk, pass
   std::size_t passes_ = 0;
   std::vector<Step> steps_;
 };
