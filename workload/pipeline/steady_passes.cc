@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -28,30 +27,43 @@ bool is_balanced(std::span<const Slot> cycle) {
   return std::ranges::all_of(of_chunk, [](const auto& entry) { return entry.second == std::pair(0, 0); });
 }
 
-// The shortest cycle that the middle repeats.
-std::optional<std::size_t> cycle_in(std::span<const Slot> slots) {
+// A run of cycles, and how many of its passes repeat earlier ones.
+struct CycleRun {
+  std::size_t first = 0;
+  std::size_t cycle = 0;
+  std::size_t repeated = 0;
+};
+
+CycleRun run_around(std::span<const Slot> slots, std::size_t middle, std::size_t cycle) {
+  const auto repeats = [&](std::size_t i) { return same_pass(slots[i], slots[i + cycle]); };
+  std::size_t first = middle;
+  while (first > 0 && repeats(first - 1)) --first;
+  std::size_t end = middle;
+  while (end + cycle < slots.size() && repeats(end)) ++end;
+  return {.first = first, .cycle = cycle, .repeated = (end - first) / cycle * cycle};
+}
+
+// That in which most passes repeat others: a few passes of one chunk may be a cycle within the cycle of all chunks.
+CycleRun longest_run(std::span<const Slot> slots) {
   const std::size_t middle = slots.size() / 2;
   const std::size_t longest = std::min(kLongestCycle, (slots.size() - middle) / 2);
-  for (std::size_t cycle = 2; cycle <= longest; ++cycle) {
+  CycleRun best;
+  for (std::size_t cycle = 2; cycle <= longest && 2 * best.repeated < slots.size(); ++cycle) {
     const auto first = slots.subspan(middle, cycle);
-    if (std::ranges::equal(first, slots.subspan(middle + cycle, cycle), same_pass) && is_balanced(first)) return cycle;
+    if (!std::ranges::equal(first, slots.subspan(middle + cycle, cycle), same_pass) || !is_balanced(first)) continue;
+    const CycleRun run = run_around(slots, middle, cycle);
+    if (run.repeated > best.repeated) best = run;
   }
-  return std::nullopt;
+  return best;
 }
 
 }  // namespace
 
 std::vector<Slot> without_repeated_cycles(const std::vector<Slot>& slots) {
-  const auto cycle = cycle_in(slots);
-  if (!cycle) return slots;
-  const auto repeats = [&](std::size_t i) { return same_pass(slots[i], slots[i + *cycle]); };
-  std::size_t first = slots.size() / 2;
-  while (first > 0 && repeats(first - 1)) --first;
-  std::size_t end = slots.size() / 2;
-  while (end + *cycle < slots.size() && repeats(end)) ++end;
-  const auto left_out = static_cast<std::ptrdiff_t>((end - first) / *cycle * *cycle);
-  std::vector<Slot> result(slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(first + *cycle));
-  result.insert(result.end(), slots.begin() + static_cast<std::ptrdiff_t>(first + *cycle) + left_out, slots.end());
+  const CycleRun run = longest_run(slots);
+  const auto kept = slots.begin() + static_cast<std::ptrdiff_t>(run.first + run.cycle);
+  std::vector<Slot> result(slots.begin(), kept);
+  result.insert(result.end(), kept + static_cast<std::ptrdiff_t>(run.repeated), slots.end());
   return result;
 }
 

@@ -21,6 +21,7 @@ using Situation = std::tuple<InFlight, Pass, int, bool>;
 std::set<Situation> situations(const std::vector<Slot>& slots) {
   std::set<Situation> met;
   InFlight now;
+  for (const Slot& slot : slots) now[slot.chunk] = {0, 0};
   for (const Slot& slot : slots) {
     met.insert({now, slot.pass, slot.chunk, slot.joined});
     auto& [held, waiting] = now[slot.chunk];
