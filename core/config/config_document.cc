@@ -57,7 +57,7 @@ void add_stronger(const ConfigNode& node, const std::string& path, std::size_t r
                   std::vector<std::string>& keys) {
   if (node.kind == ConfigKind::kMap && !has_provenance(node)) {
     for (const ConfigEntry& entry : node.entries) {
-      add_stronger(entry.value, below(path, entry.key), rank, sources, keys);
+      add_stronger(entry.value, path_below(path, entry.key), rank, sources, keys);
     }
   } else if (rank_of(node.source, sources) < rank) {
     keys.push_back(path);
