@@ -6,6 +6,19 @@
 #include "core/base/check.h"
 
 namespace ringwright::network_models {
+namespace {
+
+// Of the links; paths that differ in shares alone are compared hop by hop.
+std::uint32_t hash_of(std::span<const LinkShare> route) {
+  std::uint64_t hash = route.size();
+  for (const LinkShare& hop : route) {
+    hash = (hash ^ hop.link) * 0x9E37'79B9'7F4A'7C15U;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::uint32_t>(hash);
+}
+
+}  // namespace
 
 PathTable::PathTable(std::span<const Bandwidth> capacities) {
   links_.resize(capacities.size());
@@ -50,8 +63,9 @@ void PathTable::touch(std::uint32_t link) {
 void PathTable::enter(FlowSlot flow) {
   Flow& row = flows_[flow];
   DCHECK(!row.entered && row.hops > 0, "a flow enters once, on a route of one link at least");
-  const std::optional<PathSlot> known = find_path(flow);
-  row.path = known ? *known : make_path(flow);
+  const std::uint32_t hash = hash_of(route(flow));
+  const std::optional<PathSlot> known = find_path(route(flow), hash);
+  row.path = known ? *known : make_path(flow, hash);
   row.entered = true;
   ++flow_count_;
   Path& path = paths_[row.path];
@@ -75,23 +89,15 @@ void PathTable::leave(FlowSlot flow) {
   path.flows.empty() ? remove_path(row.path) : touch_links(row.path);
 }
 
-// None where one of its links is empty; else it is among the paths of the link with the fewest.
-std::optional<PathSlot> PathTable::find_path(FlowSlot flow) const {
-  const std::span<const LinkShare> asked = route(flow);
-  const auto members_on = [this](const LinkShare& hop) { return links_[hop.link].member_count; };
-  const Link& link = links_[std::ranges::min_element(asked, {}, members_on)->link];
-  for (const Member& member : members_of(link)) {
-    const Path& path = paths_[member.path];
-    if (path.hops != asked.size() || path_hops_[path.first_hop + path.hops - 1].link != asked.back().link) continue;
-    const bool same = std::ranges::equal(links_of(path), asked, [](const LinkShare& a, const LinkShare& b) {
+std::optional<PathSlot> PathTable::find_path(std::span<const LinkShare> route, std::uint32_t hash) const {
+  return known_.find(hash, [&](PathSlot slot) {
+    return std::ranges::equal(links_of(paths_[slot]), route, [](const LinkShare& a, const LinkShare& b) {
       return a.link == b.link && std::abs(a.share - b.share) <= 0.0;
     });
-    if (same) return member.path;
-  }
-  return std::nullopt;
+  });
 }
 
-PathSlot PathTable::make_path(FlowSlot flow) {
+PathSlot PathTable::make_path(FlowSlot flow, std::uint32_t hash) {
   if (free_paths_.empty()) {
     free_paths_.push_back(path_slots());
     paths_.emplace_back();
@@ -107,11 +113,13 @@ PathSlot PathTable::make_path(FlowSlot flow) {
   path.first_hop = path_hops_.take(block_order(path.hops));
   std::copy_n(hops_.at(flows_[flow].first_hop), path.hops, path_hops_.at(path.first_hop));
   for (std::uint32_t h = path.first_hop; h < path.first_hop + path.hops; ++h) add_member(path_hops_[h], slot, h);
+  known_.add(hash, slot);
   return slot;
 }
 
 void PathTable::remove_path(PathSlot slot) {
   Path& path = paths_[slot];
+  known_.remove(hash_of(links_of(path)), slot);
   if (path.bottleneck != kNoBottleneck) --links_[path.bottleneck].bottleneck_of;
   for (std::uint32_t h = path.first_hop; h < path.first_hop + path.hops; ++h) remove_member(path_hops_[h]);
   path_hops_.give_back(path.first_hop, block_order(path.hops));

@@ -16,6 +16,7 @@
 #include "core/ports/router.h"
 #include "network_models/solver/block_pool.h"
 #include "network_models/solver/max_min_solver.h"
+#include "network_models/solver/path_index.h"
 
 namespace ringwright::network_models {
 
@@ -111,8 +112,8 @@ class PathTable {
   [[nodiscard]] PathSlot path_slots() const { return static_cast<PathSlot>(paths_.size()); }
 
  private:
-  [[nodiscard]] std::optional<PathSlot> find_path(FlowSlot flow) const;
-  PathSlot make_path(FlowSlot flow);
+  [[nodiscard]] std::optional<PathSlot> find_path(std::span<const LinkShare> route, std::uint32_t hash) const;
+  PathSlot make_path(FlowSlot flow, std::uint32_t hash);
   void remove_path(PathSlot path);
   void touch_links(PathSlot path);
   void add_member(LinkShare& hop, PathSlot path, std::uint32_t hop_index);
@@ -122,6 +123,7 @@ class PathTable {
   std::vector<Flow> flows_;
   std::vector<Path> paths_;
   std::vector<PathSlot> free_paths_;
+  PathIndex known_;
   std::vector<Link> links_;
   BlockPool<LinkShare> hops_;       // of flows
   BlockPool<LinkShare> path_hops_;  // separate, so that a flow's route does not move while another enters
