@@ -351,6 +351,15 @@ Result<ClusterPlan> read_cluster_plan(ConfigDocument document) {
   return plan;
 }
 
+// A shipped file has keys for policies that --set may name; only what the user sets is worth a warning.
+Diagnostics without_keys_of(const std::string& shipped, const Diagnostics& warnings) {
+  Diagnostics others;
+  for (const Diagnostic& warning : warnings.all()) {
+    if (warning.code != "W131" || !warning.place.file.starts_with(shipped)) others.add(warning);
+  }
+  return others;
+}
+
 }  // namespace
 
 Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector<std::string>& settings) {
@@ -358,7 +367,9 @@ Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector
   if (!file) return tl::unexpected(file.error());
   auto document = ConfigDocument::load(*file, {.overrides = settings});
   if (!document) return tl::unexpected(document.error());
-  return read_cluster_plan(std::move(*document));
+  auto plan = read_cluster_plan(std::move(*document));
+  if (plan && *file != path) plan->warnings = without_keys_of(*file, plan->warnings);
+  return plan;
 }
 
 Result<ClusterPlan> load_cluster_plan_text(const std::string& name, std::string_view text) {

@@ -62,5 +62,15 @@ TEST(ClusterEffects, PartsNeedJobsThatHaveThem) {
   EXPECT_THAT(render(large->warnings), HasSubstr("sharing has no effect: no job is of one GPU"));
 }
 
+TEST(ClusterEffects, OfAShippedFileAreNamedForWhatIsSetAlone) {
+  const auto shipped = load_cluster_plan("shared-week", {});
+  ASSERT_TRUE(shipped) << render(shipped.error());
+  EXPECT_TRUE(shipped->warnings.all().empty()) << render(shipped->warnings);
+  const auto changed = load_cluster_plan("shared-week", {"jobs.most=4"});
+  ASSERT_TRUE(changed) << render(changed.error());
+  ASSERT_EQ(changed->warnings.all().size(), 1U) << render(changed->warnings);
+  EXPECT_THAT(render(changed->warnings), HasSubstr("--set:1: warning[W131]: jobs.most has no effect"));
+}
+
 }  // namespace
 }  // namespace ringwright::planning::cluster_effects_test
