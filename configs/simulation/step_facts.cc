@@ -154,6 +154,9 @@ std::string name_of(const Job& job) {
 DataType precision_of(const Job& job) {
   if (job.trace) return job.trace->precision;
   if (job.layered) return job.layered->model.precision;
+  const workload::TrainingOptions& training = job.training;
+  // As runs with GEMMs in fp8 and fp4 are reported, whatever the type of the rest.
+  if (training.narrow != workload::NarrowRecipe::kNone && training.precision == DataType::kFp32) return DataType::kBf16;
   return job.recommendation ? job.recommendation->model.precision : job.training.precision;
 }
 

@@ -11,7 +11,7 @@ namespace ringwright::configs {
 
 // Of what the job runs: a model, or recorded traces.
 [[nodiscard]] std::string name_of(const Job& job);
-// Whose peak counts.
+// Whose peak counts for MFU: of 16 bits where GEMMs are in fp8 or fp4.
 [[nodiscard]] DataType precision_of(const Job& job);
 
 // The peak rate of one GPU: a mean over those of all groups.
