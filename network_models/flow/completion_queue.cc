@@ -55,7 +55,7 @@ void CompletionQueue::pop_earliest(std::vector<std::uint32_t>& items) {
 
 std::uint32_t CompletionQueue::shared_moment(TimePoint when) {
   std::uint32_t moment = by_time_.find(when.since_start());
-  if (moment == DurationTable::kNone) {
+  if (moment == ProbedTable<Duration>::kNone) {
     moment = new_moment(when, true);
     by_time_.add(when.since_start(), moment);
   }
@@ -80,7 +80,7 @@ std::uint32_t CompletionQueue::new_moment(TimePoint when, bool shared) {
 
 void CompletionQueue::remove_moment(std::uint32_t moment) {
   Moment& row = moments_[moment];
-  if (row.shared) by_time_.remove(row.when.since_start());
+  if (row.shared) by_time_.remove(row.when.since_start(), moment);
   row.shared = false;
   row.first = kNone;
   free_moments_.push_back(moment);
@@ -98,7 +98,7 @@ void CompletionQueue::remove_moment(std::uint32_t moment) {
 
 void CompletionQueue::move_moment(std::uint32_t moment, TimePoint when) {
   Moment& row = moments_[moment];
-  if (row.shared) by_time_.remove(row.when.since_start());
+  if (row.shared) by_time_.remove(row.when.since_start(), moment);
   row.shared = false;
   const bool earlier = when < row.when;
   row.when = when;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/units.h"
-#include "network_models/flow/duration_table.h"
+#include "network_models/solver/probed_table.h"
 
 namespace ringwright::network_models {
 
@@ -80,7 +80,7 @@ class CompletionQueue {
   std::vector<Moment> moments_;
   std::vector<std::uint32_t> free_moments_;
   std::vector<HeapEntry> heap_;
-  DurationTable by_time_;
+  ProbedTable<Duration> by_time_;
   std::uint32_t last_shared_ = kNone;  // of the latest item: the next one often goes there too
   bool sharing_ = true;
   std::size_t popped_items_ = 0;       // since the last check whether sharing pays off

@@ -76,7 +76,7 @@ class FlowModel final : public NetworkModel {
   [[nodiscard]] std::vector<Counter> counters() const override;
 
  private:
-  // Of many flows that end at one instant, what the next ones need is on its way from memory while one ends.
+  // How many flows ahead rows are prefetched where many flows end at one instant.
   static constexpr std::size_t kAhead = 4;
 
   // What becomes of flows whose latency is paid, or that end, at one instant.

@@ -8,7 +8,7 @@ namespace ringwright::network_models {
 
 void LatencyQueues::push(std::uint32_t item, TimePoint now, Duration latency) {
   std::uint32_t number = by_latency_.find(latency);
-  if (number == DurationTable::kNone) {
+  if (number == ProbedTable<Duration>::kNone) {
     number = static_cast<std::uint32_t>(queues_.size());
     queues_.emplace_back();
     by_latency_.add(latency, number);

@@ -9,7 +9,7 @@
 
 #include "core/base/units.h"
 #include "network_models/flow/completion_queue.h"
-#include "network_models/flow/duration_table.h"
+#include "network_models/solver/probed_table.h"
 
 namespace ringwright::network_models {
 
@@ -41,7 +41,7 @@ class LatencyQueues {
 
   void pop_queue(std::uint32_t queue, std::vector<std::uint32_t>& items);
 
-  DurationTable by_latency_;
+  ProbedTable<Duration> by_latency_;
   std::vector<Queue> queues_;
   std::vector<Head> heads_;  // a heap of the non-empty queues
 };

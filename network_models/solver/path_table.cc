@@ -90,11 +90,12 @@ void PathTable::leave(FlowSlot flow) {
 }
 
 std::optional<PathSlot> PathTable::find_path(std::span<const LinkShare> route, std::uint32_t hash) const {
-  return known_.find(hash, [&](PathSlot slot) {
+  const PathSlot found = known_.find(hash, [&](PathSlot slot) {
     return std::ranges::equal(links_of(paths_[slot]), route, [](const LinkShare& a, const LinkShare& b) {
       return a.link == b.link && std::abs(a.share - b.share) <= 0.0;
     });
   });
+  return found == ProbedTable<std::uint32_t>::kNone ? std::nullopt : std::optional(found);
 }
 
 PathSlot PathTable::make_path(FlowSlot flow, std::uint32_t hash) {

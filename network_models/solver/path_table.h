@@ -16,7 +16,7 @@
 #include "core/ports/router.h"
 #include "network_models/solver/block_pool.h"
 #include "network_models/solver/max_min_solver.h"
-#include "network_models/solver/path_index.h"
+#include "network_models/solver/probed_table.h"
 
 namespace ringwright::network_models {
 
@@ -123,7 +123,7 @@ class PathTable {
   std::vector<Flow> flows_;
   std::vector<Path> paths_;
   std::vector<PathSlot> free_paths_;
-  PathIndex known_;
+  ProbedTable<std::uint32_t> known_;  // by hash of their links
   std::vector<Link> links_;
   BlockPool<LinkShare> hops_;       // of flows
   BlockPool<LinkShare> path_hops_;  // separate, so that a flow's route does not move while another enters

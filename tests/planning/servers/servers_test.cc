@@ -42,7 +42,7 @@ TEST(Servers, SynchronousOnesTakeTheTimeOfTheirPorts) {
   }
 }
 
-// The same as the step of `run`, whose servers are bound by host memory in another way: one thread has all of it.
+// The same as the step of `run`, except that in `run` one thread has the whole bandwidth of host memory.
 TEST(Servers, SynchronousOnesAgreeWithTheTrainingStep) {
   const std::string text = table(10, "servers: 2, threads: 1");
   const ServersResult result = study(text, {"simulate.steps=2"});

@@ -1,4 +1,4 @@
-// Maps a duration to a small number: open addressing with linear probing, no allocation per entry.
+// Maps a duration or a hash to small numbers: open addressing with linear probing, no allocation per entry.
 #pragma once
 
 #include <bit>
@@ -11,29 +11,34 @@
 
 namespace ringwright::network_models {
 
-class DurationTable {
+template <class Key>
+class ProbedTable {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  DurationTable() : cells_(kFirstSize) {}
+  ProbedTable() : cells_(kFirstSize) {}
 
-  [[nodiscard]] std::uint32_t find(Duration key) const {
+  // The value of the key that `accepts` takes: a hash may have several. kNone: there is none.
+  template <class Accepts>
+  [[nodiscard]] std::uint32_t find(Key key, const Accepts& accepts) const {
     for (std::size_t cell = home(key);; cell = next(cell)) {
-      if (cells_[cell].value == kNone || cells_[cell].key == key) return cells_[cell].value;
+      const Cell& found = cells_[cell];
+      if (found.value == kNone || (found.key == key && accepts(found.value))) return found.value;
     }
   }
+  [[nodiscard]] std::uint32_t find(Key key) const { return find(key, kAny); }
 
-  // The key must not be in the table.
-  void add(Duration key, std::uint32_t value) {
+  // The key must not have this value yet.
+  void add(Key key, std::uint32_t value) {
     if (2 * (count_ + 1) > cells_.size()) grow();
     place({.key = key, .value = value});
     ++count_;
   }
 
-  // The key must be in the table. Entries behind the gap that would no longer be found move into it.
-  void remove(Duration key) {
+  // The key must have the value. Entries behind the gap that would no longer be found move into it.
+  void remove(Key key, std::uint32_t value) {
     std::size_t gap = home(key);
-    while (cells_[gap].key != key || cells_[gap].value == kNone) gap = next(gap);
+    while (cells_[gap].key != key || cells_[gap].value != value) gap = next(gap);
     for (std::size_t cell = next(gap); cells_[cell].value != kNone; cell = next(cell)) {
       const std::size_t wanted = home(cells_[cell].key);
       const bool reaches_over_gap = ((cell - wanted) & (cells_.size() - 1)) >= ((cell - gap) & (cells_.size() - 1));
@@ -48,16 +53,19 @@ class DurationTable {
   [[nodiscard]] std::size_t size() const { return count_; }
 
  private:
+  static constexpr auto kAny = [](std::uint32_t /*value*/) { return true; };
   static constexpr std::size_t kFirstSize = 64;  // a power of two, like all sizes
 
   struct Cell {
-    Duration key;
+    Key key{};
     std::uint32_t value = kNone;  // kNone: the cell is free
   };
 
+  [[nodiscard]] static std::uint64_t bits_of(std::uint32_t hash) { return hash; }
+  [[nodiscard]] static std::uint64_t bits_of(Duration time) { return static_cast<std::uint64_t>(time.count()); }
   // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, section 6.4): the upper bits of a product.
-  [[nodiscard]] std::size_t home(Duration key) const {
-    const std::uint64_t product = static_cast<std::uint64_t>(key.count()) * 0x9E3779B97F4A7C15ULL;
+  [[nodiscard]] std::size_t home(Key key) const {
+    const std::uint64_t product = bits_of(key) * 0x9E3779B97F4A7C15ULL;
     return static_cast<std::size_t>(product >> (64 - std::countr_zero(cells_.size())));
   }
   [[nodiscard]] std::size_t next(std::size_t cell) const { return (cell + 1) & (cells_.size() - 1); }
