@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "workload/layout/pipeline_order.h"
+#include "workload/pipeline/schedule_check.h"
 #include "workload/pipeline/steady_passes.h"
 
 namespace ringwright::workload {
@@ -26,12 +27,16 @@ const PipelineOrder& LastOrder::of(const ParallelOptions& parallel, const Traini
   return order_;
 }
 
-const PipelineOrder& LastOrder::short_of(const ParallelOptions& parallel, const TrainingOptions& training) {
+const PipelineOrder& LastOrder::as_memory_meets_it(const ParallelOptions& parallel, const TrainingOptions& training,
+                                                   Cycles cycles) {
   const PipelineOrder& whole = of(parallel, training);
-  if (short_) return *short_;
-  short_.emplace();
-  for (const std::vector<Slot>& slots : whole) short_->push_back(without_repeated_cycles(slots));
-  return *short_;
+  const auto [known, is_new] = for_memory_.try_emplace(cycles);
+  if (!is_new) return known->second;
+  for (const std::vector<Slot>& slots : whole) {
+    std::vector<Slot> met = release_first(slots);
+    known->second.push_back(cycles == Cycles::kOne ? without_repeated_cycles(met) : std::move(met));
+  }
+  return known->second;
 }
 
 std::optional<OrderReplay::Ends> LastOrder::ends(const ParallelOptions& parallel, const TrainingOptions& training,

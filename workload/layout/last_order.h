@@ -30,8 +30,11 @@ struct OrderKey {
 class LastOrder {
  public:
   [[nodiscard]] const PipelineOrder& of(const ParallelOptions& parallel, const TrainingOptions& training);
-  // Without cycles that repeat others (pipeline/steady_passes.h).
-  [[nodiscard]] const PipelineOrder& short_of(const ParallelOptions& parallel, const TrainingOptions& training);
+  // In the order in which memory meets the passes (release_first of pipeline/schedule_check.h); with one cycle, without
+  // those that repeat it (pipeline/steady_passes.h).
+  enum class Cycles { kAll, kOne };
+  [[nodiscard]] const PipelineOrder& as_memory_meets_it(const ParallelOptions& parallel,
+                                                        const TrainingOptions& training, Cycles cycles);
   // On an instantaneous network; nothing where stages wait forever.
   [[nodiscard]] std::optional<OrderReplay::Ends> ends(const ParallelOptions& parallel, const TrainingOptions& training,
                                                       std::span<const PassTimes> times_of_part);
@@ -39,7 +42,7 @@ class LastOrder {
  private:
   std::optional<OrderKey> key_;  // none: of a listed order
   PipelineOrder order_;
-  std::optional<PipelineOrder> short_;
+  std::map<Cycles, PipelineOrder> for_memory_;
   std::optional<OrderReplay> replay_;
   std::map<std::vector<std::int64_t>, OrderReplay::Ends> known_ends_;  // by the times of all parts
 };

@@ -1,5 +1,7 @@
 #include "workload/layout/stage_chunks.h"
 
+#include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -102,6 +104,28 @@ std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOpti
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+std::vector<int> first_with_same_chunks(const ModelShape& shape, const ParallelOptions& parallel) {
+  std::map<std::vector<std::int64_t>, int> firsts;  // by what a stage's chunks consist of
+  std::vector<int> result;
+  for (int stage = 0; stage < parallel.pp; ++stage) {
+    std::vector<std::int64_t> content;
+    for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
+      const int number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk});
+      const auto& layers = parallel.layers_per_part;
+      std::int64_t layer = std::accumulate(layers.begin(), layers.begin() + number, std::int64_t{0});
+      const std::int64_t count = layers[static_cast<std::size_t>(number)];
+      content.insert(content.end(), {number == 0 ? 1 : 0, number == parallel.parts() - 1 ? 1 : 0, count});
+      for (const std::int64_t end = layer + count; layer < end; ++layer) {
+        const LayerHalves halves = halves_of(shape, layer);
+        content.push_back(4 * static_cast<int>(halves.mixer) + static_cast<int>(halves.mlp));
+        content.push_back(is_windowed(shape, layer) ? 1 : 0);
+      }
+    }
+    result.push_back(firsts.try_emplace(std::move(content), stage).first->second);
+  }
+  return result;
 }
 
 LayerHalves halves_at(PointKind mixer, PointKind mlp) {

@@ -42,6 +42,8 @@ struct ModelChunk {
 
 // By chunk.
 [[nodiscard]] std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOptions& parallel, int stage);
+// By stage: the first stage whose chunks have the same points and parameters.
+[[nodiscard]] std::vector<int> first_with_same_chunks(const ModelShape& shape, const ParallelOptions& parallel);
 
 [[nodiscard]] std::int64_t count_elements(const std::vector<ModelChunk>& parts);
 // Of tensors that are not frozen.

@@ -5,6 +5,7 @@
 
 #include "workload/layout/pipeline_order.h"
 #include "workload/memory/memory_walk.h"
+#include "workload/pipeline/schedule_check.h"
 #include "workload/parallel/shard_units.h"
 
 namespace ringwright::workload {
@@ -54,7 +55,8 @@ std::vector<HostHoldings> host_holdings(const StepInputs& inputs) {
     HostHoldings& holdings = stages.emplace_back(HostHoldings{.stage = stage, .memory = {}, .drives = {}});
     add_optimizer(holdings, inputs, owned_parameters(parts, inputs));
     add_parameters(holdings, inputs, parts);
-    const MemoryWalk walk = walk_memory(inputs, parts, order[static_cast<std::size_t>(stage)]);
+    const MemoryWalk walk =
+        MemoryWalker(inputs, parts).walk(release_first(order[static_cast<std::size_t>(stage)]));
     add(holdings.memory, "layer activations", static_cast<double>(walk.on_host.count()));
   }
   return stages;

@@ -285,27 +285,58 @@ Bytes StageMemory::of(std::string_view name) const {
 
 namespace {
 
-StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vector<Slot>& slots,
-                            std::size_t dimensions, const MemoryAssumptions& assumptions) {
-  const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
-  const MemoryWalk walk = walk_memory(inputs, parts, slots);
-  StageMemory memory{.stage = stage, .items = {}};
-  memory.largest_weight = of_elements(largest_tensor(parts, inputs.parallel.sharding.tiling, Largest::kAll),
-                                      bytes_per_element(inputs.training.precision));
-  add_model_state(memory, parts, inputs);
-  add_microbatch_gradients(memory, parts, inputs);
-  add_largest_gradient(memory, parts, inputs);
-  add_flat_gradients(memory, parts, inputs);
-  add_compression(memory, parts, inputs);
-  add_outer_state(memory, parts, inputs);
-  add_weight_versions(memory, parts, inputs);
-  for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
-    add(memory, to_string(static_cast<Held>(kind)), walk.peak.of[kind]);
+// Stages whose chunks have the same content: of them only the schedule and the weight versions differ.
+class EqualStages {
+ public:
+  EqualStages(const StepInputs& inputs, int first)
+      : inputs_(inputs), parts_(stage_chunks(inputs.shape, inputs.parallel, first)), walker_(inputs_, parts_) {
+    lasting_.largest_weight = of_elements(largest_tensor(parts_, inputs.parallel.sharding.tiling, Largest::kAll),
+                                          bytes_per_element(inputs.training.precision));
+    add_model_state(lasting_, parts_, inputs);
+    add_microbatch_gradients(lasting_, parts_, inputs);
+    add_largest_gradient(lasting_, parts_, inputs);
+    add_flat_gradients(lasting_, parts_, inputs);
+    add_compression(lasting_, parts_, inputs);
+    add_outer_state(lasting_, parts_, inputs);
+    add_weight_gradients(buffers_, parts_, inputs);
+    add_user_buffers(buffers_, inputs);
   }
-  add_weight_gradients(memory, parts, inputs);
-  add_user_buffers(memory, inputs);
-  add_assumed(memory, walk, dimensions, assumptions);
-  return memory;
+
+  // `slots`: in the order in which memory meets them.
+  [[nodiscard]] StageMemory of(int stage, const std::vector<Slot>& slots, std::size_t dimensions,
+                               const MemoryAssumptions& assumptions) {
+    const MemoryWalk walk = walker_.walk(slots);
+    StageMemory memory = lasting_;
+    memory.stage = stage;
+    add_weight_versions(memory, parts_, inputs_);
+    for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
+      add(memory, to_string(static_cast<Held>(kind)), walk.peak.of[kind]);
+    }
+    memory.items.insert(memory.items.end(), buffers_.items.begin(), buffers_.items.end());
+    add_assumed(memory, walk, dimensions, assumptions);
+    return memory;
+  }
+
+ private:
+  StepInputs inputs_;
+  std::vector<ModelChunk> parts_;
+  MemoryWalker walker_;
+  StageMemory lasting_;  // during the whole step
+  StageMemory buffers_;  // likewise, listed after what is temporary
+};
+
+// Stages with meshes of their own.
+std::vector<StageMemory> ledger_of_meshes(const StepInputs& inputs, const MemoryAssumptions& assumptions,
+                                          const PipelineOrder& order) {
+  const std::size_t dimensions = count_dimensions(inputs.shape, inputs.parallel);
+  std::vector<StageMemory> ledger;
+  for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
+    const TrainingOptions training = training_of_stage(inputs.training, inputs.parallel, stage);
+    const ParallelOptions own = parallel_of_stage(inputs.parallel, stage);
+    EqualStages alone({.shape = inputs.shape, .training = training, .parallel = own}, stage);
+    ledger.push_back(alone.of(stage, order[static_cast<std::size_t>(stage)], dimensions, assumptions));
+  }
+  return ledger;
 }
 
 }  // namespace
@@ -313,22 +344,19 @@ StageMemory memory_of_stage(const StepInputs& inputs, int stage, const std::vect
 std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions,
                                        KnownLayouts* known) {
   const ParallelOptions& parallel = inputs.parallel;
-  const std::size_t dimensions = count_dimensions(inputs.shape, parallel);
-  std::vector<StageMemory> ledger;
   LastOrder own_order;
   LastOrder& last = known != nullptr ? known->order : own_order;
-  const PipelineOrder& order =
-      passes_repeat(inputs) ? last.short_of(parallel, inputs.training) : last.of(parallel, inputs.training);
+  const PipelineOrder& order = last.as_memory_meets_it(
+      parallel, inputs.training, passes_repeat(inputs) ? LastOrder::Cycles::kOne : LastOrder::Cycles::kAll);
+  if (!parallel.meshes.empty()) return ledger_of_meshes(inputs, assumptions, order);
+  const std::size_t dimensions = count_dimensions(inputs.shape, parallel);
+  const std::vector<int> firsts = first_with_same_chunks(inputs.shape, parallel);
+  std::map<int, EqualStages> stages;  // by the first of them
+  std::vector<StageMemory> ledger;
   for (int stage = 0; stage < parallel.pp; ++stage) {
     const auto number = static_cast<std::size_t>(stage);
-    if (parallel.meshes.empty()) {
-      ledger.push_back(memory_of_stage(inputs, stage, order[number], dimensions, assumptions));
-      continue;
-    }
-    const TrainingOptions training = training_of_stage(inputs.training, parallel, stage);
-    const ParallelOptions own = parallel_of_stage(parallel, stage);
-    const StepInputs of_stage{.shape = inputs.shape, .training = training, .parallel = own};
-    ledger.push_back(memory_of_stage(of_stage, stage, order[number], dimensions, assumptions));
+    EqualStages& equal = stages.try_emplace(firsts[number], inputs, firsts[number]).first->second;
+    ledger.push_back(equal.of(stage, order[number], dimensions, assumptions));
   }
   return ledger;
 }

@@ -1,41 +1,17 @@
 // The temporary memory of a stage: its schedule is traversed point by point, and the peak is recorded.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "core/base/units.h"
 #include "workload/layout/stage_chunks.h"
+#include "workload/memory/held_bytes.h"
+#include "workload/memory/pass_memory.h"
 #include "workload/options/step_inputs.h"
 #include "workload/pipeline/schedule.h"
 
 namespace ringwright::workload {
-
-// Kinds of temporary memory, in report order.
-enum class Held : std::uint8_t {
-  kAccumulators,  // ZeRO stage 2: whole gradients of a chunk that are accumulated over microbatches
-  kLayers,
-  kEmbedding,
-  kHead,
-  kRecomputed,
-  kGradients,  // of activations
-  kGathered,   // sharded parameters while they are whole
-  kUnreduced,  // gradients of sharded parameters until they are scattered
-};
-inline constexpr std::size_t kHeldKinds = 8;
-[[nodiscard]] std::string_view to_string(Held kind);
-
-struct HeldBytes {
-  std::array<Bytes, kHeldKinds> of{};
-
-  [[nodiscard]] Bytes& operator[](Held kind) { return of[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] Bytes operator[](Held kind) const { return of[static_cast<std::size_t>(kind)]; }
-  [[nodiscard]] Bytes total() const;
-  void add(const HeldBytes& more);
-};
 
 struct MemoryWalk {
   HeldBytes peak;
@@ -47,7 +23,22 @@ struct MemoryWalk {
 // (pipeline/steady_passes.h).
 [[nodiscard]] bool passes_repeat(const StepInputs& inputs);
 
-[[nodiscard]] MemoryWalk walk_memory(const StepInputs& inputs, const std::vector<ModelChunk>& parts,
-                                     const std::vector<Slot>& slots);
+// Of stages whose chunks have the same content. Passes that repeat are traversed once for all of them.
+class MemoryWalker {
+ public:
+  // What is passed must outlive it.
+  MemoryWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts) : inputs_(inputs), parts_(parts) {}
+
+  // `slots`: in the order in which memory meets them (release_first of pipeline/schedule_check.h).
+  [[nodiscard]] MemoryWalk walk(const std::vector<Slot>& slots);
+
+ private:
+  [[nodiscard]] MemoryWalk walk_repeated(const std::vector<Slot>& slots);
+  [[nodiscard]] MemoryWalk walk_all(const std::vector<Slot>& slots, PassWalker passes) const;
+
+  const StepInputs& inputs_;
+  const std::vector<ModelChunk>& parts_;
+  std::optional<PassWalker> passes_;  // that repeat
+};
 
 }  // namespace ringwright::workload

@@ -1,10 +1,12 @@
 #include "workload/parallel/gather_schedule.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ringwright::workload {
 
-GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& options, std::vector<UnitUse> uses)
+GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& options, std::vector<UnitUse> uses,
+                               const std::vector<std::size_t>& cycles)
     : uses_(std::move(uses)),
       steps_(uses_.size()),
       next_(uses_.size(), uses_.size()),
@@ -12,8 +14,32 @@ GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& o
       live_(units.units().size(), false),
       waited_(units.units().size(), false),
       released_from_(units.units().size(), 0) {
+  if (!cycles.empty()) begin_watch(cycles);
   link_uses(units, options);
   plan(units, options);
+}
+
+void GatherSchedule::begin_watch(const std::vector<std::size_t>& cycles) {
+  const auto first_use = [this](std::size_t slot) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(uses_, slot, {}, &UnitUse::slot) - uses_.begin());
+  };
+  watch_.second = first_use(cycles[1]);
+  watch_.third = first_use(cycles[2]);
+  watch_.fourth = first_use(cycles[3]);
+  watch_.repeats = watch_.second < watch_.third;
+}
+
+// Before the use is planned.
+void GatherSchedule::watch(std::size_t use) {
+  if (use == watch_.second) {
+    watch_.live = live_;
+    watch_.waited = waited_;
+  }
+  if (use != watch_.third) return;
+  for (std::size_t unit = 0; unit < live_.size(); ++unit) {
+    const bool same = live_[unit] == watch_.live[unit] && (!live_[unit] || waited_[unit] == watch_.waited[unit]);
+    watch_.repeats = watch_.repeats && same;
+  }
 }
 
 void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& options) {
@@ -34,6 +60,7 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
       seen_backward[now.unit] = true;
     }
     if (!again) continue;
+    depends(use, next_[use]);
     const bool kept = units.units()[now.unit].kept && now.pass == Pass::kForward;
     const bool soon = before[next_[use]] - before[use + 1] < options.max_reuse_distance;
     const bool held = !options.reshard_after_backward && now.pass != Pass::kForward;
@@ -52,6 +79,7 @@ void GatherSchedule::gather(const ShardUnits& units, std::size_t use, std::vecto
 void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use) {
   std::int64_t ahead = 0;
   for (std::size_t later = use + 1; later < uses_.size() && ahead < options.prefetch; ++later) {
+    depends(use, later);
     if (!stays_[later - 1]) released_from_[uses_[later - 1].unit] = use + 1;
     const std::size_t unit = uses_[later].unit;
     const std::int64_t elements = units.units()[unit].padded;
@@ -70,6 +98,7 @@ void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& 
 
 void GatherSchedule::plan(const ShardUnits& units, const ShardingOptions& options) {
   for (std::size_t use = 0; use < uses_.size(); ++use) {
+    if (watch_.repeats) watch(use);
     const UnitUse& now = uses_[use];
     Step& step = steps_[use];
     if (!live_[now.unit]) gather(units, use, step.before);

@@ -23,12 +23,31 @@ class GatherSchedule {
     std::int64_t live = 0;        // elements that are gathered, or being gathered, during the use
   };
 
-  GatherSchedule(const ShardUnits& units, const ShardingOptions& options, std::vector<UnitUse> uses);
+  // `cycles`: the passes with which four equal cycles of passes begin; empty: no matter.
+  GatherSchedule(const ShardUnits& units, const ShardingOptions& options, std::vector<UnitUse> uses,
+                 const std::vector<std::size_t>& cycles = {});
 
   [[nodiscard]] const std::vector<UnitUse>& uses() const { return uses_; }
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  // Whether further cycles between the second and the third would repeat the steps of the second. They do if the second
+  // ends with the units gathered that it began with, and nothing up to its end depended on what follows the third: then
+  // each further one begins as the second did, and finds the same ahead.
+  [[nodiscard]] bool repeats() const { return watch_.repeats; }
 
  private:
+  // Of the cycles.
+  struct Watch {
+    std::size_t second = 0, third = 0, fourth = 0;  // their first uses; all 0: none
+    std::vector<bool> live, waited;                 // when the second begins
+    bool repeats = false;
+  };
+
+  void begin_watch(const std::vector<std::size_t>& cycles);
+  void watch(std::size_t use);
+  // That a decision before `use` depended on a later one.
+  void depends(std::size_t use, std::size_t later) {
+    if (use < watch_.third && later >= watch_.fourth) watch_.repeats = false;
+  }
   void link_uses(const ShardUnits& units, const ShardingOptions& options);
   void plan(const ShardUnits& units, const ShardingOptions& options);
   void look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use);
@@ -44,6 +63,7 @@ class GatherSchedule {
   // from 1.
   std::vector<std::size_t> released_from_;
   std::int64_t live_elements_ = 0;
+  Watch watch_;
 };
 
 }  // namespace ringwright::workload

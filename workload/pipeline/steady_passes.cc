@@ -57,14 +57,28 @@ CycleRun longest_run(std::span<const Slot> slots) {
   return best;
 }
 
+// With `cycles` of them; the run has at least as many.
+std::vector<Slot> with_cycles(const std::vector<Slot>& slots, const CycleRun& run, std::size_t cycles) {
+  const auto kept = slots.begin() + static_cast<std::ptrdiff_t>(run.first + cycles * run.cycle);
+  const std::size_t left_out = run.repeated - (cycles - 1) * run.cycle;
+  std::vector<Slot> result(slots.begin(), kept);
+  result.insert(result.end(), kept + static_cast<std::ptrdiff_t>(left_out), slots.end());
+  return result;
+}
+
 }  // namespace
 
 std::vector<Slot> without_repeated_cycles(const std::vector<Slot>& slots) {
+  return with_cycles(slots, longest_run(slots), 1);
+}
+
+FewCycles with_few_cycles(const std::vector<Slot>& slots) {
+  constexpr std::size_t kKept = 4;
   const CycleRun run = longest_run(slots);
-  const auto kept = slots.begin() + static_cast<std::ptrdiff_t>(run.first + run.cycle);
-  std::vector<Slot> result(slots.begin(), kept);
-  result.insert(result.end(), kept + static_cast<std::ptrdiff_t>(run.repeated), slots.end());
-  return result;
+  if (run.repeated < kKept * run.cycle || run.cycle == 0) return {.slots = slots, .cycles = {}};
+  FewCycles few{.slots = with_cycles(slots, run, kKept), .cycles = {}};
+  for (std::size_t cycle = 0; cycle < kKept; ++cycle) few.cycles.push_back(run.first + cycle * run.cycle);
+  return few;
 }
 
 }  // namespace ringwright::workload

@@ -6,6 +6,7 @@
 // is left meets what it meets in the whole order, and each that is left out equals an earlier one.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "workload/pipeline/schedule.h"
@@ -14,5 +15,12 @@ namespace ringwright::workload {
 
 // Microbatches of what is left are those of the whole order. Only cycles around the middle of the order are looked for.
 [[nodiscard]] std::vector<Slot> without_repeated_cycles(const std::vector<Slot>& slots);
+
+// With four of the cycles, for what also depends on the passes around; all passes where there are no more cycles.
+struct FewCycles {
+  std::vector<Slot> slots;
+  std::vector<std::size_t> cycles;  // where each of the four begins in `slots`
+};
+[[nodiscard]] FewCycles with_few_cycles(const std::vector<Slot>& slots);
 
 }  // namespace ringwright::workload

@@ -9,6 +9,7 @@
 
 #include "tests/workload/job_text.h"
 #include "workload/layout/pipeline_order.h"
+#include "workload/pipeline/schedule_check.h"
 #include "workload/pipeline/steady_passes.h"
 
 namespace ringwright::workload::last_order_test {
@@ -26,10 +27,14 @@ std::vector<PassTimes> times_of(const ParallelOptions& parallel, std::int64_t fo
 
 void expect_own(LastOrder& last, const JobText& job) {
   const PipelineOrder order = pipeline_order(job.parallel, job.training);
-  PipelineOrder few;
-  for (const std::vector<Slot>& slots : order) few.push_back(without_repeated_cycles(slots));
+  PipelineOrder met, few;
+  for (const std::vector<Slot>& slots : order) {
+    met.push_back(release_first(slots));
+    few.push_back(without_repeated_cycles(met.back()));
+  }
   EXPECT_EQ(last.of(job.parallel, job.training), order);
-  EXPECT_EQ(last.short_of(job.parallel, job.training), few);
+  EXPECT_EQ(last.as_memory_meets_it(job.parallel, job.training, LastOrder::Cycles::kOne), few);
+  EXPECT_EQ(last.as_memory_meets_it(job.parallel, job.training, LastOrder::Cycles::kAll), met);
   for (const std::int64_t forward : {10, 20, 10}) {
     const std::vector<PassTimes> times = times_of(job.parallel, forward);
     const auto ends = last.ends(job.parallel, job.training, times);

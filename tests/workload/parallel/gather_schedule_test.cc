@@ -139,5 +139,56 @@ TEST(GatherSchedule, OnlyTheLastMicrobatchHasLastGradients) {
   }
 }
 
+// So many microbatches of a first chunk, and one of a second.
+std::vector<Slot> cycles_and_an_end(int cycles) {
+  std::vector<Slot> slots;
+  for (int i = 0; i < cycles; ++i) {
+    slots.insert(slots.end(), {{Pass::kForward, i, 0}, {Pass::kBackward, i, 0}});
+  }
+  slots.insert(slots.end(), {{Pass::kForward, 0, 1}, {Pass::kBackward, 0, 1}});
+  return slots;
+}
+
+GatherSchedule schedule_of_cycles(const ShardingOptions& options, int cycles,
+                                  const std::vector<std::size_t>& watched = {0, 2, 4, 6}) {
+  std::vector<ModelChunk> parts = three_layers();
+  parts.push_back(parts.front());
+  const ShardUnits units(parts, options);
+  return {units, options, units.uses(cycles_and_an_end(cycles)), watched};
+}
+
+std::vector<std::int64_t> live(const GatherSchedule& schedule, std::size_t first, std::size_t count) {
+  std::vector<std::int64_t> result;
+  for (std::size_t use = first; use < first + count; ++use) result.push_back(schedule.steps()[use].live);
+  return result;
+}
+
+// A cycle has ten uses, and gathers 84 elements.
+TEST(GatherSchedule, RepeatsWhereAMicrobatchSeesNothingBeyondTheNext) {
+  for (const ShardingOptions& options : std::vector<ShardingOptions>{{},
+                                                                     {.prefetch = 30},
+                                                                     {.prefetch = 10'000},
+                                                                     {.reshard_after_backward = false},
+                                                                     {.max_reuse_distance = 25},
+                                                                     {.prefetch = 30, .max_live = 25}}) {
+    const GatherSchedule few = schedule_of_cycles(options, 4);
+    const GatherSchedule many = schedule_of_cycles(options, 12);
+    EXPECT_TRUE(few.repeats());
+    for (std::size_t cycle = 1; cycle < 10; ++cycle) EXPECT_EQ(live(many, 10 * cycle, 10), live(few, 10, 10)) << cycle;
+    EXPECT_EQ(live(many, 100, 30), live(few, 20, 30));
+  }
+}
+
+// Nothing is released, so that the first microbatch already finds what comes after all of them.
+TEST(GatherSchedule, DoesNotRepeatWhereItGathersWhatFollowsSeveralMicrobatches) {
+  EXPECT_FALSE(schedule_of_cycles({.prefetch = 10'000, .max_reuse_distance = 10'000}, 4).repeats());
+}
+
+TEST(GatherSchedule, DoesNotRepeatWhereAMicrobatchLeavesOtherUnitsGatheredThanItFound) {
+  const ShardingOptions keeps{.reshard_after_backward = false};
+  EXPECT_FALSE(schedule_of_cycles(keeps, 5, {0, 0, 2, 4}).repeats());  // the first finds none
+  EXPECT_TRUE(schedule_of_cycles(keeps, 5, {0, 2, 4, 6}).repeats());
+}
+
 }  // namespace
 }  // namespace ringwright::workload::gather_schedule_test

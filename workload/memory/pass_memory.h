@@ -1,0 +1,88 @@
+// What the passes of a stage hold, each from what is held at its beginning.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "core/base/units.h"
+#include "workload/layout/stage_chunks.h"
+#include "workload/memory/held_bytes.h"
+#include "workload/memory/kept_layers.h"
+#include "workload/memory/sharded_memory.h"
+#include "workload/options/step_inputs.h"
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+// What one pass through a chunk adds to what is held at its beginning.
+struct PassMemory {
+  HeldBytes after;             // at its end
+  Bytes added;                 // the same in all
+  HeldBytes peak;              // at the first of the points at which the total is largest
+  std::optional<Bytes> total;  // there; none: a chunk without points
+  Bytes reserved;              // the largest total, with blocks of the allocator that fit nothing later
+};
+
+// What all passes through points of one kind hold.
+class PointSizes {
+ public:
+  explicit PointSizes(const KernelContext& context);
+  [[nodiscard]] Bytes embedding() const { return embedding_; }
+  [[nodiscard]] Bytes head() const { return head_; }
+  [[nodiscard]] Bytes workspace_of(const LayerHalves& halves);
+
+ private:
+  const KernelContext& context_;
+  Bytes embedding_;
+  Bytes head_;
+  std::array<std::optional<Bytes>, 9> workspaces_;  // by kinds of both halves of a layer
+};
+
+class PassWalker {
+ public:
+  // Of passes that hold the same in all microbatches.
+  PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts);
+  // Of a stage's passes in this order, with what is gathered and on the host; `cycles`: see ShardedMemory.
+  PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
+             const std::vector<std::size_t>& cycles = {});
+
+  // By kind: chunk and pass.
+  [[nodiscard]] std::size_t kinds() const { return known_.size(); }
+  [[nodiscard]] static std::size_t kind_of(const Slot& slot) {
+    return kPasses * static_cast<std::size_t>(slot.chunk) + static_cast<std::size_t>(slot.pass);
+  }
+  // The next pass.
+  const PassMemory& next(const Slot& slot);
+  [[nodiscard]] Bytes most_on_host() const { return most_on_host_; }
+  // Whether what is gathered was seen to repeat itself with the cycles.
+  [[nodiscard]] bool gathers_repeat() const;
+
+ private:
+  static constexpr std::size_t kPasses = 4;  // kinds
+
+  void hold(Held kind, Bytes bytes);
+  void keep(int chunk, std::size_t point, std::int64_t sign);
+  void keep_recomputed(int chunk, std::size_t point, std::int64_t sign);
+  [[nodiscard]] bool waits_elsewhere(const ModelChunk& part, std::size_t point) const;
+  void forward(const Slot& slot);
+  void backward(const Slot& slot);
+  void look(const Slot& slot, std::size_t point, Pass pass);
+  [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
+  [[nodiscard]] const KeptLayers& layers_of(int chunk) const { return layers_[static_cast<std::size_t>(chunk)]; }
+
+  const std::vector<ModelChunk>& parts_;
+  KernelContext context_;
+  std::ptrdiff_t offloaded_layers_;
+  std::vector<KeptLayers> layers_;  // by chunk
+  PointSizes sizes_;
+  std::vector<ShardedMemory> sharded_;  // one, or dense parameters and experts separately
+  Bytes on_host_;
+  Bytes most_on_host_;
+  PassMemory pass_;                               // being walked
+  Bytes after_total_;                             // of `pass_.after`
+  std::vector<std::optional<PassMemory>> known_;  // by kind: the last ones
+};
+
+}  // namespace ringwright::workload

@@ -1,0 +1,43 @@
+// What a stage with sharded parameters holds in addition: gathered parameters, and gradients that wait to be scattered;
+// of the current unit in the type of its computation, and those being reduced in the reduction's type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "workload/layout/stage_chunks.h"
+#include "workload/memory/held_bytes.h"
+#include "workload/options/step_inputs.h"
+#include "workload/parallel/gather_schedule.h"
+#include "workload/parallel/shard_units.h"
+#include "workload/pipeline/schedule.h"
+
+namespace ringwright::workload {
+
+class ShardedMemory {
+ public:
+  // The passes `slots` are entered in their order. `cycles`: where equal cycles of passes begin, and the last one ends;
+  // GatherSchedule::repeats.
+  ShardedMemory(const StepInputs& inputs, const UnitSet& set, const std::vector<ModelChunk>& parts,
+                const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles);
+
+  // Adds what is held at the next point.
+  void enter(int chunk, std::size_t point, HeldBytes& held);
+  void end_pass() { new_pass_ = true; }
+  [[nodiscard]] bool repeats() const { return schedule_.repeats(); }
+
+ private:
+  void enter_tiles(std::size_t point, HeldBytes& held);
+  [[nodiscard]] std::int64_t in_flight(std::int64_t unit) const;
+
+  const StepInputs& inputs_;
+  ShardUnits units_;
+  GatherSchedule schedule_;
+  std::int64_t count_ = units_.elements();
+  std::size_t use_ = 0;
+  bool started_ = false;
+  bool new_pass_ = false;
+};
+
+}  // namespace ringwright::workload
