@@ -7,17 +7,24 @@
 namespace ringwright::workload {
 namespace {
 
-Bytes of_elements(std::int64_t elements, DataType type) {
-  return scale(Bytes(1), static_cast<double>(elements) * bytes_per_element(type));
-}
+Bytes bytes_of(std::int64_t elements, double each) { return scale(Bytes(1), static_cast<double>(elements) * each); }
 
 }  // namespace
 
 ShardedMemory::ShardedMemory(const StepInputs& inputs, const UnitSet& set, const std::vector<ModelChunk>& parts,
                              const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles)
-    : inputs_(inputs),
-      units_(parts, set.options, set.of),
-      schedule_(units_, set.options, uses_of(units_, parts, inputs.training, slots), cycles) {}
+    : units_(parts, set.options, set.of),
+      schedule_(units_, set.options, uses_of(units_, parts, inputs.training, slots), cycles),
+      element_(bytes_per_element(inputs.training.precision)) {
+  // The bucket being filled or reduced holds at least the previous unit.
+  const std::int64_t bucket = std::min(inputs.parallel.sharding.reduce_bucket, units_.elements());
+  for (const ShardUnit& unit : units_.units()) {
+    const std::int64_t elements = unit.padded_gradients;
+    gradients_.push_back(
+        {.reduced = bytes_of(std::max(elements, bucket), bytes_per_element(inputs.training.grad_reduce)),
+         .computed = bytes_of(elements, element_)});
+  }
+}
 
 void ShardedMemory::enter(int chunk, std::size_t point, HeldBytes& held) {
   if (units_.has_tiles()) return enter_tiles(point, held);
@@ -25,28 +32,23 @@ void ShardedMemory::enter(int chunk, std::size_t point, HeldBytes& held) {
   if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) use_ = started_ ? use_ + 1 : 0;
   started_ = true;
   new_pass_ = false;
-  const DataType type = inputs_.training.precision;
-  held[Held::kGathered] += of_elements(schedule_.steps()[use_].live, type);
+  held[Held::kGathered] += bytes_of(schedule_.steps()[use_].live, element_);
   if (schedule_.uses()[use_].pass == Pass::kForward) return;
-  const std::int64_t elements = units_.units()[unit].padded_gradients;
-  held[Held::kUnreduced] +=
-      of_elements(elements, type) + of_elements(in_flight(elements), inputs_.training.grad_reduce);
+  held[Held::kUnreduced] += gradients_[unit].computed + gradients_[unit].reduced;
 }
 
 // The most of the uses at a point.
 void ShardedMemory::enter_tiles(std::size_t point, HeldBytes& held) {
-  const DataType type = inputs_.training.precision;
   const std::size_t slot = schedule_.uses()[use_].slot;
   Bytes gathered, unreduced;
   for (; use_ < schedule_.uses().size(); ++use_) {
     const UnitUse& use = schedule_.uses()[use_];
     if (use.slot != slot || use.point != point) break;
-    const Bytes live = of_elements(schedule_.steps()[use_].live, type);
+    const Bytes live = bytes_of(schedule_.steps()[use_].live, element_);
     Bytes waiting;
     if (use.pass != Pass::kForward) {
-      const std::int64_t elements = units_.units()[use.unit].padded_gradients;
-      waiting = of_elements(in_flight(elements), inputs_.training.grad_reduce);
-      if (schedule_.steps()[use_].completes_gradients) waiting += of_elements(elements, type);
+      waiting = gradients_[use.unit].reduced;
+      if (schedule_.steps()[use_].completes_gradients) waiting += gradients_[use.unit].computed;
     }
     if (live + waiting <= gathered + unreduced) continue;
     gathered = live;
@@ -54,11 +56,6 @@ void ShardedMemory::enter_tiles(std::size_t point, HeldBytes& held) {
   }
   held[Held::kGathered] += gathered;
   held[Held::kUnreduced] += unreduced;
-}
-
-// The bucket being filled or reduced: at least the previous unit.
-std::int64_t ShardedMemory::in_flight(std::int64_t unit) const {
-  return std::max(unit, std::min(inputs_.parallel.sharding.reduce_bucket, count_));
 }
 
 }  // namespace ringwright::workload

@@ -29,12 +29,16 @@ class ShardedMemory {
 
  private:
   void enter_tiles(std::size_t point, HeldBytes& held);
-  [[nodiscard]] std::int64_t in_flight(std::int64_t unit) const;
+  // The gradients of a unit that are being reduced, with those of the bucket, and of one that is being computed.
+  struct Gradients {
+    Bytes reduced;
+    Bytes computed;
+  };
 
-  const StepInputs& inputs_;
   ShardUnits units_;
   GatherSchedule schedule_;
-  std::int64_t count_ = units_.elements();
+  double element_;                    // bytes of one of the working type
+  std::vector<Gradients> gradients_;  // by unit
   std::size_t use_ = 0;
   bool started_ = false;
   bool new_pass_ = false;

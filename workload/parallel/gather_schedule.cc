@@ -9,6 +9,7 @@ GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& o
                                const std::vector<std::size_t>& cycles)
     : uses_(std::move(uses)),
       steps_(uses_.size()),
+      issued_(uses_.size()),
       next_(uses_.size(), uses_.size()),
       stays_(uses_.size(), false),
       live_(units.units().size(), false),
@@ -25,7 +26,7 @@ void GatherSchedule::begin_watch(const std::vector<std::size_t>& cycles) {
   };
   watch_.second = first_use(cycles[1]);
   watch_.third = first_use(cycles[2]);
-  watch_.fourth = first_use(cycles[3]);
+  watch_.end = first_use(cycles[3]);
   watch_.repeats = watch_.second < watch_.third;
 }
 
@@ -68,12 +69,12 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
   }
 }
 
-void GatherSchedule::gather(const ShardUnits& units, std::size_t use, std::vector<std::size_t>& issued) {
+void GatherSchedule::gather(const ShardUnits& units, std::size_t use) {
   const std::size_t unit = uses_[use].unit;
   live_[unit] = true;
   waited_[unit] = false;
   live_elements_ += units.units()[unit].padded;
-  issued.push_back(use);
+  gathers_.push_back(use);
 }
 
 void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use) {
@@ -91,7 +92,7 @@ void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& 
     const bool backward = uses_[later].pass != Pass::kForward;
     if (backward && options.backward_prefetch != BackwardPrefetch::kPre) return;
     if (elements > options.max_live - live_elements_) return;
-    gather(units, later, steps_[use].before);
+    gather(units, later);
     ahead += elements;
   }
 }
@@ -101,10 +102,12 @@ void GatherSchedule::plan(const ShardUnits& units, const ShardingOptions& option
     if (watch_.repeats) watch(use);
     const UnitUse& now = uses_[use];
     Step& step = steps_[use];
-    if (!live_[now.unit]) gather(units, use, step.before);
+    issued_[use].begin = gathers_.size();
+    if (!live_[now.unit]) gather(units, use);
     step.waits = !waited_[now.unit];
     waited_[now.unit] = true;
     look_ahead(units, options, use);
+    issued_[use].own = gathers_.size();
     step.live = live_elements_;
     if (!stays_[use]) {
       live_[now.unit] = false;
@@ -113,7 +116,7 @@ void GatherSchedule::plan(const ShardUnits& units, const ShardingOptions& option
     const std::size_t following = use + 1;
     const bool post = options.backward_prefetch == BackwardPrefetch::kPost && following < uses_.size() &&
                       uses_[following].pass != Pass::kForward && !live_[uses_[following].unit];
-    if (post) gather(units, following, step.after);
+    if (post) gather(units, following);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "workload/parallel/gather_schedule.h"
@@ -16,6 +17,8 @@ class ScheduledUses {
   [[nodiscard]] const UnitUse& at(std::size_t use) const { return schedule_.uses()[use]; }
   [[nodiscard]] const UnitUse& now() const { return at(use_); }
   [[nodiscard]] const GatherSchedule::Step& step() const { return schedule_.steps()[use_]; }
+  [[nodiscard]] std::span<const std::size_t> gathers_before() const { return schedule_.before(use_); }
+  [[nodiscard]] std::span<const std::size_t> gathers_after() const { return schedule_.after(use_); }
   [[nodiscard]] bool all_done() const { return use_ == schedule_.uses().size(); }
 
   // A point of the unit begins; true: the first of its use.

@@ -97,13 +97,13 @@ TaskIndex ShardedParallel::gather_into_list(ProgramWriter& writer, const GatherC
 }
 
 void ShardedParallel::begin_use(ProgramWriter& writer) {
-  for (const std::size_t use : uses_.step().before) gather(writer, use);
+  for (const std::size_t use : uses_.gathers_before()) gather(writer, use);
   const std::size_t unit = uses_.now().unit;
   if (gathered_[unit]) writer.wait(*std::exchange(gathered_[unit], std::nullopt));
 }
 
 void ShardedParallel::end_use(ProgramWriter& writer) {
-  for (const std::size_t use : uses_.step().after) gather(writer, use);
+  for (const std::size_t use : uses_.gathers_after()) gather(writer, use);
   if (uses_.now().pass != Pass::kForward) collect_gradients(writer);
   uses_.end();
 }

@@ -73,11 +73,11 @@ std::vector<Slot> without_repeated_cycles(const std::vector<Slot>& slots) {
 }
 
 FewCycles with_few_cycles(const std::vector<Slot>& slots) {
-  constexpr std::size_t kKept = 4;
+  constexpr std::size_t kKept = 3;
   const CycleRun run = longest_run(slots);
   if (run.repeated < kKept * run.cycle || run.cycle == 0) return {.slots = slots, .cycles = {}};
   FewCycles few{.slots = with_cycles(slots, run, kKept), .cycles = {}};
-  for (std::size_t cycle = 0; cycle < kKept; ++cycle) few.cycles.push_back(run.first + cycle * run.cycle);
+  for (std::size_t cycle = 0; cycle <= kKept; ++cycle) few.cycles.push_back(run.first + cycle * run.cycle);
   return few;
 }
 

@@ -16,10 +16,10 @@ namespace ringwright::workload {
 // Microbatches of what is left are those of the whole order. Only cycles around the middle of the order are looked for.
 [[nodiscard]] std::vector<Slot> without_repeated_cycles(const std::vector<Slot>& slots);
 
-// With four of the cycles, for what also depends on the passes around; all passes where there are no more cycles.
+// With three of the cycles, for what also depends on the passes around; all passes where there are no more cycles.
 struct FewCycles {
   std::vector<Slot> slots;
-  std::vector<std::size_t> cycles;  // where each of the four begins in `slots`
+  std::vector<std::size_t> cycles;  // where they begin in `slots`, and where the last one ends
 };
 [[nodiscard]] FewCycles with_few_cycles(const std::vector<Slot>& slots);
 
