@@ -202,12 +202,15 @@ SearchSettings read_search(ConfigMap root) {
   settings.objective = read_objective(map);
   settings.max_memory =
       map.bytes({.name = "max_memory", .doc = "memory that a GPU may use; 0B: all it has", .fallback = Bytes(0)});
-  settings.skip_slower =
+  const bool given = map.has("skip_slower");
+  const bool skips =
       map.boolean({.name = "skip_slower",
                    .doc = "count layouts, and do not predict them, of which a bound shows that they are neither among "
-                          "the best, nor the quickest with a choice, nor on the front of time and memory",
+                          "the best, nor the quickest with a choice, nor on the front of time and memory; not given: "
+                          "where more than 500 fit, and no list of all of them is asked for",
                    .fallback = false});
-  if (settings.skip_slower && settings.objective != Objective::kStepTime) {
+  if (given) settings.skip_slower = skips ? SkipSlower::kAlways : SkipSlower::kNever;
+  if (skips && settings.objective != Objective::kStepTime) {
     map.error("skip_slower", "E153",
               fmt::format("bounds are known of a step's time, and the objective is {}", to_string(settings.objective)),
               "objective: step_time");

@@ -19,11 +19,15 @@ struct SearchAxis {
   std::vector<std::string> values;
 };
 
+// Whether layouts that can be on no table are left without a prediction. By number: where there are many, and only
+// tables are asked for.
+enum class SkipSlower { kByNumber, kNever, kAlways };
+
 struct SearchSettings {
   std::vector<SearchAxis> given;  // those that the user set or added
   Objective objective = Objective::kStepTime;
   Bytes max_memory;  // of a GPU; 0: all it has
-  bool skip_slower = false;  // what cannot be on the page is not predicted
+  SkipSlower skip_slower = SkipSlower::kByNumber;
   int top = 10;      // configurations shown
   int replay = 10;   // of the best, simulated again with the scenario's own models
 };

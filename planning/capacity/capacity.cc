@@ -84,7 +84,7 @@ class Candidate {
     settings.replay = plan_.replay;
     // With a fixed batch and number of GPUs, the shortest step is also the cheapest.
     settings.objective = configs::Objective::kStepTime;
-    settings.skip_slower = true;  // of the result only the best and the front are used
+    settings.skip_slower = configs::SkipSlower::kAlways;  // of the result only the best and the front are used
     const auto found = search(scenario, settings, {.threads = workers_.threads});
     if (!found) {
       refuse(offer, found.error());

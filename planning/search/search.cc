@@ -61,6 +61,15 @@ std::vector<Trial> predict_all(WorkerPool& pool, const Counted& counted) {
   return trials;
 }
 
+// Fewer are predicted in about a second.
+constexpr std::size_t kPredictedAnyway = 500;
+
+bool may_skip(const configs::SearchSettings& settings, const SearchOptions& options) {
+  if (settings.skip_slower != configs::SkipSlower::kByNumber)
+    return settings.skip_slower == configs::SkipSlower::kAlways;
+  return !options.lists_all && settings.objective == configs::Objective::kStepTime;
+}
+
 // All are read; of those that fit only the ones that may be on the page.
 std::vector<Trial> predict_some(WorkerPool& pool, const Counted& counted, const configs::SearchSettings& settings,
                                 SearchResult& result) {
@@ -76,6 +85,9 @@ std::vector<Trial> predict_some(WorkerPool& pool, const Counted& counted, const 
     fitting.push_back(&trial);
     layouts.push_back({.configuration = &trial.configuration, .least = trial.least});
   }
+  if (settings.skip_slower == configs::SkipSlower::kByNumber && layouts.size() <= kPredictedAnyway) {
+    for (BoundedLayout& layout : layouts) layout.least.reset();
+  }
   std::size_t done = 0;
   result.bounds_hold = predict_shortlist(layouts, std::move(shortlist), [&](std::span<const std::size_t> batch) {
     pool.each(batch.size(), {.done = done, .all = layouts.size()},
@@ -88,9 +100,10 @@ std::vector<Trial> predict_some(WorkerPool& pool, const Counted& counted, const 
   return trials;
 }
 
-void evaluate_all(WorkerPool pool, const configs::SearchSettings& settings, Counted& counted, SearchResult& result) {
-  std::vector<Trial> trials =
-      settings.skip_slower ? predict_some(pool, counted, settings, result) : predict_all(pool, counted);
+void evaluate_all(WorkerPool pool, const configs::SearchSettings& settings, const SearchOptions& options,
+                  Counted& counted, SearchResult& result) {
+  std::vector<Trial> trials = may_skip(settings, options) ? predict_some(pool, counted, settings, result)
+                                                          : predict_all(pool, counted);
   for (Trial& trial : trials) {
     switch (trial.verdict) {
       case Verdict::kRefused: counted.refuse(std::move(trial.refusal)); break;
@@ -184,7 +197,7 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   Counted counted = first_look(scenario, space);
   configs::KnownOverheads estimates(configs::OverheadAccuracy::kInterpolated);
   configs::KnownOverheads overheads;
-  evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), settings, counted, result);
+  evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), settings, options, counted, result);
   rank_by_formulas(result.ranked, settings.objective);
   replay_best(WorkerPool(scenario, space, result.capacity, options, overheads),
               static_cast<std::size_t>(settings.replay), settings.objective, result);
@@ -194,8 +207,9 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   } else {
     result.own.problem = options.own_problem;
   }
-  if (result.own.fits && result.own.problem.empty() && result.is_rank_known(result.own.configuration)) {
+  if (result.own.fits && result.own.problem.empty()) {
     result.own.rank = rank_of(result.own.configuration, result, settings.objective);
+    result.own.is_rank_known = result.is_rank_known(result.own.configuration);
   }
   return result;
 }

@@ -3,7 +3,8 @@
 // 1. A layout that model, batch or machine do not allow is counted by its reason; one that is simulated like another is
 //    counted as such.
 // 2. The memory ledger decides whether it fits; what does not fit is retained, with the items that fill it.
-//    `skip_slower` leaves out of the following what a lower bound of its step excludes from the page.
+//    `skip_slower` leaves out of the following what a lower bound of its step excludes from the page; if it is not
+//    given, where many layouts fit and only tables are asked for.
 // 3. What fits is predicted with formulas for collectives on a network without sharing (`closed_form` on `alpha_beta`).
 // 4. The best of these are predicted again with the scenario's own models, and ranked by that.
 // The result does not depend on the number of threads: each layout is evaluated by one of them, alone.
@@ -49,7 +50,10 @@ struct SkippedLayout {
 struct OwnLayout {
   Configuration configuration;
   bool fits = false;
-  std::optional<std::size_t> rank;  // it would have among all that fit, counted from 1; none where it is not known
+  // It would have among all that fit, counted from 1; none where it has no step, or does not fit. Where a layout that was
+  // skipped may be quicker, the rank is that or a later one.
+  std::optional<std::size_t> rank;
+  bool is_rank_known = true;
   std::string problem;              // why it was not predicted
 };
 
@@ -60,7 +64,7 @@ struct SearchResult {
   std::vector<RefusalCount> refusals;  // most frequent first
   std::vector<Configuration> ranked;   // best first: those simulated again, then the others
   std::size_t replayed = 0;
-  std::vector<SkippedLayout> skipped;  // with `skip_slower`; ascending by bound
+  std::vector<SkippedLayout> skipped;  // ascending by bound
   bool bounds_hold = true;             // false: a prediction was below its bound, so that nothing was skipped
   std::vector<Configuration> misfits;  // legal and too large, the closest first
   std::vector<std::size_t> front;      // of `ranked`, by formulas: no other is both quicker and smaller; smallest first
@@ -79,6 +83,7 @@ struct SearchResult {
 struct SearchOptions {
   int threads = 0;  // 0: one per core
   std::function<void(std::size_t done, std::size_t all)> progress = {};
+  bool lists_all = true;  // layouts are written one by one, not only in tables
   std::string own_problem = {};  // why the scenario's layout differs from its file's (planning/search/search_base.h)
 };
 

@@ -78,7 +78,7 @@ std::string json_own(const SearchReport& report) {
   const OwnLayout& own = report.result.own;
   if (!own.problem.empty()) return fmt::format("{{\"problem\": {}}}", json_text(own.problem));
   return fmt::format("{{\"rank\": {}, \"fits\": {}, \"configuration\": {}}}",
-                     own.rank ? std::to_string(*own.rank) : "null", own.fits,
+                     own.rank && own.is_rank_known ? std::to_string(*own.rank) : "null", own.fits,
                      json_configuration(own.configuration, report.result.axes));
 }
 
@@ -117,7 +117,7 @@ std::string json_bound(const SearchResult& result) {
 
 // Nothing where none may be skipped.
 std::string json_skipped(const SearchReport& report) {
-  if (!report.settings.skip_slower) return {};
+  if (report.settings.skip_slower != configs::SkipSlower::kAlways && report.result.skipped.empty()) return {};
   return fmt::format("  \"skipped\": {},\n  \"bounds_hold\": {},\n", report.result.skipped.size(),
                      report.result.bounds_hold);
 }

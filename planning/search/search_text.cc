@@ -76,7 +76,8 @@ class Page {
         {commas(result_.ranked.size()), fmt::format("fit into {} and are predicted", to_string(result_.capacity))});
     if (!result_.skipped.empty()) {
       counts.add_row({commas(result_.skipped.size()),
-                      "fit and are skipped: their bounds are above all steps that they would have to beat"});
+                      "fit and are skipped: their bounds are above all steps that they would have to beat (--predict-all "
+                      "predicts them)"});
     }
     if (!result_.bounds_hold) counts.add_row({"", "nothing is skipped: a step was predicted below its bound"});
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});
@@ -269,7 +270,9 @@ class Page {
     const Duration first = (played ? *best.played : *best.quick).step_time.mean;
     const double longer = to_seconds(mine) / to_seconds(first) - 1.0;
     std::string words =
-        own.rank ? fmt::format("  would be rank {} of {}", commas(*own.rank), commas(result_.fitting())) : "";
+        own.rank ? fmt::format("  would be rank {}{} of {}", commas(*own.rank), own.is_rank_known ? "" : " or later",
+                               commas(result_.fitting()))
+                 : "";
     words += fmt::format("{} {} against the best, {}", own.rank ? "," : " ", signed_percent(longer),
                          why(best, own.configuration));
     line(words);

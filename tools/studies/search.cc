@@ -97,6 +97,10 @@ class Search final : public Command {
              .value = "",
              .doc = "do not predict layouts that a bound excludes from all tables of the page",
              .target = &skip_slower_},
+            {.names = "--predict-all",
+             .value = "",
+             .doc = "predict every layout that fits; default where at most 500 fit, and with --csv, --html or --json",
+             .target = &predict_all_},
             {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
             page_option(&html_),
             {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
@@ -116,6 +120,7 @@ class Search final : public Command {
     const auto result = planning::search(*scenario, settings,
                                          {.threads = static_cast<int>(threads_.value_or(0)),
                                           .progress = bar_of_parts(progress_, common.quiet),
+                                          .lists_all = common.json || !csv_.empty() || !html_.empty(),
                                           .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
@@ -144,6 +149,7 @@ class Search final : public Command {
     if (top_) words.insert(words.end(), {"--top", std::to_string(*top_)});
     if (replay_) words.insert(words.end(), {"--replay", std::to_string(*replay_)});
     if (skip_slower_) words.emplace_back("--skip-slower");
+    if (predict_all_) words.emplace_back("--predict-all");
     return words;
   }
 
@@ -179,7 +185,10 @@ class Search final : public Command {
     set("max_memory", max_memory_);
     if (top_) set("top", std::to_string(*top_));
     if (replay_) set("replay", std::to_string(*replay_));
-    if (skip_slower_) set("skip_slower", "true");
+    if (skip_slower_ && predict_all_) {
+      return tl::unexpected(failure("E153", "--skip-slower and --predict-all exclude each other"));
+    }
+    if (skip_slower_ || predict_all_) set("skip_slower", skip_slower_ ? "true" : "false");
     return settings;
   }
 
@@ -200,7 +209,7 @@ class Search final : public Command {
   std::string config_, objective_, max_memory_, csv_, html_, write_;
   std::vector<std::string> vary_, fix_;
   std::optional<std::uint64_t> top_, replay_, threads_;
-  bool skip_slower_ = false;
+  bool skip_slower_ = false, predict_all_ = false;
   std::optional<Progress> progress_;
 };
 

@@ -75,7 +75,7 @@ TEST_F(SearchPage, CountsWhatIsSkipped) {
   EXPECT_THAT(render_search_text(report()), Not(HasSubstr("skipped")));
   EXPECT_THAT(render_search_json(report()), Not(HasSubstr("skipped")));
   SearchSettings settings = scenario_.search;
-  settings.skip_slower = true;
+  settings.skip_slower = configs::SkipSlower::kAlways;
   const SearchReport skipping{.scenario = scenario_, .settings = settings, .result = result_};
   const std::size_t fitting = result_.fitting();
   result_.skipped.push_back({.configuration = std::move(result_.ranked.back()), .least = Duration(1)});

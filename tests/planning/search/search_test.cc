@@ -176,6 +176,42 @@ TEST(Search, SkipsWhatIsOnNoTable) {
   }
 }
 
+// 512 and more layouts fit with twelve sizes of buckets, a twelfth of them with one.
+TEST(Search, SkipsByItselfWhereMoreThan500FitAndOnlyTablesAreAskedFor) {
+  const auto searched = [](const std::string& more, bool lists_all) {
+    const Scenario scenario =
+        load(text_of("recompute: [none, full], stage_layers: [even], top: 3, replay: 0" + more),
+             {"model.hidden_size=2048", "model.ffn_hidden_size=8192", "model.seq_length=1024", "compute.host_issue=0ns"});
+    auto result = search(scenario, scenario.search, {.lists_all = lists_all});
+    if (!result) throw std::runtime_error(render(result.error()));
+    return std::move(*result);
+  };
+  std::string sizes;
+  for (int size = 1; size <= 12; ++size) sizes += fmt::format("{}\"{}MB\"", size == 1 ? "" : ", ", 50 * size);
+  const std::string many = ", vary: [{key: parallel.zero.bucket, values: [" + sizes + "]}]";
+  const SearchResult tables = searched(many, false);
+  EXPECT_GT(tables.fitting(), 500U);
+  EXPECT_GT(tables.skipped.size(), 0U);
+  EXPECT_EQ(searched(many, true).skipped.size(), 0U);
+  EXPECT_EQ(searched(many + ", skip_slower: false", false).skipped.size(), 0U);
+  EXPECT_EQ(searched(many + ", objective: memory", false).skipped.size(), 0U);
+  EXPECT_EQ(searched("", false).skipped.size(), 0U);
+}
+
+// As late as those that are known to be quicker.
+TEST(Search, KnowsTheLeastRankOfTheOwnLayoutWhereLayoutsAreSkipped) {
+  const std::vector<std::string> large = {"model.hidden_size=2048", "model.ffn_hidden_size=8192",
+                                          "model.seq_length=1024", "compute.host_issue=0ns"};
+  const std::string space = "recompute: [none, full], stage_layers: [even], top: 1, replay: 0";
+  const SearchResult all = found(load(text_of(space, "{tp: 8}"), large));
+  const SearchResult some = found(load(text_of(space + ", skip_slower: true", "{tp: 8}"), large));
+  ASSERT_TRUE(all.own.rank && some.own.rank);
+  EXPECT_TRUE(all.own.is_rank_known);
+  EXPECT_FALSE(some.own.is_rank_known);
+  EXPECT_LE(*some.own.rank, *all.own.rank);
+  EXPECT_GT(*some.own.rank, 1U);
+}
+
 TEST(Search, KnowsBoundsOfTheStepsTimeAlone) {
   const auto refused = load_scenario_text("one.yaml", text_of("skip_slower: true, objective: memory"));
   ASSERT_FALSE(refused.has_value());
