@@ -55,12 +55,12 @@ Trial Evaluator::judge(std::size_t index) {
   const Layout layout = space_.layout(index);
   if (layout.stage_layers == kAlpa) return evaluate_plans(index, layout);
   Trial trial = read(index, layout);
-  if (trial.verdict == Verdict::kFits) trial.least = least_time(mine_, calls_, &known_);
+  if (trial.verdict == Verdict::kFits) trial.least = least_time(mine_, calls_, &known_of(layout));
   return trial;
 }
 
 void Evaluator::predict(Trial& trial) {
-  auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_);
+  auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_of(trial.configuration.layout));
   CHECK(job.has_value(), "a layout that was read can be read again");
   take(std::move(*job), trial.configuration);
   predict_fitting(trial);
@@ -75,7 +75,7 @@ std::optional<Refusal> Evaluator::evaluate_own(Configuration& own, bool& fits) {
 }
 
 std::optional<configs::Prediction> Evaluator::replay(const Layout& layout) {
-  auto job = changed_job(base_, space_.changes(layout), &known_);
+  auto job = changed_job(base_, space_.changes(layout), &known_of(layout));
   CHECK(job.has_value(), "a layout that is legal with one model is legal with another");
   Configuration ignored;
   take(std::move(*job), ignored);
@@ -112,7 +112,7 @@ Trial Evaluator::evaluate(std::size_t index, const Layout& layout) {
 
 Trial Evaluator::read(std::size_t index, const Layout& layout) {
   Trial trial{.verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = layout}};
-  auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_);
+  auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_of(trial.configuration.layout));
   if (!job) {
     trial.refusal = refusal_of(job.error());
     return trial;
@@ -134,7 +134,7 @@ void Evaluator::take(configs::ChangedJob changed, Configuration& configuration) 
 }
 
 bool Evaluator::measure(Configuration& configuration) {
-  std::vector<MemoryRow> rows = memory_rows(mine_, &known_);
+  std::vector<MemoryRow> rows = memory_rows(mine_, &known_of(configuration.layout));
   for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
   const bool fits = std::ranges::all_of(rows, &MemoryRow::fits);
   configuration.fullest = std::move(*std::ranges::max_element(rows, {}, fill));

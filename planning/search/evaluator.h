@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/least_calls.h"
@@ -59,7 +62,10 @@ class Evaluator {
   configs::Scenario mine_;
   configs::Planner planner_;
   configs::LeastCalls calls_;
-  workload::KnownLayouts known_;
+  // Of layouts with the same values of other keys, which a compute model may depend on.
+  [[nodiscard]] workload::KnownLayouts& known_of(const Layout& layout) { return known_[layout.others]; }
+
+  std::map<std::vector<std::pair<std::string, std::string>>, workload::KnownLayouts> known_;
 };
 
 }  // namespace ringwright::planning

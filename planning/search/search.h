@@ -50,8 +50,8 @@ struct SkippedLayout {
 struct OwnLayout {
   Configuration configuration;
   bool fits = false;
-  // It would have among all that fit, counted from 1; none where it has no step, or does not fit. Where a layout that was
-  // skipped may be quicker, the rank is that or a later one.
+  // It would have among all that fit, counted from 1; none where it has no step, or does not fit. Where a layout that
+  // was skipped may be quicker, the rank is that or a later one.
   std::optional<std::size_t> rank;
   bool is_rank_known = true;
   std::string problem;              // why it was not predicted

@@ -76,8 +76,8 @@ class Page {
         {commas(result_.ranked.size()), fmt::format("fit into {} and are predicted", to_string(result_.capacity))});
     if (!result_.skipped.empty()) {
       counts.add_row({commas(result_.skipped.size()),
-                      "fit and are skipped: their bounds are above all steps that they would have to beat (--predict-all "
-                      "predicts them)"});
+                      "fit and are skipped: their bounds are above all steps that they would have to beat "
+                      "(--predict-all predicts them)"});
     }
     if (!result_.bounds_hold) counts.add_row({"", "nothing is skipped: a step was predicted below its bound"});
     counts.add_row({commas(result_.misfits.size()), "are legal and do not fit"});

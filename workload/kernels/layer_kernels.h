@@ -37,6 +37,8 @@ struct KernelContext {
 
   // Sections of a microbatch on one rank.
   [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }
+
+  friend bool operator==(const KernelContext&, const KernelContext&) = default;
 };
 
 [[nodiscard]] KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions& training,

@@ -1,13 +1,18 @@
-// What one layout finds and others of the same model need again: verdicts on orders of passes, splits of layers, and
-// the last order. Each depends on its key alone, so that a layout is read the same with and without it.
+// What one layout finds and others of the same model need again: verdicts on orders of passes, costs and splits of
+// layers, times of points, and the last order. Each depends on its key alone, so that a layout is read the same with and
+// without it.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "workload/kernels/layer_kernels.h"
 #include "workload/layout/last_order.h"
+#include "workload/layout/stage_chunks.h"
+#include "workload/layout/values_by_key.h"
 #include "workload/options/layer_balance.h"
 
 namespace ringwright::workload {
@@ -20,7 +25,29 @@ struct KnownLayouts {
   using BalanceKey = std::tuple<std::vector<double>, double, double>;
   std::map<BalanceKey, LayerBalance> balanced;
 
+  // Of one compute model. The costs of layers whose forward pass is recomputed so many times.
+  struct LayerKey {
+    KernelContext context;
+    double again = 0.0;
+    friend bool operator==(const LayerKey&, const LayerKey&) = default;
+  };
+  ValuesByKey<LayerKey, LayerCosts> layer_costs;
+
+  // Of one compute model, and one machine's calls: the passes through the points of a stage, without (false) or with
+  // its calls. They do not depend on how layers and passes are spread over the pipeline's stages, whose options have
+  // their defaults in the key.
+  struct PointKey {
+    KernelContext context;
+    ParallelOptions parallel;
+    bool calls = false;
+    friend bool operator==(const PointKey&, const PointKey&) = default;
+  };
+  ValuesByKey<PointKey, std::map<PointKind, PassTimes>> point_times;
+
   LastOrder order;
 };
+
+// The number by which settings with this context are found.
+[[nodiscard]] std::size_t number_of(const KernelContext& context);
 
 }  // namespace ringwright::workload

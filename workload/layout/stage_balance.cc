@@ -113,16 +113,29 @@ double computed_again(const ModelShape& shape, const TrainingOptions& training, 
 
 }  // namespace
 
-LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel,
-                       const ComputeModel& compute) {
-  const KernelContext context = make_kernel_context(shape, training, parallel);
-  Coster coster(context, compute, computed_again(shape, training, parallel));
+namespace {
+
+LayerCosts costs_in(const KernelContext& context, const ComputeModel& compute, double again) {
+  const ModelShape& shape = context.shape;
+  Coster coster(context, compute, again);
   LayerCosts costs{.layers = {}, .first = coster.of(Sections::kEmbedding), .last = coster.of(Sections::kHead)};
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) costs.layers.push_back(coster.of_layer(layer));
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
     costs.last += coster.of(std::array{LayerSection::kPredictorInput, LayerSection::kPredictorInputBackward}) +
                   coster.of_layer(shape.layers + number) + coster.of(Sections::kHead);
   }
+  return costs;
+}
+
+}  // namespace
+
+LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel,
+                       const ComputeModel& compute, KnownLayouts* known) {
+  KnownLayouts::LayerKey key{.context = make_kernel_context(shape, training, parallel),
+                             .again = computed_again(shape, training, parallel)};
+  if (known == nullptr) return costs_in(key.context, compute, key.again);
+  const auto [costs, is_new] = known->layer_costs.find(number_of(key.context), key);
+  if (is_new) costs = costs_in(key.context, compute, key.again);
   return costs;
 }
 
@@ -156,7 +169,7 @@ std::vector<std::int64_t> balanced(const LayerCosts& costs, int parts, KnownLayo
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
                     const ComputeModel& compute, ParallelOptions& options, KnownLayouts* known) {
   if (options.stage_layers != StageLayers::kBalanced) return;
-  options.layers_per_part = balanced(layer_costs(shape, training, options, compute), options.parts(), known);
+  options.layers_per_part = balanced(layer_costs(shape, training, options, compute, known), options.parts(), known);
   parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
                   "stage_layers: balanced, by the modelled time of layers, embedding and logits");
 }

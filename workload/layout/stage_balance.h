@@ -10,9 +10,11 @@
 
 namespace ringwright::workload {
 
-// Compute seconds of one rank for a microbatch, forward and backward, without communication.
+// Compute seconds of one rank for a microbatch, forward and backward, without communication. `known`: of layouts before
+// this one, with the same compute model; null: none.
 [[nodiscard]] LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
-                                     const ParallelOptions& parallel, const ComputeModel& compute);
+                                     const ParallelOptions& parallel, const ComputeModel& compute,
+                                     KnownLayouts* known = nullptr);
 
 // One pass of a dense layer, without communication.
 struct PassTime {

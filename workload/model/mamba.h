@@ -24,6 +24,8 @@ struct MambaShape {
   [[nodiscard]] std::int64_t convolved() const { return inner() + 2 * groups * state; }
   // Columns of the first GEMM: z, x, B, C, and a time step for each head.
   [[nodiscard]] std::int64_t projected() const { return inner() + convolved() + heads; }
+
+  friend bool operator==(const MambaShape&, const MambaShape&) = default;
 };
 
 enum class Mixer { kAttention, kMamba, kNone };
@@ -39,6 +41,8 @@ struct LayerHalves {
 struct HybridShape {
   std::string order;  // a letter for each layer
   MambaShape mamba;
+
+  friend bool operator==(const HybridShape&, const HybridShape&) = default;
 };
 
 }  // namespace ringwright::workload

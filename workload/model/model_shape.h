@@ -35,6 +35,8 @@ struct LatentAttention {
   std::int64_t plain_size = 1;    // of a head's query and key, not rotated
   std::int64_t rotated_size = 1;  // of a head's query and key, rotated
   std::int64_t value_size = 1;
+
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
 // Layers with a mixture of experts as MLP.
@@ -48,6 +50,8 @@ struct ExpertShape {
   std::int64_t groups = 1;        // experts are in groups, and a token uses experts of `group_limit` of them
   std::int64_t group_limit = 1;
   bool clamped = false;           // gate and input of the activation are clamped by operators of their own (GPT-OSS)
+
+  friend bool operator==(const ExpertShape&, const ExpertShape&) = default;
 };
 
 // Low-rank adapters (Hu et al., LoRA, arXiv 2106.09685): the model's weights are frozen, and in addition to the chosen
@@ -58,6 +62,8 @@ struct LowRankAdapters {
   bool projection = false;
   bool mlp_up = false;  // of ordinary MLPs; experts have none
   bool mlp_down = false;
+
+  friend bool operator==(const LowRankAdapters&, const LowRankAdapters&) = default;
 };
 
 struct ModelShape {
@@ -90,6 +96,8 @@ struct ModelShape {
   std::optional<ExpertShape> experts;
   std::optional<LowRankAdapters> adapters;
   std::optional<HybridShape> hybrid;  // layers of one half each, some of them Mamba-2
+
+  friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
 // Layers count from 0; those of multi-token prediction follow and are like the last of the others.

@@ -31,6 +31,8 @@ struct GradientCompression {
   [[nodiscard]] Bytes factor(std::int64_t elements, std::int64_t gradient_bytes) const;
   // The bytes of one rank's encoded gradients, where an uncompressed one has `gradient_bytes`.
   [[nodiscard]] Bytes encoded(std::int64_t elements, std::int64_t gradient_bytes) const;
+
+  friend bool operator==(const GradientCompression&, const GradientCompression&) = default;
 };
 
 struct ParallelContext;

@@ -40,6 +40,8 @@ struct ExpertOptions {
   // Expert-parallel ranks that are neighbours on one host, and the number of such hosts.
   [[nodiscard]] int inner() const;
   [[nodiscard]] int outer() const { return ep / inner(); }
+
+  friend bool operator==(const ExpertOptions&, const ExpertOptions&) = default;
 };
 
 // Reads the expert keys of the `parallel` map; `tp` is the default of the experts' tensor-parallel size.

@@ -11,6 +11,8 @@ struct FusedKernels {
   bool grouped_gemm = true;   // moe_grouped_gemm
   bool grouped_mlp = false;   // use_transformer_engine_op_fuser
   bool fp8_attention = false; // fp8_dot_product_attention
+
+  friend bool operator==(const FusedKernels&, const FusedKernels&) = default;
 };
 
 enum class NarrowTypes { kNone, kSome };

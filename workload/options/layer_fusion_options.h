@@ -12,6 +12,8 @@ struct LayerFusionOptions {
   Duration backward;  // of the pass through the model chunk that is divided
 
   [[nodiscard]] bool on() const { return backward > Duration(); }
+
+  friend bool operator==(const LayerFusionOptions&, const LayerFusionOptions&) = default;
 };
 
 struct ParallelOptions;

@@ -21,6 +21,8 @@ struct LayerLayout {
 struct EndLayers {
   std::int64_t first = 0;
   std::int64_t last = 0;
+
+  friend bool operator==(const EndLayers&, const EndLayers&) = default;
 };
 // By model chunk (chunk c of stage i has number c * stages + i); empty if layers do not divide evenly.
 [[nodiscard]] std::vector<std::int64_t> spread_with_ends(std::int64_t layers, const EndLayers& ends, int stages,

@@ -26,6 +26,8 @@ struct LocalSgd {
   [[nodiscard]] std::int64_t fragment_of(std::int64_t elements) const { return (elements + fragments - 1) / fragments; }
   // Bytes of outer weights and momentum for each parameter, in fp32.
   [[nodiscard]] double state() const { return outer == OuterOptimizer::kNesterov ? 8.0 : 0.0; }
+
+  friend bool operator==(const LocalSgd&, const LocalSgd&) = default;
 };
 
 struct ParallelContext;

@@ -33,6 +33,8 @@ struct OffloadOptions {
   [[nodiscard]] bool any() const {
     return optimizer != Tier::kGpu || parameters != Tier::kGpu || activation_layers > 0;
   }
+
+  friend bool operator==(const OffloadOptions&, const OffloadOptions&) = default;
 };
 
 struct ParallelOptions;

@@ -31,6 +31,8 @@ struct TensorOverlap {
   [[nodiscard]] int buffers() const {
     return on && user_buffers ? (gather ? 4 : 0) + (scatter ? 2 : 0) + (scatter_gradients ? 2 : 4) : 0;
   }
+
+  friend bool operator==(const TensorOverlap&, const TensorOverlap&) = default;
 };
 
 struct ParallelOptions;

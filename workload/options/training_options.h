@@ -37,6 +37,8 @@ struct FullRecompute {
   int layers = 1;            // per group (uniform), or recomputed per model chunk (block)
   bool distributed = false;  // tensor-parallel ranks split the stored input of a layer and gather it before use
   bool on_host = false;      // stored inputs are in host memory
+
+  friend bool operator==(const FullRecompute&, const FullRecompute&) = default;
 };
 // Fused: one kernel that never writes the score matrix (FlashAttention). Unfused: GEMMs, softmax and dropout
 // separately, as in frameworks up to 2022. The live bytes per logit of each loss: Megatron's split cross-entropy (fp32
@@ -78,6 +80,8 @@ struct OptimizerTypes {
     return bytes_per_element(first) + (kind == OptimizerKind::kAmsgrad ? 2.0 : 1.0) * bytes_per_element(second);
   }
   [[nodiscard]] double state() const { return bytes_per_element(master) + moments(); }
+
+  friend bool operator==(const OptimizerTypes&, const OptimizerTypes&) = default;
 };
 
 // Modules that selective recomputation recomputes, in Megatron's terms.
@@ -86,6 +90,8 @@ struct RecomputedModules {
   bool norms = false;              // "layernorm": the inputs of the following GEMMs are not stored
   bool latent_projection = false;  // "mla_up_proj": queries, keys and values are not stored, the latent vectors are
   bool expert_activation = false;  // "moe_act"
+
+  friend bool operator==(const RecomputedModules&, const RecomputedModules&) = default;
 };
 
 // Results of a layer that are stored while all others are recomputed.
@@ -94,6 +100,8 @@ struct SavedResults {
   bool core = false;
   bool projection = false;
   bool mlp_up = false;  // both halves of a gated one
+
+  friend bool operator==(const SavedResults&, const SavedResults&) = default;
 };
 
 struct TrainingOptions {
@@ -134,6 +142,8 @@ struct TrainingOptions {
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {
     return recompute == Recompute::kSelective && modules.*module;
   }
+
+  friend bool operator==(const TrainingOptions&, const TrainingOptions&) = default;
 };
 
 // Even: equal chunks, where embedding and logits may count as a layer of the first and the last chunk. Filled: each
@@ -225,6 +235,8 @@ struct ParallelOptions {
     if (!replica_microbatches.empty()) return *std::ranges::max_element(replica_microbatches);
     return training.global_batch / (training.micro_batch * dp);
   }
+
+  friend bool operator==(const ParallelOptions&, const ParallelOptions&) = default;
 };
 
 // The number of ranks of the cluster, and where it is set: "cluster.nodes = 4 x 8 GPUs (scenario.yaml:20)".

@@ -16,6 +16,8 @@ struct ListedSchedule {
   Placement placement = Placement::kLooped;
   int chunks = 1;
   PipelineOrder order;
+
+  friend bool operator==(const ListedSchedule&, const ListedSchedule&) = default;
 };
 
 // `file` is the root of the schedule's own document; mistakes are recorded there.

@@ -38,17 +38,39 @@ constexpr PassTimes kNoTimes{.forward = 0, .input = 0, .weight = 0};
 // Exchanges of experts during passes of other microbatches lengthen no pass.
 bool exchanges_in_passes(const ParallelOptions& parallel) { return !parallel.experts.overlap_exchange; }
 
+// What points of passes depend on: not how layers and passes are spread over stages.
+ParallelOptions without_stages(ParallelOptions parallel) {
+  const ParallelOptions fresh;
+  parallel.schedule = fresh.schedule;
+  parallel.virtual_stages = fresh.virtual_stages;
+  parallel.microbatch_group = fresh.microbatch_group;
+  parallel.stage_layers = fresh.stage_layers;
+  parallel.embedding_counts = fresh.embedding_counts;
+  parallel.loss_counts = fresh.loss_counts;
+  parallel.end_layers = fresh.end_layers;
+  parallel.layers_per_part = fresh.layers_per_part;
+  parallel.zero_stage = fresh.zero_stage;  // of optimizer state and gradients; `sharding` is that of parameters
+  return parallel;
+}
+
 // Picoseconds of the paths through the points of a step.
 class PointTimes {
  public:
-  PointTimes(const StepInputs& inputs, const ComputeModel& compute, const LeastCallTime& calls)
+  PointTimes(const StepInputs& inputs, const ComputeModel& compute, const LeastCallTime& calls, KnownLayouts* known)
       : inputs_(inputs),
         compute_(compute),
         calls_(calls),
         sections_(tables_, make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         streams_(streams_without_groups(inputs.shape, inputs.parallel)),
         points_(sections_, inputs.parallel, streams_, 0),
-        in_passes_(exchanges_in_passes(inputs.parallel) ? calls : LeastCallTime()) {}
+        in_passes_(exchanges_in_passes(inputs.parallel) ? calls : LeastCallTime()),
+        known_(known != nullptr ? known->point_times
+                                      .find(number_of(sections_.context()),
+                                            {.context = sections_.context(),
+                                             .parallel = without_stages(inputs.parallel),
+                                             .calls = static_cast<bool>(calls)})
+                                      .value
+                                : own_) {}
 
   [[nodiscard]] const PassTimes& of(PointKind kind) {
     const auto [known, is_new] = known_.try_emplace(kind);
@@ -98,7 +120,8 @@ class PointTimes {
   StepStreams streams_;
   PointWriter points_;
   LeastCallTime in_passes_;
-  std::map<PointKind, PassTimes> known_;
+  std::map<PointKind, PassTimes> own_;
+  std::map<PointKind, PassTimes>& known_;
 };
 
 // The passes through model chunks, in model order.
@@ -189,7 +212,7 @@ std::optional<Duration> least_step(const StepInputs& inputs, const ComputeModel&
                                    KnownLayouts* known) {
   if (!computes_evenly(inputs)) return std::nullopt;
   const ParallelOptions& parallel = inputs.parallel;
-  PointTimes points(inputs, compute, calls);
+  PointTimes points(inputs, compute, calls, known);
   const std::vector<PassTimes> parts = PartTimes(inputs, points).all();
   const std::int64_t microbatches = parallel.microbatches(inputs.training);
   if (2 * parallel.pp * parallel.virtual_stages * microbatches > kMostPassesFollowed || !parallel.flushes()) {

@@ -179,9 +179,9 @@ TEST(Search, SkipsWhatIsOnNoTable) {
 // 512 and more layouts fit with twelve sizes of buckets, a twelfth of them with one.
 TEST(Search, SkipsByItselfWhereMoreThan500FitAndOnlyTablesAreAskedFor) {
   const auto searched = [](const std::string& more, bool lists_all) {
-    const Scenario scenario =
-        load(text_of("recompute: [none, full], stage_layers: [even], top: 3, replay: 0" + more),
-             {"model.hidden_size=2048", "model.ffn_hidden_size=8192", "model.seq_length=1024", "compute.host_issue=0ns"});
+    const Scenario scenario = load(text_of("recompute: [none, full], stage_layers: [even], top: 3, replay: 0" + more),
+                                   {"model.hidden_size=2048", "model.ffn_hidden_size=8192", "model.seq_length=1024",
+                                    "compute.host_issue=0ns"});
     auto result = search(scenario, scenario.search, {.lists_all = lists_all});
     if (!result) throw std::runtime_error(render(result.error()));
     return std::move(*result);
@@ -196,6 +196,31 @@ TEST(Search, SkipsByItselfWhereMoreThan500FitAndOnlyTablesAreAskedFor) {
   EXPECT_EQ(searched(many + ", skip_slower: false", false).skipped.size(), 0U);
   EXPECT_EQ(searched(many + ", objective: memory", false).skipped.size(), 0U);
   EXPECT_EQ(searched("", false).skipped.size(), 0U);
+}
+
+// What is known of layouts is not that of another GPU's speed: the quickest with each value of a key of `compute` is
+// that of a search with this value alone.
+TEST(Search, FindsWithEachSpeedOfAGpuWhatASearchWithThatSpeedFinds) {
+  const std::string space = "stage_layers: [even, balanced], recompute: [none, full], replay: 0";
+  const auto quickest = [](const SearchResult& result, const std::string& value) {
+    std::optional<std::pair<std::vector<std::int64_t>, Duration>> best;
+    for (const Configuration& one : result.ranked) {
+      if (one.layout.pp < 4 || (!one.layout.others.empty() && one.layout.others.front().second != value)) continue;
+      const Duration step = one.quick->step_time.mean;
+      if (!best || step < best->second) best.emplace(one.layers_per_part, step);
+    }
+    return best;
+  };
+  for (const char* const skips : {"", ", skip_slower: true"}) {
+    const std::string key = "compute.gemm_efficiency";
+    const SearchResult both = found(load(
+        text_of(space + ", pp: [4, 8], vary: [{key: " + key + ", values: [5%, 80%]}]" + skips)));
+    EXPECT_TRUE(both.bounds_hold);
+    for (const std::string value : {"5%", "80%"}) {
+      const SearchResult alone = found(load(text_of(space + ", pp: [4, 8]" + skips), {key + "=" + value}));
+      EXPECT_EQ(quickest(both, value), quickest(alone, value)) << value;
+    }
+  }
 }
 
 // As late as those that are known to be quicker.
