@@ -1,6 +1,6 @@
 // What one layout finds and others of the same model need again: verdicts on orders of passes, costs and splits of
-// layers, times of points, and the last order. Each depends on its key alone, so that a layout is read the same with and without
-// it.
+// layers, times of points, and the last order. Each depends on its key alone, so that a layout is read the same with
+// and without it.
 #pragma once
 
 #include <cstddef>
