@@ -55,8 +55,10 @@ TEST(GpuPreset, ItsProfileKnowsWhichSharesOfPeakWereMeasuredOnIt) {
   EXPECT_FALSE(borrows("h100-sxm5-80gb", kGemmHalfShare));
   EXPECT_TRUE(borrows("h800-sxm-80gb", kGemmHalfShare));
   EXPECT_FALSE(borrows("h800-sxm-80gb", kGemmFp8Share));
-  EXPECT_FALSE(borrows("gb200", kGemmFp4Share));
-  EXPECT_TRUE(borrows("b200-sxm-192gb", kGemmFp4Share));
+  EXPECT_TRUE(borrows("gb200", kGemmHalfShare));
+  EXPECT_FALSE(borrows("gb200", kGemmFp8Share));
+  EXPECT_FALSE(borrows("b200-sxm-192gb", kGemmFp4Share));
+  EXPECT_TRUE(borrows("b200-sxm-192gb", kGemmFp8Share));
 }
 
 // A GPU's missing values are no second mistake where its preset does not exist.
