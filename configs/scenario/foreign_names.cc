@@ -12,20 +12,32 @@
 #include "collectives/nccl/environment.h"
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/imports/megatron/megatron_flags.h"
+#include "configs/scenario/scenario.h"
+#include "core/config/key_doc.h"
 
 namespace ringwright::configs {
 namespace {
 
 constexpr std::string_view kUnknownKey = "E102";
 
-// "tensor_model_parallel_size" of "unknown key 'parallel.tensor_model_parallel_size'; did you ...".
-std::string_view unknown_word(const Diagnostic& diagnostic) {
+// "parallel.tensor_model_parallel_size" of "unknown key 'parallel.tensor_model_parallel_size'; did you ...".
+std::string_view unknown_path(const Diagnostic& diagnostic) {
   const std::string_view message = diagnostic.message;
   const std::size_t open = message.find('\'');
   if (diagnostic.code != kUnknownKey || open == std::string_view::npos) return {};
-  std::string_view path = message.substr(open + 1, message.find('\'', open + 1) - open - 1);
-  if (const std::size_t dot = path.rfind('.'); dot != std::string_view::npos) path.remove_prefix(dot + 1);
-  return path;
+  return message.substr(open + 1, message.find('\'', open + 1) - open - 1);
+}
+
+std::string_view last_word(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? path : path.substr(dot + 1);
+}
+
+// A key of ours that is not read with the settings there are: 'model.moe_router_topk' of a model without experts.
+void name_as_ours(Diagnostic& diagnostic, const std::string& path) {
+  diagnostic.message = fmt::format("'{}' is a key of other settings than those here{}", path,
+                                   diagnostic.message.substr(diagnostic.message.rfind('\'' + path + '\'') + path.size() + 2));
+  if (diagnostic.hint.empty()) diagnostic.hint = fmt::format("`ringwright explain {}` describes it", path);
 }
 
 std::string megatron_hint(std::string_view word) {
@@ -171,9 +183,16 @@ std::string foreign_name_hint(std::string_view word) {
 
 Diagnostics with_foreign_names(const Diagnostics& diagnostics) {
   Diagnostics result;
+  std::vector<KeyDoc> ours;
   for (Diagnostic diagnostic : diagnostics.all()) {
-    const std::string_view word = unknown_word(diagnostic);
-    std::string hint = word.empty() ? std::string() : foreign_name_hint(word);
+    const std::string path(unknown_path(diagnostic));
+    if (!path.empty() && ours.empty()) ours = scenario_keys();
+    if (std::ranges::find(ours, path, &KeyDoc::path) != ours.end()) {
+      name_as_ours(diagnostic, path);
+      result.add(std::move(diagnostic));
+      continue;
+    }
+    std::string hint = path.empty() ? std::string() : foreign_name_hint(last_word(path));
     if (!hint.empty()) {
       diagnostic.message.resize(std::min(diagnostic.message.find("; did you mean"), diagnostic.message.size()));
       diagnostic.hint = std::move(hint);

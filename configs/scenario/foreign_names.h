@@ -13,7 +13,7 @@ namespace ringwright::configs {
 [[nodiscard]] std::string foreign_name_hint(std::string_view word);
 
 // The same mistakes; for an unknown key that is a name of Megatron-LM, DeepSpeed, accelerate or NCCL, the hint gives
-// the name here.
+// the name here. A key of ours that only other settings read is called that.
 [[nodiscard]] Diagnostics with_foreign_names(const Diagnostics& diagnostics);
 
 // An error where the document is not a scenario but another tool's file that a scenario can name: a Hugging Face

@@ -19,7 +19,7 @@ namespace ringwright::workload {
 namespace {
 
 std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
-  const std::int64_t v = options.virtual_stages;
+  const std::int64_t v = options.parts() / options.pp;
   std::vector<std::string> even;
   for (std::int64_t p = 1; p * v <= layers; ++p) {
     if (layers % (p * v) == 0) even.push_back(std::to_string(p));
@@ -36,7 +36,8 @@ std::string layers_hint(std::int64_t layers, const ParallelOptions& options) {
 }
 
 void refuse_layers(ConfigMap& parallel, std::int64_t layers, const ParallelOptions& options) {
-  const std::string parts = options.virtual_stages == 1
+  // Both directions of 'dualpipe' share the chunks: as many as stages.
+  const std::string parts = options.parts() == options.pp
                                 ? fmt::format("{} = {}", parallel.path_of("pp"), options.pp)
                                 : fmt::format("{} x virtual_stages = {} x {} = {}", parallel.path_of("pp"), options.pp,
                                               options.virtual_stages, options.parts());

@@ -14,6 +14,7 @@ namespace ringwright::configs::foreign_names_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string hint_of(const std::string& key) {
   Diagnostics unknown = failure("E102", "unknown key 'parallel." + key + "'; did you mean 'tp'?");
@@ -84,6 +85,21 @@ TEST(ForeignNames, ArePointedOutInWholeScenarios) {
                            "'parallel.zero', and", "'cluster.node.gpus'"}) {
     EXPECT_THAT(refusal, HasSubstr(std::string("here it is ") + ours));
   }
+}
+
+// Megatron-LM's name of it is ours: "here it is" would name the key that was just called unknown.
+TEST(ForeignNames, AreNotSoughtForKeysThatOtherSettingsRead) {
+  const auto scenario = load_scenario_text(
+      "job.yaml",
+      "model: {preset: llama3-8b, moe_router_topk: 2, max_position_embeddings: 9000}\ntraining: {global_batch: 8}\n"
+      "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node, dims: [2]}}\n");
+  ASSERT_FALSE(scenario);
+  const std::string refusal = render(scenario.error());
+  EXPECT_THAT(refusal, HasSubstr("'model.moe_router_topk' is a key of other settings than those here\n"));
+  EXPECT_THAT(refusal, HasSubstr("`ringwright explain model.max_position_embeddings` describes it"));
+  EXPECT_THAT(refusal, HasSubstr("'cluster.fabric.dims' is a key of other settings than those here\n"));
+  EXPECT_THAT(refusal, HasSubstr("known here: type, reduction"));
+  EXPECT_THAT(refusal, Not(HasSubstr("Megatron-LM")));
 }
 
 TEST(ForeignNames, OfNobodyKeepTheirHint) {

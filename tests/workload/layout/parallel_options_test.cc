@@ -6,6 +6,7 @@
 namespace ringwright::workload::parallel_options_test {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -47,6 +48,13 @@ TEST(ParallelOptions, LayersThatDoNotSpreadListTheValidValues) {
       ElementsAre(
           "E131: parallel.pp x virtual_stages = 4 x 3 = 12 does not divide 16 layers | no value divides 16 layers; "
           "or set parallel.stage_layers: balanced, or trim-ends (3); or list them in parallel.layers_per_part"));
+}
+
+// A stage of DualPipe holds two chunks, but each chunk is on two stages: 4 stages have 4 chunks.
+TEST(ParallelOptions, ChunksOfBothDirectionsCountOnce) {
+  EXPECT_THAT(problems("pp: 4, schedule: dualpipe, virtual_stages: 2", 4, 10),
+              Contains("E131: parallel.pp = 4 does not divide 10 layers | valid values for 10 layers: 1 2 5 10; or set "
+                       "parallel.stage_layers: balanced, or trim-ends (4); or list them in parallel.layers_per_part"));
 }
 
 TEST(ParallelOptions, TrimmedEndsHoldOneLayerLess) {
