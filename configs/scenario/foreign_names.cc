@@ -35,8 +35,9 @@ std::string_view last_word(std::string_view path) {
 
 // A key of ours that is not read with the settings there are: 'model.moe_router_topk' of a model without experts.
 void name_as_ours(Diagnostic& diagnostic, const std::string& path) {
-  diagnostic.message = fmt::format("'{}' is a key of other settings than those here{}", path,
-                                   diagnostic.message.substr(diagnostic.message.rfind('\'' + path + '\'') + path.size() + 2));
+  const std::string named = fmt::format("'{}'", path);
+  const std::string guess = diagnostic.message.substr(diagnostic.message.find(named) + named.size());
+  diagnostic.message = fmt::format("{} is a key of other settings than those here{}", named, guess);
   if (diagnostic.hint.empty()) diagnostic.hint = fmt::format("`ringwright explain {}` describes it", path);
 }
 

@@ -167,19 +167,23 @@ class RankExport {
   [[nodiscard]] ChakraAttributes of_collective(const Task& entry) {
     const CollectiveSpec& spec = in_.graph.collectives[entry.detail];
     const Dimension& dimension = in_.graph.dimensions[entry.dimension.index()];
-    const std::uint32_t group = dimension.group_of[rank_.index()];
-    const auto ranks = static_cast<std::int64_t>(dimension.groups[group].size());
+    const auto ranks = static_cast<std::int64_t>(dimension.groups[dimension.group_of[rank_.index()]].size());
     ChakraAttributes given{.is_cpu_op = false, .comm_type = format_kind(spec.kind), .comm_size = spec.bytes};
     if (spec.kind == CollectiveKind::kAllGather) {
       given.comm_size = spec.bytes / ranks;
       if (*given.comm_size * ranks != spec.bytes) given.buffer_bytes = spec.bytes;
     }
-    given.pg_name = builder_.text(std::to_string(first_group_[entry.dimension.index()] + group));
+    given.pg_name = group_name(entry);
     return given;
   }
 
+  [[nodiscard]] TextIndex group_name(const Task& entry) {
+    const std::uint32_t group = in_.graph.dimensions[entry.dimension.index()].group_of[rank_.index()];
+    return builder_.text(std::to_string(first_group_[entry.dimension.index()] + group));
+  }
+
   // Dimension and channel are the tag.
-  [[nodiscard]] ChakraAttributes of_message(const Task& entry) const {
+  [[nodiscard]] ChakraAttributes of_message(const Task& entry) {
     const MessageSpec& spec = in_.graph.messages[entry.detail];
     if (spec.path != DmaPath::kNone) return {.is_cpu_op = false, .tensor_size = spec.bytes};
     const Dimension& dimension = in_.graph.dimensions[entry.dimension.index()];
@@ -188,6 +192,7 @@ class RankExport {
     const auto peer = static_cast<std::int64_t>(group[static_cast<std::size_t>(spec.peer_of(own, group.size()))].value);
     const std::int64_t tag = std::int64_t{entry.dimension.value} * kChannels + spec.channel;
     ChakraAttributes given{.is_cpu_op = false, .comm_size = spec.bytes, .comm_tag = tag};
+    given.pg_name = group_name(entry);
     const std::int64_t self = rank_.value;
     given.comm_src = entry.kind == TaskKind::kSend ? self : peer;
     given.comm_dst = entry.kind == TaskKind::kSend ? peer : self;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -225,8 +226,8 @@ class ReplayWriter {
       case NodeRole::kGpu: return compute(in_.streams.of(given, kComputeStream), gpu_time(node, given, in_.options));
       case NodeRole::kCpu: return compute(kNoStream, scale(recorded_time(node, given), in_.options.scale));
       case NodeRole::kCollective: return collective(*collective_at_[at], trace, given);
-      case NodeRole::kSend: return message(TaskKind::kSend, *message_at_[at], rank, given);
-      case NodeRole::kReceive: return message(TaskKind::kReceive, *message_at_[at], rank, given);
+      case NodeRole::kSend: return message(TaskKind::kSend, *message_at_[at], rank, trace);
+      case NodeRole::kReceive: return message(TaskKind::kReceive, *message_at_[at], rank, trace);
       case NodeRole::kLoad: return copy(DmaPath::kFromMemory, kLoadStream, node, given);
       case NodeRole::kStore: return copy(DmaPath::kToMemory, kStoreStream, node, given);
     }
@@ -248,14 +249,20 @@ class ReplayWriter {
   }
 
   // Peers are distances, so that ranks of one role share a program.
-  Task message(TaskKind kind, const TraceMessage& message, std::uint32_t rank, const ChakraAttributes& given) {
-    const std::uint32_t queue = in_.queues.of(rank, message.node);
-    const auto ranks = static_cast<std::int64_t>(in_.job.ranks());
-    const auto distance = static_cast<int>((message.peer - rank + ranks) % ranks);
-    Task task{.kind = kind,
-              .stream = in_.streams.of(given, kNoStream),
-              .dimension = DimensionId(messages_from_ + queue / kChannels)};
-    const auto channel = static_cast<std::uint8_t>(queue % kChannels);
+  Task message(TaskKind kind, const TraceMessage& message, std::uint32_t rank, const ChakraTrace& trace) {
+    const ChakraAttributes& given = trace.of(trace.nodes[message.node]);
+    const std::string_view name = trace.texts[message.group];
+    const MessageQueue queue = in_.queues.of(rank, message.node);
+    const auto group = queue.in_group ? in_.groups.of_message(name) : std::nullopt;
+    const std::size_t at = group ? *group : messages_from_ + queue.number / kChannels;
+    const Dimension& dimension = replay_.graph.dimensions[at];
+    const auto index_of = [&](std::int64_t member) {
+      return std::int64_t{dimension.index_in_group[static_cast<std::size_t>(member)]};
+    };
+    const auto ranks = static_cast<std::int64_t>(dimension.groups[dimension.group_of[rank]].size());
+    const auto distance = static_cast<int>((index_of(message.peer) - index_of(rank) + ranks) % ranks);
+    Task task{.kind = kind, .stream = in_.streams.of(given, kNoStream), .dimension = DimensionId(at)};
+    const auto channel = static_cast<std::uint8_t>(queue.number % kChannels);
     task.detail = messages_.index({distance, message.size, channel, DmaPath::kNone}, [&] {
       return MessageSpec{.peer = distance, .bytes = message.size, .channel = channel, .relative = true};
     });
@@ -336,8 +343,9 @@ Result<CheckedTraces> check_traces(const ChakraJob& job) {
 Result<ChakraReplay> replay_chakra(const ChakraJob& job, const ChakraGroups& groups, const ReplayOptions& options) {
   auto checked = check_traces(job);
   if (!checked) return tl::unexpected(std::move(checked.error()));
-  const auto dimensions = replay_groups(job, groups, checked->calls);
-  const auto queues = match_messages(job, checked->calls);
+  auto dimensions = replay_groups(job, groups, checked->calls);
+  if (dimensions && options.replicas.count > 1) dimensions->keep_messages_out_of_collectives();
+  const auto queues = match_messages(job, dimensions ? *dimensions : ReplayGroups(), checked->calls);
   if (!dimensions || !queues) {
     Diagnostics problems;
     if (!dimensions) add_found(dimensions.error(), problems);

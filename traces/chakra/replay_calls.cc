@@ -95,7 +95,11 @@ class CallReader {
                    "traces of PyTorch do not name the peers of its kernels for sends and receives");
     }
     if (!given.comm_size) return error(at, "is a message without attribute 'comm_size'");
-    to.push_back({.node = at, .peer = *peer, .tag = given.comm_tag.value_or(0), .size = *given.comm_size});
+    to.push_back({.node = at,
+                  .group = given.pg_name.value_or(0),
+                  .peer = *peer,
+                  .tag = given.comm_tag.value_or(0),
+                  .size = *given.comm_size});
   }
 
   const ChakraTrace& trace_;

@@ -35,6 +35,7 @@ struct TraceCollective {
 
 struct TraceMessage {
   std::uint32_t node = 0;
+  TextIndex group = 0;    // name; 0: none
   std::int64_t peer = 0;  // rank
   std::int64_t tag = 0;
   Bytes size;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/record/activity_times.h"
+#include "traces/chakra/message_groups.h"
 #include "traces/chakra/rank_files.h"
 
 namespace ringwright::traces {
@@ -114,7 +115,7 @@ using CallsByGroup = std::map<std::string_view, std::vector<const TraceCollectiv
 class GroupReplay {
  public:
   GroupReplay(const ChakraJob& job, const ChakraGroups& groups, const std::vector<TraceCalls>& calls)
-      : job_(job), groups_(groups) {
+      : job_(job), groups_(groups), all_calls_(calls) {
     for (std::size_t t = 0; t < job.traces.size(); ++t) {
       CallsByGroup& by_group = calls_.emplace_back();
       for (const TraceCollective& call : calls[t].collectives) {
@@ -140,6 +141,7 @@ class GroupReplay {
       }
     }
     if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
+    add_groups_of_messages(plan, result);
     plan.complete(result);
     if (const auto all = result.by_name.find(std::string_view()); all != result.by_name.end()) {
       if (job_.ranks() > 1) result.dimensions[all->second.dimension].name = "world";
@@ -153,6 +155,17 @@ class GroupReplay {
     if (problems_.error_count() >= 100) return;
     problems_.add(
         {.code = "E253", .place = {.file = job_.prefix}, .message = std::move(message), .hint = std::move(hint)});
+  }
+
+  // Where dimensions run out, messages pass among all ranks.
+  void add_groups_of_messages(DimensionPlan& plan, ReplayGroups& result) {
+    for (const ChakraGroup* group : groups_of_messages(job_, groups_, all_calls_)) {
+      const bool used = result.by_name.contains(group->name);
+      if (!used && !plan.add(*group, result)) continue;
+      ReplayGroup& added = result.by_name[group->name];
+      added.has_collectives = used;
+      added.takes_messages = true;
+    }
   }
 
   void find_used() {
@@ -223,6 +236,7 @@ class GroupReplay {
 
   const ChakraJob& job_;
   const ChakraGroups& groups_;
+  const std::vector<TraceCalls>& all_calls_;  // by trace
   std::vector<CallsByGroup> calls_;
   std::vector<ChakraGroup> used_;
   std::vector<const TraceCollective*> none_;
@@ -230,6 +244,16 @@ class GroupReplay {
 };
 
 }  // namespace
+
+std::optional<std::uint32_t> ReplayGroups::of_message(std::string_view name) const {
+  const auto found = name.empty() ? by_name.end() : by_name.find(name);
+  if (found == by_name.end() || !found->second.takes_messages) return std::nullopt;
+  return found->second.dimension;
+}
+
+void ReplayGroups::keep_messages_out_of_collectives() {
+  for (auto& [name, group] : by_name) group.takes_messages = group.takes_messages && !group.has_collectives;
+}
 
 Result<ReplayGroups> replay_groups(const ChakraJob& job, const ChakraGroups& groups,
                                    const std::vector<TraceCalls>& calls) {

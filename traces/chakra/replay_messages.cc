@@ -1,6 +1,7 @@
 #include "traces/chakra/replay_messages.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ struct MessageEnd {
   std::uint32_t order = 0;  // among the sends, or the receives, of its rank
   std::uint32_t node = 0;   // position in the trace of its rank
   Bytes size;
+  std::optional<std::uint32_t> dimension;  // that of its process group
 };
 
 std::tuple<std::uint32_t, std::uint32_t, std::int64_t> key_of(const MessageEnd& end) {
@@ -33,7 +35,8 @@ struct MatchedPair {
 
 class Matching {
  public:
-  Matching(const ChakraJob& job, const std::vector<TraceCalls>& calls) : job_(job), calls_(calls) {}
+  Matching(const ChakraJob& job, const ReplayGroups& groups, const std::vector<TraceCalls>& calls)
+      : job_(job), groups_(groups), calls_(calls) {}
 
   [[nodiscard]] Result<MessageQueues> match() {
     collect();
@@ -70,6 +73,10 @@ class Matching {
     return false;
   }
 
+  [[nodiscard]] std::optional<std::uint32_t> dimension_of(std::uint32_t rank, const TraceMessage& message) const {
+    return groups_.of_message(job_.of(rank).texts[message.group]);
+  }
+
   void collect() {
     for (std::uint32_t rank = 0; rank < job_.ranks(); ++rank) {
       const TraceCalls& calls = calls_[job_.trace_of[rank]];
@@ -81,7 +88,8 @@ class Matching {
                           .tag = send.tag,
                           .order = order++,
                           .node = send.node,
-                          .size = send.size});
+                          .size = send.size,
+                          .dimension = dimension_of(rank, send)});
       }
       order = 0;
       for (const TraceMessage& receive : calls.receives) {
@@ -91,7 +99,8 @@ class Matching {
                              .tag = receive.tag,
                              .order = order++,
                              .node = receive.node,
-                             .size = receive.size});
+                             .size = receive.size,
+                             .dimension = dimension_of(rank, receive)});
       }
     }
     const auto by_key = [](const MessageEnd& a, const MessageEnd& b) {
@@ -136,24 +145,48 @@ class Matching {
     std::ranges::sort(pairs_, [](const MatchedPair& a, const MatchedPair& b) {
       return std::tuple(a.sent->from, a.sent->to, a.sent->order) < std::tuple(b.sent->from, b.sent->to, b.sent->order);
     });
-    std::vector<std::uint32_t> last;  // by queue: order of its last receive
+    LastReceives among_all;
+    std::map<std::uint32_t, LastReceives> in_group;  // by dimension
     for (std::size_t i = 0; i < pairs_.size(); ++i) {
       const auto& [sent, received] = pairs_[i];
       const bool same = i > 0 && pairs_[i - 1].sent->from == sent->from && pairs_[i - 1].sent->to == sent->to;
-      if (!same) last.clear();
-      // Queues' last receives fall from queue to queue: the first that is earlier is found by bisection.
-      const auto queue =
-          std::ranges::partition_point(last, [&](std::uint32_t order) { return order > received->order; });
-      const auto number = static_cast<std::uint32_t>(queue - last.begin());
-      queue == last.end() ? last.push_back(received->order) : void(*queue = received->order);
-      queues_.count = std::max(queues_.count, number + 1);
-      if (number == 0) continue;
-      queues_.queue_of[{sent->from, sent->node}] = number;
-      queues_.queue_of[{received->to, received->node}] = number;
+      if (!same) {
+        among_all.clear();
+        in_group.clear();
+      }
+      MessageQueue queue{.in_group = sent->dimension && sent->dimension == received->dimension};
+      if (queue.in_group) queue = queue_in(in_group[*sent->dimension], *received);
+      if (!queue.in_group) {
+        queue = {.in_group = false, .number = take(among_all, received->order)};
+        queues_.count = std::max(queues_.count, queue.number + 1);
+      }
+      const bool at_first = queue.number == 0 && (queue.in_group || (!sent->dimension && !received->dimension));
+      if (at_first) continue;
+      queues_.queue_of[{sent->from, sent->node}] = queue;
+      queues_.queue_of[{received->to, received->node}] = queue;
     }
   }
 
+  using LastReceives = std::vector<std::uint32_t>;  // by queue: order of its last receive
+
+  // The first queue that a receive of this order can join. Queues' last receives fall from queue to queue: it is found
+  // by bisection.
+  static std::uint32_t first_for(const LastReceives& last, std::uint32_t order) {
+    return static_cast<std::uint32_t>(
+        std::ranges::partition_point(last, [&](std::uint32_t other) { return other > order; }) - last.begin());
+  }
+  static std::uint32_t take(LastReceives& last, std::uint32_t order) {
+    const std::uint32_t number = first_for(last, order);
+    number == last.size() ? last.push_back(order) : void(last[number] = order);
+    return number;
+  }
+  static MessageQueue queue_in(LastReceives& group, const MessageEnd& received) {
+    if (first_for(group, received.order) >= kChannels) return {.in_group = false};
+    return {.in_group = true, .number = take(group, received.order)};
+  }
+
   const ChakraJob& job_;
+  const ReplayGroups& groups_;
   const std::vector<TraceCalls>& calls_;
   std::vector<MessageEnd> sends_;
   std::vector<MessageEnd> receives_;
@@ -167,8 +200,9 @@ class Matching {
 
 }  // namespace
 
-Result<MessageQueues> match_messages(const ChakraJob& job, const std::vector<TraceCalls>& calls) {
-  return Matching(job, calls).match();
+Result<MessageQueues> match_messages(const ChakraJob& job, const ReplayGroups& groups,
+                                     const std::vector<TraceCalls>& calls) {
+  return Matching(job, groups, calls).match();
 }
 
 }  // namespace ringwright::traces

@@ -19,7 +19,7 @@ std::string names_text(const ReplayGroups& groups) {
   std::string text;
   std::size_t listed = 0;
   for (const auto& [name, group] : groups.by_name) {
-    if (name.empty() || group.ranks < 2) continue;
+    if (name.empty() || group.ranks < 2 || !group.has_collectives) continue;
     if (++listed > kMostNames) return text + "; ...";
     std::vector<std::uint32_t> ranks;
     for (const RankId rank : groups.dimensions[group.dimension].groups[group.index]) ranks.push_back(rank.value);
@@ -38,7 +38,7 @@ class Replicas {
   [[nodiscard]] Diagnostics find() {
     for (const std::string& name : options_.data_parallel) {
       const auto found = step_.groups.by_name.find(name);
-      if (found == step_.groups.by_name.end()) {
+      if (found == step_.groups.by_name.end() || !found->second.has_collectives) {
         return failure("E626", fmt::format("no collective of the traces names a process group '{}'", name),
                        {.file = step_.job.prefix}, "process groups in use: " + names_text(step_.groups));
       }
@@ -51,7 +51,7 @@ class Replicas {
     }
     if (options_.data_parallel.empty()) {
       for (const auto& [name, group] : step_.groups.by_name) {
-        if (group.ranks > 1 && group.ranks == step_.job.ranks()) add(name, group);
+        if (group.ranks > 1 && group.ranks == step_.job.ranks() && group.has_collectives) add(name, group);
       }
     }
     if (!grown_.empty()) return {};

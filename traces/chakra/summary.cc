@@ -153,7 +153,7 @@ void add_matching(const ChakraJob& job, FileSummary& summary) {
     if (order) calls.push_back(calls_of(trace, *order, problems));
     if (!order || problems.has_errors()) return;
   }
-  if (const auto queues = match_messages(job, calls); !queues) add_all(queues.error(), summary.problems);
+  if (const auto queues = match_messages(job, {}, calls); !queues) add_all(queues.error(), summary.problems);
 }
 
 }  // namespace

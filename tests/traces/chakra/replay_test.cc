@@ -39,6 +39,10 @@ class Rank {
   Rank& receive(std::uint64_t id, std::int64_t from, std::int64_t tag, Bytes size, const Ids& after = {}) {
     return add(id, ChakraKind::kReceive, after, {.comm_size = size, .comm_src = from, .comm_tag = tag});
   }
+  Rank& message(std::uint64_t id, ChakraKind kind, ChakraAttributes given, const std::string& group) {
+    given.pg_name = builder_.text(group);
+    return add(id, kind, {}, given);
+  }
   Rank& add(std::uint64_t id, ChakraKind kind, const Ids& after, const ChakraAttributes& given,
             std::uint64_t micros = 0) {
     builder_.add({.id = id,
@@ -256,6 +260,34 @@ TEST(ChakraReplay, RanksThatSendAroundARingShareAProgram) {
 }
 
 // Rank 1 takes tag 8 before tag 7, which was sent first: matched by order alone, sizes would be swapped.
+// A rank that sends to the rank after the next and receives from it, in the group that it names.
+Rank in_pair(std::int64_t rank, const std::string& group) {
+  const ChakraAttributes to{.comm_size = 8_KiB, .comm_dst = (rank + 2) % 4, .comm_tag = 0};
+  const ChakraAttributes from{.comm_size = 8_KiB, .comm_src = (rank + 2) % 4, .comm_tag = 0};
+  return Rank().message(1, ChakraKind::kSend, to, group).message(2, ChakraKind::kReceive, from, group);
+}
+
+TEST(ChakraReplay, MessagesThatNameAGroupPassWithinIt) {
+  const std::vector<ChakraGroup> groups = {{.name = "even", .ranks = {0, 2}}, {.name = "odd", .ranks = {1, 3}}};
+  const ChakraJob job = job_of({in_pair(0, "even"), in_pair(1, "odd"), in_pair(2, "even"), in_pair(3, "odd")});
+  const TaskGraph graph = replay(job, groups).graph;
+  EXPECT_THAT(names(graph), ElementsAre("pg_even"));
+  EXPECT_EQ(graph.dimensions[0].groups.size(), 2U);
+  EXPECT_EQ(graph.programs.size(), 1U);  // one place further in the group of two
+  EXPECT_EQ(graph.messages.at(0).peer, 1);
+}
+
+// Rank 1 is not in "even": all messages that name it are outside of it, at both ends.
+TEST(ChakraReplay, MessagesOutsideOfTheGroupThatTheyNamePassAmongAllRanks) {
+  const std::vector<ChakraGroup> groups = {{.name = "even", .ranks = {0, 2}}, {.name = "odd", .ranks = {1, 3}}};
+  const ChakraJob job = job_of({in_pair(0, "even"), in_pair(1, "even"), in_pair(2, "even"), in_pair(3, "odd")});
+  const TaskGraph graph = replay(job, groups).graph;
+  EXPECT_THAT(names(graph), ElementsAre("pg_odd", "p2p"));
+  for (const Program& program : graph.programs) {
+    for (const Task& task : program.tasks) EXPECT_EQ(task.dimension, DimensionId(1));
+  }
+}
+
 TEST(ChakraReplay, MessagesThatOvertakeEachOtherAreMatchedByTag) {
   const TaskGraph graph = replay(job_of({Rank().send(1, 1, 7, 70_B).send(2, 1, 8, 80_B),
                                          Rank().receive(1, 0, 8, 80_B).receive(2, 0, 7, 70_B, {1})}))

@@ -22,13 +22,15 @@ using testing::HasSubstr;
 // the collective of its "data" group.
 class Step {
  public:
-  explicit Step(ChakraCollective last = ChakraCollective::kAllReduce) {
-    for (std::int64_t rank = 0; rank < 4; ++rank) job_.traces.push_back(trace_of(rank, last));
+  // `of_messages`: the group that messages name; of "data" that of their ranks.
+  explicit Step(ChakraCollective last = ChakraCollective::kAllReduce, const std::string& of_messages = "") {
+    for (std::int64_t rank = 0; rank < 4; ++rank) job_.traces.push_back(trace_of(rank, last, of_messages));
     job_.trace_of = {0, 1, 2, 3};
     add("tensor", {0, 1});
     add("tensor2", {2, 3});
     add("data", {0, 2});
     add("data2", {1, 3});
+    add("pipeline", {0, 1, 2, 3});
   }
 
   [[nodiscard]] Result<ChakraReplay> replay(const ReplicaOptions& options) const {
@@ -47,7 +49,9 @@ class Step {
     groups_.groups.push_back({.name = name, .ranks = std::move(ranks)});
   }
 
-  static ChakraTrace trace_of(std::int64_t rank, ChakraCollective last) {
+  static std::string data_group(std::int64_t rank) { return rank % 2 == 0 ? "data" : "data2"; }
+
+  static ChakraTrace trace_of(std::int64_t rank, ChakraCollective last, const std::string& of_messages) {
     ChakraTraceBuilder builder("t.et");
     const std::string pair = rank < 2 ? "" : "2";
     const ChakraAttributes tensor{.comm_type = ChakraCollective::kAllReduce,
@@ -56,6 +60,7 @@ class Step {
     builder.add({.id = 1, .name = "tensor", .kind = ChakraKind::kCollective, .attributes = &tensor});
     const bool sends = rank < 2;
     ChakraAttributes message{.comm_size = 1_MiB, .comm_tag = 0};
+    if (!of_messages.empty()) message.pg_name = builder.text(of_messages == "data" ? data_group(rank) : of_messages);
     (sends ? message.comm_dst : message.comm_src) = (rank + 2) % 4;
     builder.add({.id = 2,
                  .name = "message",
@@ -63,7 +68,7 @@ class Step {
                  .attributes = &message});
     const ChakraAttributes data{.comm_type = last,
                                 .comm_size = 2_MiB,
-                                .pg_name = builder.text(rank % 2 == 0 ? "data" : "data2")};
+                                .pg_name = builder.text(data_group(rank))};
     builder.add({.id = 3, .name = "data", .kind = ChakraKind::kCollective, .attributes = &data});
     return std::move(builder).take();
   }
@@ -102,6 +107,28 @@ TEST(Replicas, OtherGroupsAndMessagesStayWithinOne) {
                           ElementsAre(6, 7), ElementsAre(10, 11)));
   EXPECT_THAT(groups_of(replay->graph, "p2p"),
               ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7), ElementsAre(8, 9, 10, 11)));
+  EXPECT_EQ(check_task_graph(replay->graph), "");
+}
+
+// A pipeline over all recorded ranks stays within a replica.
+TEST(Replicas, GroupsOfMessagesAloneAreNotDataParallel) {
+  EXPECT_THAT(Step(ChakraCollective::kAllReduce, "pipeline").errors({.count = 2, .data_parallel = {}}),
+              testing::AllOf(HasSubstr("no process group has all 4 recorded ranks"),
+                             testing::Not(HasSubstr("pipeline"))));
+  EXPECT_THAT(Step(ChakraCollective::kAllReduce, "pipeline").errors({.count = 2, .data_parallel = {"pipeline"}}),
+              HasSubstr("no collective of the traces names a process group 'pipeline'"));
+  const auto replay = Step(ChakraCollective::kAllReduce, "pipeline").replay(kThree);
+  ASSERT_TRUE(replay) << render(replay.error());
+  EXPECT_THAT(groups_of(replay->graph, "pg_pipeline"),
+              ElementsAre(ElementsAre(0, 1, 2, 3), ElementsAre(4, 5, 6, 7), ElementsAre(8, 9, 10, 11)));
+  EXPECT_EQ(check_task_graph(replay->graph), "");
+}
+
+// Messages of a group that grows keep their peers: they pass among the ranks of a replica.
+TEST(Replicas, MessagesKeepTheirPeersInGroupsThatGrow) {
+  const auto replay = Step(ChakraCollective::kAllReduce, "data").replay(kThree);
+  ASSERT_TRUE(replay) << render(replay.error());
+  EXPECT_EQ(groups_of(replay->graph, "p2p").size(), 3U);
   EXPECT_EQ(check_task_graph(replay->graph), "");
 }
 
