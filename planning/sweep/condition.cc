@@ -22,30 +22,32 @@ bool is_of_word(char c) {
          std::string_view("._-/%:[]").find(c) != std::string_view::npos;
 }
 
-template <class Quantity>
-std::optional<double> count_of(const std::optional<Quantity>& quantity) {
-  return quantity ? std::optional(static_cast<double>(quantity->count())) : std::nullopt;
-}
-
-// In base units: 400Gbps and 50GB/s are one number.
-std::optional<double> number_in(std::string_view text) {
-  if (const auto number = read_number(text)) return *number;
-  if (const auto rate = count_of(parse_bandwidth(text))) return rate;
-  if (const auto rate = count_of(parse_flop_rate(text))) return rate;
-  if (const auto size = count_of(parse_bytes(text))) return size;
-  if (const auto time = count_of(parse_duration(text))) return time;
-  if (const auto ratio = read_ratio(text)) return *ratio;
-  if (const auto percent = read_percent(text)) return *percent;
-  return std::nullopt;
-}
-
 }  // namespace
 
+// In base units: 400Gbps and 50GB/s are one number.
 Condition::Value Condition::value_of(std::string_view text) {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
     text = text.substr(1, text.size() - 2);
   }
-  return {.number = number_in(text), .word = std::string(text)};
+  Value value{.number = {}, .word = std::string(text)};
+  if (const auto rate = parse_bandwidth(text)) {
+    value.number = rate->count();
+    value.unit = {.bytes = 1, .seconds = -1};
+  } else if (const auto speed = parse_flop_rate(text)) {
+    value.number = speed->count();
+    value.unit = {.seconds = -1, .flops = 1};
+  } else if (const auto size = parse_bytes(text)) {
+    value.number = static_cast<double>(size->count());
+    value.unit = {.bytes = 1};
+  } else if (const auto time = parse_duration(text)) {
+    value.number = to_seconds(*time);
+    value.unit = {.seconds = 1};
+  }
+  for (const auto read : {read_number, read_ratio, read_percent}) {
+    if (value.number) break;
+    if (const auto number = read(text)) value.number = *number;
+  }
+  return value;
 }
 
 // Recursive descent: condition = sum relation sum; sum = product {(+|-) product}; product = atom {(*|/|%) atom}.
@@ -175,6 +177,37 @@ tl::expected<Condition, std::string> Condition::parse(std::string_view text) {
   return ConditionParser(text).parse();
 }
 
+// 0 is 0 in every unit.
+bool Condition::fit(const Value& left, const Value& right) {
+  const auto is_bare_zero = [](const Value& value) { return value.unit == Unit() && !(std::abs(*value.number) > 0.0); };
+  return left.unit == right.unit || is_bare_zero(left) || is_bare_zero(right);
+}
+
+tl::expected<Condition::Value, std::string> Condition::combined(Kind kind, const Value& left, const Value& right) {
+  const double a = *left.number;
+  const double b = *right.number;
+  Value result{.number = {}, .unit = left.unit, .word = "a computed number"};
+  if (kind == Kind::kMultiply || kind == Kind::kDivide) {
+    const int sign = kind == Kind::kMultiply ? 1 : -1;
+    result.unit.bytes += sign * right.unit.bytes;
+    result.unit.seconds += sign * right.unit.seconds;
+    result.unit.flops += sign * right.unit.flops;
+  } else if (!fit(left, right)) {
+    return tl::unexpected(fmt::format("'{}' and '{}' have different units", left.word, right.word));
+  } else if (left.unit == Unit()) {
+    result.unit = right.unit;
+  }
+  if ((kind == Kind::kDivide || kind == Kind::kRemainder) && !(std::abs(b) > 0.0)) {
+    return tl::unexpected(std::string("it divides by zero"));
+  }
+  result.number = kind == Kind::kAdd        ? a + b
+                  : kind == Kind::kSubtract ? a - b
+                  : kind == Kind::kMultiply ? a * b
+                  : kind == Kind::kDivide   ? a / b
+                                            : std::fmod(a, b);
+  return result;
+}
+
 tl::expected<Condition::Value, std::string> Condition::evaluate(const Side& side, const Lookup& lookup) const {
   std::vector<Value> stack;
   for (const Step& step : side) {
@@ -194,16 +227,9 @@ tl::expected<Condition::Value, std::string> Condition::evaluate(const Side& side
     for (const Value* operand : {static_cast<const Value*>(&left), &right}) {
       if (!operand->number) return tl::unexpected(fmt::format("'{}' is no number", operand->word));
     }
-    const double a = *left.number;
-    const double b = *right.number;
-    const bool divides = step.kind == Kind::kDivide || step.kind == Kind::kRemainder;
-    if (divides && !(std::abs(b) > 0.0)) return tl::unexpected(std::string("it divides by zero"));
-    left = {.number = step.kind == Kind::kAdd        ? a + b
-                      : step.kind == Kind::kSubtract ? a - b
-                      : step.kind == Kind::kMultiply ? a * b
-                      : step.kind == Kind::kDivide   ? a / b
-                                                     : std::fmod(a, b),
-            .word = "a computed number"};
+    auto result = combined(step.kind, left, right);
+    if (!result) return tl::unexpected(std::move(result.error()));
+    left = std::move(*result);
   }
   return std::move(stack.back());
 }
@@ -225,7 +251,10 @@ tl::expected<bool, std::string> Condition::holds(const Lookup& lookup) const {
   if (!left) return tl::unexpected(left.error());
   const auto right = evaluate(right_, lookup);
   if (!right) return tl::unexpected(right.error());
-  if (left->number && right->number) return compare(*left->number, *right->number, relation_);
+  if (left->number && right->number) {
+    if (fit(*left, *right)) return compare(*left->number, *right->number, relation_);
+    return tl::unexpected(fmt::format("'{}' and '{}' have different units", left->word, right->word));
+  }
   if (relation_ == Relation::kEqual) return left->word == right->word;
   if (relation_ == Relation::kNotEqual) return left->word != right->word;
   return tl::unexpected(fmt::format("'{}' and '{}' can only be compared with == and !=", left->word, right->word));

@@ -200,7 +200,7 @@ TEST_F(ReplayedTraces, AStepWrittenAsTracesTakesTheSameTime) {
   }
 }
 
-// Blocks of keys and values of 4 MiB: NCCL gives a peer in a communicator of two ranks more channels than in one of
+// Blocks of keys and values of 8 MiB: NCCL gives a peer in a communicator of two ranks more channels than in one of
 // all eight, so that messages must keep their communicator. They took 1 % longer among all ranks.
 TEST_F(ReplayedTraces, MessagesKeepTheSizeOfTheirCommunicator) {
   std::string text = trained("{cp: 2, dp: 4}");

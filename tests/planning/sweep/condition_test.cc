@@ -49,6 +49,20 @@ TEST(Condition, ComparesQuantitiesInAnyUnit) {
   EXPECT_TRUE(holds("cluster.fabric.leaf.oversubscription <= 2"));
 }
 
+// A bandwidth of 400Gbps is not above "100" of an unknown unit; what passes in a time is a size.
+TEST(Condition, RefusesToCompareAndAddDifferentUnits) {
+  EXPECT_EQ(mistake("cluster.node.nic.bandwidth > 100"), "'400Gbps' and '100' have different units");
+  EXPECT_EQ(mistake("cluster.node.nic.bandwidth < 80GB"), "'400Gbps' and '80GB' have different units");
+  EXPECT_EQ(mistake("cluster.node.nic.bandwidth + 1 > 0"), "'400Gbps' and '1' have different units");
+  EXPECT_EQ(mistake("cluster.node.nic.bandwidth / parallel.pp > 5"),
+            "'a computed number' and '5' have different units");
+  EXPECT_TRUE(holds("cluster.node.nic.bandwidth > 0"));
+  EXPECT_TRUE(holds("cluster.node.nic.bandwidth - 0 == 50GB/s"));
+  EXPECT_TRUE(holds("cluster.node.nic.bandwidth * parallel.pp == 400GB/s"));
+  EXPECT_TRUE(holds("cluster.node.nic.bandwidth * 20ms == 1GB"));
+  EXPECT_TRUE(holds("cluster.node.nic.bandwidth / 25GB/s == 2"));
+}
+
 TEST(Condition, ComparesWordsForEqualityOnly) {
   EXPECT_TRUE(holds("training.recompute == full"));
   EXPECT_TRUE(holds("training.recompute != \"none\""));
