@@ -45,7 +45,7 @@ struct CollectivePlan {
   std::vector<int> kind_of_host = {};  // by host of the group: index into `paths`; empty: all are of the first kind
   // The orders of `paths` decide which links of a host carry the bytes: GPUs are connected pairwise, or a file sets it.
   bool ordered = false;
-  // The busiest NIC of a host carries less of `paths` than of rings that leave by its members' own NICs.
+  // The busiest NIC of a host carries another share of `paths` than of rings that leave by its members' own NICs.
   bool spreads_nics = false;
 
   // CollNetDirect: members of a host with a NIC of their own, spread over the host; 0: all.

@@ -175,7 +175,7 @@ bool spread_over_nics(const HostPaths& found, const NcclHost& host, const GroupL
     }
     NicLoad used;
     for (const HostPath& path : found.paths[at(kind)]) used.add(path.out);
-    if (used.known() && used.busiest() < own.busiest()) return true;
+    if (used.known() && (used.busiest() < own.busiest() || used.busiest() > own.busiest())) return true;
   }
   return false;
 }

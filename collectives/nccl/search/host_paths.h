@@ -22,8 +22,8 @@ struct HostPaths {
 [[nodiscard]] HostPaths host_paths(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
                                    const GroupLayout& layout, int channels);
 
-// Whether the busiest NIC of a host carries less of the paths than of one ring for each member that leaves by its own:
-// NCCL takes further NICs, or all equally, where a group has few of a host's GPUs.
+// Whether the busiest NIC of a host carries another share of the paths than of one ring for each member that leaves by
+// its own: where a group has few of a host's GPUs NCCL takes further NICs, or all equally, or one for all.
 [[nodiscard]] bool spread_over_nics(const HostPaths& found, const NcclHost& host, const GroupLayout& layout);
 
 }  // namespace ringwright::collectives
