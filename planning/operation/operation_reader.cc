@@ -77,7 +77,9 @@ RunLength read_length(ConfigMap root) {
   }
   const double year = 365.0 * 86400.0;
   const double seconds = read_seconds(root, {.name = "duration", .doc = "of the job by the calendar"});
-  if (!(seconds > 0.0) || seconds > 200.0 * year) root.error("duration", "E402", "a job lasts up to 200 years");
+  if (!(seconds > 0.0) || seconds > 200.0 * year) {
+    root.error("duration", "E402", "a job lasts longer than no time, and up to 200 years");
+  }
   length.duration = std::min(std::max(job_seconds(seconds), JobTime(1)), job_seconds(200.0 * year));
   return length;
 }

@@ -208,6 +208,13 @@ TEST(Goodput, GpusAreAMultipleOfReplicas) {
   EXPECT_NE(text.find("replicas of 26 GPUs take 780"), std::string::npos) << text;
 }
 
+TEST(Goodput, AJobOfNoTimeIsRefusedByItsLowerBound) {
+  for (const char* const setting : {"duration=0 s", "duration=201000 d"}) {
+    const std::string text = mistakes(kClassic, {setting});
+    EXPECT_NE(text.find("longer than no time, and up to 200 years"), std::string::npos) << text;
+  }
+}
+
 TEST(Goodput, AnIntervalIsAtLeastTheTimeToWrite) {
   const GoodputResult result = result_of(
       "duration: 1 d\njob: {gpus: 8, step_time: 10 s}\ncomponents: {gpu: {mtbf: 100 h}}\n"
