@@ -17,22 +17,17 @@ std::uint32_t FlowExchanges::open(const Exchange& exchange) {
   if (free_.empty()) {
     const auto number = static_cast<std::uint32_t>(exchanges_.size());
     free_.push_back(number);
-    const FlowSlot owner = state_.flows.take_slot(0, 0);
-    state_.flows[owner].in_exchange = true;
-    put(owner, {.exchange = number, .part = 0});
-    exchanges_.emplace_back().owner = owner;
+    exchanges_.emplace_back().number = number;
   }
   const std::uint32_t number = free_.back();
   free_.pop_back();
   InFlight& opened = exchanges_[number];
   opened.exchange = &exchange;
   opened.plan = nullptr;
-  opened.outcome = nullptr;
   opened.members.assign(exchange.shape.members(), {});
   opened.starts.assign(exchange.shape.members(), kNever);
   opened.arrived.assign(exchange.shape.edges(), false);
-  opened.started = opened.over = 0;
-  opened.at_once = false;
+  opened.started = opened.over = opened.at_once = 0;
   return number;
 }
 
@@ -45,44 +40,125 @@ std::span<const FlowSlot> FlowExchanges::start(ExchangePlace place, std::uint64_
   member = {.listener = &listener, .token = token, .order = state_.flows.take_numbers(edges)};
   exchange.starts[place.member] = state_.engine.now();
   if (exchange.started++ == 0) begin(exchange);
-  if (!exchange.at_once) {
-    await_messages(exchange, place.member);
-    const ExchangePlan& plan = plans_.plan_of(*exchange.exchange);
-    for (std::uint32_t edge = shape.first_edge(place.member); edge < shape.end_edge(place.member); ++edge) {
-      messages_.push_back(make_message(exchange, plan, edge));
-    }
-    return messages_;
-  }
-  member.flow = state_.flows.take_slot(member.order, edges);
-  put(member.flow, {.exchange = place.exchange, .part = place.member});
-  state_.shares.place(member.flow, {});
-  FlowRow& row = state_.flows.begin(member.flow, state_.engine.now(), listener, token);
-  row.bytes = row.remaining = 0.0;
-  row.latency = Duration();
-  row.batched = row.in_exchange = true;
-  if (exchange.started == shape.members()) expect_ends(exchange);
+  const bool all_at_once = exchange.at_once > 0 && exchange.at_once == exchange.plan->parts.size();
+  if (!all_at_once) start_messages(exchange, place.member);
+  if (all_at_once || end_at_once(exchange, place.member)) start_at_once(exchange, place.member);
+  if (exchange.at_once > 0 && exchange.started == shape.members()) expect_ends(exchange);
   return messages_;
 }
 
-// The first member starts: at once, if no other flow uses the links.
+// The first member starts: each part goes at once, if no other flow uses its links.
 void FlowExchanges::begin(InFlight& exchange) {
   exchange.plan = &plans_.plan_of(*exchange.exchange);
-  exchange.at_once = exchange.plan->may_go_at_once && batches_.claim(exchange.plan->links, exchange.owner);
+  while (exchange.parts.size() < exchange.plan->parts.size()) exchange.parts.emplace_back();
+  for (std::uint32_t part = 0; part < exchange.plan->parts.size(); ++part) {
+    exchange.parts[part].outcome = nullptr;
+    exchange.parts[part].at_once = claim(exchange, part);
+    if (exchange.parts[part].at_once) ++exchange.at_once;
+  }
+}
+
+bool FlowExchanges::claim(InFlight& exchange, std::uint32_t number) {
+  const ExchangePartPlan& plan = exchange.plan->parts[number];
+  if (!plan.may_go_at_once) return false;
+  FlowSlot& owner = exchange.parts[number].owner;
+  if (owner == kNone) {
+    owner = state_.flows.take_slot(0, 0);
+    state_.flows[owner].in_exchange = true;
+    put(owner, {.exchange = exchange.number, .part = number});
+  }
+  if (batches_.claim(plan.links, owner)) return true;
+  close_ended(plan.links);
+  return batches_.claim(plan.links, owner);
+}
+
+// A part that has ended has its links until its exchange is over, or another flow enters one.
+void FlowExchanges::close_ended(std::span<const LinkId> links) {
+  for (const LinkId link : links) {
+    const FlowSlot owner = batches_.on(link.value);
+    if (owner == FlowBatches::kNone || !state_.flows[owner].in_exchange) continue;
+    InFlight& exchange = exchanges_[places_[owner].exchange];
+    if (has_ended(exchange.parts[places_[owner].part])) close(exchange, places_[owner].part);
+  }
+}
+
+// Those that do not go at once.
+void FlowExchanges::start_messages(InFlight& exchange, std::uint32_t member) {
+  const RingShape& shape = exchange.exchange->shape;
+  await_messages(exchange, member);
+  const ExchangePlan& plan = exchange.at_once > 0 ? *exchange.plan : plans_.plan_of(*exchange.exchange);
+  for (std::uint32_t edge = shape.first_edge(member); edge < shape.end_edge(member); ++edge) {
+    if (part_at_once(exchange, edge) == nullptr) messages_.push_back(make_message(exchange, plan, edge));
+  }
+}
+
+void FlowExchanges::start_at_once(InFlight& exchange, std::uint32_t number) {
+  Member& member = exchange.members[number];
+  const RingShape& shape = exchange.exchange->shape;
+  member.flow = state_.flows.take_slot(member.order, shape.end_edge(number) - shape.first_edge(number));
+  put(member.flow, {.exchange = exchange.number, .part = number});
+  state_.shares.place(member.flow, {});
+  FlowRow& row = state_.flows.begin(member.flow, state_.engine.now(), *member.listener, member.token);
+  row.bytes = row.remaining = 0.0;
+  row.latency = Duration();
+  row.batched = row.in_exchange = true;
 }
 
 void FlowExchanges::expect_ends(InFlight& exchange) {
-  exchange.outcome = &plans_.outcome(*exchange.exchange, *exchange.plan, exchange.starts, exchange.passing);
-  const TimePoint first = std::ranges::min(exchange.starts);
-  for (std::uint32_t member = 0; member < exchange.members.size(); ++member) {
-    state_.ends.set(exchange.members[member].flow, first + exchange.outcome->ends[member]);
+  ends_.assign(exchange.members.size(), TimePoint());
+  for (std::uint32_t number = 0; number < exchange.plan->parts.size(); ++number) {
+    Part& part = exchange.parts[number];
+    if (!part.at_once) continue;
+    const ExchangePartPlan& plan = exchange.plan->parts[number];
+    const std::vector<TimePoint> starts = starts_of(exchange, number);
+    part.outcome = &plans_.outcome(plan, starts, part.passing);
+    part.begins = part.ends = std::ranges::min(starts);
+    for (std::size_t waiting = 0; waiting < plan.waiting.size(); ++waiting) {
+      const TimePoint end = part.begins + part.outcome->ends[waiting];
+      part.ends = std::max(part.ends, end);
+      TimePoint& last = ends_[plan.waiting[waiting]];
+      last = std::max(last, end);
+    }
   }
+  for (std::uint32_t member = 0; member < exchange.members.size(); ++member) {
+    const FlowSlot flow = exchange.members[member].flow;
+    if (flow != kNone) state_.ends.set(flow, std::max(ends_[member], state_.engine.now()));
+  }
+}
+
+std::vector<TimePoint> FlowExchanges::starts_of(const InFlight& exchange, std::uint32_t part) const {
+  std::vector<TimePoint> starts;
+  for (const std::uint32_t sender : exchange.plan->parts[part].senders) starts.push_back(exchange.starts[sender]);
+  return starts;
+}
+
+ExchangeTimeline FlowExchanges::timeline_of(const InFlight& exchange, std::uint32_t part, TimePoint now) const {
+  return {exchange.plan->parts[part].kind->paths, starts_of(exchange, part), now};
+}
+
+std::optional<TimePoint> FlowExchanges::end_at_once(const InFlight& exchange, std::uint32_t member) const {
+  std::optional<TimePoint> last;
+  if (exchange.at_once == 0) return last;
+  for (std::size_t number = 0; number < exchange.plan->parts.size(); ++number) {
+    const Part& part = exchange.parts[number];
+    const std::vector<std::uint32_t>& waiting = exchange.plan->parts[number].waiting;
+    const auto at = std::ranges::lower_bound(waiting, member);
+    if (!part.at_once || at == waiting.end() || *at != member) continue;
+    const auto place = static_cast<std::size_t>(at - waiting.begin());
+    const TimePoint end = part.outcome == nullptr ? kNever : part.begins + part.outcome->ends[place];
+    last = std::max(last.value_or(end), end);
+  }
+  return last;
 }
 
 bool FlowExchanges::has_arrived(std::uint32_t number, std::uint32_t edge) const {
   const InFlight& exchange = exchanges_[number];
-  if (!exchange.at_once) return exchange.arrived[edge];
+  const Part* const part = part_at_once(exchange, edge);
+  if (part == nullptr) return exchange.arrived[edge];
+  if (has_ended(*part)) return true;
   const TimePoint now = state_.engine.now();
-  return ExchangeTimeline(exchange.plan->kind->paths, exchange.starts, now).messages()[edge].end <= now;
+  const ExchangePlan::Place place = exchange.plan->places[edge];
+  return timeline_of(exchange, place.part, now).messages()[place.edge].end <= now;
 }
 
 // A row for the message over an edge, which sets out from its member's start.
@@ -91,21 +167,22 @@ FlowSlot FlowExchanges::make_message(const InFlight& exchange, const ExchangePla
   const std::uint32_t sender = shape.member_of(edge);
   const Member& member = exchange.members[sender];
   const FlowSlot flow = state_.flows.take_slot(member.order + (edge - shape.first_edge(sender)), 1);
-  put(flow, {.exchange = number_of(exchange), .part = edge});
+  put(flow, {.exchange = exchange.number, .part = edge});
   state_.shares.place(flow, plan.hops[edge]);
   FlowRow& row = state_.flows.begin(flow, exchange.starts[sender], *member.listener, member.token);
   const RingEdge& message = exchange.exchange->edges[edge];
-  const ExchangePaths::Edge& path = plan.kind->paths.edges[edge];
-  row.bytes = row.remaining = path.bytes;
-  row.latency = path.latency;
+  row.bytes = row.remaining = static_cast<double>(message.sizes[message.first].count());
+  row.latency = plan.latencies[edge];
   row.in_exchange = true;
   state_.flows.query(flow) = {.from = message.from, .to = message.to, .nics = message.nics, .label = message.label};
   return flow;
 }
 
-// Counts the messages that the member waits for.
+// Counts the messages that the member waits for, without those that go at once.
 void FlowExchanges::await_messages(InFlight& exchange, std::uint32_t member) const {
-  const auto on_its_way = [&exchange](std::uint32_t edge) { return !exchange.arrived[edge]; };
+  const auto on_its_way = [&exchange](std::uint32_t edge) {
+    return !exchange.arrived[edge] && part_at_once(exchange, edge) == nullptr;
+  };
   exchange.members[member].pending =
       static_cast<std::uint32_t>(std::ranges::count_if(exchange.exchange->shape.awaited_by(member), on_its_way));
 }
@@ -125,7 +202,9 @@ void FlowExchanges::take_arrival(FlowSlot flow, Arrivals& arrivals) {
   for (const std::uint32_t waiting : exchange.exchange->shape.waiting_for(place.part)) {
     Member& member = exchange.members[waiting];
     // Members that have not started find what has arrived when they do.
-    if (member.listener != nullptr && --member.pending == 0) end_member(exchange, waiting, arrivals);
+    if (member.listener != nullptr && --member.pending == 0 && member.flow == kNone) {
+      end_member(exchange, waiting, arrivals);
+    }
   }
 }
 
@@ -134,66 +213,106 @@ void FlowExchanges::end(FlowSlot flow, Arrivals& arrivals) {
   InFlight& exchange = exchanges_[place.exchange];
   exchange.members[place.part].flow = kNone;
   give_back(flow);
-  end_member(exchange, place.part, arrivals);
+  if (exchange.members[place.part].pending == 0) end_member(exchange, place.part, arrivals);
 }
 
 void FlowExchanges::end_member(InFlight& exchange, std::uint32_t number, Arrivals& arrivals) {
   const Member& member = exchange.members[number];
   arrivals.add({.order = member.order, .listener = member.listener, .token = member.token});
   if (++exchange.over < exchange.members.size()) return;
-  if (exchange.at_once) close(exchange);
-  free_.push_back(number_of(exchange));
+  for (std::uint32_t part = 0; exchange.at_once > 0; ++part) {
+    if (exchange.parts[part].at_once) close(exchange, part);
+  }
+  free_.push_back(exchange.number);
 }
 
-void FlowExchanges::close(InFlight& exchange) {
-  const std::vector<LinkId>& links = exchange.plan->links;
-  for (std::size_t link = 0; link < links.size(); ++link) {
-    state_.meters.carry(links[link].value, exchange.outcome->usage[link].bytes);
-    state_.meters.add_busy(links[link].value, exchange.outcome->usage[link].busy);
+// All its messages have arrived.
+void FlowExchanges::close(InFlight& exchange, std::uint32_t number) {
+  const ExchangePartPlan& plan = exchange.plan->parts[number];
+  Part& part = exchange.parts[number];
+  for (std::size_t link = 0; link < plan.links.size(); ++link) {
+    state_.meters.carry(plan.links[link].value, part.outcome->usage[link].bytes);
+    state_.meters.add_busy(plan.links[link].value, part.outcome->usage[link].busy);
   }
-  batches_.release(links);
-  fast_forwarded_ += exchange.arrived.size();
-  exchange.at_once = false;
+  batches_.release(plan.links);
+  fast_forwarded_ += plan.edges.size();
+  part.at_once = false;
+  --exchange.at_once;
+  if (exchange.over == exchange.members.size()) return;
+  for (const std::uint32_t edge : plan.edges) exchange.arrived[edge] = true;
 }
 
 std::span<const FlowSlot> FlowExchanges::split(FlowSlot owner) {
   messages_.clear();
   InFlight& exchange = exchanges_[places_[owner].exchange];
-  if (exchange.at_once) resume(exchange);
+  if (exchange.parts[places_[owner].part].at_once) split_part(exchange, places_[owner].part);
   return messages_;
 }
 
 std::span<const FlowSlot> FlowExchanges::split_all() {
   messages_.clear();
+  for (InFlight& exchange : exchanges_) split_parts(exchange);
+  return messages_;
+}
+
+std::span<const FlowSlot> FlowExchanges::split_all_over(LinkId link) {
+  messages_.clear();
+  const auto uses = [link](const ExchangePartPlan& part) {
+    return std::ranges::find(part.links, link) != part.links.end();
+  };
   for (InFlight& exchange : exchanges_) {
-    if (exchange.at_once) resume(exchange);
+    if (exchange.at_once > 0 && std::ranges::any_of(exchange.plan->parts, uses)) split_parts(exchange);
   }
   return messages_;
 }
 
-// All messages go on by themselves.
-void FlowExchanges::resume(InFlight& exchange) {
+void FlowExchanges::split_parts(InFlight& exchange) {
+  for (std::uint32_t part = 0; exchange.at_once > 0; ++part) {
+    if (exchange.parts[part].at_once) split_part(exchange, part);
+  }
+}
+
+void FlowExchanges::split_part(InFlight& exchange, std::uint32_t part) {
+  has_ended(exchange.parts[part]) ? close(exchange, part) : resume(exchange, part);
+}
+
+// All messages of the part go on by themselves.
+void FlowExchanges::resume(InFlight& exchange, std::uint32_t number) {
   const TimePoint now = state_.engine.now();
-  const ExchangePlan& plan = *exchange.plan;
-  const ExchangeTimeline timeline(plan.kind->paths, exchange.starts, now);
+  const ExchangePartPlan& plan = exchange.plan->parts[number];
+  const ExchangeTimeline timeline = timeline_of(exchange, number, now);
   const std::vector<LinkUsage> usage = timeline.usage(now, ExchangeTimeline::InFlight::kLeftOut);
   for (std::size_t link = 0; link < plan.links.size(); ++link) {
     state_.meters.carry(plan.links[link].value, usage[link].bytes);
     state_.meters.add_busy(plan.links[link].value, usage[link].busy);
   }
   batches_.release(plan.links);
-  exchange.at_once = false;
-  for (std::uint32_t edge = 0; edge < exchange.arrived.size(); ++edge) {
-    resume_message(exchange, edge, timeline.messages()[edge]);
+  exchange.parts[number].at_once = false;
+  --exchange.at_once;
+  for (std::uint32_t edge = 0; edge < plan.edges.size(); ++edge) {
+    resume_message(exchange, plan.edges[edge], timeline.messages()[edge]);
   }
-  for (std::uint32_t number = 0; number < exchange.members.size(); ++number) {
-    Member& member = exchange.members[number];
-    if (member.flow == kNone) continue;
-    await_messages(exchange, number);
-    if (member.pending == 0) continue;  // it ends now
-    state_.ends.erase(member.flow);
-    give_back(std::exchange(member.flow, kNone));
+  for (std::size_t waiting = 0; waiting < plan.waiting.size(); ++waiting) {
+    const auto on_its_way = [&](std::uint32_t edge) { return !exchange.arrived[plan.edges[edge]]; };
+    const auto more = std::ranges::count_if(plan.kind->awaits[waiting], on_its_way);
+    resume_member(exchange, plan.waiting[waiting], static_cast<std::uint32_t>(more));
   }
+}
+
+// It waits for so many more messages that go by themselves.
+void FlowExchanges::resume_member(InFlight& exchange, std::uint32_t number, std::uint32_t more) {
+  Member& member = exchange.members[number];
+  member.pending += more;  // counted anew when it starts
+  if (member.flow == kNone) return;
+  const bool all_started = exchange.started == exchange.members.size();
+  if (more == 0 && all_started) return;  // what goes at once ends later, or now
+  const std::optional<TimePoint> rest = end_at_once(exchange, number);
+  if (rest && *rest > state_.engine.now()) {
+    if (all_started) state_.ends.set(member.flow, *rest);
+    return;
+  }
+  state_.ends.erase(member.flow);
+  give_back(std::exchange(member.flow, kNone));
 }
 
 // What happens to it at this very instant has not happened yet, but that it arrives.
@@ -221,13 +340,15 @@ void FlowExchanges::resume_message(InFlight& exchange, std::uint32_t edge, const
 void FlowExchanges::add_to(std::vector<LinkUsage>& usage) const {
   const TimePoint now = state_.engine.now();
   for (const InFlight& exchange : exchanges_) {
-    if (!exchange.at_once) continue;
-    const ExchangePlan& plan = *exchange.plan;
-    const ExchangeTimeline timeline(plan.kind->paths, exchange.starts, now);
-    const std::vector<LinkUsage> carried = timeline.usage(now, ExchangeTimeline::InFlight::kCounted);
-    for (std::size_t link = 0; link < plan.links.size(); ++link) {
-      usage[plan.links[link].index()].bytes += carried[link].bytes;
-      usage[plan.links[link].index()].busy += carried[link].busy;
+    if (exchange.at_once == 0) continue;
+    for (std::uint32_t part = 0; part < exchange.plan->parts.size(); ++part) {
+      if (!exchange.parts[part].at_once) continue;
+      const std::vector<LinkId>& links = exchange.plan->parts[part].links;
+      const auto carried = timeline_of(exchange, part, now).usage(now, ExchangeTimeline::InFlight::kCounted);
+      for (std::size_t link = 0; link < links.size(); ++link) {
+        usage[links[link].index()].bytes += carried[link].bytes;
+        usage[links[link].index()].busy += carried[link].busy;
+      }
     }
   }
 }
@@ -236,13 +357,19 @@ void FlowExchanges::add_to(std::vector<LinkUsage>& usage) const {
 std::uint64_t FlowExchanges::digest() const {
   std::uint64_t sum = 0;
   for (const InFlight& exchange : exchanges_) {
-    if (exchange.over == exchange.members.size() || exchange.at_once) continue;
+    if (exchange.over == exchange.members.size()) continue;
     for (std::uint32_t number = 0; number < exchange.members.size(); ++number) {
       const Member& member = exchange.members[number];
       if (member.listener == nullptr || member.pending == 0) continue;
       std::uint64_t state = member.listener->identity(member.token);
       for (const std::uint32_t edge : exchange.exchange->shape.awaited_by(number)) {
-        state = mix(state, exchange.arrived[edge] ? 1 : 0);
+        const Part* const part = part_at_once(exchange, edge);
+        const std::uint64_t arrived = exchange.arrived[edge] || (part != nullptr && has_ended(*part)) ? 1 : 0;
+        state = mix(state, part != nullptr && arrived == 0 ? 2 : arrived);
+      }
+      const std::optional<TimePoint> end = end_at_once(exchange, number);
+      if (end && *end != kNever && *end > state_.engine.now()) {
+        state = mix(state, static_cast<std::uint64_t>((*end - state_.engine.now()).count()));
       }
       sum += state;
     }

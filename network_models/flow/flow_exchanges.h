@@ -1,16 +1,17 @@
 // Exchanges: members of a collective that send all their messages when they start, and end when all that they send and
 // await have arrived.
 //
-// The messages of an exchange share links with each other. As long as no other flow uses these links, the exchange
-// goes *at once*: its timeline follows from the starts of its members (exchange_timeline.h), and mostly is that of an
-// earlier one of equal kind and starts (exchange_plans.h). Every member has one event, its end. When another flow
-// enters one of the links, each message goes on by itself from where it is, with its bytes, its rate and the end that
-// they lead to.
+// The messages of an exchange share links with each other. Those that do are a *part* of it (exchange_parts.h). As long
+// as no other flow uses its links, a part goes *at once*: its timeline follows from the starts of its members
+// (exchange_timeline.h), and mostly is that of an earlier one of equal kind and starts (exchange_plans.h). Every member
+// has one event, the last end of its parts at once. When another flow enters one of the links, each message of the part
+// goes on by itself from where it is, with its bytes, its rate and the end that they lead to.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,12 +38,13 @@ class FlowExchanges {
   void end(FlowSlot flow, Arrivals& arrivals);
   // A message that went by itself has arrived. Members that end join `arrivals`.
   void take_arrival(FlowSlot flow, Arrivals& arrivals);
-  // Another flow enters a link that the exchange has to itself. Returns the messages that have to enter their links
-  // now; valid until the next call.
+  // Another flow enters a link that a part has to itself. Returns the messages that have to enter their links now;
+  // valid until the next call.
   [[nodiscard]] std::span<const FlowSlot> split(FlowSlot owner);
-  // The same for all exchanges.
+  // The same for all parts of all exchanges, or of those that use the link.
   [[nodiscard]] std::span<const FlowSlot> split_all();
-  // The link, which is that of no exchange at once, has another capacity.
+  [[nodiscard]] std::span<const FlowSlot> split_all_over(LinkId link);
+  // The link, over which no exchange has a part at once, has another capacity.
   void forget_capacity(LinkId link) { plans_.forget_capacity(link); }
   // No exchange is at once, and routes have changed.
   void forget_routes() { plans_.forget_routes(); }
@@ -61,38 +63,64 @@ class FlowExchanges {
     TransferListener* listener = nullptr;
     std::uint64_t token = 0;
     std::uint64_t order = 0;    // of its first message
-    FlowSlot flow = kNone;      // of all its messages, while they go at once
-    std::uint32_t pending = 0;  // messages that it sends or awaits and that have not arrived
+    FlowSlot flow = kNone;      // of all its messages that go at once
+    std::uint32_t pending = 0;  // messages that it sends or awaits, that go by themselves and have not arrived
+  };
+  struct Part {
+    const ExchangeOutcome* outcome = nullptr;  // when all have started
+    ExchangeOutcome passing;                   // one that is not kept
+    TimePoint begins;                          // when its first member has started; with an outcome
+    TimePoint ends;                            // when all its messages have arrived; the same
+    FlowSlot owner = kNone;                    // of the links; taken when it is needed first
+    bool at_once = false;
   };
   struct InFlight {
+    std::uint32_t number = 0;
     const Exchange* exchange = nullptr;
-    const ExchangePlan* plan = nullptr;        // while it goes at once
-    const ExchangeOutcome* outcome = nullptr;  // when all have started at once
-    ExchangeOutcome passing;                   // one that is not kept
-    FlowSlot owner = kNone;                    // of the links
+    const ExchangePlan* plan = nullptr;  // while a part goes at once
+    std::deque<Part> parts;              // those of the plan, and perhaps more
+    std::uint32_t at_once = 0;           // parts
     std::vector<Member> members;
     std::vector<TimePoint> starts;  // by member
-    std::vector<bool> arrived;      // by edge; of messages that go by themselves
+    std::vector<bool> arrived;      // by edge; of parts that do not go at once
     std::uint32_t started = 0;      // members
     std::uint32_t over = 0;
-    bool at_once = false;
   };
   struct Place {
     std::uint32_t exchange = 0;
-    std::uint32_t part = 0;  // edge of a message, or member
+    std::uint32_t part = 0;  // edge of a message, part of an owner, or member
   };
 
   void begin(InFlight& exchange);
+  [[nodiscard]] bool claim(InFlight& exchange, std::uint32_t part);
+  void close_ended(std::span<const LinkId> links);
+  [[nodiscard]] bool has_ended(const Part& part) const {
+    return part.outcome != nullptr && part.ends <= state_.engine.now();
+  }
+  // The part of a message that goes at once; null: it goes by itself, or has arrived.
+  [[nodiscard]] static const Part* part_at_once(const InFlight& exchange, std::uint32_t edge) {
+    if (exchange.at_once == 0) return nullptr;
+    const Part& part = exchange.parts[exchange.plan->places[edge].part];
+    return part.at_once ? &part : nullptr;
+  }
+  void start_messages(InFlight& exchange, std::uint32_t member);
+  void start_at_once(InFlight& exchange, std::uint32_t member);
   void expect_ends(InFlight& exchange);
-  void resume(InFlight& exchange);
+  [[nodiscard]] std::vector<TimePoint> starts_of(const InFlight& exchange, std::uint32_t part) const;
+  [[nodiscard]] ExchangeTimeline timeline_of(const InFlight& exchange, std::uint32_t part, TimePoint now) const;
+  // Of the messages of a member that go at once: kNever where nothing is known, none where there are no such messages.
+  [[nodiscard]] std::optional<TimePoint> end_at_once(const InFlight& exchange, std::uint32_t member) const;
+  void split_part(InFlight& exchange, std::uint32_t part);
+  void resume(InFlight& exchange, std::uint32_t part);
   void resume_message(InFlight& exchange, std::uint32_t edge, const ExchangeTimeline::Message& message);
+  void resume_member(InFlight& exchange, std::uint32_t member, std::uint32_t more);
+  void split_parts(InFlight& exchange);
   [[nodiscard]] FlowSlot make_message(const InFlight& exchange, const ExchangePlan& plan, std::uint32_t edge);
   void await_messages(InFlight& exchange, std::uint32_t member) const;
   void end_member(InFlight& exchange, std::uint32_t member, Arrivals& arrivals);
-  void close(InFlight& exchange);
+  void close(InFlight& exchange, std::uint32_t part);
   void give_back(FlowSlot flow);
   void put(FlowSlot flow, const Place& place);
-  [[nodiscard]] std::uint32_t number_of(const InFlight& exchange) const { return places_[exchange.owner].exchange; }
 
   FlowState& state_;
   FlowBatches& batches_;
@@ -101,6 +129,7 @@ class FlowExchanges {
   std::vector<std::uint32_t> free_;
   std::vector<Place> places_;       // by flow
   std::vector<FlowSlot> messages_;  // answer of start and split
+  std::vector<TimePoint> ends_;     // scratch of expect_ends
   std::uint64_t fast_forwarded_ = 0;
 };
 

@@ -238,6 +238,7 @@ bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
 }
 
 void FlowModel::set_capacity(LinkId link, Bandwidth capacity) {
+  for (const FlowSlot message : exchanges_.split_all_over(link)) stream(message);
   const FlowSlot batch = batches_.on(link.value);
   if (batch != FlowBatches::kNone) split_batch(batch);
   state_.shares.set_capacity(link, capacity);
