@@ -21,20 +21,25 @@
 namespace ringwright::network_models::flow_exchanges_test {
 
 constexpr std::size_t kRanks = 8;
-constexpr std::size_t kLinks = 2 * kRanks + 2;
+constexpr std::size_t kLinks = 4 * kRanks + 2;
 
 // Rank r sends on link r and receives on link 8 + r; pairs that are three apart share link 16, too, or link 17 while
-// there is a detour.
+// there is a detour. With racks of four ranks, messages from one to the other leave on link 18 + r and enter on link
+// 26 + r instead, and only those from the first to the second rack use links 16 and 17.
 class Switch final : public Router {
  public:
-  explicit Switch(bool latency) : latency_(latency), capacities_(kLinks, Bandwidth(10e9)) {
+  Switch(bool latency, bool racks) : latency_(latency), racks_(racks), capacities_(kLinks, Bandwidth(10e9)) {
     capacities_[3] = Bandwidth(7e9);
     capacities_[12] = Bandwidth(9.7e9);
   }
   Duration route(const RouteQuery& query, std::vector<Hop>& hops) const override {
-    hops = {{.link = LinkId(query.from.value)}, {.link = LinkId(kRanks + query.to.value)}};
+    constexpr std::size_t kRack = kRanks / 2;
+    const bool leaves = racks_ && query.from.value / kRack != query.to.value / kRack;
+    const std::size_t first = leaves ? 2 * kRanks + 2 : 0;
+    hops = {{.link = LinkId(first + query.from.value)}, {.link = LinkId(first + kRanks + query.to.value)}};
     const std::uint64_t distance = (query.to.value + kRanks - query.from.value) % kRanks;
-    if (distance == 3) hops.push_back({.link = LinkId(2 * kRanks + (detour ? 1 : 0))});
+    const bool shares = !racks_ || (leaves && query.from.value < query.to.value);
+    if (distance == 3 && shares) hops.push_back({.link = LinkId(2 * kRanks + (detour ? 1 : 0))});
     const std::uint64_t pair = 7 * query.from.value + query.to.value + (detour ? 1 : 0);
     return latency_ ? Duration(1'000'000 + 1'003 * static_cast<std::int64_t>(pair % 5)) : Duration();
   }
@@ -44,6 +49,7 @@ class Switch final : public Router {
 
  private:
   bool latency_;
+  bool racks_;
   std::vector<Bandwidth> capacities_;
 };
 
@@ -67,6 +73,7 @@ struct Change {
 };
 struct Traffic {
   bool latency = true;
+  bool racks = false;
   std::vector<Calls> exchanges;
   std::vector<Message> messages;
   std::vector<Change> changes;
@@ -77,7 +84,7 @@ enum class Sender { kModel, kListener };
 
 class Player final : public TransferListener {
  public:
-  Player(const Traffic& traffic, Sender sender) : traffic_(traffic), switch_(traffic.latency), sender_(sender) {
+  Player(const Traffic& traffic, Sender sender) : traffic_(traffic), switch_(traffic.latency, traffic.racks), sender_(sender) {
     const FastForward fast = sender == Sender::kModel ? FastForward::kOn : FastForward::kOff;
     for (const ModelEntry& entry : models()) {
       if (entry.name == "flow")
@@ -239,7 +246,7 @@ class RandomTraffic {
   explicit RandomTraffic(std::uint64_t seed) : random_(seed, "exchanges") {}
 
   Traffic draw() {
-    Traffic traffic{.latency = below(8) > 0};
+    Traffic traffic{.latency = below(8) > 0, .racks = below(2) == 0};
     for (std::size_t i = 0; i < 1 + below(2); ++i) traffic.exchanges.push_back(draw_calls());
     // In the middle of a batch of repeats usage counts bytes evenly over its time: probes come without those.
     const bool probed = below(2) == 0;

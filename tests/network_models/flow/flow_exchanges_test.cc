@@ -74,6 +74,26 @@ TEST(FlowExchanges, AForeignFlowSplitsTheExchange) {
   EXPECT_EQ(players.model.counter("flows fast-forwarded"), 0U);
 }
 
+// Of two racks of four: 16 messages go from the first to the second, and 12 within each or back.
+TEST(FlowExchanges, AForeignFlowSplitsThePartWhoseLinksItUses) {
+  Traffic traffic{.racks = true, .exchanges = {all_to_all(8, Bytes(10'000), 1)}};
+  traffic.messages = {{.start = at(2_us), .transfer = {.from = RankId(0), .to = RankId(6), .size = Bytes(50'000)}}};
+  const Pair players(traffic);
+  expect_equal(players);
+  EXPECT_EQ(players.model.counter("flows fast-forwarded"), 12U + 12U + 16U);
+}
+
+// The second rack's members are late with the first call, so that it is not over when the first rack's messages among
+// themselves have long arrived; those of another exchange have their links at once.
+TEST(FlowExchanges, APartThatHasEndedGivesItsLinksToTheNextExchange) {
+  Traffic traffic{.racks = true, .exchanges = {all_to_all(8, Bytes(10'000), 1), all_to_all(4, Bytes(10'000), 1)}};
+  traffic.exchanges[0].sizes[4][1] = Bytes(1'000'000);  // from rank 4 to rank 6: 100 us
+  for (TimePoint& start : traffic.exchanges[1].starts) start = at(50_us);
+  const Pair players(traffic);
+  expect_equal(players);
+  EXPECT_EQ(players.model.counter("flows fast-forwarded"), 56U + 12U);
+}
+
 TEST(FlowExchanges, WhatHasArrivedIsKnownInTheMiddle) {
   Traffic traffic{.exchanges = {all_to_all(3, Bytes(10'000), 1)}};
   traffic.exchanges[0].starts[2] = at(50_us);
