@@ -77,7 +77,7 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   }
   table.add_row(
       {"to run", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
-                             count(cost.ranks), count(cost.tasks), count(cost.messages), cost.seconds)});
+                             count(cost.ranks), count(cost.tasks), count(cost.messages + cost.exchanged), cost.seconds)});
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";
   if (recorded) return text;
@@ -96,7 +96,7 @@ std::string plan_json(const Scenario& scenario, const Simulation& simulation) {
       "  \"model_flops_per_step\": {},\n  \"hardware_flops_per_step\": {},\n  \"classes\": {},\n  \"tasks\": {:.0f},\n"
       "  \"messages\": {:.0f}\n}}\n",
       json_text(name), plan.parameters, cost.ranks, plan.microbatches, plan.tokens, plan.model_flops.count(),
-      plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages);
+      plan.hardware_flops.count(), cost.classes, cost.tasks, cost.messages + cost.exchanged);
 }
 
 }  // namespace ringwright::tools

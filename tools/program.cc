@@ -36,10 +36,11 @@ namespace {
 constexpr int kMiB = 1 << 20;
 
 // Events read the state of thousands of classes in no order that a cache or its table of pages could follow. The
-// allocator's heap is extended once, by more than most runs need, and asks for pages of 2 MiB; what is not used takes
-// no memory. Whatever fails here is only slower.
+// allocator's heap is extended once, by more than most runs need, and beyond what small runs need it asks for pages of
+// 2 MiB; what is not used takes no memory. Whatever fails here is only slower.
 void ask_for_large_pages() {
   constexpr int kReserved = 1024 * kMiB;
+  constexpr int kInSmallPages = 16 * kMiB;
   constexpr std::uintptr_t kPage = 2 * kMiB;
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, kReserved);
@@ -47,7 +48,7 @@ void ask_for_large_pages() {
   std::free(more);
   mallopt(M_TOP_PAD, kMiB);
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
-  const std::uintptr_t begin = (end - kReserved + kPage - 1) / kPage * kPage;
+  const std::uintptr_t begin = (end - kReserved + kInSmallPages + kPage - 1) / kPage * kPage;
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // NOLINT
 }
 #endif

@@ -39,12 +39,14 @@ RunCost cost_of_playing(const Scenario& scenario, const Simulation& simulation) 
   const double steps = repeats ? std::min<double>(iterations, kStepsPlayed) : iterations;
   const double tasks = all.tasks / iterations;
   const double messages = all.messages / iterations;
+  const double exchanged = all.exchanged / iterations;
   const double per_message = rounds ? kSecondsPerRepeatedMessage : kSecondsPerItem;
   return {
-      .seconds = steps * (tasks * kSecondsPerItem + messages * per_message) + all.overhead_messages * kSecondsPerItem,
+      .seconds = steps * ((tasks + exchanged) * kSecondsPerItem + messages * per_message) +
+                 all.overhead_messages * kSecondsPerItem,
       .memory = tasks * kMemoryPerTask,
       .counts = fmt::format("{} tasks and {} messages", count_text(steps * tasks),
-                            count_text(steps * messages + all.overhead_messages)),
+                            count_text(steps * (messages + exchanged) + all.overhead_messages)),
       .at = {.file = scenario.simulate.steps_at.file}};
 }
 

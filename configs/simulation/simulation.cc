@@ -228,6 +228,27 @@ double messages_in(const Simulation& simulation, const CollectiveCall& call) {
   return primitives_in(simulation.channels()->chooser, call);
 }
 
+// Of one rank in one call of a single step: those that leave its host, but for the one of messages_in(). Within a host
+// such calls go at once; between hosts messages of pipelines and other groups use the same links.
+double exchanged_in(const Simulation& simulation, const CollectiveCall& call) {
+  const bool in_steps = simulation.collective_time() == nullptr && simulation.channels() == nullptr;
+  if (!in_steps || simulation.progress() == MemberProgress::kTogether || call.layout->host_count() < 2) return 0.0;
+  const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
+  if (algorithm.steps(call) != 1) return 0.0;
+  constexpr int kMostAsked = 64;  // members; of more the first ones stand for all
+  const int asked = std::min(call.size(), kMostAsked);
+  double leaving = 0.0;
+  CollectiveStep step;
+  for (int member = 0; member < asked; ++member) {
+    algorithm.step(call, member, 0, step);
+    leaving += static_cast<double>(std::ranges::count_if(step.sends, [&](const CollectiveSend& send) {
+      return call.layout->host_of[static_cast<std::size_t>(member)] !=
+             call.layout->host_of[static_cast<std::size_t>(send.peer)];
+    }));
+  }
+  return std::max(leaving / asked - 1.0, 0.0);
+}
+
 std::vector<RankId> one_of_each_program(const TaskGraph& graph) {
   std::vector<RankId> ranks;
   std::vector<bool> seen(graph.programs.size(), false);
@@ -248,10 +269,13 @@ Estimate estimate(const Simulation& simulation) {
   const RankClasses& classes = simulation.folding().ranks;
   // By program, dimension and group layout: steps of one rank's collectives, each about one message.
   std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, double> messages_of;
+  std::map<std::tuple<std::size_t, std::size_t, const GroupLayout*>, double> exchanged_of;
   double overhead_messages = 0.0;
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t program, std::uint64_t tasks) {
     messages_of[{program, call.dimension.index(), call.layout}] +=
         static_cast<double>(tasks) * messages_in(simulation, call);
+    exchanged_of[{program, call.dimension.index(), call.layout}] +=
+        static_cast<double>(tasks) * exchanged_in(simulation, call);
     if (const ChannelChooser* const kernels = simulation.overhead_kernels(); kernels != nullptr) {
       overhead_messages += primitives_in(*kernels, call);
     }
@@ -267,13 +291,16 @@ Estimate estimate(const Simulation& simulation) {
       const Dimension& d = graph.dimensions[dimension];
       const GroupLayout& layout = graph.layouts[d.layout_of_group[d.group_of[rank.index()]]];
       const auto found = messages_of.find({program, dimension, &layout});
-      if (found != messages_of.end()) result.messages += found->second;
+      if (found == messages_of.end()) continue;
+      result.messages += found->second;
+      result.exchanged += exchanged_of[{program, dimension, &layout}];
     }
   }
   const double iterations = graph.iterations;
   result.tasks *= iterations;
   result.messages *= iterations;
-  result.seconds = (result.tasks + result.messages) * kSecondsPerItem;
+  result.exchanged *= iterations;
+  result.seconds = (result.tasks + result.messages + result.exchanged) * kSecondsPerItem;
   return result;
 }
 

@@ -134,6 +134,7 @@ struct Estimate {
   std::size_t classes = 0;
   double tasks = 0.0;  // of all simulated classes, all iterations
   double messages = 0.0;
+  double exchanged = 0.0;          // further messages, of all-to-alls between hosts, which may go one by one
   double overhead_messages = 0.0;  // simulated once, to find the cost of kernels in addition to the messages of the run
   double seconds = 0.0;  // of this machine's time, by rule of thumb
 };

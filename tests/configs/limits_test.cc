@@ -95,6 +95,23 @@ TEST(RunCost, WhoeverInsistsGoesOn) {
   EXPECT_FALSE(too_costly(load(kJob, {"simulate.allow_slow=true"}), cost).has_errors());
 }
 
+// Experts of 16 ranks on racks of 72 GPUs: the fifth of nine groups has half of its ranks in each rack, so that each of
+// them sends 8 messages over the network in an exchange. On racks of 64 all groups stay within one.
+TEST(RunCost, AllToAllsBetweenHostsCountMessageByMessage) {
+  const std::string job =
+      "version: 1\nmodel: {preset: deepseek-v3, num_layers: 2, first_k_dense_replace: 1, mtp_num_layers: 0}\n"
+      "training: {global_batch: 144, micro_batch: 1, recompute: full}\n"
+      "parallel: {ep: 16, etp: 1, dp: auto, moe_token_dispatcher_type: alltoall}\n"
+      "cluster: {nodes: 2, node: {preset: gb200-nvl72}}\n";
+  const Scenario straddling = load(job);
+  const auto simulation = assemble(straddling);
+  const Estimate cost = estimate(*simulation);
+  EXPECT_GT(cost.exchanged, 0.0);
+  EXPECT_GE(cost_of_playing(straddling, *simulation).seconds, 0.5e-6 * (cost.tasks + cost.exchanged));
+  const std::vector<std::string> whole = {"cluster.node.gpus=64", "cluster.node.nic.count=64", "training.global_batch=128"};
+  EXPECT_EQ(estimate(*assemble(load(job, whole))).exchanged, 0.0);
+}
+
 TEST(RunCost, MicrobatchesThatCannotBeLaidOutAreRefused) {
   const auto scenario = load_scenario_text("job.yaml", kJob, {.overrides = {"training.global_batch=1000000000"}});
   ASSERT_FALSE(scenario);
