@@ -50,7 +50,10 @@ std::span<const FlowSlot> FlowExchanges::start(ExchangePlace place, std::uint64_
 // The first member starts: each part goes at once, if no other flow uses its links.
 void FlowExchanges::begin(InFlight& exchange) {
   exchange.plan = &plans_.plan_of(*exchange.exchange);
-  while (exchange.parts.size() < exchange.plan->parts.size()) exchange.parts.emplace_back();
+  while (exchange.parts.size() < exchange.plan->parts.size()) {
+    exchange.parts.push_back({});
+    exchange.passing.emplace_back();
+  }
   for (std::uint32_t part = 0; part < exchange.plan->parts.size(); ++part) {
     exchange.parts[part].outcome = nullptr;
     exchange.parts[part].at_once = claim(exchange, part);
@@ -105,18 +108,19 @@ void FlowExchanges::start_at_once(InFlight& exchange, std::uint32_t number) {
 }
 
 void FlowExchanges::expect_ends(InFlight& exchange) {
+  const bool only = is_only(exchange);
   ends_.assign(exchange.members.size(), TimePoint());
   for (std::uint32_t number = 0; number < exchange.plan->parts.size(); ++number) {
     Part& part = exchange.parts[number];
     if (!part.at_once) continue;
     const ExchangePartPlan& plan = exchange.plan->parts[number];
-    const std::vector<TimePoint> starts = starts_of(exchange, number);
-    part.outcome = &plans_.outcome(plan, starts, part.passing);
+    const std::span<const TimePoint> starts = starts_of(exchange, number, starts_);
+    part.outcome = &plans_.outcome(plan, starts, exchange.passing[number]);
     part.begins = part.ends = std::ranges::min(starts);
-    for (std::size_t waiting = 0; waiting < plan.waiting.size(); ++waiting) {
+    for (std::uint32_t waiting = 0; waiting < part.outcome->ends.size(); ++waiting) {
       const TimePoint end = part.begins + part.outcome->ends[waiting];
       part.ends = std::max(part.ends, end);
-      TimePoint& last = ends_[plan.waiting[waiting]];
+      TimePoint& last = ends_[only ? waiting : plan.waiting[waiting]];
       last = std::max(last, end);
     }
   }
@@ -126,14 +130,17 @@ void FlowExchanges::expect_ends(InFlight& exchange) {
   }
 }
 
-std::vector<TimePoint> FlowExchanges::starts_of(const InFlight& exchange, std::uint32_t part) const {
-  std::vector<TimePoint> starts;
-  for (const std::uint32_t sender : exchange.plan->parts[part].senders) starts.push_back(exchange.starts[sender]);
-  return starts;
+std::span<const TimePoint> FlowExchanges::starts_of(const InFlight& exchange, std::uint32_t part,
+                                                    std::vector<TimePoint>& scratch) {
+  if (is_only(exchange)) return exchange.starts;
+  scratch.clear();
+  for (const std::uint32_t sender : exchange.plan->parts[part].senders) scratch.push_back(exchange.starts[sender]);
+  return scratch;
 }
 
-ExchangeTimeline FlowExchanges::timeline_of(const InFlight& exchange, std::uint32_t part, TimePoint now) const {
-  return {exchange.plan->parts[part].kind->paths, starts_of(exchange, part), now};
+ExchangeTimeline FlowExchanges::timeline_of(const InFlight& exchange, std::uint32_t part, TimePoint now) {
+  std::vector<TimePoint> scratch;
+  return {exchange.plan->parts[part].kind->paths, starts_of(exchange, part, scratch), now};
 }
 
 std::optional<TimePoint> FlowExchanges::end_at_once(const InFlight& exchange, std::uint32_t member) const {
@@ -357,7 +364,8 @@ void FlowExchanges::add_to(std::vector<LinkUsage>& usage) const {
 std::uint64_t FlowExchanges::digest() const {
   std::uint64_t sum = 0;
   for (const InFlight& exchange : exchanges_) {
-    if (exchange.over == exchange.members.size()) continue;
+    const bool all_at_once = exchange.at_once > 0 && exchange.at_once == exchange.plan->parts.size();
+    if (exchange.over == exchange.members.size() || all_at_once) continue;
     for (std::uint32_t number = 0; number < exchange.members.size(); ++number) {
       const Member& member = exchange.members[number];
       if (member.listener == nullptr || member.pending == 0) continue;

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/inline_vector.h"
 #include "core/ports/network_model.h"
 #include "network_models/flow/arrivals.h"
 #include "network_models/flow/exchange_plans.h"
@@ -68,7 +69,6 @@ class FlowExchanges {
   };
   struct Part {
     const ExchangeOutcome* outcome = nullptr;  // when all have started
-    ExchangeOutcome passing;                   // one that is not kept
     TimePoint begins;                          // when its first member has started; with an outcome
     TimePoint ends;                            // when all its messages have arrived; the same
     FlowSlot owner = kNone;                    // of the links; taken when it is needed first
@@ -77,9 +77,10 @@ class FlowExchanges {
   struct InFlight {
     std::uint32_t number = 0;
     const Exchange* exchange = nullptr;
-    const ExchangePlan* plan = nullptr;  // while a part goes at once
-    std::deque<Part> parts;              // those of the plan, and perhaps more
-    std::uint32_t at_once = 0;           // parts
+    const ExchangePlan* plan = nullptr;   // while a part goes at once
+    InlineVector<Part, 1> parts;          // those of the plan, and perhaps more
+    std::deque<ExchangeOutcome> passing;  // by part: outcomes that are not kept
+    std::uint32_t at_once = 0;            // parts
     std::vector<Member> members;
     std::vector<TimePoint> starts;  // by member
     std::vector<bool> arrived;      // by edge; of parts that do not go at once
@@ -106,8 +107,12 @@ class FlowExchanges {
   void start_messages(InFlight& exchange, std::uint32_t member);
   void start_at_once(InFlight& exchange, std::uint32_t member);
   void expect_ends(InFlight& exchange);
-  [[nodiscard]] std::vector<TimePoint> starts_of(const InFlight& exchange, std::uint32_t part) const;
-  [[nodiscard]] ExchangeTimeline timeline_of(const InFlight& exchange, std::uint32_t part, TimePoint now) const;
+  // Of an only part at once all members are senders, and wait.
+  [[nodiscard]] static bool is_only(const InFlight& exchange) { return exchange.plan->parts.size() == 1; }
+  // By sender of a part at once.
+  [[nodiscard]] static std::span<const TimePoint> starts_of(const InFlight& exchange, std::uint32_t part,
+                                                            std::vector<TimePoint>& scratch);
+  [[nodiscard]] static ExchangeTimeline timeline_of(const InFlight& exchange, std::uint32_t part, TimePoint now);
   // Of the messages of a member that go at once: kNever where nothing is known, none where there are no such messages.
   [[nodiscard]] std::optional<TimePoint> end_at_once(const InFlight& exchange, std::uint32_t member) const;
   void split_part(InFlight& exchange, std::uint32_t part);
@@ -129,7 +134,8 @@ class FlowExchanges {
   std::vector<std::uint32_t> free_;
   std::vector<Place> places_;       // by flow
   std::vector<FlowSlot> messages_;  // answer of start and split
-  std::vector<TimePoint> ends_;     // scratch of expect_ends
+  std::vector<TimePoint> starts_;   // scratch of expect_ends
+  std::vector<TimePoint> ends_;     // the same
   std::uint64_t fast_forwarded_ = 0;
 };
 
