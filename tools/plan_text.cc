@@ -77,7 +77,8 @@ std::string plan_text(const Scenario& scenario, const Simulation& simulation) {
   }
   table.add_row(
       {"to run", fmt::format("{} of {} ranks, {} tasks, about {} messages, about {:.2g} s", count(cost.classes),
-                             count(cost.ranks), count(cost.tasks), count(cost.messages + cost.exchanged), cost.seconds)});
+                             count(cost.ranks), count(cost.tasks), count(cost.messages + cost.exchanged),
+                             cost.seconds)});
   std::string text;
   for (const std::string& line : table.lines()) text += line + "\n";
   if (recorded) return text;

@@ -1,5 +1,5 @@
-// Parts of an exchange: sets of its messages that share no link with each other, so that what other flows do to one part
-// changes nothing in the others. Messages within a rack are one part, those from one rack to another are another.
+// Parts of an exchange: sets of its messages that share no link with each other, so that what other flows do to one
+// part changes nothing in the others. Messages within a rack are one part, those from one rack to another are another.
 #pragma once
 
 #include <cstdint>

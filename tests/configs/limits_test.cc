@@ -108,7 +108,8 @@ TEST(RunCost, AllToAllsBetweenHostsCountMessageByMessage) {
   const Estimate cost = estimate(*simulation);
   EXPECT_GT(cost.exchanged, 0.0);
   EXPECT_GE(cost_of_playing(straddling, *simulation).seconds, 0.5e-6 * (cost.tasks + cost.exchanged));
-  const std::vector<std::string> whole = {"cluster.node.gpus=64", "cluster.node.nic.count=64", "training.global_batch=128"};
+  const std::vector<std::string> whole = {"cluster.node.gpus=64", "cluster.node.nic.count=64",
+                                          "training.global_batch=128"};
   EXPECT_EQ(estimate(*assemble(load(job, whole))).exchanged, 0.0);
 }
 

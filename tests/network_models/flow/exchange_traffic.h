@@ -84,7 +84,8 @@ enum class Sender { kModel, kListener };
 
 class Player final : public TransferListener {
  public:
-  Player(const Traffic& traffic, Sender sender) : traffic_(traffic), switch_(traffic.latency, traffic.racks), sender_(sender) {
+  Player(const Traffic& traffic, Sender sender)
+      : traffic_(traffic), switch_(traffic.latency, traffic.racks), sender_(sender) {
     const FastForward fast = sender == Sender::kModel ? FastForward::kOn : FastForward::kOff;
     for (const ModelEntry& entry : models()) {
       if (entry.name == "flow")
