@@ -107,13 +107,14 @@ MemoryWalk MemoryWalker::walk(const std::vector<Slot>& slots) {
     const FewCycles few = with_few_cycles(slots);
     if (few.slots.size() < slots.size()) {
       PassWalker passes(inputs_, parts_, few.slots, few.cycles);
-      if (passes.gathers_repeat()) return walk_all(few.slots, std::move(passes));
+      if (passes.gathers_repeat()) return walk_all(few.slots, passes);
     }
   }
-  return walk_all(slots, {inputs_, parts_, slots});
+  PassWalker passes(inputs_, parts_, slots);
+  return walk_all(slots, passes);
 }
 
-MemoryWalk MemoryWalker::walk_all(const std::vector<Slot>& slots, PassWalker passes) const {
+MemoryWalk MemoryWalker::walk_all(const std::vector<Slot>& slots, PassWalker& passes) const {
   return StageWalk({parts_, inputs_, slots}, passes).of(slots);
 }
 

@@ -34,7 +34,7 @@ class MemoryWalker {
 
  private:
   [[nodiscard]] MemoryWalk walk_repeated(const std::vector<Slot>& slots);
-  [[nodiscard]] MemoryWalk walk_all(const std::vector<Slot>& slots, PassWalker passes) const;
+  [[nodiscard]] MemoryWalk walk_all(const std::vector<Slot>& slots, PassWalker& passes) const;
 
   const StepInputs& inputs_;
   const std::vector<ModelChunk>& parts_;

@@ -110,6 +110,7 @@ void PassWalker::backward(const Slot& slot) {
     if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
   }
 }
+
 // Weight gradients need the inputs of their layers, also recomputed ones.
 void PassWalker::keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
   if (ends_layer(part_of(chunk).points[point])) hold(Held::kRecomputed, layers_of(chunk).again(point) * sign);

@@ -40,6 +40,7 @@ class PointSizes {
   std::array<std::optional<Bytes>, 9> workspaces_;  // by kinds of both halves of a layer
 };
 
+// Members refer to each other: not movable.
 class PassWalker {
  public:
   // Of passes that hold the same in all microbatches.
@@ -47,6 +48,8 @@ class PassWalker {
   // Of a stage's passes in this order, with what is gathered and on the host; `cycles`: see ShardedMemory.
   PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
              const std::vector<std::size_t>& cycles = {});
+  PassWalker(const PassWalker&) = delete;
+  PassWalker& operator=(const PassWalker&) = delete;
 
   // By kind: chunk and pass.
   [[nodiscard]] std::size_t kinds() const { return known_.size(); }
