@@ -27,8 +27,8 @@ const PipelineOrder& LastOrder::of(const ParallelOptions& parallel, const Traini
   return order_;
 }
 
-const PipelineOrder& LastOrder::as_memory_meets_it(const ParallelOptions& parallel, const TrainingOptions& training,
-                                                   Cycles cycles) {
+const PipelineOrder& LastOrder::for_memory(const ParallelOptions& parallel, const TrainingOptions& training,
+                                           Cycles cycles) {
   const PipelineOrder& whole = of(parallel, training);
   const auto [known, is_new] = for_memory_.try_emplace(cycles);
   if (!is_new) return known->second;

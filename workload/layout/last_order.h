@@ -30,11 +30,11 @@ struct OrderKey {
 class LastOrder {
  public:
   [[nodiscard]] const PipelineOrder& of(const ParallelOptions& parallel, const TrainingOptions& training);
-  // In the order in which memory meets the passes (release_first of pipeline/schedule_check.h); with one cycle, without
-  // those that repeat it (pipeline/steady_passes.h).
+  // In the order in which passes allocate and release memory (release_first of pipeline/schedule_check.h); with one
+  // cycle, without those that repeat it (pipeline/steady_passes.h).
   enum class Cycles { kAll, kOne };
-  [[nodiscard]] const PipelineOrder& as_memory_meets_it(const ParallelOptions& parallel,
-                                                        const TrainingOptions& training, Cycles cycles);
+  [[nodiscard]] const PipelineOrder& for_memory(const ParallelOptions& parallel, const TrainingOptions& training,
+                                                Cycles cycles);
   // On an instantaneous network; nothing where stages wait forever.
   [[nodiscard]] std::optional<OrderReplay::Ends> ends(const ParallelOptions& parallel, const TrainingOptions& training,
                                                       std::span<const PassTimes> times_of_part);

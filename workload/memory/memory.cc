@@ -302,7 +302,7 @@ class EqualStages {
     add_user_buffers(buffers_, inputs);
   }
 
-  // `slots`: in the order in which memory meets them.
+  // `slots`: in the order in which they allocate and release memory.
   [[nodiscard]] StageMemory of(int stage, const std::vector<Slot>& slots, std::size_t dimensions,
                                const MemoryAssumptions& assumptions) {
     const MemoryWalk walk = walker_.walk(slots);
@@ -346,7 +346,7 @@ std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAss
   const ParallelOptions& parallel = inputs.parallel;
   LastOrder own_order;
   LastOrder& last = known != nullptr ? known->order : own_order;
-  const PipelineOrder& order = last.as_memory_meets_it(
+  const PipelineOrder& order = last.for_memory(
       parallel, inputs.training, passes_repeat(inputs) ? LastOrder::Cycles::kOne : LastOrder::Cycles::kAll);
   if (!parallel.meshes.empty()) return ledger_of_meshes(inputs, assumptions, order);
   const std::size_t dimensions = count_dimensions(inputs.shape, parallel);

@@ -29,7 +29,7 @@ class MemoryWalker {
   // What is passed must outlive it.
   MemoryWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts) : inputs_(inputs), parts_(parts) {}
 
-  // `slots`: in the order in which memory meets them (release_first of pipeline/schedule_check.h).
+  // `slots`: in the order in which they allocate and release memory (release_first of pipeline/schedule_check.h).
   [[nodiscard]] MemoryWalk walk(const std::vector<Slot>& slots);
 
  private:

@@ -20,7 +20,7 @@ struct ScheduleVerdict {
 
 // Most (microbatch, chunk) pairs of a stage between their first and their last pass.
 [[nodiscard]] int most_held(const std::vector<Slot>& slots);
-// The passes in the order in which memory meets them: of two in turns, the backward pass first.
+// The passes in the order in which they allocate and release memory: of two in turns, the backward pass first.
 [[nodiscard]] std::vector<Slot> release_first(std::vector<Slot> slots);
 
 // "F3", "B3", "W3"; with the chunk where a stage has several: "F3.1".

@@ -33,8 +33,8 @@ void expect_own(LastOrder& last, const JobText& job) {
     few.push_back(without_repeated_cycles(met.back()));
   }
   EXPECT_EQ(last.of(job.parallel, job.training), order);
-  EXPECT_EQ(last.as_memory_meets_it(job.parallel, job.training, LastOrder::Cycles::kOne), few);
-  EXPECT_EQ(last.as_memory_meets_it(job.parallel, job.training, LastOrder::Cycles::kAll), met);
+  EXPECT_EQ(last.for_memory(job.parallel, job.training, LastOrder::Cycles::kOne), few);
+  EXPECT_EQ(last.for_memory(job.parallel, job.training, LastOrder::Cycles::kAll), met);
   for (const std::int64_t forward : {10, 20, 10}) {
     const std::vector<PassTimes> times = times_of(job.parallel, forward);
     const auto ends = last.ends(job.parallel, job.training, times);
