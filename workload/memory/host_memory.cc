@@ -5,8 +5,8 @@
 
 #include "workload/layout/pipeline_order.h"
 #include "workload/memory/memory_walk.h"
-#include "workload/pipeline/schedule_check.h"
 #include "workload/parallel/shard_units.h"
+#include "workload/pipeline/schedule_check.h"
 
 namespace ringwright::workload {
 namespace {

@@ -91,19 +91,21 @@ class StageWalk {
   MemoryWalk walk_;
 };
 
+// Whether a pass holds the same in all microbatches, but for what is gathered.
+bool repeats_but_for_gathers(const ParallelOptions& parallel) {
+  return parallel.offload.activation_layers == 0 &&
+         parallel.gradient_reduction != GradientReduction::kMicrobatchGroup;
+}
+
 }  // namespace
 
 bool passes_repeat(const StepInputs& inputs) {
-  const ParallelOptions& parallel = inputs.parallel;
-  return !parallel.sharding.parameters && parallel.offload.activation_layers == 0 &&
-         parallel.gradient_reduction != GradientReduction::kMicrobatchGroup;
+  return !inputs.parallel.sharding.parameters && repeats_but_for_gathers(inputs.parallel);
 }
 
 MemoryWalk MemoryWalker::walk(const std::vector<Slot>& slots) {
   if (passes_repeat(inputs_)) return walk_repeated(slots);
-  const bool only_gathers = inputs_.parallel.offload.activation_layers == 0 &&
-                            inputs_.parallel.gradient_reduction != GradientReduction::kMicrobatchGroup;
-  if (only_gathers) {
+  if (repeats_but_for_gathers(inputs_.parallel)) {
     const FewCycles few = with_few_cycles(slots);
     if (few.slots.size() < slots.size()) {
       PassWalker passes(inputs_, parts_, few.slots, few.cycles);
