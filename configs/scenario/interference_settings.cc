@@ -33,6 +33,10 @@ InterferenceSettings read_interference(ConfigMap root) {
                                           .doc = "share of the multiprocessors that saturates device "
                                                  "memory bandwidth",
                                           .fallback = 0.5, .min = 0.05, .max = 1.0});
+  settings.loaded_latency = map.number({.name = "loaded_latency",
+                                        .doc = "how many times as long a load takes while kernels saturate device "
+                                               "memory bandwidth",
+                                        .fallback = 2.4, .min = 1.0, .max = 20.0});
   if (!map.has("streaming_share")) {
     map.assume("streaming_share", "50%", "half of the multiprocessors saturate device memory bandwidth");
   }

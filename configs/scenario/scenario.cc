@@ -245,8 +245,12 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   Cluster& cluster = scenario.cluster;
   cluster = read_cluster(root);
   scenario.interference = read_interference(root);
-  cluster.gpu.streaming_share = scenario.interference.streaming_share;
-  for (HostGroup& group : cluster.groups) group.gpu.streaming_share = scenario.interference.streaming_share;
+  const auto set = [&](workload::GpuSpec& gpu) {
+    gpu.streaming_share = scenario.interference.streaming_share;
+    gpu.loaded_latency = scenario.interference.loaded_latency;
+  };
+  set(cluster.gpu);
+  for (HostGroup& group : cluster.groups) set(group.gpu);
   scenario.gpu_sharing = read_gpu_sharing(root, reading.machine_only || reading.share != nullptr);
   scenario.jobs = read_jobs_of(root, cluster, scenario.gpu_sharing, reading);
   scenario.job = reading.machine_only ? read_job_of_machine(root, cluster)

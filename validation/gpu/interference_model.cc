@@ -16,6 +16,7 @@ constexpr std::array kRuleConstants = {
     InterferenceConstantDoc{"bytes_per_copied", "memory_bytes_per_copied_byte", {0.5, 6.0, 2.0}},
     InterferenceConstantDoc{"bytes_per_reduced", "memory_bytes_per_reduced_byte", {0.5, 8.0, 3.0}},
     InterferenceConstantDoc{"streaming_share", "streaming_share", {0.1, 1.0, 0.5}},
+    InterferenceConstantDoc{"loaded_latency", "loaded_latency", {1.0, 10.0, 2.4}},
 };
 
 InterferenceConstants constants_of(std::span<const double> values) {
@@ -23,7 +24,8 @@ InterferenceConstants constants_of(std::span<const double> values) {
           .reduce_rate = Bandwidth(values[1]),
           .bytes_per_copied = values[2],
           .bytes_per_reduced = values[3],
-          .streaming_share = values[4]};
+          .streaming_share = values[4],
+          .loaded_latency = values[5]};
 }
 
 double square(double x) { return x * x; }
@@ -39,13 +41,15 @@ double squared_errors(const MeasuredPair& pair, const PairPrediction& prediction
 std::span<const InterferenceConstantDoc> interference_constants() { return kRuleConstants; }
 
 std::vector<double> values_of(const InterferenceConstants& c) {
-  return {c.copy_rate.count(), c.reduce_rate.count(), c.bytes_per_copied, c.bytes_per_reduced, c.streaming_share};
+  return {c.copy_rate.count(), c.reduce_rate.count(), c.bytes_per_copied, c.bytes_per_reduced, c.streaming_share,
+          c.loaded_latency};
 }
 
 PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& given,
                        const InterferenceConstants& constants) {
   workload::GpuSpec gpu = given;
   gpu.streaming_share = constants.streaming_share;
+  gpu.loaded_latency = constants.loaded_latency;
   const double memory = gpu.memory_bandwidth.count() * gpu.kernels[workload::KernelConstant::kStreamShare];
   const double bytes_per_byte = pair.adds ? constants.bytes_per_reduced : constants.bytes_per_copied;
   const double rate = (pair.adds ? constants.reduce_rate : constants.copy_rate).count() * static_cast<double>(pair.sms);

@@ -14,13 +14,14 @@
 namespace ringwright::validation {
 
 // The rate of a copy block on one multiprocessor, its use of device memory, and the number of multiprocessors that
-// memory needs.
+// memory needs; how many times as long a load takes while a kernel saturates memory.
 struct InterferenceConstants {
   Bandwidth copy_rate = Bandwidth(25e9);    // one multiprocessor, bytes of one stream
   Bandwidth reduce_rate = Bandwidth(20e9);
   double bytes_per_copied = 2.0;
   double bytes_per_reduced = 3.0;
   double streaming_share = 0.5;
+  double loaded_latency = 2.4;
 };
 
 struct InterferenceConstantDoc {
@@ -38,8 +39,7 @@ struct PairPrediction {
 };
 
 // The kernel's time alone is taken as measured: its slow-down is predicted. The copy blocks run at their rate on each
-// multiprocessor as long as memory provides it; during the kernel they get what the kernel leaves of memory, though no
-// less than their share by multiprocessors.
+// multiprocessor as long as memory provides it, and during the kernel as workload/gpu/gpu_share.h says.
 [[nodiscard]] PairPrediction predict(const MeasuredPair& pair, const workload::GpuSpec& gpu,
                                      const InterferenceConstants& constants);
 

@@ -1,12 +1,15 @@
 // How kernels and communication on one GPU share it: one rule for both sides.
 //
 // Thread blocks of communication keep their multiprocessors. Of device memory bandwidth, copy engines take what they
-// need, since their few requests do not queue. The rest is shared between kernel and thread blocks by demand; if demand
-// exceeds supply, each side gets a share proportional to its multiprocessors, since memory serves requests in order of
-// arrival, and unused share goes to the other side (max-min fairness, weighted by multiprocessors):
+// need, since their few requests do not queue. A thread block has as many loads on their way as its registers hold, so
+// that its rate is inverse to the latency of a load, which grows with the use of memory by kernels; a kernel of many
+// thread blocks always has loads in the queue, and gets what the others leave:
 //
-//     kernel = min(kernel's demand,       max(memory - thread blocks' demand, kernel's share of memory))
-//     blocks = min(thread blocks' demand, max(memory - drawn by the kernel,   their share of memory))
+//     latency = 1 + (loaded latency - 1) drawn by the kernel / memory        relative to an idle memory
+//     blocks = thread blocks' demand / latency
+//     kernel = min(kernel's demand, memory - thread blocks' demand / loaded latency)
+//
+// No demand entitles thread blocks to more than the share of their multiprocessors, where memory is short.
 //
 // A process may be limited to some of the multiprocessors (MPS), or to an instance with a part of them and of the
 // memory, where the same rule holds (MIG).
@@ -40,7 +43,7 @@ class GpuShare {
   std::int64_t sms_;  // of the process's instance: all where there are none
   double all_;      // bytes per second that streams reach
   double left_;     // of these, by copy engines
-  double blocks_part_;
+  double entitled_;  // of these, by thread blocks while a kernel draws all it can
 };
 
 }  // namespace ringwright::workload

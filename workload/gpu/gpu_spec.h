@@ -27,10 +27,12 @@ struct GpuSpec {
   Bytes memory;
   Bandwidth memory_bandwidth;
   std::int64_t sms = 0;  // streaming multiprocessors
+  std::int64_t held_sms = 0;  // others, which thread blocks of communication hold at the moment
   Bytes l2;
   Duration kernel_launch;
   Duration host_issue = kHostIssue;  // of one kernel by the framework
   double streaming_share = 0.5;  // share of the multiprocessors that suffices to draw the full memory bandwidth
+  double loaded_latency = 2.4;   // of a load while kernels draw the full memory bandwidth, relative to an idle memory
   Evidence evidence = Evidence::kAssumed;  // of the peak that matters most
   KernelProfile kernels;
 

@@ -120,42 +120,80 @@ Tiling tiling_of(const Kernel& kernel, const GpuSpec& gpu, double rate) {
           .cache_rate = gpu.memory_bandwidth.count() * profile[kStreamCacheSpeed]};
 }
 
-// The best split of k taken.
-double seconds_with(const Tile& tile, const Tiling& tiling, const KernelProfile& profile) {
+// A GEMM in tiles of one size.
+struct TiledWork {
+  std::int64_t tiles = 0;
+  double flops_per_k = 0.0;  // of a tile
+  double sum_bytes = 0.0;    // written and read for each part of k
+};
+
+TiledWork tiled_work(const Tile& tile, const Tiling& tiling) {
   const Kernel& kernel = tiling.kernel;
-  const std::int64_t tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch;
   const double penalty =
       1.0 + tiling.tile_load * (1.0 / static_cast<double>(tile.m) + 1.0 / static_cast<double>(tile.n));
   const double flops_per_k = 2.0 * static_cast<double>(tile.m * tile.n) * penalty / tiling.reference;
   const double results =
       static_cast<double>(kernel.m) * static_cast<double>(kernel.n) * static_cast<double>(kernel.batch);
-  const double ramp = profile[kGemmRamp] * tiling.speed_along_k;
-  double best = 0.0;
-  for (const std::int64_t split : kSplits) {
-    if (split > 1 && kernel.k / split < kShortestSplit) break;
-    const double waves = std::max(static_cast<double>(tiles * split) / tiling.sms, 1.0);
-    const double rounded = waves + profile[kGemmWaveRounding] * (std::ceil(waves - 1e-9) - waves);
-    const double depth = static_cast<double>(divided_up(kernel.k, split)) + ramp;
-    const double reduction = split > 1 ? 8.0 * results * static_cast<double>(split) / tiling.cache_rate : 0.0;
-    const double seconds = rounded * flops_per_k * depth / tiling.rate_of_one + reduction;
-    if (best <= 0.0 || seconds < best) best = seconds;
-  }
-  return best;
+  return {.tiles = divided_up(kernel.m, tile.m) * divided_up(kernel.n, tile.n) * kernel.batch,
+          .flops_per_k = flops_per_k,
+          .sum_bytes = 8.0 * results};
 }
 
-// Seconds of arithmetic at full clock, the best tile and split taken.
+double seconds_with(const TiledWork& work, std::int64_t split, const Tiling& tiling, const KernelProfile& profile) {
+  const double waves = std::max(static_cast<double>(work.tiles * split) / tiling.sms, 1.0);
+  const double rounded = waves + profile[kGemmWaveRounding] * (std::ceil(waves - 1e-9) - waves);
+  const double ramp = profile[kGemmRamp] * tiling.speed_along_k;
+  const double depth = static_cast<double>(divided_up(tiling.kernel.k, split)) + ramp;
+  const double reduction = split > 1 ? work.sum_bytes * static_cast<double>(split) / tiling.cache_rate : 0.0;
+  return rounded * work.flops_per_k * depth / tiling.rate_of_one + reduction;
+}
+
+// How a library computes the GEMM.
+struct Choice {
+  TiledWork work;
+  std::int64_t split = 1;
+  double seconds = 0.0;  // 0: none yet
+};
+
+// The fastest split of k with this tile, if it is faster than the best so far.
+void try_splits(const Tile& tile, const Tiling& tiling, const KernelProfile& profile, Choice& best) {
+  const TiledWork work = tiled_work(tile, tiling);
+  for (const std::int64_t split : kSplits) {
+    if (split > 1 && tiling.kernel.k / split < kShortestSplit) break;
+    const double seconds = seconds_with(work, split, tiling, profile);
+    if (best.seconds <= 0.0 || seconds < best.seconds) best = {.work = work, .split = split, .seconds = seconds};
+  }
+}
+
+// Thread-block clusters of two (compute capability 9.0 on) need two free multiprocessors of one GPU processing cluster
+// (GPC), of which H100 to B300 have eight ("NVIDIA H100 Tensor Core GPU Architecture"). Thread blocks of communication
+// go to the GPCs in turn: where they hold an odd number of multiprocessors, a free one has no partner.
+constexpr double kFirstWithClusters = 9.0;
+constexpr std::int64_t kProcessingClusters = 8;
+
+std::int64_t usable_sms(const GpuSpec& gpu) {
+  if (gpu.held_sms == 0 || gpu.compute_capability < kFirstWithClusters) return gpu.sms;
+  const std::int64_t each = gpu.held_sms / kProcessingClusters;
+  const std::int64_t one_more = gpu.held_sms % kProcessingClusters;
+  const std::int64_t odd = each % 2 == 1 ? kProcessingClusters - one_more : one_more;
+  return std::max<std::int64_t>(gpu.sms - odd, 1);
+}
+
+// Seconds of arithmetic at full clock, with the tile and split that are best on the whole GPU: a library does not know
+// which multiprocessors are held.
 double tiled_seconds(const Kernel& kernel, const GpuSpec& gpu, double rate) {
   const KernelProfile& profile = gpu.kernels;
-  const Tiling tiling = tiling_of(kernel, gpu, rate);
+  Tiling tiling = tiling_of(kernel, gpu, rate);
+  tiling.sms = static_cast<double>(gpu.sms + gpu.held_sms);
   const std::int64_t least = is_narrow(kernel.type) ? kLeastNarrowTile : 0;
-  double best = 0.0;
-  const auto try_tile = [&](const Tile& tile) {
-    if (static_cast<double>(std::max(tile.m, tile.n)) > profile[kGemmWidestTile] || tile.m * tile.n < least) return;
-    const double seconds = seconds_with(tile, tiling, profile);
-    if (best <= 0.0 || seconds < best) best = seconds;
-  };
-  std::ranges::for_each(kTiles, try_tile);
-  return best;
+  Choice best;
+  for (const Tile& tile : kTiles) {
+    if (static_cast<double>(std::max(tile.m, tile.n)) > profile[kGemmWidestTile] || tile.m * tile.n < least) continue;
+    try_splits(tile, tiling, profile, best);
+  }
+  if (gpu.held_sms == 0) return best.seconds;
+  tiling.sms = static_cast<double>(usable_sms(gpu));
+  return seconds_with(best.work, best.split, tiling, profile);
 }
 
 // Share of the shorter of arithmetic and bytes that the longer one does not hide.

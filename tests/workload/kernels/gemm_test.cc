@@ -241,5 +241,39 @@ TEST(Gemm, GemmsOfABatchThatAreNotAlignedRunWithoutTensorCores) {
   EXPECT_LT(gemm_seconds(many, gpu), 17 * alone * 112 / 108);
 }
 
+// Of a hundred multiprocessors, where a last wave takes as long as a full one and small tiles cost loads.
+GpuSpec gpu_with_held(std::int64_t held, double capability) {
+  GpuSpec gpu = plain_gpu();
+  gpu.kernels[kGemmWaveRounding] = 1.0;
+  gpu.kernels[kGemmTileLoad] = 20.0;
+  gpu.compute_capability = capability;
+  gpu.held_sms = held;
+  gpu.sms -= held;
+  gpu.peak[static_cast<std::size_t>(DataType::kBf16)] = FlopRate(1e12 * static_cast<double>(gpu.sms));
+  return gpu;
+}
+
+// The library takes the tiles that fit the whole GPU; one of them waits for the second wave.
+TEST(Gemm, ALibraryDoesNotKnowWhichMultiprocessorsAreHeld) {
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu_with_held(1, 8.0)), 2.0 * kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu_with_held(50, 8.0)), 2.0 * kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kOneWave), gpu_with_held(51, 8.0)), 3.0 * kOneWaveSeconds, 1e-12);
+}
+
+// Two multiprocessors held in two GPCs leave 96 of 100 in pairs, four leave 92, and nine to sixteen leave 84.
+TEST(Gemm, AClusterNeedsTwoMultiprocessorsOfOneProcessingCluster) {
+  constexpr Sizes kTiles96{.m = 2048, .n = 3072, .k = 1000};
+  EXPECT_NEAR(gemm_seconds(product(kTiles96), gpu_with_held(2, 9.0)), kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles96), gpu_with_held(4, 9.0)), 2.0 * kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles96), gpu_with_held(4, 8.0)), kOneWaveSeconds, 1e-12);
+  constexpr Sizes kTiles84{.m = 1792, .n = 3072, .k = 1000};
+  EXPECT_NEAR(gemm_seconds(product(kTiles84), gpu_with_held(12, 9.0)), kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles84), gpu_with_held(16, 9.0)), kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles84), gpu_with_held(15, 9.0)), kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles84), gpu_with_held(13, 9.0)), kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles84), gpu_with_held(9, 9.0)), kOneWaveSeconds, 1e-12);
+  EXPECT_NEAR(gemm_seconds(product(kTiles84), gpu_with_held(17, 9.0)), 2.0 * kOneWaveSeconds, 1e-12);
+}
+
 }  // namespace
 }  // namespace ringwright::workload::gemm_test
