@@ -89,10 +89,11 @@ std::vector<InputEvidence> gather_evidence(const Scenario& scenario) {
 // Kernels of sizes outside the range that the compute model's constants were fitted on, each name once.
 void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFacts& facts) {
   constexpr std::size_t kNamed = 6;
-  std::set<std::string> within, beyond;
+  std::set<std::string> all, beyond;
   for (const Work& work : graph.works) {
     for (const Kernel& kernel : work.kernels) {
-      (scenario.job.compute->of_gpu(work.gpu).extrapolates(kernel) ? beyond : within).insert(kernel.name);
+      all.insert(kernel.name);
+      if (scenario.job.compute->of_gpu(work.gpu).extrapolates(kernel)) beyond.insert(kernel.name);
     }
   }
   if (beyond.empty()) return;
@@ -105,8 +106,8 @@ void note_extrapolation(const Scenario& scenario, const TaskGraph& graph, StepFa
   if (beyond.size() > kNamed) names += ", ...";
   facts.warnings.push_back({.code = "W143",
                             .where = "cluster.node.gpu.kernels",
-                            .text = fmt::format("{} kinds of kernels are extrapolated, {} are not: {}", beyond.size(),
-                                                within.size(), names)});
+                            .text = fmt::format("{} of {} kinds of kernels are extrapolated: {}", beyond.size(),
+                                                all.size(), names)});
 }
 
 // Files without lines, such as traces, have none.
