@@ -102,7 +102,8 @@ void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
   auto batch = number(file, "train_batch_size");
   auto micro = number(file, "train_micro_batch_size_per_gpu");
   const auto steps = number(file, "gradient_accumulation_steps");
-  const std::string_view source = batch ? "train_batch_size" : "train_micro_batch_size_per_gpu";
+  const bool stated = micro.has_value();
+  std::string_view source = batch ? "train_batch_size" : "train_micro_batch_size_per_gpu";
   const std::int64_t r = world.replicas;
   if (batch && micro && steps && *batch != *micro * *steps * r) {
     wrong_batch(file, "train_batch_size",
@@ -110,7 +111,8 @@ void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
                             *micro * *steps * r));
     return;
   }
-  if (batch && !micro) {
+  // Both give the microbatch, "auto" as well.
+  if (batch && !micro && (steps || !file.has("train_micro_batch_size_per_gpu"))) {
     const std::int64_t each = steps.value_or(1) * r;
     if (*batch % each != 0) {
       wrong_batch(file, "train_batch_size",
@@ -118,14 +120,19 @@ void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
                               steps.value_or(1), r));
       return;
     }
-    if (!file.has("train_micro_batch_size_per_gpu")) micro = *batch / each;
+    micro = *batch / each;
   }
   // Left to the workload ("auto"), the batch is the scenario's.
   if (!batch && micro && (steps || !file.has("train_batch_size"))) batch = *micro * steps.value_or(1) * r;
+  // Steps alone, with the scenario's microbatch.
+  if (!batch && steps) {
+    batch = world.micro_batch * *steps * r;
+    source = "gradient_accumulation_steps";
+  }
   if (batch) imports.set("training.global_batch", std::to_string(*batch), file.origin(source));
   if (micro) {
     imports.set("training.micro_batch", std::to_string(*micro),
-                file.origin(file.has("train_micro_batch_size_per_gpu") ? "train_micro_batch_size_per_gpu" : source));
+                file.origin(stated ? "train_micro_batch_size_per_gpu" : source));
   }
 }
 

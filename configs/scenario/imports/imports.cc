@@ -34,10 +34,12 @@ std::int64_t ranks_of(ConfigMap& parallel, std::string_view key) {
   return parallel.integer({.name = key, .doc = "ranks", .fallback = 1, .min = 1, .max = 1'000'000});
 }
 
-BatchWorld read_world(ConfigMap parallel, std::int64_t ranks) {
+BatchWorld read_world(ConfigMap training, ConfigMap parallel, std::int64_t ranks) {
   const std::int64_t pp = ranks_of(parallel, "pp");
   const std::int64_t model_ranks = ranks_of(parallel, "tp") * ranks_of(parallel, "cp") * pp;
-  return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks), .pp = pp};
+  const std::int64_t micro_batch = training.integer(
+      {.name = "micro_batch", .doc = "sequences per microbatch", .fallback = 1, .min = 1, .max = 10'000});
+  return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks), .pp = pp, .micro_batch = micro_batch};
 }
 
 // File paths in Megatron's scripts are often those of a container, so the file is looked up next to the scenario.
@@ -86,7 +88,7 @@ Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int6
   if (!overlap) overlap = named_by_flags(imports, scenario_path);
   if (overlap) read_document(*overlap, imports, [&](ConfigMap file) { read_tensor_overlap(file, imports); });
   if (const auto deepspeed = file_in(training, "deepspeed")) {
-    const BatchWorld world = read_world(parallel, ranks);
+    const BatchWorld world = read_world(training, parallel, ranks);
     read_document(*deepspeed, imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });
   }
   if (const auto fsdp = file_in(parallel, "fsdp_config")) {

@@ -34,10 +34,11 @@ struct Imports {
 // `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
-// Number of ranks that share a batch: the GPUs divided by tp, cp and pp.
+// What the batch of another file depends on, as far as the scenario says it.
 struct BatchWorld {
-  std::int64_t replicas = 1;
+  std::int64_t replicas = 1;  // ranks that share a batch: the GPUs divided by tp, cp and pp
   std::int64_t pp = 1;
+  std::int64_t micro_batch = 1;
 };
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_fsdp_config(ConfigMap file, Imports& imports);

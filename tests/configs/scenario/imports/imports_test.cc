@@ -114,6 +114,22 @@ TEST_F(NamedFile, AnyTwoOfTheBatchTriangleGiveTheThird) {
   EXPECT_EQ(scenario->job.training.micro_batch, 2);  // 64 / (4 x 8)
 }
 
+TEST_F(NamedFile, AccumulationStepsCountWhereTheMicrobatchIsAuto) {
+  const std::string automatic =
+      R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": 4})";
+  const auto scenario = deepspeed(automatic, "micro_batch: 2");
+  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+  EXPECT_EQ(scenario->job.training.global_batch, 2 * 4 * 8);
+  EXPECT_THAT(problems(deepspeed(automatic, "micro_batch: 2, global_batch: 16")),
+              HasSubstr("training.global_batch is 16, but "));
+  const std::string whole =
+      R"({"train_batch_size": 32, "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": 4})";
+  const auto divided = deepspeed(whole);
+  ASSERT_TRUE(divided.has_value()) << problems(divided);
+  EXPECT_EQ(divided->job.training.micro_batch, 1);  // 32 / (4 x 8)
+  EXPECT_THAT(problems(deepspeed(whole, "micro_batch: 2")), HasSubstr("training.micro_batch is 2, but "));
+}
+
 TEST_F(NamedFile, AutoIsWhatTheScenarioSays) {
   const auto scenario = deepspeed(
       R"({"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "zero_optimization": {"stage": 1}})",
