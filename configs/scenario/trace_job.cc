@@ -288,6 +288,14 @@ void replay_text(const Settings& settings, const TraceMachine& machine, ConfigMa
   job.graph = std::move(replay->graph);
 }
 
+// A schedule's cycles are named by lines of its file, which its traces do not have.
+Diagnostics by_line(const Settings& settings, const Diagnostics& problems) {
+  if (settings.goal.empty()) return problems;
+  const auto schedule = traces::read_goal(settings.goal);
+  Diagnostics cycles = schedule ? traces::find_goal_cycles(*schedule) : Diagnostics();
+  return cycles.has_errors() ? std::move(cycles) : problems;
+}
+
 }  // namespace
 
 TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics& foreign) {
@@ -303,7 +311,7 @@ TraceJob read_trace_job(ConfigMap& map, const TraceMachine& machine, Diagnostics
   if (!recording) return job;
   auto replay = traces::replay_chakra(recording->job, recording->groups, settings.options);
   if (!replay) {
-    add_to(foreign, replay.error());
+    add_to(foreign, by_line(settings, replay.error()));
     return job;
   }
   const bool schedule = !settings.goal.empty();

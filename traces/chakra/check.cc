@@ -103,8 +103,9 @@ void sort_nodes(const ChakraTrace& trace, const IdIndex& index, ChakraOrder& ord
   }
 }
 
-// From any node that was not ordered, dependencies that were not ordered either lead to a cycle.
-std::string describe_cycle(const ChakraTrace& trace, const ChakraOrder& order) {
+// From any node that was not ordered, dependencies that were not ordered either lead to a cycle. Positions in
+// ChakraTrace::nodes.
+std::vector<std::uint32_t> walk_cycle(const ChakraTrace& trace, const ChakraOrder& order) {
   std::vector<bool> is_ordered(trace.nodes.size(), false);
   for (const std::uint32_t at : order.nodes) is_ordered[at] = true;
   auto at = static_cast<std::uint32_t>(std::ranges::find(is_ordered, false) - is_ordered.begin());
@@ -120,6 +121,11 @@ std::string describe_cycle(const ChakraTrace& trace, const ChakraOrder& order) {
     }
   }
   walk.erase(walk.begin(), std::ranges::find(walk, at));
+  return walk;
+}
+
+std::string describe_cycle(const ChakraTrace& trace, const ChakraOrder& order) {
+  const std::vector<std::uint32_t> walk = walk_cycle(trace, order);
   constexpr std::size_t kShown = 16;
   std::string text = fmt::format("{} nodes wait for each other: ", walk.size());
   for (std::size_t i = 0; i < std::min(walk.size(), kShown); ++i)
@@ -141,6 +147,17 @@ Result<ChakraOrder> order_nodes(const ChakraTrace& trace) {
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems).take());
   return order;
+}
+
+std::vector<std::uint64_t> find_cycle(const ChakraTrace& trace) {
+  ProblemList problems(trace.file);
+  const IdIndex index(trace);
+  ChakraOrder order = resolve_dependencies(trace, index, problems);
+  sort_nodes(trace, index, order);
+  std::vector<std::uint64_t> ids;
+  if (order.nodes.size() == trace.nodes.size()) return ids;
+  for (const std::uint32_t at : walk_cycle(trace, order)) ids.push_back(trace.nodes[at].id);
+  return ids;
 }
 
 }  // namespace ringwright::traces

@@ -20,4 +20,7 @@ struct ChakraOrder {
 // All findings: ids that two nodes have, dependencies on ids that no node has, and one cycle with its ids.
 [[nodiscard]] Result<ChakraOrder> order_nodes(const ChakraTrace& trace);
 
+// The ids of nodes of which each waits for the next one and the last for the first; empty: no nodes do.
+[[nodiscard]] std::vector<std::uint64_t> find_cycle(const ChakraTrace& trace);
+
 }  // namespace ringwright::traces

@@ -30,6 +30,7 @@ std::vector<std::vector<std::uint32_t>> awaited(std::size_t operations, const st
 // Ids of nodes: of an operation, and of the moment at which its own dependencies are met.
 std::uint64_t goal_id(std::uint32_t operation) { return 2 * std::uint64_t{operation} + 1; }
 std::uint64_t goal_begin_id(std::uint32_t operation) { return 2 * std::uint64_t{operation}; }
+std::uint32_t goal_operation_of(std::uint64_t id) { return static_cast<std::uint32_t>(id / 2); }
 
 class GoalRankTrace {
  public:
@@ -162,17 +163,20 @@ Diagnostics check_sizes(const GoalSchedule& schedule) {
   return problems;
 }
 
-// Of the first ranks that have one: operations that wait for each other.
-Diagnostics find_cycles(const GoalSchedule& schedule) {
-  constexpr std::size_t kMostErrors = 20;
-  Diagnostics problems;
-  for (std::size_t rank = 0; rank < schedule.ranks.size() && problems.error_count() < kMostErrors; ++rank) {
-    const std::string name = fmt::format("{}, rank {}", schedule.file, rank);
-    const auto order = order_nodes(GoalRankTrace(schedule.ranks[rank], name).write());
-    if (order) continue;
-    for (const Diagnostic& problem : order.error().all()) problems.add(problem);
+// Operations of which each waits for the next one: "rank 0, line 4 (calc) -> rank 0, line 5 (calc) -> ...".
+std::string describe_cycle_of(const GoalSchedule& schedule, std::size_t rank, const std::vector<std::uint64_t>& ids) {
+  std::vector<std::uint32_t> cycle;
+  for (const std::uint64_t id : ids) {
+    const std::uint32_t operation = goal_operation_of(id);
+    if (cycle.empty() || cycle.back() != operation) cycle.push_back(operation);
   }
-  return problems;
+  if (cycle.size() > 1 && cycle.back() == cycle.front()) cycle.pop_back();
+  constexpr std::size_t kShown = 16;
+  std::string text = cycle.size() == 1 ? "an operation waits for itself: "
+                                       : fmt::format("{} operations wait for each other: ", cycle.size());
+  for (std::size_t i = 0; i < std::min(cycle.size(), kShown); ++i) text += describe(schedule, rank, cycle[i]) + " -> ";
+  if (cycle.size() > kShown) text += "... -> ";
+  return text + describe(schedule, rank, cycle.front());
 }
 
 }  // namespace
@@ -189,6 +193,21 @@ Result<GoalSchedule> read_goal(const std::string& path) {
   if (!schedule) return schedule;
   if (Diagnostics problems = check_sizes(*schedule); problems.has_errors()) return tl::unexpected(std::move(problems));
   return schedule;
+}
+
+// Of the first ranks that have one.
+Diagnostics find_goal_cycles(const GoalSchedule& schedule) {
+  constexpr std::size_t kMostErrors = 20;
+  Diagnostics problems;
+  for (std::size_t rank = 0; rank < schedule.ranks.size() && problems.error_count() < kMostErrors; ++rank) {
+    const std::vector<std::uint64_t> ids = find_cycle(GoalRankTrace(schedule.ranks[rank], schedule.file).write());
+    if (ids.empty()) continue;
+    problems.add({.code = "E249",
+                  .place = {.file = schedule.file},
+                  .message = describe_cycle_of(schedule, rank, ids),
+                  .hint = "no operation may require itself, directly or through others"});
+  }
+  return problems;
 }
 
 FileSummary summarise_goal_file(const std::string& path) {
@@ -212,7 +231,7 @@ FileSummary summarise_goal_file(const std::string& path) {
                           is_time ? SummaryValue(Duration(total) * kPicosOfGoalTick) : SummaryValue(Bytes(total))});
   }
   summary.tables.push_back(std::move(table));
-  summary.problems = find_cycles(*schedule);
+  summary.problems = find_goal_cycles(*schedule);
   return summary;
 }
 

@@ -14,6 +14,8 @@ namespace ringwright::traces {
 [[nodiscard]] bool looks_like_goal(std::string_view beginning);
 // Plain or gzip, at most 1 GiB.
 [[nodiscard]] Result<GoalSchedule> read_goal(const std::string& path);
+// Of the first ranks that have one: operations that wait for each other, by lines of the file.
+[[nodiscard]] Diagnostics find_goal_cycles(const GoalSchedule& schedule);
 [[nodiscard]] FileSummary summarise_goal_file(const std::string& path);
 
 // The text form: operations in order, those that others wait for or that wait with the labels l0, l1, ...

@@ -71,10 +71,19 @@ TEST(GoalReplay, ACycleIsAnError) {
 TEST(GoalSummary, ShowsACycle) {
   const std::string path = test::own_folder() + "s.goal";
   std::ofstream(path) << "num_ranks 2\nrank 0 { calc 1 }\n"
-                         "rank 1 { a: calc 1 b: calc 2 a requires b b requires a }\n";
+                         "rank 1 { a: calc 1\n b: calc 2 a requires b b requires a }\n";
   const FileSummary summary = summarise_goal_file(path);
-  EXPECT_THAT(render(summary.problems), testing::AllOf(testing::HasSubstr("rank 1: error[E249]"),
-                                                       testing::HasSubstr("2 nodes wait for each other")));
+  EXPECT_THAT(render(summary.problems),
+              testing::HasSubstr("s.goal: error[E249]: 2 operations wait for each other: "
+                                 "rank 1, line 3 (calc) -> rank 1, line 4 (calc) -> rank 1, line 3 (calc)"));
+}
+
+// The node of a start is not an operation of its own.
+TEST(GoalSummary, ShowsACycleThroughAStart) {
+  const Diagnostics cycles = find_goal_cycles(
+      schedule_of("num_ranks 1\nrank 0 {\n a: calc 1\n b: calc 2\n a irequires b\n b requires a }"));
+  EXPECT_THAT(render(cycles), testing::HasSubstr("2 operations wait for each other: rank 0, line "));
+  EXPECT_FALSE(find_goal_cycles(schedule_of("num_ranks 1\nrank 0 { a: calc 1 b: calc 2 a requires b }")).has_errors());
 }
 
 TEST(GoalReplay, WhatFollowsAStartWaitsForTheSameOperations) {
