@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,12 @@ constexpr std::array<std::string_view, 10> kOperations = {
     "alltoall",   "all_to_all", "broadcast", "sendrecv",  "reduce"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// A number that no double holds, as 1e400.
+bool is_out_of_range(std::string_view text) {
+  double number = 0.0;
+  return std::from_chars(text.data(), text.data() + text.size(), number).ec == std::errc::result_out_of_range;
+}
 
 }  // namespace
 
@@ -90,7 +97,8 @@ std::optional<Duration> measured_time(Bytes size, std::string_view microseconds,
     return time;
   };
   if (us && *us > 0.0) return within(from_seconds(*us * 1e-6));
-  if (us && *us < 0.0) return std::nullopt;  // not what a bandwidth next to it claims
+  // Not what a bandwidth next to it claims.
+  if ((us && *us < 0.0) || is_out_of_range(microseconds)) return std::nullopt;
   const auto rate = parse_number<double>(algbw);
   if (!rate || !(*rate > 0.0)) return std::nullopt;
   return within(transfer_time(size, Bandwidth(*rate * 1e9)));

@@ -183,10 +183,12 @@ TEST(PrintedLog, SeveralRunsInOneFileAreRefused) {
               HasSubstr(":21:1: error[E231]: rank 0 is listed again: the log holds several runs"));
 }
 
-TEST(PrintedLog, ANegativeTimeIsNotReplacedByItsBandwidth) {
+TEST(PrintedLog, AnImpossibleTimeIsNotReplacedByItsBandwidth) {
   const std::string head = "#       size         count      type   redop    root     time   algbw   busbw\n";
-  EXPECT_THAT(refusal(head + "     1048576        262144     float     sum      -1    -5   28.81   50.41\n"),
-              HasSubstr("the row of 1048576 bytes has no time and is left out"));
+  for (const std::string time : {"-5", "1e400"}) {
+    EXPECT_THAT(refusal(head + "     1048576        262144     float     sum      -1    " + time + "   28.81   50.41\n"),
+                HasSubstr("the row of 1048576 bytes has no time and is left out"));
+  }
 }
 
 TEST(PrintedLog, ASizeBeyondAllNumbersIsNamed) {
