@@ -162,6 +162,12 @@ void check_experts(ConfigMap& model, const ModelShape& shape, ExpertShape& exper
            "omit num_experts for a dense model");
     experts.dense_layers = 0;
   }
+  if (experts.groups > 1 && !model.has("moe_router_group_topk")) {
+    model.warn("moe_router_num_groups", "W131",
+               fmt::format("{} = {} has no effect without moe_router_group_topk: a token may use the experts of all "
+                           "groups",
+                           model.path_of("moe_router_num_groups"), experts.groups));
+  }
   if (experts.count % experts.groups != 0 || experts.group_limit > experts.groups) {
     refuse("moe_router_num_groups",
            fmt::format("{} = {} must divide the {} experts and be at least moe_router_group_topk = {}",
@@ -187,9 +193,27 @@ bool read_clamp(ConfigMap& model, std::string_view without_effect) {
   return false;
 }
 
+// Keys of experts in a model without any: left over where it says that it has none, and else a mistake.
+void refuse_expert_keys(ConfigMap& model) {
+  const bool meant = model.has("num_experts");
+  for (const std::string_view key :
+       {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "first_k_dense_replace",
+        "moe_layer_freq", "moe_router_num_groups", "moe_router_group_topk"}) {
+    if (!model.has(key)) continue;
+    static_cast<void>(model.setting(key));
+    if (meant) {
+      model.warn(key, "W131", fmt::format("{} has no effect: model.num_experts is 0", model.path_of(key)));
+    } else {
+      model.error(key, "E132", fmt::format("{} needs model.num_experts, which is missing", model.path_of(key)),
+                  "add model.num_experts, or leave this out: the model has no experts");
+    }
+  }
+}
+
 void read_experts(ConfigMap& model, ModelShape& shape) {
   const std::int64_t experts = count(model, "num_experts", "experts of an expert layer; 0: a dense model", 0);
   if (experts == 0 && !model.documenting()) {
+    refuse_expert_keys(model);
     if (model.has(kClampKey)) static_cast<void>(read_clamp(model, "only the clamps of experts are modelled"));
     return;
   }

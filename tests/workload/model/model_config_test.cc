@@ -10,6 +10,7 @@ namespace ringwright::workload::model_config_test {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 JobText model_of(const std::string& keys) {
@@ -78,6 +79,20 @@ TEST(ModelConfig, AScenarioMayOverrideAPreset) {
   EXPECT_EQ(job.shape.sequence, 4096);
   EXPECT_EQ(job.shape.layers, 16);
   EXPECT_EQ(job.shape.hidden, 4096);
+}
+
+TEST(ModelConfig, KeysOfExpertsNeedTheirNumber) {
+  EXPECT_THAT(model_of(", moe_router_topk: 2").problems(),
+              ElementsAre(HasSubstr("E132: model.moe_router_topk needs model.num_experts, which is missing")));
+  EXPECT_THAT(model_of(", num_experts: 0, moe_router_topk: 2").problems(),
+              ElementsAre(HasSubstr("W131: model.moe_router_topk has no effect: model.num_experts is 0")));
+}
+
+TEST(ModelConfig, GroupsOfExpertsHaveNoEffectWithoutALimit) {
+  const std::string experts = ", num_experts: 8, moe_router_topk: 2, moe_router_num_groups: 4";
+  EXPECT_THAT(model_of(experts).problems(),
+              ElementsAre(HasSubstr("W131: model.moe_router_num_groups = 4 has no effect without")));
+  EXPECT_THAT(model_of(experts + ", moe_router_group_topk: 2").problems(), IsEmpty());
 }
 
 TEST(ModelConfig, EveryErrorCodeOfTheWorkloadHasAPage) {
