@@ -106,7 +106,7 @@ class SweepReader {
     for (ConfigMap& map : maps) {
       std::vector<std::string> entry;
       for (const std::string& key : block.keys) entry.push_back(map.setting(key));
-      block.entries.push_back(std::move(entry));
+      if (std::ranges::find(block.entries, entry) == block.entries.end()) block.entries.push_back(std::move(entry));
     }
     plan.blocks.push_back(std::move(block));
   }

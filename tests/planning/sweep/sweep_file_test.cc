@@ -31,6 +31,12 @@ TEST(SweepFile, CombinesAllBlocks) {
             (std::vector<KeyValue>{{"parallel.tp", "2"}, {"parallel.pp", "4"}, {"training.recompute", "none"}}));
 }
 
+TEST(SweepFile, TakesEqualEntriesOnce) {
+  EXPECT_EQ(plan("grid: {parallel.tp: [1, 2, 1]}\n").size(), 2U);
+  EXPECT_EQ(plan("list: [{parallel.tp: 1, parallel.pp: 2}, {parallel.tp: 2}, {parallel.pp: 2, parallel.tp: 1}]\n").size(),
+            2U);
+}
+
 // It names the database: out/NAME.sqlite.
 TEST(SweepFile, RefusesANameThatLeavesTheFolderOfResults) {
   EXPECT_NE(mistakes("name: ../../x\ngrid: {parallel.tp: [1, 2]}\n").find("E118"), std::string::npos);
