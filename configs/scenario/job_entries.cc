@@ -81,7 +81,9 @@ void read_placement(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
   const auto found = std::ranges::find(kPlacements, word, &Option::name);
   entry.placement = static_cast<PlacementPolicy>(found - kPlacements.begin());
   if (map.documenting()) return;
-  if (std::ranges::any_of(entry.hosts, [&](std::int64_t host) { return host < 0 || host >= cluster.hosts; })) {
+  const bool outside =
+      std::ranges::any_of(entry.hosts, [&](std::int64_t host) { return host < 0 || host >= cluster.hosts; });
+  if (outside) {
     map.error(
         "hosts", std::string(kPlacementCode),
         fmt::format("'{}' lists a host that is none of the {}, numbered from 0", map.path_of("hosts"), cluster.hosts));
@@ -89,7 +91,7 @@ void read_placement(ConfigMap& map, const Cluster& cluster, JobEntry& entry) {
   }
   const bool listed = entry.placement == PlacementPolicy::kHosts;
   const auto needed = static_cast<std::size_t>(entry.gpus / entry.gpus_per_host);
-  if (listed && entry.hosts.size() != needed) {
+  if (listed && !outside && entry.hosts.size() != needed) {
     map.error("hosts", std::string(kPlacementCode),
               fmt::format("'{}' lists {} hosts, and {} GPUs with {} on each take {}", map.path_of("hosts"),
                           entry.hosts.size(), entry.gpus, entry.gpus_per_host, needed));

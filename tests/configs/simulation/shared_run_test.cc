@@ -100,6 +100,16 @@ TEST(SharedScenario, AJobNamesAShippedScenario) {
   EXPECT_EQ(loaded.shared.jobs[1].job.model.name, "gpt2-1.5b");
 }
 
+TEST(SharedScenario, AHostThatIsNotThereIsOneMistake) {
+  const auto shared = load_shared_text(
+      "jobs.yaml", std::string(kTwoUnits) +
+                       "model: {preset: llama3-8b}\ntraining: {global_batch: 64}\njobs:\n"
+                       "  - {name: a, gpus: 8, hosts: [5]}\n");
+  ASSERT_FALSE(shared);
+  EXPECT_EQ(shared.error().error_count(), 1U) << render(shared.error());
+  EXPECT_THAT(render(shared.error()), testing::HasSubstr("lists a host that is none of the 4"));
+}
+
 TEST(SharedRun, JobsOnDisjointLeavesDoNotSlowEachOther) {
   expect_no_slowdown(load_jobs(two_trainings("gpus: 16, hosts: [0, 1]", "gpus: 16, hosts: [2, 3], parallel: {tp: 4}")));
 }
