@@ -33,8 +33,9 @@ TEST(SweepFile, CombinesAllBlocks) {
 
 TEST(SweepFile, TakesEqualEntriesOnce) {
   EXPECT_EQ(plan("grid: {parallel.tp: [1, 2, 1]}\n").size(), 2U);
-  EXPECT_EQ(plan("list: [{parallel.tp: 1, parallel.pp: 2}, {parallel.tp: 2}, {parallel.pp: 2, parallel.tp: 1}]\n").size(),
-            2U);
+  const SweepPlan listed =
+      plan("list: [{parallel.tp: 1, parallel.pp: 2}, {parallel.tp: 2}, {parallel.pp: 2, parallel.tp: 1}]\n");
+  EXPECT_EQ(listed.size(), 2U);
 }
 
 // It names the database: out/NAME.sqlite.

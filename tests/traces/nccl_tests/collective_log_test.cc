@@ -186,7 +186,7 @@ TEST(PrintedLog, SeveralRunsInOneFileAreRefused) {
 TEST(PrintedLog, AnImpossibleTimeIsNotReplacedByItsBandwidth) {
   const std::string head = "#       size         count      type   redop    root     time   algbw   busbw\n";
   for (const std::string time : {"-5", "1e400"}) {
-    EXPECT_THAT(refusal(head + "     1048576        262144     float     sum      -1    " + time + "   28.81   50.41\n"),
+    EXPECT_THAT(refusal(head + "     1048576     262144     float     sum      -1    " + time + "   28.81   50.41\n"),
                 HasSubstr("the row of 1048576 bytes has no time and is left out"));
   }
 }
