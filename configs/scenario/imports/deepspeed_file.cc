@@ -136,10 +136,11 @@ void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
   }
 }
 
-bool enabled(ConfigMap block) {
-  const std::string word = block.text({.name = "enabled", .doc = "on or off", .fallback = std::string("false")});
+// "true", "false" or "auto".
+std::string enabled(ConfigMap block) {
+  std::string word = block.text({.name = "enabled", .doc = "on or off", .fallback = std::string("false")});
   block.ignore_rest("loss scaling is not modelled");
-  return word == "true";
+  return word;
 }
 
 // Of the block `zero_optimization`; -1: left to the workload.
@@ -160,13 +161,15 @@ void read_accumulation(ConfigMap& file, const std::string& precision, const std:
   if (own) imports.set("parallel.zero.stage", "1", origin);
 }
 
-void read_precision(ConfigMap& file, Imports& imports) {
+void read_precision(ConfigMap& file, const BatchWorld& world, Imports& imports) {
   std::string precision;
   std::string origin;
+  bool left_open = world.has_precision;
   for (const std::string_view key : {"bf16", "bfloat16", "fp16"}) {
     if (!file.has(key)) continue;
-    const bool on = enabled(file.map(key, "precision"));
-    if (!on) continue;
+    const std::string on = enabled(file.map(key, "precision"));
+    left_open = left_open || on == "auto";
+    if (on != "true") continue;
     // DeepSpeed itself: "bfloat16 and fp16 modes cannot be simultaneously enabled" (runtime/config.py).
     if (precision == "bf16" && key == "fp16") {
       file.error(key, "E141", "bf16 and fp16 are both enabled", "enable one of them");
@@ -174,7 +177,14 @@ void read_precision(ConfigMap& file, Imports& imports) {
     precision = key == "fp16" ? "fp16" : "bf16";
     origin = file.origin(key);
   }
-  if (!precision.empty()) imports.set("training.precision", precision, origin);
+  if (!precision.empty()) {
+    imports.set("training.precision", precision, origin);
+  } else if (!left_open && !file.documenting()) {
+    file.warn("", "W134",
+              "neither bf16 nor fp16 is enabled: DeepSpeed then trains in the type of the model's weights, often fp32; "
+              "bf16 is assumed",
+              "enable one of them, or set training.precision in the scenario");
+  }
   read_accumulation(file, precision, origin, imports);
   const bool whole = precision == "bf16" && stage_of(file) == 0;
   imports.know("communication_data_type", "training.grad_reduce_dtype");
@@ -325,7 +335,7 @@ void read_optimizer(ConfigMap& file, Imports& imports) {
 
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_batch(file, world, imports);
-  read_precision(file, imports);
+  read_precision(file, world, imports);
   read_zero_block(file, world, imports);
   read_checkpointing(file, imports);
   read_pipeline(file, imports);

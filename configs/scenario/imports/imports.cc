@@ -39,7 +39,10 @@ BatchWorld read_world(ConfigMap training, ConfigMap parallel, std::int64_t ranks
   const std::int64_t model_ranks = ranks_of(parallel, "tp") * ranks_of(parallel, "cp") * pp;
   const std::int64_t micro_batch = training.integer(
       {.name = "micro_batch", .doc = "sequences per microbatch", .fallback = 1, .min = 1, .max = 10'000});
-  return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks), .pp = pp, .micro_batch = micro_batch};
+  return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks),
+          .pp = pp,
+          .micro_batch = micro_batch,
+          .has_precision = training.has("precision")};
 }
 
 // File paths in Megatron's scripts are often those of a container, so the file is looked up next to the scenario.

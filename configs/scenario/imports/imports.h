@@ -39,6 +39,7 @@ struct BatchWorld {
   std::int64_t replicas = 1;  // ranks that share a batch: the GPUs divided by tp, cp and pp
   std::int64_t pp = 1;
   std::int64_t micro_batch = 1;
+  bool has_precision = false;
 };
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_fsdp_config(ConfigMap file, Imports& imports);

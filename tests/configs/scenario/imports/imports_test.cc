@@ -101,6 +101,18 @@ TEST_F(NamedFile, DeepSpeedNamesTheOptimizer) {
   }));
 }
 
+TEST_F(NamedFile, DeepSpeedWithoutAPrecisionIsWarnedAbout) {
+  const auto warned = [&](const std::string& file, const std::string& training) {
+    return problems(deepspeed(file, training)).find("neither bf16 nor fp16 is enabled") != std::string::npos;
+  };
+  const std::string silent = R"({"train_batch_size": 8})";
+  EXPECT_TRUE(warned(silent, ""));
+  EXPECT_TRUE(warned(R"({"train_batch_size": 8, "fp16": {"enabled": false}})", ""));
+  EXPECT_FALSE(warned(silent, "precision: fp32"));
+  EXPECT_FALSE(warned(R"({"train_batch_size": 8, "bf16": {"enabled": "auto"}})", ""));
+  EXPECT_FALSE(warned(R"({"train_batch_size": 8, "bf16": {"enabled": true}})", ""));
+}
+
 TEST_F(NamedFile, DeepSpeedCannotTrainInTwoPrecisions) {
   const auto scenario =
       deepspeed("{\"train_batch_size\": 8, \"bf16\": {\"enabled\": true},\n\"fp16\": {\"enabled\": true}}");
