@@ -84,6 +84,15 @@ constexpr std::array kCodes = {
                              "count where NCCL's kernels are simulated.",
               .example = "{comm: {library: gloo}, collectives: {model: closed_form}}\n"
                          "{comm: {library: gloo}, collectives: {model: steps}}"},
+    ErrorCode{.code = "W563",
+              .title = "formulas of collectives do not share links where groups meet",
+              .explanation =
+                  "With 'collectives.model: closed_form' a collective takes the time of its group alone. Where several "
+                  "groups of one dimension send over the same NIC or uplink at once, as with fewer NICs than GPUs, "
+                  "each gets a share only, and the collectives take longer than the formula says. The factor is that "
+                  "of the links between two hosts, all groups sending at full rate.",
+              .example = "cluster: {node: {nic: {count: 1}}}, parallel: {tp: 4}, collectives: {model: closed_form}\n"
+                         "cluster: {node: {nic: {count: 1}}}, parallel: {tp: 4}, collectives: {model: steps}"},
     ErrorCode{.code = "E360",
               .title = "there are no constants of classes in that place",
               .explanation =

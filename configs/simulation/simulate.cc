@@ -27,6 +27,7 @@
 #include "configs/simulation/step_facts.h"
 #include "configs/simulation/step_messages.h"
 #include "configs/simulation/traced_tasks.h"
+#include "configs/simulation/unshared_links.h"
 #include "core/config/key_effect.h"
 
 namespace ringwright::configs {
@@ -181,6 +182,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   facts.memory_bandwidth = scenario.cluster.gpu.memory_bandwidth;
   facts.collectives = collective_table(simulation, run.record);
   list_idle_choices(scenario, facts);
+  note_unshared_links(scenario, simulation, facts);
   if (outcome.timeline) {
     outcome.timeline->memory =
         traces::memory_curves(*outcome.timeline, facts.memory, traces::most_memory_values(options.timeline->form));
