@@ -91,11 +91,11 @@ TEST(ForeignNames, ArePointedOutInWholeScenarios) {
 TEST(ForeignNames, AreNotSoughtForKeysThatOtherSettingsRead) {
   const auto scenario = load_scenario_text(
       "job.yaml",
-      "model: {preset: llama3-8b, moe_router_topk: 2, max_position_embeddings: 9000}\ntraining: {global_batch: 8}\n"
+      "model: {preset: llama3-8b, q_lora_rank: 2, max_position_embeddings: 9000}\ntraining: {global_batch: 8}\n"
       "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node, dims: [2]}}\n");
   ASSERT_FALSE(scenario);
   const std::string refusal = render(scenario.error());
-  EXPECT_THAT(refusal, HasSubstr("'model.moe_router_topk' is a key of other settings than those here\n"));
+  EXPECT_THAT(refusal, HasSubstr("'model.q_lora_rank' is a key of other settings than those here\n"));
   EXPECT_THAT(refusal, HasSubstr("`ringwright explain model.max_position_embeddings` describes it"));
   EXPECT_THAT(refusal, HasSubstr("'cluster.fabric.dims' is a key of other settings than those here\n"));
   EXPECT_THAT(refusal, HasSubstr("known here: type, reduction"));
