@@ -96,7 +96,10 @@ class SweepReader {
 
   void read_list(SweepPlan& plan) {
     std::vector<ConfigMap> maps = root_.maps("list", "points one by one, each a map of keys and values");
-    if (maps.empty()) return;
+    if (maps.empty()) {
+      if (root_.has("list") && root_.setting("list") == "[]") root_.error("list", "E300", "'list' has no points");
+      return;
+    }
     SweepBlock block;
     for (ConfigMap& map : maps) {
       for (const std::string& key : map.keys()) {

@@ -82,6 +82,7 @@ TEST(SweepFile, RefusesAKeyThatIsSetTwice) {
 TEST(SweepFile, RefusesWhatVariesNothing) {
   EXPECT_NE(mistakes("").find("the sweep varies nothing"), std::string::npos);
   EXPECT_NE(mistakes("grid: {parallel.tp: []}\n").find("'parallel.tp' has no values"), std::string::npos);
+  EXPECT_NE(mistakes("list: []\n").find("'list' has no points"), std::string::npos);
   EXPECT_NE(mistakes("grid: {parallel.tp: 4}\n").find("write [4]"), std::string::npos);
   EXPECT_NE(mistakes("random: {samples: 3, keys: {}}\n").find("E303"), std::string::npos);
 }
