@@ -188,7 +188,8 @@ StepStreams streams_without_groups(const ModelShape& shape, const ParallelOption
 }
 
 std::size_t count_dimensions(const ModelShape& shape, const ParallelOptions& parallel) {
-  return streams_without_groups(shape, parallel).dimensions.size();
+  const StepStreams streams = streams_without_groups(shape, parallel);
+  return streams.dimensions.size() - (streams.host ? 1 : 0);
 }
 
 }  // namespace ringwright::workload

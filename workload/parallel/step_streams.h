@@ -36,7 +36,8 @@ struct StepStreams {
 [[nodiscard]] StepStreams make_streams(const ModelShape& shape, const ParallelOptions& parallel);
 // The same streams; the dimensions have no groups, which take the most time.
 [[nodiscard]] StepStreams streams_without_groups(const ModelShape& shape, const ParallelOptions& parallel);
-// The number of its dimensions; cheap, since no groups are made.
+// The number of its dimensions with communicators: without that of copies between a GPU and its host. Cheap, since no
+// groups are made.
 [[nodiscard]] std::size_t count_dimensions(const ModelShape& shape, const ParallelOptions& parallel);
 // Without those of groups that the ranks of a stage are alone in; `own`: its layout.
 [[nodiscard]] StepStreams streams_of_mesh(StepStreams streams, const ParallelOptions& own);

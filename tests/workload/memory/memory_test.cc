@@ -290,6 +290,16 @@ TEST(Memory, AFrameworkMayHaveMoreCommunicatorsThanTheLayout) {
   EXPECT_EQ(memory_ledger(job.inputs(), assumed).front().of("communicators"), 500_MiB);
 }
 
+// They go by PCIe and no library.
+TEST(Memory, CopiesToTheHostNeedNoCommunicator) {
+  const auto communicators = [](const std::string& zero) {
+    const JobText job(small_model(2) + "training: {global_batch: 8}\nparallel: {dp: 2, zero: {" + zero + "}}\n", 2);
+    return memory_ledger(job.inputs(), {.communicator = 100_MiB}).front().of("communicators");
+  };
+  EXPECT_EQ(communicators("stage: 1"), 100_MiB);
+  EXPECT_EQ(communicators("stage: 1, offload_optimizer: {device: cpu}"), 100_MiB);
+}
+
 TEST(Memory, DefaultAssumptionsAreListed) {
   auto document = ConfigDocument::load_text("m.yaml", "memory: {cuda_context: 1GiB}\n").value();
   ConfigMap memory = document.root().map("memory", "assumptions");
