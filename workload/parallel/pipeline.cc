@@ -77,13 +77,13 @@ void PipelineParallel::send(ProgramWriter& writer, const Slot& slot) const {
   const std::span<const PipelineMessage> passed_on = messages(slot, direction(slot.pass));
   if (passed_on.empty()) return;
   const bool forward = slot.pass == Pass::kForward;
-  std::vector<TaskIndex> sent;
+  std::vector<TaskIndex> awaited;
   for (std::size_t i = 0; i < passed_on.size(); ++i) {
-    sent.push_back(writer.send(channels(slot)[i], message(slot.pass, passed_on[i]),
-                               forward ? "pp send activation" : "pp send gradient"));
+    const TaskIndex sent = writer.pass_on(channels(slot)[i], message(slot.pass, passed_on[i]),
+                                          forward ? "pp send activation" : "pp send gradient");
+    if (!parallel_.overlap_p2p) awaited.push_back(sent);
   }
-  if (parallel_.overlap_p2p) return;
-  for (const TaskIndex task : sent) writer.wait(task);
+  for (const TaskIndex task : awaited) writer.wait(task);
 }
 
 }  // namespace ringwright::workload

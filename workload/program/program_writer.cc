@@ -20,7 +20,7 @@ void ProgramWriter::compute(SectionId section) {
   if (tables_.has_kernels(section)) pending_.push_back(section);
 }
 
-TaskIndex ProgramWriter::add(Task task, const std::vector<TaskIndex>& dependencies,
+TaskIndex ProgramWriter::add(Task task, std::span<const TaskIndex> dependencies,
                              std::optional<TaskIndex> computation) {
   task.first_dependency = static_cast<std::uint32_t>(program_.dependencies.size());
   task.dependency_count = static_cast<std::uint32_t>(dependencies.size()) + (computation ? 1 : 0);
@@ -37,7 +37,12 @@ void ProgramWriter::flush() {
   task.label = label_;
   last_compute_ = add(task, waits_);
   pending_.clear();
+  clear_waits();
+}
+
+void ProgramWriter::clear_waits() {
   waits_.clear();
+  passed_on_.clear();
 }
 
 TaskIndex ProgramWriter::issue(Task task) {
@@ -96,6 +101,20 @@ TaskIndex ProgramWriter::send(const CommStream& channel, const MessageSpec& spec
   return issue(task);
 }
 
+TaskIndex ProgramWriter::pass_on(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
+  if (communication_ == Communication::kOff) return kNoTask;
+  flush();
+  Task task{.kind = TaskKind::kSend, .stream = channel.stream, .dimension = channel.dimension};
+  task.detail = tables_.message(spec);
+  task.label = tables_.label(label);
+  if (channel.stream == kNoStream) return add(task, waits_, last_compute_);
+  auto last = std::ranges::find(passed_on_, channel.stream, &PassedOn::stream);
+  if (last == passed_on_.end()) last = passed_on_.insert(last, {.stream = channel.stream});
+  last->task = add(task, std::span(waits_).subspan(last->waits), last_compute_);
+  last->waits = waits_.size();
+  return last->task;
+}
+
 TaskIndex ProgramWriter::receive(const CommStream& channel, const MessageSpec& spec, std::string_view label) {
   if (communication_ == Communication::kOff) return kNoTask;
   flush();
@@ -147,7 +166,7 @@ void ProgramWriter::call(std::uint32_t segment) {
   task.detail = segment;
   task.label = label_;
   last_compute_ = add(task, waits_, last_compute_);
-  waits_.clear();
+  clear_waits();
 }
 
 bool ProgramWriter::hangs_together() const {

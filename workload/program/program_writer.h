@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,9 @@ class ProgramWriter {
   // Communication starts when everything issued before on the compute stream is done.
   TaskIndex collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label);
   TaskIndex send(const CommStream& channel, const MessageSpec& spec, std::string_view label);
+  // The same, of a message between two passes. Where passes of chunks without layers compute nothing, many such messages
+  // follow each other: each depends on what its stream's previous one did not wait for, which that one implies.
+  TaskIndex pass_on(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // Waits for nothing; the message may arrive any time before.
   TaskIndex receive(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // For communication ahead of, or concurrent with, the computation: starts when those tasks are done.
@@ -76,9 +80,10 @@ class ProgramWriter {
  private:
   void flush();
   // Depends on these, and on the last computation if given.
-  TaskIndex add(Task task, const std::vector<TaskIndex>& dependencies, std::optional<TaskIndex> computation = {});
+  TaskIndex add(Task task, std::span<const TaskIndex> dependencies, std::optional<TaskIndex> computation = {});
   TaskIndex issue(Task task);
 
+  void clear_waits();
   [[nodiscard]] std::vector<TaskIndex> call_dependencies() const;
   [[nodiscard]] bool hangs_together() const;
   [[nodiscard]] bool all_awaited() const;
@@ -95,6 +100,13 @@ class ProgramWriter {
   std::vector<SectionId> pending_;  // kernels that will be one task
   std::vector<TaskIndex> waits_;  // for the next task of the compute stream
   std::optional<TaskIndex> last_compute_;
+  // The last message of a stream that was passed on since then, and how many of the first waits it follows.
+  struct PassedOn {
+    TaskIndex task = 0;
+    StreamIndex stream = kNoStream;
+    std::size_t waits = 0;
+  };
+  std::vector<PassedOn> passed_on_;
   // The segment being written: its begin, and the dependencies of its call.
   struct OpenSegment {
     TaskIndex begin = 0;

@@ -123,6 +123,7 @@ void StageBuilder::recompute_ahead(ProgramWriter& writer, const Slot& slot) {
 }
 
 void StageBuilder::forward(ProgramWriter& writer, const Slot& slot) {
+  if (part_of(slot.chunk).points.empty()) return;
   writer.name_work(stage_.labels.of(slot), "forward");
   const auto write = [&] { forward_points(writer, slot); };
   const bool identical = replicas_.leaves_forward_alone(slot.chunk) && !host_.moves_activations();
@@ -141,6 +142,7 @@ void StageBuilder::forward_points(ProgramWriter& writer, const Slot& slot) {
 
 void StageBuilder::backward(ProgramWriter& writer, std::size_t number) {
   const Slot& slot = stage_.slots[number];
+  if (part_of(slot.chunk).points.empty()) return;
   const auto turn = reduces_[number] ? DataParallel::Turn::kReduces : DataParallel::Turn::kAddsUp;
   writer.name_work(stage_.labels.of(slot), work_of(slot.pass));
   const auto write = [&] { backward_points(writer, slot, turn); };
