@@ -104,25 +104,25 @@ bool passes_repeat(const StepInputs& inputs) {
 }
 
 MemoryWalk MemoryWalker::walk(const std::vector<Slot>& slots) {
+  if (!passes_) passes_.emplace(inputs_, parts_);
   if (passes_repeat(inputs_)) return walk_repeated(slots);
   if (repeats_but_for_gathers(inputs_.parallel)) {
     const FewCycles few = with_few_cycles(slots);
     if (few.slots.size() < slots.size()) {
-      PassWalker passes(inputs_, parts_, few.slots, few.cycles);
-      if (passes.gathers_repeat()) return walk_all(few.slots, passes);
+      passes_->begin(few.slots, few.cycles);
+      if (passes_->gathers_repeat()) return walk_all(few.slots);
     }
   }
-  PassWalker passes(inputs_, parts_, slots);
-  return walk_all(slots, passes);
+  passes_->begin(slots);
+  return walk_all(slots);
 }
 
-MemoryWalk MemoryWalker::walk_all(const std::vector<Slot>& slots, PassWalker& passes) const {
-  return StageWalk({parts_, inputs_, slots}, passes).of(slots);
+MemoryWalk MemoryWalker::walk_all(const std::vector<Slot>& slots) {
+  return StageWalk({parts_, inputs_, slots}, *passes_).of(slots);
 }
 
 // Sums find the peak; what is held at it is added up afterwards.
 MemoryWalk MemoryWalker::walk_repeated(const std::vector<Slot>& slots) {
-  if (!passes_) passes_.emplace(inputs_, parts_);
   std::vector<const PassMemory*> of_kind(passes_->kinds());
   MemoryWalk walk;
   Bytes before, peak;

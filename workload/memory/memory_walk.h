@@ -23,7 +23,8 @@ struct MemoryWalk {
 // (pipeline/steady_passes.h).
 [[nodiscard]] bool passes_repeat(const StepInputs& inputs);
 
-// Of stages whose chunks have the same content. Passes that repeat are traversed once for all of them.
+// Of stages whose chunks have the same content. Passes that repeat, but for what is gathered, are traversed once for all
+// of them.
 class MemoryWalker {
  public:
   // What is passed must outlive it.
@@ -34,11 +35,11 @@ class MemoryWalker {
 
  private:
   [[nodiscard]] MemoryWalk walk_repeated(const std::vector<Slot>& slots);
-  [[nodiscard]] MemoryWalk walk_all(const std::vector<Slot>& slots, PassWalker& passes) const;
+  [[nodiscard]] MemoryWalk walk_all(const std::vector<Slot>& slots);
 
   const StepInputs& inputs_;
   const std::vector<ModelChunk>& parts_;
-  std::optional<PassWalker> passes_;  // that repeat
+  std::optional<PassWalker> passes_;
 };
 
 }  // namespace ringwright::workload

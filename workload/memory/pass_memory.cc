@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "workload/memory/activations.h"
-#include "workload/parallel/shard_units.h"
 
 namespace ringwright::workload {
 
@@ -28,7 +27,8 @@ Bytes PointSizes::workspace_of(const LayerHalves& halves) {
 }
 
 PassWalker::PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts)
-    : parts_(parts),
+    : inputs_(inputs),
+      parts_(parts),
       context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
       offloaded_layers_(inputs.parallel.offload.activation_layers),
       sizes_(context_),
@@ -40,36 +40,69 @@ PassWalker::PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& 
 PassWalker::PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
                        const std::vector<std::size_t>& cycles)
     : PassWalker(inputs, parts) {
-  if (!inputs.parallel.sharding.parameters) return;
-  for (const UnitSet& set : unit_sets(inputs.parallel)) sharded_.emplace_back(inputs, set, parts, slots, cycles);
+  begin(slots, cycles);
 }
 
-bool PassWalker::gathers_repeat() const { return std::ranges::all_of(sharded_, &ShardedMemory::repeats); }
-
-// All of one kind hold the same, unless what is gathered or on the host depends on the others.
-const PassMemory& PassWalker::next(const Slot& slot) {
-  const bool same = sharded_.empty() && offloaded_layers_ == 0;
-  std::optional<PassMemory>& known = known_[kind_of(slot)];
-  if (known && same) return *known;
-  pass_ = {};
-  after_total_ = {};
-  if (slot.pass == Pass::kForward) {
-    forward(slot);
-  } else {
-    backward(slot);
+void PassWalker::begin(const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles) {
+  on_host_ = {};
+  most_on_host_ = {};
+  gathered_.clear();
+  if (!inputs_.parallel.sharding.parameters) return;
+  if (sharded_.empty()) {
+    for (const UnitSet& set : unit_sets(inputs_.parallel)) {
+      sharded_.push_back({.options = set.options, .units = ShardUnits(parts_, set.options, set.of)});
+    }
   }
-  for (ShardedMemory& state : sharded_) state.end_pass();
-  pass_.added = after_total_;
-  return known.emplace(pass_);
+  gathered_.reserve(sharded_.size());
+  for (const Sharded& sharded : sharded_) {
+    gathered_.emplace_back(inputs_, sharded.units, sharded.options, parts_, slots, cycles);
+  }
 }
 
-void PassWalker::hold(Held kind, Bytes bytes) {
-  pass_.after[kind] += bytes;
-  after_total_ += bytes;
+bool PassWalker::gathers_repeat() const { return std::ranges::all_of(gathered_, &ShardedMemory::repeats); }
+
+// All of one kind hold the same, but for what is gathered, which depends on the others, and unless some is on the host.
+const PassMemory& PassWalker::next(const Slot& slot) {
+  Known& known = known_[kind_of(slot)];
+  const bool again = !known.walked || offloaded_layers_ > 0;
+  if (!again && gathered_.empty()) return known.pass;
+  if (again) {
+    known = {.walked = true, .points = {}, .pass = {}};
+    if (slot.pass == Pass::kForward) {
+      forward(known, slot);
+    } else {
+      backward(known, slot);
+    }
+  }
+  find_peak(known, slot.chunk);
+  for (ShardedMemory& state : gathered_) state.end_pass();
+  return known.pass;
+}
+
+void PassWalker::find_peak(Known& walked, int chunk) {
+  PassMemory& pass = walked.pass;
+  pass.total.reset();
+  const AtPoint* fullest = nullptr;
+  GatheredBytes then;
+  for (const AtPoint& at : walked.points) {
+    GatheredBytes more;
+    for (ShardedMemory& state : gathered_) state.enter(chunk, at.point, more);
+    const Bytes total = at.total + more.gathered + more.unreduced;
+    const Bytes reserved = total + at.cached;
+    pass.reserved = pass.total ? std::max(pass.reserved, reserved) : reserved;
+    if (pass.total && total <= *pass.total) continue;
+    pass.total = total;
+    fullest = &at;
+    then = more;
+  }
+  if (fullest == nullptr) return;
+  pass.peak = fullest->held;
+  pass.peak[Held::kGathered] += then.gathered;
+  pass.peak[Held::kUnreduced] += then.unreduced;
 }
 
 // A layer's tensors count from its second half.
-void PassWalker::keep(int chunk, std::size_t point, std::int64_t sign) {
+void PassWalker::keep(Known& walk, int chunk, std::size_t point, std::int64_t sign) {
   const ModelChunk& part = part_of(chunk);
   const PointKind kind = part.points[point];
   if (ends_layer(kind)) {
@@ -77,12 +110,12 @@ void PassWalker::keep(int chunk, std::size_t point, std::int64_t sign) {
     if (waits_elsewhere(part, point)) {
       on_host_ += kept;
     } else {
-      hold(Held::kLayers, kept);
+      walk.hold(Held::kLayers, kept);
     }
     most_on_host_ = std::max(most_on_host_, on_host_);
   }
-  if (kind == PointKind::kEmbedding) hold(Held::kEmbedding, sizes_.embedding() * sign);
-  if (is_head(kind)) hold(Held::kHead, sizes_.head() * sign);
+  if (kind == PointKind::kEmbedding) walk.hold(Held::kEmbedding, sizes_.embedding() * sign);
+  if (is_head(kind)) walk.hold(Held::kHead, sizes_.head() * sign);
 }
 
 // One of the layers whose activations are in host memory between the passes.
@@ -93,30 +126,30 @@ bool PassWalker::waits_elsewhere(const ModelChunk& part, std::size_t point) cons
   return before < offloaded_layers_;
 }
 
-void PassWalker::forward(const Slot& slot) {
+void PassWalker::forward(Known& walk, const Slot& slot) {
   const ModelChunk& part = part_of(slot.chunk);
   for (std::size_t point = 0; point < part.points.size(); ++point) {
-    keep(slot.chunk, point, 1);
-    look(slot, point, Pass::kForward);
+    keep(walk, slot.chunk, point, 1);
+    look(walk, slot, point, Pass::kForward);
   }
 }
 
-void PassWalker::backward(const Slot& slot) {
+void PassWalker::backward(Known& walk, const Slot& slot) {
   const ModelChunk& part = part_of(slot.chunk);
   for (std::size_t point = part.points.size(); point-- > 0;) {
-    look(slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
-    if (slot.pass == Pass::kInputGradient) keep_recomputed(slot.chunk, point, 1);
-    if (slot.pass == Pass::kWeightGradient) keep_recomputed(slot.chunk, point, -1);
-    if (ends_microbatch(slot.pass)) keep(slot.chunk, point, -1);
+    look(walk, slot, point, slot.pass == Pass::kWeightGradient ? Pass::kForward : Pass::kBackward);
+    if (slot.pass == Pass::kInputGradient) keep_recomputed(walk, slot.chunk, point, 1);
+    if (slot.pass == Pass::kWeightGradient) keep_recomputed(walk, slot.chunk, point, -1);
+    if (ends_microbatch(slot.pass)) keep(walk, slot.chunk, point, -1);
   }
 }
 
 // Weight gradients need the inputs of their layers, also recomputed ones.
-void PassWalker::keep_recomputed(int chunk, std::size_t point, std::int64_t sign) {
-  if (ends_layer(part_of(chunk).points[point])) hold(Held::kRecomputed, layers_of(chunk).again(point) * sign);
+void PassWalker::keep_recomputed(Known& walk, int chunk, std::size_t point, std::int64_t sign) const {
+  if (ends_layer(part_of(chunk).points[point])) walk.hold(Held::kRecomputed, layers_of(chunk).again(point) * sign);
 }
 
-void PassWalker::look(const Slot& slot, std::size_t point, Pass pass) {
+void PassWalker::look(Known& walk, const Slot& slot, std::size_t point, Pass pass) {
   HeldBytes more;  // at this point only
   const PointKind kind = part_of(slot.chunk).points[point];
   if (is_head(kind)) more[Held::kHead] += head_workspace(context_);
@@ -131,14 +164,10 @@ void PassWalker::look(const Slot& slot, std::size_t point, Pass pass) {
     more[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
     more[Held::kGradients] = sizes_.workspace_of(halves);
   }
-  for (ShardedMemory& state : sharded_) state.enter(slot.chunk, point, more);
-  const Bytes total = after_total_ + more.total();
-  const Bytes reserved = total + (is_head(kind) ? head_cached(context_) : 0_B);
-  pass_.reserved = pass_.total ? std::max(pass_.reserved, reserved) : reserved;
-  if (pass_.total && total <= *pass_.total) return;
-  pass_.total = total;
-  pass_.peak = pass_.after;
-  pass_.peak.add(more);
+  AtPoint& at = walk.points.emplace_back(AtPoint{.point = point, .held = walk.pass.after});
+  at.held.add(more);
+  at.total = walk.pass.added + more.total();
+  if (is_head(kind)) at.cached = head_cached(context_);
 }
 
 }  // namespace ringwright::workload

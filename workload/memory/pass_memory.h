@@ -12,6 +12,7 @@
 #include "workload/memory/kept_layers.h"
 #include "workload/memory/sharded_memory.h"
 #include "workload/options/step_inputs.h"
+#include "workload/parallel/shard_units.h"
 #include "workload/pipeline/schedule.h"
 
 namespace ringwright::workload {
@@ -48,6 +49,8 @@ class PassWalker {
   // Of a stage's passes in this order, with what is gathered and on the host; `cycles`: see ShardedMemory.
   PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
              const std::vector<std::size_t>& cycles = {});
+  // The same for a stage with equal chunks, from its first pass on.
+  void begin(const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles = {});
   PassWalker(const PassWalker&) = delete;
   PassWalker& operator=(const PassWalker&) = delete;
 
@@ -65,27 +68,50 @@ class PassWalker {
  private:
   static constexpr std::size_t kPasses = 4;  // kinds
 
-  void hold(Held kind, Bytes bytes);
-  void keep(int chunk, std::size_t point, std::int64_t sign);
-  void keep_recomputed(int chunk, std::size_t point, std::int64_t sign);
+  // What a pass holds at one of its points, without what is gathered.
+  struct AtPoint {
+    std::size_t point = 0;
+    HeldBytes held;
+    Bytes total;
+    Bytes cached;  // by the allocator in addition
+  };
+  // The last pass of a kind.
+  struct Known {
+    bool walked = false;
+    std::vector<AtPoint> points;  // in its order
+    PassMemory pass;
+    void hold(Held kind, Bytes bytes) {
+      pass.after[kind] += bytes;
+      pass.added += bytes;
+    }
+  };
+  // One, or dense parameters and experts separately.
+  struct Sharded {
+    ShardingOptions options;
+    ShardUnits units;
+  };
+
+  void keep(Known& walk, int chunk, std::size_t point, std::int64_t sign);
+  void keep_recomputed(Known& walk, int chunk, std::size_t point, std::int64_t sign) const;
   [[nodiscard]] bool waits_elsewhere(const ModelChunk& part, std::size_t point) const;
-  void forward(const Slot& slot);
-  void backward(const Slot& slot);
-  void look(const Slot& slot, std::size_t point, Pass pass);
+  void forward(Known& walk, const Slot& slot);
+  void backward(Known& walk, const Slot& slot);
+  void look(Known& walk, const Slot& slot, std::size_t point, Pass pass);
+  void find_peak(Known& walked, int chunk);
   [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }
   [[nodiscard]] const KeptLayers& layers_of(int chunk) const { return layers_[static_cast<std::size_t>(chunk)]; }
 
+  const StepInputs& inputs_;
   const std::vector<ModelChunk>& parts_;
   KernelContext context_;
   std::ptrdiff_t offloaded_layers_;
   std::vector<KeptLayers> layers_;  // by chunk
   PointSizes sizes_;
-  std::vector<ShardedMemory> sharded_;  // one, or dense parameters and experts separately
+  std::vector<Sharded> sharded_;
+  std::vector<ShardedMemory> gathered_;  // of these, by the stage's passes
   Bytes on_host_;
   Bytes most_on_host_;
-  PassMemory pass_;                               // being walked
-  Bytes after_total_;                             // of `pass_.after`
-  std::vector<std::optional<PassMemory>> known_;  // by kind: the last ones
+  std::vector<Known> known_;  // by kind
 };
 
 }  // namespace ringwright::workload

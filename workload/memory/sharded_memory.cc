@@ -11,10 +11,11 @@ Bytes bytes_of(std::int64_t elements, double each) { return scale(Bytes(1), stat
 
 }  // namespace
 
-ShardedMemory::ShardedMemory(const StepInputs& inputs, const UnitSet& set, const std::vector<ModelChunk>& parts,
-                             const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles)
-    : units_(parts, set.options, set.of),
-      schedule_(units_, set.options, uses_of(units_, parts, inputs.training, slots), cycles),
+ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, const ShardingOptions& options,
+                             const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
+                             const std::vector<std::size_t>& cycles)
+    : units_(units),
+      schedule_(units, options, uses_of(units, parts, inputs.training, slots), cycles),
       element_(bytes_per_element(inputs.training.precision)) {
   // The bucket being filled or reduced holds at least the previous unit.
   const std::int64_t bucket = std::min(inputs.parallel.sharding.reduce_bucket, units_.elements());
@@ -26,19 +27,19 @@ ShardedMemory::ShardedMemory(const StepInputs& inputs, const UnitSet& set, const
   }
 }
 
-void ShardedMemory::enter(int chunk, std::size_t point, HeldBytes& held) {
+void ShardedMemory::enter(int chunk, std::size_t point, GatheredBytes& held) {
   if (units_.has_tiles()) return enter_tiles(point, held);
   const std::size_t unit = units_.unit_at(chunk, point);
   if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) use_ = started_ ? use_ + 1 : 0;
   started_ = true;
   new_pass_ = false;
-  held[Held::kGathered] += bytes_of(schedule_.steps()[use_].live, element_);
+  held.gathered += bytes_of(schedule_.steps()[use_].live, element_);
   if (schedule_.uses()[use_].pass == Pass::kForward) return;
-  held[Held::kUnreduced] += gradients_[unit].computed + gradients_[unit].reduced;
+  held.unreduced += gradients_[unit].computed + gradients_[unit].reduced;
 }
 
 // The most of the uses at a point.
-void ShardedMemory::enter_tiles(std::size_t point, HeldBytes& held) {
+void ShardedMemory::enter_tiles(std::size_t point, GatheredBytes& held) {
   const std::size_t slot = schedule_.uses()[use_].slot;
   Bytes gathered, unreduced;
   for (; use_ < schedule_.uses().size(); ++use_) {
@@ -54,8 +55,8 @@ void ShardedMemory::enter_tiles(std::size_t point, HeldBytes& held) {
     gathered = live;
     unreduced = waiting;
   }
-  held[Held::kGathered] += gathered;
-  held[Held::kUnreduced] += unreduced;
+  held.gathered += gathered;
+  held.unreduced += unreduced;
 }
 
 }  // namespace ringwright::workload

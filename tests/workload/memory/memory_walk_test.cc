@@ -142,6 +142,34 @@ TEST(MemoryWalk, CyclesOfGathersThatRepeatChangeNoPeak) {
   EXPECT_LT(shortened, stages);
 }
 
+// One walker for stages with equal chunks: nothing of one stage's passes remains for the next.
+TEST(MemoryWalk, StagesWithEqualChunksHoldWhatEachHoldsAlone) {
+  std::mt19937 random(21);
+  for (const char* parallel :
+       {"pp: 4, fsdp: {}", "pp: 4, virtual_stages: 2, schedule: interleaved-1f1b, zero: {stage: 3}", "pp: 4",
+        "pp: 4, cpu_offloading_num_layers: 1"}) {
+    SCOPED_TRACE(parallel);
+    JobText job(job_text(", recompute: selective", parallel), 8);
+    ASSERT_TRUE(job.problems().empty()) << job.problems().front();
+    const PipelineOrder order = pipeline_order(job.parallel, job.training);
+    const ShardingOptions read = job.parallel.sharding;
+    for (int trial = 0; trial < 30; ++trial) {
+      if (read.parameters) job.parallel.sharding = sharding_of(random, read);
+      const StepInputs inputs = job.inputs();
+      const auto parts = stage_chunks(job.shape, job.parallel, 1);
+      MemoryWalker shared(inputs, parts);
+      for (const std::size_t stage : {1U, 2U, 1U}) {
+        const std::vector<Slot> slots = release_first(order[stage]);
+        const MemoryWalk walk = shared.walk(slots);
+        const MemoryWalk alone = MemoryWalker(inputs, parts).walk(slots);
+        EXPECT_EQ(walk.peak.of, alone.peak.of) << "trial " << trial << " stage " << stage;
+        EXPECT_EQ(walk.reserved, alone.reserved) << "trial " << trial << " stage " << stage;
+        EXPECT_EQ(walk.on_host, alone.on_host) << "trial " << trial << " stage " << stage;
+      }
+    }
+  }
+}
+
 // Of stages with the same chunks only the first is looked at.
 TEST(MemoryWalk, StagesWithTheSameChunksAreFoundAndNoOthers) {
   for (const char* parallel : {"pp: 4", "pp: 4, virtual_stages: 2, schedule: interleaved-1f1b", "pp: 8",

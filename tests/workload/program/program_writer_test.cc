@@ -74,6 +74,35 @@ TEST(ProgramWriter, CommunicationWaitsForWhatTheComputeStreamWaitsFor) {
   EXPECT_THAT(dependencies(program, 1), ElementsAre(message));
 }
 
+// Without computing in between: messages of a stream follow each other, those of two streams do not; the next
+// computation waits for everything itself.
+TEST(ProgramWriter, MessagesThatArePassedOnDoNotRepeatWhatTheLastOneWaitedFor) {
+  constexpr CommStream kOther{.dimension = DimensionId(0), .stream = 2};
+  constexpr MessageSpec kMessage{.peer = 0, .bytes = Bytes(8)};
+  GraphTables tables;
+  const SectionId a = tables.add_section({kernel("a")});
+  ProgramWriter writer(tables, "stage 0");
+  writer.compute(a);
+  const auto relay = [&](const CommStream& stream) {
+    writer.wait(writer.receive(kTensor, kMessage, "receive"));
+    return writer.pass_on(stream, kMessage, "send");
+  };
+  const TaskIndex first = relay(kTensor);
+  const TaskIndex second = relay(kTensor);
+  const TaskIndex other = relay(kOther);
+  writer.wait(second);
+  const TaskIndex third = relay(kTensor);
+  writer.compute(a);
+  const TaskIndex last = writer.pass_on(kTensor, kMessage, "send");
+  const Program program = writer.finish(3);
+  EXPECT_THAT(dependencies(program, first), ElementsAre(1, 0));
+  EXPECT_THAT(dependencies(program, second), ElementsAre(3, 0));
+  EXPECT_THAT(dependencies(program, other), ElementsAre(1, 3, 5, 0));
+  EXPECT_THAT(dependencies(program, third), ElementsAre(5, second, 7, 0));
+  EXPECT_THAT(dependencies(program, last - 1), ElementsAre(1, 3, 5, second, 7));
+  EXPECT_THAT(dependencies(program, last), ElementsAre(last - 1));
+}
+
 TEST(ProgramWriter, ReceivesWaitForNothing) {
   GraphTables tables;
   const SectionId a = tables.add_section({kernel("a")});

@@ -277,6 +277,25 @@ TEST(StepBuilder, AGraphOf405BOn16384RanksStaysSmall) {
   EXPECT_LT(tasks, 60'000U);
 }
 
+// Passes of chunks without layers only pass messages on.
+TEST(StepBuilder, DependenciesOfChunksWithoutLayersGrowWithTheMicrobatches) {
+  for (const char* overlap : {"true", "false"}) {
+    const auto dependencies = [&](int microbatches) {
+      const std::string text = fmt::format(
+          "training: {{global_batch: {0}, micro_batch: 1}}\n"
+          "parallel: {{pp: 4, virtual_stages: 8, stage_layers: balanced, schedule: interleaved-1f1b, "
+          "overlap_p2p_comm: {1}, microbatch_group_size_per_vp_stage: {0}}}\n",
+          microbatches, overlap);
+      const JobText job(small_model(8) + text, 4);
+      EXPECT_TRUE(job.problems().empty()) << job.problems().front();
+      std::size_t count = 0;
+      for (const Program& program : job.compact_plan().graph.programs) count += program.dependencies.size();
+      return count;
+    };
+    EXPECT_LT(dependencies(256), 5 * dependencies(64)) << overlap;
+  }
+}
+
 TEST(StepBuilder, OverlappedReductionsStartBeforeTheLastBackwardPassEnds) {
   const StepPlan plan = plan_of("dp: 2, zero: {stage: 1, overlap_grad_reduce: true, bucket: 64KiB}", "", 2);
   const std::vector<Task>& tasks = plan.graph.programs[0].tasks;
