@@ -23,8 +23,8 @@ struct MemoryWalk {
 // (pipeline/steady_passes.h).
 [[nodiscard]] bool passes_repeat(const StepInputs& inputs);
 
-// Of stages whose chunks have the same content. Passes that repeat, but for what is gathered, are traversed once for all
-// of them.
+// Of stages whose chunks have the same content. Passes that repeat, but for what is gathered, are traversed once for
+// all of them.
 class MemoryWalker {
  public:
   // What is passed must outlive it.

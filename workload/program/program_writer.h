@@ -37,8 +37,8 @@ class ProgramWriter {
   // Communication starts when everything issued before on the compute stream is done.
   TaskIndex collective(const CommStream& channel, const CollectiveSpec& spec, std::string_view label);
   TaskIndex send(const CommStream& channel, const MessageSpec& spec, std::string_view label);
-  // The same, of a message between two passes. Where passes of chunks without layers compute nothing, many such messages
-  // follow each other: each depends on what its stream's previous one did not wait for, which that one implies.
+  // The same, of a message between two passes. Where passes of chunks without layers compute nothing, many of these
+  // follow each other: each depends only on what its stream's previous one did not wait for; that one implies the rest.
   TaskIndex pass_on(const CommStream& channel, const MessageSpec& spec, std::string_view label);
   // Waits for nothing; the message may arrive any time before.
   TaskIndex receive(const CommStream& channel, const MessageSpec& spec, std::string_view label);
