@@ -23,11 +23,12 @@ std::uint32_t ChosenPaths::visit_of(std::uint32_t link) {
   return row.visit;
 }
 
-// Continues where it stopped.
+// Continues where it stopped. Loose links bound nothing.
 void ChosenPaths::gather() {
   for (std::size_t i = first_hop_.size() - 1; i < chosen_.size(); ++i) {
     const PathTable::Path& path = table_.path(chosen_[i]);
     for (const LinkShare& hop : table_.links_of(path)) {
+      if (table_.link(hop.link).is_loose()) continue;
       const std::uint32_t visit = visit_of(hop.link);
       ++visits_[visit].chosen;
       hop_link_.push_back(visit);
@@ -50,10 +51,13 @@ void ChosenPaths::fill() {
   gather();
   capacity_.resize(visits_.size());
   for (std::size_t v = 0; v < visits_.size(); ++v) {
-    const PathTable::Link& link = table_.link(visits_[v].link);
+    Visit& visit = visits_[v];
+    visit.is_bottleneck = false;
+    if (visit.chosen == visit.chosen_before) continue;  // the others take as much as before
+    visit.chosen_before = visit.chosen;
+    const PathTable::Link& link = table_.link(visit.link);
     capacity_[v] = link.capacity;
-    if (visits_[v].chosen < link.member_count) capacity_[v] -= fixed_load(link);
-    visits_[v].is_bottleneck = false;
+    if (visit.chosen < link.member_count) capacity_[v] -= fixed_load(link);
   }
   solver_.solve({.first_hop = first_hop_, .hop_link = hop_link_, .hop_share = hop_share_, .capacity = capacity_},
                 solution_);

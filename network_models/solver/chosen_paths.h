@@ -16,7 +16,8 @@ class ChosenPaths {
   // The effect of the chosen paths on a link that they cross.
   struct Visit {
     std::uint32_t link = 0;
-    std::uint32_t chosen = 0;  // how many of its members
+    std::uint32_t chosen = 0;         // how many of its members
+    std::uint32_t chosen_before = 0;  // at the last filling
     bool is_bottleneck = false;
     double level = 0.0;        // the rate of the chosen flows that have their bottleneck here
   };

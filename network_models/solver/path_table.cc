@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/check.h"
 
 namespace ringwright::network_models {
 namespace {
+
+constexpr std::uint32_t kNoLink = std::numeric_limits<std::uint32_t>::max();
+// A link is tighter only if it is so by more than rounding.
+constexpr double kTighter = 1.0 + 1e-6;
+// Sprayed routes cross hundreds of links, none of which is on all of another's paths.
+constexpr std::size_t kMostHopsCompared = 16;
 
 // Of the links; paths that differ in shares alone are compared hop by hop.
 std::uint32_t hash_of(std::span<const LinkShare> route) {
@@ -22,6 +29,7 @@ std::uint32_t hash_of(std::span<const LinkShare> route) {
 
 PathTable::PathTable(std::span<const Bandwidth> capacities) {
   links_.resize(capacities.size());
+  tighter_.resize(capacities.size(), kNoLink);
   for (std::size_t l = 0; l < links_.size(); ++l) links_[l].capacity = capacities[l].count();
 }
 
@@ -47,7 +55,12 @@ void PathTable::forget(FlowSlot flow) {
   row.hops = 0;
 }
 
+// Where capacities change, every link is firm from then on.
 void PathTable::set_capacity(LinkId link, Bandwidth capacity) {
+  if (!tighter_.empty()) {
+    for (Link& each : links_) each.tightness = Tightness::kFirm;
+    tighter_.clear();
+  }
   Link& row = links_[link.index()];
   row.capacity = capacity.count();
   row.resized = true;
@@ -115,7 +128,42 @@ PathSlot PathTable::make_path(FlowSlot flow, std::uint32_t hash) {
   std::copy_n(hops_.at(flows_[flow].first_hop), path.hops, path_hops_.at(path.first_hop));
   for (std::uint32_t h = path.first_hop; h < path.first_hop + path.hops; ++h) add_member(path_hops_[h], slot, h);
   known_.add(hash, slot);
+  find_loose(path);
   return slot;
+}
+
+// What a further path leaves loose of its links.
+void PathTable::find_loose(const Path& path) {
+  const std::span<const LinkShare> hops = links_of(path);
+  for (std::size_t h = 0; h < hops.size(); ++h) {
+    Link& link = links_[hops[h].link];
+    if (link.tightness == Tightness::kFirm) continue;
+    std::uint32_t& tighter = tighter_[hops[h].link];
+    if (hops.size() > kMostHopsCompared) {
+      tighter = kNoLink;
+    } else if (link.tightness == Tightness::kUnknown) {
+      tighter = nearest_tighter(hops, h);
+    } else if (std::ranges::none_of(hops, [&](const LinkShare& hop) {
+                 return hop.link == tighter && is_tighter(hop, hops[h]);
+               })) {
+      tighter = kNoLink;
+    }
+    link.tightness = tighter == kNoLink ? Tightness::kFirm : Tightness::kLoose;
+  }
+}
+
+bool PathTable::is_tighter(const LinkShare& hop, const LinkShare& than) const {
+  return hop.share * links_[than.link].capacity > kTighter * than.share * links_[hop.link].capacity;
+}
+
+// The links on either side of a NIC carry what it carries.
+std::uint32_t PathTable::nearest_tighter(std::span<const LinkShare> hops, std::size_t than) const {
+  for (std::size_t distance = 1; distance < hops.size(); ++distance) {
+    const std::size_t after = than + distance;
+    if (after < hops.size() && is_tighter(hops[after], hops[than])) return hops[after].link;
+    if (distance <= than && is_tighter(hops[than - distance], hops[than])) return hops[than - distance].link;
+  }
+  return kNoLink;
 }
 
 void PathTable::remove_path(PathSlot slot) {

@@ -4,6 +4,9 @@
 // Flows of one route have the same max-min fair rate, so a connection that has eight messages in flight costs a solver
 // as much as one. The table notes which links a change has touched; rates and bottlenecks are the solver's, in the same
 // rows.
+//
+// A link is *loose* while every path over it also crosses one certain other link that is full first: it bounds no rate,
+// and a solver need not look at it. Of the eight links between GPUs of two hosts, those inside the hosts mostly are.
 #pragma once
 
 #include <cstdint>
@@ -52,6 +55,8 @@ class PathTable {
     std::uint32_t row = 0;        // in the problem of that solve
     InlineVector<FlowSlot, 2> flows;
   };
+  // A firm link stays so: a path over it does not cross the link that is tighter on others. Unknown: none has entered.
+  enum class Tightness : std::uint8_t { kUnknown, kLoose, kFirm };
   struct alignas(32) Link {
     double capacity = 0.0;
     std::uint32_t members = 0;  // first of its block
@@ -62,6 +67,9 @@ class PathTable {
     std::uint8_t members_order = 0;   // of its block; 0: none yet
     bool touched = false;
     bool resized = false;             // its capacity has changed
+    Tightness tightness = Tightness::kUnknown;
+
+    [[nodiscard]] bool is_loose() const { return tightness == Tightness::kLoose; }
   };
   struct Member {
     PathSlot path = 0;
@@ -119,12 +127,16 @@ class PathTable {
   void add_member(LinkShare& hop, PathSlot path, std::uint32_t hop_index);
   void remove_member(const LinkShare& hop);
   void touch(std::uint32_t link);
+  void find_loose(const Path& path);
+  [[nodiscard]] bool is_tighter(const LinkShare& hop, const LinkShare& than) const;
+  [[nodiscard]] std::uint32_t nearest_tighter(std::span<const LinkShare> hops, std::size_t than) const;
 
   std::vector<Flow> flows_;
   std::vector<Path> paths_;
   std::vector<PathSlot> free_paths_;
   ProbedTable<std::uint32_t> known_;  // by hash of their links
   std::vector<Link> links_;
+  std::vector<std::uint32_t> tighter_;  // by loose link: the other one on all its paths
   BlockPool<LinkShare> hops_;       // of flows
   BlockPool<LinkShare> path_hops_;  // separate, so that a flow's route does not move while another enters
   BlockPool<Member> members_;

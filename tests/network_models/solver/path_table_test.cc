@@ -92,5 +92,30 @@ TEST_F(Paths, AChangeTouchesItsLinksOnce) {
   EXPECT_DOUBLE_EQ(table.link(2).capacity, 5.0);
 }
 
+TEST(LooseLinks, AreThoseWhosePathsAllCrossATighterLink) {
+  PathTable table(std::array{Bandwidth(50.0), Bandwidth(64.0), Bandwidth(64.0), Bandwidth(450.0)});
+  const auto enter = [&table](FlowSlot flow, const std::vector<Hop>& route) {
+    table.place(flow, route);
+    table.enter(flow);
+  };
+  enter(0, over({3, 1, 0, 2}));
+  EXPECT_FALSE(table.link(0).is_loose());
+  EXPECT_TRUE(table.link(1).is_loose());
+  EXPECT_TRUE(table.link(2).is_loose());
+  EXPECT_TRUE(table.link(3).is_loose());
+  enter(1, over({3, 1}));  // link 1 is on all paths of link 3
+  EXPECT_FALSE(table.link(1).is_loose());
+  EXPECT_TRUE(table.link(2).is_loose());
+  EXPECT_TRUE(table.link(3).is_loose());
+  table.leave(1);
+  EXPECT_FALSE(table.link(1).is_loose()) << "once firm, always firm";
+  std::vector<Hop> half = over({0, 2});
+  half.front().share = 0.5;
+  enter(2, half);  // at 64 on link 2 it takes 32 of link 0
+  EXPECT_FALSE(table.link(2).is_loose());
+  table.set_capacity(LinkId(1), Bandwidth(1000.0));
+  EXPECT_FALSE(table.link(3).is_loose());
+}
+
 }  // namespace
 }  // namespace ringwright::network_models::path_table_test
