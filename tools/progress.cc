@@ -11,8 +11,10 @@ namespace ringwright::tools {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenUpdates{200};
-// Shorter runs need no progress in a log.
-constexpr double kQuietSeconds = 2.0;
+// The first percent is not representative of the rest.
+constexpr double kRepresentative = 0.01;
+
+double seconds_to_go(const ProgressState& state) { return state.seconds * (1.0 - state.done) / state.done; }
 
 std::string event_rate(const ProgressState& state) {
   const double rate = state.seconds > 0.0 ? static_cast<double>(state.events) / state.seconds : 0.0;
@@ -28,39 +30,69 @@ std::string progress_bar(const ProgressState& state) {
   const auto filled = static_cast<std::size_t>(done * kWidth);
   std::string text = fmt::format("[{}{}] {:.0f} %  {}", std::string(filled, '#'), std::string(kWidth - filled, '-'),
                                  100.0 * done, event_rate(state));
-  // The first percent is not representative of the rest.
-  if (done > 0.01) text += fmt::format("  {:.0f} s to go", state.seconds * (1.0 - done) / done);
+  if (done > kRepresentative) text += fmt::format("  {:.0f} s to go", seconds_to_go(state));
   return text;
+}
+
+std::string progress_line(const ProgressState& state) {
+  std::string text = fmt::format("{:.0f} %  {}  after {:.0f} s", 100.0 * state.done, event_rate(state), state.seconds);
+  if (state.done > kRepresentative) text += fmt::format(", {:.0f} s to go", seconds_to_go(state));
+  return text;
+}
+
+ProgressStyle progress_style(bool quiet) {
+  if (quiet) return ProgressStyle::kNone;
+  return is_terminal(Stream::kError) ? ProgressStyle::kBar : ProgressStyle::kLines;
+}
+
+Progress::Progress(ProgressStyle style, std::string_view unit, std::chrono::milliseconds between_lines)
+    : style_(style), unit_(unit), started_(Clock::now()) {
+  if (style_ != ProgressStyle::kLines) return;
+  writer_ = std::jthread([this, between_lines](const std::stop_token& stop) { write_lines(stop, between_lines); });
+}
+
+ProgressState Progress::state() const {
+  const std::chrono::duration<double> since = Clock::now() - started_;
+  return {.done = done_, .events = events_, .seconds = since.count(), .unit = unit_};
 }
 
 void Progress::update(double done, std::uint64_t events) {
   if (style_ == ProgressStyle::kNone) return;
-  const Clock::time_point now = Clock::now();
-  const ProgressState state{
-      .done = done, .events = events, .seconds = std::chrono::duration<double>(now - started_).count(), .unit = unit_};
-  if (style_ == ProgressStyle::kBar) {
-    if (now - last_shown_ < kBetweenUpdates) return;
-    std::fprintf(stderr, "\r\x1b[K%s", progress_bar(state).c_str());
-    std::fflush(stderr);
-    last_shown_ = now;
-    on_screen_ = true;
-    return;
+  const std::scoped_lock lock(mutex_);
+  done_ = done;
+  events_ = events;
+  if (style_ != ProgressStyle::kBar || Clock::now() - last_shown_ < kBetweenUpdates) return;
+  std::fprintf(stderr, "\r\x1b[K%s", progress_bar(state()).c_str());
+  std::fflush(stderr);
+  last_shown_ = Clock::now();
+  on_screen_ = true;
+}
+
+// What is done needs no line: the result follows.
+void Progress::write_lines(const std::stop_token& stop, std::chrono::milliseconds between) {
+  std::unique_lock lock(mutex_);
+  for (Clock::time_point next = started_ + between;; next += between) {
+    ends_.wait_until(lock, stop, next, [] { return false; });
+    if (stop.stop_requested()) return;
+    if (done_ < 1.0) std::fprintf(stderr, "%s\n", progress_line(state()).c_str());
   }
-  const int tenths = static_cast<int>(done * 10.0);
-  if (tenths <= tenths_shown_ || state.seconds < kQuietSeconds) return;
-  tenths_shown_ = tenths;
-  std::fprintf(stderr, "%d %%  %s\n", tenths * 10, event_rate(state).c_str());
 }
 
 void Progress::clear() {
+  if (writer_.joinable()) {
+    writer_.request_stop();
+    writer_.join();
+  }
   if (!on_screen_) return;
   std::fputs("\r\x1b[K", stderr);
   on_screen_ = false;
 }
 
-std::function<void(std::size_t, std::size_t)> bar_of_parts(std::optional<Progress>& progress, bool quiet) {
-  if (quiet || !is_terminal(Stream::kError)) return {};
-  progress.emplace(ProgressStyle::kBar, "parts");
+std::function<void(std::size_t, std::size_t)> progress_of_parts(std::optional<Progress>& progress, bool quiet,
+                                                                std::string_view unit) {
+  const ProgressStyle style = progress_style(quiet);
+  if (style == ProgressStyle::kNone) return {};
+  progress.emplace(style, unit);
   return [&progress](std::size_t done, std::size_t all) {
     progress->update(static_cast<double>(done) / static_cast<double>(all), done);
   };

@@ -1,47 +1,23 @@
-// The progress of a run, on stderr: on a terminal a line refreshed five times a second, else one line per tenth of the
-// run.
+// The progress of a command, on stderr: on a terminal a line refreshed five times a second, else a line every ten
+// seconds, also while a long part of the work reports nothing.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace ringwright::tools {
 
 enum class ProgressStyle { kNone, kLines, kBar };
-
-class Progress {
- public:
-  using Clock = std::chrono::steady_clock;
-
-  // `unit`: what the second number of update() counts, a text that outlives this.
-  explicit Progress(ProgressStyle style, std::string_view unit = "events")
-      : style_(style), unit_(unit), started_(Clock::now()) {}
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  // `done` in [0, 1].
-  void update(double done, std::uint64_t events);
-  // Removes the moving line from the terminal.
-  void clear();
-
- private:
-  ProgressStyle style_;
-  std::string_view unit_;
-  Clock::time_point started_;
-  Clock::time_point last_shown_;
-  int tenths_shown_ = 0;
-  bool on_screen_ = false;
-};
-
-// For work of which parts are counted: a bar in `progress`, unless it is quiet or stderr is no terminal.
-[[nodiscard]] std::function<void(std::size_t done, std::size_t all)> bar_of_parts(std::optional<Progress>& progress,
-                                                                                bool quiet);
+// What suits stderr, unless the command is quiet.
+[[nodiscard]] ProgressStyle progress_style(bool quiet);
 
 struct ProgressState {
   double done = 0.0;
@@ -50,7 +26,46 @@ struct ProgressState {
   std::string_view unit = "events";
 };
 
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kBetweenLines{10'000};
+
+  // `unit`: what the second number of update() counts, a text that outlives this.
+  explicit Progress(ProgressStyle style, std::string_view unit = "events",
+                    std::chrono::milliseconds between_lines = kBetweenLines);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `done` in [0, 1].
+  void update(double done, std::uint64_t events);
+  // Removes the moving line from the terminal; no further line is written.
+  void clear();
+
+ private:
+  [[nodiscard]] ProgressState state() const;
+  void write_lines(const std::stop_token& stop, std::chrono::milliseconds between);
+
+  ProgressStyle style_;
+  std::string_view unit_;
+  Clock::time_point started_;
+  Clock::time_point last_shown_;
+  bool on_screen_ = false;
+  std::mutex mutex_;  // of what follows
+  double done_ = 0.0;
+  std::uint64_t events_ = 0;
+  std::condition_variable_any ends_;
+  std::jthread writer_;  // of lines
+};
+
+// For work of which parts are counted: shown in `progress`, unless it is quiet.
+[[nodiscard]] std::function<void(std::size_t done, std::size_t all)> progress_of_parts(
+    std::optional<Progress>& progress, bool quiet, std::string_view unit = "parts");
+
 // "[#########---------------------] 31 %  1.34 M events/s  2 s to go"
 [[nodiscard]] std::string progress_bar(const ProgressState& state);
+// "31 %  1.34 M events/s  after 10 s, 22 s to go"
+[[nodiscard]] std::string progress_line(const ProgressState& state);
 
 }  // namespace ringwright::tools

@@ -165,7 +165,7 @@ class Run final : public Command {
       print(common.json ? plan_json(*scenario, **simulation) : plan_text(*scenario, **simulation));
       return ExitCode::kOk;
     }
-    ShownProgress progress(progress_style(common));
+    ShownProgress progress(progress_style(no_progress_ || common.quiet));
     auto outcome = simulate(*scenario, fold, progress);
     progress.clear();
     if (!outcome) return refuse(outcome.error());
@@ -243,11 +243,6 @@ class Run final : public Command {
   [[nodiscard]] configs::PathWish path_wish() const {
     if (record_.critical_path) return configs::PathWish::kAlways;
     return record_.timeline.empty() && record_.html.empty() ? configs::PathWish::kNone : configs::PathWish::kIfSmall;
-  }
-
-  [[nodiscard]] ProgressStyle progress_style(const CommonOptions& common) const {
-    if (no_progress_ || common.quiet) return ProgressStyle::kNone;
-    return is_terminal(Stream::kError) ? ProgressStyle::kBar : ProgressStyle::kLines;
   }
 
   ExitCode finish(const configs::Outcome& outcome, const CommonOptions& common) const {

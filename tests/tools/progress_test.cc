@@ -1,5 +1,8 @@
 #include "tools/progress.h"
 
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 namespace ringwright::tools::progress_test {
@@ -30,6 +33,27 @@ TEST(Progress, SaysNothingWhenAskedForNothing) {
     progress.update(0.5, 10);
   }
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST(ProgressLine, ShowsShareSpeedTimeAndWhatIsLeft) {
+  EXPECT_EQ(progress_line({.done = 0.25, .events = 9, .seconds = 30.0, .unit = "parts"}),
+            "25 %  9 parts, 0.3/s  after 30 s, 90 s to go");
+  EXPECT_EQ(progress_line({.done = 0.0, .events = 0, .seconds = 10.0, .unit = "parts"}),
+            "0 %  0 parts, 0/s  after 10 s");
+}
+
+// Whatever is done: work of which one part takes minutes is not silent.
+TEST(Progress, ALongRunLeavesALineNowAndThenInALogUntilItIsOver) {
+  ::testing::internal::CaptureStderr();
+  Progress progress(ProgressStyle::kLines, "parts", std::chrono::milliseconds(20));
+  progress.update(0.5, 3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  progress.update(1.0, 6);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  progress.clear();
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("50 %  3 parts, "), std::string::npos) << text;
+  EXPECT_EQ(text.find("100 %"), std::string::npos) << text;
 }
 
 TEST(Progress, AShortRunLeavesNoLinesInALog) {

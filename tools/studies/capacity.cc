@@ -37,7 +37,7 @@ class Capacity final : public Command {
     std::optional<Progress> progress;
     const auto result = planning::find_capacity(
         *plan, *scenario,
-        {.threads = static_cast<int>(threads_.value_or(0)), .progress = bar_of_parts(progress, common.quiet)});
+        {.threads = static_cast<int>(threads_.value_or(0)), .progress = progress_of_parts(progress, common.quiet)});
     if (progress) progress->clear();
     if (!result) return refuse(result.error());
     print(common.json ? render_capacity_json(*plan, *result) : render_capacity_text(*plan, *result));

@@ -119,7 +119,7 @@ class Search final : public Command {
     settings.given.insert(settings.given.end(), others.begin(), others.end());
     const auto result = planning::search(*scenario, settings,
                                          {.threads = static_cast<int>(threads_.value_or(0)),
-                                          .progress = bar_of_parts(progress_, common.quiet),
+                                          .progress = progress_of_parts(progress_, common.quiet),
                                           .lists_all = common.json || !csv_.empty() || !html_.empty(),
                                           .own_problem = base->own_problem});
     if (progress_) progress_->clear();

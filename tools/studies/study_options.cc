@@ -1,7 +1,6 @@
 #include "tools/studies/study_options.h"
 
 #include "tools/scenario_arguments.h"
-#include "tools/terminal.h"
 
 namespace ringwright::tools {
 
@@ -19,13 +18,8 @@ std::vector<OptionSpec> StudyOptions::options() {
 }
 
 planning::Workers StudyOptions::workers(const CommonOptions& common) {
-  planning::Workers workers{.threads = static_cast<int>(threads.value_or(0)), .progress = {}};
-  if (common.quiet) return workers;
-  progress.emplace(is_terminal(Stream::kError) ? ProgressStyle::kBar : ProgressStyle::kLines, "simulations");
-  workers.progress = [this](std::size_t done, std::size_t all) {
-    progress->update(static_cast<double>(done) / static_cast<double>(all), done);
-  };
-  return workers;
+  return {.threads = static_cast<int>(threads.value_or(0)),
+          .progress = progress_of_parts(progress, common.quiet, "simulations")};
 }
 
 void StudyOptions::clear_progress() {

@@ -112,11 +112,7 @@ class Sweep final : public Command {
   }
 
   [[nodiscard]] planning::StudyProgress progress(const CommonOptions& common) {
-    if (common.quiet) return {};
-    progress_.emplace(is_terminal(Stream::kError) ? ProgressStyle::kBar : ProgressStyle::kLines, "points");
-    return [this](std::size_t done, std::size_t all) {
-      progress_->update(static_cast<double>(done) / static_cast<double>(all), done);
-    };
+    return progress_of_parts(progress_, common.quiet, "points");
   }
 
   [[nodiscard]] ExitCode finish(const planning::SweepPlan& plan, const planning::SweepResult& result,

@@ -76,7 +76,7 @@ class Tune final : public Command {
     options.kernels = kernels_;
     options.workers.threads = static_cast<int>(threads_.value_or(0));
     std::optional<Progress> progress;
-    options.workers.progress = bar_of_parts(progress, common.quiet);
+    options.workers.progress = progress_of_parts(progress, common.quiet);
     const auto result = planning::tune([this](const std::vector<std::string>& more) { return machine(more); }, options);
     if (progress) progress->clear();
     if (!result) return refuse(result.error());
@@ -93,7 +93,7 @@ class Tune final : public Command {
     planning::StepTuneOptions options{.kernels = kernels_};
     options.workers.threads = static_cast<int>(threads_.value_or(0));
     std::optional<Progress> progress;
-    options.workers.progress = bar_of_parts(progress, common.quiet);
+    options.workers.progress = progress_of_parts(progress, common.quiet);
     const auto result = planning::tune_step(
         [this](const std::vector<std::string>& more) {
           std::vector<std::string> settings = planning::step_tuning_settings();

@@ -93,7 +93,7 @@ class Validate final : public Command {
     if (!threshold_.empty() && !read_threshold(request)) {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
     }
-    request.progress = bar_of_parts(progress_, common.quiet);
+    request.progress = progress_of_parts(progress_, common.quiet);
     const Result<ValidationOutcome> outcome = validator->run(request);
     if (progress_) progress_->clear();
     if (!outcome) {
