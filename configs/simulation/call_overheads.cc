@@ -251,10 +251,7 @@ KnownOverheads::Key CallOverheads::key_of(const CollectiveCall& call) const {
 }
 
 Duration CallOverheads::known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const {
-  if (const auto known = inputs_.known.find_kernels(key)) return *known;
-  const Duration time = kernel_time(call, key);
-  inputs_.known.add_kernels(key, time);
-  return time;
+  return inputs_.known.kernels(key, [&] { return kernel_time(call, key); });
 }
 
 // A formula uses the wires of the job's own groups, so that its overhead is not that of all groups with such kernels.
@@ -275,10 +272,9 @@ Duration CallOverheads::of(const CollectiveCall& call) const {
   const auto [entry, is_new] = asked_.try_emplace({played.layout, call.dimension, call.kind, call.bytes, call.root});
   if (!is_new) return entry->second;
   const KnownOverheads::Key key = key_of(played);
-  if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  entry->second = std::max(Duration(), kernel_time(played, key) - alone(played, nullptr));
-  inputs_.known.add(key, entry->second);
-  return entry->second;
+  return entry->second = inputs_.known.overhead(key, [&] {
+    return std::max(Duration(), kernel_time(played, key) - alone(played, nullptr));
+  });
 }
 
 Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const {
@@ -317,13 +313,12 @@ Duration CallOverheads::of(const MessageBetween& message) const {
   const ChannelChoice choice = inputs_.channels.chooser.choose_message(call);
   const KnownOverheads::MessageKey key{
       .bytes = call.bytes, .plan = choice.plan, .paths = paths, .model = inputs_.model.name};
-  if (const auto known = inputs_.known.find(key)) return entry->second = *known;
-  const PairRouter router(*inputs_.network.router, ends.from, ends.to);
-  const TaskGraph graph = graph_of(call);
-  const Chosen kernels(choice);
-  entry->second = std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));
-  inputs_.known.add(key, entry->second);
-  return entry->second;
+  return entry->second = inputs_.known.overhead(key, [&] {
+    const PairRouter router(*inputs_.network.router, ends.from, ends.to);
+    const TaskGraph graph = graph_of(call);
+    const Chosen kernels(choice);
+    return std::max(Duration(), alone(graph, router, &kernels) - alone(graph, router, nullptr));
+  });
 }
 
 }  // namespace ringwright::configs

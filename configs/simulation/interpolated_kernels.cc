@@ -102,11 +102,10 @@ Duration InterpolatedKernels::of_size(Point point, Bytes bytes) {
   point.call.bytes = bytes;
   point.key.bytes = bytes;
   point.key.basis = Basis::kSize;
-  if (const auto known = inputs_.known.find_kernels(point.key)) return *known;
-  const std::optional<Duration> line = on_line_of_hosts(point, kStraight);
-  const Duration time = line ? *line : simulated(point);
-  inputs_.known.add_kernels(point.key, time);
-  return time;
+  return inputs_.known.kernels(point.key, [&] {
+    const std::optional<Duration> line = on_line_of_hosts(point, kStraight);
+    return line ? *line : simulated(point);
+  });
 }
 
 std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point, double tolerance) {
@@ -150,10 +149,7 @@ Duration InterpolatedKernels::on_sample(const Point& point, std::vector<int> hos
 
 Duration InterpolatedKernels::simulated(Point point) {
   point.key.basis = Basis::kSimulated;
-  if (const auto known = inputs_.known.find_kernels(point.key)) return *known;
-  const Duration time = inputs_.alone(point.call, point.choice, point.hosts);
-  inputs_.known.add_kernels(point.key, time);
-  return time;
+  return inputs_.known.kernels(point.key, [&] { return inputs_.alone(point.call, point.choice, point.hosts); });
 }
 
 SampledHosts InterpolatedKernels::sampled(const GroupLayout& layout, const CollectivePlan& plan) const {

@@ -1,6 +1,5 @@
 #include "configs/simulation/known_overheads.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,20 +7,6 @@
 
 namespace ringwright::configs {
 namespace {
-
-template <class Table, class Key>
-std::optional<Duration> find_in(const Table& table, const Key& key) {
-  const auto of_size = table.find(key.bytes);
-  if (of_size == table.end()) return std::nullopt;
-  const auto known = std::ranges::find(of_size->second, key, &std::pair<Key, Duration>::first);
-  return known == of_size->second.end() ? std::nullopt : std::optional(known->second);
-}
-
-// Another thread may have found it in the meantime.
-template <class Table, class Key>
-void add_to(Table& table, const Key& key, Duration overhead) {
-  if (!find_in(table, key)) table[key.bytes].emplace_back(key, overhead);
-}
 
 template <class Table>
 std::size_t size_of(const Table& table) {
@@ -31,36 +16,6 @@ std::size_t size_of(const Table& table) {
 }
 
 }  // namespace
-
-std::optional<Duration> KnownOverheads::find(const Key& key) const {
-  const std::scoped_lock lock(mutex_);
-  return find_in(known_, key);
-}
-
-std::optional<Duration> KnownOverheads::find(const MessageKey& key) const {
-  const std::scoped_lock lock(mutex_);
-  return find_in(known_messages_, key);
-}
-
-std::optional<Duration> KnownOverheads::find_kernels(const Key& key) const {
-  const std::scoped_lock lock(mutex_);
-  return find_in(known_kernels_, key);
-}
-
-void KnownOverheads::add_kernels(const Key& key, Duration time) {
-  const std::scoped_lock lock(mutex_);
-  add_to(known_kernels_, key, time);
-}
-
-void KnownOverheads::add(const Key& key, Duration overhead) {
-  const std::scoped_lock lock(mutex_);
-  add_to(known_, key, overhead);
-}
-
-void KnownOverheads::add(const MessageKey& key, Duration overhead) {
-  const std::scoped_lock lock(mutex_);
-  add_to(known_messages_, key, overhead);
-}
 
 std::uint32_t KnownOverheads::paths_between(const Router& router, RankId sender, RankId receiver) {
   const bool many_steps = accuracy_ == OverheadAccuracy::kInterpolated;

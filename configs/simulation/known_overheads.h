@@ -1,7 +1,10 @@
 // Overheads of calls and messages that were found on one machine, shared by all steps that are simulated there.
 #pragma once
 
+#include <algorithm>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -65,14 +68,22 @@ class KnownOverheads {
     std::string_view model;
     friend bool operator==(const MessageKey&, const MessageKey&) = default;
   };
-  [[nodiscard]] std::optional<Duration> find(const Key& key) const;
-  [[nodiscard]] std::optional<Duration> find(const MessageKey& key) const;
-  // The whole time of a call's kernels, of which overheads are interpolated.
-  [[nodiscard]] std::optional<Duration> find_kernels(const Key& key) const;
-  void add_kernels(const Key& key, Duration time);
-  void add(const Key& key, Duration overhead);
-  void add(const MessageKey& key, Duration overhead);
-  [[nodiscard]] std::size_t size() const;  // of both
+  // What is known of the key, or what `simulate` finds, once: a thread that asks for it meanwhile waits. `simulate` may
+  // ask for what is simpler (by basis: from calls to what is simulated), so that threads never wait for each other.
+  template <class Simulate>
+  [[nodiscard]] Duration overhead(const Key& key, const Simulate& simulate) {
+    return found_once(known_, key, simulate);
+  }
+  template <class Simulate>
+  [[nodiscard]] Duration overhead(const MessageKey& key, const Simulate& simulate) {
+    return found_once(known_messages_, key, simulate);
+  }
+  // The same for the whole time of a call's kernels, of which overheads are interpolated.
+  template <class Simulate>
+  [[nodiscard]] Duration kernels(const Key& key, const Simulate& simulate) {
+    return found_once(known_kernels_, key, simulate);
+  }
+  [[nodiscard]] std::size_t size() const;  // overheads of both
   // One number for all pairs of ranks whose paths are equal (PairRouter::signature()).
   [[nodiscard]] std::uint32_t paths_between(const Router& router, RankId sender, RankId receiver);
   // Of kInterpolated: what stands for the paths of messages.
@@ -81,14 +92,34 @@ class KnownOverheads {
   [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
 
  private:
-  // By bytes; calls have few distinct sizes.
+  // By bytes; calls have few distinct sizes. Without a time: a thread is about to find it.
   template <class KeyType>
-  using Table = std::map<Bytes, std::vector<std::pair<KeyType, Duration>>>;
+  using Table = std::map<Bytes, std::deque<std::pair<KeyType, std::optional<Duration>>>>;
+
+  template <class KeyType, class Simulate>
+  [[nodiscard]] Duration found_once(Table<KeyType>& table, const KeyType& key, const Simulate& simulate) {
+    std::unique_lock lock(mutex_);
+    auto& of_size = table[key.bytes];
+    const auto known = std::ranges::find(of_size, key, &std::pair<KeyType, std::optional<Duration>>::first);
+    if (known != of_size.end()) {
+      const std::optional<Duration>& time = known->second;  // entries do not move
+      found_.wait(lock, [&time] { return time.has_value(); });
+      return *time;
+    }
+    std::optional<Duration>& time = of_size.emplace_back(key, std::nullopt).second;
+    lock.unlock();
+    const Duration found = simulate();
+    lock.lock();
+    time = found;
+    found_.notify_all();
+    return found;
+  }
 
   OverheadAccuracy accuracy_;
   collectives::NcclGraphCache graphs_;
   FarthestPairs farthest_;
   mutable std::mutex mutex_;
+  std::condition_variable found_;
   Table<Key> known_;
   Table<Key> known_kernels_;
   Table<MessageKey> known_messages_;
