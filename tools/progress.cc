@@ -36,7 +36,7 @@ std::string progress_bar(const ProgressState& state) {
 
 std::string progress_line(const ProgressState& state) {
   std::string text = fmt::format("{:.0f} %  {}  after {:.0f} s", 100.0 * state.done, event_rate(state), state.seconds);
-  if (state.done > kRepresentative) text += fmt::format(", {:.0f} s to go", seconds_to_go(state));
+  if (state.done > kRepresentative && state.done < 1.0) text += fmt::format(", {:.0f} s to go", seconds_to_go(state));
   return text;
 }
 
@@ -46,19 +46,21 @@ ProgressStyle progress_style(bool quiet) {
 }
 
 Progress::Progress(ProgressStyle style, std::string_view unit, std::chrono::milliseconds between_lines)
-    : style_(style), unit_(unit), started_(Clock::now()) {
+    : style_(style), unit_(unit), began_(Clock::now()) {
   if (style_ != ProgressStyle::kLines) return;
   writer_ = std::jthread([this, between_lines](const std::stop_token& stop) { write_lines(stop, between_lines); });
 }
 
 ProgressState Progress::state() const {
-  const std::chrono::duration<double> since = Clock::now() - started_;
+  const std::chrono::duration<double> since = Clock::now() - began_;
   return {.done = done_, .events = events_, .seconds = since.count(), .unit = unit_};
 }
 
 void Progress::update(double done, std::uint64_t events) {
   if (style_ == ProgressStyle::kNone) return;
   const std::scoped_lock lock(mutex_);
+  if (done >= 1.0) ended_ = Clock::now();
+  if (done < 1.0 && done_ >= 1.0) began_ = ended_;
   done_ = done;
   events_ = events;
   if (style_ != ProgressStyle::kBar || Clock::now() - last_shown_ < kBetweenUpdates) return;
@@ -68,13 +70,12 @@ void Progress::update(double done, std::uint64_t events) {
   on_screen_ = true;
 }
 
-// What is done needs no line: the result follows.
 void Progress::write_lines(const std::stop_token& stop, std::chrono::milliseconds between) {
   std::unique_lock lock(mutex_);
-  for (Clock::time_point next = started_ + between;; next += between) {
+  for (Clock::time_point next = began_ + between;; next += between) {
     ends_.wait_until(lock, stop, next, [] { return false; });
     if (stop.stop_requested()) return;
-    if (done_ < 1.0) std::fprintf(stderr, "%s\n", progress_line(state()).c_str());
+    std::fprintf(stderr, "%s\n", progress_line(state()).c_str());
   }
 }
 

@@ -22,7 +22,7 @@ enum class ProgressStyle { kNone, kLines, kBar };
 struct ProgressState {
   double done = 0.0;
   std::uint64_t events = 0;
-  double seconds = 0.0;  // since the start
+  double seconds = 0.0;  // since the start of the stage
   std::string_view unit = "events";
 };
 
@@ -38,7 +38,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `done` in [0, 1].
+  // `done` in [0, 1]. Work in several stages counts each of them from 0 to 1.
   void update(double done, std::uint64_t events);
   // Removes the moving line from the terminal; no further line is written.
   void clear();
@@ -49,12 +49,13 @@ class Progress {
 
   ProgressStyle style_;
   std::string_view unit_;
-  Clock::time_point started_;
   Clock::time_point last_shown_;
   bool on_screen_ = false;
   std::mutex mutex_;  // of what follows
   double done_ = 0.0;
   std::uint64_t events_ = 0;
+  Clock::time_point began_;  // the present stage
+  Clock::time_point ended_;  // the last one
   std::condition_variable_any ends_;
   std::jthread writer_;  // of lines
 };
