@@ -13,11 +13,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Twelve layers on 8 A100, data-parallel with overlapped gradient reduction. GEMMs of eight sequences have many waves, so
-// that each multiprocessor that is held counts.
+// Twelve layers on 8 A100, data-parallel with overlapped gradient reduction. GEMMs of eight sequences have many waves,
+// so that each multiprocessor that is held counts.
 Result<configs::Scenario> step(const std::vector<std::string>& more) {
   std::vector<std::string> settings = step_tuning_settings();
-  settings.insert(settings.end(), {"model.num_layers=12", "training.micro_batch=8", "parallel.zero.overlap_grad_reduce=true"});
+  settings.insert(settings.end(),
+                  {"model.num_layers=12", "training.micro_batch=8", "parallel.zero.overlap_grad_reduce=true"});
   settings.insert(settings.end(), more.begin(), more.end());
   return configs::load_scenario(ringwright::share_dir() + "/scenarios/gpt2-1.5b-dgx-a100.yaml",
                                 {.overrides = settings, .share_folders = {}});
