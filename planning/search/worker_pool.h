@@ -29,6 +29,8 @@ class WorkerPool {
     const int asked = options_.threads > 0 ? options_.threads : usual;
     [[maybe_unused]] const int threads =
         static_cast<int>(std::clamp<std::size_t>(count, 1, static_cast<std::size_t>(asked)));
+    // Its first item may take long.
+    if (options_.progress && count > 0) options_.progress(progress.done, progress.all);
 #pragma omp parallel if (count > 1) num_threads(threads)
     {
       std::unique_ptr<Evaluator> evaluator;

@@ -45,6 +45,24 @@ TEST(Search, MissesNothingThatIsLegal) {
   EXPECT_EQ(result.refusals[0].count, 6U);
 }
 
+TEST(Search, ProgressCountsEachStageFromItsBegin) {
+  const Scenario scenario = load(text_of(kTwoAxes));
+  std::size_t last = 0;
+  std::size_t ended = 0;
+  bool between = true;  // stages
+  const auto count = [&](std::size_t done, std::size_t all) {
+    EXPECT_LE(done, all);
+    EXPECT_EQ(done, between ? 0U : done);
+    last = done;
+    between = done == all;
+    ended += between ? 1U : 0U;
+  };
+  const auto result = search(scenario, scenario.search, {.threads = 1, .progress = count});
+  ASSERT_TRUE(result);
+  EXPECT_GE(ended, 2U);
+  EXPECT_TRUE(between) << last;
+}
+
 // Every combination is one of: predicted, too large, the same as another, refused.
 TEST(Search, CountsEveryCombinationOnce) {
   const Scenario scenario = load(text_of("micro_batch: [1, 3], max_memory: 6GiB"));
