@@ -1,7 +1,7 @@
 // How kernels and communication on one GPU share it: one rule for both sides.
 //
 // Thread blocks of communication keep their multiprocessors. Of device memory bandwidth, copy engines take what they
-// need, since their few requests do not queue. A thread block has as many loads on their way as its registers hold, so
+// need, since their few requests do not queue. A thread block has as many loads in flight as its registers hold, so
 // that its rate is inverse to the latency of a load, which grows with the use of memory by kernels; a kernel of many
 // thread blocks always has loads in the queue, and gets what the others leave:
 //
