@@ -51,7 +51,9 @@ TEST(Search, ProgressCountsEachStageFromItsBegin) {
   bool between = true;  // stages
   const auto count = [&](std::size_t done, std::size_t all) {
     EXPECT_LE(done, all);
-    if (between) EXPECT_EQ(done, 0U);
+    if (between) {
+      EXPECT_EQ(done, 0U);
+    }
     between = done == all;
     ended += between ? 1U : 0U;
   };
