@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/machine_overheads.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/text_table.h"
@@ -37,7 +38,7 @@ class AdaptiveSteps {
     settings.push_back(ratio_setting(ratio));
     const auto scenario = question_.load(settings);
     if (!scenario) return tl::unexpected(scenario.error());
-    const Point point = simulate_point(*scenario);
+    const Point point = simulate_point(*scenario, overheads_.of(*scenario));
     if (!point.was_simulated()) {
       return tl::unexpected(failure(point.code.empty() ? "E522" : point.code, point.reason, {}));
     }
@@ -50,6 +51,7 @@ class AdaptiveSteps {
 
  private:
   const AdaptiveQuestion& question_;
+  configs::MachineOverheads overheads_;
   std::map<std::pair<std::size_t, double>, MeasuredStep> known_;
 };
 

@@ -150,7 +150,8 @@ Result<SensitivityResult> sensitivity(const std::string& path, const std::vector
                                       const SensitivityOptions& options) {
   const auto scenario = configs::load_scenario(path, {.overrides = settings, .share_folders = {}});
   if (!scenario) return tl::unexpected(scenario.error());
-  const Point base = simulate_point(*scenario);
+  PointSource source(path);
+  const Point base = source.simulate(settings);
   if (!base.was_simulated()) return tl::unexpected(failure(base.code, base.reason, {.file = path}));
   SensitivityResult result{.scenario = scenario->name, .share = options.share, .step = base.figures.step};
   const std::vector<Parameter> parameters = parameters_of(*scenario);
@@ -160,7 +161,6 @@ Result<SensitivityResult> sensitivity(const std::string& path, const std::vector
     responses[i].value = parameters[i].text;
     responses[i].evidence = parameters[i].evidence;
   }
-  PointSource source(path);
   each_item(2 * parameters.size(), options.workers, [&](std::size_t item) {
     ParameterResponse& response = responses[item / 2];
     const bool up = item % 2 == 1;

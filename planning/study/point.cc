@@ -94,12 +94,13 @@ LoadedPoint PointSource::load(std::span<const std::string> settings) {
 
 Point PointSource::simulate(std::span<const std::string> settings) {
   LoadedPoint loaded = load(settings);
-  return loaded.scenario ? simulate_point(*loaded.scenario) : std::move(loaded.point);
+  if (!loaded.scenario) return std::move(loaded.point);
+  return simulate_point(*loaded.scenario, overheads_.of(*loaded.scenario));
 }
 
-Point simulate_point(const configs::Scenario& scenario) {
+Point simulate_point(const configs::Scenario& scenario, configs::KnownOverheads* overheads) {
   Point point;
-  auto outcome = configs::simulate(scenario, configs::FoldMode::kFold);
+  auto outcome = configs::simulate(scenario, configs::FoldMode::kFold, {.overheads = overheads});
   if (!outcome) {
     point = refused_point(outcome.error());
   } else if (!outcome->report) {

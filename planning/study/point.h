@@ -11,6 +11,7 @@
 
 #include "configs/scenario/known_files.h"
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/machine_overheads.h"
 #include "core/base/units.h"
 #include "core/report/report.h"
 #include "core/report/step_cost.h"
@@ -58,7 +59,8 @@ struct LoadedPoint {
   std::optional<configs::Scenario> scenario;
 };
 
-// The scenario file of a study. Its presets and tables are read once for all points. Thread-safe.
+// The scenario file of a study. Its presets and tables are read once for all points, and what a machine's collectives
+// cost beyond their messages is found once for all points on it. Thread-safe.
 class PointSource {
  public:
   explicit PointSource(std::string path) : path_(std::move(path)) {}
@@ -70,10 +72,12 @@ class PointSource {
  private:
   std::string path_;
   configs::KnownFiles known_;
+  configs::MachineOverheads overheads_;
 };
 
 [[nodiscard]] std::string fingerprint_of(const configs::Scenario& scenario);
-[[nodiscard]] Point simulate_point(const configs::Scenario& scenario);
+// `overheads`: of its machine, shared with other points on it; null: its own.
+[[nodiscard]] Point simulate_point(const configs::Scenario& scenario, configs::KnownOverheads* overheads = nullptr);
 
 [[nodiscard]] StepFigures figures_of(const Report& report);
 

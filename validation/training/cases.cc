@@ -108,7 +108,7 @@ class ScenarioPool {
   [[nodiscard]] std::vector<StepPrediction> predict(const std::vector<bool>& wanted, const CaseOptions& options) const {
     std::vector<StepPrediction> predictions(scenarios_.size());
     const auto all = static_cast<std::size_t>(std::ranges::count(wanted, true));
-    MachineOverheads machines;
+    KnownMachines machines;
     std::size_t done = 0;
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < scenarios_.size(); ++i) {
@@ -122,7 +122,7 @@ class ScenarioPool {
   [[nodiscard]] std::vector<StepPrediction> by_formulas(const std::vector<bool>& wanted,
                                                         const CaseOptions& options) const {
     std::vector<StepPrediction> predictions(scenarios_.size());
-    MachineOverheads machines;
+    KnownMachines machines;
 #pragma omp parallel for schedule(dynamic)
     for (std::size_t i = 0; i < scenarios_.size(); ++i) {
       if (wanted[i]) predictions[i] = predict_by_formulas({names_[i], scenarios_[i], options.overrides}, machines);

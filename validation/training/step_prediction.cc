@@ -1,8 +1,6 @@
 #include "validation/training/step_prediction.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,28 +58,16 @@ void add_terms(const Report& report, StepPrediction& result) {
 
 }  // namespace
 
-configs::KnownOverheads& MachineOverheads::of(const configs::Scenario& scenario) {
-  constexpr std::array<std::string_view, 5> kOfJob = {"name", "model.", "training.", "parallel.", "compute."};
-  std::string machine;
-  for (const ValueRead& value : scenario.document.log().values()) {
-    if (std::ranges::any_of(kOfJob, [&](std::string_view key) { return value.path.starts_with(key); })) continue;
-    machine += value.path + '=' + value.text + '\n';
-  }
-  const std::scoped_lock lock(mutex_);
-  auto& known = known_[std::move(machine)];
-  if (known == nullptr) known = std::make_unique<configs::KnownOverheads>();
-  return *known;
-}
-
-StepPrediction predict_step(const StepScenario& step, MachineOverheads& machines) {
+StepPrediction predict_step(const StepScenario& step, KnownMachines& machines) {
   StepPrediction result;
   const auto scenario =
-      configs::load_scenario_text(step.name, step.yaml, {.overrides = step.overrides, .known = &machines.files()});
+      configs::load_scenario_text(step.name, step.yaml, {.overrides = step.overrides, .known = &machines.files});
   if (!scenario) {
     result.reason = first_error(scenario.error());
     return result;
   }
-  const auto outcome = configs::simulate(*scenario, configs::FoldMode::kFold, {.overheads = &machines.of(*scenario)});
+  const auto outcome =
+      configs::simulate(*scenario, configs::FoldMode::kFold, {.overheads = machines.overheads.of(*scenario)});
   if (!outcome) {
     result.reason = first_error(outcome.error());
     return result;
@@ -104,7 +90,7 @@ StepPrediction predict_step(const StepScenario& step, MachineOverheads& machines
   return result;
 }
 
-StepPrediction predict_by_formulas(const StepScenario& step, MachineOverheads& machines) {
+StepPrediction predict_by_formulas(const StepScenario& step, KnownMachines& machines) {
   StepScenario formulas = step;
   for (const char* setting : {"collectives.model=closed_form", "simulate.network=alpha_beta"}) {
     formulas.overrides.emplace_back(setting);

@@ -1,14 +1,11 @@
 // The predicted step of one scenario of a training run.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "configs/scenario/known_files.h"
-#include "configs/simulation/known_overheads.h"
+#include "configs/simulation/machine_overheads.h"
 #include "validation/left_out/left_out_steps.h"
 
 namespace ringwright::validation {
@@ -36,17 +33,10 @@ struct StepPrediction {
 };
 
 // What a machine's collectives cost beyond their messages, found once for all rows on it, and the files that describe
-// machines and libraries, read once. Rows are on one machine if everything is equal that does not belong to the model,
-// its training and its layout.
-class MachineOverheads {
- public:
-  [[nodiscard]] configs::KnownOverheads& of(const configs::Scenario& scenario);
-  [[nodiscard]] configs::KnownFiles& files() { return files_; }
-
- private:
-  configs::KnownFiles files_;
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<configs::KnownOverheads>> known_;
+// machines and libraries, read once.
+struct KnownMachines {
+  configs::KnownFiles files;
+  configs::MachineOverheads overheads;
 };
 
 struct StepScenario {
@@ -55,9 +45,9 @@ struct StepScenario {
   std::vector<std::string> overrides;
 };
 
-[[nodiscard]] StepPrediction predict_step(const StepScenario& step, MachineOverheads& machines);
+[[nodiscard]] StepPrediction predict_step(const StepScenario& step, KnownMachines& machines);
 
 // Collectives and network as formulas, as the first stage of a search predicts steps: many times faster.
-[[nodiscard]] StepPrediction predict_by_formulas(const StepScenario& step, MachineOverheads& machines);
+[[nodiscard]] StepPrediction predict_by_formulas(const StepScenario& step, KnownMachines& machines);
 
 }  // namespace ringwright::validation
