@@ -78,6 +78,12 @@ constexpr std::array kStudyCodes = {
                   "the folder\nwritable. A write-ahead log needs a local disk: on shared network file systems, give "
                   "every process a\ndatabase of its own and merge them.",
               .example = "ringwright sweep plan.yaml --db results.sqlite"},
+    ErrorCode{.code = "W310",
+              .title = "stored results of another version",
+              .explanation =
+                  "A sweep uses stored points of its own version only: the version of the program and a hash of the "
+                  "sources that\nsimulate. Points of other versions stay in the database, and are simulated again.",
+              .example = "git pull; ./run sweep plan.yaml"},
     ErrorCode{.code = "E320",
               .title = "a result that cannot be compared",
               .explanation = "`compare` takes scenarios, and results of `ringwright run` (result.json, or the folder "

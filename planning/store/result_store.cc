@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "planning/store/source_hash.h"
+
 namespace ringwright::planning {
 namespace {
 
@@ -84,7 +86,7 @@ class Statement {
 };
 
 const std::string& version() {
-  static const std::string kVersion = RINGWRIGHT_VERSION;
+  static const std::string kVersion = fmt::format("{}-{}", RINGWRIGHT_VERSION, source_hash());
   return kVersion;
 }
 
@@ -249,6 +251,21 @@ Diagnostics ResultStore::merge(const std::string& path) {
   }
   static_cast<void>(run("DETACH DATABASE other"));
   return wrong.has_errors() ? store_failure(path, wrong.all().front().message) : wrong;
+}
+
+Diagnostics ResultStore::unused() {
+  Statement select(database_.get(),
+                   "SELECT version, count(*) FROM points WHERE version <> ? GROUP BY version ORDER BY version");
+  select.with(version());
+  Diagnostics warnings;
+  while (select.row()) {
+    warnings.add(
+        {.severity = Severity::kWarning,
+         .code = "W310",
+         .message = fmt::format("'{}' also holds points of version {} ({}), which version {} does not use", path_,
+                                select.text(0), select.integer(1), version())});
+  }
+  return select.is_good() ? warnings : problem();
 }
 
 Result<std::size_t> ResultStore::size() {

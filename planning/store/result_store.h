@@ -37,7 +37,7 @@ class ResultStore {
   // Creates the file, and its folder, where there is none. Fails for a file that is no database of results (E310).
   [[nodiscard]] static Result<ResultStore> open(const std::string& path);
 
-  // As this version of the program computed it.
+  // As this version of the program computed it: "0.1.0-3f2a9c1db07e", with source_hash().
   [[nodiscard]] Result<std::optional<Point>> find(const std::string& fingerprint);
   // What went wrong, or nothing. A point that is there stays.
   [[nodiscard]] Diagnostics put(const Point& point);
@@ -45,6 +45,8 @@ class ResultStore {
   [[nodiscard]] Diagnostics put_sweep(const std::string& sweep, const std::vector<SweepEntry>& entries);
   // Adds the points of another database, of all versions.
   [[nodiscard]] Diagnostics merge(const std::string& path);
+  // A warning for each other version of which there are points (W310).
+  [[nodiscard]] Diagnostics unused();
   [[nodiscard]] Result<std::size_t> size();  // points of all versions
 
  private:

@@ -34,8 +34,8 @@ add_library(ringwright_house INTERFACE)
 target_link_libraries(ringwright_house INTERFACE configs planning validation)
 set_target_properties(ringwright_house PROPERTIES EXPORT_NAME ringwright)
 set(libraries ringwright_house ringwright_options core_base core_config core_engine core_fabric core_plan core_record core_ports
-    core_symmetry core_run core_report network_models collectives workload trace_schemas traces configs page_assets planning_report
-    planning validation_tables validation_left_out validation)
+    core_symmetry core_run core_report network_models collectives workload trace_schemas traces configs page_assets
+    source_hash planning_report planning validation_tables validation_left_out validation)
 install(TARGETS ${libraries} EXPORT ringwrightTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/ringwright
         COMPONENT development)
 foreach(folder core network_models collectives workload traces configs planning validation)

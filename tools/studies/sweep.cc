@@ -87,6 +87,7 @@ class Sweep final : public Command {
     for (const std::string& other : merged_) {
       if (const Diagnostics wrong = store->merge(other); wrong.has_errors()) return refuse(wrong);
     }
+    warn(store->unused(), common);
     const planning::Workers workers{.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)};
     const bool alone = session.ranks().ranks == 1;
     const auto result = planning::sweep(

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -75,6 +76,28 @@ TEST_F(Store, MergesAnotherDatabase) {
   ASSERT_FALSE(store.merge(path("y.sqlite")).has_errors());
   EXPECT_EQ(store.size(), 2U);
   EXPECT_EQ((*store.find("b"))->figures.parts.size(), 2U);
+}
+
+// As after an update of the program: a point that other sources computed is neither returned nor lost.
+TEST_F(Store, UsesNoPointsOfAnotherVersion) {
+  ResultStore store = open("x.sqlite");
+  ASSERT_FALSE(store.put(point("a", 10)).has_errors());
+  EXPECT_TRUE(store.unused().all().empty());
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(path("x.sqlite").c_str(), &database), SQLITE_OK);
+  const char* update =
+      "UPDATE points SET version = '0.1.0-000000000000'; UPDATE parts SET version = '0.1.0-000000000000'";
+  EXPECT_EQ(sqlite3_exec(database, update, nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_FALSE(store.find("a")->has_value());
+  ASSERT_FALSE(store.put(point("a", 20)).has_errors());
+  EXPECT_EQ((*store.find("a"))->figures.step, Duration(20));
+  const Diagnostics unused = store.unused();
+  ASSERT_EQ(unused.all().size(), 1U);
+  EXPECT_FALSE(unused.has_errors());
+  EXPECT_EQ(unused.all().front().code, "W310");
+  EXPECT_NE(unused.all().front().message.find("points of version 0.1.0-000000000000 (1)"), std::string::npos);
+  EXPECT_EQ(store.size(), 2U);
 }
 
 TEST_F(Store, LeavesFilesOfOthersAlone) {

@@ -1,0 +1,16 @@
+# Writes OUTPUT, a C++ source with a hash of the sources under FOLDER that decide what a simulated point is.
+file(GLOB_RECURSE sources RELATIVE ${FOLDER}
+     ${FOLDER}/core/*.cc ${FOLDER}/core/*.h ${FOLDER}/network_models/*.cc ${FOLDER}/network_models/*.h
+     ${FOLDER}/collectives/*.cc ${FOLDER}/collectives/*.h ${FOLDER}/workload/*.cc ${FOLDER}/workload/*.h
+     ${FOLDER}/traces/*.cc ${FOLDER}/traces/*.h ${FOLDER}/traces/*.proto ${FOLDER}/configs/*.cc ${FOLDER}/configs/*.h
+     ${FOLDER}/planning/study/*.cc ${FOLDER}/planning/study/*.h)
+list(SORT sources)
+set(all "")
+foreach(source IN LISTS sources)
+  file(SHA256 ${FOLDER}/${source} hash)
+  string(APPEND all "${source} ${hash}\n")
+endforeach()
+string(SHA256 hash "${all}")
+string(SUBSTRING ${hash} 0 12 short)
+file(WRITE ${OUTPUT} "#include \"planning/store/source_hash.h\"\n\nnamespace ringwright::planning {\n\n"
+     "std::string_view source_hash() {\n  return \"${short}\";\n}\n\n}  // namespace ringwright::planning\n")
