@@ -39,7 +39,9 @@ CASES = (
     [(f"405b/static/{n}", llama_405b(n)) for n in (4096, 8192, 16384, 32768, 65536)]
     + [(f"405b/dmodk/{n}", llama_405b(n, DMODK)) for n in (2048, 4096, 8192)]
     + [(f"405b/ecmp/{n}", llama_405b(n, ECMP)) for n in (256, 512, 1024, 2048, 4096)]
-    + [("405b/static/131072", ["llama3-405b-128k-h100"]), ("405b/static/24576", llama_405b(24576)), ("405b/spray/16384", llama_405b(16384, "cluster.fabric.routing.policy=spray"))]
+    + [("405b/static/131072", ["llama3-405b-128k-h100"]), ("405b/static/24576", llama_405b(24576)),
+       ("405b/spray/16384", llama_405b(16384, "cluster.fabric.routing.policy=spray")),
+       ("405b/background/16384", llama_405b(16384, "background=[{from: [0], to: [16000], size: 10GB, at: 1s}]"))]
     + [("gpt3-1024/ecmp", ["gpt3-175b-1024-a100", ECMP]),
        ("70b-fsdp/1024", llama_70b_fsdp(1024)), ("70b-fsdp/4096", llama_70b_fsdp(4096)),
        ("70b-fsdp/1024/ecmp", llama_70b_fsdp(1024, ECMP)),

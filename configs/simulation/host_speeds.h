@@ -11,7 +11,7 @@
 namespace ringwright::configs {
 
 // By layout and host, where the hosts of all of its groups are as fast as those of the first; bytes/s. Empty where all
-// hosts are alike.
+// hosts are equally fast.
 [[nodiscard]] std::map<const GroupLayout*, std::vector<double>> host_speeds_of_groups(const TaskGraph& graph,
                                                                                       const Scenario& scenario);
 

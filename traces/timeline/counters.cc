@@ -32,7 +32,7 @@ void add_links(const LinkCurves& curves, std::vector<TimelineCounter>& counters)
     counters.push_back(counter_of(tier.name + ", fullest link", tier.highest, curves));
   }
   for (const LinkCurve& link : curves.links) {
-    const std::string name = link.links > 1 ? fmt::format("{} ({} alike)", link.name, link.links) : link.name;
+    const std::string name = link.links > 1 ? fmt::format("{} ({} equal)", link.name, link.links) : link.name;
     counters.push_back(counter_of(name, link.mean, curves));
   }
 }

@@ -19,7 +19,7 @@ constexpr std::array kTimelineCodes = {
     ErrorCode{.code = "E268",
               .title = "a critical path is too large",
               .explanation = "What every task of every simulated rank waited for is recorded, in 40 bytes for each. "
-                             "Ranks that behave alike are simulated once; the report says why few are, if so.",
+                             "Ranks that behave the same are simulated once; the report says why few are, if so.",
               .example = "ringwright run llama.yaml --critical-path"},
     ErrorCode{.code = "W269",
               .title = "the critical path is not recorded",

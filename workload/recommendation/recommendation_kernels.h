@@ -33,7 +33,7 @@ struct TableShare {
 [[nodiscard]] std::vector<TableShare> replicated_tables(const RecommendationModel& model,
                                                         const TablePlacement& placement);
 
-// Distinct rows among so many lookups, all rows alike.
+// Distinct rows among so many lookups, all rows equally likely.
 [[nodiscard]] double distinct_rows(double rows, double lookups);
 // The same by the model's skew.
 [[nodiscard]] double distinct_rows(const RecommendationModel& model, double rows, double lookups);

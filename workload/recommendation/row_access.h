@@ -8,7 +8,7 @@ namespace ringwright::workload {
 
 class RowAccess {
  public:
-  // `rows` may be a fraction of a table's that a rank has. Exponent 0: all rows alike.
+  // `rows` may be a fraction of a table's that a rank has. Exponent 0: all rows are equally likely.
   RowAccess(double rows, double exponent);
 
   // Share of lookups that meet the x most popular rows: H(x, s) / H(R, s).

@@ -210,7 +210,7 @@ TEST(PerfettoTrace, HasCountersOfLinksAndMemory) {
   EXPECT_THAT(values["GPU - NVSwitch, mean of 4 links"],
               ElementsAre(std::pair(2'000, 25.0), std::pair(7'000, 50.0), std::pair(12'000, 0.0)));
   EXPECT_THAT(values["GPU - NVSwitch, fullest link"], ElementsAre(std::pair(2'000, 100.0), std::pair(12'000, 0.0)));
-  EXPECT_THAT(values["gpu0->nvswitch0 (2 alike)"], ElementsAre(std::pair(2'000, 75.0), std::pair(7'000, 0.0)));
+  EXPECT_THAT(values["gpu0->nvswitch0 (2 equal)"], ElementsAre(std::pair(2'000, 75.0), std::pair(7'000, 0.0)));
   EXPECT_THAT(values["device memory"],
               ElementsAre(std::pair(0, 1024.0 * 1024.0 * 1024.0), std::pair(3'000, 2048.0 * 1024.0 * 1024.0)));
 }
