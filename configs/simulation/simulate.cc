@@ -238,6 +238,7 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   Outcome outcome;
   for (const workload::Passes passes : paths) {
     kept.overheads = options.overheads != nullptr ? options.overheads : &own_overheads;
+    kept.cores_are_idle = options.overheads == nullptr;
     workload::StepPlan plan = plan_step(scenario, passes, checkpointing, outer_step);
     auto simulation = Simulation::assemble(scenario, std::move(plan), std::move(network), fold, std::move(kept));
     if (!simulation) return tl::unexpected(std::move(simulation.error()));

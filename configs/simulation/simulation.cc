@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "configs/simulation/fault_times.h"
+#include "configs/simulation/overheads_at_once.h"
 #include "configs/simulation/plan_calls.h"
 #include "configs/simulation/rank_positions.h"
 #include "configs/simulation/run_cost.h"
@@ -134,6 +135,14 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   if (simulation->network_.central != nullptr) simulation->plan_paths();
   if (auto slow = too_costly_to_fold(scenario, *simulation, fold_mode); slow.has_errors()) return tl::unexpected(slow);
 
+  if (kept.cores_are_idle && kept.overheads != nullptr && simulation->rung_->adds_kernels()) {
+    find_overheads({.scenario = scenario,
+                    .graph = graph,
+                    .network = simulation->network_,
+                    .kernels = simulation->choices_->kernels(),
+                    .progress = simulation->progress_.progress},
+                   *kept.overheads);
+  }
   simulation->fold(scenario, fold_mode, std::move(kept.folding));
   return simulation;
 }
@@ -203,19 +212,6 @@ std::optional<CollectivePlan> Simulation::kernels_of(const CollectiveCall& call)
 }
 
 namespace {
-
-// Of one rank in one call with the kernels' primitives.
-double primitives_in(const ChannelChooser& chooser, const CollectiveCall& call) {
-  const ChannelChoice choice = chooser.choose(call);
-  if (choice.algorithm == nullptr) return 0.0;
-  double messages = 0.0;
-  ThreadBlock made;
-  for (int block = 0; block < choice.algorithm->blocks(call, choice.plan); ++block) {
-    choice.algorithm->block(call, choice.plan, 0, block, made);
-    messages += static_cast<double>(made.primitives);
-  }
-  return messages;
-}
 
 // Of one rank in one call: one for each step, or one for each simulated primitive.
 double messages_in(const Simulation& simulation, const CollectiveCall& call) {

@@ -39,6 +39,7 @@ struct KeptFindings {
   std::unique_ptr<Router> bottlenecks;
   FoldMemory folds;
   KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds them itself
+  bool cores_are_idle = false;          // no other steps are simulated meanwhile: overheads are found on all cores
   std::optional<Folding> folding;       // of a step with the same classes of ranks, but other cycles left out
 };
 

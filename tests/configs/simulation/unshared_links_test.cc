@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "configs/simulation/simulate.h"
 #include "tests/configs/played.h"
 
 namespace ringwright::configs::unshared_links_test {
