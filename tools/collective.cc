@@ -9,6 +9,7 @@
 #include "configs/scenario/nccl_host.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/collective_run.h"
+#include "configs/simulation/collective_sizes.h"
 #include "core/base/diagnostic.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -113,6 +114,7 @@ class Collective final : public Command {
          .target = &iterations_,
          .least = 1,
          .most = kMostCalls},
+        threads_option(&threads_),
         {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &overrides_}};
   }
 
@@ -134,10 +136,9 @@ class Collective final : public Command {
       std::fprintf(stderr, "warning: --gpus-per-process has no effect with collectives.model: %s\n",
                    std::string(collectives::to_string(scenario->collectives.rung)).c_str());
     }
-    configs::CollectiveBench bench(*scenario);
-    ranks_ = bench.ranks(static_cast<int>(gpus_.value_or(0)));
+    ranks_ = static_cast<int>(scenario->cluster.hosts) * per_host;
     if (ranks_ < 2) return refuse("a collective needs two ranks; set --nodes N for more hosts");
-    return sweep(bench, *scenario, common);
+    return sweep(*scenario, common);
   }
 
  private:
@@ -188,56 +189,52 @@ class Collective final : public Command {
     return "";
   }
 
-  ExitCode sweep(configs::CollectiveBench& bench, const configs::Scenario& scenario, const CommonOptions& common) {
+  ExitCode sweep(const configs::Scenario& scenario, const CommonOptions& common) {
     if (!common.json && !common.quiet) std::fputs(head(scenario).c_str(), stdout);
+    const std::vector<CollectiveRequest> requests = requests_of_ranks();
     double sum_of_busbw = 0.0;
-    std::size_t played = 0;
     std::vector<std::string> rows;
-    std::vector<IgnoredKey> ignored = scenario.document.log().ignored();
-    std::vector<std::pair<IgnoredKey, std::size_t>> by_size;  // and the number of sizes
-    std::size_t too_small = 0;
-    for (const Bytes wanted : sizes_) {
-      const Bytes size = configs::rounded_size(wanted_, wanted, ranks_, element_bytes_);
-      if (size == Bytes(0)) {
-        ++too_small;
-        continue;
+    configs::IgnoredBySize by_size;
+    std::optional<Diagnostics> refused;
+    configs::run_sizes(scenario, requests, static_cast<int>(threads_.value_or(0)), [&](std::size_t i, auto result) {
+      if (!result) {
+        refused = std::move(result.error());
+        return false;
       }
-      auto row = play(bench, size);
-      if (!row) return refuse(row.error());
-      sum_of_busbw += row->busbw;
-      ++played;
-      for (const IgnoredKey& key : row->result.ignored) {
-        const auto known = std::ranges::find_if(by_size, [&](const auto& other) {
-          return other.first.path == key.path && other.first.why == key.why;
-        });
-        if (known == by_size.end()) {
-          by_size.emplace_back(key, 1);
-        } else {
-          ++known->second;
-        }
-      }
-      if (common.json) {
-        rows.push_back(json(*row));
-        continue;
-      }
-      std::fputs(line(*row).c_str(), stdout);
+      const Row row = row_of(requests[i].bytes, std::move(*result));
+      sum_of_busbw += row.busbw;
+      by_size.add(row.result.ignored);
+      rows.push_back(common.json ? json(row) : line(row));
+      if (common.json) return true;
+      std::fputs(rows.back().c_str(), stdout);
       std::fflush(stdout);
-    }
-    for (auto& [key, sizes] : by_size) {
-      if (sizes < played) key.why += fmt::format(" (at {} of {} sizes)", sizes, played);
-      ignored.push_back(std::move(key));
-    }
-    if (too_small > 0 && !common.quiet) {
+      return true;
+    });
+    if (refused) return refuse(*refused);
+    std::vector<IgnoredKey> ignored = scenario.document.log().ignored();
+    std::ranges::move(by_size.keys(), std::back_inserter(ignored));
+    if (requests.size() < sizes_.size() && !common.quiet) {
       std::fprintf(stderr, "note: the %zu smallest sizes have no element for each of %d ranks and are left out\n",
-                   too_small, ranks_);
+                   sizes_.size() - requests.size(), ranks_);
     }
     if (common.json) std::fputs(document(scenario, rows, ignored).c_str(), stdout);
-    if (!common.json && !common.quiet && played > 0) {
-      std::fputs(fmt::format("# Avg bus bandwidth    : {:.6g}\n", sum_of_busbw / static_cast<double>(played)).c_str(),
-                 stdout);
+    if (common.json || common.quiet) return ExitCode::kOk;
+    if (!rows.empty()) {
+      const double mean = sum_of_busbw / static_cast<double>(rows.size());
+      std::fputs(fmt::format("# Avg bus bandwidth    : {:.6g}\n", mean).c_str(), stdout);
     }
-    if (!common.json && !common.quiet) std::fputs((expected_error(scenario) + remarks(ignored)).c_str(), stdout);
+    std::fputs((expected_error(scenario) + remarks(ignored)).c_str(), stdout);
     return ExitCode::kOk;
+  }
+
+  // Without the sizes that have no element for each rank.
+  [[nodiscard]] std::vector<CollectiveRequest> requests_of_ranks() const {
+    std::vector<CollectiveRequest> requests;
+    for (const Bytes wanted : sizes_) {
+      const Bytes size = configs::rounded_size(wanted_, wanted, ranks_, element_bytes_);
+      if (size > Bytes(0)) requests.push_back(request(size));
+    }
+    return requests;
   }
 
   [[nodiscard]] CollectiveRequest request(Bytes size) const {
@@ -257,12 +254,10 @@ class Collective final : public Command {
     return settings;
   }
 
-  Result<Row> play(configs::CollectiveBench& bench, Bytes size) const {
-    auto result = bench.run(request(size));
-    if (!result) return tl::unexpected(result.error());
+  [[nodiscard]] Row row_of(Bytes size, CollectiveResult result) const {
     const Bytes share = size / element_bytes_;
     const bool cut = configs::cuts_buffer_over_ranks(wanted_);
-    Row row{.size = size, .count = share.count() / (cut ? ranks_ : 1), .result = std::move(*result)};
+    Row row{.size = size, .count = share.count() / (cut ? ranks_ : 1), .result = std::move(result)};
     row.algbw = per_second(size, row.result.time).count() / 1e9;
     row.busbw = row.algbw * configs::bus_factor(wanted_, ranks_);
     return row;
@@ -363,7 +358,7 @@ class Collective final : public Command {
 
   std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float",
                                     reduction_ = "sum";
-  std::optional<std::uint64_t> nodes_, gpus_, process_, warmup_, iterations_;
+  std::optional<std::uint64_t> nodes_, gpus_, process_, warmup_, iterations_, threads_;
   std::vector<std::string> overrides_;
   CollectiveOperation wanted_ = CollectiveOperation::kAllReduce;
   std::vector<Bytes> sizes_;

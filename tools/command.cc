@@ -8,6 +8,13 @@
 
 namespace ringwright::tools {
 
+OptionSpec threads_option(std::optional<std::uint64_t>* threads) {
+  // Each holds a scenario of its own; more threads than cores only share them.
+  constexpr std::uint64_t kMost = 256;
+  return {
+      .names = "-j", .value = "N", .doc = "threads; default: all cores", .target = threads, .least = 1, .most = kMost};
+}
+
 ExitCode Command::refuse(const std::string& message) {
   std::fprintf(stderr, "error: %s\n", message.c_str());
   return ExitCode::kUsage;

@@ -39,6 +39,9 @@ struct OptionSpec {
   std::uint64_t most = 1'000'000'000;
 };
 
+// "-j".
+[[nodiscard]] OptionSpec threads_option(std::optional<std::uint64_t>* threads);
+
 // Options of every command.
 struct CommonOptions {
   bool json = false;

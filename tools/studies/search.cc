@@ -18,9 +18,6 @@
 namespace ringwright::tools {
 namespace {
 
-// Each holds a scenario of its own; more threads than cores only share them.
-constexpr std::uint64_t kMostThreads = 256;
-
 // "KEY=a,b,c" in its two halves.
 struct Assignment {
   std::string key;
@@ -87,12 +84,7 @@ class Search final : public Command {
              .value = "KEY=VALUE",
              .doc = "one value of an axis, or of any key, may be repeated",
              .target = &fix_},
-            {.names = "-j",
-             .value = "N",
-             .doc = "threads; default: all cores",
-             .target = &threads_,
-             .least = 1,
-             .most = kMostThreads},
+            threads_option(&threads_),
             {.names = "--skip-slower",
              .value = "",
              .doc = "do not predict layouts that a bound excludes from all tables of the page",

@@ -4,13 +4,6 @@
 
 namespace ringwright::tools {
 
-OptionSpec threads_option(std::optional<std::uint64_t>* threads) {
-  // Each holds a scenario of its own; more threads than cores only share them.
-  constexpr std::uint64_t kMost = 256;
-  return {
-      .names = "-j", .value = "N", .doc = "threads; default: all cores", .target = threads, .least = 1, .most = kMost};
-}
-
 std::vector<OptionSpec> StudyOptions::options() {
   std::vector<OptionSpec> options = scenario_options(&config, &settings);
   options.push_back(threads_option(&threads));

@@ -24,7 +24,4 @@ struct StudyOptions {
   void clear_progress();
 };
 
-// "-j".
-[[nodiscard]] OptionSpec threads_option(std::optional<std::uint64_t>* threads);
-
 }  // namespace ringwright::tools
