@@ -8,6 +8,7 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "core/report/text_table.h"
+#include "planning/study/each_item.h"
 #include "validation/builtin.h"
 #include "validation/systems/system_figures.h"
 #include "validation/systems/system_rows.h"
@@ -116,15 +117,18 @@ Result<ValidationOutcome> validate_systems(const ValidationRequest& request) {
   if (std::ranges::none_of(systems, &CheckedSystem::runs)) {
     return tl::unexpected(failure("E166", "there is no row to compare", {.file = files.front()}));
   }
-  std::size_t done = 0;
-  for (CheckedSystem& one : systems) {
-    if (one.runs()) {
-      const auto figure = simulated_figure(one.row, request.overrides);
-      if (!figure) return tl::unexpected(figure.error());
-      one.figure = *figure;
+  std::vector<Diagnostics> mistakes(systems.size());
+  planning::each_item(systems.size(), {.progress = request.progress}, [&](std::size_t i) {
+    if (!systems[i].runs()) return;
+    const auto figure = simulated_figure(systems[i].row, request.overrides);
+    if (figure) {
+      systems[i].figure = *figure;
+    } else {
+      mistakes[i] = figure.error();
     }
-    if (request.progress) request.progress(++done, systems.size());
-  }
+  });
+  const auto first = std::ranges::find_if(mistakes, &Diagnostics::has_errors);
+  if (first != mistakes.end()) return tl::unexpected(*first);
   ValidationOutcome outcome;
   outcome.text = systems_text(systems);
   outcome.json = systems_json(systems);
