@@ -1,6 +1,9 @@
 // Simulates a small task graph with one class per rank on wires of 1 us and 1 GB/s: a message of 1000 bytes takes 2 us.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "core/plan/rank_classes.h"
@@ -37,6 +40,29 @@ struct PlayParts {
                   .step_costs = parts.step_costs, .progress = parts.progress, .call_overhead = parts.overhead,
                   .footprint = parts.footprint},
                  options);
+}
+
+// A group of one call, on stream 1, that one member joins late. Returns its dimension, the first of the graph.
+struct LateMember {
+  CollectiveSpec call;
+  std::vector<int> early;
+  int late = 0;
+  Duration by;
+};
+inline DimensionId add_late_member(TaskGraph& graph, const LateMember& group) {
+  constexpr StreamIndex kCommStream = 1;
+  std::vector<int> all = group.early;
+  all.push_back(group.late);
+  std::ranges::sort(all);
+  const DimensionId dimension = add_dimension(graph, "tp", {all});
+  ProgramBuilder early(graph, "early");
+  early.collective(dimension, group.call.kind, group.call.bytes, kCommStream);
+  early.run_on(group.early);
+  ProgramBuilder late(graph, "late");
+  const auto before = late.compute(group.by);
+  late.collective(dimension, group.call.kind, group.call.bytes, kCommStream, {before});
+  late.run_on({group.late});
+  return dimension;
 }
 
 }  // namespace ringwright::test

@@ -21,14 +21,10 @@ RunResult play(TaskGraph& graph, test::PlayParts parts = {}) {
 // All-gather of 3000 bytes in a ring of three: 2 steps of 1000 bytes, 2 us each, once the last has come.
 TEST(CoupledCollectives, EndForAllWhenTheStepsAfterTheLastMemberAreDone) {
   TaskGraph graph;
-  const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
-  ProgramBuilder early(graph, "early");
-  early.collective(tp, CollectiveKind::kAllGather, Bytes(3000), kCommStream);
-  early.run_on({0, 1});
-  ProgramBuilder late(graph, "late");
-  const auto before = late.compute(10_us);
-  late.collective(tp, CollectiveKind::kAllGather, Bytes(3000), kCommStream, {before});
-  late.run_on({2});
+  const DimensionId tp = test::add_late_member(graph, {.call = {CollectiveKind::kAllGather, Bytes(3000)},
+                                                       .early = {0, 1},
+                                                       .late = 2,
+                                                       .by = 10_us});
   const RunResult result = play(graph);
   for (const TimePoint end : result.record.finished_at) EXPECT_EQ(end, TimePoint(14_us));
   EXPECT_EQ(result.record.time_in[0][communicating(tp)], 4_us);

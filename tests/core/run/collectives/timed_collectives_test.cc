@@ -27,14 +27,10 @@ RunResult play(TaskGraph& graph) {
 
 TEST(TimedCollectives, EndForAllAGivenTimeAfterTheLastHasCome) {
   TaskGraph graph;
-  const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
-  ProgramBuilder early(graph, "early");
-  early.collective(tp, CollectiveKind::kAllReduce, Bytes(3000), kCommStream);
-  early.run_on({0, 1});
-  ProgramBuilder late(graph, "late");
-  const auto before = late.compute(10_us);
-  late.collective(tp, CollectiveKind::kAllReduce, Bytes(3000), kCommStream, {before});
-  late.run_on({2});
+  const DimensionId tp = test::add_late_member(graph, {.call = {CollectiveKind::kAllReduce, Bytes(3000)},
+                                                       .early = {0, 1},
+                                                       .late = 2,
+                                                       .by = 10_us});
   const RunResult result = play(graph);
   for (const TimePoint end : result.record.finished_at) EXPECT_EQ(end, TimePoint(13_us));
   // The time before the last member joins is waiting, not communication.

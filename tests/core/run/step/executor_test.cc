@@ -120,14 +120,10 @@ TEST(Executor, ARingTakesItsClosedForm) {
 
 TEST(Executor, ALateRankHoldsBackOnlyWhoNeedsIt) {
   TaskGraph graph;
-  const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
-  ProgramBuilder early(graph, "early");
-  early.collective(tp, CollectiveKind::kAllGather, Bytes(3000), kCommStream);
-  early.run_on({0, 1});
-  ProgramBuilder late(graph, "late");
-  const auto before = late.compute(10_us);
-  late.collective(tp, CollectiveKind::kAllGather, Bytes(3000), kCommStream, {before});
-  late.run_on({2});
+  test::add_late_member(graph, {.call = {CollectiveKind::kAllGather, Bytes(3000)},
+                                .early = {0, 1},
+                                .late = 2,
+                                .by = 10_us});
   const RunResult result = play(graph);
   // Rank 2's first piece leaves at 10 us; rank 0 has it at 12 and forwards it by 14. Rank 0's and 1's pieces were
   // waiting at rank 2, which needs 2 us a step for its own sends.
@@ -139,14 +135,10 @@ TEST(Executor, ALateRankHoldsBackOnlyWhoNeedsIt) {
 TEST(Executor, AStepThatWaitsForEveryoneWaitsForTheLast) {
   const test::PlainSwitch algorithm;
   TaskGraph graph;
-  const DimensionId tp = add_dimension(graph, "tp", {{0, 1, 2}});
-  ProgramBuilder early(graph, "early");
-  early.collective(tp, CollectiveKind::kAllReduce, Bytes(1000), kCommStream);
-  early.run_on({0, 2});
-  ProgramBuilder late(graph, "late");
-  const auto before = late.compute(5_us);
-  late.collective(tp, CollectiveKind::kAllReduce, Bytes(1000), kCommStream, {before});
-  late.run_on({1});
+  test::add_late_member(graph, {.call = {CollectiveKind::kAllReduce, Bytes(1000)},
+                                .early = {0, 2},
+                                .late = 1,
+                                .by = 5_us});
   const RunResult result = play(graph, {}, &algorithm);
   for (std::size_t rank = 0; rank < 3; ++rank) EXPECT_EQ(end_of(result, rank), TimePoint(9_us));
 }
@@ -203,14 +195,10 @@ TEST(Executor, TimeIsBookedByWhatHappensTogether) {
 
 TEST(Executor, WaitingForALateMemberIsNotCommunication) {
   TaskGraph graph;
-  const DimensionId dp = add_dimension(graph, "dp", {{0, 1}});
-  ProgramBuilder early(graph, "early");
-  early.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream);
-  early.run_on({0});
-  ProgramBuilder late(graph, "late");
-  const auto before = late.compute(10_us);
-  late.collective(dp, CollectiveKind::kAllGather, Bytes(2000), kCommStream, {before});
-  late.run_on({1});
+  const DimensionId dp = test::add_late_member(graph, {.call = {CollectiveKind::kAllGather, Bytes(2000)},
+                                                       .early = {0},
+                                                       .late = 1,
+                                                       .by = 10_us});
   const RunResult result = play(graph);
   EXPECT_EQ(result.record.time_in[0][0], 10_us);
   EXPECT_EQ(result.record.time_in[0][communicating(dp)], 2_us);
