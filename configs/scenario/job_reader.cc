@@ -114,7 +114,7 @@ workload::World world_of(ConfigMap root, const Cluster& cluster, const JobShare*
 }  // namespace
 
 Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const JobShare* share,
-             workload::KnownLayouts* known) {
+             const KnownJob& known) {
   const workload::World world = world_of(root, cluster, share);
   const workload::LayeredLayout replicas{.ranks = world.ranks, .host_ranks = world.host_ranks};
   if (root.has("layer_table")) return read_layered_job(root, cluster, replicas);
@@ -127,7 +127,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   ConfigMap model = root.map("model", "the model; `preset` names a shipped one");
   ConfigMap training = root.map("training", "batch, precision and recomputation");
   ConfigMap parallel = root.map("parallel", "how the work is split over ranks");
-  job.model = read_model_shape(model, foreign);
+  job.model = known.model != nullptr ? *known.model : read_model_shape(model, foreign);
   static_cast<void>(training.file({.name = "deepspeed",
                                    .doc = "a DeepSpeed configuration (ds_config.json) that sets batch, precision and "
                                           "sharding; relative to this file",
@@ -148,7 +148,7 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   StagePlanFile plan = open_stage_plan(parallel, foreign);
   job.parallel = workload::read_parallel_options(
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
-                 .world = world, .listed = schedule.get(), .plan = plan.root(), .known = known});
+                 .world = world, .listed = schedule.get(), .plan = plan.root(), .known = known.layouts});
   close_stage_plan(plan, parallel, foreign);
   // Already refused; the rest must not lay out as many ranks.
   if (!workload::can_be_laid_out(job.parallel, job.training))
@@ -158,9 +158,13 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
   job.partition = workload::read_partition(parallel);
   check_partition(parallel, job, cluster.host.gpus);
   job.compute = read_compute(root, cluster);
-  ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
-  job.memory = workload::read_memory_assumptions(memory);
-  balance_work(parallel, cluster, job, known);
+  if (known.memory != nullptr) {
+    job.memory = *known.memory;
+  } else {
+    ConfigMap memory = root.map("memory", "GPU memory in use besides the tensors of the model");
+    job.memory = workload::read_memory_assumptions(memory);
+  }
+  balance_work(parallel, cluster, job, known.layouts);
   return job;
 }
 

@@ -161,16 +161,23 @@ enum class Recorded { kMistakes, kEverything };
 
 ChangedJob read_changed(const Scenario& base, const ConfigChanges& changes, workload::KnownLayouts* known,
                         Recorded recorded) {
-  constexpr std::string_view kMachine = "cluster";  // remains the base's
-  const auto of_machine = [&](const std::string& key) { return key.starts_with(kMachine); };
-  ConfigChanges how = changes;
-  if (std::ranges::none_of(changes.settings, of_machine) && std::ranges::none_of(changes.removed, of_machine)) {
-    how.outlined = kMachine;
+  const auto change = [&](std::string_view map) {
+    const auto of_map = [map](const std::string& key) { return key.starts_with(map); };
+    return std::ranges::any_of(changes.settings, of_map) || std::ranges::any_of(changes.removed, of_map);
+  };
+  // Of no job, or, as the machine, the base's.
+  std::vector<std::string_view> outlined;
+  for (const std::string_view map : {"cluster", "search", "published"}) {
+    if (!change(map)) outlined.push_back(map);
   }
   Diagnostics foreign;
-  ConfigDocument document = base.document.changed(how);
+  ConfigDocument document = base.document.changed(changes, outlined);
   if (recorded == Recorded::kMistakes) document.log().record_only_mistakes();
-  Job job = read_job(document.root(), base.cluster, foreign, nullptr, known);
+  const bool same = recorded == Recorded::kMistakes && base.job.trains_transformer();
+  const KnownJob found{.layouts = known,
+                       .model = same && !change("model") ? &base.job.model : nullptr,
+                       .memory = same && !change("memory") ? &base.job.memory : nullptr};
+  Job job = read_job(document.root(), base.cluster, foreign, nullptr, found);
   SimulateSettings simulate = read_simulate_of(document.root(), job);
   document.check_all_read();
   for (const Diagnostic& diagnostic : foreign.all()) document.log().add(diagnostic);

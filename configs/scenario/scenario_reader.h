@@ -13,9 +13,15 @@ namespace ringwright::configs {
 
 // Mistakes go into the document's log; those in other files that the scenario names go into `foreign`.
 [[nodiscard]] Cluster read_cluster(ConfigMap root);
-// `share`: as in ScenarioOptions. `known`: of jobs that were read before, for the next one; null: none.
+// What need not be found again, of jobs that were read before; null: not known.
+struct KnownJob {
+  workload::KnownLayouts* layouts = nullptr;
+  const workload::ModelShape* model = nullptr;  // where nothing of `model` has changed
+  const workload::MemoryAssumptions* memory = nullptr;
+};
+// `share`: as in ScenarioOptions.
 [[nodiscard]] Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign,
-                           const JobShare* share = nullptr, workload::KnownLayouts* known = nullptr);
+                           const JobShare* share = nullptr, const KnownJob& known = {});
 [[nodiscard]] SimulateSettings read_simulate_of(ConfigMap root, const Job& job);
 // What of a file with a list of jobs is read: `share`, one of them; `machine_only`, everything else.
 struct JobReading {

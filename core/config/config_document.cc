@@ -8,6 +8,7 @@
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "core/config/config_loader.h"
+#include "core/config/config_merge.h"
 #include "core/config/key_reading.h"
 #include "core/config/yaml_writer.h"
 
@@ -27,6 +28,7 @@ std::string suggestion(const ConfigNode& map, const std::string& path, const std
 
 void check_map(ConfigNode& map, const std::string& path, ConfigLog& log) {
   for (ConfigEntry& entry : map.entries) {
+    if (entry.read && !entry.value.opened && entry.value.items.empty()) continue;
     const std::string entry_path = path_below(path, entry.key);
     if (!entry.read && !map.settled) {
       const std::string near = suggestion(map, path, entry.key, log);
@@ -106,9 +108,9 @@ std::string ConfigDocument::content_sha256() const {
   return sha256(texts);
 }
 
-ConfigDocument ConfigDocument::changed(const ConfigChanges& changes) const {
+ConfigDocument ConfigDocument::changed(const ConfigChanges& changes, std::span<const std::string_view> outlined) const {
   const LoadOptions options{.overrides = changes.settings};
-  ConfigDocument copy = ConfigLoader(options).change(*root_, changes);
+  ConfigDocument copy = ConfigLoader(options).change(without_readers(*root_, outlined), changes.removed);
   for (const ValueRead& file : imported_files_) copy.log_->add(file);
   copy.imported_files_ = imported_files_;
   return copy;

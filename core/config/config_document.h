@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,8 +70,6 @@ struct LoadOptions {
 struct ConfigChanges {
   std::vector<std::string> settings = {};  // "parallel.tp=4"
   std::vector<std::string> removed = {};   // "parallel.dp", removed first
-  // A map at the top of which only the names of its keys are copied, and where they are: nobody reads it in the copy.
-  std::string outlined = {};
 };
 
 class ConfigDocument {
@@ -96,7 +95,10 @@ class ConfigDocument {
   void check_all_read();
   // The same files with other values, not read yet; no file is opened. This document must outlive the copy. Presets
   // stay those named when it was loaded.
-  [[nodiscard]] ConfigDocument changed(const ConfigChanges& changes) const;
+  // `outlined`: maps at the top of which only the names of their keys are copied, and where they are: nobody reads them
+  // in the copy.
+  [[nodiscard]] ConfigDocument changed(const ConfigChanges& changes,
+                                       std::span<const std::string_view> outlined = {}) const;
   // One file with the same meaning: values that presets supply are left out.
   [[nodiscard]] std::string yaml() const;
   // The file that the user named, also for a copy; null without one.

@@ -117,11 +117,15 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
     value->key_column = static_cast<int>(start) + 1;
     value->key_length = static_cast<int>(key.size());
     if (value->line == 0) std::tie(value->line, value->column) = std::pair(1, value->key_column);
-    ConfigNode map = whole;
+    ConfigNode map;
     map.kind = ConfigKind::kMap;
+    map.source = &source;
+    map.line = 1;
     map.column = value->key_column;
-    map.entries.push_back({.key = std::string(key), .value = std::move(*value)});
-    value = std::move(map);
+    ConfigEntry& entry = map.entries.emplace_back();
+    entry.key = key;
+    entry.value = std::move(*value);
+    *value = std::move(map);
     if (start == 0) return value;
     end = dot;
   }
@@ -158,10 +162,9 @@ Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
   return std::move(document_);
 }
 
-ConfigDocument ConfigLoader::change(const ConfigNode& base, const ConfigChanges& changes) {
-  ConfigNode root = without_readers(base, changes.outlined);
-  for (const std::string& path : changes.removed) remove_key(root, path);
-  *document_.root_ = with_overrides(std::move(root));
+ConfigDocument ConfigLoader::change(ConfigNode base, const std::vector<std::string>& removed) {
+  for (const std::string& path : removed) remove_key(base, path);
+  *document_.root_ = with_overrides(std::move(base));
   for (const Diagnostic& problem : problems_.all()) document_.log_->add(problem);
   return std::move(document_);
 }
@@ -262,13 +265,14 @@ ConfigNode ConfigLoader::with_imports(ConfigNode root) {
 
 ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
   for (std::size_t i = 0; i < options_.overrides.size(); ++i) {
-    ConfigSource& source = add_source(fmt::format("--set:{}", i + 1), SourceKind::kOverride, "");
+    ConfigSource& source = add_source("--set:" + std::to_string(i + 1), SourceKind::kOverride, "");
     auto tree = override_tree(options_.overrides[i], source, problems_);
     if (!tree) continue;
-    const std::string path = options_.overrides[i].substr(0, options_.overrides[i].find('='));
-    const ConfigNode* const given = find_below(root, path);
+    const std::string_view path = std::string_view(options_.overrides[i]).substr(0, options_.overrides[i].find('='));
     const ConfigNode* const over = find_below(*tree, path);
-    if (given != nullptr && !given->entries.empty() && over->kind == ConfigKind::kMap && over->entries.empty()) {
+    const bool empty_map = over->kind == ConfigKind::kMap && over->entries.empty();
+    const ConfigNode* const given = empty_map ? find_below(root, path) : nullptr;
+    if (given != nullptr && !given->entries.empty()) {
       problems_.add(at_value(*over, "E114", fmt::format("'{}' is an empty map, which changes nothing", path),
                              "maps are merged: name the keys to change, or take them out of the file"));
       continue;
@@ -276,7 +280,7 @@ ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
     // The document keeps the location of its file.
     tree->source = root.source;
     tree->settled = root.settled;
-    root = merged(std::move(root), std::move(*tree));
+    merge(root, std::move(*tree));
   }
   return root;
 }

@@ -20,8 +20,8 @@ class ConfigLoader {
 
   [[nodiscard]] Result<ConfigDocument> load(const std::string& path);
   [[nodiscard]] Result<ConfigDocument> load_text(const std::string& name, std::string_view text);
-  // A tree that was loaded before, with these changes, whose settings are the overrides of these options.
-  [[nodiscard]] ConfigDocument change(const ConfigNode& base, const ConfigChanges& changes);
+  // A tree that was loaded before, without these keys, and with the overrides of these options.
+  [[nodiscard]] ConfigDocument change(ConfigNode base, const std::vector<std::string>& removed);
 
  private:
   // The files being read, to detect cycles of `extends` and `preset`.

@@ -114,6 +114,8 @@ class ConfigMap {
   // True while no file is read and the keys are only being collected for `explain` and the schema: a reader that
   // branches on a choice then visits all branches.
   [[nodiscard]] bool documenting() const;
+  // Not where only mistakes are of interest: what is read, and assumed, is then recorded nowhere.
+  [[nodiscard]] bool records_reads() const;
   [[nodiscard]] const std::string& path() const { return path_; }  // "cluster.fabric"
   // The path of a key for messages: "cluster.fabric.leaf".
   [[nodiscard]] std::string path_of(std::string_view name) const;

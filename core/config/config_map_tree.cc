@@ -180,7 +180,7 @@ void ConfigMap::warn(std::string_view name, std::string code, std::string messag
 }
 
 void ConfigMap::assume(std::string_view name, std::string_view value, std::string_view why) {
-  if (documenting()) return;
+  if (documenting() || !records_reads()) return;
   log_->add(Assumption{path_of(name), std::string(value), std::string(why)});
 }
 
@@ -219,6 +219,9 @@ Evidence ConfigMap::evidence(std::string_view name) const {
 
 bool ConfigMap::documenting() const {
   return log_->documenting();
+}
+bool ConfigMap::records_reads() const {
+  return log_->keeps_reads();
 }
 
 std::string ConfigMap::path_of(std::string_view name) const {

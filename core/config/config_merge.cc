@@ -1,22 +1,29 @@
 #include "core/config/config_merge.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ringwright {
 
-ConfigNode merged(ConfigNode base, ConfigNode over) {
+void merge(ConfigNode& base, ConfigNode over) {
   const bool both_maps = base.kind == ConfigKind::kMap && over.kind == ConfigKind::kMap;
-  if (!both_maps || has_provenance(base) || has_provenance(over)) return over;
-  for (ConfigEntry& entry : over.entries) {
-    if (ConfigEntry* below = find_entry(base, entry.key)) {
-      below->value = merged(std::move(below->value), std::move(entry.value));
-      below->read = below->read || entry.read;
-    } else {
-      base.entries.push_back(std::move(entry));
+  if (both_maps && !has_provenance(base) && !has_provenance(over)) {
+    for (ConfigEntry& entry : over.entries) {
+      if (ConfigEntry* below = find_entry(base, entry.key)) {
+        merge(below->value, std::move(entry.value));
+        below->read = below->read || entry.read;
+      } else {
+        base.entries.push_back(std::move(entry));
+      }
     }
+    over.entries = std::move(base.entries);
   }
-  over.entries = std::move(base.entries);
-  return over;
+  base = std::move(over);
+}
+
+ConfigNode merged(ConfigNode base, ConfigNode over) {
+  merge(base, std::move(over));
+  return base;
 }
 
 void remove_key(ConfigNode& root, std::string_view path) {
@@ -56,13 +63,13 @@ ConfigNode outline_of(const ConfigNode& map) {
 
 }  // namespace
 
-ConfigNode without_readers(const ConfigNode& node, std::string_view outlined) {
+ConfigNode without_readers(const ConfigNode& node, std::span<const std::string_view> outlined) {
   ConfigNode copy = without_content(node);
   copy.items.reserve(node.items.size());
   for (const ConfigNode& item : node.items) copy.items.push_back(without_readers(item));
   copy.entries.reserve(node.entries.size());
   for (const ConfigEntry& entry : node.entries) {
-    const bool outline = !outlined.empty() && entry.key == outlined;
+    const bool outline = std::ranges::find(outlined, entry.key) != outlined.end();
     copy.entries.push_back({.key = entry.key,
                             .value = outline ? outline_of(entry.value) : without_readers(entry.value),
                             .read = entry.read});

@@ -202,6 +202,9 @@ SearchSpace::SearchSpace(const configs::Scenario& scenario, const configs::Searc
   for (const configs::SearchAxis& axis : settings.given) {
     if (std::ranges::find(kAxes, axis.name) == kAxes.end()) axes_.push_back(axis);
   }
+  for (const std::string_view key : kOfOneLayout) {
+    if (scenario.document.names(key)) of_one_layout_.emplace_back(key);
+  }
 }
 
 const std::vector<std::string>& SearchSpace::values(std::string_view axis) const {
@@ -250,7 +253,7 @@ Layout SearchSpace::essence(Layout layout) const {
 
 ConfigChanges SearchSpace::changes(const Layout& layout) const {
   ConfigChanges changes;
-  changes.removed.assign(kOfOneLayout.begin(), kOfOneLayout.end());
+  changes.removed = of_one_layout_;
   const auto set = [&changes](std::string_view key, const auto& value) {
     changes.settings.push_back(fmt::format("{}={}", key, value));
   };

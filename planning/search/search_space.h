@@ -74,6 +74,7 @@ class SearchSpace {
 
   const configs::Scenario& scenario_;
   std::vector<configs::SearchAxis> axes_;
+  std::vector<std::string> of_one_layout_;  // keys of the scenario that only hold for another layout
   bool pp_given_ = false;
   bool gathers_in_pipelines_ = false;  // whether such layouts are tried
 };

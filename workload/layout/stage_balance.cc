@@ -170,6 +170,7 @@ void balance_stages(ConfigMap& parallel, const ModelShape& shape, const Training
                     const ComputeModel& compute, ParallelOptions& options, KnownLayouts* known) {
   if (options.stage_layers != StageLayers::kBalanced) return;
   options.layers_per_part = balanced(layer_costs(shape, training, options, compute, known), options.parts(), known);
+  if (!parallel.records_reads()) return;
   parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
                   "stage_layers: balanced, by the modelled time of layers, embedding and logits");
 }

@@ -1,5 +1,6 @@
 #include "core/config/config_document.h"
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -320,7 +321,7 @@ TEST(ChangedDocument, HasOtherValuesAndKeepsTheRest) {
 // Where the keys of an outlined map are written is known, their values are not.
 TEST(ChangedDocument, CopiesOnlyTheKeysOfAnOutlinedMap) {
   const ConfigDocument base = loaded(ConfigDocument::load_text("t.yaml", "a: 1\nb:\n  c: 2\n  d: {e: 3}\nf: {g: 4}\n"));
-  ConfigDocument copy = base.changed({.outlined = "b"});
+  ConfigDocument copy = base.changed({}, std::array{std::string_view("b")});
   EXPECT_TRUE(copy.names("b.d"));
   EXPECT_FALSE(copy.names("b.d.e"));
   EXPECT_TRUE(copy.names("f.g"));

@@ -157,8 +157,9 @@ TEST(YamlReader, ReadsOverrideValuesAtTheirColumn) {
 
 // A word alone is read without the parser, which a space behind it calls.
 TEST(YamlReader, WordsAsOverridesAreReadAsTheParserReadsThem) {
-  for (const char* const word : {"8", "1f1b", "zero-1", "true", "null", "NULL", "no", "~", "1.5", "interleaved-1f1b",
-                                 "a_b.c", "-1", "1-", "x: 1", "#", "0x1F", "1e5", "nan", "80GB", "\xC3\xA9"}) {
+  for (const char* const word :
+       {"8",  "1f1b", "zero-1", "true", "null", "NULL", "no",  "~",    "1.5", "interleaved-1f1b", "a_b.c",
+        "-1", "1-",   "x: 1",   "#",    "0x1F", "1e5",  "nan", "80GB", "{}",  "\xC3\xA9"}) {
     for (const std::string before : {"tp=", "\xC3\xA9\xC3\xA9="}) {
       ConfigSource source;
       source.lines = {before + word + " "};
