@@ -196,9 +196,15 @@ bool splits_passes(const PipelineOrder& order) {
   return std::ranges::any_of(order.front(), [](const Slot& slot) { return !is_whole(slot.pass); });
 }
 
+// Of a generated schedule; `own`: of a layout that is read alone.
+const PipelineOrder& order_of(const ParallelContext& context, const ParallelOptions& options, LastOrder& own) {
+  return (context.known != nullptr ? context.known->order : own).of(options, context.training);
+}
+
 std::string find_problem(const ParallelContext& context, const ParallelOptions& options) {
   const auto microbatches = static_cast<int>(options.microbatches(context.training));
-  return check_order(pipeline_order(options, context.training), options.pipeline(), microbatches).problem;
+  LastOrder own;
+  return check_order(order_of(context, options, own), options.pipeline(), microbatches).problem;
 }
 
 // Of a generated order; empty: valid.
@@ -238,7 +244,8 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
                     options.schedule));
   }
   if (!options.flushes()) return check_versions(parallel, context, options);
-  if (options.sharding.parameters && splits_passes(pipeline_order(options, context.training))) {
+  LastOrder own;
+  if (options.sharding.parameters && splits_passes(order_of(context, options, own))) {
     return refuse(
         fmt::format("'{}' splits backward passes, which parameters that are gathered for each pass (zero.stage "
                     "3) do not allow here",

@@ -41,13 +41,20 @@ struct Choice {
   std::size_t begin = 0;
 };
 
-// With `end` layers altogether.
-Choice choose_begin(const NextPart& part, std::size_t end) {
+// With `end` layers altogether. `guess`: a likely begin. More layers on as many parts never cost less, so that `best`
+// does not fall.
+Choice choose_begin(const NextPart& part, std::size_t end, std::size_t guess) {
   Choice choice;
-  // A part costs more the earlier it begins: none is better that costs more by itself. Of equal ones the earliest.
   const std::size_t earliest = end - std::min(end, part.room);
-  for (std::size_t begin = end + 1; begin-- > earliest;) {
-    const double mine = part.before[end] - part.before[begin] + part.ends.first + part.ends.last;
+  const auto cost = [&](std::size_t begin) {
+    return part.before[end] - part.before[begin] + part.ends.first + part.ends.last;
+  };
+  std::size_t latest = std::clamp(guess, earliest, end);
+  const double most = std::max(part.best[latest].first, cost(latest));
+  while (latest < end && part.best[latest + 1].first <= most) ++latest;
+  // A part costs more the earlier it begins: none is better that costs more by itself. Of equal ones the earliest.
+  for (std::size_t begin = latest + 1; begin-- > earliest;) {
+    const double mine = cost(begin);
     if (mine > choice.score.first) break;
     const PartScore score{std::max(part.best[begin].first, mine), part.best[begin].second + mine * mine};
     if (choice.score < score || !(score < kNoAssignment)) continue;
@@ -80,12 +87,12 @@ void LayerBalance::add_part() {
   std::vector<PartScore> next;
   next.reserve(best_.size());
   for (std::size_t end = 0; end <= count; ++end) {
-    const Choice choice = choose_begin(part, end);
+    const Choice choice = choose_begin(part, end, end > 0 ? cuts_.back() : 0);
     next.push_back(choice.score);
     cuts_.push_back(static_cast<std::uint32_t>(choice.begin));
   }
   part.ends.last = costs_.last;
-  last_cuts_.push_back(static_cast<std::uint32_t>(choose_begin(part, count).begin));
+  last_cuts_.push_back(static_cast<std::uint32_t>(choose_begin(part, count, cuts_.back()).begin));
   best_ = std::move(next);
 }
 
@@ -116,7 +123,7 @@ std::optional<std::vector<std::int64_t>> balance_layers_on(std::span<const Layer
                         .room = most.empty() ? count : static_cast<std::size_t>(most[number])};
     std::vector<PartScore> next;
     for (std::size_t end = 0; end <= count; ++end) {
-      const Choice choice = choose_begin(part, end);
+      const Choice choice = choose_begin(part, end, end > 0 ? cuts[number].back() : 0);
       next.push_back(choice.score);
       cuts[number].push_back(choice.begin);
     }

@@ -97,6 +97,14 @@ class OrderReplay::Sequencer {
     const std::vector<Slot>& slots = order_[stage];
     std::size_t& next = next_[stage];
     if (next == slots.size()) return false;
+    if (!slots[next].joined) {  // most
+      const Step step = step_of(static_cast<int>(stage), slots[next]);
+      if (ended_[step.needs[0]] == 0 || ended_[step.needs[1]] == 0) return false;
+      steps_.push_back(step);
+      ended_[step.end] = 1;
+      ++next;
+      return true;
+    }
     std::size_t last = next;
     while (slots[last].joined && last + 1 < slots.size()) ++last;
     const std::size_t before = steps_.size();

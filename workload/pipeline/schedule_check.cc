@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <tuple>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -112,18 +111,25 @@ class Checker {
 
   // Messages from one stage to another in one direction arrive in sending order.
   void messages(std::size_t stage) {
-    std::map<std::tuple<int, bool>, std::size_t> latest;  // by sender and direction: its position there
+    latest_.assign(2 * order_.size(), 0);    // by sender and direction: its position there
+    std::vector<std::optional<Need>> needs;  // by chunk and pass: what other places send
+    for (int chunk = 0; chunk < shape_.chunks; ++chunk) {
+      for (const Pass pass : kPasses) {
+        needs.push_back(needs_of(shape_, static_cast<int>(stage), {.pass = pass, .chunk = chunk}).others);
+      }
+    }
     for (std::size_t i = 0; i < order_[stage].size(); ++i) {
       const Slot& slot = order_[stage][i];
-      const Needs needs = needs_of(shape_, static_cast<int>(stage), slot);
-      if (!needs.others || needs.others->place.stage == static_cast<int>(stage)) continue;
-      const auto sender = static_cast<std::size_t>(needs.others->place.stage);
-      const Places& theirs = places(sender, needs.others->place.chunk, slot.microbatch);
+      const std::optional<Need>& need =
+          needs[static_cast<std::size_t>(slot.chunk) * kPasses.size() + static_cast<std::size_t>(slot.pass)];
+      if (!need || need->place.stage == static_cast<int>(stage)) continue;
+      const auto sender = static_cast<std::size_t>(need->place.stage);
+      const Places& theirs = places(sender, need->place.chunk, slot.microbatch);
       const bool forward = slot.pass == Pass::kForward;
       const std::size_t sent = forward ? theirs[static_cast<std::size_t>(Pass::kForward)]
                                        : theirs[static_cast<std::size_t>(Pass::kBackward)] +
                                              theirs[static_cast<std::size_t>(Pass::kInputGradient)];
-      std::size_t& before = latest[{static_cast<int>(sender), forward}];
+      std::size_t& before = latest_[2 * sender + (forward ? 1 : 0)];
       if (sent < before) {
         return refuse(stage, i,
                       fmt::format("{} receives a message of stage {} that was sent before the one received last ({})",
@@ -162,6 +168,7 @@ class Checker {
   const PipelineShape& shape_;
   int microbatches_;
   std::vector<Places> places_;  // by stage, chunk, microbatch
+  std::vector<std::size_t> latest_;
   ScheduleVerdict verdict_;
 };
 
