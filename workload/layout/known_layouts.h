@@ -34,11 +34,12 @@ struct KnownLayouts {
   ValuesByKey<LayerKey, LayerCosts> layer_costs;
 
   // Of one compute model, and one machine's calls: the passes through the points of a stage, without (false) or with
-  // its calls. They do not depend on how layers and passes are spread over the pipeline's stages, whose options have
-  // their defaults in the key.
+  // its calls. Kernels follow from the context. Calls during a pass are among tensor-, context- and expert-parallel
+  // ranks: neighbours of one stage, whatever the numbers of stages and replicas, and however parameters are sharded.
   struct PointKey {
     KernelContext context;
-    ParallelOptions parallel;
+    ContextExchange exchange = ContextExchange::kRing;
+    bool balanced = true;  // context-parallel ranks
     bool calls = false;
     friend bool operator==(const PointKey&, const PointKey&) = default;
   };

@@ -38,21 +38,6 @@ constexpr PassTimes kNoTimes{.forward = 0, .input = 0, .weight = 0};
 // Exchanges of experts during passes of other microbatches lengthen no pass.
 bool exchanges_in_passes(const ParallelOptions& parallel) { return !parallel.experts.overlap_exchange; }
 
-// What points of passes depend on: not how layers and passes are spread over stages.
-ParallelOptions without_stages(ParallelOptions parallel) {
-  const ParallelOptions fresh;
-  parallel.schedule = fresh.schedule;
-  parallel.virtual_stages = fresh.virtual_stages;
-  parallel.microbatch_group = fresh.microbatch_group;
-  parallel.stage_layers = fresh.stage_layers;
-  parallel.embedding_counts = fresh.embedding_counts;
-  parallel.loss_counts = fresh.loss_counts;
-  parallel.end_layers = fresh.end_layers;
-  parallel.layers_per_part = fresh.layers_per_part;
-  parallel.zero_stage = fresh.zero_stage;  // of optimizer state and gradients; `sharding` is that of parameters
-  return parallel;
-}
-
 // Picoseconds of the paths through the points of a step.
 class PointTimes {
  public:
@@ -60,27 +45,25 @@ class PointTimes {
       : inputs_(inputs),
         compute_(compute),
         calls_(calls),
-        sections_(tables_, make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
-        streams_(streams_without_groups(inputs.shape, inputs.parallel)),
-        points_(sections_, inputs.parallel, streams_, 0),
+        context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
         in_passes_(exchanges_in_passes(inputs.parallel) ? calls : LeastCallTime()),
         known_(known != nullptr ? known->point_times
-                                      .find(number_of(sections_.context()),
-                                            {.context = sections_.context(),
-                                             .parallel = without_stages(inputs.parallel),
-                                             .calls = static_cast<bool>(calls)})
+                                      .find(number_of(context_), {.context = context_,
+                                                                  .exchange = inputs.parallel.context_exchange,
+                                                                  .balanced = inputs.parallel.context_balanced,
+                                                                  .calls = static_cast<bool>(calls)})
                                       .value
                                 : own_) {}
 
   [[nodiscard]] const PassTimes& of(PointKind kind) {
     const auto [known, is_new] = known_.try_emplace(kind);
     if (!is_new) return known->second;
-    const Duration whole = time([&](ProgramWriter& writer) { points_.backward(writer, kind, Pass::kBackward); });
-    const Duration inputs = time([&](ProgramWriter& writer) { points_.backward(writer, kind, Pass::kInputGradient); });
-    const Duration weights =
-        time([&](ProgramWriter& writer) { points_.backward(writer, kind, Pass::kWeightGradient); });
+    PointWriter& points = writers().points;
+    const Duration whole = time([&](ProgramWriter& writer) { points.backward(writer, kind, Pass::kBackward); });
+    const Duration inputs = time([&](ProgramWriter& writer) { points.backward(writer, kind, Pass::kInputGradient); });
+    const Duration weights = time([&](ProgramWriter& writer) { points.backward(writer, kind, Pass::kWeightGradient); });
     // A whole backward pass, and both halves of one, take at least their sum.
-    known->second = {.forward = time([&](ProgramWriter& writer) { points_.forward(writer, kind); }).count(),
+    known->second = {.forward = time([&](ProgramWriter& writer) { points.forward(writer, kind); }).count(),
                      .input = std::min(inputs, whole).count(),
                      .weight = std::min(weights, whole - std::min(inputs, whole)).count()};
     return known->second;
@@ -92,14 +75,16 @@ class PointTimes {
     const bool by_rule = !parallel.sharding.parameters && !parallel.offload.any() && parallel.flushes() &&
                          !inputs_.training.local_sgd.on();
     if (!calls_ || !by_rule) return {};
-    HostTraffic host(sections_.context(), parallel.offload, streams_.host);
-    StageReplicas replicas(sections_, parallel, stage_chunks(inputs_.shape, parallel, 0), {}, streams_, host);
+    Writers& with = writers();
+    const StepStreams& streams = with.streams;
+    HostTraffic host(context_, parallel.offload, streams.host);
+    StageReplicas replicas(with.sections, parallel, stage_chunks(inputs_.shape, parallel, 0), {}, streams, host);
     const bool reduced_before =
         parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
-    return PiecePath(tables_, compute_, calls_, streams_.stream_count).of([&](ProgramWriter& writer) {
+    return PiecePath(with.tables, compute_, calls_, streams.stream_count).of([&](ProgramWriter& writer) {
       if (!reduced_before) replicas.finish_gradients(writer);
       replicas.end_step(writer);
-      for (const std::optional<CommStream>& stream : {streams_.data.replicas, streams_.expert_data}) {
+      for (const std::optional<CommStream>& stream : {streams.data.replicas, streams.expert_data}) {
         if (stream) writer.wait(writer.collective(*stream, kNothing, "end of the step"));
       }
     });
@@ -108,17 +93,31 @@ class PointTimes {
  private:
   static constexpr CollectiveSpec kNothing{.kind = CollectiveKind::kAllReduce, .bytes = Bytes(0)};
 
+  // Most layouts know all points.
+  struct Writers {
+    Writers(const StepInputs& inputs, const KernelContext& context)
+        : sections(tables, context),
+          streams(streams_without_groups(inputs.shape, inputs.parallel)),
+          points(sections, inputs.parallel, streams, 0) {}
+
+    GraphTables tables;
+    SectionTable sections;
+    StepStreams streams;
+    PointWriter points;
+  };
+  [[nodiscard]] Writers& writers() {
+    if (!writers_) writers_.emplace(inputs_, context_);
+    return *writers_;
+  }
   [[nodiscard]] Duration time(const PiecePath::Write& write) {
-    return PiecePath(tables_, compute_, in_passes_, streams_.stream_count).of(write);
+    return PiecePath(writers().tables, compute_, in_passes_, writers().streams.stream_count).of(write);
   }
 
   const StepInputs& inputs_;
   const ComputeModel& compute_;
   const LeastCallTime& calls_;
-  GraphTables tables_;
-  SectionTable sections_;
-  StepStreams streams_;
-  PointWriter points_;
+  KernelContext context_;
+  std::optional<Writers> writers_;
   LeastCallTime in_passes_;
   std::map<PointKind, PassTimes> own_;
   std::map<PointKind, PassTimes>& known_;
