@@ -15,9 +15,9 @@ using Items = std::vector<workload::MemoryItem>;
 // Of one host: how many of its ranks each stage has.
 using StagesOfHost = std::map<int, std::int64_t>;
 
-std::vector<StagesOfHost> stages_of_hosts(const Scenario& scenario) {
-  const std::vector<int> stages = workload::stage_of_ranks(scenario.job.parallel);
-  const auto per_host = static_cast<std::size_t>(scenario.cluster.host.gpus);
+std::vector<StagesOfHost> stages_of_hosts(const Cluster& cluster, const Job& job) {
+  const std::vector<int> stages = workload::stage_of_ranks(job.parallel);
+  const auto per_host = static_cast<std::size_t>(cluster.host.gpus);
   std::vector<StagesOfHost> hosts((stages.size() + per_host - 1) / per_host);
   for (std::size_t rank = 0; rank < stages.size(); ++rank) ++hosts[rank / per_host][stages[rank]];
   return hosts;
@@ -39,12 +39,16 @@ HostRow sum(const std::vector<HostHoldings>& holdings, const StagesOfHost& host,
 }  // namespace
 
 std::vector<HostRow> host_rows(const Scenario& scenario) {
-  const std::vector<HostHoldings> holdings = workload::host_holdings(
-      {.shape = scenario.job.model, .training = scenario.job.training, .parallel = scenario.job.parallel});
+  return host_rows(scenario.cluster, scenario.job);
+}
+
+std::vector<HostRow> host_rows(const Cluster& cluster, const Job& job) {
+  const std::vector<HostHoldings> holdings =
+      workload::host_holdings({.shape = job.model, .training = job.training, .parallel = job.parallel});
   if (holdings.empty()) return {};
   HostRow memory;
   HostRow drives;
-  const std::vector<StagesOfHost> hosts = stages_of_hosts(scenario);
+  const std::vector<StagesOfHost> hosts = stages_of_hosts(cluster, job);
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     const auto take = [&](HostRow& fullest, const char* what, Items HostHoldings::*where) {
       HostRow row = sum(holdings, hosts[host], where);
@@ -56,8 +60,8 @@ std::vector<HostRow> host_rows(const Scenario& scenario) {
     take(memory, "memory", &HostHoldings::memory);
     take(drives, "drives", &HostHoldings::drives);
   }
-  const network_models::Host& of_memory = scenario.cluster.host.kind_at(memory.host);
-  const network_models::Host& of_drives = scenario.cluster.host.kind_at(drives.host);
+  const network_models::Host& of_memory = cluster.host.kind_at(memory.host);
+  const network_models::Host& of_drives = cluster.host.kind_at(drives.host);
   memory.capacity = of_memory.memory.capacity * of_memory.pcie.sockets;
   drives.capacity = of_drives.storage.capacity * of_drives.storage.drives;
   std::vector<HostRow> rows;

@@ -9,6 +9,7 @@
 namespace ringwright::configs {
 
 // The memory of the fullest host, and its drives; empty when nothing is offloaded.
+[[nodiscard]] std::vector<HostRow> host_rows(const Cluster& cluster, const Job& job);
 [[nodiscard]] std::vector<HostRow> host_rows(const Scenario& scenario);
 
 }  // namespace ringwright::configs

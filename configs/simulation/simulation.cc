@@ -315,7 +315,7 @@ Bytes smallest_memory(const Cluster& cluster, const workload::ParallelOptions& p
   return smallest.value_or(cluster.gpu.memory);
 }
 
-std::vector<workload::StageMemory> memory_of(const Job& job, workload::KnownLayouts* known) {
+std::vector<workload::StageMemory> memory_of(const Job& job, workload::KnownMemory* known) {
   if (job.layered) return {workload::layered_memory(job.layered->model, job.layered->layout, job.memory)};
   if (job.recommendation) {
     return workload::recommendation_memory(job.recommendation->model, job.recommendation->placement, job.memory);
@@ -326,15 +326,17 @@ std::vector<workload::StageMemory> memory_of(const Job& job, workload::KnownLayo
 
 }  // namespace
 
-std::vector<MemoryRow> memory_rows(const Scenario& scenario, workload::KnownLayouts* known) {
-  const Job& job = scenario.job;
+std::vector<MemoryRow> memory_rows(const Scenario& scenario) {
+  return memory_rows(scenario.cluster, scenario.job);
+}
+
+std::vector<MemoryRow> memory_rows(const Cluster& cluster, const Job& job, workload::KnownMemory* known) {
   std::vector<MemoryRow> rows;
   if (job.trace) return rows;  // traces say what is computed, not what is held
-  auto ledger = memory_of(job, known);
-  for (workload::StageMemory& stage : ledger) {
-    const Bytes capacity = job.trains_transformer()
-                               ? smallest_memory(scenario.cluster, job.parallel, stage.stage)
-                               : scenario.cluster.gpu.memory;
+  const auto ledger = memory_of(job, known);
+  for (const workload::StageMemory& stage : ledger) {
+    const Bytes capacity =
+        job.trains_transformer() ? smallest_memory(cluster, job.parallel, stage.stage) : cluster.gpu.memory;
     MemoryRow row{.stage = stage.stage,
                   .items = {},
                   .total = stage.total(),
@@ -342,8 +344,8 @@ std::vector<MemoryRow> memory_rows(const Scenario& scenario, workload::KnownLayo
                   .largest_weight = stage.largest_weight,
                   .largest_block = job.memory.largest_block};
     row.items.reserve(stage.items.size());
-    for (workload::MemoryItem& item : stage.items) {
-      row.items.push_back({.name = std::move(item.name), .size = item.bytes});
+    for (const workload::MemoryItem& item : stage.items) {
+      row.items.push_back({.name = item.name, .size = item.bytes});
     }
     rows.push_back(std::move(row));
   }

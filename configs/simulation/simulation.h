@@ -142,6 +142,8 @@ struct Estimate {
 [[nodiscard]] Estimate estimate(const Simulation& simulation);
 
 // Device memory of every pipeline stage at its peak. `known`: of other layouts of this model; null: none.
-[[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario, workload::KnownLayouts* known = nullptr);
+[[nodiscard]] std::vector<MemoryRow> memory_rows(const Cluster& cluster, const Job& job,
+                                                 workload::KnownMemory* known = nullptr);
+[[nodiscard]] std::vector<MemoryRow> memory_rows(const Scenario& scenario);
 
 }  // namespace ringwright::configs

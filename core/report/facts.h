@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/evidence.h"
@@ -16,7 +17,7 @@
 namespace ringwright {
 
 struct MemoryItem {
-  std::string name;  // "weights", "activations"
+  std::string_view name;  // a literal: "weights", "activations"
   Bytes size;
 };
 

@@ -14,7 +14,7 @@ std::vector<std::string> host_lines(const std::vector<HostRow>& hosts) {
   std::vector<std::string> lines;
   for (const HostRow& row : hosts) {
     std::vector<std::string> items;
-    for (const MemoryItem& item : row.items) items.push_back(item.name + " " + print_gib(item.size));
+    for (const MemoryItem& item : row.items) items.push_back(fmt::format("{} {}", item.name, print_gib(item.size)));
     const std::string capacity = row.capacity > Bytes(0) ? "of " + print_gib(row.capacity) : "of an unknown capacity";
     lines.push_back(
         fmt::format("{} of host {}: {} {}: {}", row.what, row.host, print_gib(row.total), capacity, join(items, ", ")));

@@ -196,7 +196,7 @@ Json hosts_json(const std::vector<HostRow>& hosts) {
   Json rows = Json::array();
   for (const HostRow& row : hosts) {
     Json items = Json::object();
-    for (const MemoryItem& item : row.items) items[item.name] = item.size.count();
+    for (const MemoryItem& item : row.items) items[std::string(item.name)] = item.size.count();
     Json capacity = nullptr;
     if (row.capacity > Bytes(0)) capacity = row.capacity.count();
     rows.push_back({{"what", row.what},
@@ -213,7 +213,7 @@ Json memory_json(const std::vector<MemoryRow>& memory) {
   Json rows = Json::array();
   for (const MemoryRow& row : memory) {
     Json items = Json::object();
-    for (const MemoryItem& item : row.items) items[item.name] = item.size.count();
+    for (const MemoryItem& item : row.items) items[std::string(item.name)] = item.size.count();
     rows.push_back({{"stage", row.stage}, {"items_bytes", items}, {"total_bytes", row.total.count()},
                     {"capacity_bytes", row.capacity.count()}, {"fits", row.fits()}});
     if (row.largest_block == Bytes(0)) continue;

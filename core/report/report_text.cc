@@ -249,7 +249,7 @@ Lines item_names(const std::vector<MemoryRow>& memory) {
     auto next = names.begin();
     for (const MemoryItem& item : row.items) {
       auto at = std::ranges::find(names, item.name);
-      if (at == names.end()) at = names.insert(next, item.name);
+      if (at == names.end()) at = names.emplace(next, item.name);
       next = at + 1;
     }
   }

@@ -38,12 +38,12 @@ configs::Scenario copy_of(const configs::Scenario& base) {
 
 Evaluator::Evaluator(const configs::Scenario& base, const SearchSpace& space, Bytes capacity,
                      configs::KnownOverheads& overheads)
-    : base_(base),
-      space_(space),
-      capacity_(capacity),
-      mine_(copy_of(base)),
-      planner_(mine_, &overheads),
-      calls_(mine_, overheads) {}
+    : base_(base), space_(space), capacity_(capacity), planner_(base, &overheads), calls_(base, overheads) {}
+
+configs::Scenario& Evaluator::mine() {
+  if (!mine_) mine_.emplace(copy_of(base_));
+  return *mine_;
+}
 
 Trial Evaluator::evaluate(std::size_t index) {
   const Layout layout = space_.layout(index);
@@ -55,12 +55,15 @@ Trial Evaluator::judge(std::size_t index) {
   const Layout layout = space_.layout(index);
   if (layout.stage_layers == kAlpa) return evaluate_plans(index, layout);
   Trial trial = read(index, layout);
-  if (trial.verdict == Verdict::kFits) trial.least = least_time(mine_, calls_, &known_of(layout));
+  if (trial.verdict == Verdict::kFits) {
+    trial.least = least_time({.machine = base_, .job = job_, .simulate = simulate_}, calls_, &known_of(layout).layouts);
+  }
   return trial;
 }
 
 void Evaluator::predict(Trial& trial) {
-  auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_of(trial.configuration.layout));
+  const Layout& layout = trial.configuration.layout;
+  auto job = changed_job(base_, space_.changes(layout), &known_of(layout).layouts);
   CHECK(job.has_value(), "a layout that was read can be read again");
   take(std::move(*job), trial.configuration);
   predict_fitting(trial);
@@ -75,7 +78,7 @@ std::optional<Refusal> Evaluator::evaluate_own(Configuration& own, bool& fits) {
 }
 
 std::optional<configs::Prediction> Evaluator::replay(const Layout& layout) {
-  auto job = changed_job(base_, space_.changes(layout), &known_of(layout));
+  auto job = changed_job(base_, space_.changes(layout), &known_of(layout).layouts);
   CHECK(job.has_value(), "a layout that is legal with one model is legal with another");
   Configuration ignored;
   take(std::move(*job), ignored);
@@ -89,7 +92,7 @@ Trial Evaluator::evaluate_plans(std::size_t index, const Layout& layout) {
              .refusal = {"", "no plan of stages with ranks of their own fits", "stage_layers alpa"},
              .configuration = {.index = index, .layout = layout}};
   for (const Layout& planned : with_planned_stages(
-           {.base = base_, .space = space_, .mine = mine_, .planner = planner_, .capacity = capacity_}, layout)) {
+           {.base = base_, .space = space_, .mine = mine(), .planner = planner_, .capacity = capacity_}, layout)) {
     Trial trial = evaluate(index, planned);
     const bool first = best.configuration.layout.stages.empty() && trial.verdict != Verdict::kRefused;
     const bool fits = trial.verdict == Verdict::kPredicted;
@@ -112,13 +115,13 @@ Trial Evaluator::evaluate(std::size_t index, const Layout& layout) {
 
 Trial Evaluator::read(std::size_t index, const Layout& layout) {
   Trial trial{.verdict = Verdict::kRefused, .refusal = {}, .configuration = {.index = index, .layout = layout}};
-  auto job = changed_job(base_, space_.changes(trial.configuration.layout), &known_of(trial.configuration.layout));
+  auto job = changed_job(base_, space_.changes(layout), &known_of(layout).layouts);
   if (!job) {
     trial.refusal = refusal_of(job.error());
     return trial;
   }
   take(std::move(*job), trial.configuration);
-  if (space_.repeats_layers(trial.configuration.layout, mine_.job.parallel)) {
+  if (space_.repeats_layers(layout, job_.parallel)) {
     trial.verdict = Verdict::kSame;
   } else {
     trial.verdict = measure(trial.configuration) ? Verdict::kFits : Verdict::kTooLarge;
@@ -127,22 +130,24 @@ Trial Evaluator::read(std::size_t index, const Layout& layout) {
 }
 
 void Evaluator::take(configs::ChangedJob changed, Configuration& configuration) {
-  mine_.job = std::move(changed.job);
-  mine_.simulate = changed.simulate;
-  configuration.dp = mine_.job.parallel.dp;
-  configuration.layers_per_part = mine_.job.parallel.layers_per_part;
+  job_ = std::move(changed.job);
+  simulate_ = changed.simulate;
+  configuration.dp = job_.parallel.dp;
+  configuration.layers_per_part = job_.parallel.layers_per_part;
 }
 
 bool Evaluator::measure(Configuration& configuration) {
-  std::vector<MemoryRow> rows = memory_rows(mine_, &known_of(configuration.layout));
+  std::vector<MemoryRow> rows = memory_rows(base_.cluster, job_, &known_of(configuration.layout).memory);
   for (MemoryRow& row : rows) row.capacity = std::min(row.capacity, capacity_);
   const bool fits = std::ranges::all_of(rows, &MemoryRow::fits);
   configuration.fullest = std::move(*std::ranges::max_element(rows, {}, fill));
-  return fits && std::ranges::all_of(host_rows(mine_), &HostRow::fits);
+  return fits && std::ranges::all_of(host_rows(base_.cluster, job_), &HostRow::fits);
 }
 
 std::optional<Refusal> Evaluator::predict_taken(std::optional<configs::Prediction>& prediction) {
-  auto predicted = planner_.predict(mine_);
+  mine().job = std::move(job_);
+  mine().simulate = simulate_;
+  auto predicted = planner_.predict(mine());
   if (!predicted) return refusal_of(predicted.error());
   if (!*predicted) return Refusal{"", "ranks wait for each other forever", "the step does not end"};
   prediction = std::move(**predicted);

@@ -1,4 +1,5 @@
-// What one thread of a search evaluates layouts with: a scenario of its own whose job is exchanged, and a planner.
+// What one thread of a search evaluates layouts with: the job of the current one on the machine of the search, and for
+// predictions a scenario of its own and a planner.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include "planning/search/search.h"
 #include "planning/search/search_space.h"
 #include "workload/layout/known_layouts.h"
+#include "workload/memory/known_memory.h"
 
 namespace ringwright::planning {
 
@@ -53,19 +55,28 @@ class Evaluator {
   void take(configs::ChangedJob changed, Configuration& configuration);
   [[nodiscard]] bool measure(Configuration& configuration);
   [[nodiscard]] std::optional<Refusal> predict_taken(std::optional<configs::Prediction>& prediction);
-  // Of the job that is taken.
+  // Of the job that is taken, which is then gone.
   void predict_fitting(Trial& trial);
+
+  // What layouts have found.
+  struct Known {
+    workload::KnownLayouts layouts;
+    workload::KnownMemory memory{layouts.order};
+  };
+  // Of layouts with the same values of other keys, which a compute model may depend on.
+  [[nodiscard]] Known& known_of(const Layout& layout) { return known_[layout.others]; }
+  // The base once more, for predictions.
+  [[nodiscard]] configs::Scenario& mine();
 
   const configs::Scenario& base_;
   const SearchSpace& space_;
   Bytes capacity_;
-  configs::Scenario mine_;
+  configs::Job job_;  // of the current layout
+  configs::SimulateSettings simulate_;
+  std::optional<configs::Scenario> mine_;
   configs::Planner planner_;
   configs::LeastCalls calls_;
-  // Of layouts with the same values of other keys, which a compute model may depend on.
-  [[nodiscard]] workload::KnownLayouts& known_of(const Layout& layout) { return known_[layout.others]; }
-
-  std::map<std::vector<std::pair<std::string, std::string>>, workload::KnownLayouts> known_;
+  std::map<std::vector<std::pair<std::string, std::string>>, Known> known_;
 };
 
 }  // namespace ringwright::planning

@@ -250,7 +250,7 @@ class Page {
     std::ranges::stable_sort(items, std::ranges::greater(), &MemoryItem::size);
     std::vector<std::string> words;
     for (const MemoryItem& item : items) {
-      if (words.size() < kItemsShown) words.push_back(item.name + " " + to_string(item.size));
+      if (words.size() < kItemsShown) words.push_back(fmt::format("{} {}", item.name, to_string(item.size)));
     }
     return fmt::format("stage {}: {}", row.stage, join(words, ", "));
   }

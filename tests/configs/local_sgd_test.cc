@@ -93,7 +93,7 @@ TEST(LocalSgd, OuterStateIsInMemory) {
   const auto items = [](const std::string& text) {
     const Report report = report_of(text);
     std::map<std::string, Bytes> sizes;
-    for (const MemoryItem& item : report.facts.memory.front().items) sizes[item.name] = item.size;
+    for (const MemoryItem& item : report.facts.memory.front().items) sizes[std::string(item.name)] = item.size;
     return sizes;
   };
   const auto plain = items(job(""));

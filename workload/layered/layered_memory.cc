@@ -1,15 +1,13 @@
 #include "workload/layered/layered_memory.h"
 
-#include <utility>
-
 namespace ringwright::workload {
 
 StageMemory layered_memory(const LayeredModel& model, const LayeredLayout& layout,
                            const MemoryAssumptions& assumptions) {
   StageMemory memory;
-  const auto add = [&](std::string name, double bytes, Evidence evidence) {
+  const auto add = [&](std::string_view name, double bytes, Evidence evidence) {
     if (bytes > 0.0) {
-      memory.items.push_back({.name = std::move(name), .bytes = scale(Bytes(1), bytes), .evidence = evidence});
+      memory.items.push_back({.name = name, .bytes = scale(Bytes(1), bytes), .evidence = evidence});
     }
   };
   const double weights = static_cast<double>(parameter_count(model)) * kLayerWeightBytes;

@@ -5,6 +5,8 @@
 namespace ringwright::workload {
 
 LayerGroups::LayerGroups(const ModelChunk& part, const TrainingOptions& training, bool ahead) {
+  layers_.reserve(part.points.size() / 2);
+  layer_of_.reserve(part.points.size());
   for (std::size_t point = 0; point < part.points.size(); ++point) {
     if (ends_layer(part.points[point])) layers_.push_back({.first_point = point - 1});
     layer_of_.push_back(layers_.empty() ? 0 : layers_.size() - 1);

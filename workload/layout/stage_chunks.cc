@@ -1,7 +1,6 @@
 #include "workload/layout/stage_chunks.h"
 
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -80,6 +79,11 @@ void add_predictors(ModelChunk& part, LayerWriter& layers, const ModelShape& sha
   }
 }
 
+std::int64_t kind_of_layer(const ModelShape& shape, std::int64_t layer) {
+  const LayerHalves halves = halves_of(shape, layer);
+  return 8 * static_cast<int>(halves.mixer) + 2 * static_cast<int>(halves.mlp) + (is_windowed(shape, layer) ? 1 : 0);
+}
+
 }  // namespace
 
 std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOptions& parallel, int stage) {
@@ -91,6 +95,10 @@ std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOpti
     part.layers = parallel.layers_per_part[number];
     part.embedding = part.number == 0;
     part.head = part.number == parallel.parts() - 1;
+    const auto points = static_cast<std::size_t>(2 * part.layers) + (part.embedding ? 1 : 0) +
+                        (part.head ? static_cast<std::size_t>(4 * shape.predictors) + 1 : 0);
+    part.points.reserve(points);
+    part.tensors.reserve(points);
     if (part.embedding) add_point(part, PointKind::kEmbedding, embedding_tensors(shape, parallel.tp));
     std::int64_t layer = 0;
     for (std::size_t before = 0; before < number; ++before) layer += parallel.layers_per_part[before];
@@ -107,23 +115,26 @@ std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOpti
 }
 
 std::vector<int> first_with_same_chunks(const ModelShape& shape, const ParallelOptions& parallel) {
+  const std::vector<std::int64_t>& counts = parallel.layers_per_part;
+  std::vector<std::int64_t> layers;  // their kinds
+  std::vector<std::size_t> begins;   // by part: its first layer
+  for (const std::int64_t count : counts) {
+    begins.push_back(layers.size());
+    for (std::int64_t left = count; left > 0; --left) layers.push_back(kind_of_layer(shape, std::ssize(layers)));
+  }
   std::map<std::vector<std::int64_t>, int> firsts;  // by what a stage's chunks consist of
   std::vector<int> result;
+  std::vector<std::int64_t> content;
   for (int stage = 0; stage < parallel.pp; ++stage) {
-    std::vector<std::int64_t> content;
+    content.clear();
     for (int chunk = 0; chunk < parallel.virtual_stages; ++chunk) {
       const int number = part_at(parallel.pipeline(), {.stage = stage, .chunk = chunk});
-      const auto& layers = parallel.layers_per_part;
-      std::int64_t layer = std::accumulate(layers.begin(), layers.begin() + number, std::int64_t{0});
-      const std::int64_t count = layers[static_cast<std::size_t>(number)];
-      content.insert(content.end(), {number == 0 ? 1 : 0, number == parallel.parts() - 1 ? 1 : 0, count});
-      for (const std::int64_t end = layer + count; layer < end; ++layer) {
-        const LayerHalves halves = halves_of(shape, layer);
-        content.push_back(4 * static_cast<int>(halves.mixer) + static_cast<int>(halves.mlp));
-        content.push_back(is_windowed(shape, layer) ? 1 : 0);
-      }
+      const auto part = static_cast<std::size_t>(number);
+      content.insert(content.end(), {number == 0 ? 1 : 0, number == parallel.parts() - 1 ? 1 : 0, counts[part]});
+      const auto begin = layers.begin() + static_cast<std::ptrdiff_t>(begins[part]);
+      content.insert(content.end(), begin, begin + counts[part]);
     }
-    result.push_back(firsts.try_emplace(std::move(content), stage).first->second);
+    result.push_back(firsts.try_emplace(content, stage).first->second);
   }
   return result;
 }

@@ -13,8 +13,8 @@ namespace {
 
 using namespace ringwright::literals;
 
-void add(std::vector<MemoryItem>& items, std::string name, double bytes) {
-  if (bytes > 0.0) items.push_back({.name = std::move(name), .bytes = Bytes(std::llround(bytes))});
+void add(std::vector<MemoryItem>& items, std::string_view name, double bytes) {
+  if (bytes > 0.0) items.push_back({.name = name, .bytes = Bytes(std::llround(bytes))});
 }
 
 void add_optimizer(HostHoldings& holdings, const StepInputs& inputs, std::int64_t owned) {
@@ -31,14 +31,13 @@ void add_optimizer(HostHoldings& holdings, const StepInputs& inputs, std::int64_
   add(holdings.memory, "gradients", (full ? 4.0 : bytes_per_element(inputs.training.precision)) * elements);
 }
 
-void add_parameters(HostHoldings& holdings, const StepInputs& inputs, const std::vector<ModelChunk>& parts) {
+void add_parameters(HostHoldings& holdings, const StepInputs& inputs, const std::vector<StageUnits>& units) {
   const OffloadOptions& offload = inputs.parallel.offload;
   const ShardingOptions& sharding = inputs.parallel.sharding;
   if (offload.parameters == Tier::kGpu || sharding.master_in_shard) return;  // the shards are the optimizer's weights
   std::int64_t shards = 0;
-  for (const UnitSet& set : unit_sets(inputs.parallel)) {
-    const ShardUnits units(parts, set.options, set.of);
-    shards += units.kept(set.options.shard) - units.persistent();
+  for (const StageUnits& set : units) {
+    shards += set.units.kept(set.options.shard) - set.units.persistent();
   }
   add(offload.parameters == Tier::kNvme ? holdings.drives : holdings.memory, "parameters",
       bytes_per_element(inputs.training.precision) * static_cast<double>(shards));
@@ -54,9 +53,11 @@ std::vector<HostHoldings> host_holdings(const StepInputs& inputs) {
     const std::vector<ModelChunk> parts = stage_chunks(inputs.shape, inputs.parallel, stage);
     HostHoldings& holdings = stages.emplace_back(HostHoldings{.stage = stage, .memory = {}, .drives = {}});
     add_optimizer(holdings, inputs, owned_parameters(parts, inputs));
-    add_parameters(holdings, inputs, parts);
+    const std::vector<StageUnits> units = stage_units(parts, inputs.parallel);
+    add_parameters(holdings, inputs, units);
+    KnownGathers gathers;
     const MemoryWalk walk =
-        MemoryWalker(inputs, parts).walk(release_first(order[static_cast<std::size_t>(stage)]));
+        MemoryWalker(inputs, parts, units, gathers).walk(release_first(order[static_cast<std::size_t>(stage)]));
     add(holdings.memory, "layer activations", static_cast<double>(walk.on_host.count()));
   }
   return stages;

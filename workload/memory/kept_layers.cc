@@ -1,5 +1,8 @@
 #include "workload/memory/kept_layers.h"
 
+#include <array>
+#include <optional>
+
 #include "workload/memory/activations.h"
 
 namespace ringwright::workload {
@@ -10,17 +13,28 @@ KeptLayers::KeptLayers(const ModelChunk& part, const KernelContext& context)
 }
 
 void KeptLayers::weigh(const ModelChunk& part, const KernelContext& context) {
+  struct Sizes {
+    Bytes stored;
+    Bytes recomputed;
+  };
+  constexpr std::size_t kMlpKinds = 3;
+  std::array<std::optional<Sizes>, 3 * kMlpKinds> of_kind;  // by halves of a layer
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     const LayerGroups::Layer& grouped = groups_.layers()[i];
     const LayerHalves halves = halves_at(part.points[grouped.first_point], part.points[grouped.first_point + 1]);
+    std::optional<Sizes>& known =
+        of_kind[kMlpKinds * static_cast<std::size_t>(halves.mixer) + static_cast<std::size_t>(halves.mlp)];
+    if (!known) {
+      known = Sizes{.stored = layer_activations(context, halves), .recomputed = recomputed_layer(context, halves)};
+    }
     const bool full = context.training.recompute == Recompute::kFull;
     if (full && grouped.group_size == 0) {
-      layer.kept = recomputed_layer(context, halves);  // nothing is recomputed: everything is stored
+      layer.kept = known->recomputed;  // nothing is recomputed: everything is stored
       continue;
     }
-    layer.again = layer.alive_again = recomputed_layer(context, halves);
-    if (!full || grouped.group_begin == i) layer.kept = layer_activations(context, halves);
+    layer.again = layer.alive_again = known->recomputed;
+    if (!full || grouped.group_begin == i) layer.kept = known->stored;
     if (full && grouped.group_begin < i) layer.alive_again += layers_[i - 1].alive_again;
   }
 }

@@ -6,8 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "workload/layout/known_layouts.h"
+#include "workload/layout/last_order.h"
 #include "workload/layout/stage_meshes.h"
+#include "workload/memory/known_memory.h"
 #include "workload/memory/memory_walk.h"
 #include "workload/parallel/buckets.h"
 #include "workload/parallel/shard_units.h"
@@ -19,7 +20,7 @@ namespace {
 using namespace ringwright::literals;
 
 void add(StageMemory& memory, std::string_view name, Bytes bytes, Evidence evidence = Evidence::kVendorSpec) {
-  if (bytes > 0_B) memory.items.push_back({.name = std::string(name), .bytes = bytes, .evidence = evidence});
+  if (bytes > 0_B) memory.items.push_back({.name = name, .bytes = bytes, .evidence = evidence});
 }
 
 Bytes of_elements(std::int64_t elements, double bytes_each) {
@@ -34,7 +35,7 @@ std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
 // ZeRO stores a shard in the working type, also of gradients, and fp32 master weights with two moments. FSDP's shards
 // are the master weights, and their gradients are fp32. Gradients that are accumulated unsharded have the working type,
 // and with FSDP2, whose pipeline stages keep parameters gathered, the reduction's type (to_accumulated_grad_if_needed).
-void add_sharded_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+void add_sharded_state(StageMemory& memory, const std::vector<StageUnits>& stage, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const double value = bytes_per_element(inputs.training.precision);
@@ -43,12 +44,11 @@ void add_sharded_state(StageMemory& memory, const std::vector<ModelChunk>& parts
   const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
   const OptimizerTypes& types = inputs.training.optimizer;
   Bytes weights, second, gradients, optimizer;
-  for (const UnitSet& set : unit_sets(inputs.parallel)) {
-    const ShardUnits units(parts, set.options, set.of);
+  for (const auto& [options, units] : stage) {
     weights +=
-        of_elements(away ? units.persistent() : units.kept(set.options.shard), sharding.master_in_shard ? 4.0 : value);
+        of_elements(away ? units.persistent() : units.kept(options.shard), sharding.master_in_shard ? 4.0 : value);
     if (sharding.secondary > 1) second += of_elements(units.kept(sharding.secondary), value);
-    const std::int64_t owned = units.owned(set.options.shard);
+    const std::int64_t owned = units.owned(options.shard);
     const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
     gradients +=
         sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), added_up);
@@ -60,14 +60,20 @@ void add_sharded_state(StageMemory& memory, const std::vector<ModelChunk>& parts
   add(memory, "optimizer", optimizer);
 }
 
-void add_model_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
-  if (inputs.parallel.sharding.parameters) return add_sharded_state(memory, parts, inputs);
+// What one rank of a stage holds and updates.
+struct StageContent {
+  const std::vector<ModelChunk>& parts;
+  const std::vector<StageUnits>& units;  // of these, where parameters are sharded
+  std::int64_t owned = 0;                // parameters whose state it updates
+};
+
+void add_model_state(StageMemory& memory, const StageContent& stage, const StepInputs& inputs) {
+  if (inputs.parallel.sharding.parameters) return add_sharded_state(memory, stage.units, inputs);
   const bool mixed = inputs.training.precision != DataType::kFp32;
-  const auto elements = static_cast<double>(count_elements(parts));
-  const std::int64_t owned = owned_parameters(parts, inputs);
+  const auto elements = static_cast<double>(count_elements(stage.parts));
   add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
-  const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-  const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(parts));
+  const std::int64_t here = stage.owned - offloaded(stage.owned, inputs.parallel.offload);
+  const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(stage.parts));
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
   const OptimizerTypes& types = inputs.training.optimizer;  // in fp32 training the weights are the master weights
   add(memory, "optimizer", of_elements(here, mixed ? types.state() : types.moments()));
@@ -76,16 +82,16 @@ void add_model_state(StageMemory& memory, const std::vector<ModelChunk>& parts, 
 // DeepSpeed's BF16_Optimizer stores a microbatch's gradients next to the step's until the next backward pass, and casts
 // one weight's at a time. Its stage 2 gathers those of a rank's partition before they are added to the sums of the
 // previous microbatches (grads_in_partition of stage_1_and_2.py).
-void add_microbatch_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+void add_microbatch_gradients(StageMemory& memory, const StageContent& stage, const StepInputs& inputs) {
   const ParallelOptions& parallel = inputs.parallel;
   if (parallel.gradient_reduction == GradientReduction::kMicrobatch && parallel.microbatches(inputs.training) > 1) {
-    const std::int64_t owned = owned_parameters(parts, inputs);
     add(memory, "microbatch gradients",
-        of_elements(owned - offloaded(owned, parallel.offload), bytes_per_element(inputs.training.grad_reduce)));
+        of_elements(stage.owned - offloaded(stage.owned, parallel.offload),
+                    bytes_per_element(inputs.training.grad_reduce)));
   }
   if (inputs.training.gradient_sum != GradientSum::kCopied) return;
   add(memory, "microbatch gradients",
-      of_elements(count_trainable(parts), bytes_per_element(inputs.training.precision)));
+      of_elements(count_trainable(stage.parts), bytes_per_element(inputs.training.precision)));
 }
 
 // A tensor that is cut into tiles (options/linear_tiling.h) is as many as there are tiles.
@@ -134,12 +140,11 @@ std::int64_t reduction_buffer(const std::vector<ModelChunk>& parts, const StepIn
 // DeepSpeed's stages 1 and 2 copy a rank's partition of the gradients into one tensor, cast to fp32 for the update
 // (step in stage_1_and_2.py). Like reduction buffers, it does not fit into memory that activations leave to the
 // allocator.
-void add_flat_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+void add_flat_gradients(StageMemory& memory, const StageContent& stage, const StepInputs& inputs) {
   const double each = bytes_per_element(inputs.training.grad_reduce);
-  add(memory, "reduction buffer", of_elements(reduction_buffer(parts, inputs), each));
+  add(memory, "reduction buffer", of_elements(reduction_buffer(stage.parts, inputs), each));
   if (!inputs.parallel.flat_gradients || inputs.training.grad_reduce == DataType::kFp32) return;
-  const std::int64_t owned = owned_parameters(parts, inputs);
-  add(memory, "flat gradients", of_elements(owned - offloaded(owned, inputs.parallel.offload), each + 4.0));
+  add(memory, "flat gradients", of_elements(stage.owned - offloaded(stage.owned, inputs.parallel.offload), each + 4.0));
 }
 
 // The errors that every parameter's codec made, in fp32; and the encoded gradients of the largest bucket, of this rank
@@ -165,10 +170,9 @@ void add_compression(StageMemory& memory, const std::vector<ModelChunk>& parts, 
 }
 
 // Of workers that train on their own: the outer optimizer's state, and the fragment that they exchange.
-void add_outer_state(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+void add_outer_state(StageMemory& memory, std::int64_t owned, const StepInputs& inputs) {
   const LocalSgd& local = inputs.training.local_sgd;
   if (!local.on()) return;
-  const std::int64_t owned = owned_parameters(parts, inputs);
   add(memory, "outer optimizer", of_elements(owned, local.state()));
   add(memory, "outer gradients", of_elements(local.fragment_of(owned), bytes_per_element(local.exchanged)));
 }
@@ -197,14 +201,14 @@ std::int64_t local_experts(const StepInputs& inputs) {
 // gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
 void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   if (!inputs.training.weight_gradient_buffers) return;
-  std::map<std::string, std::int64_t> shapes;  // by name of the weight
+  std::map<std::string_view, std::int64_t> shapes;  // by name of the weight
   for (const ModelChunk& part : parts) {
     for (std::size_t point = 0; point < part.points.size(); ++point) {
       const PointKind kind = part.points[point];
       if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
       for (const ParameterTensor& tensor : part.tensors[point]) {
         const std::int64_t experts = tensor.expert ? local_experts(inputs) : 1;  // each a separate weight
-        const bool matrix = !tensor.replicated && tensor.name.find("bias") == std::string::npos;
+        const bool matrix = !tensor.replicated && tensor.name.find("bias") == std::string_view::npos;
         if (matrix && !tensor.frozen) shapes[tensor.name] = tensor.elements / experts;
       }
     }
@@ -222,16 +226,11 @@ void add_assumed(StageMemory& memory, const MemoryWalk& walk, std::size_t dimens
   add(memory, "communicators", assumed.communicator * communicators, Evidence::kAssumed);
 }
 
-}  // namespace
-
-std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+std::int64_t owned_of(const std::vector<ModelChunk>& parts, const std::vector<StageUnits>& units,
+                      const StepInputs& inputs) {
   std::int64_t owned = 0;
-  if (inputs.parallel.sharding.parameters) {
-    for (const UnitSet& set : unit_sets(inputs.parallel)) {
-      owned += ShardUnits(parts, set.options, set.of).owned(set.options.shard);
-    }
-    return owned;
-  }
+  for (const StageUnits& stage : units) owned += stage.units.owned(stage.options.shard);
+  if (!units.empty()) return owned;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
       const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
@@ -239,6 +238,12 @@ std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepIn
     }
   }
   return owned;
+}
+
+}  // namespace
+
+std::int64_t owned_parameters(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+  return owned_of(parts, stage_units(parts, inputs.parallel), inputs);
 }
 
 MemoryAssumptions read_memory_assumptions(ConfigMap& memory) {
@@ -288,26 +293,31 @@ namespace {
 // Stages whose chunks have the same content: of them only the schedule and the weight versions differ.
 class EqualStages {
  public:
-  EqualStages(const StepInputs& inputs, int first)
-      : inputs_(inputs), parts_(stage_chunks(inputs.shape, inputs.parallel, first)), walker_(inputs_, parts_) {
+  // The contents outlive it.
+  EqualStages(const StepInputs& inputs, const StageContents& contents, KnownGathers& gathers)
+      : inputs_(inputs), parts_(contents.parts), walker_(inputs_, parts_, contents.units, gathers) {
+    const StageContent content{
+        .parts = parts_, .units = contents.units, .owned = owned_of(parts_, contents.units, inputs)};
     lasting_.largest_weight = of_elements(largest_tensor(parts_, inputs.parallel.sharding.tiling, Largest::kAll),
                                           bytes_per_element(inputs.training.precision));
-    add_model_state(lasting_, parts_, inputs);
-    add_microbatch_gradients(lasting_, parts_, inputs);
+    add_model_state(lasting_, content, inputs);
+    add_microbatch_gradients(lasting_, content, inputs);
     add_largest_gradient(lasting_, parts_, inputs);
-    add_flat_gradients(lasting_, parts_, inputs);
+    add_flat_gradients(lasting_, content, inputs);
     add_compression(lasting_, parts_, inputs);
-    add_outer_state(lasting_, parts_, inputs);
+    add_outer_state(lasting_, content.owned, inputs);
     add_weight_gradients(buffers_, parts_, inputs);
     add_user_buffers(buffers_, inputs);
   }
 
   // `slots`: in the order in which they allocate and release memory.
-  [[nodiscard]] StageMemory of(int stage, const std::vector<Slot>& slots, std::size_t dimensions,
-                               const MemoryAssumptions& assumptions) {
-    const MemoryWalk walk = walker_.walk(slots);
-    StageMemory memory = lasting_;
-    memory.stage = stage;
+  [[nodiscard]] MemoryWalk walk(const std::vector<Slot>& slots) { return walker_.walk(slots); }
+
+  [[nodiscard]] StageMemory of(int stage, const MemoryWalk& walk, std::size_t dimensions,
+                               const MemoryAssumptions& assumptions) const {
+    StageMemory memory{.stage = stage, .items = {}, .largest_weight = lasting_.largest_weight};
+    memory.items.reserve(lasting_.items.size() + kHeldKinds + buffers_.items.size() + 4);
+    memory.items.insert(memory.items.end(), lasting_.items.begin(), lasting_.items.end());
     add_weight_versions(memory, parts_, inputs_);
     for (std::size_t kind = 0; kind < kHeldKinds; ++kind) {
       add(memory, to_string(static_cast<Held>(kind)), walk.peak.of[kind]);
@@ -319,7 +329,7 @@ class EqualStages {
 
  private:
   StepInputs inputs_;
-  std::vector<ModelChunk> parts_;
+  const std::vector<ModelChunk>& parts_;
   MemoryWalker walker_;
   StageMemory lasting_;  // during the whole step
   StageMemory buffers_;  // likewise, listed after what is temporary
@@ -327,14 +337,16 @@ class EqualStages {
 
 // Stages with meshes of their own.
 std::vector<StageMemory> ledger_of_meshes(const StepInputs& inputs, const MemoryAssumptions& assumptions,
-                                          const PipelineOrder& order) {
+                                          const PipelineOrder& order, KnownGathers& gathers) {
   const std::size_t dimensions = count_dimensions(inputs.shape, inputs.parallel);
   std::vector<StageMemory> ledger;
   for (int stage = 0; stage < inputs.parallel.pp; ++stage) {
     const TrainingOptions training = training_of_stage(inputs.training, inputs.parallel, stage);
     const ParallelOptions own = parallel_of_stage(inputs.parallel, stage);
-    EqualStages alone({.shape = inputs.shape, .training = training, .parallel = own}, stage);
-    ledger.push_back(alone.of(stage, order[static_cast<std::size_t>(stage)], dimensions, assumptions));
+    const StepInputs mine{.shape = inputs.shape, .training = training, .parallel = own};
+    const StageContents contents = stage_contents(mine, stage);
+    EqualStages alone(mine, contents, gathers);
+    ledger.push_back(alone.of(stage, alone.walk(order[static_cast<std::size_t>(stage)]), dimensions, assumptions));
   }
   return ledger;
 }
@@ -342,21 +354,32 @@ std::vector<StageMemory> ledger_of_meshes(const StepInputs& inputs, const Memory
 }  // namespace
 
 std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions,
-                                       KnownLayouts* known) {
+                                       KnownMemory* known) {
   const ParallelOptions& parallel = inputs.parallel;
   LastOrder own_order;
-  LastOrder& last = known != nullptr ? known->order : own_order;
-  const PipelineOrder& order = last.for_memory(
-      parallel, inputs.training, passes_repeat(inputs) ? LastOrder::Cycles::kOne : LastOrder::Cycles::kAll);
-  if (!parallel.meshes.empty()) return ledger_of_meshes(inputs, assumptions, order);
+  KnownMemory own(own_order);
+  KnownMemory& found = known != nullptr ? *known : own;
+  found.begin(inputs);
+  const bool repeat = passes_repeat(inputs);
+  const PipelineOrder& order =
+      found.order().for_memory(parallel, inputs.training, repeat ? LastOrder::Cycles::kOne : LastOrder::Cycles::kAll);
+  if (!parallel.meshes.empty()) return ledger_of_meshes(inputs, assumptions, order, found.gathers());
   const std::size_t dimensions = count_dimensions(inputs.shape, parallel);
   const std::vector<int> firsts = first_with_same_chunks(inputs.shape, parallel);
   std::map<int, EqualStages> stages;  // by the first of them
+  std::vector<MemoryWalk> own_walks;
+  std::vector<MemoryWalk>& walks = repeat ? found.walks(inputs) : own_walks;
   std::vector<StageMemory> ledger;
   for (int stage = 0; stage < parallel.pp; ++stage) {
     const auto number = static_cast<std::size_t>(stage);
-    EqualStages& equal = stages.try_emplace(firsts[number], inputs, firsts[number]).first->second;
-    ledger.push_back(equal.of(stage, order[number], dimensions, assumptions));
+    auto equal_at = stages.find(firsts[number]);
+    if (equal_at == stages.end()) {
+      const StageContents& contents = found.contents(inputs, firsts[number]);
+      equal_at = stages.try_emplace(firsts[number], inputs, contents, found.gathers()).first;
+    }
+    EqualStages& equal = equal_at->second;
+    if (walks.size() == number) walks.push_back(equal.walk(order[number]));
+    ledger.push_back(equal.of(stage, walks[number], dimensions, assumptions));
   }
   return ledger;
 }

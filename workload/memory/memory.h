@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,7 +18,7 @@
 
 namespace ringwright::workload {
 
-struct KnownLayouts;
+class KnownMemory;
 
 // Values without a formula: from experience, to be measured where it matters.
 struct MemoryAssumptions {
@@ -32,7 +31,7 @@ struct MemoryAssumptions {
 [[nodiscard]] MemoryAssumptions read_memory_assumptions(ConfigMap& memory);
 
 struct MemoryItem {
-  std::string name;
+  std::string_view name;  // a literal
   Bytes bytes;
   Evidence evidence = Evidence::kVendorSpec;  // kVendorSpec: follows from sizes; kAssumed: one of the assumptions
 };
@@ -52,6 +51,6 @@ struct StageMemory {
 
 // By stage. `known`: of layouts before this one; null: none.
 [[nodiscard]] std::vector<StageMemory> memory_ledger(const StepInputs& inputs, const MemoryAssumptions& assumptions,
-                                                     KnownLayouts* known = nullptr);
+                                                     KnownMemory* known = nullptr);
 
 }  // namespace ringwright::workload

@@ -104,16 +104,16 @@ bool passes_repeat(const StepInputs& inputs) {
 }
 
 MemoryWalk MemoryWalker::walk(const std::vector<Slot>& slots) {
-  if (!passes_) passes_.emplace(inputs_, parts_);
+  if (!passes_) passes_.emplace(inputs_, parts_, units_);
   if (passes_repeat(inputs_)) return walk_repeated(slots);
   if (repeats_but_for_gathers(inputs_.parallel)) {
     const FewCycles few = with_few_cycles(slots);
     if (few.slots.size() < slots.size()) {
-      passes_->begin(few.slots, few.cycles);
+      passes_->begin(gathers_, few.slots, few.cycles);
       if (passes_->gathers_repeat()) return walk_all(few.slots);
     }
   }
-  passes_->begin(slots);
+  passes_->begin(gathers_, slots);
   return walk_all(slots);
 }
 
@@ -123,29 +123,38 @@ MemoryWalk MemoryWalker::walk_all(const std::vector<Slot>& slots) {
 
 // Sums find the peak; what is held at it is added up afterwards.
 MemoryWalk MemoryWalker::walk_repeated(const std::vector<Slot>& slots) {
-  std::vector<const PassMemory*> of_kind(passes_->kinds());
+  struct Sums {
+    const PassMemory* pass = nullptr;  // null: not yet walked
+    Bytes added, total, reserved;
+  };
+  std::vector<Sums> of_kind(passes_->kinds());
   MemoryWalk walk;
   Bytes before, peak;
   std::size_t at = slots.size();
   for (std::size_t number = 0; number < slots.size(); ++number) {
-    const PassMemory*& pass = of_kind[PassWalker::kind_of(slots[number])];
-    if (pass == nullptr) pass = &passes_->next(slots[number]);
-    if (pass->total) {
-      walk.reserved = std::max(walk.reserved, before + pass->reserved);
-      if (before + *pass->total > peak) {
-        peak = before + *pass->total;
-        at = number;
-      }
+    Sums& sums = of_kind[PassWalker::kind_of(slots[number])];
+    if (sums.pass == nullptr) {
+      const PassMemory& pass = passes_->next(slots[number]);
+      // Of a chunk without points nothing counts.
+      sums = {.pass = &pass,
+              .added = pass.added,
+              .total = pass.total.value_or(Bytes(INT64_MIN / 2)),
+              .reserved = pass.total ? pass.reserved : Bytes(INT64_MIN / 2)};
     }
-    before += pass->added;
+    walk.reserved = std::max(walk.reserved, before + sums.reserved);
+    if (before + sums.total > peak) {
+      peak = before + sums.total;
+      at = number;
+    }
+    before += sums.added;
   }
   if (at < slots.size()) {
     std::vector<std::int64_t> passes_before(of_kind.size());
     for (std::size_t number = 0; number < at; ++number) ++passes_before[PassWalker::kind_of(slots[number])];
     for (std::size_t kind = 0; kind < of_kind.size(); ++kind) {
-      if (passes_before[kind] > 0) walk.peak.add(of_kind[kind]->after, passes_before[kind]);
+      if (passes_before[kind] > 0) walk.peak.add(of_kind[kind].pass->after, passes_before[kind]);
     }
-    walk.peak.add(of_kind[PassWalker::kind_of(slots[at])]->peak);
+    walk.peak.add(of_kind[PassWalker::kind_of(slots[at])].pass->peak);
   }
   walk.on_host = passes_->most_on_host();
   walk.reserved = std::max(walk.reserved, walk.peak.total()) - walk.peak.total();

@@ -6,18 +6,12 @@
 
 #include "core/base/units.h"
 #include "workload/layout/stage_chunks.h"
-#include "workload/memory/held_bytes.h"
+#include "workload/memory/known_memory.h"
 #include "workload/memory/pass_memory.h"
 #include "workload/options/step_inputs.h"
 #include "workload/pipeline/schedule.h"
 
 namespace ringwright::workload {
-
-struct MemoryWalk {
-  HeldBytes peak;
-  Bytes reserved;  // by the allocator in addition to the peak: blocks that fit nothing later
-  Bytes on_host;   // offloaded activations at the peak
-};
 
 // Whether a pass holds the same in all microbatches, so that cycles of passes may be left out
 // (pipeline/steady_passes.h).
@@ -27,8 +21,10 @@ struct MemoryWalk {
 // all of them.
 class MemoryWalker {
  public:
-  // What is passed must outlive it.
-  MemoryWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts) : inputs_(inputs), parts_(parts) {}
+  // `units`: those of the chunks. What is passed must outlive it.
+  MemoryWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<StageUnits>& units,
+               KnownGathers& gathers)
+      : inputs_(inputs), parts_(parts), units_(units), gathers_(gathers) {}
 
   // `slots`: in the order in which they allocate and release memory (release_first of pipeline/schedule_check.h).
   [[nodiscard]] MemoryWalk walk(const std::vector<Slot>& slots);
@@ -39,6 +35,8 @@ class MemoryWalker {
 
   const StepInputs& inputs_;
   const std::vector<ModelChunk>& parts_;
+  const std::vector<StageUnits>& units_;
+  KnownGathers& gathers_;
   std::optional<PassWalker> passes_;
 };
 

@@ -26,36 +26,28 @@ Bytes PointSizes::workspace_of(const LayerHalves& halves) {
   return *known;
 }
 
-PassWalker::PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts)
+PassWalker::PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts,
+                       const std::vector<StageUnits>& units)
     : inputs_(inputs),
       parts_(parts),
       context_(make_kernel_context(inputs.shape, inputs.training, inputs.parallel)),
       offloaded_layers_(inputs.parallel.offload.activation_layers),
       sizes_(context_),
+      units_(units),
       known_(kPasses * parts.size()) {
   layers_.reserve(parts.size());
   for (const ModelChunk& part : parts) layers_.emplace_back(part, context_);
 }
 
-PassWalker::PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
-                       const std::vector<std::size_t>& cycles)
-    : PassWalker(inputs, parts) {
-  begin(slots, cycles);
-}
-
-void PassWalker::begin(const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles) {
+void PassWalker::begin(KnownGathers& gathers, const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles) {
   on_host_ = {};
   most_on_host_ = {};
   gathered_.clear();
-  if (!inputs_.parallel.sharding.parameters) return;
-  if (sharded_.empty()) {
-    for (const UnitSet& set : unit_sets(inputs_.parallel)) {
-      sharded_.push_back({.options = set.options, .units = ShardUnits(parts_, set.options, set.of)});
-    }
-  }
-  gathered_.reserve(sharded_.size());
-  for (const Sharded& sharded : sharded_) {
-    gathered_.emplace_back(inputs_, sharded.units, sharded.options, parts_, slots, cycles);
+  gathered_.reserve(units_.size());
+  for (const StageUnits& stage : units_) {
+    const GatherSchedule& schedule =
+        gathers.of(stage, {.parts = parts_, .training = inputs_.training, .slots = slots, .cycles = cycles});
+    gathered_.emplace_back(inputs_, stage.units, schedule);
   }
 }
 
@@ -63,11 +55,16 @@ bool PassWalker::gathers_repeat() const { return std::ranges::all_of(gathered_, 
 
 // All of one kind hold the same, but for what is gathered, which depends on the others, and unless some is on the host.
 const PassMemory& PassWalker::next(const Slot& slot) {
-  Known& known = known_[kind_of(slot)];
+  const std::size_t kind = kind_of(slot);
+  Known& known = known_[kind];
   const bool again = !known.walked || offloaded_layers_ > 0;
-  if (!again && gathered_.empty()) return known.pass;
+  if (!again && std::ranges::all_of(gathered_, [kind](const ShardedMemory& of) { return of.next_repeats(kind); })) {
+    for (ShardedMemory& state : gathered_) state.skip_pass(kind);
+    return known.pass;
+  }
   if (again) {
     known = {.walked = true, .points = {}, .pass = {}};
+    known.points.reserve(part_of(slot.chunk).points.size());
     if (slot.pass == Pass::kForward) {
       forward(known, slot);
     } else {
@@ -75,7 +72,7 @@ const PassMemory& PassWalker::next(const Slot& slot) {
     }
   }
   find_peak(known, slot.chunk);
-  for (ShardedMemory& state : gathered_) state.end_pass();
+  for (ShardedMemory& state : gathered_) state.end_pass(kind);
   return known.pass;
 }
 

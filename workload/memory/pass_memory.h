@@ -10,6 +10,7 @@
 #include "workload/layout/stage_chunks.h"
 #include "workload/memory/held_bytes.h"
 #include "workload/memory/kept_layers.h"
+#include "workload/memory/known_memory.h"
 #include "workload/memory/sharded_memory.h"
 #include "workload/options/step_inputs.h"
 #include "workload/parallel/shard_units.h"
@@ -44,13 +45,12 @@ class PointSizes {
 // Members refer to each other: not movable.
 class PassWalker {
  public:
-  // Of passes that hold the same in all microbatches.
-  PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts);
-  // Of a stage's passes in this order, with what is gathered and on the host; `cycles`: see ShardedMemory.
-  PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
-             const std::vector<std::size_t>& cycles = {});
-  // The same for a stage with equal chunks, from its first pass on.
-  void begin(const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles = {});
+  // Of passes that hold the same in all microbatches, or of a stage's passes once they have begun. `units`: those of
+  // the chunks.
+  PassWalker(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<StageUnits>& units);
+  // A stage's passes in this order, with what is gathered and on the host; `cycles`: see GatherSchedule. What is known
+  // of gathers outlives the passes.
+  void begin(KnownGathers& gathers, const std::vector<Slot>& slots, const std::vector<std::size_t>& cycles = {});
   PassWalker(const PassWalker&) = delete;
   PassWalker& operator=(const PassWalker&) = delete;
 
@@ -85,12 +85,6 @@ class PassWalker {
       pass.added += bytes;
     }
   };
-  // One, or dense parameters and experts separately.
-  struct Sharded {
-    ShardingOptions options;
-    ShardUnits units;
-  };
-
   void keep(Known& walk, int chunk, std::size_t point, std::int64_t sign);
   void keep_recomputed(Known& walk, int chunk, std::size_t point, std::int64_t sign) const;
   [[nodiscard]] bool waits_elsewhere(const ModelChunk& part, std::size_t point) const;
@@ -107,7 +101,7 @@ class PassWalker {
   std::ptrdiff_t offloaded_layers_;
   std::vector<KeptLayers> layers_;  // by chunk
   PointSizes sizes_;
-  std::vector<Sharded> sharded_;
+  const std::vector<StageUnits>& units_;
   std::vector<ShardedMemory> gathered_;  // of these, by the stage's passes
   Bytes on_host_;
   Bytes most_on_host_;

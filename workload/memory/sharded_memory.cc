@@ -1,9 +1,6 @@
 #include "workload/memory/sharded_memory.h"
 
 #include <algorithm>
-
-#include "workload/parallel/tiled_uses.h"
-
 namespace ringwright::workload {
 namespace {
 
@@ -11,12 +8,8 @@ Bytes bytes_of(std::int64_t elements, double each) { return scale(Bytes(1), stat
 
 }  // namespace
 
-ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, const ShardingOptions& options,
-                             const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
-                             const std::vector<std::size_t>& cycles)
-    : units_(units),
-      schedule_(units, options, uses_of(units, parts, inputs.training, slots), cycles),
-      element_(bytes_per_element(inputs.training.precision)) {
+ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, const GatherSchedule& schedule)
+    : units_(units), schedule_(schedule), element_(bytes_per_element(inputs.training.precision)) {
   // The bucket being filled or reduced holds at least the previous unit.
   const std::int64_t bucket = std::min(inputs.parallel.sharding.reduce_bucket, units_.elements());
   for (const ShardUnit& unit : units_.units()) {
@@ -30,12 +23,40 @@ ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, 
 void ShardedMemory::enter(int chunk, std::size_t point, GatheredBytes& held) {
   if (units_.has_tiles()) return enter_tiles(point, held);
   const std::size_t unit = units_.unit_at(chunk, point);
-  if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) use_ = started_ ? use_ + 1 : 0;
+  if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) {
+    use_ = next_use();
+    live_ = bytes_of(schedule_.steps()[use_].live, element_);
+  }
   started_ = true;
   new_pass_ = false;
-  held.gathered += bytes_of(schedule_.steps()[use_].live, element_);
+  held.gathered += live_;
   if (schedule_.uses()[use_].pass == Pass::kForward) return;
   held.unreduced += gradients_[unit].computed + gradients_[unit].reduced;
+}
+
+void ShardedMemory::end_pass(std::size_t kind) {
+  new_pass_ = true;
+  if (units_.has_tiles()) return;
+  if (entered_.size() <= kind) entered_.resize(kind + 1);
+  entered_[kind] = Entered{.first = before_pass_, .count = next_use() - before_pass_};
+  before_pass_ = next_use();
+}
+
+bool ShardedMemory::next_repeats(std::size_t kind) const {
+  if (entered_.size() <= kind || !entered_[kind]) return false;
+  const Entered& last = *entered_[kind];
+  const GatherSchedule::Step* const steps = schedule_.steps().data();
+  return std::equal(steps + last.first, steps + last.first + last.count, steps + next_use(),
+                    [](const auto& a, const auto& b) { return a.live == b.live; });
+}
+
+void ShardedMemory::skip_pass(std::size_t kind) {
+  const std::size_t count = entered_[kind]->count;
+  if (count > 0) {
+    use_ = next_use() + count - 1;
+    started_ = true;
+  }
+  end_pass(kind);
 }
 
 // The most of the uses at a point.

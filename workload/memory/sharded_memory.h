@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/units.h"
@@ -23,15 +24,16 @@ struct GatheredBytes {
 
 class ShardedMemory {
  public:
-  // The passes `slots` are entered in their order. `cycles`: where equal cycles of passes begin, and the last one ends;
-  // GatherSchedule::repeats. `units`, those of the chunks with these options, outlives it.
-  ShardedMemory(const StepInputs& inputs, const ShardUnits& units, const ShardingOptions& options,
-                const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots,
-                const std::vector<std::size_t>& cycles);
+  // The passes of the schedule, that of the units, are entered in their order. Both outlive it.
+  ShardedMemory(const StepInputs& inputs, const ShardUnits& units, const GatherSchedule& schedule);
 
   // Adds what is held at the next point.
   void enter(int chunk, std::size_t point, GatheredBytes& held);
-  void end_pass() { new_pass_ = true; }
+  // Of a kind of passes, which all go through the same units.
+  void end_pass(std::size_t kind);
+  // Whether the next pass, of this kind, holds the same at each point as the last one of its kind, which was entered.
+  [[nodiscard]] bool next_repeats(std::size_t kind) const;
+  void skip_pass(std::size_t kind);
   [[nodiscard]] bool repeats() const { return schedule_.repeats(); }
 
  private:
@@ -42,13 +44,23 @@ class ShardedMemory {
     Bytes computed;
   };
 
+  // The uses of a pass.
+  struct Entered {
+    std::size_t first = 0;
+    std::size_t count = 0;
+  };
+  [[nodiscard]] std::size_t next_use() const { return started_ ? use_ + 1 : 0; }
+
   const ShardUnits& units_;
-  GatherSchedule schedule_;
-  double element_;                    // bytes of one of the working type
-  std::vector<Gradients> gradients_;  // by unit
+  const GatherSchedule& schedule_;
+  double element_;                               // bytes of one of the working type
+  std::vector<Gradients> gradients_;             // by unit
+  std::vector<std::optional<Entered>> entered_;  // by kind of passes: the last one
   std::size_t use_ = 0;
+  std::size_t before_pass_ = 0;  // the first use of the current pass
   bool started_ = false;
   bool new_pass_ = false;
+  Bytes live_;  // of the current use
 };
 
 }  // namespace ringwright::workload

@@ -12,15 +12,16 @@ std::int64_t norm_elements(const ModelShape& shape) {
   return shape.normalization == Normalization::kLayerNorm ? 2 * shape.hidden : shape.hidden;
 }
 
-ParameterTensor replicated(std::string name, std::int64_t elements) {
-  return {.name = std::move(name), .elements = elements, .replicated = true};
+ParameterTensor replicated(std::string_view name, std::int64_t elements) {
+  return {.name = name, .elements = elements, .replicated = true};
 }
 
 // Freezes the existing tensors and adds an adapter to a GEMM: the matrix on the split side is split, the other one is
 // held whole.
 enum class Split { kColumns, kRows };
 struct AdaptedGemm {
-  const char* name;
+  std::string_view down;  // names of the adapter's matrices
+  std::string_view up;
   std::int64_t inputs = 0;   // on this rank
   std::int64_t outputs = 0;  // on this rank
   Split split = Split::kColumns;
@@ -28,9 +29,8 @@ struct AdaptedGemm {
 void add_adapter(const ModelShape& shape, const AdaptedGemm& gemm, std::vector<ParameterTensor>& tensors) {
   const std::int64_t rank = shape.adapters->rank;
   const bool columns = gemm.split == Split::kColumns;
-  const std::string name = gemm.name;
-  tensors.push_back({.name = name + " adapter down", .elements = gemm.inputs * rank, .replicated = columns});
-  tensors.push_back({.name = name + " adapter up", .elements = rank * gemm.outputs, .replicated = !columns});
+  tensors.push_back({.name = gemm.down, .elements = gemm.inputs * rank, .replicated = columns});
+  tensors.push_back({.name = gemm.up, .elements = rank * gemm.outputs, .replicated = !columns});
 }
 
 void freeze(const ModelShape& shape, std::vector<ParameterTensor>& tensors) {
@@ -116,9 +116,12 @@ std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int
   if (!shape.adapters) return tensors;
   const std::int64_t query = shape.heads / tp * key_size(shape);
   const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
-  if (shape.adapters->qkv) add_adapter(shape, {"qkv", shape.hidden, columns, Split::kColumns}, tensors);
+  if (shape.adapters->qkv)
+    add_adapter(shape, {"qkv adapter down", "qkv adapter up", shape.hidden, columns, Split::kColumns}, tensors);
   if (shape.adapters->projection) {
-    add_adapter(shape, {"attention projection", shape.heads / tp * value_size(shape), shape.hidden, Split::kRows},
+    add_adapter(shape,
+                {"attention projection adapter down", "attention projection adapter up",
+                 shape.heads / tp * value_size(shape), shape.hidden, Split::kRows},
                 tensors);
   }
   return tensors;
@@ -137,8 +140,11 @@ std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t t
   }
   freeze(shape, tensors);
   if (!shape.adapters) return tensors;
-  if (shape.adapters->mlp_up) add_adapter(shape, {"mlp up", shape.hidden, columns, Split::kColumns}, tensors);
-  if (shape.adapters->mlp_down) add_adapter(shape, {"mlp down", shape.ffn / tp, shape.hidden, Split::kRows}, tensors);
+  if (shape.adapters->mlp_up)
+    add_adapter(shape, {"mlp up adapter down", "mlp up adapter up", shape.hidden, columns, Split::kColumns}, tensors);
+  if (shape.adapters->mlp_down)
+    add_adapter(shape, {"mlp down adapter down", "mlp down adapter up", shape.ffn / tp, shape.hidden, Split::kRows},
+                tensors);
   return tensors;
 }
 

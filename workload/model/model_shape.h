@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/units.h"
@@ -114,7 +115,7 @@ struct ModelShape {
 
 // One parameter tensor as a tensor-parallel rank holds it.
 struct ParameterTensor {
-  std::string name;
+  std::string_view name;  // a literal
   std::int64_t elements = 0;
   // Replicated tensors are held whole by every tensor-parallel rank; under sequence parallelism each rank processes
   // only a part of the sequence, so their gradients must be summed.

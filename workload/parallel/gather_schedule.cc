@@ -10,10 +10,9 @@ GatherSchedule::GatherSchedule(const ShardUnits& units, const ShardingOptions& o
     : uses_(std::move(uses)),
       steps_(uses_.size()),
       issued_(uses_.size()),
-      next_(uses_.size(), uses_.size()),
-      stays_(uses_.size(), false),
-      live_(units.units().size(), false),
-      waited_(units.units().size(), false),
+      stays_(uses_.size(), 0),
+      live_(units.units().size(), 0),
+      waited_(units.units().size(), 0),
       released_from_(units.units().size(), 0) {
   if (!cycles.empty()) begin_watch(cycles);
   link_uses(units, options);
@@ -38,41 +37,47 @@ void GatherSchedule::watch(std::size_t use) {
   }
   if (use != watch_.third) return;
   for (std::size_t unit = 0; unit < live_.size(); ++unit) {
-    const bool same = live_[unit] == watch_.live[unit] && (!live_[unit] || waited_[unit] == watch_.waited[unit]);
+    const bool same = live_[unit] == watch_.live[unit] && (live_[unit] == 0 || waited_[unit] == watch_.waited[unit]);
     watch_.repeats = watch_.repeats && same;
   }
 }
 
 void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& options) {
-  std::vector<std::size_t> seen(units.units().size(), uses_.size());
-  std::vector<bool> seen_backward(units.units().size(), false);
-  std::vector<std::int64_t> before(uses_.size() + 1, 0);  // elements used before each use
-  for (std::size_t use = 0; use < uses_.size(); ++use) {
-    before[use + 1] = before[use] + units.units()[uses_[use].unit].elements;
-  }
+  struct Next {
+    std::size_t use = 0;          // of the same unit
+    std::int64_t with_later = 0;  // elements used from then on
+    bool backward = false;        // a backward pass follows
+  };
+  std::vector<Next> next_of(units.units().size(), {.use = uses_.size()});
+  std::int64_t later = 0;  // elements used after the use
   for (std::size_t use = uses_.size(); use-- > 0;) {
     const UnitUse& now = uses_[use];
-    next_[use] = std::exchange(seen[now.unit], use);
-    const bool again = next_[use] < uses_.size();
-    const bool same_pass = again && uses_[next_[use]].slot == now.slot;
+    Next& unit = next_of[now.unit];
+    const std::size_t next = std::exchange(unit.use, use);
+    const std::int64_t between = later - unit.with_later;
+    later += units.units()[now.unit].elements;
+    unit.with_later = later;
+    const bool again = next < uses_.size();
+    const bool same_pass = again && uses_[next].slot == now.slot;
     if (now.pass != Pass::kForward && !same_pass) {
       steps_[use].completes_gradients = true;
-      steps_[use].last_gradients = !seen_backward[now.unit];
-      seen_backward[now.unit] = true;
+      steps_[use].last_gradients = !unit.backward;
+      unit.backward = true;
     }
     if (!again) continue;
-    depends(use, next_[use]);
+    depends(use, next);
     const bool kept = units.units()[now.unit].kept && now.pass == Pass::kForward;
-    const bool soon = before[next_[use]] - before[use + 1] < options.max_reuse_distance;
+    const bool soon = between < options.max_reuse_distance;
     const bool held = !options.reshard_after_backward && now.pass != Pass::kForward;
-    stays_[use] = (same_pass && !units.units()[now.unit].tile) || kept || soon || held;
+    const bool stays = (same_pass && !units.units()[now.unit].tile) || kept || soon || held;
+    stays_[use] = stays ? 1 : 0;
   }
 }
 
 void GatherSchedule::gather(const ShardUnits& units, std::size_t use) {
   const std::size_t unit = uses_[use].unit;
-  live_[unit] = true;
-  waited_[unit] = false;
+  live_[unit] = 1;
+  waited_[unit] = 0;
   live_elements_ += units.units()[unit].padded;
   gathers_.push_back(use);
 }
@@ -81,12 +86,12 @@ void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& 
   std::int64_t ahead = 0;
   for (std::size_t later = use + 1; later < uses_.size() && ahead < options.prefetch; ++later) {
     depends(use, later);
-    if (!stays_[later - 1]) released_from_[uses_[later - 1].unit] = use + 1;
+    if (stays_[later - 1] == 0) released_from_[uses_[later - 1].unit] = use + 1;
     const std::size_t unit = uses_[later].unit;
     const std::int64_t elements = units.units()[unit].padded;
-    if (live_[unit]) {
+    if (live_[unit] != 0) {
       if (released_from_[unit] == use + 1) return;
-      if (!waited_[unit]) ahead += elements;
+      if (waited_[unit] == 0) ahead += elements;
       continue;
     }
     const bool backward = uses_[later].pass != Pass::kForward;
@@ -103,19 +108,19 @@ void GatherSchedule::plan(const ShardUnits& units, const ShardingOptions& option
     const UnitUse& now = uses_[use];
     Step& step = steps_[use];
     issued_[use].begin = gathers_.size();
-    if (!live_[now.unit]) gather(units, use);
-    step.waits = !waited_[now.unit];
-    waited_[now.unit] = true;
+    if (live_[now.unit] == 0) gather(units, use);
+    step.waits = waited_[now.unit] == 0;
+    waited_[now.unit] = 1;
     look_ahead(units, options, use);
     issued_[use].own = gathers_.size();
     step.live = live_elements_;
-    if (!stays_[use]) {
-      live_[now.unit] = false;
+    if (stays_[use] == 0) {
+      live_[now.unit] = 0;
       live_elements_ -= units.units()[now.unit].padded;
     }
     const std::size_t following = use + 1;
     const bool post = options.backward_prefetch == BackwardPrefetch::kPost && following < uses_.size() &&
-                      uses_[following].pass != Pass::kForward && !live_[uses_[following].unit];
+                      uses_[following].pass != Pass::kForward && live_[uses_[following].unit] == 0;
     if (post) gather(units, following);
   }
 }

@@ -47,7 +47,7 @@ class GatherSchedule {
   // Of the cycles.
   struct Watch {
     std::size_t second = 0, third = 0, end = 0;  // their first uses, and the first after them; all 0: none
-    std::vector<bool> live, waited;                 // when the second begins
+    std::vector<char> live, waited;              // when the second begins
     bool repeats = false;
   };
 
@@ -70,10 +70,9 @@ class GatherSchedule {
     std::size_t own = 0;    // the end of those before it
   };
   std::vector<Issued> issued_;  // by use
-  std::vector<std::size_t> next_;  // by use: the next use of the same unit, or the number of uses
-  std::vector<bool> stays_;        // by use: the unit stays gathered after it
-  std::vector<bool> live_;         // by unit, during planning
-  std::vector<bool> waited_;       // by unit: a task has waited for it since it was gathered
+  std::vector<char> stays_;     // by use: the unit stays gathered after it
+  std::vector<char> live_;      // by unit, during planning
+  std::vector<char> waited_;    // by unit: a task has waited for it since it was gathered
   // By unit: the last use from which a look ahead has passed a use after which the unit is released; uses are counted
   // from 1.
   std::vector<std::size_t> released_from_;

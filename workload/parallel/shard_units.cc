@@ -136,8 +136,20 @@ std::vector<UnitSet> unit_sets(const ParallelOptions& parallel) {
   return {{.of = UnitsOf::kDense, .options = parallel.sharding}, {.of = UnitsOf::kExperts, .options = experts}};
 }
 
+std::vector<StageUnits> stage_units(const std::vector<ModelChunk>& parts, const ParallelOptions& parallel) {
+  std::vector<StageUnits> units;
+  if (!parallel.sharding.parameters) return units;
+  for (const UnitSet& set : unit_sets(parallel)) {
+    units.push_back({.options = set.options, .units = ShardUnits(parts, set.options, set.of)});
+  }
+  return units;
+}
+
 std::vector<UnitUse> ShardUnits::uses(const std::vector<Slot>& slots) const {
   std::vector<UnitUse> uses;
+  std::size_t most = 0;
+  for (const Slot& slot : slots) most += unit_at_[static_cast<std::size_t>(slot.chunk)].size();
+  uses.reserve(most);
   for (std::size_t number = 0; number < slots.size(); ++number) {
     const Slot& slot = slots[number];
     const std::vector<std::size_t>& unit_at = unit_at_[static_cast<std::size_t>(slot.chunk)];

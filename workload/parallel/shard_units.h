@@ -78,4 +78,12 @@ struct UnitSet {
 };
 [[nodiscard]] std::vector<UnitSet> unit_sets(const ParallelOptions& parallel);
 
+// The units of these chunks: of each set. Empty where parameters are not sharded.
+struct StageUnits {
+  ShardingOptions options;
+  ShardUnits units;
+};
+[[nodiscard]] std::vector<StageUnits> stage_units(const std::vector<ModelChunk>& parts,
+                                                  const ParallelOptions& parallel);
+
 }  // namespace ringwright::workload

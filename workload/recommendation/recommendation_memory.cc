@@ -33,13 +33,13 @@ class RoleLedger {
   }
 
  private:
-  double add(const std::string& name, double bytes, Evidence evidence = Evidence::kVendorSpec) {
+  double add(std::string_view name, double bytes, Evidence evidence = Evidence::kVendorSpec) {
     if (bytes > 0.0) memory_.items.push_back({.name = name, .bytes = scale(Bytes(1), bytes), .evidence = evidence});
     return bytes;
   }
-  void assume(const std::string& name, double bytes) { add(name, bytes, Evidence::kAssumed); }
+  void assume(std::string_view name, double bytes) { add(name, bytes, Evidence::kAssumed); }
 
-  void tables(const std::string& name, const std::vector<TableShare>& shares) {
+  void tables(std::string_view name, const std::vector<TableShare>& shares) {
     double bytes = 0.0;
     for (const TableShare& share : shares) {
       const double weights = row_weight_bytes(model_, share.columns);

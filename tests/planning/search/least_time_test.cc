@@ -23,7 +23,7 @@ const std::vector<std::string> kOneQuickStep = {"simulate.steps=1", "simulate.wa
 std::optional<Duration> bound_of(const Scenario& scenario) {
   KnownOverheads known(OverheadAccuracy::kInterpolated);
   LeastCalls calls(scenario, known);
-  return least_time(scenario, calls);
+  return least_time({.machine = scenario, .job = scenario.job, .simulate = scenario.simulate}, calls);
 }
 
 // Seeds whose settings are incompatible, or that no bound is known of, count as nothing.
@@ -37,7 +37,8 @@ TEST(LeastTime, IsBelowThePredictionOfAnyScenario) {
     if (!scenario) continue;
     KnownOverheads known(OverheadAccuracy::kInterpolated);
     LeastCalls calls(*scenario, known);
-    const std::optional<Duration> least = least_time(*scenario, calls);
+    const std::optional<Duration> least =
+        least_time({.machine = *scenario, .job = scenario->job, .simulate = scenario->simulate}, calls);
     if (!least) continue;
     const Job& job = scenario->job;
     const auto computed = workload::least_step(

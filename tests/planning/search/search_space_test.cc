@@ -17,6 +17,7 @@
 #include "planning/search/least_time.h"
 #include "tests/configs/played.h"
 #include "workload/layout/known_layouts.h"
+#include "workload/memory/known_memory.h"
 
 namespace ringwright::planning::search_space_test {
 using namespace configs;
@@ -137,9 +138,9 @@ TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
   EXPECT_GT(refused, 0U);
 }
 
-std::vector<Bytes> memory_of(const Scenario& scenario, workload::KnownLayouts* known) {
+std::vector<Bytes> memory_of(const Scenario& scenario, workload::KnownMemory* known) {
   std::vector<Bytes> stages;
-  for (const MemoryRow& row : memory_rows(scenario, known)) stages.push_back(row.total);
+  for (const MemoryRow& row : memory_rows(scenario.cluster, scenario.job, known)) stages.push_back(row.total);
   return stages;
 }
 
@@ -157,17 +158,21 @@ TEST(SearchSpace, LayoutsAreReadTheSameAfterOthers) {
   const Scenario scenario =
       load(std::string(kTinyModel) +
                "training: {global_batch: 20}\nparallel: {tp: 2, pp: 2, dp: auto}\nsearch: {micro_batch: [1, 2, 4], "
-               "recompute: [none], pp: [2, 4], virtual_stages: [1, 2, 4], stage_layers: [even, balanced]}\n" +
+               "recompute: [none, full], pp: [2, 4], virtual_stages: [1, 2, 4], stage_layers: [even, balanced]}\n" +
                std::string(kMachine),
            {"model.num_layers=16"});  // 5 microbatches in groups of 4 are refused with 4 chunks of each stage
   const SearchSpace space(scenario, scenario.search);
   workload::KnownLayouts known;
+  workload::KnownMemory known_memory(known.order);
   Scenario mine = *changed_scenario(scenario, {});
   configs::KnownOverheads overheads;
   configs::LeastCalls calls(mine, overheads);
   std::size_t legal = 0, refused = 0;
-  for (std::size_t step = 0; step < space.size(); ++step) {
-    const Layout layout = space.layout(step * 997 % space.size());
+  std::vector<std::size_t> order;
+  for (std::size_t step = 0; step < space.size(); ++step) order.push_back(step * 997 % space.size());
+  for (std::size_t step = 0; step < space.size(); ++step) order.push_back(step);  // as a search: neighbours share most
+  for (const std::size_t step : order) {
+    const Layout layout = space.layout(step);
     auto alone = changed_job(scenario, space.changes(layout));
     const auto after = changed_job(scenario, space.changes(layout), &known);
     ASSERT_EQ(alone.has_value(), after.has_value()) << step;
@@ -175,8 +180,9 @@ TEST(SearchSpace, LayoutsAreReadTheSameAfterOthers) {
       ++legal;
       EXPECT_EQ(alone->job.parallel.layers_per_part, after->job.parallel.layers_per_part) << step;
       mine.job = std::move(alone->job);
-      EXPECT_EQ(memory_of(mine, nullptr), memory_of(mine, &known)) << step;
-      EXPECT_EQ(least_time(mine, calls), least_time(mine, calls, &known)) << step;
+      EXPECT_EQ(memory_of(mine, nullptr), memory_of(mine, &known_memory)) << step;
+      const BoundedJob bounded{.machine = scenario, .job = mine.job, .simulate = mine.simulate};
+      EXPECT_EQ(least_time(bounded, calls), least_time(bounded, calls, &known)) << step;
       continue;
     }
     ++refused;

@@ -24,6 +24,12 @@ std::string job_text(const std::string& training, const std::string& parallel) {
          fmt::format("training: {{global_batch: 128, micro_batch: 1{}}}\nparallel: {{{}}}\n", training, parallel);
 }
 
+MemoryWalk walk_alone(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots) {
+  const std::vector<StageUnits> units = stage_units(parts, inputs.parallel);
+  KnownGathers gathers;
+  return MemoryWalker(inputs, parts, units, gathers).walk(slots);
+}
+
 void expect_same_peaks(const std::string& training, const std::string& parallel) {
   SCOPED_TRACE(parallel + training);
   const JobText job(job_text(training, parallel), 4);
@@ -36,8 +42,8 @@ void expect_same_peaks(const std::string& training, const std::string& parallel)
     EXPECT_LT(few.size(), slots.size());
     const auto parts = stage_chunks(job.shape, job.parallel, static_cast<int>(stage));
     const StepInputs inputs = job.inputs();
-    const MemoryWalk all = MemoryWalker(inputs, parts).walk(slots);
-    const MemoryWalk same = MemoryWalker(inputs, parts).walk(few);
+    const MemoryWalk all = walk_alone(inputs, parts, slots);
+    const MemoryWalk same = walk_alone(inputs, parts, few);
     EXPECT_EQ(same.peak.of, all.peak.of) << stage;
     EXPECT_EQ(same.reserved, all.reserved) << stage;
     EXPECT_EQ(same.on_host, all.on_host) << stage;
@@ -69,7 +75,10 @@ struct Walked {
 };
 Walked walked_pass_by_pass(const StepInputs& inputs, const std::vector<ModelChunk>& parts,
                            const std::vector<Slot>& slots) {
-  PassWalker passes(inputs, parts, slots);
+  const std::vector<StageUnits> units = stage_units(parts, inputs.parallel);
+  KnownGathers gathers;
+  PassWalker passes(inputs, parts, units);
+  passes.begin(gathers, slots);
   Walked walked;
   HeldBytes held;
   for (const Slot& slot : slots) {
@@ -107,7 +116,12 @@ ShardingOptions sharding_of(std::mt19937& random, ShardingOptions sharding) {
 
 bool leaves_out(const StepInputs& inputs, const std::vector<ModelChunk>& parts, const std::vector<Slot>& slots) {
   const FewCycles few = with_few_cycles(slots);
-  return few.slots.size() < slots.size() && PassWalker(inputs, parts, few.slots, few.cycles).gathers_repeat();
+  if (few.slots.size() == slots.size()) return false;
+  const std::vector<StageUnits> units = stage_units(parts, inputs.parallel);
+  KnownGathers gathers;
+  PassWalker passes(inputs, parts, units);
+  passes.begin(gathers, few.slots, few.cycles);
+  return passes.gathers_repeat();
 }
 
 // Where what is gathered is seen to repeat, the passes that are left out change nothing; with all rules it is seen in
@@ -130,7 +144,7 @@ TEST(MemoryWalk, CyclesOfGathersThatRepeatChangeNoPeak) {
         const auto parts = stage_chunks(job.shape, job.parallel, static_cast<int>(stage));
         const std::vector<Slot> slots = release_first(order[stage]);
         const Walked all = walked_pass_by_pass(inputs, parts, slots);
-        const MemoryWalk walk = MemoryWalker(inputs, parts).walk(slots);
+        const MemoryWalk walk = walk_alone(inputs, parts, slots);
         EXPECT_EQ(walk.peak.of, all.peak.of) << parallel << " trial " << trial << " stage " << stage;
         EXPECT_EQ(walk.reserved, all.reserved) << parallel << " trial " << trial << " stage " << stage;
         ++stages;
@@ -157,11 +171,13 @@ TEST(MemoryWalk, StagesWithEqualChunksHoldWhatEachHoldsAlone) {
       if (read.parameters) job.parallel.sharding = sharding_of(random, read);
       const StepInputs inputs = job.inputs();
       const auto parts = stage_chunks(job.shape, job.parallel, 1);
-      MemoryWalker shared(inputs, parts);
+      const std::vector<StageUnits> units = stage_units(parts, inputs.parallel);
+      KnownGathers gathers;
+      MemoryWalker shared(inputs, parts, units, gathers);
       for (const std::size_t stage : {1U, 2U, 1U}) {
         const std::vector<Slot> slots = release_first(order[stage]);
         const MemoryWalk walk = shared.walk(slots);
-        const MemoryWalk alone = MemoryWalker(inputs, parts).walk(slots);
+        const MemoryWalk alone = walk_alone(inputs, parts, slots);
         EXPECT_EQ(walk.peak.of, alone.peak.of) << "trial " << trial << " stage " << stage;
         EXPECT_EQ(walk.reserved, alone.reserved) << "trial " << trial << " stage " << stage;
         EXPECT_EQ(walk.on_host, alone.on_host) << "trial " << trial << " stage " << stage;
