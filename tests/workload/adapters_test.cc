@@ -1,5 +1,6 @@
 // Low-rank adapters: what is trained, not computed, and not stored.
 #include <algorithm>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,10 +54,30 @@ TEST(Adapters, FrozenGemmsHaveNoWeightGradient) {
             6U);  // the frozen GEMM's, four of the adapter, a sum
 }
 
-TEST(Adapters, TheModelNeedsTwiceItsForwardPass) {
-  const Flops all = model_flops(job_of("model: {preset: llama2-70b}\n").shape, 8, AttentionCount::kCausal);
-  const Flops lora = model_flops(job_of(kLora).shape, 8, AttentionCount::kCausal);
-  EXPECT_NEAR(lora.count() / all.count(), 2.0 / 3.0, 1e-12);
+// Two of the three GEMMs of each frozen weight are left, and all six of attention: Megatron-Bridge counts 2/3 of a
+// frozen model's GEMMs and all of its attention.
+TEST(Adapters, FrozenGemmsLackAThirdOfTheFlopsAttentionNothing) {
+  const JobText job = job_of(kLora);
+  const double tokens = 8.0 * static_cast<double>(job.shape.sequence);
+  for (const AttentionCount count : {AttentionCount::kCausal, AttentionCount::kFull}) {
+    const Flops all = model_flops(job_of("model: {preset: llama2-70b}\n").shape, 8, count);
+    const double attention = 3.0 * 80.0 * attention_core_flops(job.shape, 8, count).count();
+    const double adapters = 6.0 * tokens * static_cast<double>(trained(job));
+    const double expected = (all.count() - attention) * 2.0 / 3.0 + attention + adapters;
+    EXPECT_NEAR(model_flops(job.shape, 8, count).count() / expected, 1.0, 1e-12);
+  }
+}
+
+// Without recomputation and with an attention that keeps its scores the kernels do what the model needs.
+TEST(Adapters, KernelsDoWhatTheModelNeeds) {
+  for (const char* targets : {"linear_qkv, linear_proj", "linear_qkv, linear_proj, linear_fc1, linear_fc2"}) {
+    const JobText job(std::string("model: {preset: llama2-70b, seq_length: 512, make_vocab_size_divisible_by: 1,"
+                                  " lora: {rank: 16, target_modules: [") +
+                          targets + "]}}\ntraining: {global_batch: 8, attention: unfused}\n",
+                      1);
+    const StepPlan plan = job.plan();
+    EXPECT_NEAR(plan.stage_flops[0].count() / plan.model_flops_full_attention.count(), 1.0, 1e-9) << targets;
+  }
 }
 
 TEST(Adapters, OnlyTheirGradientsAreReduced) {

@@ -282,6 +282,16 @@ double mlp_gemms(const ModelShape& shape, std::int64_t layer) {
   return matrices * h * visited + h * static_cast<double>(experts.count);
 }
 
+// With adapters: what a layer needs besides twice the forward pass of the frozen model.
+Flops trained_with_adapters(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
+                            std::int64_t layer) {
+  const auto tokens = static_cast<double>(sequences * shape.sequence);
+  const LayerHalves halves = halves_of(shape, layer);
+  std::int64_t adapters = count_trainable(attention_tensors(shape, 1));
+  if (halves.mlp == MlpKind::kDense) adapters += count_trainable(mlp_tensors(shape, 1));
+  return attention_core_flops(shape, sequences, count, layer) + Flops(6.0 * tokens * static_cast<double>(adapters));
+}
+
 }  // namespace
 
 Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count, std::int64_t layer) {
@@ -299,11 +309,13 @@ Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCoun
   const auto h = static_cast<double>(shape.hidden);
   const auto predictors = static_cast<double>(shape.predictors);
   const double logits = 2.0 * tokens * h * static_cast<double>(shape.vocabulary);
-  Flops total(logits * (1.0 + predictors) + 4.0 * tokens * h * h * predictors);
+  Flops forward(logits * (1.0 + predictors) + 4.0 * tokens * h * h * predictors);
+  Flops trained;
   for (std::int64_t layer = 0; layer < shape.layers + shape.predictors; ++layer) {
-    total += layer_forward_flops(shape, sequences, count, layer);
+    forward += layer_forward_flops(shape, sequences, count, layer);
+    if (shape.adapters) trained += trained_with_adapters(shape, sequences, count, layer);
   }
-  return total * (shape.adapters ? 2.0 : 3.0);
+  return forward * (shape.adapters ? 2.0 : 3.0) + trained;
 }
 
 }  // namespace ringwright::workload

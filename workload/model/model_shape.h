@@ -170,9 +170,10 @@ enum class AttentionCount { kFull, kCausal };
 [[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
                                          std::int64_t layer = 0);
 [[nodiscard]] Flops mamba_forward_flops(const ModelShape& shape, std::int64_t sequences);
-// With adapters frozen weights have no gradient, and the backward pass costs as much as the forward pass.
 // Forward and backward (twice the forward) of all layers and of the logits, without any recomputation. For f = 4h and
 // k = a: 72BLsh^2(1 + s/(6h) + V/(12hL)), Korthikanti et al., Appendix A.
+// With adapters the GEMMs of frozen weights have no weight gradient: backward they need as much as forward. Attention
+// has no weights and needs twice as much as before, and so do the adapters.
 [[nodiscard]] Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count);
 
 }  // namespace ringwright::workload
