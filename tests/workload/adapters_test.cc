@@ -128,6 +128,12 @@ TEST(Adapters, MistakesAreReported) {
               ElementsAre(HasSubstr("W131: model.lora.target_modules has no effect")));
   EXPECT_THAT(job_of("model: {preset: deepseek-v3, lora: {rank: 4, target_modules: [linear_qkv]}}\n").problems(),
               ElementsAre(HasSubstr("E132: latent attention has no single GEMM")));
+  for (const char* target : {"linear_fc1", "linear_fc2", "linear_qkv, linear_fc1"}) {
+    const std::string lora = std::string(" lora: {rank: 4, target_modules: [") + target + "]}";
+    EXPECT_THAT(job_of("model: {preset: mixtral-8x7b," + lora + "}\n").problems(),
+                ElementsAre(HasSubstr("E132: adapters of experts are not modelled")))
+        << target;
+  }
 }
 
 }  // namespace

@@ -305,6 +305,11 @@ void read_adapters(ConfigMap& model, ModelShape& shape) {
                "set target_modules: [linear_proj]");
     adapters.qkv = false;
   }
+  if (shape.experts && (adapters.mlp_up || adapters.mlp_down)) {
+    lora.error("target_modules", "E132", "adapters of experts are not modelled",
+               "set target_modules: [linear_qkv, linear_proj]");
+    adapters.mlp_up = adapters.mlp_down = false;
+  }
   shape.adapters = adapters;
 }
 
