@@ -30,6 +30,23 @@ void count_program(StepPlan& plan, const Program& program) {
   plan.communication.push_back(std::move(bytes));
 }
 
+// Documents that are packed into a sequence need scores among their own tokens only. Unfused attention computes all.
+Flops scores_between_documents(const StepInputs& inputs) {
+  const ModelShape& shape = inputs.shape;
+  const std::int64_t documents = inputs.training.documents(shape.sequence);
+  Flops total;
+  if (documents == 1 || inputs.training.attention == AttentionKernel::kUnfused) return total;
+  const std::int64_t sequences = inputs.training.global_batch;
+  ModelShape document = shape;
+  document.sequence = shape.sequence / documents;
+  for (std::int64_t layer = 0; layer < shape.layers + shape.predictors; ++layer) {
+    if (halves_of(shape, layer).mixer != Mixer::kAttention) continue;
+    total += attention_core_flops(shape, sequences, AttentionCount::kCausal, layer) -
+             attention_core_flops(document, sequences * documents, AttentionCount::kCausal, layer);
+  }
+  return total * 3.0;  // forward, and twice as much backward
+}
+
 }  // namespace
 
 void count_step(StepPlan& plan, const StepInputs& inputs) {
@@ -42,7 +59,7 @@ void count_step(StepPlan& plan, const StepInputs& inputs) {
     plan.weight_versions.push_back(
         weight_versions(inputs.parallel.versions, inputs.parallel.pp, stage, static_cast<int>(plan.microbatches)));
   }
-  plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal);
+  plan.model_flops = model_flops(shape, sequences, AttentionCount::kCausal) - scores_between_documents(inputs);
   plan.model_flops_full_attention = model_flops(shape, sequences, AttentionCount::kFull);
   for (const Program& program : plan.graph.programs) count_program(plan, program);
 }

@@ -309,5 +309,31 @@ TEST(StepBuilder, OverlappedReductionsStartBeforeTheLastBackwardPassEnds) {
   EXPECT_LT(first_reduction, last_backward);
 }
 
+// A fused backward pass computes the scores again: 2.5 times the forward core, of which the model needs 2. So kernels
+// do half a forward core more than the model needs, packed or not.
+TEST(StepBuilder, PackedDocumentsNeedScoresOfTheirOwnTokensOnly) {
+  for (const char* model : {"llama3-8b, seq_length: 4096", "mistral-7b, seq_length: 8192, sliding_window: 1024",
+                            "deepseek-v2-lite, seq_length: 4096, mtp_num_layers: 1"}) {
+    double before = 0.0;
+    for (const std::int64_t size : {0, 2000, 512}) {
+      const JobText job(fmt::format("model: {{preset: {}, num_layers: 4, make_vocab_size_divisible_by: 1}}\n"
+                                    "training: {{global_batch: 2, document_length: {}}}\n",
+                                    model, size),
+                        1);
+      ASSERT_THAT(job.problems(), IsEmpty());
+      const StepPlan plan = job.plan();
+      ModelShape part = job.shape;
+      const std::int64_t documents = job.training.documents(part.sequence);
+      part.sequence /= documents;
+      double core = 0.0;
+      for (std::int64_t layer = 0; layer < part.layers + part.predictors; ++layer)
+        core += attention_core_flops(part, 2 * documents, AttentionCount::kCausal, layer).count();
+      EXPECT_NEAR(plan.stage_flops[0].count() / (plan.model_flops.count() + core / 2.0), 1.0, 1e-9) << model << size;
+      EXPECT_TRUE(before == 0.0 || plan.model_flops.count() < before) << model << size;
+      before = plan.model_flops.count();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::workload::step_builder_test
