@@ -75,6 +75,12 @@ TEST_F(CommandLineTest, AFileInPlaceOfACommandHintsAtRun) {
   expect_error({"a.yaml"}, "error: unknown command 'a.yaml'; did you mean 'run a.yaml'?");
 }
 
+TEST_F(CommandLineTest, AScenarioInPlaceOfACommandHintsAtRun) {
+  expect_error({"gpt2-1.5b-dgx-a10"},
+               "error: unknown command 'gpt2-1.5b-dgx-a10'; did you mean 'run gpt2-1.5b-dgx-a100'?");
+  expect_error({"llama3-8b-8-h100"}, "error: unknown command 'llama3-8b-8-h100'; did you mean 'run llama3-8b-8-h100'?");
+}
+
 TEST_F(CommandLineTest, AnUnknownOptionIsReportedWithTheNearest) {
   expect_error({"probe", "a.yaml", "--dryrun"}, "error: unknown option '--dryrun'; did you mean '--dry-run'?");
   expect_error({"probe", "a.yaml", "--jsn=1"}, "error: unknown option '--jsn'; did you mean '--json'?");

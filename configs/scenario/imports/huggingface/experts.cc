@@ -12,8 +12,8 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFamilies{"mixtral",     "qwen2_moe",   "qwen3_moe",
-                                                    "deepseek_v2", "deepseek_v3", "gpt_oss"};
+constexpr std::array<std::string_view, 8> kFamilies{"mixtral",     "qwen2_moe", "qwen3_moe", "deepseek_v2",
+                                                    "deepseek_v3", "kimi_k2",   "glm4_moe",  "gpt_oss"};
 
 void read_mixtral(ConfigMap& config, workload::ModelShape& shape) {
   read_hf_decoder(config, 0, shape);
@@ -53,19 +53,8 @@ void read_qwen(ConfigMap& config, std::string_view type, workload::ModelShape& s
   shape.experts = experts;
 }
 
-void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
-  workload::LatentAttention latent;
-  const auto rank = config.integer_or(
-      {.name = "q_lora_rank", .doc = "width of the queries' latent vector", .min = 1, .max = 1'000'000}, "null");
-  latent.query_rank = rank.value_or(0);
-  latent.key_value_rank = hf_size(config, "kv_lora_rank", "width of the latent vector of keys and values");
-  latent.plain_size = hf_size(config, "qk_nope_head_dim", "size of a head without the rotated part");
-  latent.rotated_size = hf_size(config, "qk_rope_head_dim", "size of the rotated part of a head");
-  latent.value_size = hf_size(config, "v_head_dim", "size of a head's value");
-  shape.latent = latent;
-  read_hf_decoder(config, 0, shape);
-  shape.kv_heads = shape.heads;
-  shape.head_size = key_size(shape);
+// Experts, shared ones among them, and predictors by the names of DeepSeek, which others use as well.
+void read_deepseek_experts(ConfigMap& config, workload::ModelShape& shape) {
   workload::ExpertShape experts{.count = hf_size(config, "n_routed_experts", "experts of a layer"),
                                 .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
@@ -83,6 +72,33 @@ void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
                                      .fallback = 0,
                                      .min = 0,
                                      .max = 10'000});
+}
+
+void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
+  workload::LatentAttention latent;
+  const auto rank = config.integer_or(
+      {.name = "q_lora_rank", .doc = "width of the queries' latent vector", .min = 1, .max = 1'000'000}, "null");
+  latent.query_rank = rank.value_or(0);
+  latent.key_value_rank = hf_size(config, "kv_lora_rank", "width of the latent vector of keys and values");
+  latent.plain_size = hf_size(config, "qk_nope_head_dim", "size of a head without the rotated part");
+  latent.rotated_size = hf_size(config, "qk_rope_head_dim", "size of the rotated part of a head");
+  latent.value_size = hf_size(config, "v_head_dim", "size of a head's value");
+  shape.latent = latent;
+  read_hf_decoder(config, 0, shape);
+  shape.kv_heads = shape.heads;
+  shape.head_size = key_size(shape);
+  read_deepseek_experts(config, shape);
+}
+
+// GLM-4.5: DeepSeek's experts with grouped queries; biases on queries, keys and values alone (modeling_glm4_moe.py).
+void read_glm(ConfigMap& config, workload::ModelShape& shape) {
+  read_hf_decoder(config, 128, shape);
+  const bool biases =
+      config.boolean({.name = "attention_bias", .doc = "biases of queries, keys and values", .fallback = false});
+  shape.biases = biases ? workload::Biases::kQkvOnly : workload::Biases::kNone;
+  shape.query_key_norm =
+      config.boolean({.name = "use_qk_norm", .doc = "a norm over each head's query and key", .fallback = false});
+  read_deepseek_experts(config, shape);
 }
 
 // Windowed and full layers alternate, starting with a windowed one; or all are of one kind.
@@ -142,7 +158,8 @@ bool is_hf_expert_family(std::string_view type) {
 void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
   if (type == "mixtral") read_mixtral(config, shape);
   if (type == "qwen2_moe" || type == "qwen3_moe") read_qwen(config, type, shape);
-  if (type == "deepseek_v2" || type == "deepseek_v3") read_deepseek(config, shape);
+  if (type == "deepseek_v2" || type == "deepseek_v3" || type == "kimi_k2") read_deepseek(config, shape);
+  if (type == "glm4_moe") read_glm(config, shape);
   if (type == "gpt_oss") read_gpt_oss(config, shape);
   check_choice(config, shape);
 }

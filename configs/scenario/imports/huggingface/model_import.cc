@@ -15,8 +15,8 @@ namespace ringwright::configs {
 namespace {
 
 constexpr std::string_view kSupported =
-    "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss, "
-    "nemotron_h, gptj, gpt_neox, falcon, phi, cohere";
+    "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, "
+    "glm4_moe, gpt_oss, nemotron_h, gptj, gpt_neox, falcon, phi, cohere";
 
 // llama, mistral, qwen2, qwen3: the configuration classes of transformers share these keys.
 void read_llama_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {

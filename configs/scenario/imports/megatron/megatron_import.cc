@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/imports/megatron/megatron_checks.h"
 #include "configs/scenario/imports/megatron/megatron_flags.h"
 #include "configs/scenario/imports/megatron/megatron_layout_rules.h"
 #include "configs/scenario/imports/megatron/megatron_model_rules.h"
@@ -76,6 +77,7 @@ std::optional<ConfigNode> import_megatron(std::string_view text, ConfigSource& s
       import_plain(*entry, flag, arguments, tree);
     }
   }
+  check_megatron(arguments);
   apply_model_rules(arguments, tree);
   apply_training_rules(arguments, tree);
   apply_parallel_rules(arguments, tree);

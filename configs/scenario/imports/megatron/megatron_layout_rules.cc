@@ -100,7 +100,7 @@ void set_recompute(const MegatronArguments& arguments, MegatronTree& tree) {
 }
 
 std::int64_t or_one(const std::optional<std::int64_t>& number) {
-  return std::max<std::int64_t>(1, number.value_or(1));
+  return std::clamp<std::int64_t>(number.value_or(1), 1, 1'000'000);  // more ranks are refused where the key is read
 }
 
 // Three ways to specify the number of chunks of a stage.
@@ -118,13 +118,16 @@ void set_chunks(const MegatronArguments& arguments, MegatronTree& tree) {
   const auto per_chunk = arguments.number("num-layers-per-virtual-pipeline-stage");
   if (per_chunk && layers) {
     at = *arguments.value("num-layers-per-virtual-pipeline-stage");
-    if (*per_chunk < 1 || *layers % (pp * *per_chunk) != 0) {
+    const std::int64_t ends = static_cast<std::int64_t>(arguments.has("account-for-embedding-in-pipeline-split")) +
+                              static_cast<std::int64_t>(arguments.has("account-for-loss-in-pipeline-split"));
+    const std::int64_t split = *layers + ends;
+    if (*per_chunk < 1 || split % pp != 0 || split / pp % *per_chunk != 0) {
       arguments.error(at,
-                      fmt::format("--num-layers-per-virtual-pipeline-stage {} x {} stages does not divide {} layers",
-                                  *per_chunk, pp, *layers));
+                      fmt::format("--num-layers-per-virtual-pipeline-stage {} x {} stages does not divide {} layers{}",
+                                  *per_chunk, pp, split, ends > 0 ? ", embedding and loss counted as given" : ""));
       return;
     }
-    chunks = *layers / (pp * *per_chunk);
+    chunks = split / pp / *per_chunk;
   }
   if (chunks <= 1) return;
   tree.set("parallel.schedule", at, "interleaved-1f1b");

@@ -73,14 +73,16 @@ void set_attention(const MegatronArguments& arguments, MegatronTree& tree) {
   const auto groups = arguments.value("num-query-groups");
   if (groups && arguments.has("group-query-attention")) {
     tree.set("model.num_query_groups", *groups);
-  } else if (groups && arguments.spelling() != MegatronSpelling::kArguments) {
-    arguments.warn(*groups, "W131", "--num-query-groups has no effect without --group-query-attention");
+  } else if (arguments.has("group-query-attention")) {
+    tree.assume("model.num_query_groups", "1");
   }
+  const auto softmax = arguments.value("softmax-type");
+  if (softmax && softmax->text == "learnable") tree.set("model.attention_sinks", *softmax, "true");
   if (const auto window = arguments.value("window-size")) {
     const auto begin = window->text.find_first_of("0123456789");
     const auto end = window->text.find_first_not_of("0123456789", begin);
     const auto left = begin == std::string::npos ? std::nullopt : parse_whole(window->text.substr(begin, end - begin));
-    if (left) {
+    if (left && *left < 1'000'000'000'000) {
       tree.set("model.sliding_window", *window, std::to_string(*left + 1));  // so many earlier tokens, and itself
     } else {
       arguments.error(*window, fmt::format("--window-size is '{}'", window->text), "write it as 127,0");

@@ -108,10 +108,43 @@ TEST(HfConfig, ReadsFamiliesWithParallelHalves) {
       R"( "intermediate_size": 10240, "vocab_size": 51200})");
   EXPECT_EQ(parameters(phi.shape), 2'779'683'840 - 51'200);
   // With biases in the attention, 16,384 a layer, and without those of the output layer.
-  const Reading gptj = Reading::of_text(
-      R"({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "n_layer": 28, "vocab_size": 50400})");
+  const Reading gptj =
+      Reading::of_text(R"({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "n_layer": 28, "vocab_size": 50400})");
   EXPECT_EQ(parameters(gptj.shape), 6'050'882'784 + 28 * 16'384 - 50'400);
   EXPECT_EQ(gptj.shape.order, BlockOrder::kParallelOneNorm);
+}
+
+// The model cards: GLM-4.5 has 355 B parameters, the predictor included, whose checkpoint of 358 B holds the embedding
+// and the output layer twice; GLM-4.5-Air 106 B; Kimi K2 a trillion.
+TEST(HfConfig, ReadsGlmAndKimi) {
+  const Reading glm = Reading::of_text(
+      R"({"model_type": "glm4_moe", "attention_bias": true, "use_qk_norm": true, "head_dim": 128, "hidden_size": 5120,)"
+      R"( "intermediate_size": 12288, "moe_intermediate_size": 1536, "n_routed_experts": 160, "n_shared_experts": 1,)"
+      R"( "num_experts_per_tok": 8, "first_k_dense_replace": 3, "n_group": 1, "topk_group": 1, "vocab_size": 151552,)"
+      R"( "num_attention_heads": 96, "num_key_value_heads": 8, "num_hidden_layers": 92,)"
+      R"( "num_nextn_predict_layers": 0, "tie_word_embeddings": false, "max_position_embeddings": 131072})");
+  EXPECT_THAT(glm.problems(), IsEmpty());
+  EXPECT_EQ(glm.shape.biases, Biases::kQkvOnly);
+  EXPECT_TRUE(glm.shape.query_key_norm);
+  EXPECT_EQ(glm.shape.experts->dense_layers, 3);
+  EXPECT_NEAR(static_cast<double>(parameters(glm.shape)), 352.7e9, 0.5e9);
+  const Reading air = Reading::of_text(
+      R"({"model_type": "glm4_moe", "attention_bias": true, "head_dim": 128, "hidden_size": 4096,)"
+      R"( "intermediate_size": 10944, "moe_intermediate_size": 1408, "n_routed_experts": 128, "n_shared_experts": 1,)"
+      R"( "num_experts_per_tok": 8, "first_k_dense_replace": 1, "n_group": 1, "topk_group": 1, "vocab_size": 151552,)"
+      R"( "num_attention_heads": 96, "num_key_value_heads": 8, "num_hidden_layers": 46,)"
+      R"( "num_nextn_predict_layers": 0, "tie_word_embeddings": false, "max_position_embeddings": 131072})");
+  EXPECT_FALSE(air.shape.query_key_norm);
+  EXPECT_NEAR(static_cast<double>(parameters(air.shape)), 106e9, 1.5e9);
+  const Reading kimi = Reading::of_text(
+      R"({"model_type": "kimi_k2", "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048,)"
+      R"( "n_routed_experts": 384, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 1,)"
+      R"( "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,)"
+      R"( "v_head_dim": 128, "num_attention_heads": 64, "num_key_value_heads": 64, "num_hidden_layers": 61,)"
+      R"( "num_nextn_predict_layers": 0, "n_group": 1, "topk_group": 1, "moe_layer_freq": 1, "vocab_size": 163840,)"
+      R"( "tie_word_embeddings": false, "max_position_embeddings": 131072})");
+  EXPECT_THAT(kimi.problems(), IsEmpty());
+  EXPECT_NEAR(static_cast<double>(parameters(kimi.shape)), 1026e9, 2e9);
 }
 
 TEST(HfConfig, NeoxWithoutParallelResidualIsSequential) {
@@ -154,11 +187,13 @@ TEST(HfConfig, HeadsMustFitTogether) {
 }
 
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
-  EXPECT_THAT(Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
-              ElementsAre("E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
-                          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss, "
-                          "nemotron_h, gptj, gpt_neox, falcon, phi, cohere; describe others with explicit sizes in "
-                          "`model`"));
+  EXPECT_THAT(
+      Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
+      ElementsAre(
+          "E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
+          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, "
+          "nemotron_h, gptj, gpt_neox, falcon, phi, cohere; describe others with explicit sizes in "
+          "`model`"));
 }
 
 TEST(HfConfig, ReadsMixtral) {

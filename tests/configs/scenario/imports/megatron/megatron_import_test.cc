@@ -214,7 +214,8 @@ TEST(MegatronImport, FusedLossesAndLayersAreRead) {
   const Import engine("--num-layers 2 --cross-entropy-loss-fusion --cross-entropy-fusion-impl te\n");
   EXPECT_THAT(engine.keys, Contains(Pair("training.cross_entropy", "fused")));
   const Import without("--num-layers 2 --cross-entropy-fusion-impl te\n");
-  EXPECT_THAT(without.messages(), IsEmpty());
+  EXPECT_THAT(without.messages(),
+              ElementsAre("W131: --cross-entropy-fusion-impl has no effect without --cross-entropy-loss-fusion"));
   EXPECT_THAT(without.keys, Not(Contains(Pair("training.cross_entropy", "fused"))));
 }
 
@@ -238,7 +239,8 @@ TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
 
 TEST(MegatronImport, OffloadingIsRead) {
   const Import import(
-      "--num-layers 2 --cpu-offloading --cpu-offloading-num-layers 1 --optimizer-cpu-offload "
+      "--num-layers 2 --cpu-offloading --cpu-offloading-num-layers 1 --use-precision-aware-optimizer "
+      "--optimizer-cpu-offload "
       "--optimizer-offload-fraction 0.5 --overlap-cpu-optimizer-d2h-h2d\n");
   EXPECT_THAT(import.messages(), IsEmpty());
   EXPECT_THAT(import.keys, testing::IsSupersetOf(
