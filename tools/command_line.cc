@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "tools/manual.h"
+#include "tools/scenario_file.h"
 
 namespace ringwright::tools {
 namespace {
@@ -167,6 +168,9 @@ ParsedCommand parse(std::span<const std::unique_ptr<Command>> commands, const st
   for (const char* const word : {"completion", "man"}) names.emplace_back(word);
   std::string hint = did_you_mean(first, names);
   if (first.ends_with(".yaml") || first.ends_with(".json")) hint = "; did you mean 'run " + first + "'?";
+  if (const std::string scenario = hint.empty() ? nearest_scenario(first) : std::string(); !scenario.empty()) {
+    hint = "; did you mean 'run " + scenario + "'?";
+  }
   ParsedCommand refused = usage_error(fmt::format("unknown command '{}'{}", first, hint), "ringwright");
   refused.text += missing;
   return refused;

@@ -73,4 +73,8 @@ Result<std::string> find_scenario_or_machine(const std::string& path_or_name) {
                                    .folders = {"scenarios", "machines", "nodes"}});
 }
 
+std::string nearest_scenario(std::string_view name) {
+  return nearest_name(name, preset_names(configs::load_options({}), "scenarios"));
+}
+
 }  // namespace ringwright::tools

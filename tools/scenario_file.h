@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "core/base/diagnostic.h"
 
@@ -13,5 +14,7 @@ namespace ringwright::tools {
 // The same for a command that takes shipped machines and nodes as well, which the message then names. A word that is
 // one of them fails, too.
 [[nodiscard]] Result<std::string> find_scenario_or_machine(const std::string& path_or_name);
+// The shipped scenario of this name or with the nearest one; empty when none is near.
+[[nodiscard]] std::string nearest_scenario(std::string_view name);
 
 }  // namespace ringwright::tools
