@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -85,9 +86,9 @@ class SweepReader {
     for (const std::string& key : grid.keys()) {
       if (!is_new_key(grid, key)) continue;
       SweepBlock block{.keys = {key}, .entries = {}};
+      std::set<std::string> seen;
       for (std::string& value : grid.settings(key)) {
-        const auto is_same = [&](const std::vector<std::string>& entry) { return entry.front() == value; };
-        if (std::ranges::none_of(block.entries, is_same)) block.entries.push_back({std::move(value)});
+        if (seen.insert(value).second) block.entries.push_back({std::move(value)});
       }
       if (block.entries.empty()) grid.error(key, "E300", fmt::format("'{}' has no values", key));
       plan.blocks.push_back(std::move(block));
@@ -106,10 +107,11 @@ class SweepReader {
         if (std::ranges::find(block.keys, key) == block.keys.end() && is_new_key(map, key)) block.keys.push_back(key);
       }
     }
+    std::set<std::vector<std::string>> seen;
     for (ConfigMap& map : maps) {
       std::vector<std::string> entry;
       for (const std::string& key : block.keys) entry.push_back(map.setting(key));
-      if (std::ranges::find(block.entries, entry) == block.entries.end()) block.entries.push_back(std::move(entry));
+      if (seen.insert(entry).second) block.entries.push_back(std::move(entry));
     }
     plan.blocks.push_back(std::move(block));
   }
