@@ -152,7 +152,8 @@ Duration CallOverheads::alone(const CollectiveCall& call, const ChannelChooser* 
 
 Duration CallOverheads::kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const {
   const ChannelChoice choice = inputs_.channels.chooser.choose(call);
-  if (inputs_.known.accuracy() == OverheadAccuracy::kInterpolated && InterpolatedKernels::are_costly(call)) {
+  const bool interpolates = inputs_.known.accuracy() == OverheadAccuracy::kInterpolated;
+  if (interpolates && InterpolatedKernels::save_time(call, choice.plan)) {
     return interpolated_.time(call, choice, key);
   }
   if (const auto line = interpolated_.of_thousands(call, choice, key)) return *line;

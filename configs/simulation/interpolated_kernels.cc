@@ -17,6 +17,8 @@ constexpr Bytes kLeastInterpolated = literals::operator""_MiB(1);
 constexpr double kStraight = 0.002;
 // Of one rank on one channel; a few loops of kernels over their chunks.
 constexpr Bytes kShareOfLine = literals::operator""_KiB(128);
+// Of its shortest line: the first one, twice and four times as many bytes.
+constexpr int kFirstSizesOfLine = 1 + 2 + 4;
 constexpr int kFirstHostsOfLine = 4;
 // Where a group is simulated for itself otherwise: from so many ranks on, and with slopes that may differ by more.
 constexpr int kThousands = 1024;
@@ -67,8 +69,9 @@ std::vector<int> kinds_of(const std::vector<int>& hosts, const CollectivePlan& p
 
 }  // namespace
 
-bool InterpolatedKernels::are_costly(const CollectiveCall& call) {
-  return call.size() >= kManyMembers && call.bytes >= kLeastInterpolated;
+bool InterpolatedKernels::save_time(const CollectiveCall& call, const CollectivePlan& plan) {
+  if (call.size() < kManyMembers || call.bytes < kLeastInterpolated) return false;
+  return call.kind != CollectiveKind::kAllToAll || call.bytes > first_size_of_line(call, plan) * kFirstSizesOfLine;
 }
 
 Duration InterpolatedKernels::time(const CollectiveCall& call, const ChannelChoice& choice,

@@ -31,8 +31,10 @@ class InterpolatedKernels {
   };
   explicit InterpolatedKernels(Inputs inputs) : inputs_(std::move(inputs)) {}
 
-  // Below, a simulation costs little: few members, or few chunks.
-  [[nodiscard]] static bool are_costly(const CollectiveCall& call);
+  // Whether lines may cost less than to simulate the call: it has many members and many chunks. An all-to-all must also
+  // be larger than the sizes of its shortest line together: its size follows from few settings, so that few calls share
+  // a line, whereas gradients have many sizes.
+  [[nodiscard]] static bool save_time(const CollectiveCall& call, const CollectivePlan& plan);
   [[nodiscard]] Duration time(const CollectiveCall& call, const ChannelChoice& choice, const KnownOverheads::Key& key);
   // Of a ring of thousands of ranks, by a line in its hosts alone; none for other groups, or where no line is found.
   [[nodiscard]] std::optional<Duration> of_thousands(const CollectiveCall& call, const ChannelChoice& choice,

@@ -27,10 +27,10 @@ namespace ringwright::configs {
 // kInterpolated: the kernels of a large call of many ranks are simulated for few sizes, with its own plan, and all
 // calls with this plan share them. Kernels repeat loops over chunks, so that beyond some loops time is a straight line
 // in the size: sizes are doubled until two doublings show it. Where none is found, two sizes around the call's own
-// serve. Rings over many hosts go through the same steps as rings over fewer, so that with equal shares of a rank their
-// time is a straight line in the hosts, too: hosts are doubled until two doublings show it, and every kind of path
-// between neighbours of the group is among these (SampledHosts). tests/configs/simulation/call_overheads_test.cc bounds
-// the error of a call's time.
+// serve. An all-to-all that costs less than its shortest line is simulated as it is. Rings over many hosts go through
+// the same steps as rings over fewer, so that with equal shares of a rank their time is a straight line in the hosts,
+// too: hosts are doubled until two doublings show it, and every kind of path between neighbours of the group is among
+// these (SampledHosts). tests/configs/simulation/call_overheads_test.cc bounds the error of a call's time.
 // kExact: calls are simulated as they are, except rings of 1,024 ranks and more, which are a line in the hosts, too.
 enum class OverheadAccuracy : std::uint8_t { kExact, kInterpolated };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -220,6 +221,31 @@ TEST(CallOverheads, OfFewRanksAreExactInBothCases) {
   const auto estimate = predicted(scenario, OverheadAccuracy::kInterpolated);
   ASSERT_TRUE(expected && estimate);
   EXPECT_EQ(estimate->step_time.mean, expected->step_time.mean);
+}
+
+// Among 32 ranks; a store and a simulation of its own for each.
+Duration overhead_of_all_to_all(const Scenario& scenario, Bytes bytes, OverheadAccuracy accuracy) {
+  workload::StepPlan plan;
+  plan.graph = collective_graph(scenario.cluster, {.operation = CollectiveOperation::kAllToAll, .bytes = bytes});
+  KnownOverheads known(accuracy);
+  const auto simulation = Simulation::assemble(scenario, std::move(plan), scenario.cluster.topology->build(),
+                                               FoldMode::kFold, {.overheads = &known});
+  if (!simulation) throw std::runtime_error(render(simulation.error()));
+  const TaskGraph& graph = (*simulation)->plan().graph;
+  const GroupLayout& layout = graph.layouts[graph.dimensions.front().layout_of_group.front()];
+  return (*simulation)
+      ->call_overhead()
+      ->of({.kind = CollectiveKind::kAllToAll, .bytes = bytes, .layout = &layout, .dimension = DimensionId(0)});
+}
+
+// Sizes between those of lines, each of which would cost more than the call itself.
+TEST(CallOverheads, OfAnAllToAllAreExactWhereALineCostsMore) {
+  const Scenario scenario = machine("model: steps, overhead: kernels");
+  for (const Bytes bytes : {Bytes(3'520'000), Bytes(11'200'000), Bytes(25'600'000)}) {
+    const Duration exact = overhead_of_all_to_all(scenario, bytes, OverheadAccuracy::kExact);
+    EXPECT_GT(exact, Duration()) << to_string(bytes);
+    EXPECT_EQ(overhead_of_all_to_all(scenario, bytes, OverheadAccuracy::kInterpolated), exact) << to_string(bytes);
+  }
 }
 
 // Ranks with different overheads must not be one class: the fold sees overheads, of calls and of messages.
