@@ -73,7 +73,10 @@ Evidence Report::evidence() const {
 
 StepCost cost_of(const Report& report) {
   if (!report.facts.cost_rates) return {};
-  return cost_of({.time = report.step_time.mean, .gpus = report.gpus, .tokens = report.facts.tokens_per_step},
+  const bool is_mean = report.facts.checkpoint && report.facts.checkpoint->every > 0;
+  return cost_of({.time = is_mean ? report.facts.checkpoint->mean_step : report.step_time.mean,
+                  .gpus = report.gpus,
+                  .tokens = report.facts.tokens_per_step},
                  *report.facts.cost_rates);
 }
 

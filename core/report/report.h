@@ -74,7 +74,7 @@ struct ReportInputs {
 
 [[nodiscard]] Report summarise(const ReportInputs& inputs, StepFacts facts);
 
-// Of its mean step; empty where the facts name no rates.
+// Of its mean step, with checkpoints in some steps of the mean between them; empty where the facts name no rates.
 [[nodiscard]] StepCost cost_of(const Report& report);
 
 // The share of its device that a stage needs, in [0, ...): above 1 it does not fit.

@@ -10,6 +10,7 @@
 
 #include "configs/simulation/simulate.h"
 #include "core/report/checkpoint_line.h"
+#include "core/report/cost_lines.h"
 #include "tests/configs/checkpoint_hosts.h"
 #include "tests/configs/played.h"
 
@@ -34,6 +35,16 @@ TEST(CheckpointPeriod, SpreadsTheStallOverItsSteps) {
     EXPECT_EQ(facts.waits, Duration());
     EXPECT_EQ(report.step_time.mean, healthy + *facts.stall);
   }
+}
+
+// Two GPUs at 3,600 dollars an hour.
+TEST(CheckpointPeriod, IsWhatAStepCosts) {
+  const Report report =
+      report_of("checkpoint: {to: host_memory, size: 1GB, every: 4}\ncost: {usd_per_gpu_hour: 3600}");
+  const double mean = to_seconds(report.facts.checkpoint->mean_step);
+  EXPECT_LT(mean, to_seconds(report.step_time.mean));
+  EXPECT_DOUBLE_EQ(*cost_of(report).usd, 2.0 * mean);
+  EXPECT_THAT(cost_lines(report).front(), HasSubstr("of the mean step between checkpoints"));
 }
 
 // 10 MB of a host at 5 MB/s take 2 s, and 3 steps much less: a version every 2 s, exactly.
