@@ -1,6 +1,7 @@
 #include "workload/memory/sharded_memory.h"
 
 #include <algorithm>
+
 namespace ringwright::workload {
 namespace {
 

@@ -85,7 +85,7 @@ std::optional<std::int64_t> MegatronArguments::number(std::string_view name) con
   if (!word) return std::nullopt;
   const auto number = parse_whole(word->text);
   if (!number) error(*word, fmt::format("--{} is '{}', which is not a whole number", name, word->text));
-  constexpr std::int64_t kLargest = 1'000'000'000'000;  // products of a few sizes stay within 64 bits
+  constexpr std::int64_t kLargest = 1'000'000'000'000;  // products of several sizes fit into 64 bits
   if (number && (*number > kLargest || *number < -kLargest)) {
     error(*word, fmt::format("--{} is {}, beyond any size that can be meant", name, word->text));
     return std::nullopt;
