@@ -163,6 +163,8 @@ std::string manual_page(std::span<const std::unique_ptr<Command>> commands) {
       "\\-\\-quiet\\fR\nprint less\n.TP\n\\fB\\-v, \\-\\-verbose\\fR\nprint more\n.TP\n\\fB\\-\\-no\\-color\\fR\nno "
       "colours\n.TP\n\\fB\\-\\-help\\fR\nwhat a command can do\n.SH EXIT STATUS\n{}\n.SH ENVIRONMENT\n.TP\n"
       "\\fBRINGWRIGHT_SHARE\\fR\nthe folder with the shipped presets (configs) and measurements (validation)\n.TP\n"
+      "\\fBRINGWRIGHT_CACHE\\fR\nthe folder where times of collectives are retained for later runs; off: "
+      "nowhere\n.TP\n"
       "\\fBNO_COLOR\\fR\nno colours\n",
       roff("0 success, 1 internal error, 2 wrong usage or configuration, 3 bad input data, 4 the job cannot run, 5 "
            "predictions outside the threshold, 6 out of memory, 130 interrupted."));

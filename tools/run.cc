@@ -11,9 +11,11 @@
 
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/fault_times.h"
+#include "configs/simulation/overhead_store.h"
 #include "configs/simulation/simulate.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_traces.h"
+#include "core/base/cache_folder.h"
 #include "core/base/diagnostic.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
@@ -225,10 +227,12 @@ class Run final : public Command {
     if (record_.timeline.empty()) timeline.form = traces::TimelineForm::kPage;
     if (!record_.trace_ranks.empty()) timeline.ranks = record_.trace_ranks;
     if (!record_.trace_steps.empty()) timeline.steps = record_.trace_steps;
+    configs::OverheadStore store(cache_folder());
     configs::SimulateOptions options{
         .observer = &progress,
         .verify_fairness = verify_fairness_,
         .fast_forward = no_fast_forward_ ? network_models::FastForward::kOff : network_models::FastForward::kOn,
+        .store = &store,
         .timeline = record_.timeline.empty() && record_.html.empty() ? nullptr : &timeline,
         .critical_path = path_wish()};
     auto outcome = configs::simulate(scenario, fold, options);

@@ -1,8 +1,13 @@
 #include "configs/simulation/known_overheads.h"
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/base/sha256.h"
 #include "configs/simulation/pair_router.h"
 
 namespace ringwright::configs {
@@ -15,7 +20,56 @@ std::size_t size_of(const Table& table) {
   return size;
 }
 
+// Of all its fields: the names below are as many.
+std::string text_of(const HostPath& path) {
+  const auto& [order, in, out, relay] = path;
+  return fmt::format("{} {} {} {}", fmt::join(order, ","), in, out, relay);
+}
+
+std::string text_of(const CollectivePlan& plan) {
+  const auto& [algorithm, protocol, channels, threads, chunk, grain, paths, kind_of_host, ordered, spreads_nics, heads,
+               message_channels, pxn] = plan;
+  std::string text =
+      fmt::format("{};{};{};{};{};{};{};{};{};{};{};{}", algorithm, to_string(protocol), channels, threads,
+                  chunk.count(), grain.count(), fmt::join(kind_of_host, ","), ordered, spreads_nics, heads,
+                  message_channels, pxn);
+  for (const std::vector<HostPath>& of_kind : paths) {
+    text += '|';
+    for (const HostPath& path : of_kind) text += text_of(path) + '/';
+  }
+  return text;
+}
+
+std::string text_of(const StepCosts& costs) {
+  const auto& [message, eager, rendezvous, reduce_rate, copy_rate] = costs;
+  return fmt::format("{};{};{};{};{}", message.count(), eager.count(), rendezvous.count(),
+                     reduce_rate.count(), copy_rate.count());
+}
+
+// Primitives of all members that are worth more than a line of a file.
+constexpr double kWorthALine = 20e3;
+constexpr double kUsualChunk = 256.0 * 1024.0;
+
 }  // namespace
+
+void KnownOverheads::retain_in(OverheadStore* store, const std::string& machine) {
+  store_ = store;
+  machine_ = store == nullptr ? "" : sha256(machine);
+}
+
+bool KnownOverheads::is_costly(const Key& key) {
+  const auto members = static_cast<double>(key.host_of.size());
+  const double of_member = members * key.plan.channels + static_cast<double>(key.bytes.count()) / kUsualChunk;
+  return members * of_member > kWorthALine;
+}
+
+std::string KnownOverheads::name_in_store(std::string_view what, const Key& key) const {
+  const auto& [kind, bytes, root, algorithm, step_costs, progress, plan, host_of, gpu_of, nic_set, model, basis] = key;
+  return fmt::format("{}\n{} {}\n{}\n{} {} {} {} {}\n{}\n{}\n{}\n{}\n{}\n{}", machine_, what,
+                     static_cast<int>(accuracy_), to_string(kind), bytes.count(), root, algorithm,
+                     static_cast<int>(progress), static_cast<int>(basis), text_of(step_costs), text_of(plan),
+                     fmt::join(host_of, ","), fmt::join(gpu_of, ","), fmt::join(nic_set, ","), model);
+}
 
 std::uint32_t KnownOverheads::paths_between(const Router& router, RankId sender, RankId receiver) {
   const bool many_steps = accuracy_ == OverheadAccuracy::kInterpolated;

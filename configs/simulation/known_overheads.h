@@ -16,6 +16,7 @@
 
 #include "collectives/nccl/search/graph_cache.h"
 #include "configs/simulation/farthest_pairs.h"
+#include "configs/simulation/overhead_store.h"
 #include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
@@ -40,6 +41,9 @@ class KnownOverheads {
  public:
   explicit KnownOverheads(OverheadAccuracy accuracy = OverheadAccuracy::kExact) : accuracy_(accuracy) {}
   [[nodiscard]] OverheadAccuracy accuracy() const { return accuracy_; }
+  // From now on costly ones are looked up there first, and retained there for later runs. `machine`: all that overheads
+  // depend on apart from their keys (machine_of()). The store outlives this.
+  void retain_in(OverheadStore* store, const std::string& machine);
 
   // What a time was found for: a call, or what calls are interpolated between: a size of it, by a line in the hosts or
   // as simulated.
@@ -72,7 +76,7 @@ class KnownOverheads {
   // ask for what is simpler (by basis: from calls to what is simulated), so that threads never wait for each other.
   template <class Simulate>
   [[nodiscard]] Duration overhead(const Key& key, const Simulate& simulate) {
-    return found_once(known_, key, simulate);
+    return found_once(known_, key, [&] { return stored(kOverhead, key, simulate); });
   }
   template <class Simulate>
   [[nodiscard]] Duration overhead(const MessageKey& key, const Simulate& simulate) {
@@ -81,7 +85,7 @@ class KnownOverheads {
   // The same for the whole time of a call's kernels, of which overheads are interpolated.
   template <class Simulate>
   [[nodiscard]] Duration kernels(const Key& key, const Simulate& simulate) {
-    return found_once(known_kernels_, key, simulate);
+    return found_once(known_kernels_, key, [&] { return stored(kKernels, key, simulate); });
   }
   [[nodiscard]] std::size_t size() const;  // overheads of both
   // One number for all pairs of ranks whose paths are equal (PairRouter::signature()).
@@ -92,6 +96,9 @@ class KnownOverheads {
   [[nodiscard]] collectives::NcclGraphCache& graphs() { return graphs_; }
 
  private:
+  static constexpr std::string_view kOverhead = "overhead";
+  static constexpr std::string_view kKernels = "kernels";
+
   // By bytes; calls have few distinct sizes. Without a time: a thread is about to find it.
   template <class KeyType>
   using Table = std::map<Bytes, std::deque<std::pair<KeyType, std::optional<Duration>>>>;
@@ -114,8 +121,22 @@ class KnownOverheads {
     found_.notify_all();
     return found;
   }
+  template <class Simulate>
+  [[nodiscard]] Duration stored(std::string_view what, const Key& key, const Simulate& simulate) {
+    if (store_ == nullptr || !is_costly(key)) return simulate();
+    const std::string of = name_in_store(what, key);
+    if (const auto time = store_->find(of)) return *time;
+    const Duration time = simulate();
+    store_->put(of, time);
+    return time;
+  }
+  // Whether it takes longer to simulate than to look up.
+  [[nodiscard]] static bool is_costly(const Key& key);
+  [[nodiscard]] std::string name_in_store(std::string_view what, const Key& key) const;
 
   OverheadAccuracy accuracy_;
+  OverheadStore* store_ = nullptr;
+  std::string machine_;  // of the store
   collectives::NcclGraphCache graphs_;
   FarthestPairs farthest_;
   mutable std::mutex mutex_;

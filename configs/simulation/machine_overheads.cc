@@ -6,25 +6,25 @@
 #include <utility>
 
 namespace ringwright::configs {
-namespace {
 
 std::string machine_of(const Scenario& scenario) {
   constexpr std::array<std::string_view, 5> kOfJob = {"name", "model.", "training.", "parallel.", "compute."};
   std::string machine;
   for (const ValueRead& value : scenario.document.log().values()) {
     if (std::ranges::any_of(kOfJob, [&](std::string_view key) { return value.path.starts_with(key); })) continue;
-    machine += value.path + '=' + value.text + '\n';
+    machine += value.path + '=' + value.canonical + '\n';
   }
   return machine;
 }
-
-}  // namespace
 
 KnownOverheads* MachineOverheads::of(const Scenario& scenario) {
   std::string machine = machine_of(scenario);
   const std::scoped_lock lock(mutex_);
   if (const auto known = known_.find(machine); known != known_.end()) return &known->second;
-  return known_.size() < most_ ? &known_.try_emplace(std::move(machine)).first->second : nullptr;
+  if (known_.size() >= most_) return nullptr;
+  KnownOverheads& known = known_.try_emplace(machine).first->second;
+  known.retain_in(store_, machine);
+  return &known;
 }
 
 }  // namespace ringwright::configs

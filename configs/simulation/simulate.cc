@@ -21,6 +21,7 @@
 #include "configs/simulation/kernel_table.h"
 #include "configs/simulation/link_sampler.h"
 #include "configs/simulation/link_tiers.h"
+#include "configs/simulation/machine_overheads.h"
 #include "configs/simulation/outer_steps.h"
 #include "configs/simulation/plan_run.h"
 #include "configs/simulation/run_cost.h"
@@ -234,6 +235,7 @@ Result<Outcome> simulate_steps(const Scenario& scenario, FoldMode fold, const Si
   }
   network_models::Network network = scenario.cluster.topology->build();
   KnownOverheads own_overheads;
+  if (options.store != nullptr) own_overheads.retain_in(options.store, machine_of(scenario));
   Simulation::Kept kept;
   Outcome outcome;
   for (const workload::Passes passes : paths) {

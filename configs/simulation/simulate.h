@@ -8,6 +8,7 @@
 
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/critical_path.h"
+#include "configs/simulation/overhead_store.h"
 #include "configs/simulation/simulation.h"
 #include "configs/simulation/step_plan.h"
 #include "core/report/report.h"
@@ -32,6 +33,7 @@ struct SimulateOptions {
   network_models::FastForward fast_forward = network_models::FastForward::kOn;
   const ComputeModel* compute = nullptr;      // instead of the job's
   KnownOverheads* overheads = nullptr;        // of this machine, shared with other steps on it; null: its own
+  OverheadStore* store = nullptr;             // where its own are retained; null: nowhere
   const TimelineRequest* timeline = nullptr;  // null: none
   PathWish critical_path = PathWish::kNone;   // not of several jobs
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions

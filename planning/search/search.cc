@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "configs/simulation/known_overheads.h"
+#include "configs/simulation/machine_overheads.h"
 #include "core/base/json_text.h"
 #include "planning/search/evaluator.h"
 #include "planning/search/search_rank.h"
@@ -197,6 +198,10 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   Counted counted = first_look(scenario, space);
   configs::KnownOverheads estimates(configs::OverheadAccuracy::kInterpolated);
   configs::KnownOverheads overheads;
+  if (options.store != nullptr) {
+    estimates.retain_in(options.store, configs::machine_of(*quick));
+    overheads.retain_in(options.store, configs::machine_of(scenario));
+  }
   evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), settings, options, counted, result);
   rank_by_formulas(result.ranked, settings.objective);
   replay_best(WorkerPool(scenario, space, result.capacity, options, overheads),

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/overhead_store.h"
 #include "configs/simulation/planner.h"
 #include "planning/search/search_space.h"
 
@@ -84,6 +85,7 @@ struct SearchOptions {
   int threads = 0;  // 0: one per core
   std::function<void(std::size_t done, std::size_t all)> progress = {};
   bool lists_all = true;  // layouts are written one by one, not only in tables
+  configs::OverheadStore* store = nullptr;  // where overheads of calls are retained; null: nowhere
   std::string own_problem = {};  // why the scenario's layout differs from its file's (planning/search/search_base.h)
 };
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "planning/store/source_hash.h"
+#include "core/base/source_hash.h"
 
 namespace ringwright::planning {
 namespace {

@@ -12,6 +12,7 @@
 #include "configs/scenario/known_files.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/machine_overheads.h"
+#include "configs/simulation/overhead_store.h"
 #include "core/base/units.h"
 #include "core/report/report.h"
 #include "core/report/step_cost.h"
@@ -63,7 +64,9 @@ struct LoadedPoint {
 // cost beyond their messages is found once for all points on it. Thread-safe.
 class PointSource {
  public:
-  explicit PointSource(std::string path) : path_(std::move(path)) {}
+  // `store`: where overheads of calls are retained; it outlives this. Null: nowhere.
+  explicit PointSource(std::string path, configs::OverheadStore* store = nullptr)
+      : path_(std::move(path)), overheads_(store) {}
 
   // With these settings, as --set takes them.
   [[nodiscard]] LoadedPoint load(std::span<const std::string> settings);

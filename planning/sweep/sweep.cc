@@ -278,7 +278,7 @@ Point simulate_combination(const SweepPlan& plan, PointSource& source, std::size
 Result<SweepResult> sweep(const SweepPlan& plan, const std::string& scenario, ResultStore& store,
                           const SweepOptions& options) {
   SweepResult result;
-  PointSource source(scenario);
+  PointSource source(scenario, options.store);
   auto rows = candidates(plan, options.shard, result);
   if (!rows) return tl::unexpected(std::move(rows.error()));
   result.rows = std::move(*rows);

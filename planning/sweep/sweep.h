@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/simulation/overhead_store.h"
 #include "core/base/diagnostic.h"
 #include "planning/store/result_store.h"
 #include "planning/study/point.h"
@@ -37,6 +38,7 @@ struct SweepOptions {
   Shard shard;
   bool allow_slow = false;       // also what is estimated to take longer than kMostSweepSeconds
   bool only_count = false;       // stop before simulations
+  configs::OverheadStore* store = nullptr;  // where overheads of calls are retained; null: nowhere
   SimulatePoints simulate = {};  // instead of this process's own threads
 };
 inline constexpr double kMostSweepSeconds = 3600.0;

@@ -2,6 +2,7 @@
 """What the program promises about results: written whole, reproducible, never of nothing. Usage: results_test.py BINARY"""
 
 import json
+import os
 import subprocess
 import tempfile
 import unittest
@@ -44,6 +45,23 @@ class ResultsTest(unittest.TestCase):
             self.assertIn('cannot write into', limited.stderr)
             self.assertEqual((Path(folder) / 'result.json').read_bytes(), before)
             self.assertEqual(sorted(path.name for path in Path(folder).iterdir()), ['report.txt', 'result.json'])
+
+    def test_times_of_collectives_are_retained_for_later_runs_without_effect_on_results(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = Path(folder) / 'cache'
+
+            def searched(where):
+                done = subprocess.run([BINARY, 'search', 'llama3-70b-search-64-h100', '--fix', 'tp=8', '--fix', 'pp=4', '--json'],
+                                      env=os.environ | {'RINGWRIGHT_CACHE': where}, capture_output=True, timeout=300, check=True)
+                return done.stdout
+
+            first = searched(str(cache))
+            (file,) = cache.iterdir()
+            found = file.read_bytes()
+            self.assertGreater(len(found.splitlines()), 5)
+            self.assertEqual(searched(str(cache)), first)
+            self.assertEqual(file.read_bytes(), found)
+            self.assertEqual(searched('off'), first)
 
     def test_options_of_validate_without_effect_are_refused(self):
         for arguments, said in ((('validate', 'memory', '--set', 'a=1'), '--set has no effect'),

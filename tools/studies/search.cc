@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/overhead_store.h"
+#include "core/base/cache_folder.h"
 #include "core/base/text.h"
 #include "planning/search/search.h"
 #include "planning/search/search_base.h"
@@ -109,10 +111,12 @@ class Search final : public Command {
     const configs::Scenario* const scenario = &base->scenario;
     configs::SearchSettings settings = scenario->search;
     settings.given.insert(settings.given.end(), others.begin(), others.end());
+    configs::OverheadStore store(cache_folder());
     const auto result = planning::search(*scenario, settings,
                                          {.threads = static_cast<int>(threads_.value_or(0)),
                                           .progress = progress_of_parts(progress_, common.quiet),
                                           .lists_all = common.json || !csv_.empty() || !html_.empty(),
+                                          .store = &store,
                                           .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());

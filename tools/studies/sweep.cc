@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "configs/simulation/overhead_store.h"
+#include "core/base/cache_folder.h"
 #include "core/base/text.h"
 #include "planning/store/result_store.h"
 #include "planning/sweep/mpi_sweep.h"
@@ -90,12 +92,14 @@ class Sweep final : public Command {
     warn(store->unused(), common);
     const planning::Workers workers{.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)};
     const bool alone = session.ranks().ranks == 1;
+    configs::OverheadStore overheads(cache_folder());
     const auto result = planning::sweep(
         plan, scenario, *store,
         {.workers = workers,
          .shard = shard,
          .allow_slow = allow_slow_,
          .only_count = dry_run_,
+         .store = &overheads,
          .simulate = alone ? planning::SimulatePoints() : session.simulate_elsewhere(workers.progress)});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());

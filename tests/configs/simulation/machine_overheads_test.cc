@@ -1,5 +1,7 @@
 #include "configs/simulation/machine_overheads.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -32,8 +34,28 @@ TEST(MachineOverheads, AreSharedByJobsOnOneMachineOnly) {
   EXPECT_NE(machines.of(scenario({"cluster.nodes=4"})), first);
 }
 
+// Files of one name in different folders, as sweeps try them, are different channels.
+TEST(MachineOverheads, TellFilesApartByTheirContent) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "machine_overheads_test";
+  const auto graph = [&](const char* name, const std::string& gpus) {
+    std::filesystem::create_directories(folder / name);
+    const std::string path = (folder / name / "graph.xml").string();
+    std::ofstream file(path);
+    file << R"(<graphs version="1"><graph id="0" pattern="4" crossnic="0" nchannels="1" speedintra="20")"
+         << R"( speedinter="20" typeintra="NVL" typeinter="PXB" samechannels="1"><channel><net dev="0"/>)";
+    for (const char gpu : gpus) file << "<gpu dev=\"" << gpu << "\"/>";
+    file << R"(<net dev="7"/></channel></graph></graphs>)";
+    return "comm.graph=" + path;
+  };
+  MachineOverheads machines;
+  KnownOverheads* const first = machines.of(scenario({graph("one", "01234567")}));
+  EXPECT_NE(machines.of(scenario({graph("two", "07654321")})), first);
+  EXPECT_EQ(machines.of(scenario({graph("three", "01234567")})), first);
+  std::filesystem::remove_all(folder);
+}
+
 TEST(MachineOverheads, AreOfSoManyMachines) {
-  MachineOverheads machines(2);
+  MachineOverheads machines(nullptr, 2);
   KnownOverheads* const first = machines.of(scenario({}));
   EXPECT_NE(machines.of(scenario({"cluster.nodes=4"})), nullptr);
   EXPECT_EQ(machines.of(scenario({"cluster.nodes=8"})), nullptr);
