@@ -1,5 +1,5 @@
 // The progress of a command, on stderr: on a terminal a line refreshed five times a second, else a line every ten
-// seconds, also while a long part of the work reports nothing.
+// seconds; also while a long part of the work reports nothing, on a terminal once a second then.
 #pragma once
 
 #include <chrono>
@@ -45,26 +45,28 @@ class Progress {
 
  private:
   [[nodiscard]] ProgressState state() const;
-  void write_lines(const std::stop_token& stop, std::chrono::milliseconds between);
+  void write_now_and_then(const std::stop_token& stop, std::chrono::milliseconds between);
+  void draw_bar();
 
   ProgressStyle style_;
   std::string_view unit_;
+  std::mutex mutex_;  // of what follows
   Clock::time_point last_shown_;
   bool on_screen_ = false;
-  std::mutex mutex_;  // of what follows
   double done_ = 0.0;
   std::uint64_t events_ = 0;
   Clock::time_point began_;  // the present stage
   Clock::time_point ended_;  // the last one
   std::condition_variable_any ends_;
-  std::jthread writer_;  // of lines
+  std::jthread writer_;  // while nothing is reported
 };
 
 // For work of which parts are counted: shown in `progress`, unless it is quiet.
 [[nodiscard]] std::function<void(std::size_t done, std::size_t all)> progress_of_parts(
     std::optional<Progress>& progress, bool quiet, std::string_view unit = "parts");
 
-// "[#########---------------------] 31 %  1.34 M events/s  2 s to go"
+// "[#########---------------------] 31 %  1.34 M events/s  2 s to go"; before the first event:
+// "setting up the step, 2 s"
 [[nodiscard]] std::string progress_bar(const ProgressState& state);
 // "31 %  1.34 M events/s  after 10 s, 22 s to go"
 [[nodiscard]] std::string progress_line(const ProgressState& state);

@@ -22,7 +22,7 @@ TEST(ProgressBar, DoesNotGuessFromTheFirstPercent) {
 TEST(ProgressBar, StaysWithinItsFrame) {
   EXPECT_EQ(progress_bar({.done = 1.2, .events = 0, .seconds = 0.0}).substr(0, 38),
             "[##############################] 100 %");
-  EXPECT_EQ(progress_bar({.done = -1.0, .events = 0, .seconds = 0.0}).substr(0, 36),
+  EXPECT_EQ(progress_bar({.done = -1.0, .events = 1, .seconds = 0.0}).substr(0, 36),
             "[------------------------------] 0 %");
 }
 
@@ -42,6 +42,23 @@ TEST(ProgressLine, ShowsShareSpeedTimeAndWhatIsLeft) {
             "0 %  0 parts, 0/s  after 10 s");
   EXPECT_EQ(progress_line({.done = 1.0, .events = 9, .seconds = 10.0, .unit = "parts"}),
             "100 %  9 parts, 0.9/s  after 10 s");
+}
+
+TEST(ProgressLine, SaysThatAStepIsSetUpBeforeItsFirstEvent) {
+  EXPECT_EQ(progress_line({.done = 0.0, .events = 0, .seconds = 10.0}), "setting up the step  after 10 s");
+  EXPECT_EQ(progress_bar({.done = 0.0, .events = 0, .seconds = 3.0}), "setting up the step, 3 s");
+}
+
+// Planning and folding a large step report nothing for seconds.
+TEST(Progress, TheBarAppearsBeforeTheFirstReport) {
+  ::testing::internal::CaptureStderr();
+  {
+    const Progress progress(ProgressStyle::kBar);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  }
+  const std::string text = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(text.find("setting up the step, 1 s"), std::string::npos) << text;
+  EXPECT_EQ(text.substr(text.size() - 4), "\r\x1b[K");
 }
 
 // Whatever is done: work of which one part takes minutes is not silent.
