@@ -1,4 +1,5 @@
-// A second network of a simulation, on a clock of its own, where calls of kernels are simulated alone.
+// A second network of a simulation, on a clock of its own, where calls are simulated alone: in steps, or as kernels
+// run them.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +12,19 @@
 
 namespace ringwright::configs {
 
-class LoneNetwork {
+class LoneNetwork final : public RunnerMaker {
  public:
   LoneNetwork(const Scenario& scenario, const Simulation& simulation);
   LoneNetwork(const LoneNetwork&) = delete;  // its parts refer to each other
   LoneNetwork& operator=(const LoneNetwork&) = delete;
 
   [[nodiscard]] LoneCalls& calls() { return calls_; }
+  [[nodiscard]] std::unique_ptr<CollectiveRunner> make(PlayedJob& job) const override;
   [[nodiscard]] std::uint64_t events() const { return engine_.events_run(); }
 
  private:
+  const Scenario& scenario_;
+  const Simulation& simulation_;
   Engine engine_;
   std::unique_ptr<NetworkModel> network_;
   LoneCalls calls_;

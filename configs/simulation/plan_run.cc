@@ -1,7 +1,11 @@
 #include "configs/simulation/plan_run.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "configs/simulation/critical_path.h"
 #include "configs/simulation/fault_run.h"
@@ -9,6 +13,7 @@
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/traced_tasks.h"
 #include "core/engine/engine.h"
+#include "core/plan/segments.h"
 
 namespace ringwright::configs {
 
@@ -40,7 +45,7 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
        .links = simulation.link_kinds()});
   faults.schedule(engine, *network);
   if (links != nullptr) links->schedule(engine, *network);
-  const TaskGraph& graph = simulation.plan().graph;
+  const TaskGraph& graph = known.graph != nullptr ? *known.graph : simulation.plan().graph;
   const bool may_skip = fast_forward && scenario.faults.links.empty() && !is_traced(options);
   PlayedPlan played;
   played.run = execute({.engine = engine,
@@ -102,16 +107,45 @@ std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulatio
   return std::nullopt;
 }
 
+// With passes at once. A run in which some are disturbed is void, and is repeated with their ranks task by task: faults
+// and routes make few of them share links with other traffic. Empty: passes of many ranks are.
+std::optional<PlayedPlan> play_passes(const Scenario& scenario, const Simulation& simulation,
+                                      const SimulateOptions& options, const RehearsedCalls& rehearsed) {
+  constexpr int kMostRuns = 6;
+  constexpr std::size_t kMostShare = 4;  // a quarter of the ranks
+  const RankClasses& classes = simulation.folding().ranks;
+  std::vector<bool> by_task(classes.class_of.size(), false);
+  std::optional<TaskGraph> graph;
+  std::uint64_t void_events = 0;
+  for (int run = 0; run < kMostRuns; ++run) {
+    PlayedPlan played =
+        play_once(scenario, simulation, options, {.graph = graph ? &*graph : nullptr, .rehearsed = &rehearsed});
+    void_events += played.events;
+    played.events = void_events;
+    if (played.run.outcome != RunOutcome::kDisturbed) return played;
+    std::size_t more = 0;
+    for (std::size_t rank = 0; rank < by_task.size(); ++rank) {
+      if (by_task[rank] || !std::ranges::binary_search(played.run.disturbed, classes.class_of[rank])) continue;
+      by_task[rank] = true;
+      ++more;
+    }
+    const auto share = static_cast<std::size_t>(std::ranges::count(by_task, true)) * kMostShare;
+    if (more == 0 || share > by_task.size()) return std::nullopt;
+    graph = written_out_for(simulation.plan().graph, by_task);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
   // Several jobs share links, so that calls seldom take as long as alone.
   if (goes_fast_forward(scenario, options) && simulation.plan().graph.jobs.empty()) {
-    if (const std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, simulation)) {
+    std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, simulation);
+    if (lone != nullptr) {
       if (std::optional<PlayedPlan> played = play_kernels(scenario, simulation, options, *lone)) return *played;
-    } else if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation)) {
-      PlayedPlan played = play_once(scenario, simulation, options, {.rehearsed = &*rehearsed});
-      if (played.run.outcome != RunOutcome::kDisturbed) return played;
+    } else if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation, lone)) {
+      if (std::optional<PlayedPlan> played = play_passes(scenario, simulation, options, *rehearsed)) return *played;
     }
   }
   return play_once(scenario, simulation, options, {});

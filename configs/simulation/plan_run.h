@@ -18,6 +18,7 @@ namespace ringwright::configs {
 
 // What is known of calls; null: nothing.
 struct KnownCalls {
+  const TaskGraph* graph = nullptr;           // instead of the simulation's: some ranks are simulated task by task
   const RehearsedCalls* rehearsed = nullptr;  // passes are simulated task by task without
   LoneNetwork* lone = nullptr;                // kernels are simulated chunk by chunk without
   std::uint64_t most_void_events = std::numeric_limits<std::uint64_t>::max();  // as in ExecutorOptions

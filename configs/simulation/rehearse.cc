@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -123,10 +124,16 @@ std::vector<RehearsedRing> timed_rings(const Scenario& scenario, const Simulatio
   return rings;
 }
 
-enum class Passes { kTaskByTask, kAlone, kTogether };
+enum class Passes { kTaskByTask, kAlone, kTogether, kWithinHosts };
 
-// Whether every collective among several classes in passes is a ring.
-bool calls_rings(const Simulation& simulation) {
+// What the collectives of passes have in common.
+struct CallsOfPasses {
+  bool rings = true;         // those among several classes are rings
+  bool within_hosts = true;  // each of them
+};
+
+CallsOfPasses calls_of_passes(const Simulation& simulation) {
+  CallsOfPasses calls;
   const TaskGraph& graph = simulation.plan().graph;
   const RankClasses& classes = simulation.folding().ranks;
   std::set<std::tuple<DimensionId, std::uint32_t, std::uint32_t>> seen;  // and spec, layout
@@ -137,6 +144,7 @@ bool calls_rings(const Simulation& simulation) {
       for (std::size_t c = 0; c < classes.count(); ++c) {
         const std::uint32_t layout = d.layout_of_group[d.group_of[classes.representative[c].index()]];
         if (seen.contains({task.dimension, task.detail, layout})) continue;
+        calls.within_hosts = calls.within_hosts && graph.layouts[layout].host_count() == 1;
         if (is_among_equals(graph, classes, ClassId(c), task.dimension)) continue;
         seen.insert({task.dimension, task.detail, layout});
         const CollectiveSpec& spec = graph.collectives[task.detail];
@@ -144,11 +152,11 @@ bool calls_rings(const Simulation& simulation) {
                                   .bytes = spec.bytes,
                                   .layout = &graph.layouts[layout],
                                   .dimension = task.dimension};
-        if (!simulation.chooser().choose(call).ring_steps(call)) return false;
+        calls.rings = calls.rings && simulation.chooser().choose(call).ring_steps(call);
       }
     }
   }
-  return true;
+  return calls;
 }
 
 Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation) {
@@ -160,9 +168,12 @@ Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation
   const bool may = alone && in_steps && simulation.footprint() == nullptr && scenario.faults.links.empty();
   if (!may || graph.segments.empty()) return Passes::kTaskByTask;
   if (segments_stand_alone(graph, classes)) return Passes::kAlone;
-  const bool rings = simulation.progress() == MemberProgress::kEach && scenario.collectives.step_costs.free();
-  const bool together = rings && segments_stand_together(graph, classes) && calls_rings(simulation);
-  return together ? Passes::kTogether : Passes::kTaskByTask;
+  if (simulation.progress() != MemberProgress::kEach || !segments_stand_together(graph, classes)) {
+    return Passes::kTaskByTask;
+  }
+  const CallsOfPasses calls = calls_of_passes(simulation);
+  if (calls.rings && scenario.collectives.step_costs.free()) return Passes::kTogether;
+  return calls.within_hosts ? Passes::kWithinHosts : Passes::kTaskByTask;
 }
 
 }  // namespace
@@ -175,9 +186,14 @@ std::optional<RehearsedCalls> rehearse_kernels(const Simulation& simulation, Lon
   return lone_calls_of_segments(graph, classes, lone);
 }
 
-std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation) {
+std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation,
+                                       std::unique_ptr<LoneNetwork>& lone) {
   const Passes passes = passes_to_rehearse(scenario, simulation);
   if (passes == Passes::kTaskByTask) return std::nullopt;
+  if (passes == Passes::kWithinHosts) {
+    lone = std::make_unique<LoneNetwork>(scenario, simulation);
+    return lone_calls_of_segments(simulation.plan().graph, simulation.folding().ranks, lone->calls());
+  }
   const RankClasses& classes = simulation.folding().ranks;
   const FreeCompute compute;
   Rehearsal rehearsal(simulation.plan().graph, classes);

@@ -1,5 +1,7 @@
 #include "core/plan/segments.h"
 
+#include <map>
+
 namespace ringwright {
 namespace {
 
@@ -74,6 +76,20 @@ std::vector<Program> write_out_programs(const TaskGraph& graph) {
   programs.reserve(graph.programs.size());
   for (const Program& program : graph.programs) programs.push_back(write_out(graph, program));
   return programs;
+}
+
+TaskGraph written_out_for(const TaskGraph& graph, const std::vector<bool>& ranks) {
+  TaskGraph result = graph;
+  result.layouts = graph.layouts.borrowed();
+  std::map<ProgramId, ProgramId> written;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank]) continue;
+    const ProgramId program = graph.program_of[rank];
+    const auto [entry, is_new] = written.try_emplace(program, result.programs.size());
+    if (is_new) result.programs.push_back(write_out(graph, graph.programs[program.index()]));
+    result.program_of[rank] = entry->second;
+  }
+  return result;
 }
 
 std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program) {

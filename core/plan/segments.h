@@ -12,6 +12,8 @@ namespace ringwright {
 // The same program without calls: every segment's tasks replace the call. Cycles that are left out stay left out.
 [[nodiscard]] Program write_out(const TaskGraph& graph, const Program& program);
 [[nodiscard]] std::vector<Program> write_out_programs(const TaskGraph& graph);
+// The same graph, in which these ranks (true, by rank) have such programs. Layouts are borrowed.
+[[nodiscard]] TaskGraph written_out_for(const TaskGraph& graph, const std::vector<bool>& ranks);
 
 // How often the program calls each segment of the graph, in cycles that are left out as well.
 [[nodiscard]] std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program);

@@ -19,7 +19,6 @@
 namespace ringwright::configs::kernels_at_once_test {
 namespace {
 
-using network_models::FastForward;
 
 struct Job {
   std::string parallel;
@@ -38,28 +37,10 @@ std::string text_of(const Job& job) {
          "}\ncollectives: {model: chunks}\n" + job.rest;
 }
 
-Played played_of(const Scenario& scenario, FoldMode fold, FastForward fast_forward) {
-  const auto simulation = assemble(scenario, fold);
-  PlayedPlan plan = play_plan(scenario, *simulation, {.fast_forward = fast_forward});
-  Played played;
-  played.outcome = plan.run.outcome;
-  played.events = plan.events;
-  played.folding = simulation->folding();
-  played.record = std::move(plan.run.record);
-  played.finished_at = played.record.finished_at;
-  played.usage = std::move(plan.run.usage);
-  return played;
-}
-
 // The factor by which the number of events shrinks.
 double expect_exact(const Job& job, FoldMode fold = FoldMode::kFold) {
   const std::string text = text_of(job);
-  const Scenario scenario = load(text);
-  const Played each = played_of(scenario, fold, FastForward::kOff);
-  const Played at_once = played_of(scenario, fold, FastForward::kOn);
-  EXPECT_EQ(at_once.outcome, each.outcome) << text;
-  expect_equal(at_once, each, text);
-  return static_cast<double>(each.events) / static_cast<double>(at_once.events);
+  return expect_same_runs(text, fold);
 }
 
 TEST(KernelsAtOnce, AreExactAndFewerEvents) {

@@ -1,10 +1,12 @@
 // Loads, assembles and simulates the scenarios of tests.
 #include "tests/configs/played.h"
 
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "configs/simulation/lone_network.h"
 #include "configs/simulation/rehearse.h"
 #include "configs/simulation/simulate.h"
 #include "core/engine/engine.h"
@@ -78,7 +80,8 @@ RunResult run_on(const Scenario& scenario, const Simulation& simulation, const R
 Played play(const Scenario& scenario, FoldMode fold, SegmentPlay segments) {
   const auto simulation = assemble(scenario, fold);
   std::optional<RehearsedCalls> rehearsed;
-  if (segments == SegmentPlay::kAtOnce) rehearsed = rehearse(scenario, *simulation);
+  std::unique_ptr<LoneNetwork> lone;
+  if (segments == SegmentPlay::kAtOnce) rehearsed = rehearse(scenario, *simulation, lone);
   Engine engine;
   RunResult run =
       run_on(scenario, *simulation, simulation->router(), engine, segments, rehearsed ? &*rehearsed : nullptr);
@@ -95,6 +98,19 @@ Played play(const Scenario& scenario, FoldMode fold, SegmentPlay segments) {
     played.finished_at.push_back(played.record.finished_at[rank_class.index()]);
   }
   for (const std::uint32_t link_class : played.folding.links.class_of) played.usage.push_back(run.usage[link_class]);
+  return played;
+}
+
+Played play_as_run(const Scenario& scenario, FoldMode fold, network_models::FastForward fast_forward) {
+  const auto simulation = assemble(scenario, fold);
+  PlayedPlan plan = play_plan(scenario, *simulation, {.fast_forward = fast_forward});
+  Played played;
+  played.outcome = plan.run.outcome;
+  played.events = plan.events;
+  played.folding = simulation->folding();
+  played.record = std::move(plan.run.record);
+  played.finished_at = played.record.finished_at;
+  played.usage = std::move(plan.run.usage);
   return played;
 }
 

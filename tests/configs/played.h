@@ -56,6 +56,9 @@ enum class SegmentPlay { kByTask, kAtOnce };
 [[nodiscard]] Played play(const Scenario& scenario, FoldMode fold = FoldMode::kFold,
                           SegmentPlay segments = SegmentPlay::kByTask);
 
+// As a run simulates it, with its shortcuts or without; links by class.
+[[nodiscard]] Played play_as_run(const Scenario& scenario, FoldMode fold, network_models::FastForward fast_forward);
+
 // The report of a run as JSON, without what differs between runs or only repeats the configuration; "none" without one.
 [[nodiscard]] std::string result_of(std::string_view text, std::vector<std::string> overrides = {});
 

@@ -48,6 +48,16 @@ inline double expect_same_passes(const std::string& text) {
   return static_cast<double>(by_task.events) / static_cast<double>(at_once.events);
 }
 
+// With all shortcuts of a run against without any. Returns the factor by which the number of events shrinks.
+inline double expect_same_runs(const std::string& text, FoldMode fold = FoldMode::kFold) {
+  const Scenario scenario = load(text);
+  const Played each = play_as_run(scenario, fold, network_models::FastForward::kOff);
+  const Played at_once = play_as_run(scenario, fold, network_models::FastForward::kOn);
+  EXPECT_EQ(at_once.outcome, each.outcome) << text;
+  expect_equal(at_once, each, text);
+  return static_cast<double>(each.events) / static_cast<double>(at_once.events);
+}
+
 // The report with all shortcuts against the one without any.
 inline void expect_same_report(const std::string& text, std::vector<std::string> overrides) {
   const std::string fast = result_of(text, overrides);

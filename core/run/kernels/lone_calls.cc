@@ -77,7 +77,7 @@ void LoneCalls::simulate_first(LoneCall& call, std::vector<RankId> ranks) {
   Shape& shape = shapes_.emplace_back();
   shape.first = &call;
   shape.ranks = std::move(ranks);
-  if (call.order.message) shape.plan = inputs_.channels.chooser.choose_message(call.order.message->call).plan;
+  if (call.order.message) shape.plan = inputs_.kernels->choose_message(call.order.message->call).plan;
   const std::vector<Duration> together(call.order.members.size());
   const std::uint64_t events = inputs_.engine.events_run();
   std::optional<LonePlay> play = player_.play(call.order, together);
@@ -147,7 +147,7 @@ LoneCalls::Path LoneCalls::path_of(const RouteQuery& query, std::vector<LinkId>&
 // Then the call has its links.
 bool LoneCalls::takes_equal_paths(const Shape& shape, std::span<const RankId> ranks, LoneCall& call) const {
   if (call.order.message) {
-    const CollectivePlan plan = inputs_.channels.chooser.choose_message(call.order.message->call).plan;
+    const CollectivePlan plan = inputs_.kernels->choose_message(call.order.message->call).plan;
     if (!(plan == shape.plan)) return false;
   }
   std::unordered_map<std::uint32_t, std::size_t> place_of;

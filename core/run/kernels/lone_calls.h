@@ -1,5 +1,5 @@
-// How long calls take as kernels run them while nobody else uses their links: each is simulated once alone, from the
-// moments at which its members start.
+// How long calls take, in steps or as kernels run them, while nobody else uses their links: each is simulated once
+// alone, from the moments at which its members start.
 //
 // Times of a run depend on differences alone, and calls meet each other on links only, so that a call whose links are
 // its own takes the same time whenever its members start at the same distances, to the picosecond. Groups whose

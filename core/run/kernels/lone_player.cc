@@ -18,7 +18,7 @@ LonePlayer::LonePlayer(const LoneInputs& inputs)
            .sent = std::vector<std::vector<Bytes>>(inputs.classes.count(),
                                                    std::vector<Bytes>(inputs.graph.dimensions.size())),
            .messages = std::vector<std::uint64_t>(inputs.classes.count())},
-      chunks_(job_, inputs.channels) {}
+      runner_(inputs.maker.make(job_)) {}
 
 std::optional<LonePlay> LonePlayer::play(const LoneOrder& order, std::span<const Duration> starts) {
   if (stuck_) return std::nullopt;
@@ -48,7 +48,7 @@ void LonePlayer::start(const LoneOrder& order, std::span<const Duration> starts)
   if (order.message) {
     MessageOrder message = *order.message;
     message.token = 0;
-    return chunks_.carry(message, *this);
+    return runner_->carrier()->carry(message, *this);
   }
   requests_.clear();
   for (std::uint32_t member = 0; member < order.members.size(); ++member) {
@@ -58,7 +58,7 @@ void LonePlayer::start(const LoneOrder& order, std::span<const Duration> starts)
                          .sequence = calls_,
                          .iteration = 0,
                          .task = member});
-    job_.engine.after(starts[member], [this, member] { chunks_.start(requests_[member]); });
+    job_.engine.after(starts[member], [this, member] { runner_->start(requests_[member]); });
   }
   ++calls_;
 }

@@ -1,20 +1,29 @@
-// Simulates one call at a time as kernels run it, alone on a network and a clock of its own.
+// Simulates one call at a time, in steps or as kernels run it, alone on a network and a clock of its own.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
+#include "core/ports/channel_algorithm.h"
 #include "core/ports/router.h"
 #include "core/run/job/activity_ledger.h"
+#include "core/run/job/collective_runner.h"
 #include "core/run/job/played_job.h"
-#include "core/run/kernels/chunk_player.h"
 #include "core/run/kernels/lone_wires.h"
 
 namespace ringwright {
+
+// Of the runner that carries out calls which are simulated alone, in a job of their own.
+class RunnerMaker {
+ public:
+  virtual ~RunnerMaker() = default;
+  [[nodiscard]] virtual std::unique_ptr<CollectiveRunner> make(PlayedJob& job) const = 0;
+};
 
 struct LoneInputs {
   Engine& engine;  // of this network, which carries nothing else
@@ -22,7 +31,8 @@ struct LoneInputs {
   const Router& router;  // of that network
   const TaskGraph& graph;
   const RankClasses& classes;
-  const ChannelInputs& channels;
+  const ChannelChooser* kernels = nullptr;  // of messages; null: only collectives are asked for
+  const RunnerMaker& maker;
 };
 
 // A collective of a group, or a message.
@@ -67,7 +77,7 @@ class LonePlayer final : public CommunicationListener, public MessageEnds {
   LoneWires wires_;
   ActivityLedger ledger_;
   PlayedJob job_;
-  ChunkPlayer chunks_;
+  std::unique_ptr<CollectiveRunner> runner_;
   std::uint64_t calls_ = 0;
   std::vector<CollectiveRequest> requests_;  // of the current call, by member
   std::vector<TimePoint> ends_;

@@ -98,6 +98,7 @@ struct RunResult {
   int skipped_iterations = 0;
   int iterations_in_time = 0;  // that ended before the clock's end; all of them when the run finished
   StallReport stall;  // when stalled, or given up
+  std::vector<ClassId> disturbed;  // of kDisturbed, where passes were: the classes that went through them, ascending
   std::uint32_t cycles_taken_in = 0;  // of those that the graph leaves out: simulated, since none had repeated yet
 };
 

@@ -57,7 +57,7 @@ void SegmentPlayer::begin_alone(const Call& call) {
   endings_.push_back({.rank_class = call.rank_class, .task = call.task, .at = end, .late = late});
   if (timeline.links.empty()) return;
   const TimePoint until = std::max(end, now + timeline.uses_until);
-  if (!timeline.keeps_apart || !job_.network.set_aside(timeline.links, until)) disturbed_ = true;
+  if (!timeline.keeps_apart || !job_.network.set_aside(timeline.links, until)) disturbed_.insert(call.rank_class);
 }
 
 // Its links are its own from now on; until when is known when all have begun.
@@ -71,7 +71,9 @@ void SegmentPlayer::begin_with(const Call& call, std::span<const ClassId> member
     count(call.rank_class, traffic);
     ++plays.count;
     ++plays.late;  // its calls are counted with those of its timeline
-    if (!traffic.links.empty() && !job_.network.set_aside(traffic.links, TimePoint(kClockEnd))) disturbed_ = true;
+    if (!traffic.links.empty() && !job_.network.set_aside(traffic.links, TimePoint(kClockEnd))) {
+      disturbed_.insert(members.begin(), members.end());
+    }
   }
   in_flight_[call.rank_class.index()].state = State::kAwaits;
   ++awaiting_;
@@ -96,7 +98,7 @@ void SegmentPlayer::reserve_for_all(std::uint32_t segment, std::span<const Class
   for (const LinkId link : links) {
     if (!in_use || std::ranges::find(kept.links, link) == kept.links.end()) fresh.push_back(link);
   }
-  if (!job_.network.set_aside(fresh, TimePoint(kClockEnd))) disturbed_ = true;
+  if (!job_.network.set_aside(fresh, TimePoint(kClockEnd))) disturbed_.insert(members.begin(), members.end());
   job_.network.end_aside(links, TimePoint(kClockEnd));
   kept.links = std::move(links);
 }
@@ -108,7 +110,7 @@ void SegmentPlayer::end_reservation(std::span<const ClassId> members) {
   for (const ClassId c : members) {
     const TimePoint begin = in_flight_[c.index()].begin;
     const SegmentTimeline& timeline = times_.together(c);
-    if (!timeline.links.empty() && begin + timeline.uses_from < kept.until) disturbed_ = true;
+    if (!timeline.links.empty() && begin + timeline.uses_from < kept.until) disturbed_.insert(c);
     until = std::max(until, begin + timeline.uses_until);
   }
   kept.until = until;
@@ -129,7 +131,7 @@ void SegmentPlayer::go_together(std::uint32_t segment, std::span<const ClassId> 
     const InFlight& call = in_flight_[c.index()];
     starts_.push_back({.rank_class = c, .begin = call.begin - now, .host_behind = call.host_behind});
   }
-  disturbed_ = !times_.go_together(segment, starts_) || disturbed_;
+  if (!times_.go_together(segment, starts_)) disturbed_.insert(members.begin(), members.end());
   for (const ClassId c : members) in_flight_[c.index()].late = times_.together(c).late;
   const std::uint64_t others = hash_of(members);
   for (const ClassId c : members) {
@@ -141,7 +143,7 @@ void SegmentPlayer::go_together(std::uint32_t segment, std::span<const ClassId> 
     calls_.add(timeline.calls);
     job_.ledger.provide_profile(c, timeline.profile);
     const TimePoint end = call.begin + timeline.profile.length();
-    if (end < now || !timeline.keeps_apart) disturbed_ = true;
+    if (end < now || !timeline.keeps_apart) disturbed_.insert(c);
     endings_.push_back({.rank_class = c, .task = call.task, .at = std::max(end, now), .late = call.late});
     if (timeline.as_kernels) {
       count(c, timeline);
@@ -180,6 +182,26 @@ void SegmentPlayer::add_calls(CallTimes& calls) const {
   for (const Plays& plays : plays_) {
     if (plays.count > plays.late) calls.add(plays.timeline->calls, plays.count - plays.late);
   }
+}
+
+std::vector<ClassId> SegmentPlayer::disturbed() const {
+  std::set<ClassId> disturbed;
+  const auto add_members = [&](std::uint32_t segment, ClassId c) {
+    const std::span<const ClassId> members = times_.members(segment, c);
+    disturbed.insert(c);
+    disturbed.insert(members.begin(), members.end());
+  };
+  const std::size_t segments = job_.graph.segments.size();
+  for (std::size_t c = 0; c < in_flight_.size(); ++c) {
+    for (std::uint32_t segment = 0; segment < segments; ++segment) {
+      const SegmentTimeline* const timeline = plays_[c * segments + segment].timeline;
+      if (timeline == nullptr) continue;
+      if (disturbed_.contains(ClassId(c)) || job_.network.trespassed_on(timeline->links, TimePoint())) {
+        add_members(segment, ClassId(c));
+      }
+    }
+  }
+  return {disturbed.begin(), disturbed.end()};
 }
 
 std::vector<LinkUsage> SegmentPlayer::with_usage(std::vector<LinkUsage> usage) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -43,7 +44,11 @@ class SegmentPlayer {
 
   // The run is invalid: other transfers used links that a rehearsed collective was assumed to have to itself, or calls
   // did not end as their timelines say.
-  [[nodiscard]] bool is_disturbed() const { return rehearsed_ && (disturbed_ || job_.network.trespassed()); }
+  [[nodiscard]] bool is_disturbed() const {
+    return rehearsed_ && (!disturbed_.empty() || job_.network.trespassed());
+  }
+  // Then: the classes whose calls did, and those on whose links others were, ascending.
+  [[nodiscard]] std::vector<ClassId> disturbed() const;
   // Whether calls wait for others to begin.
   [[nodiscard]] bool awaits_members() const { return awaiting_ > 0; }
   // Adds the times of collective calls in undisturbed timelines, at the end of a run.
@@ -85,7 +90,7 @@ class SegmentPlayer {
   CallTimes& calls_;
   SegmentTimes times_;
   bool rehearsed_;
-  bool disturbed_ = false;
+  std::set<ClassId> disturbed_;
   std::size_t awaiting_ = 0;         // calls
   std::vector<Plays> plays_;         // by class, by segment
   // Passes with calls as kernels run them, of several classes; by the first of these: their links.

@@ -307,7 +307,11 @@ RunResult StepPlayer::run() {
   if (end == RunEnd::kLivelock) result.outcome = RunOutcome::kLivelock;
   if (end == RunEnd::kTooManyEvents || too_many_steps_) result.outcome = RunOutcome::kStopped;
   if (end == RunEnd::kClockRanOut) result.outcome = RunOutcome::kClockRanOut;
-  if (is_disturbed(end)) return {.outcome = RunOutcome::kDisturbed};
+  if (is_disturbed(end)) {
+    result.outcome = RunOutcome::kDisturbed;
+    if (run_.segments) result.disturbed = run_.segments->disturbed();
+    return result;
+  }
   if (repeats_.unproven()) return {.outcome = RunOutcome::kUnproven};
   if (end == RunEnd::kIdle && !all_ended() && !too_many_steps_) {
     result.outcome = run_.network.given_up() ? RunOutcome::kGivenUp : RunOutcome::kStalled;

@@ -100,6 +100,18 @@ TEST(Segments, TasksAreVisitedWithTheNumberOfCalls) {
   EXPECT_EQ(count_tasks(graph, caller()), 8U);
 }
 
+TEST(Segments, AreWrittenOutForSomeRanks) {
+  TaskGraph graph = calling_graph();
+  graph.program_of = {ProgramId(0), ProgramId(0), ProgramId(0)};
+  const TaskGraph some = written_out_for(graph, {false, true, true});
+  ASSERT_EQ(some.programs.size(), graph.programs.size() + 1);
+  EXPECT_EQ(some.program_of[0], ProgramId(0));
+  EXPECT_EQ(some.program_of[1], ProgramId(graph.programs.size()));
+  EXPECT_EQ(some.program_of[2], some.program_of[1]);
+  EXPECT_EQ(some.programs.back().tasks.size(), count_tasks(graph, graph.programs[0]));
+  EXPECT_EQ(some.programs.front().tasks.size(), graph.programs[0].tasks.size());
+}
+
 TEST(Segments, OfASoundGraphHaveNothingToComplainAbout) {
   EXPECT_EQ(check_task_graph(calling_graph()), "");
 }
