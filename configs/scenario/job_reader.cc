@@ -33,7 +33,11 @@ workload::ModelShape read_model_shape(ConfigMap model, Diagnostics& foreign) {
   auto document = named_document(
       model, {.name = "hf", .doc = "a Hugging Face config.json to take the model from", .fallback = std::string()},
       foreign);
-  if (!document) return named ? workload::ModelShape() : workload::read_model(model);
+  if (!document && !named) return workload::read_model(model);
+  if (!document) {
+    model.ignore_rest("the model's file cannot be read");
+    return workload::ModelShape();
+  }
   ConfigMap config = document->root();
   workload::ModelShape shape = read_hf_model(config, model);
   for (const Assumption& assumed : document->log().assumptions()) {

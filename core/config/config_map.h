@@ -77,7 +77,8 @@ class ConfigMap {
 
   // Notes content that decides a result and that no key of this map names: the shared table of a version.
   void note_content(std::string_view name, std::string_view text, std::string_view sha256);
-  // Notes the values that were read from a file that `name` names, so that they are listed with the others.
+  // Notes the values that were read from a file that `name` names, and its keys without effect, so that they are listed
+  // with the others.
   void note_values(std::string_view name, const ConfigLog& log);
 
   // The map below a key; an absent one reads as an empty map, so that its defaults and required keys apply.
@@ -94,6 +95,8 @@ class ConfigMap {
   void ignore(std::string_view name, std::string_view why);
   // Marks every key not read so far as known and without effect; lists them in the log as ignored.
   void ignore_rest(std::string_view why);
+  // Warns about every key not read so far whose name is nearly that of a key which was asked for and is not given.
+  void warn_of_typos(std::string_view code);
   // Marks every key that a shipped preset supplies, and that was not read so far, as known: what the user chose instead
   // has no such key.
   void pass_over_presets();

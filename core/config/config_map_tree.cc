@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/config/config_log.h"
 #include "core/config/config_node.h"
 #include "core/config/key_reading.h"
@@ -149,6 +150,20 @@ void ConfigMap::ignore_rest(std::string_view why) {
   }
 }
 
+void ConfigMap::warn_of_typos(std::string_view code) {
+  constexpr int kMostEdits = 2;
+  if (documenting()) return;
+  for (const ConfigEntry& entry : node_->entries) {
+    if (entry.read) continue;
+    for (const std::string& asked : node_->asked) {
+      if (has(asked) || edit_distance(entry.key, asked) > kMostEdits) continue;
+      warn(entry.key, std::string(code),
+           fmt::format("'{}' is not read; did you mean '{}'?", path_of(entry.key), asked));
+      break;
+    }
+  }
+}
+
 void ConfigMap::pass_over_presets() {
   for (ConfigEntry& entry : node_->entries) {
     if (entry.read || entry.value.source == nullptr || entry.value.source->kind != SourceKind::kPreset) continue;
@@ -198,6 +213,10 @@ void ConfigMap::note_values(std::string_view name, const ConfigLog& log) {
   for (ValueRead value : log.values()) {
     value.path = path_of(name) + "." + value.path;
     log_->add(std::move(value));
+  }
+  for (IgnoredKey key : log.ignored()) {
+    key.path = path_of(name) + "." + key.path;
+    log_->add(std::move(key));
   }
 }
 

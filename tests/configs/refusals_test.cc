@@ -185,5 +185,15 @@ TEST(Refusals, AnUnknownFamilyOfHuggingFaceIsTheOnlyMistake) {
   EXPECT_THAT(refused.front(), HasSubstr("E107 'model_type' is 'mamba'"));
 }
 
+TEST(Refusals, ABrokenFileOfAModelIsTheOnlyMistake) {
+  const std::string file = test::own_folder() + "ringwright-broken-model.json";
+  std::ofstream(file) << "{\"model_type\": \"llama\", \"hidden_size\": 64";
+  const auto refused = refusals(
+      scenario_text("{num_layers: 8, hidden_size: 256, num_attention_heads: 8, vocab_size: 1000, seq_length: 128}",
+                    "{hf: " + file + ", seq_length: 128}"));
+  ASSERT_EQ(refused.size(), 1U);
+  EXPECT_THAT(refused.front(), HasSubstr("E101 '{' is never closed"));
+}
+
 }  // namespace
 }  // namespace ringwright::configs::refusals_test

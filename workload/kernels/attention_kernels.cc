@@ -187,7 +187,7 @@ void add_qkv_backward(KernelMaker& make) {
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
   }
-  if (make.shape.biases != Biases::kNone) {
+  if (make.shape.biases.qkv) {
     make.stream(kElementwise, "qkv bias gradient", make.tokens * (make.query + make.key + make.value), {.values = 1});
   }
 }

@@ -142,7 +142,7 @@ void add_expert_clamp_backward(KernelMaker& make, const ExpertSizes& sizes) {
 // the sum (Megatron-LM, experts.py: TEGroupedMLP._apply_bias). Forward for each expert the bias times the weights (one
 // value written) and its sum with the rows (read in both types, written), then all rows joined and cast.
 bool adds_weighted_bias(const KernelMaker& make) {
-  return make.shape.biases == Biases::kAllLinear && !make.fused().grouped_mlp;
+  return make.shape.biases.mlp && !make.fused().grouped_mlp;
 }
 
 void add_weighted_bias(KernelMaker& make, const ExpertSizes& sizes) {

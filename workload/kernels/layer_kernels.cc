@@ -66,7 +66,7 @@ void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
   add_activation_backward(make, make.tokens * make.ffn);
-  if (make.shape.biases == Biases::kAllLinear) {
+  if (make.shape.biases.mlp) {
     make.stream(kElementwise, "mlp up bias gradient", make.tokens * make.gated_ffn, {.values = 1});
   }
 }
@@ -143,8 +143,11 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (section == LayerSection::kHalvesSum) return add_halves_sum(make, "attention and mlp sum");
   if (section == LayerSection::kHalvesSumBackward) return add_halves_sum(make, "attention and mlp gradient sum");
   if (section == LayerSection::kAttentionResidual || section == LayerSection::kMlpResidual) return add_residual(make);
-  if (section == LayerSection::kAttentionResidualBackward || section == LayerSection::kMlpResidualBackward) {
-    return add_residual_backward(make);
+  if (section == LayerSection::kAttentionResidualBackward) {
+    return add_residual_backward(make, make.shape.biases.projection ? OutputBias::kAdded : OutputBias::kNone);
+  }
+  if (section == LayerSection::kMlpResidualBackward) {
+    return add_residual_backward(make, make.shape.biases.mlp ? OutputBias::kAdded : OutputBias::kNone);
   }
   if (section == LayerSection::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (section == LayerSection::kMlpUpDgrad) {

@@ -137,7 +137,10 @@ void add_mamba_sections(LayerSection section, const KernelContext& context, Kern
   if (section == LayerSection::kMambaNorm) return add_norm(make, "mamba norm", elements);
   if (section == LayerSection::kMamba) return add_mamba(make, context);
   if (section == LayerSection::kMambaResidual) return add_residual(make);
-  if (section == LayerSection::kMambaResidualBackward) return add_residual_backward(make);
+  if (section == LayerSection::kMambaResidualBackward) {
+    const bool biased = make.shape.biases == kAllBiases;
+    return add_residual_backward(make, biased ? OutputBias::kAdded : OutputBias::kNone);
+  }
   if (section == LayerSection::kMambaBackward) return add_mamba_backward(make, context);
   if (section == LayerSection::kMambaWgrad) return make.wgrads("mamba in wgrad", make.shape.hidden, {projected});
   if (section == LayerSection::kMambaDgrad) {

@@ -64,12 +64,12 @@ void add_residual(KernelMaker& make) {
   make.stream(kElementwise, "residual add", elements, {.values = 3});
 }
 
-void add_residual_backward(KernelMaker& make) {
+void add_residual_backward(KernelMaker& make, OutputBias bias) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
   if (make.shape.hidden_dropout) {
     make.stream(kElementwise, "dropout backward", elements, {.values = 2, .other_bytes = kDropoutMaskBytes});
   }
-  if (make.shape.biases == Biases::kAllLinear) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
+  if (bias == OutputBias::kAdded) make.stream(kElementwise, "bias gradient", elements, {.values = 1});
 }
 
 void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements) {

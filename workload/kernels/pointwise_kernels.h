@@ -21,7 +21,8 @@ void add_residual_gradient(KernelMaker& make, std::int64_t elements);
 // After attention, Mamba-2 or MLP: bias and dropout if any, addition to the residual stream; without that addition's
 // gradient.
 void add_residual(KernelMaker& make);
-void add_residual_backward(KernelMaker& make);
+enum class OutputBias { kNone, kAdded };  // of the half's last linear layer
+void add_residual_backward(KernelMaker& make, OutputBias bias);
 
 void add_rotation(KernelMaker& make, const std::string& name, std::int64_t elements);
 

@@ -20,7 +20,8 @@ constexpr std::array kMasks{Option{"causal", "causal: a token attends to itself 
                             Option{"bidirectional", "bidirectional: every token attends to all (BERT)"}};
 constexpr std::array kBiases{Option{"none", "no linear layer has a bias"},
                              Option{"qkv", "queries, keys and values only"},
-                             Option{"all", "every linear layer of the blocks"}};
+                             Option{"attention", "queries, keys, values and the projection after attention"},
+                             Option{"mlp", "MLPs and experts only"}, Option{"all", "every linear layer of the blocks"}};
 
 void read_sizes(ConfigMap& model, ModelShape& shape) {
   shape.layers = model.integer({.name = "num_layers", .doc = "transformer layers", .min = 1, .max = 10'000});
@@ -69,7 +70,10 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
                                            : Positions::kRotary;
   const std::string biases =
       model.choice({.name = "bias", .doc = "which linear layers have a bias", .fallback = "none"}, kBiases);
-  shape.biases = biases == "all" ? Biases::kAllLinear : biases == "qkv" ? Biases::kQkvOnly : Biases::kNone;
+  const bool all = biases == "all";
+  shape.biases = {.qkv = all || biases == "qkv" || biases == "attention",
+                  .projection = all || biases == "attention",
+                  .mlp = all || biases == "mlp"};
   const bool untied = model.boolean(
       {.name = "untie_embeddings_and_output_weights", .doc = "the output layer has its own weights", .fallback = true});
   shape.embeddings = untied ? Embeddings::kUntied : Embeddings::kTied;

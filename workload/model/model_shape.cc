@@ -60,7 +60,7 @@ void add_plain_inputs(const ModelShape& shape, std::int64_t tp, std::vector<Para
   const std::int64_t query = shape.heads / tp * shape.head_size;
   const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
   tensors.push_back({.name = "qkv", .elements = shape.hidden * columns});
-  if (shape.biases != Biases::kNone) tensors.push_back({.name = "qkv bias", .elements = columns});
+  if (shape.biases.qkv) tensors.push_back({.name = "qkv bias", .elements = columns});
   if (shape.query_key_norm) tensors.push_back(replicated("query and key norm", 2 * shape.head_size));
 }
 
@@ -111,7 +111,7 @@ std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int
   }
   if (shape.attention_sinks) tensors.push_back({.name = "attention sinks", .elements = shape.heads / tp});
   tensors.push_back({.name = "attention projection", .elements = shape.heads / tp * value_size(shape) * shape.hidden});
-  if (shape.biases == Biases::kAllLinear) tensors.push_back(replicated("attention projection bias", shape.hidden));
+  if (shape.biases.projection) tensors.push_back(replicated("attention projection bias", shape.hidden));
   freeze(shape, tensors);
   if (!shape.adapters) return tensors;
   const std::int64_t query = shape.heads / tp * key_size(shape);
@@ -133,9 +133,9 @@ std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t t
   tensors.reserve(8);
   if (shape.order != BlockOrder::kParallelOneNorm) tensors.push_back(replicated("mlp norm", norm_elements(shape)));
   tensors.push_back({.name = "mlp up", .elements = shape.hidden * columns});
-  if (shape.biases == Biases::kAllLinear) tensors.push_back({.name = "mlp up bias", .elements = columns});
+  if (shape.biases.mlp) tensors.push_back({.name = "mlp up bias", .elements = columns});
   tensors.push_back({.name = "mlp down", .elements = shape.ffn / tp * shape.hidden});
-  if (shape.biases == Biases::kAllLinear) {
+  if (shape.biases.mlp) {
     tensors.push_back({.name = "mlp down bias", .elements = shape.hidden, .replicated = true});
   }
   freeze(shape, tensors);
@@ -152,7 +152,7 @@ std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const Tenso
   const ExpertShape& experts = *shape.experts;
   const std::int64_t local = experts.count / split.ep;
   const std::int64_t width = experts.ffn / split.etp;
-  const bool biased = shape.biases == Biases::kAllLinear;
+  const bool biased = shape.biases.mlp;
   std::vector<ParameterTensor> tensors;
   tensors.push_back(replicated("mlp norm", norm_elements(shape)));
   tensors.push_back(replicated("router", shape.hidden * experts.count));

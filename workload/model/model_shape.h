@@ -18,8 +18,20 @@ namespace ringwright::workload {
 enum class Normalization { kLayerNorm, kRmsNorm };
 enum class Activation { kGelu, kSwiGlu };  // SwiGLU: gate and up are two GEMMs, the down GEMM takes SiLU(gate) * up
 enum class Positions { kNone, kLearned, kRotary };
-enum class Biases { kNone, kQkvOnly, kAllLinear };
 enum class Embeddings { kTied, kUntied };  // tied: the output layer uses the word embedding's weights
+
+// Which linear layers of the blocks have a bias. Those of the router and of experts are the MLP's.
+struct Biases {
+  bool qkv = false;
+  bool projection = false;
+  bool mlp = false;
+
+  friend bool operator==(const Biases&, const Biases&) = default;
+};
+inline constexpr Biases kNoBiases{};
+inline constexpr Biases kQkvBiases{.qkv = true};
+inline constexpr Biases kAttentionBiases{.qkv = true, .projection = true};
+inline constexpr Biases kAllBiases{.qkv = true, .projection = true, .mlp = true};
 
 enum class Masking { kCausal, kBidirectional };
 
@@ -82,7 +94,7 @@ struct ModelShape {
   Normalization normalization = Normalization::kRmsNorm;
   Activation activation = Activation::kSwiGlu;
   Positions positions = Positions::kRotary;
-  Biases biases = Biases::kNone;
+  Biases biases = kNoBiases;
   Embeddings embeddings = Embeddings::kUntied;
   bool query_key_norm = false;     // an RMSNorm over each head's query and key (Qwen3)
   bool hidden_dropout = false;     // dropout after the embedding, the attention and the MLP

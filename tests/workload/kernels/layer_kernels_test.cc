@@ -201,6 +201,15 @@ TEST(LayerKernels, SelectiveRecomputationRepeatsTheCoreInTheBackwardPass) {
   EXPECT_EQ((flops_of(kBackward, selective) - flops_of(kBackward, none)).count(), core.count());
 }
 
+TEST(LayerKernels, BiasesHaveGradientsInTheHalfThatHasThem) {
+  const KernelContext attention = context_of("preset: llama3-8b, bias: attention", "", "tp: 1", 1);
+  const KernelContext mlp = context_of("preset: llama3-8b, bias: mlp", "", "tp: 1", 1);
+  EXPECT_EQ(kernels_of(LayerSection::kAttentionResidualBackward, attention).size(), 1U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpResidualBackward, attention).size(), 0U);
+  EXPECT_EQ(kernels_of(LayerSection::kAttentionResidualBackward, mlp).size(), 0U);
+  EXPECT_EQ(kernels_of(LayerSection::kMlpResidualBackward, mlp).size(), 1U);
+}
+
 TEST(LayerKernels, ModelsDifferInTheirSmallKernels) {
   const KernelContext llama = context_of("preset: llama3-8b", "", "tp: 1", 1);
   const KernelContext gpt = context_of("preset: gpt2-1.5b", "", "tp: 1", 1);

@@ -38,7 +38,7 @@ TEST(ModelConfig, ReadsTheKindsOfAnOlderModel) {
   EXPECT_EQ(shape.normalization, Normalization::kLayerNorm);
   EXPECT_EQ(shape.activation, Activation::kGelu);
   EXPECT_EQ(shape.positions, Positions::kLearned);
-  EXPECT_EQ(shape.biases, Biases::kAllLinear);
+  EXPECT_EQ(shape.biases, kAllBiases);
   EXPECT_EQ(shape.embeddings, Embeddings::kTied);
   EXPECT_TRUE(shape.hidden_dropout);
   EXPECT_FALSE(shape.attention_dropout);

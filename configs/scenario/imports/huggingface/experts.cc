@@ -16,14 +16,12 @@ constexpr std::array<std::string_view, 8> kFamilies{"mixtral",     "qwen2_moe", 
                                                     "deepseek_v3", "kimi_k2",   "glm4_moe",  "gpt_oss"};
 
 void read_mixtral(ConfigMap& config, workload::ModelShape& shape) {
-  read_hf_decoder(config, 0, shape);
+  read_hf_decoder(config, {.kv_heads = 8}, shape);
   workload::ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
                                 .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = shape.ffn;
   shape.experts = experts;
-  const auto window = config.integer_or(
-      {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
-  if (window && *window > 0 && *window < shape.max_positions) shape.window = *window;
+  read_hf_window(config, 0, shape);
 }
 
 // Layers of the list have a dense MLP; only a list of the first layers is supported.
@@ -41,9 +39,15 @@ void read_dense_layers(ConfigMap& config, workload::ExpertShape& experts) {
 
 void read_qwen(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
   const bool third = type == "qwen3_moe";
-  read_hf_decoder(config, third ? 128 : 0, shape);
+  read_hf_decoder(config, {.head_size = third ? 128 : 0}, shape);
   shape.query_key_norm = third;
-  shape.biases = third ? workload::Biases::kNone : workload::Biases::kQkvOnly;
+  if (third) {
+    shape.biases = hf_attention_biases(config, false);
+  } else {
+    shape.biases.qkv =
+        config.boolean({.name = "qkv_bias", .doc = "biases of queries, keys and values", .fallback = true});
+  }
+  read_hf_late_window(config, shape);
   workload::ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
                                 .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
@@ -58,9 +62,9 @@ void read_deepseek_experts(ConfigMap& config, workload::ModelShape& shape) {
   workload::ExpertShape experts{.count = hf_size(config, "n_routed_experts", "experts of a layer"),
                                 .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
-  experts.shared_ffn =
-      experts.ffn *
-      config.integer({.name = "n_shared_experts", .doc = "shared experts, used by every token", .min = 0});
+  const auto shared = config.integer_or(
+      {.name = "n_shared_experts", .doc = "shared experts, used by every token", .min = 0, .max = 10'000}, "null");
+  experts.shared_ffn = experts.ffn * shared.value_or(0);
   experts.dense_layers =
       config.integer({.name = "first_k_dense_replace", .doc = "first layers with a dense MLP", .min = 0});
   experts.every = hf_size_or(config, "moe_layer_freq", "every n-th layer has experts", 1);
@@ -84,7 +88,10 @@ void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
   latent.rotated_size = hf_size(config, "qk_rope_head_dim", "size of the rotated part of a head");
   latent.value_size = hf_size(config, "v_head_dim", "size of a head's value");
   shape.latent = latent;
-  read_hf_decoder(config, 0, shape);
+  read_hf_decoder(config, {}, shape);
+  if (hf_attention_biases(config, false).qkv) {
+    config.warn("attention_bias", "W134", "biases of latent attention are not modelled: none are counted");
+  }
   shape.kv_heads = shape.heads;
   shape.head_size = key_size(shape);
   read_deepseek_experts(config, shape);
@@ -92,10 +99,10 @@ void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
 
 // GLM-4.5: DeepSeek's experts with grouped queries; biases on queries, keys and values alone (modeling_glm4_moe.py).
 void read_glm(ConfigMap& config, workload::ModelShape& shape) {
-  read_hf_decoder(config, 128, shape);
+  read_hf_decoder(config, {.head_size = 128}, shape);
   const bool biases =
       config.boolean({.name = "attention_bias", .doc = "biases of queries, keys and values", .fallback = false});
-  shape.biases = biases ? workload::Biases::kQkvOnly : workload::Biases::kNone;
+  shape.biases = biases ? workload::kQkvBiases : workload::kNoBiases;
   shape.query_key_norm =
       config.boolean({.name = "use_qk_norm", .doc = "a norm over each head's query and key", .fallback = false});
   read_deepseek_experts(config, shape);
@@ -122,8 +129,9 @@ void read_layer_types(ConfigMap& config, workload::ModelShape& shape) {
 }
 
 void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
-  read_hf_decoder(config, 64, shape);
-  shape.biases = workload::Biases::kAllLinear;
+  read_hf_decoder(config, {.head_size = 64}, shape);
+  shape.biases = hf_attention_biases(config, true);
+  shape.biases.mlp = true;
   shape.attention_sinks = true;
   const bool spelled = config.has("num_experts_per_tok");
   workload::ExpertShape experts{
@@ -138,6 +146,10 @@ void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
 
 void check_choice(ConfigMap& config, workload::ModelShape& shape) {
   workload::ExpertShape& experts = *shape.experts;
+  if (config.any_errors()) {
+    shape.experts = workload::ExpertShape();  // harmless
+    return;
+  }
   if (experts.per_token > experts.count) {
     config.error("num_experts_per_tok", "E132",
                  fmt::format("a token uses {} experts, but there are {}", experts.per_token, experts.count));

@@ -28,6 +28,11 @@ void read_sizes(ConfigMap& config, workload::ModelShape& shape) {
   shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
   shape.activation = workload::Activation::kGelu;  // squared ReLU, which moves the same bytes
   shape.positions = workload::Positions::kNone;
+  shape.biases = hf_attention_biases(config, false);
+  shape.biases.mlp = config.boolean({.name = "mlp_bias", .doc = "biases of MLPs and experts", .fallback = false});
+  if (config.boolean({.name = "use_bias", .doc = "biases of the linear layers of Mamba-2", .fallback = false})) {
+    config.warn("use_bias", "W134", "biases of the linear layers of Mamba-2 are not modelled: none are counted");
+  }
 }
 
 void read_hybrid_experts(ConfigMap& config, workload::ModelShape& shape) {

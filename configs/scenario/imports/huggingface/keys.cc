@@ -1,7 +1,9 @@
 #include "configs/scenario/imports/huggingface/keys.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,6 +32,11 @@ std::int64_t largest_hf_size(std::string_view name) {
   return 10'000'000;
 }
 
+std::optional<std::int64_t> window_of(ConfigMap& config) {
+  return config.integer_or(
+      {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
+}
+
 }  // namespace
 
 std::int64_t hf_size(ConfigMap& config, std::string_view name, std::string_view doc) {
@@ -49,18 +56,21 @@ bool hf_flag_or(ConfigMap& config, std::string_view name, std::string_view doc, 
   return config.boolean({.name = name, .doc = doc, .fallback = fallback});
 }
 
-void read_hf_decoder(ConfigMap& config, std::int64_t head_size, workload::ModelShape& shape) {
+void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape) {
   shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
   shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
   shape.heads = hf_size(config, "num_attention_heads", "attention heads");
-  shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
+  // Null means as many as heads in all families.
+  const bool own = defaults.kv_heads > 0 && shape.heads % defaults.kv_heads == 0 && !config.has("num_key_value_heads");
+  shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", own ? defaults.kv_heads : shape.heads);
   const std::int64_t even = std::max<std::int64_t>(1, shape.hidden / shape.heads);
   // With latent attention the file's head_dim is the size of the rotated part only.
+  const bool fixed = defaults.head_size > 0;
   shape.head_size =
-      shape.latent ? even : hf_size_or(config, "head_dim", "size of one head", head_size > 0 ? head_size : even);
+      shape.latent ? even : hf_size_or(config, "head_dim", "size of one head", fixed ? defaults.head_size : even);
   // A family's own default (Qwen3: 128) counts as a size from the file.
   workload::check_heads(config,
-                        {.hidden = head_size > 0 ? "" : "hidden_size",
+                        {.hidden = fixed ? "" : "hidden_size",
                          .heads = "num_attention_heads",
                          .kv_heads = "num_key_value_heads",
                          .head_size = "head_dim"},
@@ -69,8 +79,60 @@ void read_hf_decoder(ConfigMap& config, std::int64_t head_size, workload::ModelS
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
   read_activation(config, shape);
-  const bool tied = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", false);
+  const bool tied = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights",
+                               defaults.embeddings == workload::Embeddings::kTied);
   shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
+  const Key<double> dropout{.name = "attention_dropout",
+                            .doc = "dropout on attention probabilities",
+                            .fallback = 0.0,
+                            .min = 0.0,
+                            .max = 1.0};
+  shape.attention_dropout = config.number(dropout) > 0.0;
+}
+
+void read_hf_window(ConfigMap& config, std::int64_t fallback, workload::ModelShape& shape) {
+  auto window = window_of(config);
+  if (fallback > 0 && !config.has("sliding_window")) {
+    config.assume("sliding_window", std::to_string(fallback), "not in config.json");
+    window = fallback;
+  }
+  if (window && *window > 0 && *window < shape.max_positions) shape.window = *window;
+}
+
+void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape) {
+  const auto window = window_of(config);
+  const bool used =
+      config.boolean({.name = "use_sliding_window", .doc = "whether sliding_window is active", .fallback = false});
+  const std::int64_t full =
+      config.integer({.name = "max_window_layers", .doc = "first layers without the window", .fallback = 28, .min = 0});
+  // By layer; else the first ones are full.
+  const std::vector<std::string> types =
+      config.texts({.name = "layer_types", .doc = "sliding_attention or full_attention, by layer"});
+  if (!window || !used || *window == 0 || *window >= shape.max_positions) return;
+  const auto windowed = [&](std::int64_t layer) {
+    const auto place = static_cast<std::size_t>(layer);
+    return place < types.size() ? types[place] == "sliding_attention" : types.empty() && layer >= full;
+  };
+  std::int64_t count = 0, alternating = 0;
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
+    if (windowed(layer)) ++count;
+    if (windowed(layer) == (layer % 2 == 0)) ++alternating;
+  }
+  if (count == 0) return;
+  if (count == shape.layers || alternating == shape.layers) {
+    shape.window = *window;
+    shape.full_every = count == shape.layers ? 0 : 2;
+    return;
+  }
+  config.warn("sliding_window", "W134",
+              fmt::format("a window ({} tokens) in {} of {} layers is not modelled: full causal attention is used",
+                          *window, count, shape.layers));
+}
+
+workload::Biases hf_attention_biases(ConfigMap& config, bool fallback) {
+  const bool biases = config.boolean(
+      {.name = "attention_bias", .doc = "biases in the attention's linear layers", .fallback = fallback});
+  return biases ? workload::kAttentionBiases : workload::kNoBiases;
 }
 
 }  // namespace ringwright::configs

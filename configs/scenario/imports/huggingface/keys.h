@@ -15,8 +15,19 @@ namespace ringwright::configs {
 [[nodiscard]] std::int64_t hf_size_or(ConfigMap& config, std::string_view name, std::string_view doc,
                                       std::int64_t fallback);
 [[nodiscard]] bool hf_flag_or(ConfigMap& config, std::string_view name, std::string_view doc, bool fallback);
+// Where the file leaves a value out: the default of the family's code.
+struct HfDefaults {
+  std::int64_t head_size = 0;  // 0: hidden / heads
+  std::int64_t kv_heads = 0;   // 0: as many as heads
+  workload::Embeddings embeddings = workload::Embeddings::kUntied;
+};
 // Layers, widths, heads, vocabulary, embeddings, activation: with the same spelling in all families after GPT-2.
-// `head_size`: the default of the family's code without head_dim; 0: hidden / heads.
-void read_hf_decoder(ConfigMap& config, std::int64_t head_size, workload::ModelShape& shape);
+void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape);
+// A window in all layers; `fallback`: where the file has none, 0 for full attention.
+void read_hf_window(ConfigMap& config, std::int64_t fallback, workload::ModelShape& shape);
+// A window in the layers that layer_types lists, else in those from max_window_layers on (Qwen).
+void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape);
+// Whether the four linear layers of the attention have biases.
+[[nodiscard]] workload::Biases hf_attention_biases(ConfigMap& config, bool fallback);
 
 }  // namespace ringwright::configs

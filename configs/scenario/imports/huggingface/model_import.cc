@@ -1,6 +1,7 @@
 #include "configs/scenario/imports/huggingface/model_import.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -15,31 +16,30 @@ namespace ringwright::configs {
 namespace {
 
 constexpr std::string_view kSupported =
-    "llama, mistral, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, "
-    "glm4_moe, gpt_oss, nemotron_h, gptj, gpt_neox, falcon, phi, cohere";
+    "llama, mistral, phi3, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, "
+    "kimi_k2, glm4_moe, gpt_oss, nemotron_h, gptj, gpt_neox, falcon, phi, cohere";
 
-// llama, mistral, qwen2, qwen3: the configuration classes of transformers share these keys.
+constexpr std::array<std::string_view, 5> kLlamaFamily{"llama", "mistral", "phi3", "qwen2", "qwen3"};
+
+// llama, mistral, phi3, qwen2, qwen3: the configuration classes of transformers share these keys. Phi-3 stores queries,
+// keys and values, and gate and up, as one matrix each.
 void read_llama_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
-  read_hf_decoder(config, type == "qwen3" ? 128 : 0, shape);
-  const bool all_biases =
-      config.boolean({.name = "attention_bias", .doc = "biases in the attention's linear layers", .fallback = false});
-  // Qwen2's code has biases on queries, keys and values that its configuration does not list.
-  const workload::Biases listed = all_biases ? workload::Biases::kAllLinear : workload::Biases::kNone;
-  shape.biases = type == "qwen2" ? workload::Biases::kQkvOnly : listed;
-  shape.query_key_norm = type == "qwen3";
-  const auto window = config.integer_or(
-      {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
-  const bool used = config.boolean(
-      {.name = "use_sliding_window", .doc = "whether sliding_window is active", .fallback = type == "mistral"});
-  if (!window || !used || *window == 0 || *window >= shape.max_positions) return;
-  if (type == "mistral") {
-    shape.window = *window;
-    return;
+  const bool qwen = type == "qwen2" || type == "qwen3";
+  read_hf_decoder(config, {.head_size = type == "qwen3" ? 128 : 0, .kv_heads = type == "mistral" ? 8 : 0}, shape);
+  if (type == "llama" || type == "qwen3") shape.biases = hf_attention_biases(config, false);
+  if (type == "llama") {
+    shape.biases.mlp = config.boolean({.name = "mlp_bias", .doc = "biases in the MLP", .fallback = false});
   }
-  config.warn("sliding_window", "W134",
-              fmt::format("a window ({} tokens) in the layers from max_window_layers on is not modelled: full causal "
-                          "attention is used",
-                          *window));
+  // Its configuration does not list them.
+  if (type == "qwen2") shape.biases = workload::kQkvBiases;
+  shape.query_key_norm = type == "qwen3";
+  if (type == "phi3") {
+    const Key<double> dropout{
+        .name = "resid_pdrop", .doc = "dropout after attention and MLP", .fallback = 0.0, .min = 0.0, .max = 1.0};
+    shape.hidden_dropout = config.number(dropout) > 0.0;
+  }
+  if (type == "mistral" || type == "phi3") read_hf_window(config, type == "mistral" ? 4096 : 0, shape);
+  if (qwen) read_hf_late_window(config, shape);
 }
 
 // Token types, pooler and the head of the masked-word task are not counted.
@@ -57,7 +57,7 @@ void read_bert(ConfigMap& config, workload::ModelShape& shape) {
   shape.normalization = workload::Normalization::kLayerNorm;
   shape.activation = workload::Activation::kGelu;
   shape.positions = workload::Positions::kLearned;
-  shape.biases = workload::Biases::kAllLinear;
+  shape.biases = workload::kAllBiases;
   shape.embeddings = workload::Embeddings::kTied;
   shape.masking = workload::Masking::kBidirectional;
   const auto dropout = [&config](std::string_view name, std::string_view doc) {
@@ -80,7 +80,7 @@ void read_gpt2(ConfigMap& config, workload::ModelShape& shape) {
   shape.normalization = workload::Normalization::kLayerNorm;
   shape.activation = workload::Activation::kGelu;
   shape.positions = workload::Positions::kLearned;
-  shape.biases = workload::Biases::kAllLinear;
+  shape.biases = workload::kAllBiases;
   shape.embeddings = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", true)
                          ? workload::Embeddings::kTied
                          : workload::Embeddings::kUntied;
@@ -102,7 +102,7 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
     read_gpt2(config, shape);
   } else if (type == "bert") {
     read_bert(config, shape);
-  } else if (type == "llama" || type == "mistral" || type == "qwen2" || type == "qwen3") {
+  } else if (std::ranges::find(kLlamaFamily, type) != kLlamaFamily.end()) {
     read_llama_family(config, type, shape);
   } else if (type == "nemotron_h") {
     read_hf_nemotron_h(config, shape);
@@ -113,7 +113,20 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
   } else if (!type.empty() && !config.documenting()) {
     refuse(config, type);
   }
+  config.warn_of_typos("W134");
   config.ignore_rest("not needed to cost a training step");
+}
+
+// Which of two values holds differs between versions of transformers.
+void check_outer_embeddings(ConfigMap& config, ConfigMap& text, const workload::ModelShape& shape) {
+  if (!config.has("tie_word_embeddings")) return;
+  const bool outer = config.boolean({.name = "tie_word_embeddings", .doc = "of the whole model"});
+  const bool tied = shape.embeddings == workload::Embeddings::kTied;
+  if (outer == tied) return;
+  config.warn("tie_word_embeddings", "W134",
+              fmt::format("tie_word_embeddings is {} here, but {} in text_config{}, which is used", outer, tied,
+                          text.has("tie_word_embeddings") ? "" : " by default"),
+              "set tie_word_embeddings in text_config");
 }
 
 workload::ModelShape harmless_shape() {
@@ -133,6 +146,7 @@ workload::ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
     ConfigMap text = config.map("text_config", "the text model of a multimodal model");
     type = text.text({.name = "model_type", .doc = "family of the text model", .fallback = type});
     read_family(text, type, shape);
+    check_outer_embeddings(config, text, shape);
     config.ignore_rest("not needed to cost a training step");
   } else {
     read_family(config, type, shape);
@@ -148,6 +162,12 @@ workload::ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
                                   .fallback = shape.max_positions,
                                   .min = 1,
                                   .max = 10'000'000});
+  if (shape.positions == workload::Positions::kLearned && shape.max_positions < shape.sequence) {
+    model.error("seq_length", "E132",
+                fmt::format("model.seq_length = {} is longer than the learned position table of {} rows",
+                            shape.sequence, shape.max_positions),
+                fmt::format("at most {}, as in config.json", shape.max_positions));
+  }
   shape.vocabulary_multiple =
       model.integer({.name = "make_vocab_size_divisible_by",
                      .doc = "the vocabulary is padded to a multiple of this times parallel.tp, as Megatron does",

@@ -1,5 +1,5 @@
-// Reading a Hugging Face config.json as a model shape: the families named in transformers llama, mistral, qwen2, qwen3,
-// gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 and gpt_oss.
+// Reading a Hugging Face config.json as a model shape: the families named in transformers llama, mistral, phi3, qwen2,
+// qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3 gpt_oss and others.
 #pragma once
 
 #include "core/config/config_map.h"

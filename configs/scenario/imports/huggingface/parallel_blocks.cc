@@ -57,7 +57,7 @@ void read_gptj(ConfigMap& config, workload::ModelShape& shape) {
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "n_positions", "longest sequence of the model", 2048);
   set_kinds(shape);
-  shape.biases = workload::Biases::kAllLinear;
+  shape.biases = workload::kAllBiases;
   read_embeddings(config, false, shape);
   shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
   shape.attention_dropout = has_dropout(config, "attn_pdrop", "dropout on attention probabilities");
@@ -70,7 +70,8 @@ void read_neox(ConfigMap& config, workload::ModelShape& shape) {
   set_heads(config, "hidden_size", "num_attention_heads", "", shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   read_vocabulary(config, shape);
-  shape.biases = workload::Biases::kAllLinear;
+  shape.biases = hf_attention_biases(config, true);
+  shape.biases.mlp = true;
   read_embeddings(config, false, shape);
   shape.hidden_dropout = has_dropout(config, "hidden_dropout", "dropout after attention and MLP");
   shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
@@ -93,7 +94,7 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
   shape.ffn = hf_size_or(config, "ffn_hidden_size", "width of the MLP", 4 * shape.hidden);
   read_vocabulary(config, shape);
   const bool biases = config.boolean({.name = "bias", .doc = "biases of the linear layers", .fallback = false});
-  shape.biases = biases ? workload::Biases::kAllLinear : workload::Biases::kNone;
+  shape.biases = biases ? workload::kAllBiases : workload::kNoBiases;
   const bool alibi = config.boolean({.name = "alibi", .doc = "positions as biases of scores", .fallback = false});
   if (alibi) shape.positions = workload::Positions::kNone;
   read_embeddings(config, true, shape);
@@ -108,13 +109,16 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
                                                      : workload::BlockOrder::kParallelOneNorm;
 }
 
+// The bias of the output layer is not counted.
 void read_phi(ConfigMap& config, workload::ModelShape& shape) {
   read_layers(config, shape);
   shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
   set_heads(config, "hidden_size", "num_attention_heads", "num_key_value_heads", shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   read_vocabulary(config, shape);
-  shape.biases = workload::Biases::kAllLinear;
+  shape.biases = workload::kAllBiases;
+  shape.query_key_norm =
+      config.boolean({.name = "qk_layernorm", .doc = "a norm over each head's query and key", .fallback = false});
   read_embeddings(config, false, shape);
   shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
   shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
@@ -123,7 +127,8 @@ void read_phi(ConfigMap& config, workload::ModelShape& shape) {
 
 // Command R: gated MLP, LayerNorm without a bias, which holds and moves as much as RMSNorm.
 void read_cohere(ConfigMap& config, workload::ModelShape& shape) {
-  read_hf_decoder(config, 0, shape);
+  read_hf_decoder(config, {.embeddings = workload::Embeddings::kTied}, shape);
+  shape.biases = hf_attention_biases(config, false);
   shape.query_key_norm =
       config.boolean({.name = "use_qk_norm", .doc = "a norm over each head's query and key", .fallback = false});
   shape.order = workload::BlockOrder::kParallelOneNorm;

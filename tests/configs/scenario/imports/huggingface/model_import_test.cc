@@ -124,7 +124,7 @@ TEST(HfConfig, ReadsGlmAndKimi) {
       R"( "num_attention_heads": 96, "num_key_value_heads": 8, "num_hidden_layers": 92,)"
       R"( "num_nextn_predict_layers": 0, "tie_word_embeddings": false, "max_position_embeddings": 131072})");
   EXPECT_THAT(glm.problems(), IsEmpty());
-  EXPECT_EQ(glm.shape.biases, Biases::kQkvOnly);
+  EXPECT_EQ(glm.shape.biases, kQkvBiases);
   EXPECT_TRUE(glm.shape.query_key_norm);
   EXPECT_EQ(glm.shape.experts->dense_layers, 3);
   EXPECT_NEAR(static_cast<double>(parameters(glm.shape)), 352.7e9, 0.5e9);
@@ -156,7 +156,7 @@ TEST(HfConfig, NeoxWithoutParallelResidualIsSequential) {
 
 TEST(HfConfig, ListsEverythingThatItAssumed) {
   const Reading mistral = Reading::of_file("mistral-sparse.json");
-  EXPECT_THAT(mistral.assumed(), ElementsAre("num_key_value_heads = 32", "head_dim = 128", "hidden_act = silu",
+  EXPECT_THAT(mistral.assumed(), ElementsAre("num_key_value_heads = 8", "head_dim = 128", "hidden_act = silu",
                                              "tie_word_embeddings = false"));
   EXPECT_THAT(mistral.problems(), IsEmpty());
   EXPECT_EQ(mistral.shape.window, 4096);
@@ -190,7 +190,7 @@ TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
   EXPECT_THAT(
       Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
       ElementsAre(
-          "E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, qwen2, "
+          "E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, phi3, qwen2, "
           "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, "
           "nemotron_h, gptj, gpt_neox, falcon, phi, cohere; describe others with explicit sizes in "
           "`model`"));
