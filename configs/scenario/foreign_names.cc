@@ -67,7 +67,7 @@ std::string imported_hint(std::string_view word) {
   ConfigDocument nothing = ConfigDocument::for_documentation();
   Imports deepspeed, accelerate;
   read_deepspeed(nothing.root(), {}, deepspeed);
-  read_fsdp_config(nothing.root(), accelerate);
+  read_fsdp_config(nothing.root(), {}, accelerate);
   for (const auto& [imports, whose] : {std::pair(&deepspeed, "DeepSpeed"), std::pair(&accelerate, "accelerate")}) {
     const auto found = std::ranges::find(imports->names, word, &ImportedName::theirs);
     if (found == imports->names.end()) continue;

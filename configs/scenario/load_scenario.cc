@@ -104,6 +104,8 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   Imports imports;
   auto document = load_with_imports(load, path, options, imports);
   if (!document) return tl::unexpected(document.error());
+  // What follows from the values of a file with mistakes is no mistake of the scenario.
+  if (imports.diagnostics.has_errors()) return tl::unexpected(imports.diagnostics);
   if (const Diagnostics other = other_format(*document, path); other.has_errors()) return tl::unexpected(other);
   const bool has_model_file = document->names("model.hf");
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names

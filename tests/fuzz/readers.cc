@@ -164,6 +164,13 @@ void deepspeed(std::string_view text) {
   });
 }
 
+void fsdp(std::string_view text) {
+  document(text, [](ConfigDocument& file) {
+    configs::Imports imports;
+    configs::read_fsdp_config(file.root(), {.ranks = 8, .replicas = 8}, imports);
+  });
+}
+
 void megatron(std::string_view text) {
   ConfigSource source{.name = "run.sh", .kind = SourceKind::kFile, .path = "run.sh", .lines = {}};
   Diagnostics problems;
@@ -267,7 +274,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"config", load_and_read},
     {"csv", name_first<validation::parse_csv>},
     {"deepspeed", deepspeed},
-    {"fsdp", settings<configs::read_fsdp_config>},
+    {"fsdp", fsdp},
     {"goal", goal},
     {"goodput", goodput_file},
     {"graph", text_first<network_models::parse_graph>},

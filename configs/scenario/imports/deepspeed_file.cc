@@ -5,6 +5,7 @@
 // the third, and "auto" takes the scenario's value.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
@@ -36,7 +37,6 @@ constexpr std::array kDeepSpeedNotModelled = {"scheduler",
                                               "compression_training",
                                               "curriculum_learning",
                                               "data_efficiency",
-                                              "data_types",
                                               "disable_allgather",
                                               "elasticity",
                                               "eigenvalue",
@@ -54,8 +54,7 @@ constexpr std::array kDeepSpeedNotModelled = {"scheduler",
                                               "seq_parallel_communication_data_type",
                                               "compile",
                                               "use_data_before_expert_parallelism",
-                                              "graph_harvesting",
-                                              "tensor_parallel"};
+                                              "graph_harvesting"};
 
 constexpr std::array kZeroKeys = {"stage", "overlap_comm", "reduce_bucket_size", "allgather_bucket_size",
                                   "stage3_prefetch_bucket_size", "stage3_param_persistence_threshold",
@@ -136,67 +135,6 @@ void read_batch(ConfigMap& file, const BatchWorld& world, Imports& imports) {
   }
 }
 
-// "true", "false" or "auto".
-std::string enabled(ConfigMap block) {
-  std::string word = block.text({.name = "enabled", .doc = "on or off", .fallback = std::string("false")});
-  block.ignore_rest("loss scaling is not modelled");
-  return word;
-}
-
-// Of the block `zero_optimization`; -1: left to the workload.
-std::int64_t stage_of(ConfigMap& file) {
-  if (!file.has("zero_optimization")) return 0;
-  ConfigMap zero = file.map("zero_optimization", "sharding");
-  if (!zero.has("stage")) return 0;
-  return zero.integer_or({.name = "stage", .doc = "of ZeRO", .min = 0, .max = 3}, "auto").value_or(-1);
-}
-
-// bf16 without ZeRO uses BF16_Optimizer: gradients are summed and reduced in fp32, and its state is sharded as in stage
-// 1. All others up to stage 2 leave the sum to PyTorch.
-void read_accumulation(ConfigMap& file, const std::string& precision, const std::string& origin, Imports& imports) {
-  const std::int64_t stage = stage_of(file);
-  if (precision.empty() || stage < 0 || stage > 2) return;
-  const bool own = precision == "bf16" && stage == 0;
-  imports.set("training.gradient_accumulation", own ? "copied" : "separate", origin);
-  if (own) imports.set("parallel.zero.stage", "1", origin);
-}
-
-void read_precision(ConfigMap& file, const BatchWorld& world, Imports& imports) {
-  std::string precision;
-  std::string origin;
-  bool left_open = world.has_precision;
-  for (const std::string_view key : {"bf16", "bfloat16", "fp16"}) {
-    if (!file.has(key)) continue;
-    const std::string on = enabled(file.map(key, "precision"));
-    left_open = left_open || on == "auto";
-    if (on != "true") continue;
-    // DeepSpeed itself: "bfloat16 and fp16 modes cannot be simultaneously enabled" (runtime/config.py).
-    if (precision == "bf16" && key == "fp16") {
-      file.error(key, "E141", "bf16 and fp16 are both enabled", "enable one of them");
-    }
-    precision = key == "fp16" ? "fp16" : "bf16";
-    origin = file.origin(key);
-  }
-  if (!precision.empty()) {
-    imports.set("training.precision", precision, origin);
-  } else if (!left_open && !file.documenting()) {
-    file.warn("", "W134",
-              "neither bf16 nor fp16 is enabled: DeepSpeed then trains in the type of the model's weights, often fp32; "
-              "bf16 is assumed",
-              "enable one of them, or set training.precision in the scenario");
-  }
-  read_accumulation(file, precision, origin, imports);
-  const bool whole = precision == "bf16" && stage_of(file) == 0;
-  imports.know("communication_data_type", "training.grad_reduce_dtype");
-  // Gradients are sent in the model's own type unless set otherwise.
-  if (file.has("communication_data_type")) {
-    const std::string type = file.text({.name = "communication_data_type", .doc = "of gradients"});
-    imports.set("training.grad_reduce_dtype", type == "fp32" ? "fp32" : "bf16", file.origin("communication_data_type"));
-  } else if (!precision.empty()) {
-    imports.set("training.grad_reduce_dtype", whole ? "fp32" : "bf16", origin);
-  }
-}
-
 void read_offload_block(ConfigMap& zero, const char* name, Imports& imports) {
   if (!zero.has(name) && !zero.documenting()) return;
   ConfigMap block = zero.map(name, "state that is stored outside the GPU");
@@ -233,11 +171,6 @@ void read_deprecated(ConfigMap& zero, Imports& imports) {
   }
 }
 
-bool uses_bf16_optimizer(const Imports& imports) {
-  return std::ranges::any_of(
-      imports.values, [](const auto& value) { return value.setting == "training.gradient_accumulation=copied"; });
-}
-
 // Behaviour of stages 1 and 2 by default (runtime/zero/config.py and stage_1_and_2.py).
 void set_defaults_of_partitions(const ConfigMap& zero, std::int64_t stage, Imports& imports) {
   if (stage != 1 && stage != 2) return;
@@ -261,18 +194,39 @@ void check_pipeline(ConfigMap& zero, std::int64_t stage, const BatchWorld& world
              "set stage: 1 here, or parallel.pp: 1 in the scenario");
 }
 
+// DeepSpeed reads the rest of the block in its own optimizers of stages 1 to 3 alone.
+void pass_over_zero_keys(ConfigMap& zero, std::int64_t stage, Imports& imports) {
+  for (const char* name : {"offload_optimizer", "offload_param"}) {
+    if (!zero.has(name)) continue;
+    ConfigMap block = zero.map(name, "state that is stored outside the GPU");
+    const std::string device = block.text({.name = "device", .doc = "where", .fallback = std::string("none")});
+    if (device != "none") {
+      zero.error(name, "E140", fmt::format("zero_optimization.{} needs stage 1, 2 or 3, and stage is {}", name, stage),
+                 "set zero_optimization.stage");
+    }
+    block.ignore_rest("nothing is offloaded");
+  }
+  const std::string why = stage == 0 ? "zero_optimization.stage is 0" : "BF16_Optimizer does not read it";
+  for (const char* key : kZeroKeys) {
+    if (std::string_view(key) != "stage") zero.ignore(key, why);
+  }
+  for (const char* key : kZeroNotModelled) zero.ignore(key, why);
+  for (const OldKey& old : kOldOffload) zero.ignore(old.name, why);
+  if (stage == 0 && !zero.has("stage")) return;
+  if (!uses_bf16_optimizer(imports)) imports.take(zero, "stage", "parallel.zero.stage");
+}
+
 void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports) {
   imports.know("zero_optimization", "parallel.zero");
-  if (!file.has("zero_optimization") && !file.documenting()) return;
-  const std::int64_t stage = stage_of(file);
+  if (!is_given(file, "zero_optimization")) return;
+  const std::int64_t stage = deepspeed_stage(file, world);
   ConfigMap zero = file.map("zero_optimization", "sharding");
   check_pipeline(zero, stage, world);
-  set_defaults_of_partitions(zero, stage, imports);
-  for (const char* key : kZeroKeys) {
-    // BF16_Optimizer replaces stage 0.
-    const bool replaced = std::string_view(key) == "stage" && uses_bf16_optimizer(imports);
-    if (!replaced) imports.take(zero, key, fmt::format("parallel.zero.{}", key));
+  if ((stage == 0 || uses_bf16_optimizer(imports)) && !file.documenting()) {
+    return pass_over_zero_keys(zero, stage, imports);
   }
+  set_defaults_of_partitions(zero, stage, imports);
+  for (const char* key : kZeroKeys) imports.take(zero, key, fmt::format("parallel.zero.{}", key));
   read_offload_block(zero, "offload_optimizer", imports);
   read_offload_block(zero, "offload_param", imports);
   read_deprecated(zero, imports);
@@ -281,7 +235,7 @@ void read_zero_block(ConfigMap& file, const BatchWorld& world, Imports& imports)
 
 // DeepSpeed's pipeline engine: `type:transformer` and the like distribute layers as stage_layers `filled` does.
 void read_pipeline(ConfigMap& file, Imports& imports) {
-  if (!file.has("pipeline") && !file.documenting()) return;
+  if (!is_given(file, "pipeline")) return;
   ConfigMap block = file.map("pipeline", "of the pipeline engine");
   imports.take(block, "pipe_partitioned", "parallel.scatter_gather_p2p");
   imports.take(block, "grad_partitioned", "parallel.scatter_gather_p2p_gradients");
@@ -294,7 +248,7 @@ void read_pipeline(ConfigMap& file, Imports& imports) {
 // How layers are checkpointed; whether they are is set in the model's code, here in training.recompute.
 void read_checkpointing(ConfigMap& file, Imports& imports) {
   imports.know("activation_checkpointing", "training.recompute");
-  if (!file.has("activation_checkpointing") && !file.documenting()) return;
+  if (!is_given(file, "activation_checkpointing")) return;
   ConfigMap block = file.map("activation_checkpointing", "how layers are recomputed");
   imports.take(block, "partition_activations", "training.distribute_saved_activations");
   imports.take(block, "cpu_checkpointing", "training.cpu_checkpointing");
@@ -305,18 +259,23 @@ void read_checkpointing(ConfigMap& file, Imports& imports) {
 }
 
 struct OptimizerName {
-  std::string_view type;  // DeepSpeed's
+  std::string_view type;  // DeepSpeed's, which does not distinguish capitals
   std::string_view ours;
 };
-constexpr std::array kOptimizers = {OptimizerName{"Adam", "adam"},      OptimizerName{"FusedAdam", "adam"},
-                                    OptimizerName{"AdamW", "adamw"},    OptimizerName{"Lamb", "lamb"},
-                                    OptimizerName{"FusedLamb", "lamb"}, OptimizerName{"SGD", "sgd"}};
+constexpr std::array kOptimizers = {OptimizerName{"adam", "adam"},      OptimizerName{"fusedadam", "adam"},
+                                    OptimizerName{"adamw", "adamw"},    OptimizerName{"lamb", "lamb"},
+                                    OptimizerName{"fusedlamb", "lamb"}, OptimizerName{"sgd", "sgd"}};
+
+std::string small_letters(std::string word) {
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return word;
+}
 
 void read_optimizer(ConfigMap& file, Imports& imports) {
-  if (!file.has("optimizer")) return;
+  if (!is_given(file, "optimizer")) return;
   ConfigMap block = file.map("optimizer", "the optimizer");
   const std::string type = block.text({.name = "type", .doc = "its name", .fallback = std::string("Adam")});
-  const auto* const known = std::ranges::find(kOptimizers, type, &OptimizerName::type);
+  const auto* const known = std::ranges::find(kOptimizers, small_letters(type), &OptimizerName::type);
   if (known == kOptimizers.end()) {
     block.ignore("type", fmt::format("'{}' is not modelled: Adam is used", type));
   } else {
@@ -331,15 +290,30 @@ void read_optimizer(ConfigMap& file, Imports& imports) {
   block.ignore_rest("not modelled");
 }
 
+// The engine's own tensor parallelism.
+void check_tensor_ranks(ConfigMap& file, const BatchWorld& world) {
+  if (!is_given(file, "tensor_parallel")) return;
+  ConfigMap block = file.map("tensor_parallel", "how linear layers are split");
+  const std::int64_t size = block.integer({.name = "autotp_size", .doc = "ranks", .fallback = 1, .min = 0});
+  if (std::max<std::int64_t>(1, size) != world.tp) {
+    block.warn(
+        "autotp_size", "W134",
+        fmt::format("tensor_parallel.autotp_size is {}, but parallel.tp is {}, which is simulated", size, world.tp),
+        fmt::format("set parallel.tp: {} in the scenario", size));
+  }
+  block.ignore_rest("parallel.tp sets it");
+}
+
 }  // namespace
 
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports) {
   read_batch(file, world, imports);
-  read_precision(file, world, imports);
+  read_deepspeed_precision(file, world, imports);
   read_zero_block(file, world, imports);
   read_checkpointing(file, imports);
   read_pipeline(file, imports);
   read_optimizer(file, imports);
+  check_tensor_ranks(file, world);
   for (const char* key : kDeepSpeedNotModelled) file.ignore(key, "not modelled");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -36,13 +37,22 @@ std::int64_t ranks_of(ConfigMap& parallel, std::string_view key) {
 
 BatchWorld read_world(ConfigMap training, ConfigMap parallel, std::int64_t ranks) {
   const std::int64_t pp = ranks_of(parallel, "pp");
-  const std::int64_t model_ranks = ranks_of(parallel, "tp") * ranks_of(parallel, "cp") * pp;
+  const std::int64_t tp = ranks_of(parallel, "tp");
+  const std::int64_t model_ranks = tp * ranks_of(parallel, "cp") * pp;
   const std::int64_t micro_batch = training.integer(
       {.name = "micro_batch", .doc = "sequences per microbatch", .fallback = 1, .min = 1, .max = 10'000});
-  return {.replicas = std::max<std::int64_t>(1, ranks / model_ranks),
+  const auto below = [&parallel](std::string_view map, std::initializer_list<std::string_view> keys) {
+    return parallel.has_map(map) &&
+           std::ranges::any_of(keys, [given = parallel.map(map, "sharding")](auto key) { return given.has(key); });
+  };
+  return {.ranks = ranks,
+          .replicas = std::max<std::int64_t>(1, ranks / model_ranks),
+          .tp = tp,
           .pp = pp,
           .micro_batch = micro_batch,
-          .has_precision = training.has("precision")};
+          .has_precision = training.has("precision"),
+          .has_stage = below("zero", {"stage"}),
+          .has_sharding = below("fsdp", {"sharding_strategy", "reshard_after_forward"})};
 }
 
 // File paths in Megatron's scripts are often those of a container, so the file is looked up next to the scenario.
@@ -82,6 +92,12 @@ void Imports::take(ConfigMap& map, std::string_view name, std::string_view path)
   if (value != "auto") set(std::string(path), value, map.origin(name));
 }
 
+bool is_given(ConfigMap& file, std::string_view key) {
+  if (file.has(key) || file.documenting()) return true;
+  file.ignore(key, "");
+  return false;
+}
+
 Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks) {
   Imports imports;
   ConfigMap training = root.map("training", "batch, precision and recomputation");
@@ -90,12 +106,12 @@ Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int6
   auto overlap = file_in(parallel, "tp_comm_overlap_cfg");
   if (!overlap) overlap = named_by_flags(imports, scenario_path);
   if (overlap) read_document(*overlap, imports, [&](ConfigMap file) { read_tensor_overlap(file, imports); });
+  const BatchWorld world = read_world(training, parallel, ranks);
   if (const auto deepspeed = file_in(training, "deepspeed")) {
-    const BatchWorld world = read_world(training, parallel, ranks);
     read_document(*deepspeed, imports, [&](ConfigMap file) { read_deepspeed(file, world, imports); });
   }
   if (const auto fsdp = file_in(parallel, "fsdp_config")) {
-    read_document(*fsdp, imports, [&](ConfigMap file) { read_fsdp_config(file, imports); });
+    read_document(*fsdp, imports, [&](ConfigMap file) { read_fsdp_config(file, world, imports); });
   }
   return imports;
 }

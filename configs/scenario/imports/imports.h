@@ -29,20 +29,33 @@ struct Imports {
   void set(std::string path, std::string value, std::string origin);
 };
 
+// Whether the key is given, or all are read for documentation. Asked for in any case, so that a misspelt one finds its
+// neighbour.
+[[nodiscard]] bool is_given(ConfigMap& file, std::string_view key);
+
 // Reads the files that the scenario names in `megatron`, `training.deepspeed`, `parallel.fsdp_config` and
 // `parallel.tp_comm_overlap_cfg`. Megatron's flags may name the last one, too: it is looked up next to `scenario_path`.
 // `ranks`: GPUs of the cluster.
 [[nodiscard]] Imports read_imports(ConfigMap root, const std::string& scenario_path, std::int64_t ranks);
 
-// What the batch of another file depends on, as far as the scenario says it.
+// What the values of another file depend on, as far as the scenario says it.
 struct BatchWorld {
+  std::int64_t ranks = 1;
   std::int64_t replicas = 1;  // ranks that share a batch: the GPUs divided by tp, cp and pp
+  std::int64_t tp = 1;
   std::int64_t pp = 1;
   std::int64_t micro_batch = 1;
   bool has_precision = false;
+  bool has_stage = false;     // of ZeRO
+  bool has_sharding = false;  // what FSDP shards
 };
 void read_deepspeed(ConfigMap file, const BatchWorld& world, Imports& imports);
-void read_fsdp_config(ConfigMap file, Imports& imports);
+void read_deepspeed_precision(ConfigMap file, const BatchWorld& world, Imports& imports);
+// Of ZeRO; -1: left to the scenario.
+[[nodiscard]] std::int64_t deepspeed_stage(ConfigMap& file, const BatchWorld& world);
+// Once the precision is read: BF16_Optimizer instead of an optimizer of a stage of ZeRO.
+[[nodiscard]] bool uses_bf16_optimizer(const Imports& imports);
+void read_fsdp_config(ConfigMap file, const BatchWorld& world, Imports& imports);
 void read_tensor_overlap(ConfigMap file, Imports& imports);
 void read_megatron(const InputFile& file, Imports& imports);
 

@@ -108,7 +108,7 @@ void read_tensor_overlap(ConfigMap file, Imports& imports) {
   Settings settings(imports);
   for (const Kind& kind : kKinds) {
     for (const char* name : kind.gemms) {
-      if (file.has(name)) read_gemm(file.map(name, "one GEMM"), kind, settings);
+      if (is_given(file, name)) read_gemm(file.map(name, "one GEMM"), kind, settings);
     }
   }
 }

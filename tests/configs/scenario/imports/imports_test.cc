@@ -1,66 +1,17 @@
 #include "configs/scenario/imports/imports.h"
 
-#include <filesystem>
-#include <fstream>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/scenario/scenario.h"
+#include "tests/configs/scenario/imports/named_file.h"
 
 namespace ringwright::configs::imports_test {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-// A scenario and the file that it names, in one folder.
-class NamedFile : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::path(testing::TempDir()) / (std::string("imports_") + test->name());
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  Result<Scenario> load(const std::string& file, const std::string& training, const std::string& parallel) {
-    std::ofstream(folder_ / "named") << file;
-    std::ofstream(folder_ / "scenario.yaml")
-        << "model: {num_layers: 4, hidden_size: 256, num_attention_heads: 8, ffn_hidden_size: 512, vocab_size: 1000, "
-           "seq_length: 128}\ntraining: {"
-        << training << "}\nparallel: {" << parallel << "}\n"
-        << "cluster: {nodes: 1, node: {preset: dgx-h100, storage: {drives: 2, read: 6GB/s, write: 3GB/s}}}\n";
-    return load_scenario((folder_ / "scenario.yaml").string());
-  }
-  Result<Scenario> deepspeed(const std::string& file, const std::string& training = "",
-                             const std::string& parallel = "") {
-    return load(file, "deepspeed: named" + (training.empty() ? "" : ", " + training), parallel);
-  }
-  Result<Scenario> fsdp(const std::string& file, const std::string& parallel = "") {
-    return load(file, "global_batch: 8", "fsdp_config: named" + (parallel.empty() ? "" : ", " + parallel));
-  }
-
-  // A run of Megatron-LM that names a file of user buffers, which is in the scenario's folder or not.
-  Result<Scenario> megatron(const std::string& overlap) {
-    if (!overlap.empty()) std::ofstream(folder_ / "ub.yaml") << overlap;
-    std::ofstream(folder_ / "run.sh")
-        << "--num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 128 "
-           "--max-position-embeddings 128 --vocab-size 1000 --micro-batch-size 1 "
-           "--global-batch-size 8 --bf16 --tensor-model-parallel-size 8 --sequence-parallel "
-           "--tp-comm-overlap --tp-comm-overlap-cfg ub.yaml\n";
-    std::ofstream(folder_ / "scenario.yaml") << "megatron: run.sh\ncluster: {nodes: 1, node: {preset: dgx-h100}}\n";
-    return load_scenario((folder_ / "scenario.yaml").string());
-  }
-
- private:
-  std::filesystem::path folder_;
-};
-
-std::string problems(const Result<Scenario>& scenario) {
-  return scenario ? render(scenario->document.log().diagnostics()) : render(scenario.error());
-}
 
 TEST_F(NamedFile, DeepSpeedSaysBatchPrecisionAndSharding) {
   const auto scenario = deepspeed(R"({
@@ -245,21 +196,58 @@ TEST_F(NamedFile, DeprecatedKeysAreReadWithAWarning) {
   EXPECT_THAT(problems(scenario), HasSubstr("W142"));
 }
 
-TEST_F(NamedFile, AccelerateSaysHowFsdpShards) {
-  const auto scenario = fsdp(
-      "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config:\n"
-      "  fsdp_sharding_strategy: HYBRID_SHARD\n  fsdp_backward_prefetch: BACKWARD_POST\n"
-      "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_offload_params: false\n",
-      "fsdp: {shard_degree: 4}");
-  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
-  EXPECT_EQ(scenario->job.parallel.sharding.shard, 4);
-  EXPECT_EQ(scenario->job.parallel.sharding.backward_prefetch, workload::BackwardPrefetch::kPost);
+// runtime/engine.py: without ZeRO, and with stage 1 and sums in fp32, bf16 trains with BF16_Optimizer, which knows no
+// buckets.
+TEST_F(NamedFile, WithoutAStageTheRestOfTheBlockHasNoEffect) {
+  for (const char* zero : {R"("stage": 0, "overlap_comm": true)", R"("overlap_comm": true)"}) {
+    const auto scenario = deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {)" +
+                                    std::string(zero) + "}}");
+    ASSERT_TRUE(scenario.has_value()) << problems(scenario);
+    EXPECT_EQ(scenario->job.parallel.zero_stage, 1);
+    EXPECT_FALSE(scenario->job.parallel.overlap_grad_reduce);
+    EXPECT_TRUE(std::ranges::any_of(scenario->document.log().ignored(), [](const IgnoredKey& key) {
+      return key.path == "zero_optimization.overlap_comm";
+    }));
+  }
+  const auto sums = deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": true}, "zero_optimization": {"stage": 1},
+                                  "data_types": {"grad_accum_dtype": "fp32"}})");
+  ASSERT_TRUE(sums.has_value()) << problems(sums);
+  EXPECT_EQ(sums->job.training.gradient_sum, workload::GradientSum::kCopied);
+  EXPECT_EQ(sums->job.training.grad_reduce, DataType::kFp32);
 }
 
-TEST_F(NamedFile, FsdpStrategiesMayBeNumbers) {
-  const auto scenario = fsdp("fsdp_config: {fsdp_sharding_strategy: 2}\n");
-  ASSERT_TRUE(scenario.has_value()) << problems(scenario);
-  EXPECT_FALSE(scenario->job.parallel.sharding.reshard_after_forward);
+TEST_F(NamedFile, WhatDeepSpeedRefusesIsRefusedWithItsLine) {
+  struct Case {
+    const char* keys;
+    const char* message;
+  };
+  for (const Case& wrong :
+       {Case{R"("bf16": {"enabled": "yes"})", "named:2:21: error[E105]: 'bf16.enabled' must be true or false"},
+        Case{R"("communication_data_type": "float32")", "named:2:28: error[E107]: 'communication_data_type'"},
+        Case{R"("zero_optimization": {"offload_optimizer": {"device": "cpu"}})", "needs stage 1, 2 or 3"},
+        Case{R"("zero_optimization": {"stage": 4})", "named:2:32: error[E106]: 'zero_optimization.stage' is 4"},
+        Case{R"("zero_optimisation": {"stage": 3})", "did you mean 'zero_optimization'?"},
+        Case{R"("gradient_accumulation_steps": 3, "train_micro_batch_size_per_gpu": 1)", "1 x 3 steps x 8 ranks"},
+        Case{R"("bf16": {"enabled": true}, "data_types": {"grad_accum_dtype": "bf16"})", "DeepSpeed sums in fp32"}}) {
+    const auto scenario = deepspeed(std::string("{\"train_batch_size\": 8,\n") + wrong.keys + "}");
+    ASSERT_FALSE(scenario.has_value()) << wrong.keys;
+    EXPECT_THAT(problems(scenario), HasSubstr(wrong.message));
+    EXPECT_EQ(scenario.error().all().size(), 1U + (problems(scenario).find("W134") != std::string::npos ? 1U : 0U))
+        << problems(scenario);  // nothing that only follows from it
+  }
+}
+
+TEST_F(NamedFile, WhatDeepSpeedKnowsAndNobodyHereIsWarnedAbout) {
+  for (const auto& [keys, message] : {std::pair{R"("tensor_parallel": {"autotp_size": 2})", "autotp_size is 2"},
+                                      {R"("zero_optimization": {"stage": 3}, )"
+                                       R"("data_types": {"grad_accum_dtype": "fp32"})",
+                                       "gradients are summed in bf16"}}) {
+    EXPECT_THAT(problems(deepspeed(R"({"train_batch_size": 8, "bf16": {"enabled": 1}, )" + std::string(keys) + "}")),
+                HasSubstr(message));
+  }
+  const auto lamb = deepspeed(R"({"train_batch_size": 8, "optimizer": {"type": "lamb"}})");
+  ASSERT_TRUE(lamb.has_value()) << problems(lamb);
+  EXPECT_EQ(lamb->job.training.optimizer.kind, workload::OptimizerKind::kLamb);
 }
 
 constexpr const char* kOverlap = "tp: 8, sequence_parallel: true, tp_comm_overlap: true, tp_comm_overlap_cfg: named";
@@ -300,7 +288,7 @@ TEST_F(NamedFile, UserBuffersThatDifferByGemmAreReported) {
 TEST_F(NamedFile, UserBuffersOfNoSuchGemmAreMistakes) {
   const auto scenario = load("qkv_prop: {method: ring_exchange}\n", "global_batch: 8", kOverlap);
   ASSERT_FALSE(scenario.has_value());
-  EXPECT_THAT(problems(scenario), HasSubstr("qkv_prop"));
+  EXPECT_THAT(problems(scenario), HasSubstr("unknown key 'qkv_prop'; did you mean 'qkv_fprop'?"));
 }
 
 TEST_F(NamedFile, MegatronsFlagsMayNameUserBuffers) {
