@@ -208,6 +208,13 @@ void warn_about(const traces::ChakraReplay& replay, bool roofline, ConfigMap& ma
     map.warn(recording_kind(map), "W251",
              fmt::format("{} of {} nodes that compute have no duration and take no time", replay.without_time, all));
   }
+  const bool chakra = recording_kind(map) == "chakra";
+  if (chakra && replay.without_bytes > 0) {
+    map.warn("chakra", "W251", fmt::format("{} collectives have comm_size 0 and take no time", replay.without_bytes));
+  }
+  if (chakra && replay.without_kind > 0) {
+    map.warn("chakra", "W251", fmt::format("{} nodes of type INVALID_NODE are left out", replay.without_kind));
+  }
   if (roofline && replay.recorded > 0) {
     map.warn(
         "compute", "W251",

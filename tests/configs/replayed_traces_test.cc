@@ -89,6 +89,21 @@ TEST_F(ReplayedTraces, ComputingTakesItsRecordedTimeAroundTheCollective) {
   EXPECT_LT(report.step_time.mean, 150_us + 1_ms);
 }
 
+TEST_F(ReplayedTraces, NodesThatTakeNoTimeAreCounted) {
+  traces::ChakraTraceBuilder builder("t");
+  const ChakraAttributes nothing{.comm_type = ChakraCollective::kAllReduce, .comm_size = 0_B};
+  builder.add({.id = 1, .name = "forward", .kind = ChakraKind::kCompute, .duration_micros = 100});
+  builder.add({.id = 2, .name = "sum", .kind = ChakraKind::kCollective, .attributes = &nothing});
+  builder.add({.id = 3, .name = "what", .kind = ChakraKind::kInvalid, .duration_micros = 50});
+  const ChakraTrace trace = std::move(builder).take();
+  for (std::size_t rank = 0; rank < 4; ++rank) write_rank(rank, trace);
+  const auto scenario = load_scenario_text("job.yaml", job());
+  ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
+  const std::string warnings = render(scenario->document.log().diagnostics());
+  EXPECT_THAT(warnings, HasSubstr("4 collectives have comm_size 0 and take no time"));
+  EXPECT_THAT(warnings, HasSubstr("4 nodes of type INVALID_NODE are left out"));
+}
+
 TEST_F(ReplayedTraces, ScaledComputingLeavesCommunicationAsItIs) {
   write_step();
   const Duration recorded = play(load(job())).time();

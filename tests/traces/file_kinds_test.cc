@@ -81,6 +81,9 @@ std::string profiler_trace(int rank, int time_us) {
 
 TEST_F(FileKinds, ProfilersTracesAndCommunicationLogsAreKnown) {
   EXPECT_EQ(kind(gzip_file("a", profiler_trace(0, 5))), "kineto");
+  const std::string cut = gzip_file("cut", profiler_trace(0, 5) + std::string(100, ' '));
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 9);
+  EXPECT_EQ(kind(cut), "kineto");
   EXPECT_EQ(
       kind(file("b", R"({"header": {"id": "0xa", "rank": 0, "n_ranks": 2}, "coll_perf": {"coll": "AllReduce"}})")),
       "communication-log");

@@ -75,7 +75,8 @@ constexpr std::array kChakraCodes = {
               .example = "workload: { chakra: zero1-step, replicas: 4 }"},
     ErrorCode{.code = "W251",
               .title = "times of a trace are incomplete",
-              .explanation = "Nodes that compute take the time that the trace records; where there is none, none. With "
+              .explanation = "Nodes that compute take the time that the trace records; where there is none, none. "
+                             "Collectives of no bytes and nodes of type 0 take none either. With "
                              "`workload.compute: roofline` only nodes with num_ops get a computed time.",
               .example = "workload: {chakra: step, compute: roofline}"},
     ErrorCode{.code = "E252",

@@ -48,8 +48,9 @@ tl::expected<bool, std::string> RecordStream::next() {
     record_.resize(std::min<std::size_t>(**length, before + kRecordBlock));
     const auto got = bytes_.read(std::span(record_).subspan(before));
     if (!got) return wrong(got.error());
-    if (before + *got < record_.size()) {
-      return wrong(fmt::format("the file ends after {} of the {} bytes of a record", before + *got, **length));
+    record_.resize(before + *got);
+    if (*got == 0) {
+      return wrong(fmt::format("the file ends after {} of the {} bytes of a record", before, **length));
     }
   }
   return true;

@@ -307,7 +307,10 @@ void add_found(const Diagnostics& found, Diagnostics& to) {
 
 void count_times(const ChakraTrace& trace, std::int64_t ranks, const ReplayOptions& options, ChakraReplay& replay) {
   for (const ChakraNode& node : trace.nodes) {
-    if (role_of(trace, node) != NodeRole::kGpu) continue;
+    const NodeRole role = role_of(trace, node);
+    if (role == NodeRole::kNothing && node.kind == ChakraKind::kCollective) replay.without_bytes += ranks;
+    if (node.kind == ChakraKind::kInvalid) replay.without_kind += ranks;
+    if (role != NodeRole::kGpu) continue;
     const ChakraAttributes& given = trace.of(node);
     if (given.num_ops) replay.operations += static_cast<double>(*given.num_ops) * static_cast<double>(ranks);
     const bool computed = is_computed(given, options);

@@ -37,6 +37,9 @@ struct ChakraReplay {
   std::int64_t computed = 0;
   std::int64_t without_time = 0;
   double operations = 0.0;  // num_ops of all ranks
+  // Of all ranks: collectives of no bytes, and nodes of no kind, which are left out.
+  std::int64_t without_bytes = 0;
+  std::int64_t without_kind = 0;
   Diagnostics warnings;
 };
 

@@ -34,6 +34,7 @@ std::string why_no_file(const std::string& path) {
 
 struct ByteStream::Source {
   gzFile file = nullptr;
+  std::string damage = {};  // behind what was read
 
   explicit Source(gzFile opened) : file(opened) {}
   Source(const Source&) = delete;
@@ -56,17 +57,23 @@ tl::expected<ByteStream, std::string> ByteStream::open(const std::string& path) 
 }
 
 tl::expected<std::size_t, std::string> ByteStream::read(std::span<char> out) {
+  if (!source_->damage.empty()) return tl::unexpected(source_->damage);
   std::size_t filled = 0;
   while (filled < out.size()) {
     const auto wanted = static_cast<unsigned>(std::min(out.size() - filled, kBlockBytes));
     const int got = gzread(source_->file, out.data() + filled, wanted);
     int error = Z_OK;
     const char* message = gzerror(source_->file, &error);
-    if (got < 0 || error == Z_BUF_ERROR || error == Z_DATA_ERROR) {
+    // zlib decompresses ahead: it reports the early end before it has given all that precedes it.
+    if (got < 0 || error == Z_DATA_ERROR || (error == Z_BUF_ERROR && got == 0)) {
       if (error == Z_ERRNO) return tl::unexpected(std::string(std::strerror(errno)));
-      return tl::unexpected(fmt::format("its gzip data are damaged after {} decompressed bytes ({})",
-                                        position_ + static_cast<std::uint64_t>(std::max(got, 0)),
-                                        error == Z_BUF_ERROR ? "the file ends early" : message));
+      const auto sound = static_cast<std::size_t>(std::max(got, 0));
+      filled += sound;
+      position_ += sound;
+      source_->damage = fmt::format("its gzip data are damaged after {} decompressed bytes ({})", position_,
+                                    error == Z_BUF_ERROR ? "the file ends early" : message);
+      if (filled == 0) return tl::unexpected(source_->damage);
+      return filled;
     }
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
@@ -84,10 +91,9 @@ tl::expected<std::string, std::string> read_all(const std::string& path, std::si
     text.resize(std::min(before + kBlockBytes, limit + 1));
     const auto got = stream->read(std::span(text).subspan(before));
     if (!got) return tl::unexpected(got.error());
-    const bool full = before + *got == text.size();
     text.resize(before + *got);
     if (text.size() > limit) return tl::unexpected(fmt::format("it is larger than {} MiB", limit >> 20U));
-    if (full) continue;
+    if (*got > 0) continue;
     if (is_utf16(text)) return tl::unexpected(std::string(kUtf16Refused));
     text.erase(0, text.size() - without_byte_order_mark(text).size());
     return text;

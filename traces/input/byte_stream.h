@@ -23,7 +23,8 @@ class ByteStream final {
   ByteStream& operator=(ByteStream&&) noexcept;
   ~ByteStream();
 
-  // Fills `out`; fewer bytes only at the end of the file. Or what is wrong: "its gzip data are damaged at byte 812".
+  // Fills `out`; fewer bytes only at the end of the file, and before damaged data, which the next call reports: "its
+  // gzip data are damaged after 812 decompressed bytes (the file ends early)".
   [[nodiscard]] tl::expected<std::size_t, std::string> read(std::span<char> out);
   // Decompressed bytes read so far.
   [[nodiscard]] std::uint64_t position() const { return position_; }

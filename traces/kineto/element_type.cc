@@ -51,6 +51,7 @@ constexpr std::array kElementNames = {
     ElementName{"Float8_e4m3fnuz", 1},
     ElementName{"Float8_e5m2fnuz", 1},
     ElementName{"Float8_e8m0fnu", 1},
+    ElementName{"Float4_e2m1fn_x2", 1},  // two values each
     ElementName{"QInt8", 1},
     ElementName{"QUInt8", 1},
     ElementName{"QInt32", 4},

@@ -13,9 +13,10 @@ constexpr std::array kKinetoCodes = {
                              "kernel or copy of a GPU.\nAn archive (tar) is unpacked first.",
               .example = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True)"},
     ErrorCode{.code = "W256",
-              .title = "part of a profiler's trace is missing",
+              .title = "events of a profiler's trace are missing, or recorded twice",
               .explanation = "The file ends early (the process was killed, or the copy is incomplete), or some of its "
-                             "events are no valid JSON. What is complete is used.",
+                             "events are no valid JSON. What is complete is used. Equal events at one time on one "
+                             "stream come from traces that were joined; all of them count.",
               .example = "ls -l rank0.json.gz    # compare its size with the original"},
     ErrorCode{.code = "E257",
               .title = "the element type of a collective is not known",

@@ -192,6 +192,7 @@ CallGroup CallCollector::group_of(const CommArguments& comm, const DistributedIn
                     .place = {},
                     .message = fmt::format("process group '{}' has a size of {} and {} ranks, which are used: {}",
                                            comm.group, group.size, group.ranks.size(), comm.ranks)});
+      group.size = static_cast<int>(group.ranks.size());
     }
     return group;
   }
@@ -217,13 +218,14 @@ void CallCollector::resolve(const DistributedInfo& info, KinetoTrace& trace, Dia
     const CommArguments& comm = kernel.comm;
     const bool is_world = comm.group.empty() && comm.ranks.empty() && comm.size == info.world_size;
     const bool has_group = comm.size.has_value() && !is_world;
-    const int size = has_group ? group_size(comm) : info.world_size;
+    const int stated = has_group ? group_size(comm) : info.world_size;
     const auto [group, is_new] =
-        groups.try_emplace({comm.group, comm.ranks, size}, static_cast<std::uint32_t>(calls.groups.size()));
+        groups.try_emplace({comm.group, comm.ranks, stated}, static_cast<std::uint32_t>(calls.groups.size()));
     if (is_new) {
-      calls.groups.push_back(has_group ? group_of(comm, info, problems) : CallGroup{.id = "", .size = size});
+      calls.groups.push_back(has_group ? group_of(comm, info, problems) : CallGroup{.id = "", .size = stated});
       in_order.push_back(0);
     }
+    const int size = calls.groups[group->second].size;
     RecordedCall call{.group = group->second,
                       .operation = std::string(operation_of(comm.collective)),
                       .kernel = name.variant,

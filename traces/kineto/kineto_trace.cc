@@ -132,6 +132,32 @@ class KinetoReader final {
     return problems;
   }
 
+  // Two traces of one process that were joined into one file. A branch of a CUDA graph may look the same, so that both
+  // stay.
+  void warn_of_repeated() {
+    const auto same = [](const GpuActivity& a, const GpuActivity& b) {
+      return a.name == b.name && a.stream == b.stream && a.device == b.device && a.time == b.time &&
+             a.correlation == b.correlation;
+    };
+    std::size_t repeated = 0;
+    const std::vector<GpuActivity>& work = trace_.activities;
+    for (std::size_t i = 1; i < work.size(); ++i) {
+      for (std::size_t j = i; j > 0 && work[j - 1].start_ns == work[i].start_ns; --j) {
+        if (!same(work[j - 1], work[i])) continue;
+        ++repeated;
+        break;
+      }
+    }
+    if (repeated == 0) return;
+    warnings_.add(
+        {.severity = Severity::kWarning,
+         .code = "W256",
+         .place = {.file = trace_.file},
+         .message = fmt::format("{} of {} kernels and copies begin and end with an equal one on their stream; "
+                                "where events are recorded twice, they are counted twice",
+                                repeated, work.size())});
+  }
+
   void warn_of_end() {
     const bool ended = scanner_.stop() == ScanStop::kEnd || scanner_.stop() == ScanStop::kDamaged;
     if (complete_ || !ended) return;
@@ -148,6 +174,14 @@ class KinetoReader final {
 
   void warn_of_groups() {
     for (const CallGroup& group : trace_.calls.groups) {
+      const int rank = trace_.calls.rank;
+      if (rank >= 0 && !group.ranks.empty() && std::ranges::find(group.ranks, rank) == group.ranks.end()) {
+        warnings_.add({.severity = Severity::kWarning,
+                       .code = "W258",
+                       .place = {.file = trace_.file},
+                       .message = fmt::format("the trace is of rank {}, which is no member of process group '{}' ({})",
+                                              rank, group.id, fmt::join(group.ranks, ", "))});
+      }
       const auto beyond = std::ranges::find_if(group.ranks, [this](int rank) { return beyond_job(rank); });
       if (beyond == group.ranks.end()) continue;
       warnings_.add({.severity = Severity::kWarning,
@@ -207,11 +241,12 @@ class KinetoReader final {
     if (beyond_job(trace_.calls.rank)) trace_.calls.rank = -1;  // a number in the name that is no rank
     for (GpuActivity& activity : trace_.activities) {
       const auto launch = index_.launches.find(activity.correlation);
-      if (launch == index_.launches.end()) continue;
+      if (activity.correlation == 0 || launch == index_.launches.end()) continue;  // 0: none is recorded
       activity.launched_ns = launch->second.start_ns;
       activity.launch_thread = launch->second.thread;
     }
     std::ranges::stable_sort(trace_.activities, {}, &GpuActivity::start_ns);
+    warn_of_repeated();
     if (trace_.steps.empty()) trace_.steps = std::move(host_steps_);
     std::ranges::stable_sort(trace_.steps, {}, &ProfilerStep::start_ns);
     operators_.resolve(trace_);

@@ -120,7 +120,7 @@ class StepReader {
       if (number == activity.stream) continue;
       for (std::size_t i = stream.size(); i-- > 0;) {
         const GpuActivity& before = activity_of(stream[i]);
-        const bool launched_before = before.launched_ns <= activity.launched_ns;
+        const bool launched_before = activity.launched_ns == 0 || before.launched_ns <= activity.launched_ns;
         if (communicates_[before.name] || end_of(stream[i]) > start || !launched_before) continue;
         const auto launched_later = [&](std::size_t known) {
           const GpuActivity& other = activity_of(known);

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <schemas/traces/chakra/chakra.pb.h>
+#include <zlib.h>
 
 #include "tests/support/own_folder.h"
 
@@ -65,6 +66,7 @@ class ChakraFiles : public testing::Test {
     return reading ? "no error" : text_of(reading.error());
   }
   std::string error_of(const pb::Node& node) { return error_of(head() + framed(node.SerializeAsString())); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
   void SetUp() override { std::filesystem::create_directories(path_.parent_path()); }
   void TearDown() override { std::filesystem::remove_all(path_.parent_path()); }
 
@@ -203,6 +205,17 @@ TEST_F(ChakraFiles, ATruncatedFileIsAnErrorWithItsByte) {
   const std::string content = head() + framed(node(1, "gemm", pb::COMP).SerializeAsString());
   const std::string error = error_of(content.substr(0, content.size() - 2));
   EXPECT_THAT(error, testing::HasSubstr(fmt::format("at byte {}: the file ends after", head().size())));
+}
+
+TEST_F(ChakraFiles, ATruncatedGzipFileIsNamedAsSuch) {
+  const std::string content = head() + framed(node(1, std::string(5'000, 'n'), pb::COMP).SerializeAsString());
+  gzFile out = gzopen(path().c_str(), "wb");
+  gzwrite(out, content.data(), static_cast<unsigned>(content.size()));
+  gzclose(out);
+  std::filesystem::resize_file(path(), std::filesystem::file_size(path()) - 12);
+  const auto reading = read_chakra(path());
+  ASSERT_FALSE(reading.has_value());
+  EXPECT_THAT(text_of(reading.error()), testing::HasSubstr("(the file ends early)"));
 }
 
 TEST_F(ChakraFiles, AClaimedLengthDoesNotTakeMemory) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -65,6 +66,32 @@ TEST_F(ByteStreams, ATruncatedGzipFileIsAnError) {
   const std::string path = gzip_file(std::string(100, 'a') + std::string(100, 'b'));
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
   EXPECT_NE(read_all(path, 1000).error().find("damaged"), std::string::npos);
+}
+
+TEST_F(ByteStreams, WhatPrecedesTheDamageIsRead) {
+  const std::string path = gzip_file(std::string(100, 'a') + std::string(100, 'b'));
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 9);
+  auto stream = ByteStream::open(path);
+  std::string text(1000, '\0');
+  const auto got = stream->read(text);
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(text.substr(0, 100), std::string(100, 'a'));
+  EXPECT_NE(stream->read(text).error().find("the file ends early"), std::string::npos);
+}
+
+// Ten digits a line, of which a reader takes a few at a time.
+TEST_F(ByteStreams, AllThatPrecedesAnEarlyEndIsRead) {
+  std::string content;
+  for (int i = 0; i < 20'000; ++i) content += fmt::format("{:010}\n", i * 7'919 % 1'000'003);
+  const std::string path = gzip_file(content);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  auto stream = ByteStream::open(path);
+  std::string text, block(1000, '\0');
+  auto got = stream->read(block);
+  for (; got && *got > 0; got = stream->read(block)) text += block.substr(0, *got);
+  EXPECT_FALSE(got.has_value());
+  EXPECT_GT(text.size(), content.size() / 3);
+  EXPECT_EQ(text, content.substr(0, text.size()));
 }
 
 TEST_F(ByteStreams, NamesWhatIsNoFile) {

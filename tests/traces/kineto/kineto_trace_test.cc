@@ -66,6 +66,17 @@ TEST(Kineto, ANumberInTheNameBeyondTheJobIsNoRank) {
   EXPECT_EQ(larger.trace.calls.rank, 3);
 }
 
+TEST(Kineto, AGroupWithoutTheRankOfTheTraceIsNamed) {
+  const auto of_rank = [](int rank) {
+    return render(read(profiler_trace({kernel(kNcclKernel, "1", "2", kMetadata)},
+                                      fmt::format(R"("distributedInfo": {{"rank": {}, "world_size": 8}}, )", rank)))
+                      .warnings);
+  };
+  EXPECT_THAT(of_rank(3), Not(HasSubstr("no member")));
+  EXPECT_THAT(of_rank(5), HasSubstr("warning[W258]: the trace is of rank 5, which is no member of process group '3' "
+                                    "(0, 1, 2, 3)"));
+}
+
 TEST(Kineto, AGroupWithARankBeyondTheJobIsNamed) {
   const std::string head = R"("distributedInfo": {"rank": 0, "world_size": 2}, )";
   const auto reading = read(profiler_trace({kernel(kNcclKernel, "1", "2", kMetadata)}, head));
@@ -236,6 +247,31 @@ TEST(Kineto, ACutFileIsReadUpToItsEndWithAWarning) {
   EXPECT_EQ(reading.trace.activities.size(), 1u);
   EXPECT_TRUE(reading.trace.truncated);
   EXPECT_THAT(render(reading.warnings), HasSubstr("warning[W256]: the trace is cut off at byte"));
+}
+
+TEST(Kineto, EventsThatAreRecordedTwiceAreNamed) {
+  const std::string once = kernel("a", "1", "1", R"(, "correlation": 5, "stream": 7)");
+  const std::string other = kernel("a", "1", "1", R"(, "correlation": 6, "stream": 8)");
+  EXPECT_TRUE(read(profiler_trace({once, other})).warnings.all().empty());
+  EXPECT_THAT(render(read(profiler_trace({once, other, once})).warnings),
+              HasSubstr("warning[W256]: 1 of 3 kernels and copies begin and end with an equal one on their stream"));
+}
+
+TEST(Kineto, WorkWithoutACorrelationHasNoLaunch) {
+  const std::string launch = host_event("cuda_runtime", "cudaLaunchKernel", 500, 1, "");
+  const auto reading = read(profiler_trace({launch, kernel("a", "1", "1")}));
+  EXPECT_EQ(reading.trace.activities[0].launched_ns, 0);
+}
+
+// An all-gather of 100 values for each of the four ranks that are listed.
+TEST(Kineto, TheListOfRanksDecidesHowManyThereAre) {
+  const auto reading = read(profiler_trace(
+      {kernel(kNcclKernel, "1", "20",
+              R"(, "Collective name": "_allgather_base", "In msg nelems": 100, "Group size": 2, "dtype": "BFloat16",)"
+              R"( "Process Group Name": "3", "Process Group Ranks": "[0, 1, 2, 3]")")}));
+  EXPECT_THAT(render(reading.warnings), HasSubstr("has a size of 2 and 4 ranks, which are used"));
+  EXPECT_EQ(reading.trace.calls.groups[0].size, 4);
+  EXPECT_EQ(reading.trace.calls.calls[0].bytes, Bytes(800));
 }
 
 TEST(Kineto, AnInvalidEventIsLeftOutWithAWarning) {
