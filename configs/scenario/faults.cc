@@ -360,6 +360,13 @@ class FaultReader {
 
 }  // namespace
 
+bool Faults::last() const {
+  return at_steps.empty() && std::ranges::all_of(links, [](const network_models::LinkFault& fault) {
+           const bool avoided = fault.factor > 0.0 || fault.reroute_after == Duration();
+           return fault.at == TimePoint() && fault.until == network_models::kForGood && avoided;
+         });
+}
+
 std::string when_text(TimePoint at, TimePoint until) {
   const std::string from = fmt::format("from {}", to_string(at.since_start()));
   if (until == network_models::kForGood) return from + " on";

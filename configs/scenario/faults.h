@@ -43,6 +43,10 @@ struct Faults {
   std::vector<double> nic_share_of_host;  // what degraded NICs leave of its bandwidth, for the whole run; empty: all
   std::vector<OrderedFault> ordered;
   std::vector<StepFault> at_steps;  // not in `links` (configs/simulation/fault_times.h)
+
+  // Whether the network is the same during the whole run: its links fail at the start and for good, and paths avoid
+  // them at once.
+  [[nodiscard]] bool last() const;
 };
 
 struct FaultContext {

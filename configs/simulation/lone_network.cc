@@ -16,17 +16,20 @@ std::unique_ptr<CollectiveRunner> LoneNetwork::make(PlayedJob& job) const {
 LoneNetwork::LoneNetwork(const Scenario& scenario, const Simulation& simulation)
     : scenario_(scenario),
       simulation_(simulation),
+      faults_(simulation),
       network_(scenario.simulate.network->make({.engine = engine_,
-                                                .router = simulation.router(),
+                                                .router = faults_.router(),
                                                 .options = {.congestion = scenario.simulate.congestion},
                                                 .links = simulation.link_kinds()})),
       calls_({.engine = engine_,
               .network = *network_,
-              .router = simulation.router(),
+              .router = faults_.router(),
               .graph = simulation.plan().graph,
               .classes = simulation.folding().ranks,
               .kernels = simulation.channels() != nullptr ? &simulation.channels()->chooser : nullptr,
-              .maker = *this}) {}
+              .maker = *this}) {
+  faults_.schedule(engine_, *network_);
+}
 
 std::unique_ptr<LoneNetwork> make_lone_network(const Scenario& scenario, const Simulation& simulation) {
   const bool lasting = scenario.simulate.network->max_min && scenario.faults.links.empty();

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "configs/scenario/scenario.h"
+#include "configs/simulation/fault_run.h"
 #include "configs/simulation/simulation.h"
 #include "core/engine/engine.h"
 #include "core/run/kernels/lone_calls.h"
@@ -26,6 +27,7 @@ class LoneNetwork final : public RunnerMaker {
   const Scenario& scenario_;
   const Simulation& simulation_;
   Engine engine_;
+  FaultRun faults_;
   std::unique_ptr<NetworkModel> network_;
   LoneCalls calls_;
 };

@@ -46,7 +46,7 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
   faults.schedule(engine, *network);
   if (links != nullptr) links->schedule(engine, *network);
   const TaskGraph& graph = known.graph != nullptr ? *known.graph : simulation.plan().graph;
-  const bool may_skip = fast_forward && scenario.faults.links.empty() && !is_traced(options);
+  const bool may_skip = fast_forward && scenario.faults.last() && !is_traced(options);
   PlayedPlan played;
   played.run = execute({.engine = engine,
                         .graph = graph,

@@ -4,9 +4,12 @@
 #include <limits>
 #include <memory>
 #include <set>
+#include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "configs/simulation/fault_run.h"
 #include "configs/simulation/free_compute.h"
 #include "configs/simulation/ring_recorder.h"
 #include "core/engine/engine.h"
@@ -82,7 +85,9 @@ void time_messages(const Scenario& scenario, const Simulation& simulation,
                    const std::vector<RingRecorder::Ring>& recorded, std::size_t size,
                    std::vector<RehearsedRing>& rings) {
   Engine engine;
-  const auto network = scenario.simulate.network->make({.engine = engine, .router = simulation.router()});
+  FaultRun faults(simulation);
+  const auto network = scenario.simulate.network->make({.engine = engine, .router = faults.router()});
+  faults.schedule(engine, *network);
   Arrivals arrivals(engine);
   for (const RingRecorder::Ring& ring : recorded) {
     for (const RingRecorder::Edge& edge : ring) {
@@ -165,7 +170,7 @@ Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation
   const bool in_steps = simulation.collective_time() == nullptr && simulation.channels() == nullptr;
   // Where the past of a flow matters, a call that is simulated alone tells little.
   const bool alone = scenario.simulate.network->max_min;
-  const bool may = alone && in_steps && simulation.footprint() == nullptr && scenario.faults.links.empty();
+  const bool may = alone && in_steps && simulation.footprint() == nullptr && scenario.faults.last();
   if (!may || graph.segments.empty()) return Passes::kTaskByTask;
   if (segments_stand_alone(graph, classes)) return Passes::kAlone;
   if (simulation.progress() != MemberProgress::kEach || !segments_stand_together(graph, classes)) {
@@ -174,6 +179,22 @@ Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation
   const CallsOfPasses calls = calls_of_passes(simulation);
   if (calls.rings && scenario.collectives.step_costs.free()) return Passes::kTogether;
   return calls.within_hosts ? Passes::kWithinHosts : Passes::kTaskByTask;
+}
+
+// Whether a call that stands for others of equal paths uses a link that faults change: paths do not show its capacity.
+bool meet_faults(const Simulation& simulation, const RehearsedCalls& calls) {
+  const std::span<const std::uint32_t> class_of = simulation.folding().links.class_of;
+  std::set<LinkId> changed;
+  for (const network_models::FaultMoment& moment : simulation.fault_schedule().moments()) {
+    for (const network_models::LinkChange& change : moment.changes) {
+      changed.insert(class_of.empty() ? change.link : LinkId(class_of[change.link.index()]));
+    }
+  }
+  return std::ranges::any_of(calls.of_class, [&](const std::vector<RehearsedCall>& own) {
+    return std::ranges::any_of(own, [&](const RehearsedCall& call) {
+      return std::ranges::any_of(call.lone->links, [&](LinkId link) { return changed.contains(link); });
+    });
+  });
 }
 
 }  // namespace
@@ -192,7 +213,8 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
   if (passes == Passes::kTaskByTask) return std::nullopt;
   if (passes == Passes::kWithinHosts) {
     lone = std::make_unique<LoneNetwork>(scenario, simulation);
-    return lone_calls_of_segments(simulation.plan().graph, simulation.folding().ranks, lone->calls());
+    auto calls = lone_calls_of_segments(simulation.plan().graph, simulation.folding().ranks, lone->calls());
+    return calls && !meet_faults(simulation, *calls) ? std::move(calls) : std::nullopt;
   }
   const RankClasses& classes = simulation.folding().ranks;
   const FreeCompute compute;
@@ -201,8 +223,10 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
   for (std::size_t round = 0; round < rehearsal.rounds(); ++round) {
     Engine engine;
     LinkOwners owners(simulation.router().capacities().size(), classes.count());
-    const OwnersRouter router(simulation.router(), classes, owners);
+    FaultRun faults(simulation);
+    const OwnersRouter router(faults.router(), classes, owners);
     const auto network = scenario.simulate.network->make({.engine = engine, .router = router});
+    faults.schedule(engine, *network);
     RingRecorder recorder(engine, *network);
     const RunResult run = execute({.engine = engine,
                                    .graph = rehearsal.round(round),

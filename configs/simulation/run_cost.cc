@@ -33,7 +33,7 @@ std::string count_text(double count) {
 RunCost cost_of_playing(const Scenario& scenario, const Simulation& simulation) {
   const Estimate all = estimate(simulation);
   const double iterations = simulation.plan().graph.iterations;
-  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty();
+  const bool lasting = scenario.faults.last() && scenario.background.transfers.empty();
   const bool rounds = scenario.simulate.fast_forward && simulation.channels() == nullptr;
   const bool repeats = rounds && lasting;
   const double steps = repeats ? std::min<double>(iterations, kStepsPlayed) : iterations;

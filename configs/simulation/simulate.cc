@@ -210,7 +210,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
 std::vector<workload::Passes> passes_to_try(const Scenario& scenario, Checkpointing checkpointing) {
   const bool saves = scenario.checkpoint && checkpointing == Checkpointing::kAsGiven;
   // What changes with time differs between two cycles.
-  const bool lasting = scenario.faults.links.empty() && scenario.background.transfers.empty() && !saves;
+  const bool lasting = scenario.faults.last() && scenario.background.transfers.empty() && !saves;
   if (!scenario.simulate.fast_forward || !lasting || !scenario.job.trains_transformer())
     return {workload::Passes::kAsSegments};
   // Kernels are twice in the same state where they are computed at once: soon or never.

@@ -47,6 +47,23 @@ TEST(PassesWithinHosts, AreExactBehindHostsThatAreLateOrSlow) {
                 .rest = "compute: {model: calibrated}\nsimulate: {network: flow, steps: 3, warmup: 1}\n"});
 }
 
+// A link that is degraded or down for the whole run is like a slower one, or one that paths avoid.
+TEST(PassesWithinHosts, AreExactWhereFaultsLast) {
+  for (const char* fault : {"{nic: host1/nic3, state: degraded, factor: 0.5}",
+                            "{link: leaf0.3->spine0.0, state: degraded, factor: 0.3}", "{link: leaf0.3->spine0.0}",
+                            "{nic: host1/nic3, state: lossy, loss: 0.1%}",
+                            "{link: host1/nvswitch0->host1/gpu2, state: degraded, factor: 0.5}",
+                            "{link: host1/nvswitch0->host1/gpu2, state: degraded, factor: 0.5, at: 1ms}",
+                            "{nic: host1/nic3, state: degraded, factor: 0.5, for: 2ms}"}) {
+    for (const char* algorithm : {"in_switch", "ring"}) {
+      expect_exact({.algorithm = algorithm,
+                    .faults = fault,
+                    .rest = "compute: {model: calibrated}\nsimulate: {network: flow, steps: 3, warmup: 1}\n"});
+    }
+  }
+  EXPECT_GT(expect_exact({.faults = "{nic: host1/nic3, state: degraded, factor: 0.5}"}), 2.0);
+}
+
 TEST(PassesWithinHosts, AreExactInLayoutsAtRandom) {
   RandomStream random(37, "passes within hosts");
   const auto draw = [&random](std::initializer_list<const char*> choices) {
@@ -61,7 +78,8 @@ TEST(PassesWithinHosts, AreExactInLayoutsAtRandom) {
     const Job job{.parallel = sizes + ", dp: auto" + strategy,
                   .algorithm = draw({"in_switch", "halving_doubling", "bine"}),
                   .faults = draw({"", "{nic: host1/nic3}", "{nic: host0/nic0}, {nic: host5/nic7}",
-                                  "{node: 3, compute_scale: 0.9}", "{nic: host2/nic1, failover: balance}"}),
+                                  "{node: 3, compute_scale: 0.9}", "{nic: host2/nic1, failover: balance}",
+                                  "{nic: host2/nic1, state: degraded, factor: 0.4}"}),
                   .rest = draw({"", "compute: {model: calibrated}\n", "simulate: {network: flow, steps: 3}\n"}),
                   .routing = draw({"ecmp", "d_mod_k", "static"})};
     if (expect_exact(job) > 1.5) ++fewer;

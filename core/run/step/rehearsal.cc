@@ -71,7 +71,7 @@ const Task& Rehearsal::task_of(ClassId c, std::uint32_t task) const {
 
 bool Rehearsal::note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of,
                      std::vector<RehearsedRing> rings) {
-  CHECK(run.outcome == RunOutcome::kFinished, "a collective of the whole group completes");
+  if (run.outcome != RunOutcome::kFinished) return false;
   for (const Span& span : run.record.spans) {
     const std::size_t c = span.rank_class.index();
     const Task& task = task_of(span.rank_class, span.task);

@@ -33,8 +33,8 @@ class Rehearsal {
   [[nodiscard]] const TaskGraph& round(std::size_t number);
   [[nodiscard]] ExecutorOptions options() const;
   // Records the run of the round's graph; `links_of`: by class, the links on which it started transfers.
-  // `rings`: those of groups of several classes. False: the round contained a call of such a group that is no ring, or
-  // a message that leaves its sender before it arrives.
+  // `rings`: those of groups of several classes. False: the round contained a call that does not end, over links that
+  // are down, or one of such a group that is no ring, or a message that leaves its sender before it arrives.
   [[nodiscard]] bool note(const RunResult& run, const std::vector<std::vector<LinkId>>& links_of,
                           std::vector<RehearsedRing> rings = {});
   [[nodiscard]] RehearsedCalls take() { return std::move(calls_); }
