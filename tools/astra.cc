@@ -8,6 +8,7 @@
 #include "configs/astra/astra_files.h"
 #include "configs/astra/astra_report.h"
 #include "tools/command.h"
+#include "tools/terminal.h"
 
 namespace ringwright::tools {
 namespace {
@@ -76,7 +77,7 @@ class Astra final : public Command {
     const JobOutcome outcome = run_node_job(job->job, job->rules, *job->networks);
     std::string text = astra_log_ ? configs::astra_log(outcome) : configs::astra_report(*job, outcome);
     if (common.json) text = configs::astra_json(*job, outcome);
-    std::fputs(text.c_str(), stdout);
+    print(text);
     const Diagnostics failures = configs::astra_failures(outcome, files_.workload);
     if (!failures.has_errors()) return ExitCode::kOk;
     std::fputs(render(failures).c_str(), stderr);

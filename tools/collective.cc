@@ -17,6 +17,7 @@
 #include "tools/command.h"
 #include "tools/machine_file.h"
 #include "tools/size_range.h"
+#include "tools/terminal.h"
 #include "validation/left_out/left_out_collectives.h"
 
 namespace ringwright::tools {
@@ -190,7 +191,7 @@ class Collective final : public Command {
   }
 
   ExitCode sweep(const configs::Scenario& scenario, const CommonOptions& common) {
-    if (!common.json && !common.quiet) std::fputs(head(scenario).c_str(), stdout);
+    if (!common.json && !common.quiet) print(head(scenario));
     const std::vector<CollectiveRequest> requests = requests_of_ranks();
     double sum_of_busbw = 0.0;
     std::vector<std::string> rows;
@@ -206,8 +207,8 @@ class Collective final : public Command {
       by_size.add(row.result.ignored);
       rows.push_back(common.json ? json(row) : line(row));
       if (common.json) return true;
-      std::fputs(rows.back().c_str(), stdout);
-      std::fflush(stdout);
+      print(rows.back());
+      static_cast<void>(flush_output());
       return true;
     });
     if (refused) return refuse(*refused);
@@ -217,13 +218,13 @@ class Collective final : public Command {
       std::fprintf(stderr, "note: the %zu smallest sizes have no element for each of %d ranks and are left out\n",
                    sizes_.size() - requests.size(), ranks_);
     }
-    if (common.json) std::fputs(document(scenario, rows, ignored).c_str(), stdout);
+    if (common.json) print(document(scenario, rows, ignored));
     if (common.json || common.quiet) return ExitCode::kOk;
     if (!rows.empty()) {
       const double mean = sum_of_busbw / static_cast<double>(rows.size());
-      std::fputs(fmt::format("# Avg bus bandwidth    : {:.6g}\n", mean).c_str(), stdout);
+      print(fmt::format("# Avg bus bandwidth    : {:.6g}\n", mean));
     }
-    std::fputs((expected_error(scenario) + remarks(ignored)).c_str(), stdout);
+    print(expected_error(scenario) + remarks(ignored));
     return ExitCode::kOk;
   }
 

@@ -61,7 +61,7 @@ class List final : public Command {
                                      : section_text(section));
     }
     const std::string text = common.json ? "{\n" + join(parts, ",\n") + "\n}\n" : join(parts, common.quiet ? "" : "\n");
-    std::fputs(text.c_str(), stdout);
+    print(text);
     return ExitCode::kOk;
   }
 

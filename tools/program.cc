@@ -1,10 +1,8 @@
 #include "tools/program.h"
 
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -19,6 +17,7 @@
 #endif
 
 #include "tools/command_line.h"
+#include "tools/terminal.h"
 
 namespace ringwright::tools {
 namespace {
@@ -68,17 +67,13 @@ ExitCode run_command(std::span<CommandFactory* const> factories, const std::vect
   for (CommandFactory* const make : factories) commands.push_back(make());
   const ParsedCommand parsed = parse(commands, arguments, missing);
   if (parsed.command != nullptr) return parsed.command->run(parsed.common);
-  std::fputs(parsed.text.c_str(), parsed.exit_code == ExitCode::kOk ? stdout : stderr);
+  parsed.exit_code == ExitCode::kOk ? print(parsed.text) : tell(parsed.text);
   return parsed.exit_code;
 }
 
-// Output that cannot be written (a full disk behind stdout) is a failure.
+// Output that cannot be written is a failure.
 ExitCode after_output(ExitCode code) {
-  const bool failed_before = std::ferror(stdout) != 0;
-  if (std::fflush(stdout) == 0 && !failed_before) return code;
-  std::fprintf(stderr, "error: cannot write to standard output: %s\n",
-               failed_before ? "an earlier write failed" : std::strerror(errno));
-  return code == ExitCode::kOk ? ExitCode::kUsage : code;
+  return flush_output() == Output::kLost && code == ExitCode::kOk ? ExitCode::kUsage : code;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "configs/scenario/explanation.h"
 #include "tools/command.h"
+#include "tools/terminal.h"
 
 namespace ringwright::tools {
 namespace {
@@ -14,7 +15,7 @@ class Schema final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override { return {}; }
 
   [[nodiscard]] ExitCode run(const CommonOptions&) override {
-    std::fputs(configs::scenario_schema().c_str(), stdout);
+    print(configs::scenario_schema());
     return ExitCode::kOk;
   }
 };

@@ -1,16 +1,33 @@
 #include "tools/terminal.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace ringwright::tools {
+namespace {
+
+// Only the first failure has the reason; later ones follow from it.
+void report_failure(bool failed_before) {
+  if (failed_before) return;
+  std::fprintf(stderr, "error: cannot write to standard output: %s\n", std::strerror(errno));
+}
+
+}  // namespace
 
 void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
+  const bool failed_before = std::ferror(stdout) != 0;
+  if (std::fputs(text.c_str(), stdout) < 0) report_failure(failed_before);
+}
+Output flush_output() {
+  const bool failed_before = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) != 0) report_failure(failed_before);
+  return std::ferror(stdout) == 0 ? Output::kComplete : Output::kLost;
 }
 void tell(const std::string& text) {
   std::fputs(text.c_str(), stderr);

@@ -14,6 +14,7 @@
 #include "tools/command.h"
 #include "configs/scenario/named_machine.h"
 #include "tools/scenario_file.h"
+#include "tools/terminal.h"
 
 namespace ringwright::tools {
 namespace {
@@ -152,7 +153,7 @@ class Topo final : public Command {
     }
     const std::string drawing = dot_.empty() ? "" : view.drawing();
     if (dot_ == "-") {
-      std::fputs(drawing.c_str(), stdout);
+      print(drawing);
       return ExitCode::kOk;
     }
     if (!dot_.empty()) {
@@ -183,7 +184,7 @@ class Topo final : public Command {
                                   : check_text(reachability));
     }
     const std::string text = common.json ? "{\n  " + join(parts, ",\n  ") + "\n}\n" : join(parts, "");
-    std::fputs(text.c_str(), stdout);
+    print(text);
     return whole ? ExitCode::kOk : ExitCode::kInfeasible;
   }
 

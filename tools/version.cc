@@ -5,6 +5,7 @@
 
 #include "core/base/json_text.h"
 #include "tools/command.h"
+#include "tools/terminal.h"
 
 namespace ringwright::tools {
 namespace {
@@ -19,7 +20,7 @@ class Version final : public Command {
     const std::string text = common.json ? fmt::format("{{\"version\": {}, \"compiler\": {}}}\n",
                                                        json_text(RINGWRIGHT_VERSION), json_text(kCompiler))
                                          : fmt::format("ringwright {} ({})\n", RINGWRIGHT_VERSION, kCompiler);
-    std::fputs(text.c_str(), stdout);
+    print(text);
     return ExitCode::kOk;
   }
 

@@ -4,6 +4,7 @@
 #include "core/base/diagnostic.h"
 #include "tools/command.h"
 #include "tools/studies/measured_files.h"
+#include "tools/terminal.h"
 #include "validation/builtin.h"
 
 namespace ringwright::tools {
@@ -74,10 +75,10 @@ class Calibrate final : public Command {
     if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
     const ExitCode fitted = outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
     if (out_.empty()) {
-      std::fputs((common.json ? outcome.json : outcome.profile).c_str(), stdout);
+      print(common.json ? outcome.json : outcome.profile);
       return fitted;
     }
-    std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
+    print(common.json ? outcome.json : outcome.text);
     const ExitCode written = write_to(out_, outcome.profile);
     return written == ExitCode::kOk ? fitted : written;
   }

@@ -14,6 +14,7 @@
 #include "planning/operation/error_codes.h"
 #include "planning/operation/goodput_file.h"
 #include "tools/command.h"
+#include "tools/terminal.h"
 #include "validation/error_codes.h"
 
 namespace ringwright::tools {
@@ -52,8 +53,8 @@ class Explain final : public Command {
     const std::string text =
         common.json ? fmt::format("{{\"word\": {}, \"page\": {}}}\n", json_text(word_), json_text(explanation.page))
                     : explanation.page;
-    std::fputs(text.c_str(), stdout);
-    if (!text.ends_with('\n')) std::fputs("\n", stdout);
+    print(text);
+    if (!text.ends_with('\n')) print("\n");
     return ExitCode::kOk;
   }
 

@@ -8,6 +8,7 @@
 #include "tools/command.h"
 #include "tools/progress.h"
 #include "tools/studies/measured_files.h"
+#include "tools/terminal.h"
 #include "tools/written_files.h"
 #include "validation/builtin.h"
 #include "validation/training/row.h"
@@ -116,7 +117,7 @@ class Validate final : public Command {
 
   [[nodiscard]] ExitCode answer(const ValidationOutcome& outcome, const CommonOptions& common) const {
     if (!outcome.warnings.all().empty() && !common.quiet) std::fputs(render(outcome.warnings).c_str(), stderr);
-    std::fputs((common.json ? outcome.json : outcome.text).c_str(), stdout);
+    print(common.json ? outcome.json : outcome.text);
     if (!markdown_.empty()) {
       if (const ExitCode code = write_to(markdown_, outcome.markdown); code != ExitCode::kOk) return code;
     }
