@@ -125,15 +125,18 @@ class ClusterPlayer {
     }
   }
 
-  // A size that finds no place, and larger ones, are not tried again at this moment.
+  // A size that finds no place, and larger ones, are not tried again at this moment. A job of more hosts than a unit
+  // has takes them from any units, so that it may find a place where a smaller one, which needs one unit, does not.
   void start_waiting(double now) {
     int strict_limit = std::numeric_limits<int>::max();
+    int wide_limit = strict_limit;
     int relaxed_limit = strict_limit;
     for (auto at = waiting_.begin(); at != waiting_.end();) {
       const std::size_t job = std::get<2>(*at);
       const ClusterJob& own = inputs_.jobs[job];
       const bool relaxed = relaxes() && now >= relaxed_at(job);
-      int& limit = relaxed ? relaxed_limit : strict_limit;
+      const bool wide = inputs_.speed.best_locality(own.gpus) == Locality::kFabric;
+      int& limit = relaxed ? relaxed_limit : wide ? wide_limit : strict_limit;
       const Search search = relaxed ? Search::kRelaxed : Search::kStrict;
       if (own.gpus < limit && jobs_.start(job, own.gpus, search, now)) {
         at = waiting_.erase(at);

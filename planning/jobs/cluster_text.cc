@@ -19,6 +19,11 @@ std::string time_text(double seconds) {
                                  : fmt::format("{:.1f} days", seconds / 86'400.0);
 }
 
+// "1 GPU", "2,048 GPUs"
+std::string number_of(long long number, std::string_view what) {
+  return fmt::format("{} {}{}", with_commas(number), what, number == 1 ? "" : "s");
+}
+
 std::string share_text(double share) {
   return fmt::format("{:.1f} %", share * 100.0);
 }
@@ -72,8 +77,9 @@ std::string sharing_text(const ClusterStudy& study) {
     rows.push_back({result.policy, share_text(result.computing())});
     if (!classes) continue;
     for (const Distribution* const times : {&result.guaranteed, &result.opportunistic}) {
-      rows.back().push_back(time_text(times->mean));
-      rows.back().push_back(time_text(times->p90));
+      const bool none = times->longest <= 0.0;  // jobs of this class
+      rows.back().push_back(none ? "-" : time_text(times->mean));
+      rows.back().push_back(none ? "-" : time_text(times->p90));
     }
   }
   return "\n" + table_text(std::move(rows));
@@ -110,8 +116,8 @@ std::string json_policy(const PolicyResult& result) {
 
 std::string render_cluster_text(const ClusterStudy& study) {
   std::string text =
-      fmt::format("{}: {} jobs on {} GPUs in {} hosts\n", study.name, with_commas(static_cast<long long>(study.jobs)),
-                  with_commas(study.shape.gpus()), with_commas(study.shape.hosts));
+      fmt::format("{}: {} on {} in {}\n", study.name, number_of(static_cast<long long>(study.jobs), "job"),
+                  number_of(study.shape.gpus(), "GPU"), number_of(study.shape.hosts, "host"));
   if (study.too_large + study.without_gpus + study.without_times > 0) {
     text += fmt::format(
         "  left out of the log: {} jobs of more GPUs than the cluster has, {} without GPUs, {} without "

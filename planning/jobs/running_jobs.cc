@@ -43,7 +43,9 @@ void RunningJobs::advance(std::size_t job, double now) {
   const double best = shares ? 1.0 : inputs_.speed.at_best(own, state.grant->gpus());
   const double pace = best > 0.0 ? state.speed / best : 0.0;
   totals_.productive += time * gpus * (shares ? 1.0 : pace);
-  totals_.computing += time * state.grant->gpus() * own.demand * pace;
+  // Kernels of jobs that share a GPU fill what they demand of it; those of a part fill the part.
+  const bool together = inputs_.sharing != SharingKind::kParts;
+  totals_.computing += time * (together ? state.grant->gpus() : gpus) * own.demand * pace;
 }
 
 void RunningJobs::expect_end(std::size_t job) {

@@ -49,6 +49,18 @@ TEST(ClusterRun, ShortestFirstServesTheShortestThatWaits) {
   EXPECT_EQ(run.totals.preemptions, 0U);
 }
 
+// Hosts 0, 2 and 4 are free from 10 s on, each in another unit: a job of two hosts waits for a unit, and one of three,
+// which no unit holds, need not wait with it.
+TEST(ClusterRun, AJobOfSeveralUnitsPassesOneThatWaitsForAUnit) {
+  std::vector<ClusterJob> jobs;
+  for (const double service : {10.0, 1000.0, 10.0, 1000.0, 10.0, 1000.0}) jobs.push_back(job_of(0, 8, service));
+  jobs.push_back(job_of(1, 16, 50));
+  jobs.push_back(job_of(2, 24, 50));
+  const ClusterRun run = run_of({.hosts = 6, .gpus_per_host = 8, .hosts_per_unit = 2}, jobs, "fifo");
+  EXPECT_DOUBLE_EQ(run.jobs[6].first_start, 1000.0);
+  EXPECT_DOUBLE_EQ(run.jobs[7].first_start, 10.0);
+}
+
 // The second job stops the first at 10 s, which goes on at 20 s, and loses 30 s to its restart: 90 s are left.
 TEST(ClusterRun, ShortestRemainingTimeStopsARunningJob) {
   const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(10, 8, 10)}, "srtf", {.restart = 30.0});
@@ -151,6 +163,7 @@ TEST(ClusterRun, EveryPolicyLetsPartsShareAGpu) {
     const ClusterRun run = run_of(kOneHost, jobs, policy.name);
     EXPECT_DOUBLE_EQ(run.last_end, 100.0) << policy.name;
     EXPECT_DOUBLE_EQ(run.totals.allocated, 800.0) << policy.name;
+    EXPECT_DOUBLE_EQ(run.totals.computing, 800.0) << policy.name;  // four halves of a GPU, and six of them
   }
 }
 
