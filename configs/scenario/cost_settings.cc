@@ -1,5 +1,12 @@
 #include "configs/scenario/cost_settings.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
 #include "core/fabric/network_parts.h"
 
 namespace ringwright::configs {
@@ -42,6 +49,30 @@ std::optional<NetworkCost> read_network_cost(ConfigMap& cost, const Cluster& clu
                      .watts = sum(&OfPart::watts)};
 }
 
+std::string gpus_text(const Cluster& cluster) {
+  std::vector<std::string> names;
+  for (const HostGroup& group : cluster.groups) {
+    if (std::ranges::find(names, group.gpu.name) == names.end()) names.push_back(group.gpu.name);
+  }
+  return names.empty() ? cluster.gpu.name : join(names, " and ");
+}
+
+// Prices and watts that stand next to the name of a GPU, as in a preset, are of that GPU alone.
+void read_gpu_of_cost(ConfigMap& cost, const Cluster& cluster) {
+  if (!cost.has("gpu") && !cost.documenting()) return;
+  const std::string gpu = cost.text(
+      {.name = "gpu", .doc = "the GPU whose price and power stand next to it: a warning for others", .optional = true});
+  const std::string has = gpus_text(cluster);
+  if (cost.documenting() || has == gpu) return;
+  const std::string file = cost.place("gpu").file;
+  for (const std::string_view key : {"usd_per_gpu_hour", "gpu_watts"}) {
+    if (!cost.has(key) || cost.place(key).file != file) continue;
+    cost.warn(key, "E594",
+              fmt::format("{} is of {}, and counts for every GPU of the cluster: {}", cost.path_of(key), gpu, has),
+              fmt::format("give {} of these GPUs (of several kinds, the mean)", cost.path_of(key)));
+  }
+}
+
 }  // namespace
 
 std::optional<CostRates> read_cost(ConfigMap root, const Cluster& cluster) {
@@ -74,6 +105,7 @@ std::optional<CostRates> read_cost(ConfigMap root, const Cluster& cluster) {
                                   .fallback = 0.0,
                                   .min = 0.0,
                                   .max = 1000.0});
+  read_gpu_of_cost(map, cluster);
   rates.network = read_network_cost(map, cluster);
   if (map.documenting()) return rates;
   const bool powered = rates.gpu_watts > 0.0 || rates.host_watts > 0.0 || (rates.network && rates.network->watts > 0.0);

@@ -26,6 +26,13 @@ constexpr std::array kMixedCodes = {
               .explanation = "Kernels of one group's GPU have measured constants, and those of another are estimated "
                              "from its data sheet.",
               .example = "ringwright list kernels    # GPUs with measured kernels"},
+    ErrorCode{.code = "E594",
+              .title = "a price or a power of another GPU",
+              .explanation =
+                  "`cost` has one price and one power for all GPUs. They stand next to `cost.gpu`, the name of a GPU "
+                  "(as in `cost.preset`),\nand the cluster has others, or several kinds: give your own numbers, of "
+                  "several kinds their mean.",
+              .example = "cost: { preset: dgx-h100, usd_per_gpu_hour: 2.6, gpu_watts: 550 }"},
 };
 
 }  // namespace

@@ -114,6 +114,10 @@ class Candidate {
     std::vector<std::string> of_step = given;  // the search itself uses the others
     std::erase_if(of_step, [](const std::string& setting) { return setting.starts_with("search"); });
     offer.notes = idle_settings(point, of_step);
+    // Warnings about settings have the codes of errors.
+    for (const ReportWarning& warning : point.warnings) {
+      if (warning.code.starts_with('E')) offer.notes.push_back(warning.text);
+    }
     add_run(offer);
     for (const std::size_t index : found->front) layouts.push_back(layout_offer(*found, found->ranked[index], offer));
   }

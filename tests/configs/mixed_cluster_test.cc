@@ -241,6 +241,21 @@ TEST(MixedCluster, GpusOfTwoVendorsTrainTogether) {
   EXPECT_LT(both.step_time.mean, one.step_time.mean);
 }
 
+// The preset's are of one GPU; numbers of the file's own are taken as the mean of both.
+TEST(MixedCluster, WarnsOfPricesAndPowerOfOneOfItsGpus) {
+  const auto warnings = [](const std::string& cluster, const std::string& cost) {
+    return render(warnings_of(load(job("tp: 2", cluster) + "cost: {preset: dgx-h100" + cost + "}\n")));
+  };
+  const std::string both = warnings(mixed(), "");
+  EXPECT_THAT(both, HasSubstr("preset:dgx-h100.yaml:6"));
+  EXPECT_THAT(both, HasSubstr("cost.usd_per_gpu_hour is of H100-SXM5-80GB, and counts for every GPU of the cluster: "
+                              "H100-SXM5-80GB and A100-SXM4-80GB"));
+  EXPECT_THAT(both, HasSubstr("cost.gpu_watts is of"));
+  EXPECT_THAT(warnings(mixed(), ", usd_per_gpu_hour: 2.6, gpu_watts: 550"), testing::Not(HasSubstr("E594")));
+  EXPECT_THAT(warnings("nodes: 4, node: {preset: dgx-a100}", ""), HasSubstr("of the cluster: A100-SXM4-80GB"));
+  EXPECT_THAT(warnings("nodes: 4, node: {preset: dgx-h100}", ""), testing::Not(HasSubstr("E594")));
+}
+
 // RCCL's rings use all xGMI links of an MI300X, NCCL's planning of them would not: each group is as fast as in a
 // cluster of its own.
 TEST(MixedCluster, EachVendorsLibraryChoosesInItsGroup) {

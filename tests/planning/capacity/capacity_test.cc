@@ -152,9 +152,16 @@ TEST_F(Capacity, AValueThatOneMachineFixesIsShown) {
 TEST_F(Capacity, NamesSettingsOfAMachineWithoutEffect) {
   EXPECT_THAT(found("machines: [{name: a, set: {search.max_memory: 70GiB}}]\n").offers[0].notes, testing::IsEmpty());
   const CapacityResult idle = found("machines: [{name: b, set: {cluster.node.nic.bandwidth: 800Gbps}}]\n");
-  EXPECT_THAT(idle.offers[0].notes, testing::ElementsAre(HasSubstr("cluster.node.nic.bandwidth has no effect")));
+  EXPECT_THAT(idle.offers[0].notes, testing::Contains(HasSubstr("cluster.node.nic.bandwidth has no effect")));
   EXPECT_THAT(render_capacity_text(plan(), idle), HasSubstr("\n  b: cluster.node.nic.bandwidth has no effect"));
   EXPECT_THAT(render_capacity_json(plan(), idle), HasSubstr("\"notes\": [\"cluster.node.nic.bandwidth has"));
+}
+
+TEST_F(Capacity, WarnsOfAMachineWithThePriceOfAnotherGpu) {
+  const CapacityResult result =
+      found("machines: [{name: A100, set: {cluster.node.preset: dgx-a100, cost.preset: dgx-h100}}]\n");
+  EXPECT_THAT(result.offers[0].notes,
+              testing::Contains(HasSubstr("cost.gpu_watts is of H100-SXM5-80GB, and counts for every GPU")));
 }
 
 TEST_F(Capacity, TooManyGpusAreNotSearched) {

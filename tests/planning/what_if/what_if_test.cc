@@ -61,6 +61,16 @@ TEST(WhatIf, ComparesEachWithTheScenario) {
   EXPECT_EQ(result.outcomes[2].point.status, PointStatus::kRefused);
 }
 
+// Another GPU at the price of the first one.
+TEST(WhatIf, NamesThePriceThatIsNotOfTheGpu) {
+  const WhatIfResult result = asked(
+      "cost: {preset: dgx-h100}\nwhat_if: [{name: B200, set: {cluster.node.preset: dgx-b200}},\n"
+      "  {name: priced, set: {cluster.node.preset: dgx-b200, cost.preset: dgx-b200}}]\n");
+  const std::string text = render_what_if_text(result);
+  EXPECT_NE(text.find("B200: cost.usd_per_gpu_hour is of H100-SXM5-80GB"), std::string::npos) << text;
+  EXPECT_EQ(text.find("priced: "), std::string::npos) << text;
+}
+
 TEST(WhatIf, FaultsAreGivenInOnePlace) {
   const ScenarioFile file(kJob +
                           "what_if: [{name: a, set: {faults: [{node: 0, compute_scale: 0.5}]}, faults: [{node: 0, "
