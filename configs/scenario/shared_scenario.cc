@@ -71,6 +71,25 @@ void note_local_sgd(Scenario& job) {
                          kInPart, local.every / local.fragments)});
 }
 
+// What compares jobs together with each alone, where they cannot meet.
+void note_unshared_links(Scenario& machine) {
+  if (machine.jobs.size() < 2) return;
+  std::string why;
+  if (!machine.simulate.network->shares_links) {
+    why = fmt::format("in the network model '{}' transfers do not share links: jobs slow each other down on GPUs alone",
+                      machine.simulate.network->name);
+  } else if (machine.collectives.rung == collectives::Rung::kClosedForm) {
+    why = "collectives of 'collectives.model: closed_form' share no links with other jobs; only messages (between "
+          "pipeline stages, in rings of context parallelism, to host memory) do";
+  } else {
+    return;
+  }
+  const Place place = machine.document.root().place("jobs");
+  machine.document.log().add(IgnoredKey{.path = "jobs",
+                                        .origin = fmt::format("{}:{}", place.file, place.line),
+                                        .why = std::string(kInPart) + why});
+}
+
 Result<Scenario> load_machine(const Source& source, const ScenarioOptions& options) {
   return source.text ? load_shared_machine_text(source.path, *source.text, options)
                      : load_shared_machine(source.path, options);
@@ -95,6 +114,7 @@ Result<SharedScenario> load_all(const Source& source, const ScenarioOptions& opt
   auto machine = load_machine(source, options);
   if (!machine) return tl::unexpected(std::move(machine.error()));
   SharedScenario shared{.machine = std::move(*machine), .in_mig_mode = {}, .jobs = {}};
+  note_unshared_links(shared.machine);
   if (shared.machine.gpu_sharing == SharingKind::kMig && share_gpus(shared.machine.jobs)) {
     ScenarioOptions without_peers = options;
     without_peers.overrides.emplace_back("comm.env.NCCL_P2P_DISABLE=1");

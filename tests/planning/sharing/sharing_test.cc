@@ -48,6 +48,18 @@ TEST(Sharing, PlacementsAreCompared) {
   }
 }
 
+// A slow-down of 1 is then the model's, not the machine's.
+TEST(Sharing, WarnsWhereNoJobCanMeetAnother) {
+  const auto warnings = [](const std::string& more) {
+    return render(warnings_of(*configs::load_shared_text("pair.yaml", kJobs + more)));
+  };
+  const std::string formulas = "collectives: {model: closed_form}\n";
+  EXPECT_THAT(warnings(kTwin + formulas), HasSubstr("jobs has no effect in part: collectives of 'collectives.model"));
+  EXPECT_THAT(warnings(kTwin + "simulate: {network: alpha_beta}\n"), HasSubstr("transfers do not share links"));
+  EXPECT_THAT(warnings(kTwin), testing::Not(HasSubstr("jobs has no effect")));
+  EXPECT_THAT(warnings(formulas), testing::Not(HasSubstr("jobs has no effect")));  // one job
+}
+
 TEST(Sharing, RefusesAsynchronousParameterServers) {
   const auto shared = configs::load_shared_text(
       "servers.yaml",
