@@ -28,9 +28,9 @@ constexpr std::array kStudyCodes = {
     ErrorCode{.code = "E303",
               .title = "values that cannot be drawn",
               .explanation =
-                  "A sampled key has a list of values, or a range `from` .. `to` whose ends have the same unit. With "
-                  "`scale: log`\nratios are equally likely, and the range starts above 0. Ends that are whole numbers "
-                  "without a unit give\nwhole numbers.",
+                  "A sampled key has a list of values, or a range `from` .. `to` whose ends have units of one kind. "
+                  "With `scale: log`\nratios are equally likely, and the range starts above 0. Ends that are whole "
+                  "numbers without a unit give\nwhole numbers.",
               .example = "random: { samples: 50, keys: { cluster.node.nic.bandwidth: {from: 100Gbps, to: 800Gbps} } }"},
     ErrorCode{.code = "E304",
               .title = "a sweep with too many points",

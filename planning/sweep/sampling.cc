@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/random.h"
+#include "core/base/units.h"
 #include "core/config/scalar.h"
 
 namespace ringwright::planning {
@@ -31,6 +32,29 @@ std::optional<NumberWithUnit> split_unit(std::string_view text) {
         .number = *number, .unit = std::string(unit), .whole = unit.empty() && read_integer(text).has_value()};
   }
   return std::nullopt;
+}
+
+struct Quantity {
+  enum class Kind { kDuration, kBytes, kBandwidth, kFlopRate, kShare } kind;
+  double value = 0.0;  // in base units
+};
+
+std::optional<Quantity> quantity_of(std::string_view text) {
+  using Kind = Quantity::Kind;
+  if (const auto time = parse_duration(text)) return Quantity{Kind::kDuration, static_cast<double>(time->count())};
+  if (const auto size = parse_bytes(text)) return Quantity{Kind::kBytes, static_cast<double>(size->count())};
+  if (const auto rate = parse_bandwidth(text)) return Quantity{Kind::kBandwidth, rate->count()};
+  if (const auto rate = parse_flop_rate(text)) return Quantity{Kind::kFlopRate, rate->count()};
+  if (const auto share = read_percent(text)) return Quantity{Kind::kShare, *share};
+  return std::nullopt;
+}
+
+// What is written as `text`, in units of `unit`: 2us are 2000 of "ns". Nothing where they measure different things.
+std::optional<double> number_in(const std::string& unit, std::string_view text) {
+  const auto value = quantity_of(text);
+  const auto one = quantity_of("1" + unit);
+  if (!value || !one || value->kind != one->kind) return std::nullopt;
+  return value->value / one->value;
 }
 
 // Positions in [0, 1) of all samples of one key.
@@ -65,10 +89,12 @@ std::string ValueRange::at(double position) const {
 
 tl::expected<ValueRange, std::string> make_range(std::string_view from, std::string_view to, Scale scale) {
   const auto low = split_unit(from);
-  const auto high = split_unit(to);
+  auto high = split_unit(to);
   if (!low || !high) return tl::unexpected(fmt::format("'{}' is no number with a unit", !low ? from : to));
   if (low->unit != high->unit) {
-    return tl::unexpected(fmt::format("from {} to {}: both ends need the same unit", from, to));
+    const auto same = number_in(low->unit, to);
+    if (!same) return tl::unexpected(fmt::format("from {} to {}: both ends need a unit of one kind", from, to));
+    high = NumberWithUnit{.number = *same, .unit = low->unit};
   }
   if (!(low->number < high->number)) return tl::unexpected(fmt::format("from {} to {}: it is empty", from, to));
   if (scale == Scale::kLogarithmic && !(low->number > 0.0)) {

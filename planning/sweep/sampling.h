@@ -31,7 +31,7 @@ struct ValueRange {
   [[nodiscard]] std::string at(double position) const;
 };
 
-// Fails with what is wrong: two units, ends in the wrong order, a logarithmic range from 0.
+// Fails with what is wrong: units of two kinds, ends in the wrong order, a logarithmic range from 0.
 [[nodiscard]] tl::expected<ValueRange, std::string> make_range(std::string_view from, std::string_view to, Scale scale);
 
 struct SampledKey {

@@ -101,12 +101,46 @@ Result<std::vector<SweepRow>> candidates(const SweepPlan& plan, const Shard& sha
   return rows;
 }
 
+// One for each warning, in the order of the points.
+Diagnostics joined(const std::vector<Diagnostics>& of_points, std::size_t points) {
+  struct Met {
+    Diagnostic warning;
+    std::size_t points = 0;
+  };
+  std::vector<Met> met;
+  std::map<std::string, std::size_t> known;  // in `met`, by the text
+  for (const Diagnostics& warnings : of_points) {
+    for (const Diagnostic& warning : warnings.all()) {
+      const auto [at, is_new] = known.try_emplace(render(warning), met.size());
+      if (is_new) met.push_back({.warning = warning});
+      ++met[at->second].points;
+    }
+  }
+  Diagnostics all;
+  for (Met& each : met) {
+    if (each.points < points) {
+      each.warning.message = fmt::format("{} of {} points: {}", each.points, points, each.warning.message);
+    }
+    all.add(std::move(each.warning));
+  }
+  return all;
+}
+
+// Warnings about settings have the codes of errors; keys without effect are found over all points.
+Diagnostics setting_warnings(const Scenario& scenario) {
+  Diagnostics warnings;
+  for (const Diagnostic& found : scenario.document.log().diagnostics().all()) {
+    if (found.code.starts_with('E')) warnings.add(found);
+  }
+  return warnings;
+}
+
 // Reads every row's scenario: its fingerprint, or why it is refused. Rows that a condition excludes are removed.
-Diagnostics read_rows(const SweepPlan& plan, PointSource& source, int threads, std::size_t& excluded,
-                      std::vector<SweepRow>& rows) {
+Diagnostics read_rows(const SweepPlan& plan, PointSource& source, const Workers& workers, SweepResult& result) {
+  std::vector<SweepRow>& rows = result.rows;
   std::vector<char> is_out(rows.size(), 0);
-  std::vector<Diagnostics> wrong(rows.size());
-  each_item(rows.size(), {.threads = threads}, [&](std::size_t item) {
+  std::vector<Diagnostics> wrong(rows.size()), warnings(rows.size());
+  each_item(rows.size(), workers, [&](std::size_t item) {
     SweepRow& row = rows[item];
     LoadedPoint loaded = source.load(settings_of(plan, row.values));
     row.is_known = !loaded.scenario;
@@ -114,6 +148,7 @@ Diagnostics read_rows(const SweepPlan& plan, PointSource& source, int threads, s
       const auto holds = is_point(plan, row.values, *loaded.scenario);
       if (!holds) wrong[item] = holds.error();
       is_out[item] = holds && !*holds ? 1 : 0;
+      if (is_out[item] == 0) warnings[item] = setting_warnings(*loaded.scenario);
       for (const IgnoredKey& key : loaded.scenario->document.log().ignored())
         row.ignored.push_back({.path = key.path, .why = key.why});
     }
@@ -126,8 +161,9 @@ Diagnostics read_rows(const SweepPlan& plan, PointSource& source, int threads, s
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (is_out[i] == 0) left.push_back(std::move(rows[i]));
   }
-  excluded += rows.size() - left.size();
+  result.excluded += rows.size() - left.size();
   rows = std::move(left);
+  result.warnings = joined(warnings, rows.size());
   return {};
 }
 
@@ -210,6 +246,7 @@ Diagnostics simulate_rows(const SweepPlan& plan, PointSource& source, const Swee
                           const std::vector<std::size_t>& to_simulate, ResultStore& store, SweepResult& result) {
   std::vector<std::size_t> indices;
   for (const std::size_t row : to_simulate) indices.push_back(result.rows[row].index);
+  if (options.workers.progress && !indices.empty()) options.workers.progress(0, indices.size());
   Diagnostics wrong;
   const auto done = [&](std::size_t item, Point point) {
     SweepRow& row = result.rows[to_simulate[item]];
@@ -282,7 +319,8 @@ Result<SweepResult> sweep(const SweepPlan& plan, const std::string& scenario, Re
   auto rows = candidates(plan, options.shard, result);
   if (!rows) return tl::unexpected(std::move(rows.error()));
   result.rows = std::move(*rows);
-  Diagnostics wrong = read_rows(plan, source, options.workers.threads, result.excluded, result.rows);
+  const Workers readers{.threads = options.workers.threads, .progress = options.reading};
+  Diagnostics wrong = read_rows(plan, source, readers, result);
   if (wrong.has_errors()) return tl::unexpected(std::move(wrong));
   const auto to_simulate = look_up(store, result);
   if (!to_simulate) return tl::unexpected(to_simulate.error());

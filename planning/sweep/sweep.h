@@ -35,6 +35,7 @@ using SimulatePoints = std::function<void(const std::vector<std::size_t>& indice
 
 struct SweepOptions {
   Workers workers;
+  StudyProgress reading = {};  // of the points that are read, before any is simulated
   Shard shard;
   bool allow_slow = false;       // also what is estimated to take longer than kMostSweepSeconds
   bool only_count = false;       // stop before simulations
@@ -58,6 +59,7 @@ struct SweepResult {
   std::size_t found = 0;             // points that the store had
   std::size_t simulated = 0;         // different ones
   std::size_t missing = 0;           // with SweepOptions::only_count: different points to simulate
+  Diagnostics warnings = {};         // about settings, with the number of points that each is about
   double estimated_seconds = 0.0;    // of all missing ones on the threads asked for
   std::vector<std::size_t> ranking;  // of `rows` that are ok, best first
 };

@@ -90,19 +90,22 @@ class Sweep final : public Command {
       if (const Diagnostics wrong = store->merge(other); wrong.has_errors()) return refuse(wrong);
     }
     warn(store->unused(), common);
-    const planning::Workers workers{.threads = static_cast<int>(threads_.value_or(0)), .progress = progress(common)};
+    const planning::Workers workers{.threads = static_cast<int>(threads_.value_or(0)), .progress = simulating(common)};
     const bool alone = session.ranks().ranks == 1;
     configs::OverheadStore overheads(cache_folder());
     const auto result = planning::sweep(
         plan, scenario, *store,
         {.workers = workers,
+         .reading = progress_of_parts(reading_, common.quiet, "points read"),
          .shard = shard,
          .allow_slow = allow_slow_,
          .only_count = dry_run_,
          .store = &overheads,
          .simulate = alone ? planning::SimulatePoints() : session.simulate_elsewhere(workers.progress)});
-    if (progress_) progress_->clear();
+    if (reading_) reading_->clear();
+    if (simulating_) simulating_->clear();
     if (!result) return refuse(result.error());
+    warn(result->warnings, common);
     return finish(plan, *result, common);
   }
 
@@ -116,8 +119,16 @@ class Sweep final : public Command {
                               near.empty() ? "" : fmt::format("; did you mean '{}'?", near), join(names, ", ")));
   }
 
-  [[nodiscard]] planning::StudyProgress progress(const CommonOptions& common) {
-    return progress_of_parts(progress_, common.quiet, "points");
+  // Its line follows that of the points that are read.
+  [[nodiscard]] planning::StudyProgress simulating(const CommonOptions& common) {
+    if (common.quiet) return {};
+    return [this](std::size_t done, std::size_t all) {
+      if (!simulating_) {
+        if (reading_) reading_->clear();
+        show_simulated_ = progress_of_parts(simulating_, false, "points");
+      }
+      show_simulated_(done, all);
+    };
   }
 
   [[nodiscard]] ExitCode finish(const planning::SweepPlan& plan, const planning::SweepResult& result,
@@ -140,7 +151,8 @@ class Sweep final : public Command {
   std::string file_, database_, objective_, csv_, html_, shard_;
   std::vector<std::string> merged_;
   std::optional<std::uint64_t> top_, threads_;
-  std::optional<Progress> progress_;
+  std::optional<Progress> reading_, simulating_;
+  planning::StudyProgress show_simulated_;
   bool dry_run_ = false;
   bool allow_slow_ = false;
 };

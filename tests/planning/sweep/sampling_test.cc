@@ -45,6 +45,14 @@ TEST(Sampling, WritesValuesWithTheirUnit) {
   EXPECT_EQ(range.at(0.5), "450Gbps");
 }
 
+TEST(Sampling, ConvertsTheUpperEndToTheUnitOfTheLower) {
+  EXPECT_EQ(make_range("200ns", "2us", Scale::kLinear)->at(0.5), "1100ns");
+  EXPECT_EQ(make_range("50GB/s", "800Gbps", Scale::kLinear)->at(0.5), "75GB/s");
+  EXPECT_EQ(make_range("10%", "0.5", Scale::kLinear)->at(0.5), "30%");
+  EXPECT_FALSE(make_range("1us", "2GB", Scale::kLinear));
+  EXPECT_FALSE(make_range("1", "2us", Scale::kLinear));
+}
+
 TEST(Sampling, SpreadsALogarithmicRangeByRatios) {
   const ValueRange range = *make_range("1us", "100us", Scale::kLogarithmic);
   EXPECT_EQ(range.at(0.5), "10us");
@@ -60,7 +68,7 @@ TEST(Sampling, WholeEndsGiveWholeNumbers) {
 }
 
 TEST(Sampling, RefusesRangesWithoutValues) {
-  EXPECT_EQ(make_range("1Gbps", "1GB/s", Scale::kLinear).error(), "from 1Gbps to 1GB/s: both ends need the same unit");
+  EXPECT_EQ(make_range("1Gbps", "1s", Scale::kLinear).error(), "from 1Gbps to 1s: both ends need a unit of one kind");
   EXPECT_EQ(make_range("2", "1", Scale::kLinear).error(), "from 2 to 1: it is empty");
   EXPECT_EQ(make_range("0", "1", Scale::kLogarithmic).error(), "from 0: a logarithmic range starts above 0");
   EXPECT_EQ(make_range("fast", "1", Scale::kLinear).error(), "'fast' is no number with a unit");

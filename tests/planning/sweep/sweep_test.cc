@@ -56,6 +56,31 @@ std::string tables(const SweepPlan& plan, const SweepResult& result) {
   return render_sweep_json(report) + render_sweep_csv(report);
 }
 
+// Reading tens of thousands of points takes minutes.
+TEST_F(Sweep, ShowsHowManyPointsAreRead) {
+  ResultStore into = store();
+  std::vector<std::size_t> read;
+  const auto note = [&read](std::size_t done, std::size_t all) {
+    EXPECT_EQ(all, 8U);
+    read.push_back(done);
+  };
+  const SweepResult result =
+      swept(plan(kLayouts), into, {.workers = {.threads = 1}, .reading = note, .only_count = true});
+  EXPECT_EQ(result.rows.size(), 8U);
+  EXPECT_EQ(read, (std::vector<std::size_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+// A preset's price is that of one GPU.
+TEST_F(Sweep, WarnsOfPointsWithThePriceOfAnotherGpu) {
+  ResultStore into = store();
+  const SweepPlan hosts = plan(
+      "set: {cost.preset: dgx-a100}\n"
+      "grid: {cluster.node.preset: [dgx-a100, dgx-h100], training.micro_batch: [1, 2]}\n");
+  const std::string warnings = render(swept(hosts, into, {.only_count = true}).warnings);
+  EXPECT_NE(warnings.find("2 of 4 points: cost.gpu_watts is of A100-SXM4-80GB"), std::string::npos) << warnings;
+  EXPECT_EQ(warnings.find("usd_per_gpu_hour is of"), std::string::npos);  // the scenario's own
+}
+
 // Experts have no tensor parallelism of their own in a dense model; what is stored before does not matter.
 TEST_F(Sweep, NamesKeysWithoutEffect) {
   const SweepPlan asked = plan("grid: {parallel.etp: [1, 2], parallel.tp: [1, 2]}\n");
