@@ -55,8 +55,9 @@ constexpr std::array<PanelMaker*, 2> kSensitivityPanels = {sensitivity_tornado, 
 constexpr std::array<PanelMaker*, 6> kGoodputPanels = {goodput_waterfall, goodput_policies, goodput_spread,
                                                        goodput_intervals, goodput_parts,    goodput_checkpoints};
 constexpr std::array<PanelMaker*, 3> kJobsPanels = {jobs_slowdowns, jobs_parts, jobs_links};
-constexpr std::array<PanelMaker*, 6> kClusterPanels = {cluster_means,         cluster_shares,   cluster_over_time,
-                                                       cluster_distributions, cluster_locality, cluster_percentiles};
+constexpr std::array<PanelMaker*, 7> kClusterPanels = {cluster_means,         cluster_shares,   cluster_over_time,
+                                                       cluster_distributions, cluster_locality, cluster_percentiles,
+                                                       cluster_sharing};
 constexpr std::array<PanelMaker*, 3> kTunePanels = {tune_gains, tune_settings, tune_candidates};
 constexpr std::array<PanelMaker*, 3> kCapacityPanels = {capacity_front, capacity_parts, capacity_table};
 constexpr std::array<PanelMaker*, 3> kAdaptivePanels = {adaptive_steps, adaptive_ratios, adaptive_table};

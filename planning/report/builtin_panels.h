@@ -45,7 +45,7 @@ PanelMaker compare_changes, compare_parts, compare_values, what_if_changes, what
 PanelMaker goodput_waterfall, goodput_policies, goodput_spread, goodput_parts, goodput_intervals, goodput_checkpoints;
 PanelMaker jobs_slowdowns, jobs_parts, jobs_links;
 PanelMaker cluster_means, cluster_shares, cluster_over_time, cluster_distributions, cluster_locality,
-    cluster_percentiles;
+    cluster_percentiles, cluster_sharing;
 PanelMaker tune_gains, tune_settings, tune_candidates, capacity_front, capacity_parts, capacity_table;
 PanelMaker adaptive_steps, adaptive_ratios, adaptive_table, server_plan_speeds, server_plan_table;
 PanelMaker servers_speeds, servers_staleness, servers_worker_time, servers_table;

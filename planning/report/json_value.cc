@@ -119,6 +119,12 @@ const std::string& JsonValue::text() const {
   return words;
 }
 
+std::string JsonValue::joined(std::string_view between) const {
+  std::vector<std::string> all;
+  for (const JsonValue& item : list()) all.push_back(item.text());
+  return join(all, between);
+}
+
 const std::vector<JsonValue>& JsonValue::list() const {
   return kind == Kind::kList ? items : kNothing.items;
 }

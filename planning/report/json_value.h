@@ -32,6 +32,8 @@ struct JsonValue {
   // Empty where it is no text.
   [[nodiscard]] const std::string& text() const;
   [[nodiscard]] bool is_true() const { return kind == Kind::kFlag && value > 0.5; }
+  // The texts of a list.
+  [[nodiscard]] std::string joined(std::string_view between) const;
   // The items of a list; none where it is no list.
   [[nodiscard]] const std::vector<JsonValue>& list() const;
 };

@@ -66,4 +66,8 @@ std::string count_text(double number) {
   return with_commas(std::llround(number));
 }
 
+std::string number_text(double number, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(number), noun, number > 0.5 && number < 1.5 ? "" : "s");
+}
+
 }  // namespace ringwright::planning

@@ -24,5 +24,7 @@ struct UnitScale {
 [[nodiscard]] std::string percent_text(double share);
 // "14,003"; with three digits below 100
 [[nodiscard]] std::string count_text(double number);
+// "1 host", "12 hosts"
+[[nodiscard]] std::string number_text(double number, std::string_view noun);
 
 }  // namespace ringwright::planning

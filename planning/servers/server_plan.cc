@@ -119,7 +119,8 @@ std::string render_server_plan_text(const ServerPlan& plan) {
                    fmt::format("{:.1f}", tried.samples_per_second), tried.taken ? "taken" : ""});
   }
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
-  return text + fmt::format("\n  {} servers: {:.3f} times as fast as {}\n", plan.best().servers, plan.gain(),
+  return text + fmt::format("\n  {} server{}: {:.3f} times as fast as {}\n", plan.best().servers,
+                              plan.best().servers == 1 ? "" : "s", plan.gain(),
                             plan.tried.front().servers);
 }
 

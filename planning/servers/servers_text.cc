@@ -17,8 +17,9 @@ std::string of_time(double share) { return fmt::format("{:.1f} %", share * 100.0
 
 std::string render_servers_text(const ServersResult& result) {
   std::string text =
-      fmt::format("{}: {} worker hosts, {} parameter servers; a worker computes {}\n\n", result.scenario,
-                  result.workers, result.servers, to_string(result.computing));
+      fmt::format("{}: {} worker host{}, {} parameter server{}; a worker computes {}\n\n", result.scenario,
+                  result.workers, result.workers == 1 ? "" : "s", result.servers, result.servers == 1 ? "" : "s",
+                  to_string(result.computing));
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kRight,
                    Align::kRight, Align::kRight, Align::kRight});
   table.add_row({"updates", "samples/s", "step", "staleness", "most", "waiting", "exchanging", "server busy", "queue"});

@@ -83,7 +83,7 @@ std::vector<Panel> capacity_table(const ResultInput& result) {
               status = text_column("status"), days = number_column("time", "days"), usd = number_column("cost", "USD"),
               energy = number_column("energy", "MWh"), step = number_column("step", "s"),
               mfu = number_column("MFU", "%"), memory = number_column("memory", "GiB"), layout = text_column("layout"),
-              reason = text_column("reason");
+              reason = text_column("reason"), notes = text_column("remarks");
   for (const JsonValue& offer : result.json["offers"].list()) {
     texts(machine).push_back(offer["machine"].text());
     numbers(hosts).push_back(offer["hosts"].number_or_unknown());
@@ -98,12 +98,13 @@ std::vector<Panel> capacity_table(const ResultInput& result) {
     numbers(memory).push_back(offer["memory_bytes"].number_or_unknown() / 1073741824.0);
     texts(layout).push_back(offer_layout(offer));
     texts(reason).push_back(offer["reason"].text());
+    texts(notes).push_back(offer["notes"].joined("; "));
   }
   if (machine.size() == 0) return {};
   return {Panel{.id = "machines",
                 .title = "All machines and sizes",
                 .sentence = "With the best layout on each, or why there is none.",
-                .columns = {machine, hosts, gpus, status, days, usd, energy, step, mfu, memory, layout, reason},
+                .columns = {machine, hosts, gpus, status, days, usd, energy, step, mfu, memory, layout, reason, notes},
                 .wide = true}};
 }
 

@@ -10,10 +10,10 @@ ReportSection cluster_header(const ResultInput& input) {
   const JsonValue& study = input.json;
   const std::vector<JsonValue>& policies = study["policies"].list();
   ReportSection section{.title = study["name"].text(),
-                        .subtitle = fmt::format("A cluster over days: {} jobs on {} GPUs in {} hosts",
-                                                count_text(study["jobs"].number().value_or(0.0)),
-                                                count_text(study["gpus"].number().value_or(0.0)),
-                                                count_text(study["hosts"].number().value_or(0.0)))};
+                        .subtitle = fmt::format("A cluster over days: {} on {} in {}",
+                                                number_text(study["jobs"].number().value_or(0.0), "job"),
+                                                number_text(study["gpus"].number().value_or(0.0), "GPU"),
+                                                number_text(study["hosts"].number().value_or(0.0), "host"))};
   const JsonValue *soonest = nullptr, *fullest = nullptr;
   const auto completion = [](const JsonValue& policy) { return policy["completion_s"]["mean"].number_or_unknown(); };
   for (const JsonValue& policy : policies) {

@@ -9,11 +9,6 @@
 namespace ringwright::planning {
 namespace {
 
-std::string number_of(const JsonValue& count, std::string_view noun) {
-  const double number = count.number_or_unknown();
-  return fmt::format("{} {}{}", count_text(number), noun, number > 0.5 && number < 1.5 ? "" : "s");
-}
-
 double speed_of(const JsonValue& row) {
   return row["samples_per_s"].number().value_or(0.0);
 }
@@ -30,8 +25,8 @@ ReportSection servers_header(const ResultInput& input) {
   const JsonValue& study = input.json;
   ReportSection section{.title = study["scenario"].text(),
                         .subtitle = fmt::format("{} of workers and {}, by how gradients are applied",
-                                                number_of(study["workers"], "host"),
-                                                number_of(study["servers"], "parameter server"))};
+                                                number_text(study["workers"].number_or_unknown(), "host"),
+                                                number_text(study["servers"].number_or_unknown(), "parameter server"))};
   const std::vector<JsonValue>& rows = study["rows"].list();
   if (rows.empty()) return section;
   const JsonValue& best = *std::ranges::max_element(rows, {}, speed_of);

@@ -19,12 +19,6 @@ bool is_possible(const JsonValue& point) {
   return point["status"].text() == "ok";
 }
 
-std::string settings_text(const JsonValue& what_if) {
-  std::vector<std::string> words;
-  for (const JsonValue& setting : what_if["set"].list()) words.push_back(setting.text());
-  return join(words, ", ");
-}
-
 }  // namespace
 
 ReportSection what_if_header(const ResultInput& input) {
@@ -68,7 +62,7 @@ std::vector<Panel> what_if_changes(const ResultInput& result) {
               time = number_column("step time", "s"), tokens = number_column("tokens/s", ""),
               mfu = number_column("MFU", "% of peak"), memory = number_column("memory", "GiB"),
               price = number_column("price of 10^12 tokens", "USD"), set = text_column("changed values"),
-              reason = text_column("impossible");
+              reason = text_column("impossible"), notes = text_column("remarks");
   for (const JsonValue& what_if : result.json["what_ifs"].list()) {
     const double seconds = is_possible(what_if) ? what_if["step_time_s"].number_or_unknown() : kUnknownTime;
     texts(name).push_back(what_if["name"].text());
@@ -78,7 +72,8 @@ std::vector<Panel> what_if_changes(const ResultInput& result) {
     numbers(mfu).push_back(100.0 * what_if["mfu"].number_or_unknown());
     numbers(memory).push_back(what_if["memory_bytes"].number_or_unknown() / 1073741824.0);
     numbers(price).push_back(what_if["usd_per_1e12_tokens"].number_or_unknown());
-    texts(set).push_back(settings_text(what_if));
+    texts(set).push_back(what_if["set"].joined(", "));
+    texts(notes).push_back(what_if["notes"].joined("; "));
     texts(reason).push_back(is_possible(what_if) ? "" : what_if["status"].text() + ": " + what_if["reason"].text());
   }
   if (name.size() == 0) return {};
@@ -86,7 +81,7 @@ std::vector<Panel> what_if_changes(const ResultInput& result) {
                 .title = "Change of the step time",
                 .sentence = "Against the scenario as it is; to the left is quicker.",
                 .chart = Chart::kBars,
-                .columns = {name, change, time, tokens, mfu, memory, price, set, reason},
+                .columns = {name, change, time, tokens, mfu, memory, price, set, reason, notes},
                 .wide = true,
                 .note = std::ranges::all_of(texts(reason), [](const std::string& text) { return text.empty(); })
                             ? ""

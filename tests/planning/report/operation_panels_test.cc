@@ -244,6 +244,21 @@ TEST(ClusterDistributions, AreInMinutesOnALogarithmicAxis) {
   EXPECT_THAT(numbers_of(waiting, 1), ElementsAre(DoubleNear(1.0 / 60, 1e-9), DoubleNear(240, 1e-9)));
 }
 
+// A guaranteed job ends after an hour, an opportunistic one after two; one policy has no guaranteed jobs.
+TEST(ClusterSharing, ListsCompletionByClass) {
+  const Panel panel = panel_of(
+      section_from(R"({"schema": "ringwright.cluster/1", "name": "n", "gpus": 1, "policies": [
+        {"policy": "fifo", "computing": 0.9, "guaranteed_s": {"mean": 3600, "p90": 3600, "max": 3600},
+         "opportunistic_s": {"mean": 7200, "p90": 7200, "max": 7200}},
+        {"policy": "srtf", "guaranteed_s": {"mean": 0, "max": 0}, "opportunistic_s": {"mean": 3600, "max": 3600}}]})"),
+      "sharing");
+  EXPECT_THAT(texts_of(panel, 0), ElementsAre("fifo", "srtf"));
+  EXPECT_THAT(numbers_of(panel, 1), ElementsAre(1.0, IsNan()));
+  EXPECT_THAT(numbers_of(panel, 3), ElementsAre(2.0, 1.0));
+  EXPECT_DOUBLE_EQ(numbers_of(panel, 5)[0], 90.0);
+  EXPECT_THAT(section_from(kCluster).panels, Each(Field(&Panel::id, testing::Ne("sharing"))));
+}
+
 // Gains of 2 and 1: the geometric mean is 1.41.
 TEST(TuneHeader, CountsCallsThatCanBeFaster) {
   const ReportSection section = section_from(kTuning);

@@ -84,7 +84,8 @@ inline constexpr std::string_view kWhatIfResult = R"({
   "base": {"status": "ok", "step_time_s": 1.0, "step_ps": 1000000000000, "mfu": 0.4,
            "parts_ps": [{"cause": "compute: gemm", "ps": 1000000000000}]},
   "what_ifs": [
-    {"name": "slower", "set": ["a=1", "b=2"], "status": "ok", "step_time_s": 1.5, "change_ps": 500000000000,
+    {"name": "slower", "set": ["a=1", "b=2"], "notes": ["the price is another GPU's", "b has no effect"],
+     "status": "ok", "step_time_s": 1.5, "change_ps": 500000000000,
      "changes_ps": [{"cause": "compute: gemm", "ps": 300000000000}, {"cause": "exposed dp", "ps": 200000000000}]},
     {"name": "too large", "set": [], "status": "too_large", "reason": "no room", "step_time_s": 0.5,
      "change_ps": -500000000000, "changes_ps": []}]})";

@@ -89,7 +89,8 @@ TEST(WhatIfChanges, ShowWhatIsPossibleAndWhyTheRestIsNot) {
   const ReportSection section = section_from(kWhatIfResult);
   const Panel panel = panel_of(section, "what-if-changes");
   EXPECT_THAT(numbers_of(panel, 1), ElementsAre(DoubleNear(50, 1e-9), IsNan()));
-  EXPECT_THAT(std::get<std::vector<std::string>>(panel.columns.back().cells), ElementsAre("", "too_large: no room"));
+  EXPECT_THAT(texts_of(panel, 8), ElementsAre("", "too_large: no room"));
+  EXPECT_THAT(texts_of(panel, 9), ElementsAre("the price is another GPU's; b has no effect", ""));
   EXPECT_THAT(panel.note, HasSubstr("impossible"));
   // What is too large saves nothing.
   EXPECT_THAT(section.sentences, ElementsAre("'slower' costs most: +50.0 % of the step time."));
