@@ -25,7 +25,8 @@ void read_staging(ConfigMap& costs, ChannelCosts& result) {
   result.host_copy =
       costs.bandwidth({.name = "host_copy",
                        .doc = "without GPUDirect: rate of a GPU's copies to or from host memory; 0: 80 % of its slot",
-                       .fallback = result.host_copy});
+                       .fallback = result.host_copy,
+                       .min = Bandwidth(0.0)});
 }
 
 // Rates of one channel by generation. NCCL's own limits (tuning.cc, one host: LL of all channels together 39, 87.7,

@@ -1,5 +1,6 @@
 #include "configs/scenario/catalogue.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -45,6 +46,15 @@ std::vector<CatalogueEntry> shipped(const LoadOptions& options, std::string_view
   return entries;
 }
 
+// RCCL has one table, which `cluster` chooses, and no version that a scenario could name.
+std::vector<CatalogueEntry> nccl_versions(const LoadOptions& options) {
+  std::vector<CatalogueEntry> entries = shipped(options, "nccl");
+  std::erase_if(entries, [](const CatalogueEntry& entry) { return entry.name == "rccl"; });
+  // 2.8 before 2.14.
+  std::ranges::stable_sort(entries, {}, [](const CatalogueEntry& entry) { return entry.name.size(); });
+  return entries;
+}
+
 template <class Rows>
 std::vector<CatalogueEntry> built_in(const Rows& rows) {
   std::vector<CatalogueEntry> entries;
@@ -87,7 +97,7 @@ std::vector<CatalogueSection> catalogue(const LoadOptions& options) {
           {.kind = "networks", .where = "simulate.network", .entries = built_in(network_models::models())},
           {.kind = "collectives", .where = "collectives.<dimension>.algorithm", .entries = collective_algorithms()},
           {.kind = "channels", .where = "comm.plan.algorithm", .entries = channel_algorithms()},
-          {.kind = "nccl", .where = "comm.nccl_version", .entries = shipped(options, "nccl")},
+          {.kind = "nccl", .where = "comm.nccl_version", .entries = nccl_versions(options)},
           {.kind = "schedules", .where = "parallel.schedule", .entries = built_in(workload::schedules())},
           {.kind = "compute", .where = "compute.model", .entries = built_in(workload::compute_models())}};
 }

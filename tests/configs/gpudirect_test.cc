@@ -64,6 +64,14 @@ INSTANTIATE_TEST_SUITE_P(Nodes, Gpudirect, testing::ValuesIn(shipped_nodes()),
 
 // One GPU and one NIC a host, which sends 400 MB and receives 400 MB over 25 GB/s. Through memory of 10 GB/s in each
 // direction both are written and read: 800 MB in each direction.
+// As `explain` says, and as it prints the default.
+TEST(GpudirectOff, CopiesAtTheRateOfTheSlotWhereTheirsIsZero) {
+  const std::string as_given = "false", zero = "false, host_copy: 0GB/s";
+  EXPECT_EQ(all_reduce("dgx-a100", "chunks", zero, 64_MiB), all_reduce("dgx-a100", "chunks", as_given, 64_MiB));
+  EXPECT_LT(all_reduce("dgx-a100", "chunks", zero, 64_MiB),
+            all_reduce("dgx-a100", "chunks", "false, host_copy: 1GB/s", 64_MiB));
+}
+
 TEST(GpudirectOff, LoadsHostMemory) {
   const auto time = [](const std::string& gpudirect) {
     const std::string text =

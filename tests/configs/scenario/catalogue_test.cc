@@ -33,6 +33,11 @@ TEST(Catalogue, ListsWhatIsShippedAndWhatIsBuiltIn) {
   EXPECT_TRUE(has(entries("compute"), "roofline"));
 }
 
+TEST(Catalogue, ListsVersionsThatAScenarioMayName) {
+  EXPECT_TRUE(has(entries("nccl"), "2.27"));
+  EXPECT_FALSE(has(entries("nccl"), "rccl"));
+}
+
 TEST(Catalogue, SaysWhatEachThingIs) {
   for (const CatalogueSection& section : catalogue(load_options({}))) {
     EXPECT_FALSE(section.entries.empty()) << section.kind;
