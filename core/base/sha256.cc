@@ -10,7 +10,8 @@
 namespace ringwright {
 
 std::string sha256(std::string_view data) {
-  const auto absorb_blocks = has_sha_instructions() ? absorb_by_instructions : absorb_portably;
+  // Asked once: the question costs a virtual machine a switch to its host.
+  static const auto absorb_blocks = has_sha_instructions() ? absorb_by_instructions : absorb_portably;
   // The first 32 bits of the fractional parts of the square roots of the first 8 primes (5.3.3).
   Sha256State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const std::size_t whole = data.size() / kSha256Block * kSha256Block;

@@ -228,13 +228,27 @@ Scalar<T> read_quantity(std::string_view text, QuantityKind kind, std::optional<
                                     .hint = "units here: " + unit_list(kind)});
 }
 
+// 10000000000 as 1e10; YAML reads 1e+16 as well, but people do not.
+std::string write_round_number(double value) {
+  constexpr std::size_t kManyZeros = 7;
+  std::string text = write_number(value);
+  if (const auto plus = text.find("e+"); plus != std::string::npos) return text.erase(plus + 1, 1);
+  const auto last = text.find_last_not_of('0');
+  const std::size_t zeros = last == std::string::npos ? 0 : text.size() - 1 - last;
+  if (zeros < kManyZeros || text.find_first_not_of("0123456789") != std::string::npos) return text;
+  return fmt::format("{}e{}", text.substr(0, last + 1), zeros);
+}
+
 // The shortest "<number><unit>" that reads back as exactly this value.
 template <class T>
 std::string write_quantity(T value, QuantityKind kind, std::optional<T> (*parse)(std::string_view)) {
   std::string best;
   for (const Unit& unit : units_of(kind)) {
-    const std::string text = write_number(static_cast<double>(value.count()) / unit.factor) + std::string(unit.name);
-    if (parse(text) == value && (best.empty() || text.size() < best.size())) best = text;
+    const std::string text =
+        write_round_number(static_cast<double>(value.count()) / unit.factor) + std::string(unit.name);
+    // 0.001MB/s rather than 1e-06GB/s.
+    const bool tiny = best.find("e-") != std::string::npos && text.find("e-") == std::string::npos;
+    if (parse(text) == value && (best.empty() || text.size() < best.size() || tiny)) best = text;
   }
   if (!best.empty()) return best;
   const Unit& smallest = units_of(kind).front();

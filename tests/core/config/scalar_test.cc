@@ -198,6 +198,9 @@ TEST(ScalarQuantity, IsWrittenInTheShortestExactForm) {
   EXPECT_EQ(write_bytes(Bytes(1023)), "1023B");
   EXPECT_EQ(write_bandwidth(50_GBps), "50GB/s");
   EXPECT_EQ(write_flop_rate(989_TFLOPS), "989TFLOPS");
+  EXPECT_EQ(write_bandwidth(Bandwidth(1e22)), "1e13GB/s");
+  EXPECT_EQ(write_flop_rate(FlopRate(1e25)), "1e16GFLOPS");
+  EXPECT_EQ(write_bandwidth(Bandwidth(1e3)), "0.001MB/s");
 }
 
 TEST(ScalarQuantity, SurvivesWritingAndReading) {
