@@ -138,7 +138,7 @@ class ClusterPlayer {
       const bool wide = inputs_.speed.best_locality(own.gpus) == Locality::kFabric;
       int& limit = relaxed ? relaxed_limit : wide ? wide_limit : strict_limit;
       const Search search = relaxed ? Search::kRelaxed : Search::kStrict;
-      if (own.gpus < limit && jobs_.start(job, own.gpus, search, now)) {
+      if ((own.gpus < limit || jobs_.just_stopped(job, now)) && jobs_.start(job, own.gpus, search, now)) {
         at = waiting_.erase(at);
         continue;
       }

@@ -77,7 +77,7 @@ void RunningJobs::share_gpu(std::size_t gpu) {
 bool RunningJobs::goes_on(std::size_t job, const Grant& grant, double now) const {
   const JobState& state = states_[job];
   const auto is_same = [](const Grant::Part& a, const Grant::Part& b) { return a.host == b.host && a.gpus == b.gpus; };
-  return state.before && std::ranges::equal(state.before->parts, grant.parts, is_same) && !(state.stopped_at < now);
+  return just_stopped(job, now) && std::ranges::equal(state.before->parts, grant.parts, is_same);
 }
 
 void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
@@ -111,9 +111,8 @@ void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
 bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
   const ClusterJob& own = inputs_.jobs[job];
   const JobState& state = states_[job];
-  const bool just_stopped = state.before && !(state.stopped_at < now) && state.before->gpus() == gpus;
   std::optional<Grant> grant;
-  if (just_stopped && pool_.take_again(*state.before)) {
+  if (just_stopped(job, now) && state.before->gpus() == gpus && pool_.take_again(*state.before)) {
     grant = state.before;
   } else {
     const bool only_one = has_classes(inputs_.sharing) && !own.opportunistic;

@@ -39,6 +39,10 @@ class RunningJobs {
   void advance(std::size_t job, double now);
   // GPUs for a waiting job: as many as it asks for, or `gpus`. False: there is no place.
   [[nodiscard]] bool start(std::size_t job, int gpus, Search search, double now);
+  // Stopped at this moment: it may have the same GPUs again, wherever they are.
+  [[nodiscard]] bool just_stopped(std::size_t job, double now) const {
+    return states_[job].before && !(states_[job].stopped_at < now);
+  }
   // Takes all its GPUs; it waits again. Where it gets the same ones at this moment, it has not stopped.
   void stop(std::size_t job, double now);
   // To a better place, where that ends it earlier. True: it moved.

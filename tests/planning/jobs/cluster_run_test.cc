@@ -61,6 +61,19 @@ TEST(ClusterRun, AJobOfSeveralUnitsPassesOneThatWaitsForAUnit) {
   EXPECT_DOUBLE_EQ(run.jobs[7].first_start, 10.0);
 }
 
+// Two jobs of 2 GPUs are on two hosts of 4, and one of 4 has what is left of both from 11 s on. The last one comes
+// before it, and finds no host with 3 GPUs at 20 s, so that the job of 4 goes on where it is. At 30 s the last one
+// takes any GPUs, until 80 s.
+TEST(ClusterRun, AStoppedJobGoesOnWhereNobodyTakesItsGpus) {
+  const std::vector<ClusterJob> jobs{job_of(0, 2, 300), job_of(0, 2, 5), job_of(0, 2, 300), job_of(1, 4, 1000),
+                                     job_of(20, 3, 50)};
+  const ClusterRun run =
+      run_of({.hosts = 2, .gpus_per_host = 4, .hosts_per_unit = 2}, jobs, "srtf", {.relax_after = 10.0});
+  EXPECT_DOUBLE_EQ(run.jobs[3].first_start, 11.0);
+  EXPECT_DOUBLE_EQ(run.jobs[4].first_start, 30.0);
+  EXPECT_DOUBLE_EQ(run.jobs[3].waited, 10.0 + 50.0);
+}
+
 // The second job stops the first at 10 s, which goes on at 20 s, and loses 30 s to its restart: 90 s are left.
 TEST(ClusterRun, ShortestRemainingTimeStopsARunningJob) {
   const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(10, 8, 10)}, "srtf", {.restart = 30.0});
