@@ -75,7 +75,8 @@ constexpr std::array kCodes = {
         "E146", "layers that cannot be recomputed this way",
         "With recompute_method: uniform groups of recompute_num_layers must divide the layers of every model chunk,\n"
         "and be single layers where parameters are gathered layer by layer. distribute_saved_activations\n"
-        "distributes what sequence parallelism already splits.",
+        "distributes what sequence parallelism already splits. Layers with experts and latent attention are\n"
+        "recomputed whole or by modules (recompute_modules), not operator by operator.",
         "training: { recompute: full, recompute_num_layers: 3 } with 8 layers per stage   # write 1, 2, 4 or 8"},
     ErrorCode{
         "E147", "exchanges that cannot overlap their GEMMs",

@@ -82,5 +82,12 @@ TEST(RecomputedModules, MistakesAreReported) {
               ElementsAre(HasSubstr("E133: 'mlp' is not a module")));
 }
 
+TEST(RecomputedModules, OperatorsOfExpertsAreNotRecomputedOneByOne) {
+  for (const char* recompute : {", recompute: selective-ops", ", recompute: except-saved"}) {
+    EXPECT_THAT(job_of("mixtral-8x7b", recompute).problems(),
+                ElementsAre(HasSubstr("E146: operators of layers with experts are not recomputed one by one")));
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::workload::recomputed_modules_test

@@ -133,6 +133,15 @@ void cast_for_ring(KernelMaker& make, const KernelContext& context, std::int64_t
   if (context.ring > 1) make.cast_for_attention(columns / context.ulysses);
 }
 
+void add_heads_to_attention(KernelMaker& make, const KernelContext& context) {
+  add_head_copies(make, context, HeadsMove::kToAttention, {make.query, make.key, make.value});
+  cast_for_ring(make, context, make.query + make.key + make.value);
+}
+
+void add_heads_from_attention(KernelMaker& make, const KernelContext& context) {
+  add_head_copies(make, context, HeadsMove::kFromAttention, {make.context});
+}
+
 void add_core(KernelMaker& make, const KernelContext& context) {
   if (context.training.attention == AttentionKernel::kUnfused) return add_unfused(make, context);
   make.attention("attention", kAttentionForward, all_scores(make, context));
@@ -216,31 +225,42 @@ void add_qkv_wgrad(KernelMaker& make) {
   make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
 }
 
+void add_attention_norm_again(KernelMaker& make) {
+  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
+}
+
+bool recomputes_core(const TrainingOptions& training) {
+  return training.recompute == Recompute::kExceptSaved && !training.saved.core;
+}
+bool recomputes_projection(const TrainingOptions& training) {
+  return training.recompute == Recompute::kOperators || !training.saved.projection;
+}
+
 // The MLP's norm reads it, except where attention and MLP are parallel.
 void add_projection_again(KernelMaker& make) {
   if (make.shape.order != BlockOrder::kSequential) return;
   make.linear("attention projection again", make.context, make.shape.hidden);
 }
 
-// The norm, the keys and the projection's result; queries, values and the core's result were saved.
-void add_operators_again(KernelMaker& make) {
-  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
-  make.linears("keys again", make.shape.hidden, {make.key});
-  add_rotary_embedding(make, "rotary embedding again");
-  add_projection_again(make);
+// Of every second GEMM the keys and the projection; queries, values and the core's result were saved.
+void add_qkv_again(KernelMaker& make, const TrainingOptions& training) {
+  if (training.recompute == Recompute::kOperators) {
+    make.linears("keys again", make.shape.hidden, {make.key});
+    add_rotary_embedding(make, "rotary embedding again");
+  } else if (!training.saved.qkv) {
+    add_qkv(make);
+  }
 }
 
-void add_unsaved_again(KernelMaker& make, const KernelContext& context) {
-  const SavedResults& saved = context.training.saved;
-  add_norm(make, "attention norm again", make.local_tokens * make.shape.hidden);
-  if (!saved.qkv) add_qkv(make);
-  if (!saved.core) add_core(make, context);
-  if (!saved.projection) add_projection_again(make);
+void add_again(KernelMaker& make, const KernelContext& context) {
+  add_attention_norm_again(make);
+  add_qkv_again(make, context.training);
+  if (recomputes_core(context.training)) add_core(make, context);
+  if (recomputes_projection(context.training)) add_projection_again(make);
 }
 
 void add_attention_backward(KernelMaker& make, const KernelContext& context) {
-  if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context);
-  if (context.training.recompute == Recompute::kOperators) add_operators_again(make);
+  if (context.training.recomputes_operators() && !context.recomputes_apart()) add_again(make, context);
   add_projection_backward(make, context);
   if (context.training.recomputes(&RecomputedModules::core_attention)) add_core(make, context);
   add_core_backward(make, context);
@@ -284,14 +304,21 @@ std::int64_t gathered_columns(const ModelShape& shape) {
 void add_attention_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
   if (section == LayerSection::kQkv) {
     add_qkv(make);
-    add_head_copies(make, context, HeadsMove::kToAttention, {make.query, make.key, make.value});
-    return cast_for_ring(make, context, make.query + make.key + make.value);
+    return add_heads_to_attention(make, context);
   }
   if (section == LayerSection::kCore) return add_core(make, context);
   if (section == LayerSection::kProjection) {
-    add_head_copies(make, context, HeadsMove::kFromAttention, {make.context});
+    add_heads_from_attention(make, context);
     return add_projection(make);
   }
+  if (section == LayerSection::kAttentionNormAgain) return add_attention_norm_again(make);
+  if (section == LayerSection::kQkvAgain) return add_qkv_again(make, context.training);
+  if (section == LayerSection::kProjectionAgain) {
+    if (recomputes_projection(context.training)) add_projection_again(make);
+    return;
+  }
+  if (section == LayerSection::kHeadsToAttention) return add_heads_to_attention(make, context);
+  if (section == LayerSection::kHeadsFromAttention) return add_heads_from_attention(make, context);
   if (section == LayerSection::kProjectionBackward) {
     add_projection_backward(make, context);
     add_head_copies(make, context, HeadsMove::kToAttention, {make.context});

@@ -44,24 +44,23 @@ void add_mlp_norm_again(KernelMaker& make) {
   if (make.shape.order != BlockOrder::kParallelOneNorm) add_mlp_norm(make, "mlp norm again");
 }
 
-// The norm, one of a gated MLP's two up GEMMs, and the activation.
-void add_mlp_operators_again(KernelMaker& make) {
-  const bool gated = make.shape.activation == Activation::kSwiGlu;
-  add_mlp_norm_again(make);
-  if (gated) make.linears("mlp gate again", make.shape.hidden, {make.ffn});
-  add_activation(make, " again", make.tokens * make.ffn);
-}
-
-// The norm and the activation; the up GEMM if its result was not saved. Nothing reads the down GEMM's result.
-void add_unsaved_again(KernelMaker& make, const SavedResults& saved) {
-  add_mlp_norm_again(make);
-  if (!saved.mlp_up) make.linears("mlp up again", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
+// One of a gated MLP's two up GEMMs, or both if their results were not saved, and the activation. Nothing reads the
+// down GEMM's result.
+void add_mlp_again(KernelMaker& make, const TrainingOptions& training) {
+  if (training.recompute == Recompute::kOperators && make.shape.activation == Activation::kSwiGlu) {
+    make.linears("mlp gate again", make.shape.hidden, {make.ffn});
+  }
+  if (training.recompute == Recompute::kExceptSaved && !training.saved.mlp_up) {
+    make.linears("mlp up again", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn});
+  }
   add_activation(make, " again", make.tokens * make.ffn);
 }
 
 void add_mlp_down_backward(KernelMaker& make, const KernelContext& context) {
-  if (context.training.recompute == Recompute::kExceptSaved) add_unsaved_again(make, context.training.saved);
-  if (context.training.recompute == Recompute::kOperators) add_mlp_operators_again(make);
+  if (context.training.recomputes_operators() && !context.recomputes_apart()) {
+    add_mlp_norm_again(make);
+    add_mlp_again(make, context.training);
+  }
   make.gathered_dgrad("mlp down dgrad", make.ffn, make.shape.hidden);
   make.wgrad("mlp down wgrad", make.ffn, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->mlp_down) make.adapter_backward(make.ffn, make.shape.hidden);
@@ -78,6 +77,11 @@ bool is_of_attention(LayerSection section) {
                                LayerSection::kCoreBlock,
                                LayerSection::kCoreFullBlock,
                                LayerSection::kProjection,
+                               LayerSection::kAttentionNormAgain,
+                               LayerSection::kQkvAgain,
+                               LayerSection::kProjectionAgain,
+                               LayerSection::kHeadsToAttention,
+                               LayerSection::kHeadsFromAttention,
                                LayerSection::kAttentionBackward,
                                LayerSection::kProjectionBackward,
                                LayerSection::kCoreBackward,
@@ -149,6 +153,8 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (section == LayerSection::kMlpResidualBackward) {
     return add_residual_backward(make, make.shape.biases.mlp ? OutputBias::kAdded : OutputBias::kNone);
   }
+  if (section == LayerSection::kMlpNormAgain) return add_mlp_norm_again(make);
+  if (section == LayerSection::kMlpAgain) return add_mlp_again(make, context.training);
   if (section == LayerSection::kMlpDownBackward) return add_mlp_down_backward(make, context);
   if (section == LayerSection::kMlpUpDgrad) {
     const bool has_norm = make.shape.order != BlockOrder::kParallelOneNorm;
@@ -167,6 +173,14 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
 }
 
 }  // namespace
+
+// Without sequence parallelism the projection's sum is recomputed as well; reduce-scatters are saved (torchtitan's
+// activation_checkpoint.py), and what is gathered again for the gradients of weights serves both.
+bool KernelContext::recomputes_apart() const {
+  const bool split = tp > 1 || cp > 1;
+  if (training.recompute == Recompute::kExceptSaved) return split;
+  return training.recompute == Recompute::kOperators && split && (cp > 1 || !sequence_parallel);
+}
 
 KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions& training,
                                   const ParallelOptions& parallel) {

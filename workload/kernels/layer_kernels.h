@@ -35,6 +35,8 @@ struct KernelContext {
   bool recompute_ahead = false;  // of the gradient's arrival; the last model chunk then recomputes nothing
   LinearTiling tiling;           // of sharded parameters
 
+  // Single operators are recomputed in sections of their own, since ranks communicate in between.
+  [[nodiscard]] bool recomputes_apart() const;
   // Sections of a microbatch on one rank.
   [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }
 
@@ -99,6 +101,13 @@ enum class LayerSection {
   kMlpNormBackward,  // with the addition of the residual's gradient
   kHalvesSumBackward,  // parallel blocks with one norm: gradients of its result
   kAttentionResidualBackward,
+  kAttentionNormAgain,  // recomputation of single operators: the norm; GEMMs; the projection
+  kQkvAgain,
+  kProjectionAgain,
+  kMlpNormAgain,
+  kMlpAgain,            // GEMMs whose results were not saved, activation
+  kHeadsToAttention,    // of a recomputed core: queries, keys and values as they are exchanged
+  kHeadsFromAttention,  // its result
   kAttentionBackward,   // projection's gradients, attention core (recomputed first, if selective)
   kProjectionBackward,  // the sections of the attention's backward pass, with communication in between
   kCoreBackward,

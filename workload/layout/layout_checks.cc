@@ -280,8 +280,18 @@ void check_groups_of_layers(const ParallelContext& context, const ParallelOption
   }
 }
 
+// Which results of routers, exchanges and grouped GEMMs are saved is a matter of each framework's version.
+void check_operators(const ParallelContext& context) {
+  if (!context.training.recomputes_operators() || !(context.shape.experts || context.shape.latent)) return;
+  context.training_map.error("recompute", "E146",
+                             fmt::format("operators of {} are not recomputed one by one",
+                                         context.shape.experts ? "layers with experts" : "latent attention"),
+                             "write full, selective or none");
+}
+
 void check_recomputation(const ParallelContext& context, ParallelOptions& options) {
   check_groups_of_layers(context, options);
+  check_operators(context);
   if (!context.training.full.distributed) return;
   const std::string key = context.training_map.path_of("distribute_saved_activations");
   if (options.sequence_parallel) {

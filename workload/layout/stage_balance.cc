@@ -23,6 +23,9 @@ struct Sections {
   static constexpr LayerSection kCutAttentionBackward[] = {
       kAttentionResidualBackward, kProjectionBackward, kCoreBackward,         kQkvBackward, kQkvDgrad,
       kHalvesSumBackward,         kQkvWgrad,           kAttentionNormBackward};
+  static constexpr LayerSection kAttentionAgain[] = {kAttentionNormAgain, kQkvAgain, kProjectionAgain};
+  static constexpr LayerSection kMlpAgainWithNorm[] = {kMlpNormAgain, kMlpAgain};
+  static constexpr LayerSection kCoreAgain[] = {kHeadsToAttention, kCore, kHeadsFromAttention};
   static constexpr LayerSection kDense[] = {kMlpNorm, kMlp, kHalvesSum, kMlpResidual};
   static constexpr LayerSection kDenseBackward[] = {kMlpResidualBackward, kMlpDownBackward, kMlpUpDgrad, kMlpUpWgrad,
                                                     kMlpNormBackward};
@@ -81,6 +84,7 @@ class Coster {
     } else if (halves.mlp == MlpKind::kDense) {
       forward += of(Sections::kDense);
       backward += of(Sections::kDenseBackward);
+      if (context_.recomputes_apart()) backward += of(Sections::kMlpAgainWithNorm);
     }
     return (1.0 + again_) * forward + backward;
   }
@@ -95,6 +99,12 @@ class Coster {
     backward +=
         of(cut ? std::span<const LayerSection>(Sections::kCutAttentionBackward) : Sections::kWholeAttentionBackward,
            windowed);
+    const TrainingOptions& training = context_.training;
+    const bool apart = context_.recomputes_apart();
+    if (apart) backward += of(Sections::kAttentionAgain);
+    const bool core = (apart && training.recompute == Recompute::kExceptSaved && !training.saved.core) ||
+                      (cut && training.recomputes(&RecomputedModules::core_attention));
+    if (core) backward += of(Sections::kCoreAgain, windowed);
   }
 
   const KernelContext& context_;

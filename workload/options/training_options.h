@@ -142,6 +142,10 @@ struct TrainingOptions {
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {
     return recompute == Recompute::kSelective && modules.*module;
   }
+  // One by one.
+  [[nodiscard]] bool recomputes_operators() const {
+    return recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved;
+  }
 
   friend bool operator==(const TrainingOptions&, const TrainingOptions&) = default;
 };

@@ -169,8 +169,18 @@ void ContextParallel::core_forward(ProgramWriter& writer, AttentionSpan span) {
   exchange_outputs(writer);
 }
 
+// As in Transformer Engine, whose attention is one operator with its exchanges and their copies.
+void ContextParallel::core_again(ProgramWriter& writer, AttentionSpan span) {
+  if (parallel_.cp == 1) return writer.compute(sections_.of(LayerSection::kCore, span));
+  const bool copies = parallel_.ulysses > 1;
+  const bool casts = sections_.context().training.fused.fp8_attention;
+  if (copies || casts) writer.compute(sections_[LayerSection::kHeadsToAttention]);
+  core_forward(writer, span);
+  if (copies) writer.compute(sections_[LayerSection::kHeadsFromAttention]);
+}
+
 void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
-  if (sections_.context().training.recomputes(&RecomputedModules::core_attention)) core_forward(writer, span);
+  if (sections_.context().training.recomputes(&RecomputedModules::core_attention)) core_again(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     writer.wait(gather(writer));
     writer.compute(sections_.of(LayerSection::kCoreBackward, span));

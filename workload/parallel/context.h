@@ -42,6 +42,8 @@ class ContextParallel {
   [[nodiscard]] bool talks() const { return parallel_.cp > 1; }
   void core_forward(ProgramWriter& writer, AttentionSpan span);
   void core_backward(ProgramWriter& writer, AttentionSpan span);
+  // A forward pass of a core that was not saved, with the copies around its exchange.
+  void core_again(ProgramWriter& writer, AttentionSpan span);
 
  private:
   void gathered_forward(ProgramWriter& writer, AttentionSpan span);

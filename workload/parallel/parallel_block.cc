@@ -52,6 +52,7 @@ void TensorParallel::parallel_mlp_forward(ProgramWriter& writer) {
 // The gradient of the block's result is gathered here, and is there for the attention.
 void TensorParallel::parallel_mlp_backward(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpResidualBackward]);
+  const Input input = mlp_again(writer);
   if (overlaps()) {
     overlapped_body_backward(writer, LayerSection::kMlpDownBackward, AttentionSpan::kAll);
   } else {
@@ -61,15 +62,18 @@ void TensorParallel::parallel_mlp_backward(ProgramWriter& writer) {
   column_backward(writer, {.dgrad = LayerSection::kMlpUpDgrad,
                            .wgrad = LayerSection::kMlpUpWgrad,
                            .gathered = activation_,
+                           .input_is_there = input == Input::kWhole,
                            .sums = !shares_norm()});
   if (!shares_norm()) writer.compute(sections_[LayerSection::kMlpNormBackward]);
 }
 
 void TensorParallel::parallel_attention_backward(ProgramWriter& writer, AttentionSpan span) {
+  // With one norm the MLP gathered it.
+  const Input input = attention_again(writer, span, shares_norm() ? Input::kWhole : Input::kSplit);
   context_.attention_backward(writer, span);
   Column column{.dgrad = LayerSection::kQkvDgrad, .wgrad = LayerSection::kQkvWgrad, .gathered = attention_input_};
+  column.input_is_there = input == Input::kWhole;
   if (shares_norm()) {
-    column.input_is_there = true;  // the MLP gathered it
     column.before_sum = LayerSection::kHalvesSumBackward;
   }
   column_backward(writer, column);

@@ -63,8 +63,8 @@ void TensorParallel::column_backward(ProgramWriter& writer, const Column& column
   std::optional<TaskIndex> input;
   const KernelContext& context = sections_.context();
   const bool asynchronous = context.async_reduce;
-  // Recomputation of every second GEMM has already gathered the input.
-  const bool kept = context.keep_gathered && context.training.recompute != Recompute::kOperators;
+  // Where single operators are recomputed, the recomputation needs the input whole.
+  const bool kept = context.keep_gathered && !context.training.recomputes_operators();
   if (channel_ && sequence_parallel() && !kept && !column.input_is_there) {
     input = gather(writer, cast_input(column.dgrad, column.gathered));
   }
@@ -139,13 +139,17 @@ void TensorParallel::overlapped_attention_backward(ProgramWriter& writer, Attent
 
 void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& half) {
   writer.compute(sections_[half.residual]);
+  const Input input = half.body == LayerSection::kMlpDownBackward ? mlp_again(writer) : Input::kSplit;
   if (overlaps()) {
     overlapped_body_backward(writer, half.body, AttentionSpan::kAll);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
     sections_.write(writer, half.body);
   }
-  column_backward(writer, {.dgrad = half.dgrad, .wgrad = half.wgrad, .gathered = activation_});
+  column_backward(writer, {.dgrad = half.dgrad,
+                           .wgrad = half.wgrad,
+                           .gathered = activation_,
+                           .input_is_there = input == Input::kWhole});
   writer.compute(sections_[half.norm]);
 }
 
@@ -183,14 +187,17 @@ void TensorParallel::mamba_backward(ProgramWriter& writer) {
 void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
   if (is_parallel_block()) return parallel_attention_backward(writer, span);
   writer.compute(sections_[LayerSection::kAttentionResidualBackward]);
+  const Input input = attention_again(writer, span, Input::kSplit);
   if (overlaps()) {
     overlapped_attention_backward(writer, span);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
     context_.attention_backward(writer, span);
   }
-  column_backward(writer, {.dgrad = LayerSection::kQkvDgrad, .wgrad = LayerSection::kQkvWgrad,
-                           .gathered = attention_input_});
+  column_backward(writer, {.dgrad = LayerSection::kQkvDgrad,
+                           .wgrad = LayerSection::kQkvWgrad,
+                           .gathered = attention_input_,
+                           .input_is_there = input == Input::kWhole});
   writer.compute(sections_[LayerSection::kAttentionNormBackward]);
 }
 

@@ -70,6 +70,11 @@ class TensorParallel {
   void half_forward(ProgramWriter& writer, const Half& half);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
   void column_backward(ProgramWriter& writer, const Column& column);
+  // Recomputation of single operators, with the communication between them; whether the first GEMM's input is whole
+  // afterwards.
+  enum class Input { kSplit, kWhole };
+  [[nodiscard]] Input attention_again(ProgramWriter& writer, AttentionSpan span, Input input);
+  [[nodiscard]] Input mlp_again(ProgramWriter& writer);
   // Halves of a parallel block: the attention's result waits for the MLP's, and one reduction sums both. With one norm,
   // the gradients of its result wait for the attention's, too.
   void parallel_attention_forward(ProgramWriter& writer, AttentionSpan span);

@@ -148,6 +148,51 @@ TEST(ContextParallel, BlocksAreComputedWhileTheNextArrives) {
   EXPECT_TRUE(waits_for(program, sent + 3, sent + 1));
 }
 
+// FLOPs of all ranks do not depend on how they split a layer, and a core that was not saved needs all keys again.
+TEST(ContextParallel, SingleOperatorsAreRecomputedAsOnOneRank) {
+  const auto recomputed = [](const std::string& parallel, std::int64_t ranks, const std::string& recompute) {
+    const auto flops = [&](const std::string& training) {
+      return plan_of(parallel, ranks, training).hardware_flops.count();
+    };
+    return flops(", recompute: " + recompute) - flops("");
+  };
+  for (const std::string saved : {"selective-ops", "except-saved, recompute_saves: [qkv, core_attn]",
+                                  "except-saved, recompute_saves: [core_attn, proj]", "except-saved"}) {
+    const double alone = recomputed("cp: 1", 1, saved);
+    EXPECT_GT(alone, 0.0) << saved;
+    for (const std::string exchange : {"p2p", "all_gather", "all_gather_blocks", "a2a"}) {
+      EXPECT_NEAR(recomputed("cp: 4, cp_comm_type: " + exchange, 4, saved) / alone, 1.0, 1e-9) << saved << exchange;
+    }
+  }
+}
+
+TEST(ContextParallel, ACoreThatIsRecomputedExchangesKeysAndValuesAgain) {
+  const auto moved = [](const std::string& recompute) {
+    return traffic(plan_of("cp: 4", 4, ", recompute: " + recompute), 0, "cp");
+  };
+  EXPECT_EQ(moved("selective"), Bytes(kPasses * 12 * kKeysAndValues));
+  EXPECT_EQ(moved("except-saved"), Bytes(kPasses * 12 * kKeysAndValues));
+  EXPECT_EQ(moved("except-saved, recompute_saves: [core_attn]"), Bytes(kPasses * 9 * kKeysAndValues));
+  EXPECT_EQ(moved("selective-ops"), Bytes(kPasses * 9 * kKeysAndValues));
+}
+
+// Queries, keys and values are copied twice each before attention, and the result three times after it; backward the
+// gradient of the result twice, and of the others three times.
+TEST(ContextParallel, ACoreThatIsRecomputedCopiesExchangedHeadsAgain) {
+  const auto copies = [](const std::string& training) {
+    const StepPlan plan = plan_of("cp: 4, cp_comm_type: a2a", 4, training);
+    std::int64_t count = 0;
+    for (const Task& task : plan.graph.programs[0].tasks) {
+      if (task.kind != TaskKind::kCompute) continue;
+      for (const Kernel& kernel : plan.graph.works[task.detail].kernels) {
+        if (kernel.name == "heads copy") count += kernel.launches;
+      }
+    }
+    return count;
+  };
+  EXPECT_EQ(copies(", recompute: selective") * (9 + 11), copies("") * (9 + 9 + 11));
+}
+
 TEST(ContextParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
   for (const char* path :
        {"cp: 2", "cp: 4", "cp: 8", "cp: 4, cp_comm_type: all_gather", "cp: 2, cp_comm_type: a2a",
@@ -155,7 +200,7 @@ TEST(ContextParallel, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
         "cp: 8, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 4]", "cp: 4, cp_balanced: false"}) {
     for (const char* rest : {"tp: 1", "tp: 2", "tp: 2, sequence_parallel: true, pp: 2",
                              "pp: 2, schedule: gpipe, zero: {stage: 1, overlap_grad_reduce: true}"}) {
-      for (const char* recompute : {"none", "selective", "full"}) {
+      for (const char* recompute : {"none", "selective", "selective-ops", "except-saved", "full"}) {
         const std::string layout = fmt::format("{}, {}, dp: 1", path, rest);
         const int tp = std::string(rest).starts_with("tp: 2") ? 2 : 1;
         const int pp = std::string(rest).find("pp: 2") == std::string::npos ? 1 : 2;

@@ -73,6 +73,36 @@ TEST(TensorParallel, AGatheredInputMayStayForItsWeightGradient) {
               ElementsAre("tp all_gather", "work", "tp reduce_scatter", "work"));
 }
 
+// Of an attention half and an MLP half: what a rank recomputes only a part of is summed or gathered again, unless it
+// was saved. A reduce-scatter's result is saved by torchtitan's `op`, not by JAX's policies.
+TEST(TensorParallel, RecomputedOperatorsRepeatTheirExchanges) {
+  const auto backward = [](const std::string& recompute, const std::string& parallel, const std::string& kind) {
+    const Played played = play_job(small_model(2) + "training: {global_batch: 8, recompute: " + recompute +
+                                       "}\nparallel: {tp: 2" + parallel + "}\n",
+                                   [](TensorParallel& tensor, ProgramWriter& writer) {
+                                     tensor.mlp_backward(writer);
+                                     tensor.attention_backward(writer);
+                                   });
+    return std::ranges::count(played.names(), "tp " + kind);
+  };
+  const std::string split = ", sequence_parallel: true";
+  const std::string whole = split + ", keep_gathered_inputs: true";
+  const std::string all_saved = "except-saved, recompute_saves: [qkv, core_attn, proj, mlp_up]";
+  EXPECT_EQ(backward("none", "", "all_reduce"), 2);
+  EXPECT_EQ(backward("selective-ops", "", "all_reduce"), 3);
+  EXPECT_EQ(backward("except-saved", "", "all_reduce"), 3);
+  EXPECT_EQ(backward(all_saved, "", "all_reduce"), 2);
+  EXPECT_EQ(backward("selective-ops", split, "reduce_scatter"), 2);
+  EXPECT_EQ(backward("except-saved", split, "reduce_scatter"), 3);
+  EXPECT_EQ(backward(all_saved, split, "reduce_scatter"), 2);
+  // Each half gathers its output's gradient, and its input once.
+  EXPECT_EQ(backward("none", whole, "all_gather"), 2);
+  for (const std::string& recompute : {std::string("selective-ops"), std::string("except-saved"), all_saved}) {
+    EXPECT_EQ(backward(recompute, split, "all_gather"), 4) << recompute;
+    EXPECT_EQ(backward(recompute, whole, "all_gather"), 4) << recompute;
+  }
+}
+
 // A frozen layer in fp8 gathers its input in one byte; one whose adapter also takes the input, in two.
 TEST(TensorParallel, AnAdapterIsGivenTheInputInTheWorkingType) {
   const auto gathered = [](const std::string& modules, bool attention) {
