@@ -106,6 +106,7 @@ std::vector<ModelChunk> stage_chunks(const ModelShape& shape, const ParallelOpti
     if (part.head) {
       add_predictors(part, layers, shape, parallel, stage);
       const bool shared = shape.embeddings == Embeddings::kTied && head_finds_embedding(parallel, stage);
+      part.shares_output = shared && part.embedding;
       add_point(part, PointKind::kHead,
                 head_tensors(shape, parallel.tp, shared ? OutputWeights::kShared : OutputWeights::kOwn));
     }

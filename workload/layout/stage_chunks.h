@@ -36,6 +36,7 @@ struct ModelChunk {
   std::int64_t layers = 0;  // with those of multi-token prediction
   bool embedding = false;
   bool head = false;
+  bool shares_output = false;                         // the output layer uses the weights of its embedding
   std::vector<PointKind> points;                      // in forward order
   std::vector<std::vector<ParameterTensor>> tensors;  // by point
 };

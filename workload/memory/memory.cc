@@ -51,7 +51,7 @@ void add_sharded_state(StageMemory& memory, const std::vector<StageUnits>& stage
     const std::int64_t owned = units.owned(options.shard);
     const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
     gradients +=
-        sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.elements(), added_up);
+        sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.gradients(), added_up);
     optimizer += of_elements(here, mixed && !sharding.master_in_shard ? types.state() : types.moments());
   }
   add(memory, "weights", weights);

@@ -13,6 +13,7 @@ ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, 
     : units_(units), schedule_(schedule), element_(bytes_per_element(inputs.training.precision)) {
   // The bucket being filled or reduced holds at least the previous unit.
   const std::int64_t bucket = std::min(inputs.parallel.sharding.reduce_bucket, units_.elements());
+  bucket_ = bytes_of(bucket, bytes_per_element(inputs.training.grad_reduce));
   for (const ShardUnit& unit : units_.units()) {
     const std::int64_t elements = unit.padded_gradients;
     gradients_.push_back(
@@ -32,11 +33,19 @@ void ShardedMemory::enter(int chunk, std::size_t point, GatheredBytes& held) {
   new_pass_ = false;
   held.gathered += live_;
   if (schedule_.uses()[use_].pass == Pass::kForward) return;
+  if (!schedule_.steps()[use_].completes_gradients) {
+    waiting_.unit = unit;
+    waiting_.bytes += bytes_of(units_.gradients_at(chunk, point), element_);
+    held.unreduced += waiting_.bytes + bucket_;
+    return;
+  }
   held.unreduced += gradients_[unit].computed + gradients_[unit].reduced;
+  if (unit != waiting_.unit) held.unreduced += waiting_.bytes;  // else they are among the computed ones
 }
 
 void ShardedMemory::end_pass(std::size_t kind) {
   new_pass_ = true;
+  waiting_ = {};
   if (units_.has_tiles()) return;
   if (entered_.size() <= kind) entered_.resize(kind + 1);
   entered_[kind] = Entered{.first = before_pass_, .count = next_use() - before_pass_};

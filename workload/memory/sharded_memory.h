@@ -44,6 +44,12 @@ class ShardedMemory {
     Bytes computed;
   };
 
+  // Gradients of a unit that this pass has computed before the unit's last use.
+  struct Waiting {
+    std::size_t unit = 0;
+    Bytes bytes;
+  };
+
   // The uses of a pass.
   struct Entered {
     std::size_t first = 0;
@@ -55,12 +61,14 @@ class ShardedMemory {
   const GatherSchedule& schedule_;
   double element_;                               // bytes of one of the working type
   std::vector<Gradients> gradients_;             // by unit
+  Bytes bucket_;                                 // of other units' gradients
   std::vector<std::optional<Entered>> entered_;  // by kind of passes: the last one
   std::size_t use_ = 0;
   std::size_t before_pass_ = 0;  // the first use of the current pass
   bool started_ = false;
   bool new_pass_ = false;
   Bytes live_;  // of the current use
+  Waiting waiting_;
 };
 
 }  // namespace ringwright::workload

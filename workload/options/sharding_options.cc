@@ -237,6 +237,7 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
   if (options.zero_stage == 3) {
     sharding.parameters = options.replicas() > 1;
     sharding.reduce_at_once = !options.overlap_grad_reduce;
+    sharding.one_trace_each = true;
     sharding.regathers = context.training.recompute == Recompute::kFull;
     if (sharding.all_reduce && sharding.quantized_gradients) {
       sharding_without_effect(zero, "reduce_scatter", "zero_quantized_gradients has exchanges of its own");

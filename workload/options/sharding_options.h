@@ -39,6 +39,7 @@ struct ShardingOptions {
   std::int64_t prefetch = 1;               // elements gathered ahead of their use, at least one unit; 0: none
   std::int64_t max_live = INT64_MAX;       // limit of gathered elements
   std::int64_t max_reuse_distance = 0;     // a unit used again within that many elements stays gathered
+  bool one_trace_each = false;             // DeepSpeed: nothing is gathered ahead for the next microbatch
   bool regathers = false;                  // DeepSpeed: single modules of recomputed layers are released in between
   GatherCalls gather_calls = GatherCalls::kLayers;
   std::int64_t persistence_threshold = 0;  // smaller tensors are never sharded

@@ -67,9 +67,12 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
     if (!again) continue;
     depends(use, next);
     const bool kept = units.units()[now.unit].kept && now.pass == Pass::kForward;
-    const bool soon = between < options.max_reuse_distance;
+    // DeepSpeed's trace of uses ends with a backward pass (partitioned_param_coordinator.py, reset_step).
+    const bool same_trace = now.pass == Pass::kForward || same_pass;
+    const bool soon = same_trace && between < options.max_reuse_distance;
     const bool held = !options.reshard_after_backward && now.pass != Pass::kForward;
-    const bool stays = (same_pass && !units.units()[now.unit].tile) || kept || soon || held;
+    const ShardUnit& unit_now = units.units()[now.unit];
+    const bool stays = (same_pass && !unit_now.tile && !unit_now.apart) || kept || soon || held;
     stays_[use] = stays ? 1 : 0;
   }
 }
@@ -85,6 +88,7 @@ void GatherSchedule::gather(const ShardUnits& units, std::size_t use) {
 void GatherSchedule::look_ahead(const ShardUnits& units, const ShardingOptions& options, std::size_t use) {
   std::int64_t ahead = 0;
   for (std::size_t later = use + 1; later < uses_.size() && ahead < options.prefetch; ++later) {
+    if (options.one_trace_each && uses_[use].pass != Pass::kForward && uses_[later].pass == Pass::kForward) return;
     depends(use, later);
     if (stays_[later - 1] == 0) released_from_[uses_[later - 1].unit] = use + 1;
     const std::size_t unit = uses_[later].unit;

@@ -16,6 +16,13 @@ bool begins_unit(const ModelChunk& part, std::size_t point) {
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
 }
 
+// Of an embedding and an output layer: the root of FSDP; with the same weights torchtitan's group of both, or the
+// embedding that the modules of ZeRO-3 gather one by one.
+ShardUnit root_unit(const ShardingOptions& options) {
+  const bool together = options.root_unit || options.keep_head;
+  return {.kept = together || !options.reshard_after_forward, .apart = !together};
+}
+
 bool is_cut(const ParameterTensor& tensor, UnitsOf of, const LinearTiling& tiling) {
   return tiling.on() && of != UnitsOf::kExperts && is_tiled_operator(tensor.name);
 }
@@ -70,8 +77,9 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
   for (const ModelChunk& part : parts) {
     std::vector<std::size_t>& unit_at = unit_at_.emplace_back();
     std::size_t root = units_.size();
-    const bool has_root = options.root_unit && (part.embedding || part.head);
-    if (has_root) units_.push_back({.kept = true});
+    const bool has_root = part.shares_output || (options.root_unit && (part.embedding || part.head));
+    if (has_root) units_.push_back(root_unit(options));
+    std::vector<std::int64_t>& gradients_at = gradients_at_.emplace_back();
     for (std::size_t point = 0; point < part.points.size(); ++point) {
       const PointKind kind = part.points[point];
       if (is_end(kind) && has_root) {
@@ -83,10 +91,14 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
         }
         unit_at.push_back(units_.size() - 1);
       }
+      ShardUnit& unit = units_[unit_at.back()];
+      const std::int64_t before = unit.gradients;
       of_layers.resize(units_.size());
       of_ends.resize(units_.size());
-      add_tensors(part.tensors[point], of, options, units_[unit_at.back()],
-                  (is_end(kind) ? of_ends : of_layers)[unit_at.back()]);
+      add_tensors(part.tensors[point], of, options, unit, (is_end(kind) ? of_ends : of_layers)[unit_at.back()]);
+      // An output layer with the embedding's weights computes their gradient as well.
+      const bool shared = kind == PointKind::kHead && part.shares_output;
+      gradients_at.push_back(unit.gradients - (shared ? 0 : before));
     }
   }
   const std::size_t layers = units_.size();

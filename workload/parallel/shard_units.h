@@ -28,6 +28,7 @@ struct ShardUnit {
   std::vector<std::int64_t> calls_again;  // the regathered ones
   bool kept = false;  // gathered from a forward pass to the next backward pass
   bool tile = false;  // of a linear operator
+  bool apart = false;  // released between its uses in a pass: the embedding that ZeRO-3 gathers for the output layer
 };
 
 // One use of a unit: neighbouring points of a pass.
@@ -52,6 +53,10 @@ class ShardUnits {
     return tiles_at_[static_cast<std::size_t>(chunk)][point];
   }
   [[nodiscard]] bool has_tiles() const { return has_tiles_; }
+  // Of the point's tensors.
+  [[nodiscard]] std::int64_t gradients_at(int chunk, std::size_t point) const {
+    return gradients_at_[static_cast<std::size_t>(chunk)][point];
+  }
   // In the order of a stage's passes, without tiles.
   [[nodiscard]] std::vector<UnitUse> uses(const std::vector<Slot>& slots) const;
   // The elements that a rank updates: its share of all gradients.
@@ -67,6 +72,7 @@ class ShardUnits {
 
   std::vector<ShardUnit> units_;
   std::vector<std::vector<std::size_t>> unit_at_;  // by chunk, by point
+  std::vector<std::vector<std::int64_t>> gradients_at_;
   std::vector<std::vector<std::vector<std::size_t>>> tiles_at_;  // likewise
   bool has_tiles_ = false;
 };

@@ -106,6 +106,32 @@ TEST(GatherSchedule, WhatIsUsedAgainSoonStays) {
   EXPECT_EQ(gathers(schedule_of({.max_reuse_distance = 1000})), 5);
 }
 
+// DeepSpeed's trace of uses, in which it looks ahead, ends with a backward pass (partitioned_param_coordinator.py:
+// reset_step): the five units of each microbatch are gathered, and none before it begins.
+TEST(GatherSchedule, DeepSpeedKeepsAndGathersNothingForTheNextMicrobatch) {
+  const GatherSchedule schedule =
+      schedule_of({.prefetch = 1000, .max_reuse_distance = 1000, .one_trace_each = true},
+                  {{Pass::kForward, 0, 0}, {Pass::kBackward, 0, 0}, {Pass::kForward, 1, 0}, {Pass::kBackward, 1, 0}});
+  EXPECT_EQ(gathers(schedule), 10);
+  EXPECT_THAT(schedule.before(0), ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_THAT(schedule.before(10), ElementsAre(10, 11, 12, 13, 14));
+}
+
+// An output layer with the embedding's weights: ZeRO-3 gathers them for both and in both passes, torchtitan keeps the
+// group of both.
+TEST(GatherSchedule, TheEmbeddingIsGatheredForAnOutputLayerThatSharesIt) {
+  std::vector<ModelChunk> parts = three_layers();
+  parts.front().shares_output = true;
+  const auto schedule_with = [&parts](const ShardingOptions& options) {
+    const ShardUnits units(parts, options);
+    return GatherSchedule(units, options, units.uses(kOneMicrobatch));
+  };
+  EXPECT_THAT(units_in_order(schedule_with({})), ElementsAre(0, 1, 2, 3, 0, 0, 3, 2, 1, 0));
+  EXPECT_EQ(gathers(schedule_with({})), 4 + 3 * 2);
+  EXPECT_EQ(gathers(schedule_with({.keep_head = true})), 1 + 3 * 2);
+  EXPECT_EQ(gathers(schedule_with({.root_unit = true})), 1 + 3 * 2);
+}
+
 TEST(GatherSchedule, WithoutReshardingEveryUnitIsGatheredOnce) {
   EXPECT_EQ(gathers(schedule_of({.reshard_after_forward = false})), 5);
 }
@@ -183,7 +209,8 @@ TEST(GatherSchedule, RepeatsWhereAMicrobatchSeesNothingBeyondTheNext) {
 
 // Nothing is released, so that the first microbatch already finds what comes after all of them.
 TEST(GatherSchedule, DoesNotRepeatWhereItGathersWhatFollowsSeveralMicrobatches) {
-  EXPECT_FALSE(schedule_of_cycles({.prefetch = 10'000, .max_reuse_distance = 10'000}, 4).repeats());
+  const ShardingOptions all{.reshard_after_forward = false, .reshard_after_backward = false, .prefetch = 10'000};
+  EXPECT_FALSE(schedule_of_cycles(all, 4).repeats());
 }
 
 TEST(GatherSchedule, DoesNotRepeatWhereAMicrobatchLeavesOtherUnitsGatheredThanItFound) {
