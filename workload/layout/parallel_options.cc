@@ -117,7 +117,10 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   read_sharding(parallel, context, options);
   check_compression(context, options);
   read_offload(parallel, options);
-  if (context.training.full.on_host) options.offload.activation_layers = kAllLayers;
+  if (context.training.full.on_host) {
+    const FullRecompute& full = context.training.full;
+    options.offload.activation_layers = full.method == RecomputeMethod::kBlock ? full.layers : kAllLayers;
+  }
   check_local_sgd(context, options);
   check_layout(parallel, context, options);
   return options;

@@ -133,6 +133,7 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
     if (cpu) {
       offload.optimizer = offload.parameters = Tier::kCpu;
       offload.passes_apart = false;
+      offload.fp32_shards = true;
     }
   }
   // A single rank has all parameters as its shard: they are fetched from the host and not gathered.

@@ -26,6 +26,9 @@ struct OffloadOptions {
   // In addition to Adam, gradients are unscaled and clipped, and weights cast, each in a pass over the shard:
   // DeepSpeed's stage3.py, unscale_and_clip_grads and _reassign_or_swap_out_partitioned_parameters.
   bool passes_apart = true;
+  // FSDP's shards are fp32 on the host: the GPU casts what it fetches (all_gather_inputs of _fsdp_param.py), and casts
+  // reduced gradients before it stores them (foreach_reduce of _fsdp_collectives.py).
+  bool fp32_shards = false;
   // DeepSpeed's stage 3 since January 2022: the gradients of a bucket are stored, fetched again for their norm, and
   // after the last microbatch stored in fp32 by copies for which the host waits (stage3.py, partition_grads).
   bool blocking_gradients = false;

@@ -22,7 +22,9 @@ HostTraffic::HostTraffic(const KernelContext& context, const OffloadOptions& opt
                          std::optional<HostStreams> channels)
     : options_(options),
       channels_(channels),
-      value_bytes_(static_cast<std::int64_t>(bytes_per_element(context.training.precision))),
+      value_bytes_(options.fp32_shards
+                       ? kMasterBytes
+                       : static_cast<std::int64_t>(bytes_per_element(context.training.precision))),
       state_bytes_(static_cast<std::int64_t>(context.training.optimizer.state())) {}
 
 TaskIndex HostTraffic::move(ProgramWriter& writer, const CommStream& channel, DmaPath path, Bytes bytes,

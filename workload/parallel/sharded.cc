@@ -48,8 +48,11 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const std::int64_t elements = unit.padded + (again ? unit.regathered : 0);
   std::vector<TaskIndex> ready = options_.limit_gathers ? writer.last_computation() : std::vector<TaskIndex>();
   if (stored_) ready.push_back(*stored_);
-  const std::vector<TaskIndex> after = host_.fetch_parameters(writer, elements / options_.shard, std::move(ready));
-  if (options_.reduce_at_once && host_.fetches_parameters()) writer.wait(after.front());
+  // FSDP's second copy is on the GPU.
+  const bool fetches = host_.fetches_parameters() && !(second_copy && options_.master_in_shard);
+  const std::vector<TaskIndex> after =
+      fetches ? host_.fetch_parameters(writer, elements / options_.shard, std::move(ready)) : std::move(ready);
+  if (options_.reduce_at_once && fetches) writer.wait(after.front());
   if (!second_copy && !channels_.shard) {
     CHECK(host_.fetches_parameters(), "sharded parameters need other ranks or a host to gather from");
     gathered = after.front();

@@ -32,6 +32,16 @@ std::map<std::string, std::int64_t> traffic(const StepPlan& plan) {
   return result;
 }
 
+std::int64_t gathered_bytes(const StepPlan& plan) {
+  std::int64_t bytes = 0;
+  for (const Task& task : plan.graph.programs.front().tasks) {
+    if (task.kind != TaskKind::kCollective) continue;
+    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
+    if (spec.kind == CollectiveKind::kAllGather) bytes += spec.bytes.count();
+  }
+  return bytes;
+}
+
 // ZeRO-Offload, section 4.1: 2 bytes per parameter of the shard in each direction, over every rank's own PCIe.
 TEST(Offload, GradientsGoOutAndParametersComeBack) {
   const StepPlan plan = job_of("zero: {stage: 2, offload_optimizer: {device: cpu}}", 4).plan();
@@ -183,14 +193,11 @@ TEST(Offload, StatesOnDrivesAreReadAndWritten) {
 
 // Every rank fetches its own shard of a layer before the layer is gathered: as many bytes as it contributes.
 TEST(Offload, ParametersAreFetchedShardByShard) {
-  const StepPlan plan = job_of("fsdp: {sharding_strategy: full_shard, cpu_offload: true}", 4).plan();
-  std::int64_t gathered = 0;
-  for (const Task& task : plan.graph.programs[0].tasks) {
-    if (task.kind != TaskKind::kCollective) continue;
-    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
-    if (spec.kind == CollectiveKind::kAllGather) gathered += spec.bytes.count();
-  }
-  EXPECT_EQ(traffic(plan).at("host fetch parameters"), gathered / 4);
+  const StepPlan plan = job_of("zero: {stage: 3, stage3_param_persistence_threshold: 0, stage3_max_reuse_distance: 0, "
+                               "offload_param: {device: cpu}}",
+                               4)
+                            .plan();
+  EXPECT_EQ(traffic(plan).at("host fetch parameters"), gathered_bytes(plan) / 4);
 }
 
 // PyTorch's Adam clips on the GPU and casts while gathering: 28 bytes a parameter of the fp32 shard.
@@ -199,6 +206,17 @@ TEST(Offload, ShardsOfFsdpAreUpdatedInOnePass) {
   const auto moved = traffic(plan);
   EXPECT_NEAR(static_cast<double>(moved.at("host adam")),
               28.0 / 0.45 * static_cast<double>(plan.stage_parameters[0]) / 4, 1000.0);
+}
+
+// The GPU casts what it fetches, and reduced gradients take the shard's type before they leave (_fsdp_param.py,
+// _fsdp_collectives.py): 4 bytes each, where gathers move 2. A second copy is on the GPU.
+TEST(Offload, ShardsOfFsdpTravelInFp32) {
+  const std::string fsdp = "fsdp: {wrap_ends: true, cpu_offload: true";
+  const StepPlan plan = job_of(fsdp + "}", 4).plan();
+  EXPECT_EQ(traffic(plan).at("host fetch parameters"), gathered_bytes(plan) / 4 * 2);
+  EXPECT_EQ(traffic(plan).at("host store gradients"), 4 * plan.stage_parameters[0] / 4);
+  const StepPlan second = job_of(fsdp + ", reshard_after_forward: 2}", 4).plan();
+  EXPECT_EQ(traffic(second).at("host fetch parameters"), 4 * plan.stage_parameters[0] / 4);
 }
 
 TEST(Offload, ADelayedUpdateBeginsWithTheStep) {
@@ -219,6 +237,20 @@ TEST(Offload, ActivationsOfSomeLayersWaitInHostMemory) {
   const Bytes more = memory_ledger(all.inputs(), {}).front().of("layer activations");
   // Four layers against one, and two of the others at a time while they are used.
   EXPECT_LT(less, more);
+}
+
+// Of each chunk the first layer is recomputed: its input goes to the host, and nothing of the three others. A token's
+// input has 64 values.
+TEST(Offload, CheckpointsOfRecomputedLayersAloneWaitInHostMemory) {
+  const auto job = [](const std::string& more) {
+    return JobText(
+        small_model(4) + "training: {global_batch: 1, recompute: full, recompute_method: block" + more + "}\n", 1);
+  };
+  EXPECT_EQ(traffic(job(", cpu_checkpointing: true").plan()).at("host store activations"), 2 * 32 * 64);
+  const auto kept = [&job](const std::string& more) {
+    return memory_ledger(job(more).inputs(), {}).front().of("layer activations");
+  };
+  EXPECT_EQ(kept(", cpu_checkpointing: true") + Bytes(2 * 32 * 64), kept(""));
 }
 
 TEST(Offload, WhatIsWithTheHostIsNotOnTheGpu) {
