@@ -159,6 +159,16 @@ void check_flag_sizes(const MegatronArguments& arguments) {
     warn(flag, "stages have one chunk");
 }
 
+// transformer_config.py, __post_init__.
+void check_offloading_flags(const MegatronArguments& arguments) {
+  constexpr std::string_view kStages = "pipeline-model-parallel-size";
+  if (!arguments.has("cpu-offloading") || arguments.number(kStages).value_or(1) <= 1) return;
+  arguments.error(
+      arguments.flag("cpu-offloading").at,
+      fmt::format("Megatron-LM refuses --cpu-offloading with --{} {}", kStages, arguments.value(kStages)->text),
+      "omit --cpu-offloading, or recompute activations");
+}
+
 void check_kernel_flags(const MegatronArguments& arguments) {
   const auto backend = arguments.value("attention-backend");
   const bool unfused = backend && (backend->text == "unfused" || backend->text == "local");
@@ -186,6 +196,7 @@ void check_megatron(const MegatronArguments& arguments) {
   check_optimizer_flags(arguments);
   check_recompute_flags(arguments);
   check_flag_sizes(arguments);
+  check_offloading_flags(arguments);
   check_kernel_flags(arguments);
 }
 

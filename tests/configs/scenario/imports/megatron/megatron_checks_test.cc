@@ -81,6 +81,10 @@ TEST(MegatronChecks, WhatMegatronRefusesIsRefused) {
                        "--num-virtual-stages-per-pipeline-rank 1"),
               Contains("E144: Megatron-LM refuses --num-layers-per-virtual-pipeline-stage together with "
                        "--num-virtual-stages-per-pipeline-rank"));
+  const std::string offloads = "--cpu-offloading --cpu-offloading-num-layers 1 --pipeline-model-parallel-size ";
+  EXPECT_THAT(messages(offloads + "2"),
+              ElementsAre("E144: Megatron-LM refuses --cpu-offloading with --pipeline-model-parallel-size 2"));
+  EXPECT_THAT(messages(offloads + "1"), IsEmpty());
 }
 
 // It prints what was not given as well, and Megatron has checked it.
