@@ -202,6 +202,13 @@ Bytes embedding_activations(const KernelContext& context) {
   return Bytes(8 * sizes.tokens + mask);
 }
 
+// Of multi-token prediction (Megatron's multi_token_prediction.py): the next token's embedding, which a norm reads, and
+// both norms' results joined, which the GEMM reads. The other norm's input is the input of a head's norm as well.
+Bytes predictor_activations(const KernelContext& context) {
+  const KernelMaker sizes(context);
+  return whole_bytes(3.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden));
+}
+
 // Inputs of the final norm and of the output layer, and the loss's stored part of the logits.
 Bytes head_activations(const KernelContext& context) {
   const KernelMaker sizes(context);

@@ -17,6 +17,7 @@ namespace ringwright::workload {
 // with its memory-efficient path: the convolution and the states are computed again).
 [[nodiscard]] Bytes layer_activations(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);
+[[nodiscard]] Bytes predictor_activations(const KernelContext& context);
 [[nodiscard]] Bytes head_activations(const KernelContext& context);
 // Alive only while a pass runs.
 [[nodiscard]] Bytes recomputed_layer(const KernelContext& context, LayerHalves halves = {});

@@ -17,7 +17,10 @@ bool is_head(PointKind kind) {
 }  // namespace
 
 PointSizes::PointSizes(const KernelContext& context)
-    : context_(context), embedding_(embedding_activations(context)), head_(head_activations(context)) {}
+    : context_(context),
+      embedding_(embedding_activations(context)),
+      predictor_(predictor_activations(context)),
+      head_(head_activations(context)) {}
 
 Bytes PointSizes::workspace_of(const LayerHalves& halves) {
   std::optional<Bytes>& known =
@@ -112,6 +115,7 @@ void PassWalker::keep(Known& walk, int chunk, std::size_t point, std::int64_t si
     most_on_host_ = std::max(most_on_host_, on_host_);
   }
   if (kind == PointKind::kEmbedding) walk.hold(Held::kEmbedding, sizes_.embedding() * sign);
+  if (kind == PointKind::kPredictor) walk.hold(Held::kLayers, sizes_.predictor() * sign);
   if (is_head(kind)) walk.hold(Held::kHead, sizes_.head() * sign);
 }
 

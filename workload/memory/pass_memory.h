@@ -32,12 +32,14 @@ class PointSizes {
  public:
   explicit PointSizes(const KernelContext& context);
   [[nodiscard]] Bytes embedding() const { return embedding_; }
+  [[nodiscard]] Bytes predictor() const { return predictor_; }
   [[nodiscard]] Bytes head() const { return head_; }
   [[nodiscard]] Bytes workspace_of(const LayerHalves& halves);
 
  private:
   const KernelContext& context_;
   Bytes embedding_;
+  Bytes predictor_;
   Bytes head_;
   std::array<std::optional<Bytes>, 9> workspaces_;  // by kinds of both halves of a layer
 };

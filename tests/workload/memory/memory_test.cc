@@ -264,6 +264,17 @@ TEST(Memory, ShardedParametersAreWholeOnlyWhileTheyAreUsed) {
   EXPECT_LE(memory.of("gathered parameters"), Bytes(2 * (head + 2 * layer)));
 }
 
+// A layer more, and in two bytes the next token's embedding and two joined vectors of 64 values for each of 32 tokens.
+TEST(Memory, MultiTokenPredictionStoresWhatItJoins) {
+  const auto kept = [](const std::string& model) {
+    const JobText job("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, vocab_size: 64, seq_length: 32" +
+                          model + "}\ntraining: {global_batch: 1, cross_entropy: fused}\n",
+                      1);
+    return memory_ledger(job.inputs(), {}).front().of("layer activations");
+  };
+  EXPECT_EQ(kept(", mtp_num_layers: 1"), kept("") + kept("") / 2 + Bytes(2 * 3 * 32 * 64));
+}
+
 TEST(Memory, EarlyStagesHoldMoreMicrobatchesThanLateOnes) {
   const JobText job(small_model(8) + "training: {global_batch: 16}\nparallel: {pp: 4}\n", 4);
   const auto ledger = memory_ledger(job.inputs(), {});
