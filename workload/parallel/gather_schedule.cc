@@ -71,8 +71,7 @@ void GatherSchedule::link_uses(const ShardUnits& units, const ShardingOptions& o
     const bool same_trace = now.pass == Pass::kForward || same_pass;
     const bool soon = same_trace && between < options.max_reuse_distance;
     const bool held = !options.reshard_after_backward && now.pass != Pass::kForward;
-    const ShardUnit& unit_now = units.units()[now.unit];
-    const bool stays = (same_pass && !unit_now.tile && !unit_now.apart) || kept || soon || held;
+    const bool stays = (same_pass && !units.units()[now.unit].tile) || kept || soon || held;
     stays_[use] = stays ? 1 : 0;
   }
 }

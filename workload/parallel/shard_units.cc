@@ -16,11 +16,10 @@ bool begins_unit(const ModelChunk& part, std::size_t point) {
   return point == 0 || part.points[point - 1] != PointKind::kPredictor;
 }
 
-// Of an embedding and an output layer: the root of FSDP; with the same weights torchtitan's group of both, or the
-// embedding that the modules of ZeRO-3 gather one by one.
+// Of an embedding and an output layer: the root of FSDP; with the same weights torchtitan's group of both, or what
+// ZeRO-3 gathers for the module that contains both, once a pass (external parameters in partition_parameters.py).
 ShardUnit root_unit(const ShardingOptions& options) {
-  const bool together = options.root_unit || options.keep_head;
-  return {.kept = together || !options.reshard_after_forward, .apart = !together};
+  return {.kept = options.root_unit || options.keep_head || !options.reshard_after_forward};
 }
 
 bool is_cut(const ParameterTensor& tensor, UnitsOf of, const LinearTiling& tiling) {

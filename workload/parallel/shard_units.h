@@ -28,7 +28,6 @@ struct ShardUnit {
   std::vector<std::int64_t> calls_again;  // the regathered ones
   bool kept = false;  // gathered from a forward pass to the next backward pass
   bool tile = false;  // of a linear operator
-  bool apart = false;  // released between its uses in a pass: the embedding that ZeRO-3 gathers for the output layer
 };
 
 // One use of a unit: neighbouring points of a pass.
