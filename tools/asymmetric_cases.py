@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+NO_CACHE = os.environ | {"RINGWRIGHT_CACHE": "off"}  # each run finds the overheads of its calls itself
 BINARY = os.path.join(ROOT, "build", "release", "ringwright")
 ECMP = "cluster.fabric.routing.policy=ecmp"
 DMODK = "cluster.fabric.routing.policy=d_mod_k"
@@ -34,6 +35,11 @@ def llama_70b_fsdp(gpus, *more):
             f"training.global_batch={gpus}", *more]
 
 
+def llama_70b_512(*more):
+    # All-reduces of tensor parallelism by NVLS, 16 replicas of four pipeline stages.
+    return ["llama3-70b-search-64-h100", "parallel.sequence_parallel=false", "cluster.nodes=64", "training.global_batch=1024", *more]
+
+
 # Name, and what runs: a scenario and its changed keys.
 CASES = (
     [(f"405b/static/{n}", llama_405b(n)) for n in (4096, 8192, 16384, 32768, 65536)]
@@ -47,6 +53,9 @@ CASES = (
        ("70b-fsdp/1024/ecmp", llama_70b_fsdp(1024, ECMP)),
        ("deepseek-2048/ecmp", ["deepseek-v3-2048-h800", ECMP]),
        ("deepseek-2048/slow-host", ["deepseek-v3-2048-h800", "faults=[{node: 7, compute_scale: 0.9}]"]),
+       ("70b-512/dead-nic", llama_70b_512("faults=[{nic: host0/nic0}]")),
+       ("70b-512/slow-nic", llama_70b_512("faults=[{nic: host0/nic0, state: degraded, factor: 0.5}]")),
+       ("70b-512/slow-uplink", llama_70b_512("faults=[{link: leaf0.0->spine0, state: degraded, factor: 0.5}]")),
        ("gpt3-1024/chunks", ["gpt3-175b-1024-a100", "collectives.model=chunks"])])
 
 
@@ -56,7 +65,7 @@ def run_case(arguments, options):
         command += ["--set", setting]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False,
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=NO_CACHE,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (options.limit, options.limit)))
     except subprocess.SubprocessError as error:
         return {"error": str(error)}

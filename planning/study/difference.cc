@@ -24,7 +24,9 @@ std::string signed_text(Duration change) {
 }
 
 std::string percent_of(Duration change, Duration whole) {
-  return whole > Duration() ? fmt::format("{:+.1f} %", 100.0 * ratio(change, whole)) : "-";
+  if (!(whole > Duration())) return "-";
+  const double percent = 100.0 * ratio(change, whole);
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
 }
 
 std::string signed_bar(Duration change, Duration largest, std::size_t width) {

@@ -16,15 +16,19 @@
 namespace ringwright::planning {
 namespace {
 
+constexpr double kLeastCause = 1e-4;  // of the step
+
 std::string relative_change(double after, double before) {
-  return std::abs(before) > 0.0 ? fmt::format("{:+.1f} %", (after / before - 1.0) * 100.0) : "-";
+  if (!(std::abs(before) > 0.0)) return "-";
+  const double percent = (after / before - 1.0) * 100.0;
+  return fmt::format("{:+.1f} %", std::abs(percent) < 0.05 ? 0.0 : percent);
 }
 
-// The cause that changes most; empty where nothing changes.
-std::string main_cause(const std::vector<PartChange>& changes) {
+// The cause that changes most; empty where none changes by a hundredth of a percent of the step.
+std::string main_cause(const std::vector<PartChange>& changes, Duration step) {
   const auto size = [](const PartChange& part) { return std::max(part.change(), Duration() - part.change()); };
   const auto largest = std::ranges::max_element(changes, {}, size);
-  if (largest == changes.end() || largest->change() == Duration()) return {};
+  if (largest == changes.end() || ratio(size(*largest), step) < kLeastCause) return {};
   return largest->cause + " " + signed_text(largest->change());
 }
 
@@ -57,7 +61,7 @@ std::vector<std::string> outcome_cells(const WhatIfOutcome& outcome, const StepF
     cells.push_back(known ? relative_change(*figures.cost.usd_per_tera_tokens, *base.cost.usd_per_tera_tokens) : "-");
   }
   const bool fits = outcome.point.status == PointStatus::kOk;
-  cells.push_back(fits ? main_cause(outcome.changes) : "does not fit: " + outcome.point.reason);
+  cells.push_back(fits ? main_cause(outcome.changes, base.step) : "does not fit: " + outcome.point.reason);
   return cells;
 }
 

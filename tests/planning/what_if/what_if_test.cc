@@ -98,6 +98,22 @@ TEST(WhatIf, PrintsARowForEach) {
   }
 }
 
+// A ten-thousandth of the step names no cause, and nothing is said to fall by 0.0 %.
+TEST(WhatIf, NamesNoCauseOfNextToNothing) {
+  WhatIfResult slightly = asked(kThree);
+  slightly.outcomes.resize(1);
+  WhatIfOutcome& outcome = slightly.outcomes.front();
+  outcome.point = slightly.base;
+  outcome.point.figures.step += Duration(77);
+  outcome.point.figures.tokens_per_second_per_gpu *= 1.0 - 1e-9;
+  outcome.changes = {{.cause = "exposed tp", .before = Duration(), .after = Duration(77)}};
+  const std::string text = render_what_if_text(slightly);
+  EXPECT_EQ(text.find("exposed tp"), std::string::npos) << text;
+  EXPECT_EQ(text.find("-0.0 %"), std::string::npos) << text;
+  outcome.changes.front().after = slightly.base.figures.step;
+  EXPECT_NE(render_what_if_text(slightly).find("exposed tp"), std::string::npos);
+}
+
 TEST(WhatIf, NamesSettingsWithoutEffect) {
   const WhatIfResult result = asked(
       "what_if:\n"
