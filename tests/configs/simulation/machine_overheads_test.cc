@@ -35,7 +35,7 @@ TEST(MachineOverheads, AreSharedByJobsOnOneMachineOnly) {
 }
 
 // Files of one name in different folders, as sweeps try them, are different channels.
-TEST(MachineOverheads, TellFilesApartByTheirContent) {
+TEST(MachineOverheads, DistinguishFilesByTheirContent) {
   const auto folder = std::filesystem::path(testing::TempDir()) / "machine_overheads_test";
   const auto graph = [&](const char* name, const std::string& gpus) {
     std::filesystem::create_directories(folder / name);
