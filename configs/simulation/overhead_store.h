@@ -3,7 +3,7 @@
 // A line holds the digest of what a time was found for, the time in picoseconds, and a digest of both. Lines are only
 // appended, each with one write, so that programs may share the file; a line that was cut or damaged is ignored. The
 // file is of one version of the program: FOLDER/overheads-0.1.0-3f2a9c1db07e. Files of other versions are removed when
-// they have not been used for a month.
+// nothing was added to them for a month.
 #pragma once
 
 #include <cstddef>
