@@ -30,6 +30,20 @@ std::vector<bool> FaultRun::cables_with_failover() const {
   return cables;
 }
 
+std::vector<Bandwidth> FaultRun::first_capacities() const {
+  const std::span<const Bandwidth> healthy = router().capacities();
+  std::vector<Bandwidth> capacities(healthy.begin(), healthy.end());
+  const std::span<const std::uint32_t> class_of = simulation_.folding().links.class_of;
+  for (const network_models::FaultMoment& moment : simulation_.fault_schedule().moments()) {
+    if (moment.when > TimePoint()) break;
+    for (const network_models::LinkChange& change : moment.changes) {
+      const std::size_t link = class_of.empty() ? change.link.index() : class_of[change.link.index()];
+      capacities[link] = healthy[link] * change.factor;
+    }
+  }
+  return capacities;
+}
+
 void FaultRun::schedule(Engine& engine, NetworkModel& network) {
   if (simulation_.fault_schedule().empty()) return;
   player_.emplace(network_models::FaultPlayer::Parts{.engine = engine,

@@ -28,6 +28,8 @@ class FaultRun {
   [[nodiscard]] const Router& router() const;
   // By link id of that router: cables of NICs with failover; empty: there are none.
   [[nodiscard]] std::vector<bool> cables_with_failover() const;
+  // By link id of that router, once the faults of the beginning are in force.
+  [[nodiscard]] std::vector<Bandwidth> first_capacities() const;
   // Before anything else is scheduled.
   void schedule(Engine& engine, NetworkModel& network);
 

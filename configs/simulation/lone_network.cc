@@ -1,9 +1,12 @@
 #include "configs/simulation/lone_network.h"
 
 #include <memory>
+#include <vector>
 
 #include "core/run/collectives/collective_player.h"
+#include "core/run/job/job_groups.h"
 #include "core/run/kernels/chunk_player.h"
+#include "core/run/shortcuts/pass_groups.h"
 
 namespace ringwright::configs {
 
@@ -17,6 +20,7 @@ LoneNetwork::LoneNetwork(const Scenario& scenario, const Simulation& simulation)
     : scenario_(scenario),
       simulation_(simulation),
       faults_(simulation),
+      capacities_(faults_.first_capacities()),
       network_(scenario.simulate.network->make({.engine = engine_,
                                                 .router = faults_.router(),
                                                 .options = {.congestion = scenario.simulate.congestion},
@@ -24,6 +28,7 @@ LoneNetwork::LoneNetwork(const Scenario& scenario, const Simulation& simulation)
       calls_({.engine = engine_,
               .network = *network_,
               .router = faults_.router(),
+              .capacities = capacities_,
               .graph = simulation.plan().graph,
               .classes = simulation.folding().ranks,
               .kernels = simulation.channels() != nullptr ? &simulation.channels()->chooser : nullptr,
@@ -31,10 +36,29 @@ LoneNetwork::LoneNetwork(const Scenario& scenario, const Simulation& simulation)
   faults_.schedule(engine_, *network_);
 }
 
+namespace {
+
+// Some ranks of a group within a host are of several classes.
+bool differ_within_hosts(const Simulation& simulation) {
+  const TaskGraph& graph = simulation.plan().graph;
+  const JobGroups groups{.graph = graph, .classes = simulation.folding().ranks};
+  for (std::size_t d = 0; d < graph.dimensions.size(); ++d) {
+    for (std::size_t c = 0; c < groups.classes.count(); ++c) {
+      const bool within = graph.layouts[groups.layout_of(ClassId(c), DimensionId(d))].host_count() == 1;
+      if (within && !is_among_equals(graph, groups.classes, ClassId(c), DimensionId(d))) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 std::unique_ptr<LoneNetwork> make_lone_network(const Scenario& scenario, const Simulation& simulation) {
-  const bool lasting = scenario.simulate.network->max_min && scenario.faults.links.empty();
+  const bool lasting = scenario.simulate.network->max_min && scenario.faults.last();
   const bool alone = simulation.footprint() == nullptr && simulation.plan().graph.jobs.empty();
-  if (simulation.channels() == nullptr || !lasting || !alone) return nullptr;
+  if (!lasting || !alone || simulation.collective_time() != nullptr) return nullptr;
+  const bool in_steps = simulation.progress() == MemberProgress::kEach && differ_within_hosts(simulation);
+  if (simulation.channels() == nullptr && !in_steps) return nullptr;
   return std::make_unique<LoneNetwork>(scenario, simulation);
 }
 

@@ -4,12 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/fault_run.h"
 #include "configs/simulation/simulation.h"
 #include "core/engine/engine.h"
-#include "core/run/kernels/lone_calls.h"
+#include "core/run/alone/lone_calls.h"
 
 namespace ringwright::configs {
 
@@ -28,12 +29,14 @@ class LoneNetwork final : public RunnerMaker {
   const Simulation& simulation_;
   Engine engine_;
   FaultRun faults_;
+  std::vector<Bandwidth> capacities_;
   std::unique_ptr<NetworkModel> network_;
   LoneCalls calls_;
 };
 
 // Null where a call that is simulated alone tells little: the network changes with time or flows depend on the past of
-// others, kernels of several jobs or of computing meet; and where collectives are not simulated as kernels run them.
+// others, or several jobs or computing meet it; and where all calls are formulas, or go in steps and those within hosts
+// have members of one class each.
 [[nodiscard]] std::unique_ptr<LoneNetwork> make_lone_network(const Scenario& scenario, const Simulation& simulation);
 
 }  // namespace ringwright::configs

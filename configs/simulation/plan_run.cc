@@ -14,6 +14,7 @@
 #include "configs/simulation/traced_tasks.h"
 #include "core/engine/engine.h"
 #include "core/plan/segments.h"
+#include "core/run/job/job_groups.h"
 
 namespace ringwright::configs {
 
@@ -107,22 +108,59 @@ std::optional<PlayedPlan> play_kernels(const Scenario& scenario, const Simulatio
   return std::nullopt;
 }
 
-// With passes at once. A run in which some are disturbed is void, and is repeated with their ranks task by task: faults
-// and routes make few of them share links with other traffic. Empty: passes of many ranks are.
-std::optional<PlayedPlan> play_passes(const Scenario& scenario, const Simulation& simulation,
-                                      const SimulateOptions& options, const RehearsedCalls& rehearsed) {
+// Tasks that the programs of all classes list; a run takes at least as many events.
+struct ListedTasks {
+  std::uint64_t all = 0;
+  std::uint64_t calls_within_hosts = 0;
+};
+
+ListedTasks listed_tasks(const Simulation& simulation) {
+  const TaskGraph& graph = simulation.plan().graph;
+  const JobGroups groups{.graph = graph, .classes = simulation.folding().ranks};
+  ListedTasks listed;
+  for (std::size_t c = 0; c < groups.classes.count(); ++c) {
+    const Program& program = graph.programs[graph.program_of[groups.rank_of(ClassId(c)).index()].index()];
+    listed.all += program.tasks.size();
+    for (const Task& task : program.tasks) {
+      if (task.kind != TaskKind::kCollective) continue;
+      const std::uint32_t layout = groups.layout_of(ClassId(c), task.dimension);
+      if (graph.layouts[layout].host_count() == 1) ++listed.calls_within_hosts;
+    }
+  }
+  return listed;
+}
+
+// In steps, with passes and calls within hosts at once. A run in which some are disturbed is void, and is repeated with
+// the ranks of these passes task by task and these calls step by step: faults and routes make few of them share links
+// with other traffic. Empty: nothing is at once.
+std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation& simulation,
+                                     const SimulateOptions& options, LoneNetwork* lone) {
   constexpr int kMostRuns = 6;
-  constexpr std::size_t kMostShare = 4;  // a quarter of the ranks
+  constexpr std::size_t kMostShare = 4;  // a quarter of the ranks task by task
   const RankClasses& classes = simulation.folding().ranks;
+  std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation, lone);
+  // Void runs go on for a while, to find all calls within hosts that clash; beyond that these calls go step by step,
+  // and so they do where they are too few to make up for a void run.
+  constexpr std::uint64_t kLeastShare = 8;
+  const ListedTasks listed = listed_tasks(simulation);
+  const bool many_calls = listed.calls_within_hosts * kLeastShare >= listed.all;
+  const std::uint64_t most_void_events = many_calls ? 2 * listed.all : 0;
+  std::uint64_t void_events = 0;
   std::vector<bool> by_task(classes.class_of.size(), false);
   std::optional<TaskGraph> graph;
-  std::uint64_t void_events = 0;
   for (int run = 0; run < kMostRuns; ++run) {
-    PlayedPlan played =
-        play_once(scenario, simulation, options, {.graph = graph ? &*graph : nullptr, .rehearsed = &rehearsed});
+    LoneNetwork* const at_once = void_events < most_void_events ? lone : nullptr;
+    if (!rehearsed && at_once == nullptr) return std::nullopt;
+    PlayedPlan played = play_once(scenario, simulation, options,
+                                  {.graph = graph ? &*graph : nullptr,
+                                   .rehearsed = rehearsed ? &*rehearsed : nullptr,
+                                   .lone = at_once,
+                                   .most_void_events = most_void_events - std::min(void_events, most_void_events)});
     void_events += played.events;
-    played.events = void_events;
-    if (played.run.outcome != RunOutcome::kDisturbed) return played;
+    if (played.run.outcome != RunOutcome::kDisturbed) {
+      played.events = void_events + (lone != nullptr ? lone->events() : 0);
+      return played;
+    }
     std::size_t more = 0;
     for (std::size_t rank = 0; rank < by_task.size(); ++rank) {
       if (by_task[rank] || !std::ranges::binary_search(played.run.disturbed, classes.class_of[rank])) continue;
@@ -130,8 +168,9 @@ std::optional<PlayedPlan> play_passes(const Scenario& scenario, const Simulation
       ++more;
     }
     const auto share = static_cast<std::size_t>(std::ranges::count(by_task, true)) * kMostShare;
-    if (more == 0 || share > by_task.size()) return std::nullopt;
-    graph = written_out_for(simulation.plan().graph, by_task);
+    if (share > by_task.size()) rehearsed.reset();
+    if (!rehearsed) graph.reset();
+    if (rehearsed && more > 0) graph = written_out_for(simulation.plan().graph, by_task);
   }
   return std::nullopt;
 }
@@ -141,12 +180,11 @@ std::optional<PlayedPlan> play_passes(const Scenario& scenario, const Simulation
 PlayedPlan play_plan(const Scenario& scenario, const Simulation& simulation, const SimulateOptions& options) {
   // Several jobs share links, so that calls seldom take as long as alone.
   if (goes_fast_forward(scenario, options) && simulation.plan().graph.jobs.empty()) {
-    std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, simulation);
-    if (lone != nullptr) {
-      if (std::optional<PlayedPlan> played = play_kernels(scenario, simulation, options, *lone)) return *played;
-    } else if (const std::optional<RehearsedCalls> rehearsed = rehearse(scenario, simulation, lone)) {
-      if (std::optional<PlayedPlan> played = play_passes(scenario, simulation, options, *rehearsed)) return *played;
-    }
+    const std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, simulation);
+    const std::optional<PlayedPlan> played = simulation.channels() != nullptr && lone != nullptr
+                                                 ? play_kernels(scenario, simulation, options, *lone)
+                                                 : play_steps(scenario, simulation, options, lone.get());
+    if (played) return *played;
   }
   return play_once(scenario, simulation, options, {});
 }

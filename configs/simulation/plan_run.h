@@ -20,7 +20,7 @@ namespace ringwright::configs {
 struct KnownCalls {
   const TaskGraph* graph = nullptr;           // instead of the simulation's: some ranks are simulated task by task
   const RehearsedCalls* rehearsed = nullptr;  // passes are simulated task by task without
-  LoneNetwork* lone = nullptr;                // kernels are simulated chunk by chunk without
+  LoneNetwork* lone = nullptr;                // without, kernels go chunk by chunk and calls within hosts in steps
   std::uint64_t most_void_events = std::numeric_limits<std::uint64_t>::max();  // as in ExecutorOptions
 };
 

@@ -181,22 +181,6 @@ Passes passes_to_rehearse(const Scenario& scenario, const Simulation& simulation
   return calls.within_hosts ? Passes::kWithinHosts : Passes::kTaskByTask;
 }
 
-// Whether a call that stands for others of equal paths uses a link that faults change: paths do not show its capacity.
-bool meet_faults(const Simulation& simulation, const RehearsedCalls& calls) {
-  const std::span<const std::uint32_t> class_of = simulation.folding().links.class_of;
-  std::set<LinkId> changed;
-  for (const network_models::FaultMoment& moment : simulation.fault_schedule().moments()) {
-    for (const network_models::LinkChange& change : moment.changes) {
-      changed.insert(class_of.empty() ? change.link : LinkId(class_of[change.link.index()]));
-    }
-  }
-  return std::ranges::any_of(calls.of_class, [&](const std::vector<RehearsedCall>& own) {
-    return std::ranges::any_of(own, [&](const RehearsedCall& call) {
-      return std::ranges::any_of(call.lone->links, [&](LinkId link) { return changed.contains(link); });
-    });
-  });
-}
-
 }  // namespace
 
 std::optional<RehearsedCalls> rehearse_kernels(const Simulation& simulation, LoneCalls& lone) {
@@ -208,13 +192,12 @@ std::optional<RehearsedCalls> rehearse_kernels(const Simulation& simulation, Lon
 }
 
 std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulation& simulation,
-                                       std::unique_ptr<LoneNetwork>& lone) {
+                                       LoneNetwork* lone) {
   const Passes passes = passes_to_rehearse(scenario, simulation);
   if (passes == Passes::kTaskByTask) return std::nullopt;
   if (passes == Passes::kWithinHosts) {
-    lone = std::make_unique<LoneNetwork>(scenario, simulation);
-    auto calls = lone_calls_of_segments(simulation.plan().graph, simulation.folding().ranks, lone->calls());
-    return calls && !meet_faults(simulation, *calls) ? std::move(calls) : std::nullopt;
+    if (lone == nullptr) return std::nullopt;
+    return lone_calls_of_segments(simulation.plan().graph, simulation.folding().ranks, lone->calls());
   }
   const RankClasses& classes = simulation.folding().ranks;
   const FreeCompute compute;

@@ -232,7 +232,9 @@ void FlowModel::end_repetition(FlowSlot flow) {
 bool FlowModel::set_aside(std::span<const LinkId> links, TimePoint until) {
   for (const LinkId link : links) {
     const FlowSlot owner = batches_.on(link.value);
-    if (owner != FlowBatches::kNone && state_.flows[owner].in_ring) rings_.give_way(owner);
+    if (owner == FlowBatches::kNone || !state_.flows[owner].in_ring) continue;
+    rings_.give_way(owner);
+    expect_end_of_instant();  // its next message may begin before anything that the model has been woken for
   }
   return !batches_.is_any_on(links) && state_.meters.set_aside(links, state_.engine.now(), until);
 }

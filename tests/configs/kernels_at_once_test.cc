@@ -75,6 +75,24 @@ TEST(KernelsAtOnce, AreExactBehindHostsThatAreLateOrSlow) {
   }
 }
 
+// Faults that begin later, or end, change how long a call takes alone.
+TEST(KernelsAtOnce, AreExactWhereFaultsLast) {
+  for (const char* fault : {"{nic: host1/nic3}", "{nic: host1/nic3, state: degraded, factor: 0.5}",
+                            "{link: host1/nvswitch0->host1/gpu2, state: degraded, factor: 0.5}",
+                            "{nic: host1/nic3, state: lossy, loss: 0.1%}",
+                            "{nic: host1/nic3, state: degraded, factor: 0.5, at: 1ms}"}) {
+    const std::string rest = "faults: [" + std::string(fault) + "]\n";
+    expect_exact({.parallel = "tp: 8, pp: 4, dp: auto", .rest = rest, .host = "dgx-h100"});
+    expect_exact({.parallel = "tp: 8, dp: auto, zero: {stage: 1, overlap_grad_reduce: true, bucket: 256KiB}",
+                  .rest = rest + "compute: {model: calibrated}\n",
+                  .host = "dgx-h100"});
+  }
+  EXPECT_GT(expect_exact({.parallel = "tp: 8, pp: 4, dp: auto",
+                          .rest = "faults: [{nic: host1/nic3, state: degraded, factor: 0.5}]\n",
+                          .host = "dgx-h100"}),
+            2.0);
+}
+
 TEST(KernelsAtOnce, AreExactInLayoutsAtRandom) {
   RandomStream random(31, "kernels at once");
   const auto draw = [&random](std::initializer_list<const char*> choices) {
@@ -136,6 +154,7 @@ TEST(KernelsAtOnce, NotWhereNetworksOrKernelsChange) {
   EXPECT_TRUE(lone({.parallel = "tp: 8, dp: auto"}));
   EXPECT_FALSE(lone({.parallel = "tp: 8, dp: auto", .rest = "interference: {model: share}\n"}));
   EXPECT_FALSE(lone({.parallel = "tp: 8, dp: auto", .simulate = "network: dcqcn"}));
+  EXPECT_FALSE(lone({.parallel = "tp: 8, dp: auto", .rest = "faults: [{nic: host1/nic3, at: 1ms}]\n"}));
 }
 
 }  // namespace

@@ -80,8 +80,8 @@ RunResult run_on(const Scenario& scenario, const Simulation& simulation, const R
 Played play(const Scenario& scenario, FoldMode fold, SegmentPlay segments) {
   const auto simulation = assemble(scenario, fold);
   std::optional<RehearsedCalls> rehearsed;
-  std::unique_ptr<LoneNetwork> lone;
-  if (segments == SegmentPlay::kAtOnce) rehearsed = rehearse(scenario, *simulation, lone);
+  const std::unique_ptr<LoneNetwork> lone = make_lone_network(scenario, *simulation);
+  if (segments == SegmentPlay::kAtOnce) rehearsed = rehearse(scenario, *simulation, lone.get());
   Engine engine;
   RunResult run =
       run_on(scenario, *simulation, simulation->router(), engine, segments, rehearsed ? &*rehearsed : nullptr);

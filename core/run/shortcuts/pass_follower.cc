@@ -5,7 +5,7 @@
 
 #include "core/base/check.h"
 #include "core/run/job/job_groups.h"
-#include "core/run/kernels/lone_calls.h"
+#include "core/run/alone/lone_calls.h"
 
 namespace ringwright {
 namespace {

@@ -50,7 +50,7 @@ struct ExecutorInputs {
   // Of collectives simulated in steps, and of messages; null: no cost in addition to their bytes on wires.
   const CallOverhead* call_overhead = nullptr;
   const ChannelInputs* channels = nullptr;          // null: messages go in steps; else as kernels send them
-  // Times of those calls alone, on another network; null: not known, each is simulated chunk by chunk.
+  // Times of those calls alone, on another network; in steps, of calls within hosts; null: none are known.
   LoneCalls* lone = nullptr;
   // What communication occupies of a GPU; null: computing and communication do not slow each other.
   const CommunicationFootprint* footprint = nullptr;

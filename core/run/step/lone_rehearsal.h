@@ -5,7 +5,7 @@
 
 #include "core/plan/rank_classes.h"
 #include "core/plan/task_graph.h"
-#include "core/run/kernels/lone_calls.h"
+#include "core/run/alone/lone_calls.h"
 #include "core/run/shortcuts/rehearsed_calls.h"
 
 namespace ringwright {

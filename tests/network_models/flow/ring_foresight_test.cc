@@ -114,5 +114,31 @@ TEST(RingForesight, LinksOfAWaitingEdgeCanBeSetAside) {
   EXPECT_EQ(model.ring_ends(), listener.ring_ends());
 }
 
+// Whoever asks for links of a ring, and for how long, changes none of its moments.
+TEST(RingForesight, LinksThatAreAskedForLeaveTheRingAsItIs) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    RandomStream random(seed, "asked for");
+    const auto below = [&](std::uint64_t n) { return static_cast<std::size_t>(random.next_below(n)); };
+    const auto moment = [&] { return at(Duration(static_cast<std::int64_t>(below(1'000)) * 200'000)); };
+    Traffic traffic{.latency = below(8) > 0, .rings = {ring_of(kRanks, Bytes(10'000), 40)}};
+    traffic.rings.front().starts[below(kRanks)] = moment();
+    traffic.messages = {{.start = moment(), .transfer = foreign(below(4), 4 + below(4), Bytes(1'000'000))}};
+    Player model(traffic, Resender::kModel);
+    Player listener(traffic, Resender::kListener);
+    struct Asked {
+      NetworkModel& network;
+      Engine& engine;
+    } asked = {model.model(), model.engine()};
+    for (std::size_t i = 0; i < 10; ++i) {
+      const LinkId link(below(kRanks));
+      asked.engine.at(moment(), [&asked, link] { (void)asked.network.set_aside({&link, 1}, asked.engine.now()); });
+    }
+    model.play();
+    listener.play();
+    ASSERT_EQ(model.ring_ends(), listener.ring_ends()) << "seed " << seed;
+    ASSERT_EQ(model.ends(), listener.ends()) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::network_models::ring_foresight_test

@@ -1,4 +1,4 @@
-#include "core/run/kernels/lone_wires.h"
+#include "core/run/alone/lone_wires.h"
 
 namespace ringwright {
 

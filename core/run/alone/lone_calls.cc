@@ -1,4 +1,4 @@
-#include "core/run/kernels/lone_calls.h"
+#include "core/run/alone/lone_calls.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -139,7 +139,7 @@ LoneCalls::Path LoneCalls::path_of(const RouteQuery& query, std::vector<LinkId>&
     path.links.push_back({.number = number,
                           .share = hop.share,
                           .multiplicity = hop.multiplicity,
-                          .capacity = inputs_.router.capacities()[hop.link.index()]});
+                          .capacity = inputs_.capacities[hop.link.index()]});
   }
   return path;
 }

@@ -1,4 +1,4 @@
-#include "core/run/kernels/lone_player.h"
+#include "core/run/alone/lone_player.h"
 
 #include <algorithm>
 

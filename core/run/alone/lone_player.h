@@ -14,7 +14,7 @@
 #include "core/run/job/activity_ledger.h"
 #include "core/run/job/collective_runner.h"
 #include "core/run/job/played_job.h"
-#include "core/run/kernels/lone_wires.h"
+#include "core/run/alone/lone_wires.h"
 
 namespace ringwright {
 
@@ -29,6 +29,7 @@ struct LoneInputs {
   Engine& engine;  // of this network, which carries nothing else
   NetworkModel& network;
   const Router& router;  // of that network
+  std::span<const Bandwidth> capacities;  // of its links while calls are simulated
   const TaskGraph& graph;
   const RankClasses& classes;
   const ChannelChooser* kernels = nullptr;  // of messages; null: only collectives are asked for

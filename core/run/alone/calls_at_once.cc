@@ -1,4 +1,4 @@
-#include "core/run/kernels/calls_at_once.h"
+#include "core/run/alone/calls_at_once.h"
 
 #include <algorithm>
 #include <utility>
@@ -7,12 +7,13 @@
 
 namespace ringwright {
 
-CallsAtOnce::CallsAtOnce(PlayedJob& job, const ChannelInputs& inputs, LoneCalls& lone)
-    : job_(job), chunks_(job, inputs), lone_(lone), roster_(job) {}
+CallsAtOnce::CallsAtOnce(PlayedJob& job, std::unique_ptr<CollectiveRunner> each, LoneCalls& lone, Which which)
+    : job_(job), each_(std::move(each)), lone_(lone), which_(which), roster_(job) {}
 
 bool CallsAtOnce::reserve(const LoneCall& lone, std::uint64_t number, TimePoint until) {
   constexpr std::size_t kMostClashes = 256;
-  if (!lone.known || lone.clashes.size() > kMostClashes || lone.clashes.contains(number)) return false;
+  const std::size_t most = which_ == Which::kAll ? kMostClashes : 0;
+  if (!lone.known || lone.clashes.size() > most || lone.clashes.contains(number)) return false;
   return job_.network.set_aside(lone.links, until);
 }
 
@@ -32,6 +33,10 @@ void CallsAtOnce::release(std::uint32_t slot) {
 }
 
 void CallsAtOnce::start(const CollectiveRequest& request) {
+  if (which_ == Which::kWithinHosts) {
+    const std::uint32_t layout = job_.layout_of(request.rank_class, request.dimension);
+    if (job_.graph.layouts[layout].host_count() > 1) return each_->start(request);
+  }
   const auto classes = roster_.classes_of_group(request.rank_class, request.dimension);
   const Key key(classes.front(), request.dimension, request.sequence);
   const auto [known, is_first] = starting_.try_emplace(key);
@@ -57,7 +62,7 @@ void CallsAtOnce::start(const CollectiveRequest& request) {
   if (all_started) starting_.erase(known);
   if (call.lone == nullptr) {
     if (all_started) release(slot);
-    return chunks_.start(request);
+    return each_->start(request);
   }
   const auto place = std::ranges::lower_bound(call.lone->order.members, request.rank_class);
   call.members[static_cast<std::size_t>(place - call.lone->order.members.begin())] = {
@@ -73,7 +78,7 @@ void CallsAtOnce::look_who_started(std::uint32_t slot) {
   call.lone = nullptr;
   --awaiting_;
   for (const Member& member : std::exchange(call.members, {})) {
-    if (member.runs) chunks_.start(member.request);
+    if (member.runs) each_->start(member.request);
   }
 }
 
@@ -82,9 +87,9 @@ void CallsAtOnce::begin(std::uint32_t slot) {
   Call& call = calls_[slot];
   --awaiting_;
   const TimePoint now = job_.engine.now();
-  starts_.clear();
-  for (const Member& member : call.members) starts_.push_back(member.start - call.first);
-  call.play = lone_.play(*call.lone, starts_);
+  std::vector<Duration> starts;
+  for (const Member& member : call.members) starts.push_back(member.start - call.first);
+  call.play = lone_.play(*call.lone, starts);
   if (call.play == nullptr) {
     call.lone->clashes.insert(call.number);
     disturbed_ = true;
@@ -141,7 +146,7 @@ void CallsAtOnce::carry(const MessageOrder& order, MessageEnds& ends) {
   const LonePlay* play = lone_.play(lone, {Duration(), Duration()});
   const TimePoint now = job_.engine.now();
   const std::uint64_t number = number_of_next(lone);
-  if (play == nullptr || !reserve(lone, number, now + play->over)) return chunks_.carry(order, ends);
+  if (play == nullptr || !reserve(lone, number, now + play->over)) return each_->carrier()->carry(order, ends);
   const std::uint32_t slot = free_slot();
   Call& call = calls_[slot];
   call.lone = &lone;
@@ -168,7 +173,7 @@ void CallsAtOnce::end_message(std::uint32_t slot, std::size_t end) {
 
 // A sum over calls: their slots do not matter.
 std::uint64_t CallsAtOnce::state_digest() const {
-  std::uint64_t sum = chunks_.state_digest();
+  std::uint64_t sum = each_->state_digest();
   for (const Call& call : calls_) {
     if (call.lone != nullptr && call.to_end > 0) sum += digest(call);
   }

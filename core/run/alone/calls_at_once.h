@@ -1,14 +1,15 @@
-// Calls of kernels that are computed at once: while no other transfer uses a call's links, its members' ends follow
-// from the moments at which they start (lone_calls.h). A call whose links are in use when it starts is simulated chunk
-// by chunk; so is one whose members do not start together, unless that takes long.
+// Calls that are computed at once: while no other transfer uses a call's links, its members' ends follow from the
+// moments at which they start (lone_calls.h). A call whose links are in use when it starts is simulated in full, by
+// another runner; so is one whose members do not start together, unless that takes long.
 //
 // The network watches the links of the others from their first start until their last transfer has arrived. Where
-// another transfer uses one of them meanwhile, the run is void, and is repeated with that call chunk by chunk.
+// another transfer uses one of them meanwhile, the run is void, and is repeated with that call in full.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -18,26 +19,29 @@
 #include "core/run/job/group_roster.h"
 #include "core/run/job/link_traffic.h"
 #include "core/run/job/played_job.h"
-#include "core/run/kernels/chunk_player.h"
-#include "core/run/kernels/lone_calls.h"
+#include "core/run/alone/lone_calls.h"
 
 namespace ringwright {
 
 class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
  public:
-  CallsAtOnce(PlayedJob& job, const ChannelInputs& inputs, LoneCalls& lone);
+  // kWithinHosts: of calls between hosts the network computes much at once itself. One that clashes once does so
+  // wherever the job goes on, as traffic of others passes through its host, and is simulated in full from then on.
+  enum class Which { kAll, kWithinHosts };
+  // `each` simulates the other calls in full.
+  CallsAtOnce(PlayedJob& job, std::unique_ptr<CollectiveRunner> each, LoneCalls& lone, Which which);
 
   void start(const CollectiveRequest& request) override;
-  [[nodiscard]] MessageCarrier* carrier() override { return this; }
+  [[nodiscard]] MessageCarrier* carrier() override { return each_->carrier() != nullptr ? this : nullptr; }
   void carry(const MessageOrder& order, MessageEnds& ends) override;
 
   [[nodiscard]] bool awaits_members() const override { return awaiting_ > 0; }
   [[nodiscard]] bool is_disturbed() const override { return disturbed_ || job_.network.trespassed(); }
   void add_usage(std::vector<LinkUsage>& usage) const override { traffic_.add_to(usage); }
   [[nodiscard]] std::uint64_t state_digest() const override;
-  // Of calls chunk by chunk.
+  // Of calls in full.
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override {
-    return chunks_.waits_for(rank_class, task);
+    return each_->waits_for(rank_class, task);
   }
 
  private:
@@ -48,7 +52,7 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
   };
   // Members that start apart are awaited where a call alone has so many events.
   static constexpr std::uint64_t kWorthWaiting = 50'000;
-  // In flight; null for `lone`: chunk by chunk, or a free slot.
+  // In flight; null for `lone`: in full, or a free slot.
   struct Call {
     LoneCall* lone = nullptr;
     const LonePlay* play = nullptr;  // null: not all members have started
@@ -75,8 +79,9 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
   [[nodiscard]] std::uint64_t digest(const Call& call) const;
 
   PlayedJob& job_;
-  ChunkPlayer chunks_;
+  std::unique_ptr<CollectiveRunner> each_;
   LoneCalls& lone_;
+  Which which_;
   GroupRoster roster_;
   std::map<Key, std::uint32_t> starting_;  // calls that members are still to start: their slots
   std::deque<Call> calls_;                 // slots, reused
@@ -85,7 +90,6 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
   bool disturbed_ = false;
   LinkTraffic traffic_;
   std::unordered_map<const LoneCall*, std::uint64_t> started_;  // how often so far
-  std::vector<Duration> starts_;  // scratch
 };
 
 }  // namespace ringwright

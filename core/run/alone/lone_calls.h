@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/run/job/group_roster.h"
-#include "core/run/kernels/lone_player.h"
+#include "core/run/alone/lone_player.h"
 
 namespace ringwright {
 
