@@ -25,6 +25,7 @@ bool is_network(std::string_view pci_class) { return pci_class.starts_with("0x02
 
 constexpr double kFastestLane = 128.0;         // GT/s, PCIe 7.0
 constexpr long long kWidestSlot = 32;          // lanes (PCI Express Base Specification)
+constexpr long long kNewestSm = 999;           // compute capability times ten; 121 in 2025
 constexpr long long kMostGpus = 1024;          // of a host, as in graph files
 constexpr long long kFastestNic = 10'000'000;  // Mb/s; the fastest ports of 2025 have 800,000
 
@@ -152,12 +153,29 @@ class TopologyReader {
     if (std::any_of(gpus_.begin(), gpus_.end(), same)) {
       return add_problem(pci, fmt::format("two GPUs have the busid '{}'", busid));
     }
-    if (gpu != nullptr && gpu->attribute("dev")) check_range(*gpu, "dev", 0, kMostGpus - 1);
+    if (gpu != nullptr) check_gpu(*gpu);
     const long long dev = gpu == nullptr ? static_cast<long long>(gpus_.size())
                                          : gpu->integer("dev").value_or(static_cast<long long>(gpus_.size()));
     gpus_.push_back({.pci = &pci, .gpu = gpu, .place = place, .dev = dev});
     read_slot(pci);
     if (gpu != nullptr && gpu->attribute("gcn")) node_.amd = true;
+  }
+
+  // One GPU's numbers, and against those before it.
+  void check_gpu(const XmlElement& gpu) {
+    if (gpu.attribute("dev")) check_range(gpu, "dev", 0, kMostGpus - 1);
+    if (gpu.attribute("sm")) check_range(gpu, "sm", 0, kNewestSm);
+    for (const FoundGpu& other : gpus_) {
+      if (other.gpu == nullptr) continue;
+      if (gpu.attribute("dev") && gpu.integer("dev") == other.gpu->integer("dev")) {
+        return add_problem(gpu, fmt::format("two GPUs have the number {}", gpu.text("dev")));
+      }
+      if (gpu.text("sm") != other.gpu->text("sm")) {
+        return add_problem(gpu,
+                           fmt::format("GPUs of one host have sm {} and {}", other.gpu->text("sm"), gpu.text("sm")),
+                           "hosts have GPUs of one kind; groups of hosts may differ (cluster.groups)");
+      }
+    }
   }
 
   void check_range(const XmlElement& at, std::string_view name, long long least, long long most) {
@@ -233,12 +251,45 @@ class TopologyReader {
         read_link(link, static_cast<int>(i), lanes, to_switch);
       }
     }
-    for (const auto& [pair, count] : lanes) {
-      if (pair.first < pair.second) node_.mesh.push_back({.a = pair.first, .b = pair.second, .lanes = count});
-    }
-    node_.switch_lanes = to_switch.empty() ? 0 : *std::min_element(to_switch.begin(), to_switch.end());
-    if (node_.switch_lanes > 0) node_.mesh.clear();
+    take_mesh(lanes);
+    take_switches(to_switch);
+    // Operators' files leave <gpu> out, and with it its links.
+    node_.states_links = std::ranges::all_of(gpus_, [](const FoundGpu& gpu) { return gpu.gpu != nullptr; });
     if (node_.amd && !node_.mesh.empty()) node_.lane_gb = amd_lane_gb();
+  }
+
+  // Files may give each link once, or once for each direction.
+  void take_mesh(const std::map<std::pair<int, int>, int>& lanes) {
+    for (const auto& [pair, count] : lanes) {
+      const auto back = lanes.find({pair.second, pair.first});
+      if (back != lanes.end() && pair.first > pair.second) continue;
+      if (back != lanes.end() && back->second != count) {
+        add_problem(*gpus_[static_cast<std::size_t>(pair.first)].gpu,
+                    fmt::format("GPU {} has {} lanes to GPU {}, which has {} back", pair.first, count, pair.second,
+                                back->second));
+      }
+      node_.mesh.push_back(
+          {.a = std::min(pair.first, pair.second), .b = std::max(pair.first, pair.second), .lanes = count});
+    }
+    std::ranges::sort(node_.mesh, {}, [](const ImportedNode::Lanes& link) { return std::pair(link.a, link.b); });
+  }
+
+  // All GPUs get the lanes of the one with the fewest.
+  void take_switches(const std::vector<int>& lanes) {
+    if (lanes.empty()) return;
+    const auto [least, most] = std::ranges::minmax(lanes);
+    if (most == 0) return;
+    const auto poorest = static_cast<std::size_t>(std::ranges::find(lanes, least) - lanes.begin());
+    if (least == 0) {
+      return add_problem(*gpus_[poorest].pci,
+                         fmt::format("GPU {} has no lane to an NVSwitch, and others have up to {}", poorest, most));
+    }
+    if (least < most) {
+      node_.notes.push_back(
+          fmt::format("GPUs have {} to {} lanes to NVSwitches; {} of each are used", least, most, least));
+    }
+    node_.switch_lanes = least;
+    node_.mesh.clear();
   }
 
   // Infinity Fabric, data sheets: MI300 128 GB/s in both directions, MI200 100, MI100 92.
@@ -268,7 +319,7 @@ class TopologyReader {
       node_.notes.push_back(fmt::format("line {}: a link from GPU {} to itself is ignored", link.line, gpu));
       return;
     }
-    lanes[std::minmax(gpu, target->second)] = static_cast<int>(*count);
+    lanes[{gpu, target->second}] += static_cast<int>(*count);
   }
 
   // Slower ports are for storage and management.

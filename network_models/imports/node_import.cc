@@ -99,6 +99,10 @@ class Writer {
       text.guesses += "nvlink:\n" + latency;
       return;
     }
+    if (node_.states_links && node_.gpus.size() > 1) {
+      text.facts += "nvlink:\n  kind: none\n";
+      return;
+    }
     const std::string why =
         fmt::format("the file names no NVLink; PCIe and number of GPUs are those of {}", guess_.name);
     if (node_.gpus.size() >= 8 && !node_.amd) {

@@ -32,6 +32,7 @@ struct ImportedNode {
   std::vector<Lanes> mesh;
   int switch_lanes = 0;   // of each GPU to NVSwitches
   double lane_gb = 0.0;   // raw, one direction
+  bool states_links = false;  // GPUs without lanes have none; otherwise the file leaves NVLink out
   bool amd = false;
   bool c2c = false;
   double pcie_gb = 0.0;   // raw, of a GPU's slot

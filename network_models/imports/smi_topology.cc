@@ -99,6 +99,7 @@ class MatrixReader {
     if (!problems_.has_errors()) check_symmetry();
     if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
     place_devices();
+    node_.states_links = true;
     find_nvlink();
     return std::move(node_);
   }

@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -118,6 +119,51 @@ TEST(NcclTopology, ReadsXgmiOfRccl) {
   EXPECT_EQ(node.gpus[0].sm, 0);
 }
 
+// NCCL adds links up, and each end names its own.
+[[nodiscard]] std::string pair_of_gpus(const std::string& links_of_0, const std::string& links_of_1,
+                                       const std::string& sm_of_1 = "70") {
+  const auto gpu = [](const std::string& busid, int dev, const std::string& sm, const std::string& links) {
+    return "<pci busid=\"" + busid + "\" class=\"0x030200\"><gpu dev=\"" + std::to_string(dev) + "\" sm=\"" + sm +
+           "\">" + links + "</gpu></pci>\n";
+  };
+  return "<system version=\"1\"><cpu>\n" + gpu("a", 0, "70", links_of_0) + gpu("b", 1, sm_of_1, links_of_1) +
+         "</cpu></system>";
+}
+[[nodiscard]] std::string lanes_to(const std::string& busid, int count) {
+  return "<nvlink target=\"" + busid + "\" count=\"" + std::to_string(count) + "\" tclass=\"0x030200\"/>";
+}
+
+TEST(NcclTopology, LinksOfOnePairAddUp) {
+  const ImportedNode twice = nccl(pair_of_gpus(lanes_to("b", 1) + lanes_to("b", 1), lanes_to("a", 2)));
+  ASSERT_EQ(twice.mesh.size(), 1u);
+  EXPECT_EQ(twice.mesh[0].lanes, 2);
+  EXPECT_EQ(nccl(pair_of_gpus("", lanes_to("a", 3))).mesh.at(0).lanes, 3);
+}
+
+TEST(NcclTopology, EndsOfALinkThatDisagreeAreRefused) {
+  EXPECT_THAT(nccl_mistake(pair_of_gpus(lanes_to("b", 2), lanes_to("a", 1))),
+              HasSubstr("topo.xml:2:33: error[E127]: GPU 0 has 2 lanes to GPU 1, which has 1 back"));
+}
+
+TEST(NcclTopology, GpusThatOneHostCannotHaveAreRefused) {
+  EXPECT_THAT(nccl_mistake(pair_of_gpus("", "", "80")), HasSubstr("GPUs of one host have sm 70 and 80"));
+  EXPECT_THAT(nccl_mistake(pair_of_gpus("", "", "volta")), HasSubstr("sm is 'volta'"));
+  std::string same = pair_of_gpus("", "");
+  same.replace(same.find("dev=\"1\""), 7, "dev=\"0\"");
+  EXPECT_THAT(nccl_mistake(same), HasSubstr("two GPUs have the number 0"));
+}
+
+TEST(NcclTopology, LanesToNvSwitchesAreThoseOfThePoorestGpu) {
+  const auto lanes = [](int count) {
+    return "<nvlink target=\"x\" count=\"" + std::to_string(count) + "\" tclass=\"0x068000\"/>";
+  };
+  EXPECT_EQ(nccl(pair_of_gpus(lanes(6), lanes(6))).notes.size(), 0u);
+  const ImportedNode poorer = nccl(pair_of_gpus(lanes(6), lanes(5)));
+  EXPECT_EQ(poorer.switch_lanes, 5);
+  EXPECT_THAT(poorer.notes, testing::Contains(HasSubstr("5 to 6 lanes to NVSwitches")));
+  EXPECT_THAT(nccl_mistake(pair_of_gpus(lanes(6), "")), HasSubstr("GPU 1 has no lane to an NVSwitch"));
+}
+
 TEST(NcclTopology, RefusesBrokenFilesWithTheirLine) {
   EXPECT_THAT(nccl_mistake("<system>\n<cpu>\n</system>"), HasSubstr("topo.xml:3:"));
   EXPECT_THAT(nccl_mistake("<graphs version=\"1\"/>"), HasSubstr("begins with <graphs>"));
@@ -190,6 +236,27 @@ TEST(SmiTopology, RefusesBrokenMatricesWithTheirLine) {
   EXPECT_THAT(smi_mistake("GPU0 GPU1\nGPU0 X NV12\nGPU1 NV6 X\n"), HasSubstr("disagree"));
   EXPECT_THAT(smi_mistake("GPU0 GPU1\nGPU0 X\nGPU1 NV6 X\n"), HasSubstr("1 entries"));
   EXPECT_THAT(smi_mistake("GPU0 GPU1\nGPU0 X NV1\nGPU0 X NV1\nGPU1 NV1 X\n"), HasSubstr("two rows"));
+}
+
+// nvidia-smi and NCCL's dumps name every link; operators' files leave NVLink out, which is guessed for eight GPUs.
+TEST(NodeImport, GpusWithoutLinksHaveNoNvlinkWhereTheFileNamesLinks) {
+  std::string header, rows, dump, plain;
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    header += fmt::format("GPU{} ", gpu);
+    rows += fmt::format("GPU{}", gpu);
+    for (int peer = 0; peer < 8; ++peer) rows += peer == gpu ? " X" : " SYS";
+    rows += "\n";
+    const std::string pci = fmt::format("<pci busid=\"{}\" class=\"0x030200\"", gpu);
+    dump += fmt::format("{}><gpu dev=\"{}\" sm=\"80\"/></pci>", pci, gpu);
+    plain += pci + "/>";
+  }
+  const auto smi = parse_smi_topology(header + "\n" + rows, "smi.txt");
+  ASSERT_TRUE(smi.has_value());
+  EXPECT_THAT(node_text(*smi, "smi.txt").facts, HasSubstr("nvlink:\n  kind: none\n"));
+  EXPECT_THAT(node_text(nccl("<system><cpu>" + dump + "</cpu></system>"), "t.xml").facts, HasSubstr("kind: none"));
+  const ImportedText guessed = node_text(nccl("<system><cpu>" + plain + "</cpu></system>"), "t.xml");
+  EXPECT_THAT(guessed.facts, testing::Not(HasSubstr("nvlink")));
+  EXPECT_THAT(guessed.guesses, HasSubstr("nvswitch"));
 }
 
 // --- as keys of cluster.node ---
