@@ -9,10 +9,11 @@
 namespace ringwright::traces {
 namespace {
 
-// Longer names first: shorter ones may be contained in them.
-constexpr std::array<std::string_view, 10> kOperations = {
-    "all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter",
-    "alltoall",   "all_to_all", "broadcast", "sendrecv",  "reduce"};
+// Longer names first: shorter ones may be contained in them. Those of tests that are not simulated are known as well,
+// so that they are not taken for others.
+constexpr std::array<std::string_view, 14> kOperations = {
+    "all_reduce", "allreduce", "all_gather", "allgather", "reduce_scatter", "alltoallv", "alltoall",
+    "all_to_all", "broadcast", "sendrecv",   "hypercube", "reduce",         "gather",    "scatter"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

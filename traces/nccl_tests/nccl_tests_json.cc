@@ -2,10 +2,14 @@
 // environment of the job, of which only NCCL's own variables are retained.
 #include "traces/nccl_tests/nccl_tests_json.h"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "traces/nccl_tests/run_options.h"
 
 namespace ringwright::traces {
 namespace {
@@ -36,8 +40,22 @@ std::string text_of(const Json& object, const char* key) {
 std::optional<Duration> half_time(const Json& row, const char* half, Bytes size) {
   const auto found = row.find(half);
   if (found == row.end() || !found->is_object()) return std::nullopt;
-  const std::string time = text_of(*found, "time");
-  return measured_time(size, time.empty() ? text_of(*found, "cpu_time") : time, text_of(*found, "alg_bw"));
+  return measured_time(size, text_of(*found, "time"), text_of(*found, "alg_bw"));
+}
+
+// -C 1: the row has the processor's time to issue a call, and bandwidths that follow from it.
+bool is_of_processor(const Json& row) {
+  const auto has = [&row](const char* half) {
+    const auto found = row.find(half);
+    return found != row.end() && found->is_object() && found->contains("cpu_time");
+  };
+  return row.is_object() && (has("out_of_place") || has("in_place"));
+}
+
+bool is_wrong(const Json& row, const char* half) {
+  const auto found = row.find(half);
+  if (found == row.end() || !found->is_object()) return false;
+  return parse_number<double>(text_of(*found, "nwrong")).value_or(0.0) >= 1.0;
 }
 
 void take_devices(const Json& document, CollectiveLog& log) {
@@ -51,7 +69,9 @@ void take_devices(const Json& document, CollectiveLog& log) {
     if (!device.is_object()) continue;
     ++log.ranks;
     hosts.insert(text_of(device, "hostname"));
-    log.gpu = text_of(device, "device_info");
+    const std::string gpu = text_of(device, "device_info");
+    if (log.gpu.empty()) log.gpu = gpu;
+    if (gpu != log.gpu) log.facts["other_gpu"] = gpu;
   }
   log.nodes = static_cast<int>(hosts.size());
   if (log.nodes > 0) log.gpus_per_node = log.ranks / log.nodes;
@@ -64,21 +84,42 @@ void take_environment(const Json& document, CollectiveLog& log) {
   for (const Json& entry : *env) {
     if (!entry.is_string()) continue;
     const std::string& text = entry.get_ref<const std::string&>();
-    if (text.starts_with("NCCL_")) kept += (kept.empty() ? "" : "; ") + text;
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos) continue;
+    add_variable({.name = text.substr(0, equals), .value = text.substr(equals + 1)}, kept);
   }
   log.facts["env"] = kept;
 }
 
-void take_operation(const Json& document, CollectiveLog& log) {
+// The word after an option, or after its "=": 4 of "-g 4" and of "--ngpus=4".
+std::string option_of(const Json& args, const std::string& letter, const std::string& word) {
+  std::string found;
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    if (!args[i].is_string()) continue;
+    const std::string& option = args[i].get_ref<const std::string&>();
+    if ((option == letter || option == word) && i + 1 < args.size() && args[i + 1].is_string()) found = args[i + 1];
+    if (option.starts_with(word + "=")) found = option.substr(word.size() + 1);
+  }
+  return found;
+}
+
+void take_command(const LogText& input, const Json& document, CollectiveLogReading& reading) {
+  CollectiveLog& log = reading.log;
   const auto args = document.find("args");
   if (args == document.end() || !args->is_array() || args->empty() || !args->front().is_string()) return;
-  log.operation = operation_in(args->front().get_ref<const std::string&>());
+  const std::string& program = args->front().get_ref<const std::string&>();
+  log.operation = operation_in(program.substr(program.find_last_of('/') + 1));
   // One thread issues the calls of this many GPUs.
-  for (std::size_t i = 1; i + 1 < args->size(); ++i) {
-    const Json& option = (*args)[i];
-    const bool gpus = option.is_string() && (option == "-g" || option == "--ngpus");
-    if (gpus && (*args)[i + 1].is_string()) log.facts["gpus_per_process"] = (*args)[i + 1].get<std::string>();
-  }
+  if (const std::string gpus = option_of(*args, "-g", "--ngpus"); !gpus.empty()) log.facts["gpus_per_process"] = gpus;
+  const auto number = [&](const std::string& letter, const std::string& word) {
+    return parse_number<int>(option_of(*args, letter, word)).value_or(0);
+  };
+  const auto warn = [&](std::string why) {
+    reading.warnings.add(
+        {.severity = Severity::kWarning, .code = "W234", .place = {.file = input.name}, .message = std::move(why)});
+  };
+  if (const int together = number("-m", "--agg_iters"); together > 1) warn(why_aggregated_differs(together));
+  if (number("-G", "--cudagraph") > 0) warn(why_graphs_differ());
 }
 
 // What `ringwright collective --json` reports about its own run.
@@ -122,6 +163,12 @@ void take_rows(const LogText& input, const Json& document, CollectiveLogReading&
       row.experiment = text_of(result, "experiment_name");
       row.out_of_place = half_time(result, "out_of_place", row.size);
       row.in_place = half_time(result, "in_place", row.size);
+      if (is_wrong(result, "out_of_place") || is_wrong(result, "in_place")) {
+        reading.warnings.add({.severity = Severity::kWarning,
+                              .code = "W234",
+                              .place = {.file = input.name},
+                              .message = fmt::format("the row of {} bytes has wrong values", row.size.count())});
+      }
       if (reading.log.played) row.out_of_place = measured_time(row.size, text_of(result, "time_us"), "");
     }
     if (!row.time()) {
@@ -158,9 +205,13 @@ Result<CollectiveLogReading> read_json_log(const LogText& input) {
   }
   take_devices(document, reading.log);
   take_environment(document, reading.log);
-  take_operation(document, reading.log);
+  take_command(input, document, reading);
   reading.log.version_of_library = library_version_in(text_of(document, "nccl_version"));
   take_played(document, reading.log);
+  const auto results = document.find("results");
+  if (results != document.end() && results->is_array() && std::ranges::any_of(*results, is_of_processor)) {
+    return tl::unexpected(failure("E231", std::string(kOfProcessor), {.file = input.name}, std::string(kWithoutC)));
+  }
   take_rows(input, document, reading);
   return reading;
 }

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "traces/nccl_tests/launcher_prefix.h"
+#include "traces/nccl_tests/run_options.h"
+
 namespace ringwright::traces {
 namespace {
 
@@ -21,6 +24,7 @@ struct Heading {
   int size = -1, count = -1, type = -1, redop = -1, root = -1;
   std::vector<Half> halves;
   int columns = 0;
+  bool of_processor = false;  // -C 1: its times are those of issuing a call
 
   [[nodiscard]] bool known() const { return size >= 0 && !halves.empty(); }
 };
@@ -37,6 +41,7 @@ Heading heading_of(std::string_view line) {
     if (word == "redop") heading.redop = column;
     if (word == "root") heading.root = column;
     if (word == "time" || word == "cputime") heading.halves.push_back({.time = column});
+    if (word == "cputime") heading.of_processor = true;
     if (word == "algbw" && !heading.halves.empty()) heading.halves.back().algbw = column;
     if ((word == "#wrong" || word == "error") && !heading.halves.empty()) heading.halves.back().wrong = column;
   }
@@ -44,29 +49,26 @@ Heading heading_of(std::string_view line) {
   return heading;
 }
 
-struct ListedRank {
-  int rank = 0;
-  int line = 0;  // 0: none
+// What the lines "#  Rank  0 Group  0 ..." name.
+struct ListedRanks {
+  std::set<int> ranks;
+  std::set<std::string> hosts;
+  std::set<std::string> processes;  // with their hosts
 };
 
 class PrintedReader {
  public:
-  explicit PrintedReader(const LogText& input) : input_(input) {}
+  explicit PrintedReader(const LogText& input) : input_(input), text_(as_printed(input.text)) {}
 
   Result<CollectiveLogReading> read() {
     std::size_t at = 0;
-    while (at < input_.text.size()) {
-      const std::size_t end = std::min(input_.text.find('\n', at), input_.text.size());
+    while (at < text_.size()) {
+      const std::size_t end = std::min(text_.find('\n', at), text_.size());
       ++line_;
-      take_line(input_.text.substr(at, end - at));
+      take_line(std::string_view(text_).substr(at, end - at));
       at = end + 1;
     }
-    if (repeated_.line > 0) {
-      return tl::unexpected(
-          failure("E231", fmt::format("rank {} is listed again: the log holds several runs", repeated_.rank),
-                  {.file = input_.name, .line = repeated_.line, .column = 1},
-                  "one file for each run; a test that was built without MPI runs once in each process of mpirun"));
-    }
+    if (!refused_.all().empty()) return tl::unexpected(std::move(refused_));
     take_ranks();
     if (!heading_.known()) {
       return tl::unexpected(failure("E231", "no heading with the columns 'size' and 'time' in '" + input_.name + "'",
@@ -82,7 +84,11 @@ class PrintedReader {
     const std::string_view text = trimmed(line);
     if (text.empty()) return;
     // A command line that a shell script echoed, or the test's own first line.
-    if (log_.operation.empty()) log_.operation = tested_operation_in(text);
+    if (const std::string test = tested_operation_in(text); !test.empty()) take_test(test, text);
+    if (const auto setting = variable_in(text)) {
+      add_variable(*setting, log_.facts["env"]);
+      return;
+    }
     if (text.front() == '#') return take_comment(text);
     if (text.find("NCCL version") != std::string_view::npos || text.find("RCCL version") != std::string_view::npos) {
       log_.version_of_library = library_version_in(text.substr(text.find("version")));
@@ -95,8 +101,7 @@ class PrintedReader {
   void take_comment(std::string_view text) {
     const auto words = words_of(text);
     if (words.size() > 4 && words[1] == "Rank") return take_rank(text);
-    if (words.size() > 4 && words[1] == "nThread" && words[3] == "nGpus") take_threads(words);
-    if (text.find("Collective test starting:") != std::string_view::npos) log_.operation = operation_in(text);
+    if (words.size() > 4 && words[1] == "nThread" && words[3] == "nGpus") take_threads(text, words);
     if (text.find("rccl-tests") != std::string_view::npos) log_.facts["library"] = "RCCL";
     if (text.find("nccl-library=") != std::string_view::npos) {
       const auto code = words_of(text.substr(text.find("nccl-library=") + 13));
@@ -109,12 +114,35 @@ class PrintedReader {
       ended_ = true;
       if (text.find("FAILED") != std::string_view::npos) warn(line_, "W234", "the test found wrong values");
     }
-    if (const Heading heading = heading_of(text); heading.known()) heading_ = heading;
+    if (const Heading heading = heading_of(text); heading.known()) take_heading(heading);
+  }
+
+  void take_heading(const Heading& heading) {
+    heading_ = heading;
+    if (!heading.of_processor) return;
+    refuse(std::string(kOfProcessor), std::string(kWithoutC));
+  }
+
+  // A command line that a script echoed, or the first line of the test itself, which is right where they differ.
+  void take_test(const std::string& test, std::string_view line) {
+    if (log_.rows.empty()) {
+      for (const LibraryVariable& variable : variables_of_command(line)) add_variable(variable, log_.facts["env"]);
+    } else if (test != log_.operation) {
+      other_test_ = test;
+      return;
+    }
+    if (log_.operation.empty() || line.find("Collective test starting:") != std::string_view::npos) {
+      log_.operation = test;
+    }
   }
 
   // "# nThread 1 nGpus 8 minBytes ...": one thread issues the calls of 8 GPUs.
-  void take_threads(const std::vector<std::string_view>& words) {
+  void take_threads(std::string_view text, const std::vector<std::string_view>& words) {
     if (const auto gpus = parse_number<int>(words[4])) log_.facts["gpus_per_process"] = fmt::format("{}", *gpus);
+    if (const int together = count_after(text, "agg iters:"); together > 1) {
+      warn(line_, "W234", why_aggregated_differs(together));
+    }
+    if (count_after(text, "graph:") > 0) warn(line_, "W234", why_graphs_differ());
   }
 
   // "# simulated cluster: dgx-h100", "# simulated set: cluster.nodes=2": what `ringwright collective` reports about its
@@ -124,6 +152,9 @@ class PrintedReader {
     const auto words = words_of(text.substr(0, colon));
     if (colon == std::string_view::npos || words.size() < 3) return;
     const std::string_view value = trimmed(text.substr(colon + 1));
+    if (!log_.rows.empty()) {
+      return refuse("another simulated run begins here: the log holds several runs", "one file for each run");
+    }
     if (!log_.played) log_.played.emplace();
     PlayedMachine& played = *log_.played;
     if (words[2] == "cluster") played.cluster = std::string(value);
@@ -139,25 +170,33 @@ class PrintedReader {
   void take_rank(std::string_view text) {
     ++log_.ranks;
     const auto rank = parse_number<int>(words_of(text)[2]);
-    if (rank && !ranks_.insert(*rank).second && repeated_.line == 0) repeated_ = {.rank = *rank, .line = line_};
+    if (rank && !listed_.ranks.insert(*rank).second) {
+      return refuse(fmt::format("rank {} is listed again: the log holds several runs", *rank),
+                    "one file for each run; a test that was built without MPI runs once in each process of mpirun");
+    }
     const std::size_t on = text.find(" on ");
     const std::size_t device = text.find(" device ");
     if (on == std::string_view::npos || device == std::string_view::npos) return;
     const std::string host(trimmed(text.substr(on + 4, device - on - 4)));
-    hosts_.insert(host);
+    listed_.hosts.insert(host);
     const std::size_t pid = text.find(" Pid ");
-    if (pid < on) processes_.insert(fmt::format("{} {}", host, trimmed(text.substr(pid + 5, on - pid - 5))));
+    if (pid < on) listed_.processes.insert(fmt::format("{} {}", host, trimmed(text.substr(pid + 5, on - pid - 5))));
     const std::size_t bracket = text.find(']', device);
-    if (bracket != std::string_view::npos) log_.gpu = std::string(trimmed(text.substr(bracket + 1)));
+    if (bracket != std::string_view::npos) take_gpu(std::string(trimmed(text.substr(bracket + 1))));
+  }
+
+  void take_gpu(const std::string& gpu) {
+    if (!log_.gpu.empty() && gpu != log_.gpu) log_.facts["other_gpu"] = gpu;
+    if (log_.gpu.empty()) log_.gpu = gpu;
   }
 
   void take_ranks() {
     if (log_.played) return;
-    log_.nodes = static_cast<int>(hosts_.size());
+    log_.nodes = static_cast<int>(listed_.hosts.size());
     if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
     // Without the line of the threads the number of processes decides: the tests start one thread each unless asked for
     // more.
-    const int processes = static_cast<int>(processes_.size());
+    const int processes = static_cast<int>(listed_.processes.size());
     if (processes > 0 && log_.ranks % processes == 0 && !log_.facts.contains("gpus_per_process")) {
       log_.facts["gpus_per_process"] = fmt::format("{}", log_.ranks / processes);
     }
@@ -181,6 +220,11 @@ class PrintedReader {
 
   void take_row(std::string_view text) {
     if (!heading_.known()) return;
+    if (!other_test_.empty()) {
+      return refuse(
+          fmt::format("rows of {} follow those of {}: the log holds several tests", other_test_, log_.operation),
+          "one file for each test");
+    }
     const auto words = words_of(text);
     const auto size = parse_number<std::int64_t>(words.front());
     const int blanks = (heading_.redop >= 0 ? 1 : 0) + (heading_.root >= 0 ? 1 : 0);
@@ -219,6 +263,12 @@ class PrintedReader {
     return measured_time(size, time, algbw);
   }
 
+  // The first mistake only: the others follow from it.
+  void refuse(std::string message, std::string hint) {
+    if (!refused_.all().empty()) return;
+    refused_ = failure("E231", std::move(message), {.file = input_.name, .line = line_, .column = 1}, std::move(hint));
+  }
+
   void warn(int line, std::string code, std::string message) {
     warnings_.add({.severity = Severity::kWarning,
                    .code = std::move(code),
@@ -227,13 +277,12 @@ class PrintedReader {
   }
 
   const LogText& input_;
+  std::string text_;  // as the test printed it
   CollectiveLog log_;
-  Diagnostics warnings_;
+  Diagnostics warnings_, refused_;
   Heading heading_;
-  std::set<std::string> hosts_;
-  std::set<std::string> processes_;  // with their hosts
-  std::set<int> ranks_;
-  ListedRank repeated_;  // the first that is listed twice
+  std::string other_test_;  // another operation, of which rows may follow
+  ListedRanks listed_;
   bool ended_ = false;
   bool doubted_ = false;  // one warning stands for all rows
   int line_ = 0;

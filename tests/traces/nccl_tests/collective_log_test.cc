@@ -146,11 +146,12 @@ TEST(PrintedLog, TestsWithoutAReductionLeaveItsColumnEmpty) {
 }
 
 TEST(PrintedLog, MoreColumnsAreFoundByTheirNames) {
-  const CollectiveLogReading result = reading("all_reduce.log",
-      "# Collective test starting: broadcast_perf\n"
-      "#       size         count      type   redop    root  cputime   algbw   busbw  i_min  i_max #wrong\n"
-      "        1024           256     float    none       0    12.50    0.08    0.08   12.0   13.0      0\n"
-      "# Avg bus bandwidth    : 0.08\n");
+  const CollectiveLogReading result =
+      reading("all_reduce.log",
+              "# Collective test starting: broadcast_perf\n"
+              "#       size         count      type   redop    root     time   algbw   busbw  i_min  i_max #wrong\n"
+              "        1024           256     float    none       0    12.50    0.08    0.08   12.0   13.0      0\n"
+              "# Avg bus bandwidth    : 0.08\n");
   EXPECT_EQ(result.log.operation, "broadcast");
   EXPECT_EQ(result.log.rows.at(0).out_of_place, Duration(12'500'000));
   EXPECT_FALSE(result.log.rows.at(0).in_place.has_value());

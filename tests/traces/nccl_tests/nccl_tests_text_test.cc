@@ -1,0 +1,94 @@
+#include "traces/nccl_tests/nccl_tests_text.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace ringwright::traces::nccl_tests_text_test {
+namespace {
+
+using namespace literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::string_view kHeading =
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong\n";
+constexpr std::string_view kRow =
+    "     1048576        262144     float     sum      -1    36.40   28.81   50.41      0\n";
+constexpr std::string_view kEnd = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 50.41\n";
+
+[[nodiscard]] std::string started(const std::string& test) {
+  return "# Collective test starting: " + test + "\n";
+}
+[[nodiscard]] std::string rows() {
+  return std::string(kHeading) + std::string(kRow);
+}
+
+[[nodiscard]] CollectiveLogReading reading(const std::string& text) {
+  auto result = read_printed_log({.name = "x.log", .text = text});
+  EXPECT_TRUE(result.has_value()) << (result ? "" : render(result.error()));
+  return result ? *result : CollectiveLogReading{};
+}
+[[nodiscard]] std::string refusal(const std::string& text) {
+  const auto result = read_printed_log({.name = "x.log", .text = text});
+  EXPECT_FALSE(result.has_value());
+  return result ? "" : render(result.error());
+}
+
+TEST(NcclTestsText, LinesOfALauncherAreReadAsTheTestPrintedThem) {
+  const std::string text = "[1,0]<stdout>:" + std::string(kHeading) + "[1,0]<stdout>:" + std::string(kRow) +
+                           "[1,3]<stdout>:n1:1:1 [3] NCCL INFO NCCL_ALGO set by environment to Tree\n" +
+                           "[1,0]<stdout>:# Avg bus bandwidth    : 50.41\n";
+  const CollectiveLogReading result = reading(text);
+  EXPECT_THAT(result.warnings.all(), IsEmpty());
+  ASSERT_EQ(result.log.rows.size(), 1U);
+  EXPECT_EQ(result.log.rows[0].time(), Duration(36'400'000));
+  EXPECT_EQ(result.log.fact("env"), "NCCL_ALGO=Tree");
+}
+
+TEST(NcclTestsText, TestsOfTwoOperationsInOneFileAreRefused) {
+  const std::string text =
+      started("all_reduce_perf") + rows() + started("all_gather_perf") + rows() + std::string(kEnd);
+  EXPECT_THAT(refusal(text), HasSubstr("x.log:6:1: error[E231]: rows of all_gather follow those of all_reduce"));
+  // Nothing of the second test was measured.
+  EXPECT_EQ(reading(started("all_reduce_perf") + rows() + started("all_gather_perf")).log.operation, "all_reduce");
+}
+
+TEST(NcclTestsText, TwoSimulatedRunsInOneFileAreRefused) {
+  const std::string run = "# simulated cluster: dgx-h100\n# simulated ranks: 8\n" + rows();
+  EXPECT_THAT(refusal(run + run), HasSubstr("x.log:5:1: error[E231]: another simulated run begins here"));
+}
+
+TEST(NcclTestsText, TheProcessorsTimesAreRefused) {
+  std::string text = rows();
+  text.replace(text.find("   time"), 7, "cputime");
+  EXPECT_THAT(refusal(text), HasSubstr("x.log:1:1: error[E231]: the times are those that the processor took"));
+}
+
+TEST(NcclTestsText, WhatChangesTheMeaningOfATimeIsReported) {
+  const auto said = [](const std::string& options) {
+    return render(reading("# nThread 1 nGpus 1 minBytes 8 " + options + "\n" + rows() + std::string(kEnd)).warnings);
+  };
+  EXPECT_THAT(said("agg iters: 16 validation: 1 graph: 0"), HasSubstr("16 calls are launched together"));
+  EXPECT_THAT(said("agg iters: 1 validation: 1 graph: 1"), HasSubstr("CUDA graphs launch the calls"));
+  EXPECT_THAT(said("agg iters: 1 validation: 1 graph: 0"), HasSubstr("0 errors, 0 warnings"));
+}
+
+TEST(NcclTestsText, GpusOfTwoKindsAreBothKnown) {
+  const auto rank = [](int number, const std::string& gpu) {
+    return "#  Rank  " + std::to_string(number) + " Group  0 Pid 1 on n1 device  0 [0000:1b:00] " + gpu + "\n";
+  };
+  const CollectiveLog log = reading(rank(0, "NVIDIA H100") + rank(1, "NVIDIA A100-SXM4-40GB") + rows()).log;
+  EXPECT_EQ(log.gpu, "NVIDIA H100");
+  EXPECT_EQ(log.fact("other_gpu"), "NVIDIA A100-SXM4-40GB");
+}
+
+TEST(NcclTestsText, TestsThatAreNotSimulatedKeepTheirNames) {
+  for (const std::string test : {"scatter", "gather", "hypercube", "alltoallv"}) {
+    EXPECT_EQ(reading(started(test + "_perf") + rows()).log.operation, test);
+  }
+}
+
+}  // namespace
+}  // namespace ringwright::traces::nccl_tests_text_test
