@@ -24,6 +24,8 @@ std::span<const KeyEffect> collective_key_effects() {
   constexpr std::string_view kVariablesCount =
       "collectives.model=chunks | collectives.overhead=kernels | collectives.tuner=nccl | interference.model=share | "
       "comm.library=oneccl | comm.library=horovod";
+  constexpr std::string_view kNoNvlink =
+      "GPUs have no NVLink: over PCIe, direct copies and copies through host memory take the same paths here";
   constexpr std::string_view kKernelsOnly = "'collectives.model: chunks' simulates NCCL's kernels only";
   static constexpr std::array kEffects = {
       KeyEffect{"collectives.nvls", "collectives.tuner!=nccl",
@@ -43,6 +45,8 @@ std::span<const KeyEffect> collective_key_effects() {
                 .needs = kVariablesCount,
                 .why = kNcclDoesNotCount,
                 .except = "comm.env.NCCL_NET_GDR_LEVEL"},
+      KeyEffect{"comm.env.NCCL_P2P_DISABLE", "cluster.nvlink=yes", kNoNvlink},
+      KeyEffect{"comm.env.NCCL_P2P_LEVEL", "cluster.nvlink=yes", kNoNvlink},
       KeyEffect{"comm.env.HOROVOD_CYCLE_TIME", "collectives.model!=chunks", kKernelsOnly},
       KeyEffect{"comm.env.HOROVOD_CACHE_CAPACITY", "collectives.model!=chunks", kKernelsOnly},
       by_rules("comm.env.NCCL_ALGO"),

@@ -41,6 +41,9 @@ class Topology {
   // From now on it builds hosts without GPUDirect (Host::gpudirect), whose GPUs copy to and from host memory at this
   // rate, all thread blocks combined. No effect on a topology without hosts.
   virtual void pass_through_host_memory(Bandwidth copies) = 0;
+  // From now on it builds hosts whose GPUs do not write to each other's memory: PCIe carries what NVLink did. No effect
+  // on a topology without hosts.
+  virtual void leave_out_nvlink() = 0;
   // From now on hosts are without the NICs that their sets leave out: GPUs take the nearest of the others. No effect on
   // a topology without hosts.
   virtual void leave_out_nics(const NicSets& sets) = 0;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "collectives/nccl/list_syntax.h"
 #include "core/base/text.h"
@@ -52,10 +53,13 @@ std::string number(std::string_view text, Range range, Set&& set) {
   return {};
 }
 
+constexpr std::size_t kFar = 9;  // the farthest of NCCL's levels of distance, SYS
 constexpr Range kSwitch{0, 1};
 constexpr Range kCounted{1, NcclKnobs::kNoLimit};
-// Buffers and chunks: beyond what a GPU would give a channel. Twice the largest must fit a 32-bit size.
-constexpr Range kBufferBytes{1, std::int64_t{1} << 30};
+// Chunks: beyond what a GPU would give a channel. Twice the largest must fit a 32-bit size.
+constexpr Range kChunkBytes{1, std::int64_t{1} << 30};
+// Buffers have eight slots, of at least one line of LL128.
+constexpr Range kBufferBytes{8 * 128, std::int64_t{1} << 30};
 
 std::string set_algorithms(std::string_view text, NcclKnobs& knobs) {
   static const std::vector<std::string> kNames = {"Tree",     "Ring", "CollnetDirect", "CollnetChain", "NVLS",
@@ -100,22 +104,32 @@ std::string set_thresholds(std::string_view text, NcclKnobs& knobs) {
   return {};
 }
 
-// By name, or by the number of older versions. LOC, or 0: never.
-std::string set_level(std::string_view text, bool& allowed) {
-  constexpr std::array<std::string_view, 6> kLevels = {"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
-  const bool known = std::find(kLevels.begin(), kLevels.end(), text) != kLevels.end();
+// By name, nearest first, or by the number of older versions, of which 0 is LOC.
+std::string set_level(std::string_view text, std::size_t& level) {
+  constexpr std::array<std::string_view, 10> kLevels = {"LOC", "NVL", "NVB", "C2C", "PIX",
+                                                        "PXB", "P2C", "PXN", "PHB", "SYS"};
+  const auto known = std::ranges::find(kLevels, text);
   const std::optional<std::int64_t> old_number = whole_number(text);
-  if (!known && !old_number) return "must be one of LOC, NVL, PIX, PXB, PHB, SYS";
-  if (text == "LOC" || old_number == 0) allowed = false;
+  if (known == kLevels.end() && !old_number) return fmt::format("must be one of {}", fmt::join(kLevels, ", "));
+  level = known != kLevels.end() ? static_cast<std::size_t>(known - kLevels.begin()) : *old_number == 0 ? 0 : kFar;
   return {};
 }
 
+// LOC: never. NVLink is within every other level.
 std::string set_p2p_level(std::string_view text, NcclKnobs& knobs) {
-  return set_level(text, knobs.peer_to_peer);
+  std::size_t level = kFar;
+  std::string wrong = set_level(text, level);
+  if (level == 0) knobs.peer_to_peer = false;
+  return wrong;
 }
 
+// No NIC is nearer to a GPU than one PCIe switch.
 std::string set_gdr_level(std::string_view text, NcclKnobs& knobs) {
-  return set_level(text, knobs.gpudirect);
+  constexpr std::size_t kPix = 4;
+  std::size_t level = kFar;
+  std::string wrong = set_level(text, level);
+  if (level < kPix) knobs.gpudirect = false;
+  return wrong;
 }
 
 std::string set_match_mode(std::string_view text, NcclKnobs& knobs) {
@@ -131,8 +145,12 @@ std::string set_threads(std::string_view text, std::optional<int>& threads) {
   return wrong;
 }
 
-std::string set_bytes(std::string_view text, std::optional<Bytes>& bytes) {
-  return number(text, kBufferBytes, [&](std::int64_t n) { bytes = Bytes(n); });
+std::string set_buffer(std::string_view text, Protocol protocol, NcclKnobs& knobs) {
+  return number(text, kBufferBytes, [&](std::int64_t n) { knobs.buffer[index_of(protocol)] = Bytes(n); });
+}
+
+std::string set_chunk(std::string_view text, std::optional<Bytes>& bytes) {
+  return number(text, kChunkBytes, [&](std::int64_t n) { bytes = Bytes(n); });
 }
 
 constexpr auto kMinChannels = [](std::string_view v, NcclKnobs& k) {
@@ -162,15 +180,15 @@ constexpr std::array kVariables = {
              [](std::string_view v, NcclKnobs& k) { return set_threads(v, k.ll128_threads); }},
     Variable{"NCCL_THREAD_THRESHOLDS", "bytes per thread below which threads are dropped, six numbers", set_thresholds},
     Variable{"NCCL_BUFFSIZE", "bytes of a channel's buffer with Simple",
-             [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.buffer[index_of(Protocol::kSimple)]); }},
+             [](std::string_view v, NcclKnobs& k) { return set_buffer(v, Protocol::kSimple, k); }},
     Variable{"NCCL_LL_BUFFSIZE", "bytes of a channel's buffer with LL",
-             [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.buffer[index_of(Protocol::kLl)]); }},
+             [](std::string_view v, NcclKnobs& k) { return set_buffer(v, Protocol::kLl, k); }},
     Variable{"NCCL_LL128_BUFFSIZE", "bytes of a channel's buffer with LL128",
-             [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.buffer[index_of(Protocol::kLl128)]); }},
+             [](std::string_view v, NcclKnobs& k) { return set_buffer(v, Protocol::kLl128, k); }},
     Variable{"NCCL_NVLS_CHUNKSIZE", "bytes of a chunk of in-switch reduction",
-             [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.nvls_chunk); }},
+             [](std::string_view v, NcclKnobs& k) { return set_chunk(v, k.nvls_chunk); }},
     Variable{"NCCL_NVLSTREE_MAX_CHUNKSIZE", "bytes of a chunk of in-switch reduction with trees between hosts",
-             [](std::string_view v, NcclKnobs& k) { return set_bytes(v, k.nvls_tree_chunk); }},
+             [](std::string_view v, NcclKnobs& k) { return set_chunk(v, k.nvls_tree_chunk); }},
     Variable{"NCCL_NVLS_ENABLE", "0: no in-switch reduction; 1 and 2: where the hosts support it",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, {0, 2}, [&](std::int64_t n) { k.nvls = n != 0; });
@@ -198,7 +216,8 @@ constexpr std::array kVariables = {
     Variable{"NCCL_P2P_LEVEL", "up to which distance GPUs write to each other's memory (P2P); LOC: never",
              set_p2p_level},
     Variable{"NCCL_NET_GDR_LEVEL",
-             "up to which distance from a GPU a NIC accesses its memory (GPUDirect RDMA); LOC: never", set_gdr_level},
+             "up to which distance from a GPU a NIC accesses its memory (GPUDirect RDMA); LOC, NVL: never",
+             set_gdr_level},
     Variable{
         "NCCL_PXN_DISABLE", "1: GPUs do not use NICs of other GPUs (PXN)",
         [](std::string_view v, NcclKnobs& k) { return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; }); }},
@@ -226,15 +245,15 @@ constexpr std::array kVariables = {
              }},
     Variable{"NCCL_P2P_NET_CHUNKSIZE", "bytes of a chunk of sends between hosts",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, kBufferBytes, [&](std::int64_t n) { k.p2p_net_chunk = Bytes(n); });
+               return number(v, kChunkBytes, [&](std::int64_t n) { k.p2p_net_chunk = Bytes(n); });
              }},
     Variable{"NCCL_P2P_PCI_CHUNKSIZE", "bytes of a chunk of sends over PCIe",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, kBufferBytes, [&](std::int64_t n) { k.p2p_pcie_chunk = Bytes(n); });
+               return number(v, kChunkBytes, [&](std::int64_t n) { k.p2p_pcie_chunk = Bytes(n); });
              }},
     Variable{"NCCL_P2P_NVL_CHUNKSIZE", "bytes of a chunk of sends over NVLink",
              [](std::string_view v, NcclKnobs& k) {
-               return number(v, kBufferBytes, [&](std::int64_t n) { k.p2p_nvlink_chunk = Bytes(n); });
+               return number(v, kChunkBytes, [&](std::int64_t n) { k.p2p_nvlink_chunk = Bytes(n); });
              }},
     Variable{"NCCL_P2P_LL_THRESHOLD", "bytes to a peer up to which sends use LL",
              [](std::string_view v, NcclKnobs& k) {
@@ -300,14 +319,20 @@ std::string remedy(std::string_view name) {
   if (name == "NCCL_TOPO_FILE") return "name the file as 'cluster.node.nccl_topo'";
   if (name == "NCCL_GRAPH_FILE") return "name the file as 'comm.graph'";
   if (name == "NCCL_TUNER_CONFIG_FILE") return "name the file as 'comm.tuner_config'";
+  if (name == "NCCL_IB_DISABLE" || name == "NCCL_NET") return "set 'cluster.node.nic.transport', tcp for sockets";
   return "the model does not depend on it";
 }
 
 }  // namespace
 
-std::vector<std::string> nccl_variables() {
+std::vector<std::string> modelled_nccl_variables() {
   std::vector<std::string> names;
   for (const Variable& variable : kVariables) names.emplace_back(variable.name);
+  return names;
+}
+
+std::vector<std::string> nccl_variables() {
+  std::vector<std::string> names = modelled_nccl_variables();
   names.insert(names.end(), kWithoutEffect.begin(), kWithoutEffect.end());
   std::sort(names.begin(), names.end());
   return names;

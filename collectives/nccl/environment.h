@@ -18,4 +18,7 @@ namespace ringwright::collectives {
 // Names of all variables that the map may have, sorted; for completion and tests.
 [[nodiscard]] std::vector<std::string> nccl_variables();
 
+// Those of them on which a result depends.
+[[nodiscard]] std::vector<std::string> modelled_nccl_variables();
+
 }  // namespace ringwright::collectives

@@ -64,6 +64,29 @@ void pass_through_host_memory(ConfigMap root, ChannelCosts& comm, Cluster& clust
                          costs.path_of("gpudirect")));
 }
 
+bool is_joined_by_pcie(const network_models::Host& host) {
+  const bool one_board = host.pcie.sockets_per_board >= host.pcie.sockets;
+  return one_board && std::ranges::all_of(host.others, is_joined_by_pcie);
+}
+
+// Without peer-to-peer copies NCCL's messages inside a host are in its memory: affects the wires with every collective
+// model. Paths between GPUs of one PCIe switch are shorter here than over that memory.
+void leave_out_nvlink(ConfigMap root, Cluster& cluster) {
+  if (root.documenting()) return;
+  ConfigMap env = root.map("comm", "the library that runs collectives").map("env", "NCCL's environment variables");
+  const std::string_view name = env.has("NCCL_P2P_DISABLE") ? "NCCL_P2P_DISABLE" : "NCCL_P2P_LEVEL";
+  if (!is_joined_by_pcie(cluster.host)) {
+    return env.error(name, "E182",
+                     fmt::format("{} leaves no path between GPUs of different boards, which only NVLink joins", name));
+  }
+  cluster.topology->leave_out_nvlink();
+  cluster.host.leave_out_nvlink();
+  if (cluster.fabric != "graph") return;
+  env.warn(name, "W131",
+           fmt::format("{} changes NCCL's choice only: a fabric of type graph does not describe paths over PCIe",
+                       env.path_of(name)));
+}
+
 // The library of one vendor does not span GPUs of another's.
 void check_vendors(ConfigMap& map, const collectives::ChooserSettings& chooser, const Cluster& cluster) {
   if (!cluster.mixes_vendors() || !chooser.heeds_kernels()) return;
@@ -104,6 +127,9 @@ void read_collectives(ConfigMap root, const collectives::ChooserSettings& choose
     const collectives::NcclKnobs untouched;
     scenario.nccl.knobs.ib_timeout = untouched.ib_timeout;
     scenario.nccl.knobs.ib_retries = untouched.ib_retries;
+  }
+  if (!scenario.nccl.knobs.peer_to_peer && (asked || scenario.interference.counts)) {
+    leave_out_nvlink(root, scenario.cluster);
   }
   scenario.comm = read_comm(root, chooser, scenario, files, foreign);
   // What one group lacks is part of its hosts; what all lack is a setting of the library.

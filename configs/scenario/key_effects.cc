@@ -120,6 +120,10 @@ void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   // Where groups list the hosts.
   if (!scenario.cluster.groups.empty()) values.add("cluster.nodes", std::to_string(scenario.cluster.hosts));
   values.add("cluster.gpudirect", yes_or_no(gpudirect));
+  const bool nvlink = std::ranges::any_of(all_kinds(scenario.nccl.host), [](const collectives::NcclHost* host) {
+    return host->links != collectives::NcclHost::Links::kPcie;
+  });
+  values.add("cluster.nvlink", yes_or_no(nvlink));
   values.add("faults.down", yes_or_no(down));
   values.add("faults.lossy", yes_or_no(lossy));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));

@@ -310,6 +310,11 @@ void Host::pass_through_memory(Bandwidth copies) {
   for (Host& other : others) other.pass_through_memory(copies);
 }
 
+void Host::leave_out_nvlink() {
+  nvlink = {};
+  for (Host& other : others) other.leave_out_nvlink();
+}
+
 int Host::most_nics() const {
   int most = nic.count;
   for (const Host& other : others) most = std::max(most, other.nic.count);

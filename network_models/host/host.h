@@ -106,6 +106,8 @@ struct Host {
 
   // All kinds without GPUDirect; bytes cross a GPU's slot at most at the rate of its copies.
   void pass_through_memory(Bandwidth copies);
+  // All kinds without NVLink: GPUs exchange data over PCIe.
+  void leave_out_nvlink();
   // The NIC of a GPU's outgoing traffic: under its own PCIe switch and with the same position there, else by
   // proportion.
   [[nodiscard]] int nic_of(int gpu) const;

@@ -40,6 +40,7 @@ class SingleNode final : public Topology {
     return network;
   }
   void pass_through_host_memory(Bandwidth copies) override { host_.pass_through_memory(copies); }
+  void leave_out_nvlink() override { host_.leave_out_nvlink(); }
   void leave_out_nics(const NicSets& sets) override { host_.nic_sets = sets; }
 
  private:

@@ -103,7 +103,7 @@ TEST(NicFailover, TheUnacknowledgedChunkIsSentAgain) {
     return step_time(scenario_text("{nic: host1/nic0, at: 60ms, failover: balance}") +
                      fmt::format("comm: {{env: {{NCCL_BUFFSIZE: {}}}}}\n", bytes));
   };
-  const double tiny = time("8");
+  const double tiny = time("1024");
   const double large = time("134217728");
   EXPECT_GT(large, tiny);
   EXPECT_LT(large, tiny + 1e-3);

@@ -16,8 +16,7 @@ bool usable(const NcclCost& cost) {
   return cost.why_not.empty();
 }
 
-// The cheapest that can be used; the first of equals, in NCCL's order. NCCL falls back to a ring when no choice is
-// left.
+// The cheapest that can be used; the first of equals, in NCCL's order. A ring when none can.
 NcclChoice cheapest(const std::vector<NcclCost>& costs) {
   const NcclCost* best = nullptr;
   for (const NcclCost& cost : costs) {
@@ -124,7 +123,16 @@ CollectivePlan NcclSelector::plan(const CollectiveCall& call) const {
             .pxn = uses_pxn(setup_, *call.layout)};
   }
   if (auto plan = all_pairs(setup_, call)) return *plan;
-  return plan_for(call, costs, choose(setup_, call, costs.costs(call)));
+  const std::vector<NcclCost> all = costs.costs(call);
+  // Variables leave nothing: older versions then keep the ring, with the protocols that are left ("Never disable ring
+  // for non-allreduce operations" in src/graph/tuning.cc).
+  if (std::ranges::none_of(all, usable)) return plan_with(call, NcclAlgorithm::kRing);
+  return plan_for(call, costs, choose(setup_, call, all));
+}
+
+bool NcclSelector::leaves_nothing(const CollectiveCall& call) const {
+  if (call.size() < 2 || call.kind == CollectiveKind::kAllToAll) return false;
+  return std::ranges::none_of(model(*call.layout).costs(call), usable);
 }
 
 CollectivePlan NcclSelector::plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const {

@@ -47,6 +47,8 @@ class NcclSelector {
   [[nodiscard]] CollectivePlan plan(const CollectiveCall& call) const;
   // With the algorithm that the user names, regardless of cost: the cheapest protocol that it may use.
   [[nodiscard]] CollectivePlan plan_with(const CollectiveCall& call, NcclAlgorithm algorithm) const;
+  // Whether variables leave no algorithm that the communicator can run with a protocol: `plan` takes a ring.
+  [[nodiscard]] bool leaves_nothing(const CollectiveCall& call) const;
   [[nodiscard]] CollectivePlan plan_message(const MessageCall& call) const;
   // NCCL's own estimate of every choice, cheapest first, unusable ones last; empty for all-to-all and for communicators
   // of one rank.

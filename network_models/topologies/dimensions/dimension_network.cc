@@ -154,6 +154,7 @@ class Dimensions final : public Topology {
   explicit Dimensions(DimensionPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_dimensions(plan_); }
   void pass_through_host_memory(Bandwidth /*copies*/) override {}
+  void leave_out_nvlink() override {}
   void leave_out_nics(const NicSets& /*sets*/) override {}
   [[nodiscard]] const AstraTopology* dimensions() const override { return &plan_.topology; }
 

@@ -24,6 +24,7 @@ class ExplicitGraph final : public Topology {
                                 settings_.routing);
   }
   void pass_through_host_memory(Bandwidth /*copies*/) override {}
+  void leave_out_nvlink() override {}
   void leave_out_nics(const NicSets& /*sets*/) override {}
 
  private:

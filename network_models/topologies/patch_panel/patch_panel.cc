@@ -69,6 +69,7 @@ class PatchPanel final : public Topology {
   explicit PatchPanel(PatchPanelPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_patch_panel(plan_); }
   void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
+  void leave_out_nvlink() override { plan_.host.leave_out_nvlink(); }
   void leave_out_nics(const NicSets& sets) override { plan_.host.nic_sets = sets; }
 
  private:

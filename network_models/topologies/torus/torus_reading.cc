@@ -20,6 +20,7 @@ class Torus final : public Topology {
   explicit Torus(TorusPlan plan) : plan_(std::move(plan)) {}
   [[nodiscard]] Network build() const override { return build_torus(plan_); }
   void pass_through_host_memory(Bandwidth copies) override { plan_.host.pass_through_memory(copies); }
+  void leave_out_nvlink() override { plan_.host.leave_out_nvlink(); }
   void leave_out_nics(const NicSets& sets) override { plan_.host.nic_sets = sets; }
   [[nodiscard]] std::vector<int> grid() const override {
     if (!plan_.shape.wrap || plan_.shape.twist) return {};

@@ -102,6 +102,27 @@ TEST(NcclEnvironment, ALevelOfLocMeansNotAtAll) {
   EXPECT_TRUE(read("NCCL_NET_GDR_LEVEL: near").problems.has_errors());
 }
 
+// Every NIC is farther from a GPU than its NVLink.
+TEST(NcclEnvironment, ANicIsNeverAsNearAsNvlink) {
+  EXPECT_FALSE(read("NCCL_NET_GDR_LEVEL: NVL").knobs.gpudirect);
+  EXPECT_TRUE(read("NCCL_NET_GDR_LEVEL: PIX").knobs.gpudirect);
+  EXPECT_TRUE(read("NCCL_NET_GDR_LEVEL: PXN").knobs.gpudirect);
+  EXPECT_TRUE(read("NCCL_P2P_LEVEL: NVB").knobs.peer_to_peer);
+}
+
+// A buffer has eight slots; 7 bytes of it would be slots of none, which stood for NCCL's default.
+TEST(NcclEnvironment, ABufferHoldsALineInEachSlot) {
+  EXPECT_THAT(mistake("NCCL_BUFFSIZE: 7"), HasSubstr("from 1024 to"));
+  EXPECT_THAT(mistake("NCCL_LL128_BUFFSIZE: 1023"), HasSubstr("from 1024 to"));
+  EXPECT_EQ(read("NCCL_LL_BUFFSIZE: 1024").knobs.buffer[index_of(Protocol::kLl)], Bytes(1024));
+}
+
+TEST(NcclEnvironment, SocketsHaveAKeyOfTheirOwn) {
+  const Read result = read("{NCCL_IB_DISABLE: 1, NCCL_NET: Socket}");
+  ASSERT_EQ(result.ignored.size(), 2u);
+  for (const IgnoredKey& key : result.ignored) EXPECT_THAT(key.why, HasSubstr("cluster.node.nic.transport"));
+}
+
 TEST(NcclEnvironment, NumbersAreReadAsNcclReadsThem) {
   const NcclKnobs knobs = read("{NCCL_MIN_NCHANNELS: 8, NCCL_MAX_CTAS: 16, NCCL_BUFFSIZE: 0x800000, "
                                "NCCL_NET_OVERHEAD: 1500, NCCL_NTHREADS: 256}").knobs;

@@ -45,6 +45,22 @@ TEST(NcclSelector, RacksSumThroughTheirSwitchesAndDoNoMore) {
   EXPECT_EQ(plan(setup_of(rack), 64, 32, 1_GiB).algorithm, "nvls_tree");
 }
 
+// An A100 has no NVLS: rings remain, with the protocol that is left.
+TEST(NcclSelector, TakesARingWhereVariablesLeaveNothing) {
+  NcclSetup setup = setup_of(dgx_a100());
+  const GroupLayout layout = make_block_layout(8, 8);
+  const CollectiveCall call{.kind = CollectiveKind::kAllGather, .bytes = 1_GiB, .layout = &layout};
+  EXPECT_FALSE(NcclSelector(setup).leaves_nothing(call));
+  auto& allowed = setup.knobs.algorithms[index_of(CollectiveKind::kAllGather)];
+  allowed.fill(false);
+  allowed[index_of(NcclAlgorithm::kNvls)] = true;
+  setup.knobs.protocols[index_of(CollectiveKind::kAllGather)] = {Allowed::kNo, Allowed::kYes, Allowed::kNo};
+  const NcclSelector selector(setup);
+  EXPECT_TRUE(selector.leaves_nothing(call));
+  EXPECT_EQ(selector.plan(call).algorithm, "ring");
+  EXPECT_EQ(selector.plan(call).protocol, Protocol::kLl128);
+}
+
 TEST(NcclSelector, MuchDataUsesAllChannelsAndThreads) {
   const CollectivePlan ring = plan(setup_of(dgx_a100()), 8, 8, 1_GiB);
   EXPECT_EQ(ring.protocol, Protocol::kSimple);
