@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
+#include "configs/scenario/load_warnings.h"
 #include "configs/scenario/nccl_host.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/collective_run.h"
@@ -125,6 +126,7 @@ class Collective final : public Command {
     if (!problem.empty()) return refuse(problem);
     const auto scenario = load_machine(cluster_, {.nodes = nodes_, .overrides = overrides_});
     if (!scenario) return refuse(scenario.error());
+    warn(configs::unlisted_warnings(*scenario), common);
     if (gpus_ && *gpus_ > static_cast<std::uint64_t>(scenario->cluster.host.gpus)) {
       return refuse(fmt::format("--ngpus is {} and a host has {} GPUs", *gpus_, scenario->cluster.host.gpus));
     }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/load_warnings.h"
+#include "configs/scenario/named_machine.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/fabric_view.h"
 #include "core/base/diagnostic.h"
@@ -12,7 +14,6 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "tools/command.h"
-#include "configs/scenario/named_machine.h"
 #include "tools/scenario_file.h"
 #include "tools/terminal.h"
 
@@ -108,13 +109,14 @@ std::string names_json(const FabricView& view) {
 }
 
 // Of a scenario or file, or of a shipped machine or node.
-Result<configs::Cluster> cluster_of(const std::string& word, const std::vector<std::string>& overrides) {
+Result<configs::DescribedCluster> cluster_of(const std::string& word, const std::vector<std::string>& overrides) {
   const auto file = find_scenario_or_machine(word);
-  if (file) return configs::load_cluster(*file, {.overrides = overrides, .share_folders = {}});
+  if (file) return configs::describe_cluster(*file, {.overrides = overrides, .share_folders = {}});
   if (!configs::is_named_machine(word)) return tl::unexpected(file.error());
   auto machine = configs::load_named_machine(word, {.overrides = overrides, .share_folders = {}});
   if (!machine) return tl::unexpected(machine.error());
-  return std::move(machine->cluster);
+  Diagnostics warnings = configs::unlisted_warnings(*machine);
+  return configs::DescribedCluster{.cluster = std::move(machine->cluster), .warnings = std::move(warnings)};
 }
 
 class Topo final : public Command {
@@ -144,9 +146,10 @@ class Topo final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const std::optional<RankPair> ranks = parse_pair(path_);  // none in an empty text
     if (!path_.empty() && !ranks) return refuse("--path takes two ranks, as in --path 0,8, not '" + path_ + "'");
-    const auto cluster = cluster_of(config_, overrides_);
-    if (!cluster) return refuse(cluster.error());
-    const FabricView view(*cluster);
+    const auto found = cluster_of(config_, overrides_);
+    if (!found) return refuse(found.error());
+    warn(found->warnings, common);
+    const FabricView view(found->cluster);
     if (ranks && (ranks->from >= view.gpus() || ranks->to >= view.gpus() || ranks->from == ranks->to)) {
       return refuse(
           fmt::format("--path {}: the ranks of this cluster are 0 to {}; a path needs two", path_, view.gpus() - 1));

@@ -9,9 +9,11 @@
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/key_effects.h"
 #include "configs/scenario/known_files.h"
+#include "configs/scenario/load_warnings.h"
 #include "configs/scenario/scenario.h"
 #include "configs/scenario/scenario_reader.h"
 #include "core/base/shared_folder.h"
+#include "core/config/log_warnings.h"
 #include "network_models/imports/node_import.h"
 
 namespace ringwright::configs {
@@ -131,6 +133,14 @@ Result<Scenario> checked_scenario(const Load& load, const std::string& path, con
   return read_all(load, path, options, extent).and_then(without_errors);
 }
 
+Diagnostics without_listed(const ConfigLog& log) {
+  Diagnostics warnings;
+  for (const Diagnostic& found : log.diagnostics().all()) {
+    if (found.severity == Severity::kWarning && !is_listed_as_ignored(log, found)) warnings.add(found);
+  }
+  return warnings;
+}
+
 }  // namespace
 
 Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& options) {
@@ -223,12 +233,23 @@ Result<Scenario> load_shared_machine_text(const std::string& name, std::string_v
                           options, Extent::kSharedMachine);
 }
 
-Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {
+Result<DescribedCluster> describe_cluster(const std::string& path, const ScenarioOptions& options) {
   auto document = ConfigDocument::load(path, load_options(options));
   if (!document) return tl::unexpected(document.error());
-  Cluster cluster = read_cluster(document->root());
+  DescribedCluster described{.cluster = read_cluster(document->root()), .warnings = {}};
   if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
-  return cluster;
+  described.warnings = without_listed(document->log());
+  return described;
+}
+
+Result<Cluster> load_cluster(const std::string& path, const ScenarioOptions& options) {
+  auto described = describe_cluster(path, options);
+  if (!described) return tl::unexpected(described.error());
+  return std::move(described->cluster);
+}
+
+Diagnostics unlisted_warnings(const Scenario& scenario) {
+  return without_listed(scenario.document.log());
 }
 
 std::vector<KeyDoc> scenario_keys() {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/nccl/environment.h"
 #include "configs/scenario/scenario.h"
 
 namespace ringwright::configs {
@@ -118,6 +119,10 @@ collectives::CostClass cost_class_of(const network_models::Host& host, const wor
           .kernels = std::move(kernels),
           .transport = std::move(transport),
           .version = nccl.version};
+}
+
+std::vector<std::string> variables_that_act() {
+  return collectives::modelled_nccl_variables();
 }
 
 }  // namespace ringwright::configs

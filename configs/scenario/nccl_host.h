@@ -1,6 +1,7 @@
 // The hardware that NCCL would detect on the cluster's hosts.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "collectives/class_costs.h"
@@ -28,5 +29,8 @@ enum class NicPorts { kMerged, kApart };
                                                    const collectives::NcclSetup& nccl);
 // Of the oldest group where there are several: its kernels set the pace.
 [[nodiscard]] collectives::CostClass cost_class_of(const Cluster& cluster, const collectives::NcclSetup& nccl);
+
+// Variables of `comm.env` on which a result may depend.
+[[nodiscard]] std::vector<std::string> variables_that_act();
 
 }  // namespace ringwright::configs

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/load_warnings.h"
 #include "core/base/text.h"
 #include "planning/tune/measured_tuner.h"
 #include "planning/tune/step_tuner.h"
@@ -75,6 +76,9 @@ class Tune final : public Command {
     if (const std::string problem = read_request(options); !problem.empty()) return refuse(problem);
     options.kernels = kernels_;
     options.workers.threads = static_cast<int>(threads_.value_or(0));
+    const auto alone = machine({});
+    if (!alone) return refuse(alone.error());
+    warn(configs::unlisted_warnings(*alone), common);
     std::optional<Progress> progress;
     options.workers.progress = progress_of_parts(progress, common.quiet);
     const auto result = planning::tune([this](const std::vector<std::string>& more) { return machine(more); }, options);

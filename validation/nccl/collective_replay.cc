@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
+#include "configs/scenario/load_warnings.h"
 #include "configs/scenario/named_machine.h"
 #include "configs/scenario/nccl_host.h"
 #include "core/base/check.h"
 #include "core/base/json_text.h"
+#include "core/base/text.h"
 
 namespace ringwright::validation {
 namespace {
@@ -71,6 +73,70 @@ LogRole role_of(const MeasuredMachine& machine) {
   return machine.fitted_on ? LogRole::kFitted : LogRole::kPredicted;
 }
 
+std::string why_not(const traces::CollectiveLog& log, const configs::Cluster& cluster, const std::string& name) {
+  const auto hosts = static_cast<int>(cluster.hosts);
+  const int per_host = log.ranks > 0 ? log.ranks / hosts : cluster.host.gpus;
+  const bool uneven = log.ranks % hosts != 0;
+  if (!uneven && per_host >= 1 && per_host <= cluster.host.gpus && per_host * hosts >= 2) return {};
+  return fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs{}", log.file, log.ranks, name, hosts,
+                     cluster.host.gpus, uneven ? ", over which they do not spread evenly" : "");
+}
+
+// A rack that is one node has servers of its own, which the log counts.
+int hosts_of(const traces::CollectiveLog& log, const configs::Cluster& cluster) {
+  constexpr int kLargestServer = 16;
+  const int gpus = cluster.host.gpus;
+  const bool racks = gpus > kLargestServer && log.gpus_per_node < gpus && log.ranks > 0;
+  return racks ? (log.ranks + gpus - 1) / gpus : log.nodes;
+}
+
+// On the machine of --cluster, with the library as the log states it; or on that of a simulated log.
+Result<ReplayPlan> plan_on_cluster(const traces::CollectiveLog& log, const ReplayOptions& options,
+                                   configs::CollectiveOperation operation, bool again) {
+  const std::string cluster = again ? log.played->cluster : *options.cluster;
+  std::vector<std::string> settings = again ? log.played->settings : library_settings(log);
+  const std::vector<std::string> classes = classes_setting(options);
+  settings.insert(settings.end(), classes.begin(), classes.end());
+  settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
+  auto scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
+  if (!scenario) return tl::unexpected(scenario.error());
+  MeasuredMachine machine{.node = cluster, .network = "as described"};
+  const int hosts = hosts_of(log, scenario->cluster);
+  if (!again && hosts > 0 && scenario->cluster.hosts != hosts) {
+    machine.notes.push_back(fmt::format("'{}' has {} hosts; the {} of the log are simulated", cluster,
+                                        scenario->cluster.hosts, hosts));
+    settings.push_back(fmt::format("cluster.nodes={}", hosts));
+    scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
+    if (!scenario) return tl::unexpected(scenario.error());
+  }
+  const Diagnostics warnings = configs::unlisted_warnings(*scenario);
+  for (const Diagnostic& warning : warnings.all()) machine.notes.push_back(warning.message);
+  if (const std::string why = why_not(log, scenario->cluster, cluster); !why.empty()) {
+    return tl::unexpected(failure("E240", why, {.file = log.file}));
+  }
+  machine.hosts = static_cast<int>(scenario->cluster.hosts);
+  machine.gpus_per_host = log.ranks > 0 ? log.ranks / machine.hosts : scenario->cluster.host.gpus;
+  machine.gpus_per_process = threads_gpus(log, machine.gpus_per_host);
+  const int usual = configs::usual_gpus_per_process(scenario->cluster, machine.gpus_per_host);
+  if (!again && !machine.gpus_per_process && usual > 1) {
+    machine.gpus_per_process = usual;
+    machine.notes.push_back(
+        fmt::format("the log does not state how many GPUs a thread drives: all {} are assumed", usual));
+  }
+  const int per_host = machine.gpus_per_host;
+  return ReplayPlan{.scenario = std::move(*scenario),
+                    .machine = std::move(machine),
+                    .operation = operation,
+                    .gpus_per_host = per_host,
+                    .played = again ? log.played : std::nullopt};
+}
+
+std::string words_of_operations() {
+  std::vector<std::string> names;
+  for (const auto& entry : configs::collective_operations()) names.emplace_back(entry.name);
+  return join(names, ", ");
+}
+
 }  // namespace
 
 Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOptions& options) {
@@ -80,7 +146,9 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
         "E241",
         fmt::format("'{}' names no collective that can be simulated{}", log.file,
                     log.operation.empty() ? "" : ": '" + log.operation + "'"),
-        {.file = log.file}, "pass --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"));
+        {.file = log.file},
+        log.operation.empty() ? "pass --collective all_reduce, or name the file after the test, as in all_reduce_2n.log"
+                              : "these can: " + words_of_operations()));
   }
   // The output of `ringwright collective` names the simulated machine.
   const bool again = log.played && !options.cluster && !options.profile;
@@ -90,39 +158,7 @@ Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOpt
                                               log.played->cluster, *options.node),
                                   {.file = log.file}, "leave out --node, or name another machine with --cluster"));
   }
-  if (options.cluster || again) {
-    const std::string cluster = again ? log.played->cluster : *options.cluster;
-    std::vector<std::string> settings = again ? log.played->settings : std::vector<std::string>();
-    const std::vector<std::string> classes = classes_setting(options);
-    settings.insert(settings.end(), classes.begin(), classes.end());
-    settings.insert(settings.end(), options.overrides.begin(), options.overrides.end());
-    auto scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
-    if (!scenario) return tl::unexpected(scenario.error());
-    std::vector<std::string> notes;
-    if (!again && log.nodes > 0 && scenario->cluster.hosts != log.nodes) {
-      notes.push_back(fmt::format("'{}' has {} hosts; the {} of the log are simulated", cluster,
-                                  scenario->cluster.hosts, log.nodes));
-      settings.push_back(fmt::format("cluster.nodes={}", log.nodes));
-      scenario = configs::load_named_machine(cluster, {.overrides = settings, .share_folders = {}});
-      if (!scenario) return tl::unexpected(scenario.error());
-    }
-    MeasuredMachine machine{.node = cluster, .network = "as described"};
-    machine.hosts = static_cast<int>(scenario->cluster.hosts);
-    const int per_host = log.ranks > 0 ? log.ranks / machine.hosts : scenario->cluster.host.gpus;
-    if (per_host < 1 || per_host > scenario->cluster.host.gpus || per_host * machine.hosts < 2) {
-      return tl::unexpected(failure("E240",
-                                    fmt::format("'{}' has {} ranks and '{}' has {} hosts with {} GPUs", log.file,
-                                                log.ranks, cluster, machine.hosts, scenario->cluster.host.gpus),
-                                    {.file = log.file}));
-    }
-    machine.gpus_per_host = per_host;
-    machine.notes = std::move(notes);
-    return ReplayPlan{.scenario = std::move(*scenario),
-                      .machine = std::move(machine),
-                      .operation = *operation,
-                      .gpus_per_host = per_host,
-                      .played = again ? log.played : std::nullopt};
-  }
+  if (options.cluster || again) return plan_on_cluster(log, options, *operation, again);
   auto machine = machine_of(log, options.profile ? UseProfile::kNo : options.use_profile);
   if (!machine) return tl::unexpected(machine.error());
   if (options.node) machine->node = *options.node;

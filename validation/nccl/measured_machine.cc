@@ -9,8 +9,11 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/catalogue.h"
+#include "configs/scenario/nccl_host.h"
 #include "configs/scenario/scenario.h"
+#include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "traces/nccl_tests/run_options.h"
 #include "validation/nccl/machine_list.h"
 
 namespace ringwright::validation {
@@ -26,18 +29,17 @@ struct GpuFamily {
 };
 
 // The first that fits: longer names before those that they contain.
-constexpr std::array kFamilies = {GpuFamily{"gh200", "gh200", "gh200-x4", 4},
-                                  GpuFamily{"gb200", "gb200", "gb200-nvl72", 72},
-                                  GpuFamily{"b200", "b200", "dgx-b200"},
-                                  GpuFamily{"h200", "h200", "hgx-h200"},
-                                  GpuFamily{"h100", "h100", "dgx-h100"},
-                                  GpuFamily{"a100-pcie", "a100-pcie", "a100-pcie", 4},
-                                  GpuFamily{"a100 pcie", "a100-pcie", "a100-pcie", 4},
-                                  GpuFamily{"a100", "a100", "dgx-a100"},
-                                  GpuFamily{"v100", "v100", "dgx1-v100"},
-                                  GpuFamily{"mi300x", "mi300x", "mi300x-8gpu"},
-                                  GpuFamily{"mi325x", "mi325x", "mi325x-8gpu"},
-                                  GpuFamily{"mi355x", "mi355x", "mi355x-8gpu"}};
+constexpr std::array kFamilies = {
+    GpuFamily{"gh200", "gh200", "gh200-x4", 4},   GpuFamily{"gb200", "gb200", "gb200-nvl72", 72},
+    GpuFamily{"b200", "b200", "dgx-b200"},        GpuFamily{"h200", "h200", "hgx-h200"},
+    GpuFamily{"h100", "h100", "dgx-h100"},        GpuFamily{"h800", "h800", "hgx-h800"},
+    GpuFamily{"a100", "a100", "dgx-a100"},        GpuFamily{"v100", "v100", "dgx1-v100"},
+    GpuFamily{"mi300x", "mi300x", "mi300x-8gpu"}, GpuFamily{"mi325x", "mi325x", "mi325x-8gpu"},
+    GpuFamily{"mi355x", "mi355x", "mi355x-8gpu"}};
+
+// Cards in PCIe slots. Others that have shipped nodes on boards, as H100 NVL, are on no such board.
+constexpr std::array kCards = {GpuFamily{"a100", "a100-pcie", "a100-pcie", 4},
+                               GpuFamily{"l40s", "l40s", "l40s-pcie", 4}};
 
 // Boards of four GPUs without an NVSwitch.
 constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4}, GpuFamily{"v100", "v100", "v100-x4", 4},
@@ -62,18 +64,38 @@ bool has_nvswitch(std::string_view fabric) {
   return !before.ends_with("no ") && !before.ends_with("without ") && !before.ends_with("without an ");
 }
 
+// "NVIDIA A100 80GB PCIe", "A100-PCIE-40GB", "NVIDIA H100 NVL"; L40S are cards always.
+bool is_card(std::string_view gpu) {
+  return contains(gpu, "pcie") || gpu.ends_with(" nvl") || contains(gpu, " nvl ") || contains(gpu, "l40s");
+}
+
+template <class Families>
+std::optional<GpuFamily> find_family(const Families& families, std::string_view gpu) {
+  const auto found =
+      std::ranges::find_if(families, [&](const GpuFamily& family) { return contains(gpu, family.word); });
+  return found == families.end() ? std::nullopt : std::optional(*found);
+}
+
 std::optional<GpuFamily> family_of(const traces::CollectiveLog& log) {
   const std::string gpu = small_letters(log.gpu);
-  std::optional<GpuFamily> found;
-  for (const GpuFamily& family : kFamilies) {
-    if (!found && contains(gpu, family.word)) found = family;
-  }
-  if (!found || log.gpus_per_node > 4 || has_nvswitch(log.fact("intra_fabric"))) return found;
-  if (log.gpus_per_node < 4) return found;
+  if (is_card(gpu)) return find_family(kCards, gpu);
+  const std::optional<GpuFamily> found = find_family(kFamilies, gpu);
+  if (!found || log.gpus_per_node != 4 || has_nvswitch(log.fact("intra_fabric"))) return found;
   for (const GpuFamily& board : kBoardsOfFour) {
     if (board.name == found->name) return board;
   }
   return found;
+}
+
+// Four GPUs may also be half of a host with NVSwitches.
+void note_board_of_four(MeasuredMachine& machine, const traces::CollectiveLog& log, const GpuFamily& family) {
+  const bool stated = !log.fact("intra_fabric").empty();
+  const auto whole = find_family(kFamilies, family.word);
+  if (stated || family.gpus != 4 || !whole || whole->node == family.node || is_card(small_letters(log.gpu))) return;
+  machine.notes.push_back(
+      fmt::format("4 GPUs a host are taken for a board of four without NVSwitch; --node {} where "
+                  "they are part of such a host",
+                  whole->node));
 }
 
 std::optional<int> parse_number_of(std::string_view text) {
@@ -131,41 +153,6 @@ void take_nics(MeasuredMachine& machine, const traces::CollectiveLog& log, const
 void take_transport(MeasuredMachine& machine) {
   if (machine.network == "unknown" || machine.network == "none") return;
   machine.overrides.push_back("cluster.node.nic.transport=" + machine.network);
-}
-
-// The library's version, and those of its variables that change its choices.
-void take_library(MeasuredMachine& machine, const traces::CollectiveLog& log) {
-  if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return;
-  if (!log.version_of_library.empty())
-    machine.overrides.push_back("comm.nccl_version=\"" + log.version_of_library + "\"");
-  constexpr std::array<std::string_view, 15> kActing = {"FI_CXI_RX_MATCH_MODE",
-                                                        "FI_HMEM_CUDA_USE_GDRCOPY",
-                                                        "FI_CXI_SAFE_DEVMEM_COPY_THRESHOLD",
-                                                        "FI_CXI_RDZV_THRESHOLD",
-                                                        "FI_CXI_RDZV_GET_MIN",
-                                                        "NCCL_ALGO",
-                                                        "NCCL_PROTO",
-                                                        "NCCL_MIN_NCHANNELS",
-                                                        "NCCL_MAX_NCHANNELS",
-                                                        "NCCL_MIN_CTAS",
-                                                        "NCCL_MAX_CTAS",
-                                                        "NCCL_NVLS_ENABLE",
-                                                        "NCCL_NTHREADS",
-                                                        "NCCL_PXN_DISABLE",
-                                                        "NCCL_CROSS_NIC"};
-  const std::string env = log.fact("env");
-  for (std::size_t at = 0; at < env.size();) {
-    const std::size_t end = std::min(env.find(';', at), env.size());
-    std::string_view entry = std::string_view(env).substr(at, end - at);
-    // Words before the variable are those of the log's author.
-    const std::size_t space = entry.substr(0, entry.find('=')).find_last_of(' ');
-    if (space != std::string_view::npos) entry.remove_prefix(space + 1);
-    const std::size_t equals = entry.find('=');
-    if (equals != std::string_view::npos && std::ranges::find(kActing, entry.substr(0, equals)) != kActing.end()) {
-      machine.overrides.push_back(fmt::format("comm.env.{}=\"{}\"", entry.substr(0, equals), entry.substr(equals + 1)));
-    }
-    at = end + 1;
-  }
 }
 
 // Knowledge of the machine that the log was taken on. A profile of another machine is never used: the values common to
@@ -249,6 +236,24 @@ std::string network_class(std::string_view nic) {
   return contains(text, "connectx") || contains(text, "mlx5") ? "infiniband" : "unknown";
 }
 
+std::vector<std::string> library_settings(const traces::CollectiveLog& log) {
+  std::vector<std::string> settings;
+  if (log.fact("library").starts_with("RCCL") || contains(small_letters(log.gpu), "mi3")) return settings;
+  if (!log.version_of_library.empty()) settings.push_back("comm.nccl_version=" + json_text(log.version_of_library));
+  const std::vector<std::string> acting = configs::variables_that_act();
+  for (const traces::LibraryVariable& variable : traces::variables_in_list(log.fact("env"))) {
+    if (std::ranges::find(acting, variable.name) == acting.end()) continue;
+    settings.push_back(fmt::format("comm.env.{}={}", variable.name, json_text(variable.value)));
+  }
+  return settings;
+}
+
+std::optional<int> threads_gpus(const traces::CollectiveLog& log, int gpus_per_host) {
+  const auto gpus = parse_number_of(log.fact("gpus_per_process"));
+  if (!gpus) return std::nullopt;
+  return std::clamp(*gpus, 1, gpus_per_host);
+}
+
 Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use) {
   const auto refuse = [&](std::string message) {
     return tl::unexpected(failure("E240", std::move(message), {.file = log.file},
@@ -256,6 +261,9 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   };
   const auto family = family_of(log);
   if (!family) return refuse(fmt::format("the GPU '{}' of '{}' is none of the shipped nodes'", log.gpu, log.file));
+  if (const std::string& other = log.fact("other_gpu"); !other.empty()) {
+    return refuse(fmt::format("'{}' has GPUs of several kinds: '{}' and '{}'", log.file, log.gpu, other));
+  }
   if (log.ranks < 2) return refuse(fmt::format("'{}' does not state the number of ranks", log.file));
   MeasuredMachine machine{.node = std::string(family->node), .network = network_class(log.fact("nic"))};
   machine.hosts = std::max(log.nodes, 1);
@@ -266,6 +274,11 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
     return refuse(fmt::format("'{}' has {} GPUs a host and the node {} has {}", log.file, machine.gpus_per_host,
                               machine.node, family->gpus));
   }
+  if (machine.hosts * machine.gpus_per_host != log.ranks) {
+    return refuse(
+        fmt::format("the {} ranks of '{}' do not spread evenly over {} hosts", log.ranks, log.file, machine.hosts));
+  }
+  note_board_of_four(machine, log, *family);
   if (machine.hosts == 1) {
     machine.network = "none";
   } else {
@@ -275,8 +288,9 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
   if (family->name == "a100-pcie") {
     machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
   }
-  if (const auto gpus = parse_number_of(log.fact("gpus_per_process"))) machine.gpus_per_process = std::max(*gpus, 1);
-  take_library(machine, log);
+  machine.gpus_per_process = threads_gpus(log, machine.gpus_per_host);
+  const std::vector<std::string> library = library_settings(log);
+  machine.overrides.insert(machine.overrides.end(), library.begin(), library.end());
   const auto machines = read_machines();
   if (!machines) return tl::unexpected(machines.error());
   const ListedMachine* const listed = find_machine(*machines, log, family->name);

@@ -31,6 +31,12 @@ struct MeasuredMachine {
 // Fails when the log names no GPU that is known, or more GPUs a host than its node has.
 [[nodiscard]] Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use);
 
+// The library's version and those of its variables that change its choices, as "path=value".
+[[nodiscard]] std::vector<std::string> library_settings(const traces::CollectiveLog& log);
+
+// GPUs that one thread drives, where the log states it: never more than a host has.
+[[nodiscard]] std::optional<int> threads_gpus(const traces::CollectiveLog& log, int gpus_per_host);
+
 // "slingshot" of "4 x HPE Slingshot 11 200 Gb/s": as `cluster.node.nic.transport`, "none" or "unknown".
 [[nodiscard]] std::string network_class(std::string_view nic);
 

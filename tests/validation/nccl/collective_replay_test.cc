@@ -10,6 +10,7 @@ namespace ringwright::validation::collective_replay_test {
 namespace {
 
 using namespace literals;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 [[nodiscard]] traces::CollectiveLog measured(std::vector<std::pair<Bytes, Duration>> times) {
@@ -79,6 +80,7 @@ TEST(Replay, ALogWithoutAKnownCollectiveIsRefused) {
   const auto answer = replay_all({log}, {});
   ASSERT_FALSE(answer.has_value());
   EXPECT_THAT(render(answer.error()), HasSubstr("E241"));
+  EXPECT_THAT(render(answer.error()), HasSubstr("these can: all_reduce, all_gather"));
 }
 
 TEST(Replay, ARefusedLogIsNamedAndTheOthersAreSimulated) {
@@ -100,8 +102,48 @@ TEST(Replay, ALogIsSimulatedOnItsOwnNumberOfHosts) {
       replay_all({measured({{1_MiB, 40_us}})}, {.overrides = {"cluster.nodes=2"}, .cluster = std::string("dgx-h100")});
   ASSERT_TRUE(answer.has_value()) << render(answer.error());
   EXPECT_EQ((*answer)[0].machine, "1 x 8 of dgx-h100, as described");
-  ASSERT_EQ((*answer)[0].notes.size(), 1u);
-  EXPECT_THAT((*answer)[0].notes[0], HasSubstr("the 1 of the log"));
+  EXPECT_THAT((*answer)[0].notes, Contains(HasSubstr("the 1 of the log")));
+}
+
+// A file describes hosts; the library's version, its variables and the threads are those of the measured run.
+TEST(Replay, OnAClusterALogKeepsItsLibraryAndThreads) {
+  const ReplayOptions options{.cluster = std::string("dgx-h100")};
+  auto log = measured({{1_GiB, 4_ms}});
+  const auto plain = replay_all({log}, options);
+  log.facts["env"] = "NCCL_ALGO=Ring";
+  const auto rings = replay_all({log}, options);
+  ASSERT_TRUE(plain.has_value() && rings.has_value());
+  EXPECT_EQ((*plain)[0].rows[0].algorithm, "nvls");
+  EXPECT_EQ((*rings)[0].rows[0].algorithm, "ring");
+  auto small = measured({{8_B, 13_us}});
+  const auto one_thread = replay_all({small}, options);
+  small.facts["gpus_per_process"] = "1";
+  const auto threads = replay_all({small}, options);
+  ASSERT_TRUE(one_thread.has_value() && threads.has_value());
+  // As without --cluster, where one thread drives the GPUs of a single host.
+  EXPECT_EQ((*one_thread)[0].rows[0].simulated, (*replay_all({measured({{8_B, 13_us}})}, {}))[0].rows[0].simulated);
+  EXPECT_LT((*threads)[0].rows[0].simulated, (*one_thread)[0].rows[0].simulated);
+}
+
+// 18 trays of four GPUs are one NVLink domain of 72, not 18 of them.
+TEST(Replay, TraysOfARackAreOneHostOfTheCluster) {
+  auto log = measured({{1_MiB, 40_us}});
+  log.gpu = "NVIDIA GB200";
+  log.nodes = 18;
+  log.gpus_per_node = 4;
+  log.ranks = 72;
+  const auto answer = replay_all({log}, {.cluster = std::string("gb200-nvl72")});
+  ASSERT_TRUE(answer.has_value()) << render(answer.error());
+  EXPECT_EQ((*answer)[0].machine, "1 x 72 of gb200-nvl72, as described");
+}
+
+TEST(Replay, RanksThatDoNotSpreadOverTheHostsOfAClusterAreRefused) {
+  auto log = measured({{1_MiB, 40_us}});
+  log.nodes = 2;
+  log.ranks = 15;
+  const auto answer = replay_all({log}, {.cluster = std::string("dgx-h100")});
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_THAT(render(answer.error()), HasSubstr("over which they do not spread evenly"));
 }
 
 // What a profile states is not replaced by values of its class.

@@ -49,6 +49,43 @@ TEST(MeasuredMachine, AGpuLeadsToItsNode) {
   EXPECT_EQ(machine({.gpu = "AMD Instinct MI300X"}).node, "mi300x-8gpu");
 }
 
+// Cards have no NVLink, or bridges between pairs: they are not on the boards of DGX.
+TEST(MeasuredMachine, CardsInSlotsAreOnNoBoard) {
+  for (const char* name : {"NVIDIA A100 80GB PCIe", "NVIDIA A100-PCIE-40GB"}) {
+    EXPECT_EQ(machine({.gpu = name, .gpus_per_node = 4}).node, "a100-pcie") << name;
+  }
+  EXPECT_EQ(machine({.gpu = "NVIDIA L40S", .gpus_per_node = 4}).node, "l40s-pcie");
+  for (const char* name : {"NVIDIA H100 PCIe", "NVIDIA H100 NVL", "NVIDIA H200 NVL", "Tesla V100-PCIE-32GB"}) {
+    EXPECT_FALSE(machine_of(log_of({.gpu = name, .gpus_per_node = 4}), UseProfile::kNo).has_value()) << name;
+  }
+}
+
+TEST(MeasuredMachine, ABoardOfFourThatNothingStatesIsNoted) {
+  EXPECT_THAT(machine({.gpu = "NVIDIA H100", .gpus_per_node = 4}).notes, Contains(HasSubstr("--node dgx-h100")));
+  EXPECT_THAT(machine({.gpu = "NVIDIA H100", .gpus_per_node = 4, .intra = "no NVSwitch"}).notes,
+              Not(Contains(HasSubstr("--node"))));
+  EXPECT_THAT(machine({.gpu = "NVIDIA GH200", .gpus_per_node = 4}).notes, Not(Contains(HasSubstr("--node"))));
+}
+
+TEST(MeasuredMachine, HostsOfUnequalNumbersOfRanksOrKindsAreRefused) {
+  traces::CollectiveLog uneven = log_of({.gpu = "H100", .nodes = 2});
+  uneven.ranks = 15;
+  EXPECT_THAT(render(machine_of(uneven, UseProfile::kNo).error()), HasSubstr("do not spread evenly over 2 hosts"));
+  traces::CollectiveLog mixed = log_of({.gpu = "H100", .nodes = 2});
+  mixed.facts["other_gpu"] = "A100";
+  EXPECT_THAT(render(machine_of(mixed, UseProfile::kNo).error()), HasSubstr("several kinds: 'H100' and 'A100'"));
+}
+
+// All that the simulation depends on, not a choice of them.
+TEST(MeasuredMachine, EveryModelledVariableOfALogActs) {
+  traces::CollectiveLog log = log_of({.gpu = "H100"});
+  log.facts["env"] = "NCCL_ALGO=allreduce:tree;broadcast:ring; NCCL_BUFFSIZE=8388608; NCCL_IB_HCA=mlx5_0";
+  const auto overrides = machine_of(log, UseProfile::kNo)->overrides;
+  EXPECT_THAT(overrides, Contains("comm.env.NCCL_ALGO=\"allreduce:tree;broadcast:ring\""));
+  EXPECT_THAT(overrides, Contains("comm.env.NCCL_BUFFSIZE=\"8388608\""));
+  EXPECT_THAT(overrides, Not(Contains(HasSubstr("NCCL_IB_HCA"))));
+}
+
 TEST(MeasuredMachine, FourA100AreABoardOfFourUnlessThereIsASwitch) {
   EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4}).node, "a100-x4");
   EXPECT_EQ(machine({.gpu = "NVIDIA A100-SXM4-40GB", .gpus_per_node = 4, .intra = "NVLink3 + NVSwitch"}).node,
