@@ -90,6 +90,7 @@ class PrintedReader {
       return;
     }
     if (text.front() == '#') return take_comment(text);
+    if (const int channels = channels_in(text); channels > 0) log_.facts["channels"] = fmt::format("{}", channels);
     if (text.find("NCCL version") != std::string_view::npos || text.find("RCCL version") != std::string_view::npos) {
       log_.version_of_library = library_version_in(text.substr(text.find("version")));
       return;

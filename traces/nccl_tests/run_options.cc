@@ -81,6 +81,13 @@ int count_after(std::string_view text, std::string_view label) {
   return words.empty() ? 0 : parse_number<int>(words.front()).value_or(0);
 }
 
+int channels_in(std::string_view line) {
+  const std::size_t at = line.find(" coll channels");
+  if (at == std::string_view::npos) return 0;
+  const auto words = words_of(line.substr(0, at));
+  return words.empty() ? 0 : parse_number<int>(words.back()).value_or(0);
+}
+
 std::string why_aggregated_differs(int together) {
   return fmt::format(
       "{} calls are launched together and share the time (agg iters: {}); they are simulated one after another",

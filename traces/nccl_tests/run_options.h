@@ -31,6 +31,10 @@ bool add_variable(const LibraryVariable& variable, std::string& list);
 // 16 of "... iters: 20 agg iters: 16 ..." for "agg iters:"; 0 without it.
 [[nodiscard]] int count_after(std::string_view text, std::string_view label);
 
+// 24 of NCCL's own line "NCCL INFO 24 coll channels, 24 collnet channels, ...": those of a communicator. 0: another
+// line.
+[[nodiscard]] int channels_in(std::string_view line);
+
 // Times of a test that ran with -C are not those of collectives.
 inline constexpr std::string_view kOfProcessor =
     "the times are those that the processor took to issue a call (cputime), not those of the collective";

@@ -12,6 +12,7 @@
 #include "core/base/check.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "traces/input/log_text.h"
 
 namespace ringwright::validation {
 namespace {
@@ -137,6 +138,21 @@ std::string words_of_operations() {
   return join(names, ", ");
 }
 
+// Rings and trees of many bytes use all channels of the communicator.
+void note_channels(const traces::CollectiveLog& log, ReplayedLog& replayed) {
+  const auto measured = traces::parse_number<int>(log.fact("channels"));
+  int simulated = 0;
+  for (const ReplayedRow& row : replayed.rows) {
+    const bool all = row.size >= 64_MiB && (row.algorithm == "ring" || row.algorithm == "tree");
+    if (all) simulated = std::max(simulated, row.channels);
+  }
+  if (!measured || simulated == 0 || simulated == *measured) return;
+  replayed.notes.push_back(fmt::format(
+      "the log's communicator has {} channels, the simulated one {}: comm.graph takes those that NCCL found "
+      "(NCCL_GRAPH_DUMP_FILE)",
+      *measured, simulated));
+}
+
 }  // namespace
 
 Result<ReplayPlan> plan_replay(const traces::CollectiveLog& log, const ReplayOptions& options) {
@@ -195,6 +211,7 @@ Result<ReplayedLog> replay(const traces::CollectiveLog& log, const ReplayPlan& p
                              .formula = result->formula, .algorithm = result->algorithm,
                              .protocol = result->protocol, .channels = result->channels});
   }
+  note_channels(log, replayed);
   return replayed;
 }
 

@@ -39,12 +39,14 @@ constexpr std::string_view kEnd = "# Out of bounds values : 0 OK\n# Avg bus band
 TEST(NcclTestsText, LinesOfALauncherAreReadAsTheTestPrintedThem) {
   const std::string text = "[1,0]<stdout>:" + std::string(kHeading) + "[1,0]<stdout>:" + std::string(kRow) +
                            "[1,3]<stdout>:n1:1:1 [3] NCCL INFO NCCL_ALGO set by environment to Tree\n" +
+                           "[1,3]<stdout>:n1:1:1 [3] NCCL INFO 24 coll channels, 32 p2p channels\n" +
                            "[1,0]<stdout>:# Avg bus bandwidth    : 50.41\n";
   const CollectiveLogReading result = reading(text);
   EXPECT_THAT(result.warnings.all(), IsEmpty());
   ASSERT_EQ(result.log.rows.size(), 1U);
   EXPECT_EQ(result.log.rows[0].time(), Duration(36'400'000));
   EXPECT_EQ(result.log.fact("env"), "NCCL_ALGO=Tree");
+  EXPECT_EQ(result.log.fact("channels"), "24");
 }
 
 TEST(NcclTestsText, TestsOfTwoOperationsInOneFileAreRefused) {

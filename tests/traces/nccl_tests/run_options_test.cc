@@ -44,6 +44,11 @@ TEST(RunOptions, AListOfFunctionsIsOneValue) {
   EXPECT_EQ(found[1].value, "0");
 }
 
+TEST(RunOptions, ACommunicatorsChannelsAreThoseOfCollectives) {
+  EXPECT_EQ(channels_in("n1:1:1 [6] NCCL INFO 24 coll channels, 16 nvls channels, 32 p2p channels"), 24);
+  EXPECT_EQ(channels_in("n1:1:1 [6] NCCL INFO Channel 00/24 : 0 1 2 3"), 0);
+}
+
 TEST(RunOptions, CountsFollowTheirLabels) {
   EXPECT_EQ(count_after("# iters: 20 agg iters: 16 validation: 1", "agg iters:"), 16);
   EXPECT_EQ(count_after("# iters: 20", "agg iters:"), 0);

@@ -137,6 +137,15 @@ TEST(Replay, TraysOfARackAreOneHostOfTheCluster) {
   EXPECT_EQ((*answer)[0].machine, "1 x 72 of gb200-nvl72, as described");
 }
 
+TEST(Replay, AnotherNumberOfChannelsIsNoted) {
+  auto log = measured({{1_GiB, 4_ms}});
+  log.gpu = "NVIDIA A100-SXM4-40GB";  // 24 channels on eight of them
+  log.facts["channels"] = "16";
+  EXPECT_THAT((*replay_all({log}, {}))[0].notes, Contains(HasSubstr("has 16 channels, the simulated one 24")));
+  log.facts["channels"] = "24";
+  EXPECT_THAT((*replay_all({log}, {}))[0].notes, testing::Not(Contains(HasSubstr("channels"))));
+}
+
 TEST(Replay, RanksThatDoNotSpreadOverTheHostsOfAClusterAreRefused) {
   auto log = measured({{1_MiB, 40_us}});
   log.nodes = 2;
