@@ -94,10 +94,12 @@ std::string calls_json(const CallReplay& replay, const OperatorReplay& operators
 
 bool within(const CallReplay& replay, std::optional<double> threshold) {
   if (!threshold) return true;
-  return std::ranges::all_of(kCallBands, [&](SizeBand band) {
-    const ErrorStatistics errors = error_statistics(pairs_of(replay.rows, band));
-    return errors.count == 0 || errors.geometric_mean_abs <= *threshold;
-  });
+  std::size_t compared = 0;
+  for (const SizeBand band : kCallBands) compared += pairs_of(replay.rows, band).size();
+  return compared > 0 && std::ranges::all_of(kCallBands, [&](SizeBand band) {
+           const ErrorStatistics errors = error_statistics(pairs_of(replay.rows, band));
+           return errors.count == 0 || errors.geometric_mean_abs <= *threshold;
+         });
 }
 
 Diagnostics why_left_out(const CallReplay& replay, const std::string& file) {

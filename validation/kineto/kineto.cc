@@ -117,9 +117,10 @@ Result<ValidationOutcome> validate_kineto(const ValidationRequest& request) {
                         : "  measured: the shortest of the calls, since one rank's times include waiting for others\n";
   }
   if (const std::string text = operators_text(operators); !text.empty()) outcome.text += "\n" + text;
-  if (outcome.text.empty()) outcome.text = "nothing to compare: no collective with a size, no operators with shapes\n";
+  const bool nothing = outcome.text.empty();
+  if (nothing) outcome.text = "nothing to compare: no collective with a size, no operators with shapes\n";
   outcome.json = calls_json(*replay, operators);
-  outcome.passed = within(*replay, request.threshold);
+  outcome.passed = !nothing && within(*replay, request.threshold);
   outcome.warnings = std::move(summary->warnings);
   warn_of_contradictions(summary->joined, request.files.front(), outcome.warnings);
   add_all(outcome.warnings, why_left_out(*replay, request.files.front()));
@@ -144,8 +145,9 @@ Result<ValidationOutcome> validate_nccl_inspector(const ValidationRequest& reque
   outcome.text = calls_text(*replay, CallsBy::kCommunicator) + "\n" + bands_text(*replay);
   if (const std::string late = traces::lateness_text(joined); !late.empty()) outcome.text += "\n" + late;
   if (const std::string slow = traces::slow_groups_text(joined, 0.2); !slow.empty()) outcome.text += "\n" + slow;
+  if (replay->rows.empty()) outcome.text += "\nnothing to compare: no collective with a size and a time\n";
   outcome.json = calls_json(*replay, {});
-  outcome.passed = within(*replay, request.threshold);
+  outcome.passed = !replay->rows.empty() && within(*replay, request.threshold);
   outcome.warnings = std::move(log->warnings);
   warn_of_contradictions(joined, request.files.front(), outcome.warnings);
   add_all(outcome.warnings, why_left_out(*replay, request.files.front()));

@@ -134,6 +134,10 @@ TEST(CallReport, TheThresholdIsThatOfTheWorstBand) {
   EXPECT_THAT(bands_text(replay), HasSubstr("below 64 KiB: 20.0 % (1 rows; mean +20.0 %)"));
 }
 
+TEST(CallReport, NothingComparedIsWithinNoThreshold) {
+  EXPECT_FALSE(within(CallReplay{.cluster = "dgx-h100"}, 0.5));
+}
+
 class RecordedFiles : public testing::Test {
  protected:
   std::string file(const std::string& name, const std::string& content) {

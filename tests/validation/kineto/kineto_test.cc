@@ -36,5 +36,21 @@ TEST(ValidateKineto, RecordsOfRanksThatContradictAreCounted) {
   EXPECT_THAT(warnings_of(1 << 20), Not(HasSubstr("W265")));
 }
 
+// A negative time is left out, and so the one call.
+TEST(ValidateInspector, ALogOfWhichNothingIsComparedDoesNotPass) {
+  const auto outcome_of = [](const std::string& time) {
+    const std::string path = testing::TempDir() + "kineto_test_inspector.log";
+    std::ofstream(path) << R"({"header": {"id": "0x1", "rank": 0, "n_ranks": 8, "nnodes": 1}, "metadata": )"
+                        << R"({"inspector_output_format_version": "v4.0", "hostname": "h", "pid": 1}, "coll_perf": )"
+                        << R"({"coll": "AllReduce", "coll_sn": 1, "coll_msg_size_bytes": 67108864, )"
+                        << R"("coll_exec_time_us": )" << time << R"(, "coll_timing_source": "kernel_gpu"}})"
+                        << "\n";
+    return validate_nccl_inspector({.files = {path}, .cluster = "dgx-h100"});
+  };
+  EXPECT_TRUE(outcome_of("400")->passed);
+  EXPECT_FALSE(outcome_of("-3")->passed);
+  EXPECT_THAT(outcome_of("-3")->text, HasSubstr("nothing to compare"));
+}
+
 }  // namespace
 }  // namespace ringwright::validation::kineto_test
