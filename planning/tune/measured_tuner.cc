@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "traces/nccl_tests/collective_log.h"
+#include "traces/nccl_tests/run_options.h"
 
 namespace ringwright::planning {
 namespace {
@@ -81,6 +83,29 @@ TunedCall tuned_call(const std::vector<ReadLog>& logs, const ReadLog& own, Bytes
   return call;
 }
 
+// "nvlstree" of "NVLSTree" and "nvls_tree".
+std::string bare_letters(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (c != '_') letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return letters;
+}
+
+// A variable of the measured run that is not the setting; empty where it fits or is a list.
+std::string contradicting_variable(const ReadLog& log) {
+  for (const traces::LibraryVariable& variable : traces::variables_in_list(log.log.fact("env"))) {
+    const bool algorithm = variable.name == "NCCL_ALGO";
+    if (!algorithm && variable.name != "NCCL_PROTO") continue;
+    const bool list = variable.value.find_first_of(":,^;") != std::string::npos;
+    const std::string_view wanted = algorithm ? log.of.setting.algorithm : log.of.setting.protocol;
+    if (log.of.is_own() || (!list && bare_letters(variable.value) != bare_letters(wanted))) {
+      return variable.name + "=" + variable.value;
+    }
+  }
+  return {};
+}
+
 Diagnostics check_logs(const std::vector<ReadLog>& logs) {
   Diagnostics problems;
   const auto refuse = [&](const ReadLog& log, std::string message) {
@@ -94,6 +119,10 @@ Diagnostics check_logs(const std::vector<ReadLog>& logs) {
     if (log.log.ranks != first.ranks || log.log.nodes != first.nodes) {
       refuse(log, fmt::format("the log is of {} ranks on {} hosts, and '{}' of {} on {}", log.log.ranks, log.log.nodes,
                               logs.front().of.log, first.ranks, first.nodes));
+    }
+    if (const std::string variable = contradicting_variable(log); !variable.empty()) {
+      refuse(log, fmt::format("the log was measured with {}, which is not {}", variable,
+                              log.of.is_own() ? "NCCL's own choice" : "the setting that is named for it"));
     }
     const auto owns = std::ranges::count_if(logs, [&](const ReadLog& other) {
       return other.of.is_own() && other.operation == log.operation;

@@ -71,6 +71,26 @@ TEST(MeasuredTuner, RefusesLogsThatDoNotFitTogether) {
   EXPECT_THAT(render(without.error()), HasSubstr("has 0 logs of NCCL's own choice"));
 }
 
+// NCCL's own lines and JSON state the variables of a run.
+TEST(MeasuredTuner, RefusesLogsOfOtherSettings) {
+  const auto with = [](const std::string& name, const std::string& env) {
+    const std::string path = test::own_folder() + name;
+    std::ofstream(path) << "# collective: all_reduce\n# nodes: 1\n# gpus_per_node: 8\n# ranks: 8\n# env: " << env
+                        << "\nsize_bytes,time_oop_us\n1024,10\n";
+    return path;
+  };
+  const std::string plain = with("plain.csv", "NCCL_IB_HCA=mlx5"), ring = with("ring.csv", "NCCL_ALGO=Ring");
+  const std::string switched = with("nvls.csv", "NCCL_ALGO=NVLSTree; NCCL_PROTO=Simple");
+  const auto said = [](const std::string& own, const std::string& other) {
+    const auto result = tune_by_measurements({measured("own=" + own), measured(other)});
+    return result ? std::string() : render(result.error());
+  };
+  EXPECT_EQ(said(plain, "ring/simple=" + ring), "");
+  EXPECT_EQ(said(plain, "nvlstree/simple=" + switched), "");
+  EXPECT_THAT(said(plain, "tree/simple=" + ring), HasSubstr("measured with NCCL_ALGO=Ring, which is not the setting"));
+  EXPECT_THAT(said(ring, "tree/simple=" + plain), HasSubstr("which is not NCCL's own choice"));
+}
+
 TEST(MeasuredTuner, ReadsSettings) {
   const MeasuredSetting setting = measured("nvlstree/simple/24=a=b.log");
   EXPECT_EQ(setting.setting.algorithm, "nvlstree");
