@@ -347,6 +347,15 @@ std::optional<std::int64_t> ConfigMap::integer_or(const Key<std::int64_t>& key, 
     log_value(reading, *value, word);
     return std::nullopt;
   }
+  const bool plain = bare.kind == ConfigKind::kScalar && !bare.quoted;
+  if (const auto number = read_integer(bare.text); plain && !number.has_value() && number.error().code == "E105") {
+    const bool near = !nearest_name(bare.text, std::vector{word}).empty();
+    report(reading, *value, bare,
+           {.code = "E105",
+            .says = fmt::format("must be an integer or '{}', not '{}'", word, bare.text),
+            .hint = near ? fmt::format("did you mean '{}'?", word) : number.error().hint});
+    return std::nullopt;
+  }
   const auto parsed =
       parse_value(reading, *value, key, Grammar<std::int64_t>{KeyType::kIntegerOrWord, read_integer, write_integer});
   if (!parsed) return std::nullopt;
