@@ -13,6 +13,7 @@
 #include "configs/scenario/fabric_names.h"
 #include "configs/scenario/fault_effect.h"
 #include "configs/scenario/nics_down.h"
+#include "core/config/scalar.h"
 
 namespace ringwright::configs {
 namespace {
@@ -262,11 +263,23 @@ class FaultReader {
                                     : fmt::format("did you mean '{}'?", found.nearest));
   }
 
+  // "3" or "host3"; -1 after an error.
+  [[nodiscard]] std::int64_t read_host_number(ConfigMap& map) const {
+    const std::string name =
+        map.text({.name = "node", .doc = "a host: its number, from 0, or its name", .fallback = std::string("0")});
+    const auto number = read_integer(name.starts_with("host") ? std::string_view(name).substr(4) : name);
+    if (number.has_value() && *number >= 0 && *number < context_.hosts) return *number;
+    if (!map.documenting()) {
+      const std::int64_t last = context_.hosts - 1;
+      map.error("node", std::string(kFaultCode),
+                fmt::format("'{}' = {} is none of the hosts", map.path_of("node"), name),
+                fmt::format("their numbers are 0 to {}; or write host0 to host{}", last, last));
+    }
+    return -1;
+  }
+
   void read_host(ConfigMap& map) {
-    // The schema does not depend on a cluster.
-    const auto last = map.documenting() ? std::nullopt : std::optional(context_.hosts - 1);
-    const std::int64_t host = map.integer(
-        {.name = "node", .doc = "number of a host, from 0", .fallback = 0, .min = 0, .max = last});
+    const std::int64_t host = read_host_number(map);
     const double speed = map.number({.name = "compute_scale", .doc = "speed of its GPUs, 1 = nominal", .fallback = 1.0,
                                      .min = 0.001, .max = 1000.0});
     const Period period = read_period(map);
@@ -281,7 +294,7 @@ class FaultReader {
                 "a host is slow for the whole run: only 'at: 0s' is supported");
       return;
     }
-    if (host < 0 || host >= context_.hosts || speed <= 0.0) return;  // already reported
+    if (host < 0 || speed <= 0.0) return;  // already reported
     faults_.slowdown_of_host.resize(static_cast<std::size_t>(context_.hosts), 1.0);
     faults_.slowdown_of_host[static_cast<std::size_t>(host)] /= speed;
     faults_.ordered.push_back({.text = fmt::format("host{} computes at {:.4g} times its speed", host, speed),

@@ -118,6 +118,13 @@ TEST(FaultsFromYaml, AHostAtHalfSpeedAddsItsComputeTimeOnceMore) {
 
 // --- folding ---
 
+// By its number, or by the name that links and NICs have.
+TEST(FaultsFromYaml, NameAHostByNumberOrName) {
+  const Duration by_number = step_time(four_hosts("[{node: 3, compute_scale: 0.85}]"));
+  EXPECT_EQ(step_time(four_hosts("[{node: host3, compute_scale: 0.85}]")), by_number);
+  EXPECT_GT(by_number, step_time(four_hosts("[]")));
+}
+
 TEST(FaultsFromYaml, FoldedAndUnfoldedRunsAgree) {
   const Duration healthy = step_time(four_hosts("[]"));
   const Duration third = healthy / 3;
@@ -180,7 +187,10 @@ TEST(FaultsFromYaml, AreRefusedWithPlaceAndHint) {
       {"{nic: host0/nic0, factor: 0.5}", "a link that is down has no factor"},
       {"{nic: host0/nic0, state: broken}", "broken"},
       {"{nic: host0/nic0, at: 5}", "E110"},
-      {"{node: 2, compute_scale: 0.5}", "faults[0].node"},
+      {"{node: 2, compute_scale: 0.5}", "'faults[0].node' = 2 is none of the hosts"},
+      {"{node: -1, compute_scale: 0.5}", "their numbers are 0 to 1"},
+      {"{node: host2, compute_scale: 0.5}", "'faults[0].node' = host2 is none of the hosts"},
+      {"{node: server1, compute_scale: 0.5}", "or write host0 to host1"},
       {"{node: 1, compute_scale: 0.5, at: 1s}", "a host is slow for the whole run"},
       {"{node: 1, compute_scale: 0.5, for: 1s}", "a host is slow for the whole run"},
       {"{node: 1, compute_scala: 0.5}", "compute_scala"},
