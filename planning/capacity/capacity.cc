@@ -26,7 +26,7 @@ void refuse(Offer& offer, const Diagnostics& mistakes) {
   const Diagnostic* const first = first_error(mistakes);
   offer.status = OfferStatus::kRefused;
   offer.code = first == nullptr ? "" : first->code;
-  offer.reason = first == nullptr ? "it cannot be searched" : first->message;
+  offer.reason = first == nullptr ? "it cannot be searched" : reason_of(*first);
 }
 
 // One machine with one number of hosts: 0 stands for the scenario's own.

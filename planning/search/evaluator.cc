@@ -24,7 +24,7 @@ std::string title_of(const std::string& code) {
 
 Refusal refusal_of(const Diagnostics& diagnostics) {
   const Diagnostic* const first = first_error(diagnostics);
-  return {.code = first->code, .reason = title_of(first->code), .example = first->message};
+  return {.code = first->code, .reason = title_of(first->code), .example = reason_of(*first)};
 }
 
 // The same once more; search() has checked that it can be read again.

@@ -53,7 +53,7 @@ Result<SearchBase> load_search_base(const std::string& path, const configs::Scen
   const Diagnostic* const problem = first_error(scenario.error());
   return SearchBase{.read = std::move(read),
                     .scenario = std::move(*legal),
-                    .own_problem = problem != nullptr ? problem->message : std::string()};
+                    .own_problem = problem != nullptr ? reason_of(*problem) : std::string()};
 }
 
 }  // namespace ringwright::planning

@@ -141,7 +141,7 @@ void conclude(const configs::SharedScenario& shared, const std::vector<workload:
   if (arranged.problems.has_errors()) {
     const Diagnostic* const first = first_error(arranged.problems);
     result.code = first->code;
-    result.reason = first->message;
+    result.reason = reason_of(*first);
     return;
   }
   result.events = arranged.together->events;

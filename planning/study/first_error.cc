@@ -9,4 +9,11 @@ const Diagnostic* first_error(const Diagnostics& diagnostics) {
   return first == diagnostics.all().end() ? nullptr : &*first;
 }
 
+std::string reason_of(const Diagnostic& mistake) {
+  std::string reason = mistake.message;
+  if (!mistake.hint.empty()) reason += "; " + mistake.hint;
+  std::ranges::replace(reason, '\n', ' ');
+  return reason;
+}
+
 }  // namespace ringwright::planning

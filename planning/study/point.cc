@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 4> kStatusNames{"ok", "too_large", "refus
 Point refused_point(const Diagnostics& mistakes) {
   const Diagnostic* const first = first_error(mistakes);
   if (first == nullptr) return {.reason = "it cannot be simulated"};
-  return {.status = PointStatus::kRefused, .code = first->code, .reason = first->message};
+  return {.status = PointStatus::kRefused, .code = first->code, .reason = reason_of(*first)};
 }
 
 // Why the result is impossible on this machine; empty when everything fits.

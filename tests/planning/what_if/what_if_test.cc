@@ -114,6 +114,13 @@ TEST(WhatIf, NamesNoCauseOfNextToNothing) {
   EXPECT_NE(render_what_if_text(slightly).find("exposed tp"), std::string::npos);
 }
 
+// A typo in a link's name is mended as in a run.
+TEST(WhatIf, SaysHowToMendARefusedOne) {
+  const WhatIfResult result = asked("what_if: [{name: typo, faults: [{nic: host0/nicc1}]}]\n");
+  const std::string text = render_what_if_text(result);
+  EXPECT_NE(text.find("; did you mean 'host0/nic1'?"), std::string::npos) << text;
+}
+
 TEST(WhatIf, NamesSettingsWithoutEffect) {
   const WhatIfResult result = asked(
       "what_if:\n"
