@@ -48,7 +48,7 @@ constexpr std::array<PanelMaker*, 18> kRunPanels = {
     link_tiers,     busiest_links,           collective_calls, published_figures,     remarks,        configuration};
 constexpr std::array<PanelMaker*, 5> kSearchPanels = {search_front, search_axes, search_choices, search_refusals,
                                                       search_layouts};
-constexpr std::array<PanelMaker*, 4> kSweepPanels = {sweep_front, sweep_axes, sweep_effects, sweep_table};
+constexpr std::array<PanelMaker*, 5> kSweepPanels = {sweep_front, sweep_axes, sweep_effects, sweep_table, remarks};
 constexpr std::array<PanelMaker*, 3> kComparePanels = {compare_changes, compare_parts, compare_values};
 constexpr std::array<PanelMaker*, 2> kWhatIfPanels = {what_if_changes, what_if_parts};
 constexpr std::array<PanelMaker*, 2> kSensitivityPanels = {sensitivity_tornado, sensitivity_parameters};

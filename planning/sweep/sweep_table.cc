@@ -8,7 +8,9 @@
 #include "core/base/json_text.h"
 #include "core/base/text.h"
 #include "planning/study/csv_field.h"
+#include "planning/study/first_error.h"
 #include "planning/study/point_json.h"
+#include "planning/sweep/idle_keys.h"
 #include "planning/sweep/sweep_report.h"
 
 namespace ringwright::planning {
@@ -26,6 +28,13 @@ std::string json_row(const SweepRow& row) {
                                 ? json_point(row.point)
                                 : "\"status\": \"missing\", \"fingerprint\": " + json_text(row.point.fingerprint);
   return fmt::format("{{\"index\": {}, \"values\": {{{}}}, {}}}", row.index, join(values, ", "), point);
+}
+
+std::string json_warning(const Diagnostic& warning) {
+  const Place& place = warning.place;
+  const std::string where = place.line > 0 ? fmt::format("{}:{}", place.file, place.line) : place.file;
+  return fmt::format("{{\"code\": {}, \"where\": {}, \"text\": {}}}", json_text(warning.code), json_text(where),
+                     json_text(reason_of(warning)));
 }
 
 std::string csv_value(const SweepRow& row, const std::string& key) {
@@ -67,8 +76,12 @@ std::vector<std::string> causes_of(const SweepResult& result) {
 
 std::string render_sweep_json(const SweepReport& report) {
   const SweepResult& result = report.result;
-  std::vector<std::string> keys, rows;
+  std::vector<std::string> keys, rows, warnings, idle;
   std::vector<std::size_t> ranking;
+  for (const Diagnostic& warning : result.warnings.all()) warnings.push_back(json_warning(warning));
+  for (const IdleKey& each : idle_keys(report.plan.keys(), result.rows)) {
+    idle.push_back(fmt::format("{{\"path\": {}, \"why\": {}}}", json_text(each.key), json_text(each.why)));
+  }
   for (const std::string& key : report.plan.keys()) keys.push_back(json_text(key));
   for (const SweepRow& row : result.rows) rows.push_back(json_row(row));
   for (const std::size_t row : result.ranking) ranking.push_back(result.rows[row].index);
@@ -76,12 +89,14 @@ std::string render_sweep_json(const SweepReport& report) {
       "{{\n  \"schema\": \"ringwright.sweep/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
       "  \"name\": {},\n  \"scenario\": {},\n  \"objective\": {},\n  \"keys\": [{}],\n  \"combinations\": {},\n"
       "  \"excluded\": {},\n  \"ok\": {},\n  \"too_large\": {},\n  \"refused\": {},\n  \"unfinished\": {},\n"
-      "  \"missing\": {},\n  \"ranking\": [{}],\n  \"points\": [{}{}{}]\n}}\n",
+      "  \"missing\": {},\n  \"warnings\": [{}],\n  \"ignored\": [{}],\n  \"ranking\": [{}],\n"
+      "  \"points\": [{}{}{}]\n}}\n",
       json_text(RINGWRIGHT_VERSION), json_text(report.plan.name), json_text(report.plan.scenario),
       json_text(to_string(report.plan.objective)), join(keys, ", "), result.combinations, result.excluded,
       count_status(result, PointStatus::kOk), count_status(result, PointStatus::kTooLarge),
       count_status(result, PointStatus::kRefused), count_status(result, PointStatus::kUnfinished), result.missing,
-      fmt::join(ranking, ", "), rows.empty() ? "" : "\n    ", join(rows, ",\n    "), rows.empty() ? "" : "\n  ");
+      join(warnings, ", "), join(idle, ", "), fmt::join(ranking, ", "), rows.empty() ? "" : "\n    ",
+      join(rows, ",\n    "), rows.empty() ? "" : "\n  ");
 }
 
 std::string render_sweep_csv(const SweepReport& report) {

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/report/text_table.h"
+#include "planning/study/first_error.h"
 #include "planning/sweep/idle_keys.h"
 #include "planning/sweep/sweep_report.h"
 
@@ -112,6 +113,10 @@ std::string render_sweep_text(const SweepReport& report) {
   const std::vector<std::string> failures = failure_lines(report);
   if (!failures.empty()) text += "\nWithout a place in the ranking\n";
   for (const std::string& line : failures) text += "  " + line + "\n";
+  if (!result.warnings.all().empty()) text += "\nWarnings\n";
+  for (const Diagnostic& warning : result.warnings.all()) {
+    text += "  " + wrap(warning.code + ": " + reason_of(warning), report.width - 2, 4) + "\n";
+  }
   const std::vector<IdleKey> idle = idle_keys(report.plan.keys(), result.rows);
   if (!idle.empty()) text += "\nWithout effect in all points\n";
   for (const IdleKey& each : idle) {

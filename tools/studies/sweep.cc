@@ -105,7 +105,6 @@ class Sweep final : public Command {
     if (reading_) reading_->clear();
     if (simulating_) simulating_->clear();
     if (!result) return refuse(result.error());
-    warn(result->warnings, common);
     return finish(plan, *result, common);
   }
 

@@ -1,4 +1,4 @@
-// What a reader must know about a run: warnings, assumed values, settings without effect, faults.
+// What a reader must know about a run or a sweep: warnings, assumed values, settings without effect, faults.
 #include "planning/report/builtin_panels.h"
 
 namespace ringwright::planning {

@@ -76,8 +76,14 @@ TEST_F(Sweep, WarnsOfPointsWithThePriceOfAnotherGpu) {
   const SweepPlan hosts = plan(
       "set: {cost.preset: dgx-a100}\n"
       "grid: {cluster.node.preset: [dgx-a100, dgx-h100], training.micro_batch: [1, 2]}\n");
-  const std::string warnings = render(swept(hosts, into, {.only_count = true}).warnings);
+  const SweepResult counted = swept(hosts, into, {.only_count = true});
+  const std::string warnings = render(counted.warnings);
   EXPECT_NE(warnings.find("2 of 4 points: cost.gpu_watts is of A100-SXM4-80GB"), std::string::npos) << warnings;
+  // In what is written to a file as well.
+  const SweepReport report{.plan = hosts, .result = counted};
+  for (const std::string& text : {render_sweep_text(report), render_sweep_json(report)}) {
+    EXPECT_NE(text.find("2 of 4 points: cost.gpu_watts is of"), std::string::npos) << text;
+  }
   EXPECT_EQ(warnings.find("usd_per_gpu_hour is of"), std::string::npos);  // the scenario's own
 }
 
@@ -91,7 +97,21 @@ TEST_F(Sweep, NamesKeysWithoutEffect) {
     EXPECT_NE(text.find("Without effect in all points\n  parallel.etp: the model has no experts\n"), std::string::npos)
         << text;
     EXPECT_EQ(text.find("parallel.tp:"), std::string::npos);
+    const std::string json = render_sweep_json({.plan = asked, .result = result});
+    EXPECT_NE(json.find("{\"path\": \"parallel.etp\", \"why\": \"the model has no experts\"}"), std::string::npos);
   }
+}
+
+// As `run` prints it.
+TEST_F(Sweep, SaysHowToMendARefusedPoint) {
+  const SweepPlan asked = plan("grid: {parallel.dp: [atuo, auto]}\n");
+  ResultStore into = store();
+  const SweepResult result = swept(asked, into);
+  ASSERT_EQ(result.rows.size(), 2U);
+  const std::string& reason = result.rows[0].point.reason;
+  EXPECT_NE(reason.find("; did you mean 'auto'?"), std::string::npos) << reason;
+  const std::string text = render_sweep_text({.plan = asked, .result = result});
+  EXPECT_NE(text.find("did you mean 'auto'?"), std::string::npos) << text;
 }
 
 TEST_F(Sweep, ThatRanksByAFigureWhichNoPointHasIsRefused) {
