@@ -65,9 +65,12 @@ class ClusterPlayer {
     if (!relaxations_.empty()) at = std::min(at, relaxations_.begin()->first);
     return at;
   }
+  // The quotient is rounded: 3 rounds of 3.3 s may seem to be less than 3.
   [[nodiscard]] double next_round(double now) const {
     const double round = inputs_.settings.round;
-    return (std::floor(now / round) + 1.0) * round;
+    double tick = std::floor(now / round) + 1.0;
+    if (tick * round <= now) tick += 1.0;
+    return tick * round;
   }
 
   // Of the time since the last event, in which nothing changed.

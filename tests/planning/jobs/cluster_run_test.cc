@@ -74,6 +74,14 @@ TEST(ClusterRun, AStoppedJobGoesOnWhereNobodyTakesItsGpus) {
   EXPECT_DOUBLE_EQ(run.jobs[3].waited, 10.0 + 50.0);
 }
 
+// 3 * 3.3 / 3.3 is less than 3 in binary.
+TEST(ClusterRun, RoundsOfAnyLengthFollowEachOther) {
+  const ClusterRun run =
+      run_of(kOneHost, {job_of(0, 8, 100), job_of(1, 8, 50)}, "fifo_preemptive", {.round = 3.3});
+  EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 31 * 3.3);
+  EXPECT_DOUBLE_EQ(run.jobs[1].end, 31 * 3.3 + 50.0);
+}
+
 // The second job stops the first at 10 s, which goes on at 20 s, and loses 30 s to its restart: 90 s are left.
 TEST(ClusterRun, ShortestRemainingTimeStopsARunningJob) {
   const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(10, 8, 10)}, "srtf", {.restart = 30.0});
