@@ -99,6 +99,10 @@ class ClusterReader {
                                          .fallback = plan_.speed.factor[1],
                                          .min = 0.01,
                                          .max = 1.0});
+    if (plan_.speed.factor[2] > plan_.speed.factor[1]) {
+      map.error("fabric", std::string(kClusterCode),
+                "'speed.fabric' is above 'speed.unit', and more hops are no faster");
+    }
     if (plan_.machine.empty()) return;
     for (const std::string_view key : {"scaling", "unit", "fabric"}) {
       if (map.has(key)) {

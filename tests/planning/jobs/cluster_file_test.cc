@@ -36,6 +36,12 @@ TEST(ClusterFile, EachPolicyIsListedOnce) {
               HasSubstr("'fifo' is listed twice"));
 }
 
+TEST(ClusterFile, SeveralUnitsAreNoFasterThanOne) {
+  const std::string jobs = "jobs: {count: 10, gpus: [1], weights: [1]}\n";
+  EXPECT_THAT(problems(jobs + "speed: {unit: 40%, fabric: 100%}\n"), HasSubstr("'speed.fabric' is above 'speed.unit'"));
+  EXPECT_EQ(problems(jobs + "speed: {unit: 40%}\nscheduler: {locality: relaxed}\n"), "");
+}
+
 TEST(ClusterFile, MostJobsMayRunAsLongAsTheMedian) {
   const std::string jobs = "jobs: {count: 10, gpus: [1], weights: [1], median: 100h";
   EXPECT_THAT(problems(jobs + "}\n"), HasSubstr("'jobs.median' is above 'jobs.longest'"));
