@@ -233,6 +233,11 @@ CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes
   const bool stored = tier.place == CheckpointPlace::kStorage;
   if (stored || map.documenting()) read_storage_times(map, sizes, tier);
   if (!stored || map.documenting()) read_memory_times(map, sizes, tier);
+  const bool loads_free = tier.load == JobTime() && tier.place != CheckpointPlace::kHost;
+  if (loads_free && !map.has("load") && !map.documenting()) {
+    map.warn("", "W409", fmt::format("checkpoint '{}' loads in no time", name),
+             stored ? "read_per_host: 5GB/s or read_total: 500GB/s, or load: 1 min" : "nic: 50GB/s, or load: 5 s");
+  }
   return tier;
 }
 

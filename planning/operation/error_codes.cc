@@ -60,6 +60,11 @@ constexpr std::array kOperationCodes = {
               .explanation = "Hosts that join need a replica's state. Without its size and the bandwidth of the copy "
                              "the policy looks better than those that load a checkpoint.",
               .example = "recovery: { policy: commit, commit: { state: 100 GB, bandwidth: 25GB/s } }"},
+    ErrorCode{.code = "W409",
+              .title = "a checkpoint loads in no time",
+              .explanation = "Rates of writing say nothing of reading. Without a time or a rate of it a recovery is "
+                             "shorter than it can be.",
+              .example = "checkpoint: { tiers: { store: {every: daly, per_host: 5GB/s, read_per_host: 5GB/s} } }"},
     ErrorCode{.code = "W400",
               .title = "checkpoints that take longer to write than the time between them",
               .explanation =

@@ -97,9 +97,8 @@ double recovery_seconds(const Operation& operation) {
   for (const ComponentClass& part : operation.components) {
     Operation alone = operation;
     alone.components = {part};
-    const double own = alone.faults_per_hour();
-    const Spread& spread = part.detect ? *part.detect : operation.detection[static_cast<int>(part.kind)];
-    detect += own * spread.mean();
+    const double own = alone.recoveries_per_hour();
+    detect += own * operation.detection_of(part).mean();
     rate += own;
   }
   const Restart& restart = operation.restart;
@@ -126,7 +125,7 @@ void study_intervals(const GoodputPlan& plan, const Workers& workers, GoodputRes
   const CheckpointTier as_it_is = tier;
   result.tier = tier.name;
   const CheckpointCost cost{.stall = seconds_of(tier.stall),
-                            .between_failures = result.between_failures(),
+                            .between_failures = result.between_recoveries(),
                             .recovery = result.recovery_seconds};
   struct Candidate {
     std::string rule;
@@ -178,7 +177,7 @@ Result<GoodputResult> study(Result<GoodputPlan> loaded, const GoodputOptions& op
   result.recovery_seconds = recovery_seconds(operation);
   const bool searched =
       std::ranges::any_of(operation.tiers, [](const CheckpointTier& tier) { return tier.rule == IntervalRule::kBest; });
-  if ((options.intervals || searched) && !operation.tiers.empty() && operation.faults_per_hour() > 0.0) {
+  if ((options.intervals || searched) && !operation.tiers.empty() && operation.recoveries_per_hour() > 0.0) {
     study_intervals(plan, options.workers, result);
   }
   result.operation = operation;

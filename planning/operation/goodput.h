@@ -67,6 +67,7 @@ struct GoodputResult {
   Diagnostics warnings;
 
   [[nodiscard]] double between_failures() const { return 3600.0 / operation.faults_per_hour(); }
+  [[nodiscard]] double between_recoveries() const { return 3600.0 / operation.recoveries_per_hour(); }
 };
 
 struct GoodputOptions {

@@ -135,7 +135,7 @@ std::string intervals_text(const GoodputResult& result) {
   append_lines(text, table);
   text +=
       fmt::format("  closed form: failures without memory every {}, recovery {}, this checkpoint alone",
-                  to_string(job_seconds(result.between_failures())), to_string(job_seconds(result.recovery_seconds)));
+                  to_string(job_seconds(result.between_recoveries())), to_string(job_seconds(result.recovery_seconds)));
   if (1.0 - result.outcome.ettr.mean > kClosedFormBound) {
     text += fmt::format("; it does not hold here: more than {:.0f} % of the time is lost", kClosedFormBound * 100.0);
   }

@@ -204,7 +204,7 @@ void JobLife::take_candidate() {
 void JobLife::begin_slow(const Fault& fault) {
   RandomStream stream = stream_of(fault, "recovery");
   const ComponentClass& part = component(fault);
-  const Spread& detect = part.detect ? *part.detect : operation_.detection[static_cast<int>(part.kind)];
+  const Spread& detect = operation_.detection_of(part);
   SlowPart slow{.fault = fault};
   slow.fault.is_known = true;
   const JobTime found = now_ + detect.draw(stream);
@@ -217,7 +217,7 @@ void JobLife::begin_slow(const Fault& fault) {
 void JobLife::begin_corruption(const Fault& fault) {
   RandomStream stream = stream_of(fault, "recovery");
   const ComponentClass& part = component(fault);
-  const Spread& detect = part.detect ? *part.detect : operation_.detection[static_cast<int>(part.kind)];
+  const Spread& detect = operation_.detection_of(part);
   const JobTime found = now_ + detect.draw(stream);
   if (stream.next_unit() >= part.found) {
     ++result_.undetected;

@@ -83,7 +83,7 @@ JobLife::PhaseEnd JobLife::recover_once(const Fault& fault, std::vector<Fault>& 
   open.push_back(fault);
   RandomStream stream = stream_of(fault, "recovery");
   const ComponentClass& part = component(fault);
-  const Spread& detect = part.detect ? *part.detect : operation_.detection[static_cast<int>(part.kind)];
+  const Spread& detect = operation_.detection_of(part);
   const JobTime detection = detect.draw(stream);
   const JobTime diagnosis = operation_.diagnosis.time.draw(stream);
   const bool goes_on = policy_.goes_on_meanwhile() && part.kind != FaultKind::kCorruption;

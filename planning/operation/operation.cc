@@ -17,6 +17,20 @@ double mean_factor(const ComponentClass& part, std::int64_t hosts) {
   return sum / static_cast<double>(hosts);
 }
 
+double faults_per_hour_of(const ComponentClass& part, const Operation& operation) {
+  if (!part.times.empty()) {
+    const auto count = static_cast<double>(part.times.size());
+    return operation.length.duration ? count / hours_of(*operation.length.duration) : 0.0;
+  }
+  double units = 1.0;
+  if (part.per == Exposed::kGpu) units = static_cast<double>(operation.job.gpus);
+  if (part.per == Exposed::kHost) units = static_cast<double>(operation.job.hosts());
+  double each = part.lifetime ? 3600.0 / part.lifetime->mean() : part.per_hour;
+  if (!part.place_factors.empty()) each *= mean_factor(part, operation.job.hosts());
+  const double lemon = part.per == Exposed::kJob ? 1.0 : 1.0 + operation.lemons.share * (operation.lemons.factor - 1.0);
+  return units * each * lemon;
+}
+
 }  // namespace
 
 double ComponentClass::highest_factor() const {
@@ -25,18 +39,22 @@ double ComponentClass::highest_factor() const {
 
 double Operation::faults_per_hour() const {
   double sum = 0.0;
+  for (const ComponentClass& part : components) sum += faults_per_hour_of(part, *this);
+  return sum;
+}
+
+double Operation::recoveries_per_hour() const {
+  double sum = 0.0;
   for (const ComponentClass& part : components) {
-    double units = 1.0;
-    if (part.per == Exposed::kGpu) units = static_cast<double>(job.gpus);
-    if (part.per == Exposed::kHost) units = static_cast<double>(job.hosts());
-    double each = part.lifetime ? 3600.0 / part.lifetime->mean() : part.per_hour;
-    if (!part.place_factors.empty()) each *= mean_factor(part, job.hosts());
-    const double lemon = part.per == Exposed::kJob ? 1.0 : 1.0 + lemons.share * (lemons.factor - 1.0);
-    if (part.times.empty()) {
-      sum += units * each * lemon;
-    } else if (length.duration) {
-      sum += static_cast<double>(part.times.size()) / hours_of(*length.duration);
+    double share = 1.0;
+    if (part.kind == FaultKind::kSlow) {
+      const double lasts = part.lasts.mean();
+      const bool ends = lasts > 0.0 && lasts <= detection_of(part).mean();
+      share = part.evicts && !ends ? 1.0 : 0.0;
+    } else if (part.kind == FaultKind::kCorruption) {
+      share = part.found;
     }
+    sum += share * faults_per_hour_of(part, *this);
   }
   return sum;
 }

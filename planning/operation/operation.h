@@ -181,6 +181,12 @@ struct Operation {
 
   // Faults per hour of the job with hosts of usual hazard, lemons included.
   [[nodiscard]] double faults_per_hour() const;
+  // Those of them that a recovery follows: not slow parts that stay or that end before they are found (by means), nor
+  // corruptions that nobody detects.
+  [[nodiscard]] double recoveries_per_hour() const;
+  [[nodiscard]] const Spread& detection_of(const ComponentClass& part) const {
+    return part.detect ? *part.detect : detection[static_cast<int>(part.kind)];
+  }
 };
 
 }  // namespace ringwright::planning

@@ -283,7 +283,7 @@ std::int64_t steps_of_interval(const Operation& operation, const CheckpointTier&
 }
 
 void set_intervals(Operation& operation, ConfigMap root) {
-  const double rate = operation.faults_per_hour();
+  const double rate = operation.recoveries_per_hour();
   const double between = rate > 0.0 ? 3600.0 / rate : 1e9;
   for (CheckpointTier& tier : operation.tiers) {
     const CheckpointCost cost{.stall = seconds_of(tier.stall), .between_failures = between, .recovery = 0.0};

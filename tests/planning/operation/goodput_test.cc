@@ -46,6 +46,21 @@ TEST(Goodput, SimulatedMeanAgreesWithTheExactEfficiency) {
   }
 }
 
+// Slow links that nobody evicts, or that end before they are found, and wrong numbers that nobody sees lose no work.
+TEST(Goodput, IntervalsFollowFaultsThatAreRecoveredFrom) {
+  const std::string tier = "checkpoint: {tiers: {store: {every: daly, load: 0 s, stall: 60 s}}}\n";
+  const double alone = result_of(kClassic + tier).operation.tiers[0].every;
+  const auto with = [&](const std::string& other) {
+    return result_of(kClassic + tier, {.settings = {"components.other={per: job, mtbf: 1000 s, " + other + "}"}})
+        .operation.tiers[0].every;
+  };
+  EXPECT_EQ(with("kind: slow, slowdown: 1.01, evicts: false"), alone);
+  EXPECT_EQ(with("kind: slow, slowdown: 1.01, lasts: 10 s, detect: 20 s"), alone);
+  EXPECT_EQ(with("kind: corruption, found: 0%"), alone);
+  EXPECT_LT(with("kind: slow, slowdown: 1.01"), alone / 2.0);
+  EXPECT_LT(with("kind: crash"), alone / 2.0);
+}
+
 TEST(Goodput, SearchedIntervalIsAsGoodAsAnyThatWasTried) {
   const GoodputResult result =
       result_of(kClassic + "checkpoint: {tiers: {store: {every: best, load: 0 s, stall: 60 s}}}\n");
@@ -200,6 +215,18 @@ TEST(Goodput, APolicyThatCopiesStateInNoTimeIsNamed) {
   EXPECT_EQ(warned("{compare: [all]}"), std::pair(true, true));
   EXPECT_EQ(warned("{policy: commit}"), std::pair(true, false));
   EXPECT_EQ(warned("{policy: commit, commit: {state: 100 GB, bandwidth: 25GB/s}}"), std::pair(false, false));
+}
+
+// Rates of writing say nothing of reading.
+TEST(Goodput, ACheckpointThatLoadsInNoTimeIsNamed) {
+  const auto warnings = [](const std::string& tier) {
+    const std::string text = kClassic + "checkpoint: {state: 1TB, tiers: {store: {every: daly, " + tier + "}}}\n";
+    return render(result_of(text).warnings);
+  };
+  EXPECT_NE(warnings("total: 100GB/s").find("W409"), std::string::npos);
+  EXPECT_NE(warnings("place: peers, stall: 1 s").find("checkpoint 'store' loads in no time"), std::string::npos);
+  EXPECT_EQ(warnings("total: 100GB/s, read_total: 100GB/s"), warnings("total: 100GB/s, load: 0 s"));
+  EXPECT_EQ(warnings("place: host, stall: 1 s").find("W409"), std::string::npos);
 }
 
 TEST(Goodput, GpusAreAMultipleOfReplicas) {
