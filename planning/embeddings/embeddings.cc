@@ -95,10 +95,10 @@ double full_bytes(const RecommendationModel& model, double bits) {
   return bytes;
 }
 
-// The checkpoints of a day, the first of all rows. Of intermittent ones, all rows again once further increments are
-// expected to write more than that, as the last one predicts (Check-N-Run, section 4.1).
+// The checkpoints of a day, two at least, the first of all rows. Of intermittent ones, all rows again once further
+// increments are expected to write more than that, as the last one predicts (Check-N-Run, section 4.1).
 CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints policy, double steps) {
-  const auto count = static_cast<std::int64_t>(std::max(1.0, kCheckpointedSeconds / to_seconds(model.upkeep.interval)));
+  const auto count = static_cast<std::int64_t>(std::max(2.0, kCheckpointedSeconds / to_seconds(model.upkeep.interval)));
   const double all = full_bytes(model, static_cast<double>(model.upkeep.bits));
   double written = all, kept = all, increments = 0.0, since = 0.0;
   CheckpointRow row;
@@ -128,6 +128,7 @@ CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints 
 
 std::vector<CheckpointRow> checkpoint_rows(const RecommendationModel& model, Duration step) {
   const double steps = to_seconds(model.upkeep.interval) / to_seconds(step);
+  // In the order of TableCheckpoints.
   constexpr std::array kPolicies{std::pair{"full", TableCheckpoints::kFull},
                                  std::pair{"one_shot", TableCheckpoints::kOneShot},
                                  std::pair{"consecutive", TableCheckpoints::kConsecutive},
@@ -141,12 +142,13 @@ std::vector<CheckpointRow> checkpoint_rows(const RecommendationModel& model, Dur
   return rows;
 }
 
-std::vector<RecoveryRow> recovery_rows(const RecommendationModel& model) {
+// A recovery loads what checkpoints hold: all rows, and the increments since.
+std::vector<RecoveryRow> recovery_rows(const RecommendationModel& model, const CheckpointRow& checkpoints) {
   const EmbeddingUpkeep& upkeep = model.upkeep;
   const double fail = to_seconds(upkeep.time_between_failures), restart = to_seconds(upkeep.restart);
   const auto servers = static_cast<double>(upkeep.servers);
-  const double save = full_bytes(model, 32.0) / upkeep.storage.count();
-  const double load = save;
+  const double save = checkpoints.mean / upkeep.storage.count();
+  const double load = checkpoints.largest_kept / upkeep.storage.count();
   const double best = std::sqrt(2.0 * save * fail);
   const double allowed = 2.0 * upkeep.portion_of_lost_samples * servers * fail;
   const auto full = [&](double interval) { return save / interval + (load + interval / 2.0 + restart) / fail; };
@@ -177,6 +179,15 @@ void add_erasure_code(const RecommendationModel& model, EmbeddingsResult& result
 
 }  // namespace
 
+Diagnostics embeddings_warnings(const configs::Scenario& scenario) {
+  Diagnostics warnings;
+  const Diagnostics all = configs::warnings_of(scenario);
+  for (const Diagnostic& warning : all.all()) {
+    if (!warning.message.starts_with("recommendation.upkeep ")) warnings.add(warning);
+  }
+  return warnings;
+}
+
 Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario) {
   if (!scenario.job.recommendation) {
     return tl::unexpected(failure("E554", "the scenario has no recommendation model",
@@ -201,7 +212,7 @@ Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario) {
   for (const double share : kCachedShares) result.caches.push_back(cache_row(model, share));
   for (const std::int64_t batches : kLookaheads) result.lookaheads.push_back(lookahead_row(model, batches));
   result.checkpoints = checkpoint_rows(model, result.step);
-  result.recoveries = recovery_rows(model);
+  result.recoveries = recovery_rows(model, result.checkpoints[static_cast<std::size_t>(model.upkeep.checkpoints)]);
   add_erasure_code(model, result);
   return result;
 }

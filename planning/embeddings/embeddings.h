@@ -10,8 +10,9 @@
 //     full       O_save / T_save + (O_load + T_save / 2 + O_restart) / T_fail,  T_save = sqrt(2 O_save T_fail)
 //     partial    O_save / T_save + (O_load + O_restart) / T_fail,  T_save = 2 PLS N T_fail
 //
-// of which partial recovery loads one of N servers' tables and goes on with what the others have learnt. PLS is the
-// expected portion of lost samples, T_save / (2 T_fail N).
+// with the bytes that the chosen checkpoints write (O_save) and hold (O_load). Partial recovery loads one of N servers'
+// tables and goes on with what the others have learnt. PLS is the expected portion of lost samples, T_save /
+// (2 T_fail N).
 // Erasure code: k + r servers of a group hold k parts of the tables and r of parity. An update is sent to r of them as
 // a difference; a lost part is made anew from k others (Kosaian et al., "ECRM", arXiv 2104.01981).
 #pragma once
@@ -72,6 +73,9 @@ struct EmbeddingsResult {
 
 // E554 where the scenario has no recommendation model; failures of its step's simulation.
 [[nodiscard]] Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario);
+
+// What the scenario says in vain; `recommendation.upkeep`, which a step does not use, is not among it.
+[[nodiscard]] Diagnostics embeddings_warnings(const configs::Scenario& scenario);
 
 [[nodiscard]] std::string render_embeddings_text(const EmbeddingsResult& result);
 // Schema "ringwright.embeddings/1" (docs/embeddings.md).

@@ -23,7 +23,7 @@ class Embeddings final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const auto scenario = arguments_.load();
     if (!scenario) return refuse(scenario.error());
-    warn(warnings_of(*scenario), common);
+    warn(planning::embeddings_warnings(*scenario), common);
     const auto result = planning::study_embeddings(*scenario);
     if (!result) return refuse(result.error());
     print(common.json ? render_embeddings_json(*result) : render_embeddings_text(*result));

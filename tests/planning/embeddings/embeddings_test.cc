@@ -122,6 +122,36 @@ TEST(Embeddings, OverheadsOfRecoveryAreTheFormulasOfCpr) {
   EXPECT_THAT(render_embeddings_text(result), Not(HasSubstr("e+")));  // long intervals are hours
 }
 
+// What `checkpoints` and `bits` save is what a recovery loads.
+TEST(Embeddings, RecoverySavesAndLoadsTheChosenCheckpoints) {
+  const std::vector<std::string> often{"recommendation.upkeep.interval=10s", "recommendation.upkeep.bits=8",
+                                       "recommendation.upkeep.storage=1GB/s", "recommendation.upkeep.mtbf=10h"};
+  for (const auto& [name, at] : {std::pair{"full", 0U}, std::pair{"one_shot", 1U}, std::pair{"consecutive", 2U}}) {
+    std::vector<std::string> settings = often;
+    settings.push_back(std::string("recommendation.upkeep.checkpoints=") + name);
+    const EmbeddingsResult result = study(settings);
+    const double save = result.checkpoints[at].mean / 1e9, load = result.checkpoints[at].largest_kept / 1e9;
+    const double fail = 36000.0, every = std::sqrt(2 * save * fail);
+    EXPECT_NEAR(result.recoveries[0].overhead, save / every + (load + every / 2 + 300) / fail, 1e-9) << name;
+  }
+}
+
+// Nothing else uses it.
+TEST(Embeddings, UseTheUpkeep) {
+  const configs::Scenario scenario =
+      configs::load(kModel, {"recommendation.upkeep.bits=8"});
+  const std::string warnings = render(embeddings_warnings(scenario));
+  EXPECT_THAT(warnings, Not(HasSubstr("recommendation.upkeep")));
+  EXPECT_THAT(warnings, HasSubstr("cluster.fabric.type has no effect"));
+}
+
+// A checkpoint in two days is compared with a second one as well.
+TEST(Embeddings, RareCheckpointsHaveASecondOne) {
+  for (const CheckpointRow& row : study({"recommendation.upkeep.interval=40h"}).checkpoints) {
+    EXPECT_GT(row.first, 0.0) << row.policy;
+  }
+}
+
 // R7: r / k more memory; every update is sent to r more servers; k parts make a lost one anew.
 TEST(Embeddings, AnErasureCodeCostsItsParity) {
   const EmbeddingsResult one = study({"recommendation.upkeep.data_servers=4"});
