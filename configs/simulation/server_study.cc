@@ -71,10 +71,13 @@ std::vector<std::vector<RankId>> hosts_of(const LayeredLayout& layout, std::int6
   return hosts;
 }
 
-// An update reads the gradient, weight and state, and writes weight and state; threads share the host's memory.
-Bandwidth update_rate(const Scenario& scenario) {
+// An update reads the gradient, weight and state, and writes weight and state; a synchronous one follows the sum of all
+// pushes, 3 n - 1 passes over memory, and has a share of 1 / n here. Threads share the host's memory.
+Bandwidth update_rate(const Scenario& scenario, ServerUpdates updates, std::int64_t workers) {
   const LayeredJob& job = *scenario.job.layered;
-  const double passes = 3.0 + 2.0 * workload::state_values(job.model.optimizer);
+  const double update = 3.0 + 2.0 * workload::state_values(job.model.optimizer);
+  const auto pushes = static_cast<double>(workers);
+  const double passes = updates == ServerUpdates::kSync ? (3.0 * pushes - 1.0 + update) / pushes : update;
   return scenario.cluster.host.memory.bandwidth *
          (1.0 / passes / static_cast<double>(job.layout.service.threads));
 }
@@ -123,7 +126,7 @@ Result<ServerRunResult> run_parameter_servers(const Scenario& scenario, const Wo
                   .buckets = worker.buckets,
                   .synchronous = mode.updates == ServerUpdates::kSync,
                   .staleness = {},
-                  .update_rate = update_rate(scenario),
+                  .update_rate = update_rate(scenario, mode.updates, workers),
                   .request = layout.service.request,
                   .threads = layout.service.threads,
                   .rpc_latency = layout.service.rpc_latency,

@@ -28,7 +28,7 @@ class ServerRun final : public TransferListener, public ServedListener {
       servers_.emplace_back(engine, *this, static_cast<std::uint32_t>(s), plan.threads);
     }
     result_.workers.resize(workers_.size());
-    arrived_.assign(2 * parts(), 0);
+    connections_.resize(2 * workers_.size() * plan.servers.size());
     served_.assign(plan.servers.size() * plan.buckets.size(), {});
   }
 
@@ -47,8 +47,13 @@ class ServerRun final : public TransferListener, public ServedListener {
     const bool push = token < parts();
     const Part part = part_of(push ? token : token - parts());
     const std::size_t pieces = plan_.workers[part.worker].size();
-    if (++arrived_[token] < pieces) return;
-    arrived_[token] = 0;
+    Connection& connection = connection_of(part, push);
+    if (++connection.arrived < pieces) return;
+    connection.arrived = 0;
+    connection.buckets.erase(connection.buckets.begin());
+    if (!connection.buckets.empty()) {
+      start_message({.worker = part.worker, .server = part.server, .bucket = connection.buckets.front()}, push);
+    }
     push ? servers_[part.server].take({.worker = part.worker, .bucket = part.bucket}, service_time(part.bucket))
          : pulled(part.worker);
   }
@@ -71,6 +76,12 @@ class ServerRun final : public TransferListener, public ServedListener {
     bool blocked = false;            // by the bound on staleness
     TimePoint since;                 // it is blocked, or has computed
     std::uint64_t pulled_version = 0;
+  };
+
+  // Of a worker and a server in one direction: its buckets follow each other.
+  struct Connection {
+    std::vector<std::uint32_t> buckets;  // to send, the first on its way
+    std::size_t arrived = 0;             // pieces of the first
   };
 
   [[nodiscard]] std::size_t parts() const {
@@ -123,8 +134,18 @@ class ServerRun final : public TransferListener, public ServedListener {
       send(part, push);
     }
   }
-  // Every GPU of the worker with its own part.
+  [[nodiscard]] Connection& connection_of(const Part& part, bool push) {
+    const std::size_t at = part.worker * plan_.servers.size() + part.server;
+    return connections_[push ? at : at + workers_.size() * plan_.servers.size()];
+  }
   void send(const Part& part, bool push) {
+    std::vector<std::uint32_t>& buckets = connection_of(part, push).buckets;
+    buckets.push_back(part.bucket);
+    if (buckets.size() == 1) start_message(part, push);
+  }
+
+  // Every GPU of the worker with its own part.
+  void start_message(const Part& part, bool push) {
     const std::vector<RankId>& workers = plan_.workers[part.worker];
     const std::vector<RankId>& servers = plan_.servers[part.server];
     const std::uint64_t token = number_of(part) + (push ? 0 : parts());
@@ -212,7 +233,7 @@ class ServerRun final : public TransferListener, public ServedListener {
   const ServerPlan& plan_;
   std::vector<Worker> workers_;
   std::deque<ServerQueue> servers_;
-  std::vector<std::size_t> arrived_;                 // by push and pull: pieces that have arrived
+  std::vector<Connection> connections_;              // by worker and server; pushes, then pulls
   std::vector<std::vector<std::uint32_t>> served_;  // synchronous, by server and bucket: workers whose push was added
   std::uint64_t version_ = 0;                        // updates so far
   TimePoint counted_from_;

@@ -2,7 +2,8 @@
 // network, queues at the servers, and how stale the parameters are that workers compute with.
 //
 // A worker computes, pushes the gradient of each bucket once it is complete, and pulls the bucket's new parameters as
-// its servers' reply. Its next step begins when all of its buckets are back. Every server has an equal part of each
+// its servers' reply. Buckets follow each other on the connection of a worker and a server, so that one is pulled while
+// the next one is pushed. Its next step begins when all of its buckets are back. Every server has an equal part of each
 // bucket, and threads that take pushes in the order of their arrival (an M/D/c queue where arrivals are random). A
 // thread is busy with a push for a constant time, for its bytes and those of the reply at the rate of remote procedure
 // calls (eRPC: Kalia et al., NSDI 2019, of one core), and for the update. Modes:

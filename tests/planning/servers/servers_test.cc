@@ -52,6 +52,41 @@ TEST(Servers, SynchronousOnesAgreeWithTheTrainingStep) {
   EXPECT_NEAR(to_seconds(result.rows[0].step), step, 0.1 * step);
 }
 
+// Six buckets that are complete at nearly the same time: one is pulled while the next one is pushed, so that with m of
+// them the exchange takes (1 + 1 / m) / 2 of what one takes.
+TEST(Servers, BucketsArePulledWhileOthersArePushed) {
+  const auto exchange = [](int layers) {
+    const std::string text = fmt::format(
+        "layer_table: {{global_batch: 4, bucket: 30MB, first_bucket: 30MB, optimizer: sgd,\n"
+        "  layers: [{{name: fc, k: 4096, n: 4096, inputs: 4096, epilogue: none, count: {}}}],\n"
+        "  parameter_server: {{servers: 2, threads: 1}}}}\n"
+        "cluster: {{nodes: 6, node: {{preset: dgx1-v100, gpus: 1, nvlink: {{kind: none}}, nic: {{count: 1, bandwidth: "
+        "25Gbps, efficiency: 1}}}}, fabric: {{type: fat_tree}}}}\ncompute: {{model: roofline}}\n",
+        layers);
+    const ServersResult result = study(text, {"simulate.steps=2"});
+    const auto outcome = configs::simulate(configs::load(text), configs::FoldMode::kFold);
+    EXPECT_TRUE(outcome && outcome->report);
+    const double step = to_seconds(outcome->report->step_time.mean), own = to_seconds(result.rows[0].step);
+    EXPECT_NEAR(own, step, 0.1 * step) << layers;
+    return own - to_seconds(result.computing);
+  };
+  const double all = 2.0 * 6 * 4096 * 4096 * 4 * 2 / 3.125e9;  // 2 S n / (k B), with n = 4 and k = 2
+  EXPECT_NEAR(exchange(6), all * (1.0 + 1.0 / 6.0) / 2.0, 0.1 * all);
+}
+
+// Servers with Adam and slow memory: the sum of n pushes and one update, as in `run`, not n updates.
+TEST(Servers, SynchronousOnesUpdateOnce) {
+  const std::string text = table(10, "servers: 2, threads: 1");
+  const std::vector<std::string> slow_memory{"layer_table.optimizer=adam", "cluster.node.memory.bandwidth=4GB/s"};
+  std::vector<std::string> two_steps = slow_memory;
+  two_steps.emplace_back("simulate.steps=2");
+  const ServersResult result = study(text, two_steps);
+  const auto outcome = configs::simulate(configs::load(text, slow_memory), configs::FoldMode::kFold);
+  ASSERT_TRUE(outcome && outcome->report);
+  const double step = to_seconds(outcome->report->step_time.mean);
+  EXPECT_NEAR(to_seconds(result.rows[0].step), step, 0.05 * step);
+}
+
 // All rules are simulated whatever `updates` says, with the same servers.
 TEST(Servers, HaveTheSameRowsWhicheverRuleTheScenarioNames) {
   const std::string own = ", threads: 2, request_time: 50ms, staleness: 1, rpc: {latency: 1ms}";

@@ -56,6 +56,16 @@ TEST(ServerRun, AStepIsComputingPushUpdateAndPull) {
   EXPECT_NEAR(result.servers[0].busy, 1.0 / 15.0, 1e-9);
 }
 
+// Two buckets that are ready at once: the second push arrives 2 ms after the first, and is back when the first update,
+// of 0.5 ms, and its pull have long ended.
+TEST(ServerRun, BucketsFollowEachOtherOnAConnection) {
+  ServerPlan plan = plan_of(1);
+  plan.buckets = {{.ready = 10_ms, .bytes = Bytes(500'000)}, {.ready = 10_ms, .bytes = Bytes(500'000)}};
+  const ServerRunResult result = run(plan);
+  ASSERT_TRUE(result.finished);
+  EXPECT_EQ(result.counted, (10_ms + 2_ms + 2_ms + Duration(500'000'000) + 2_ms) * 50);
+}
+
 // A call has 4 ms of latency more, and takes a thread 2 MB / 0.5 GB/s for what arrives and what it sends.
 TEST(ServerRun, RemoteProcedureCallsHaveALatencyAndARateOfAThread) {
   ServerPlan plan = plan_of(1);
