@@ -3,6 +3,8 @@
 //     t = (blocks / sms + tail) * ((flops + scores * score_cost) / blocks / (P/sms * share)
 //                                  + exposed * (start + own bytes / (bandwidth/sms))),   at least bytes / bandwidth
 //
+// One multiprocessor computes a block: no kernel is shorter than its longest block, however many multiprocessors idle.
+//
 // A block holds `rows` query rows of one head and iterates over the keys (FlashAttention-2, arXiv 2307.08691); under a
 // causal mask the longest block is twice the mean, and the discarded work of the diagonal blocks counts. A window
 // leaves each block the keys of its rows and of the window before them. Every score costs an exponential on units that
@@ -62,6 +64,13 @@ ScoreCount scores_of(const Kernel& kernel, double rows, bool skips_keys_before_w
   return {.asked = m * batch * keys, .computed = skips_keys_before_window ? std::min(blocks, seen) : blocks};
 }
 
+// Work of the longest block over that of the mean block. Under a causal mask the last query rows see all keys, or all but
+// the last keys are seen by all queries; a window leaves all blocks about the same.
+double longest_block(const Kernel& kernel, double rows) {
+  if (kernel.mask == AttentionMask::kNone || kernel.window > 0) return 1.0;
+  return 2.0 / (1.0 + std::min(1.0, rows / static_cast<double>(std::max<std::int64_t>(kernel.n, 1))));
+}
+
 // FLOPs of GEMMs at the speed of bf16 that take as long as the work of all scores.
 double score_work(const Kernel& kernel, const KernelProfile& profile, const GpuSpec& gpu) {
   const bool backward = kernel.family == KernelFamily::kAttentionBackward;
@@ -100,7 +109,9 @@ double attention_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const double bandwidth = gpu.memory_bandwidth.count() * profile[kStreamShare];
   const double own = profile[kAttentionStart] + own_bytes(kernel) / blocks / (bandwidth / sms);
   const double work = score_work(kernel, profile, gpu);
-  const double busy = waves * (work / blocks) / (rate / sms) + waves * profile[kAttentionExposed] * own;
+  const double longest = longest_block(kernel, profile[kAttentionRows]);
+  const double busy = std::max(waves, longest) * (work / blocks) / (rate / sms) +
+                      std::max(waves, 1.0) * profile[kAttentionExposed] * own;
   return std::max(busy, static_cast<double>(kernel.bytes.count()) / bandwidth);
 }
 

@@ -41,6 +41,21 @@ TEST(Attention, TheTailWeighsOnFewBlocks) {
   EXPECT_NEAR(attention_seconds(attention(), gpu), 1.1 * even, 1e-12);
 }
 
+// Two heads of 1280 x 1280 scores: 20 blocks on 100 multiprocessors of 1 TFLOP/s. The mean block computes 128 x 1280
+// scores; under a causal mask 10 blocks of 128 to 1280 keys, of which the longest has 20/11 of the mean's.
+TEST(Attention, NoKernelIsShorterThanItsLongestBlock) {
+  const GpuSpec gpu = plain_gpu();
+  Kernel few = attention();
+  few.batch = 2;
+  few.flops = Flops(4.0 * 1280 * 1280 * 64 * 2);
+  few.bytes = Bytes(0);
+  const double block = 4.0 * 128 * 1280 * 64 / 1e12;
+  EXPECT_NEAR(attention_seconds(few, gpu), block, 1e-12);
+  few.mask = AttentionMask::kCausal;
+  few.flops = few.flops / 2.0;
+  EXPECT_NEAR(attention_seconds(few, gpu), block, 1e-12);
+}
+
 // 1000 blocks on 100 multiprocessors.
 TEST(Attention, WhatABlockTakesToBeginMayNotBeHidden) {
   GpuSpec gpu = plain_gpu();
