@@ -64,8 +64,8 @@ ScoreCount scores_of(const Kernel& kernel, double rows, bool skips_keys_before_w
   return {.asked = m * batch * keys, .computed = skips_keys_before_window ? std::min(blocks, seen) : blocks};
 }
 
-// Work of the longest block over that of the mean block. Under a causal mask the last query rows see all keys, or all but
-// the last keys are seen by all queries; a window leaves all blocks about the same.
+// Work of the longest block over that of the mean block. Under a causal mask the last query rows see all keys, and all
+// queries after them see the first keys; a window leaves all blocks about the same.
 double longest_block(const Kernel& kernel, double rows) {
   if (kernel.mask == AttentionMask::kNone || kernel.window > 0) return 1.0;
   return 2.0 / (1.0 + std::min(1.0, rows / static_cast<double>(std::max<std::int64_t>(kernel.n, 1))));
