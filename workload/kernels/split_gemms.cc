@@ -25,9 +25,11 @@ RowRange with_cast(const std::vector<Kernel>& kernels, std::size_t gemm) {
   return {.begin = begin, .end = gemm + 1};
 }
 
-// A share has its part of the rows and all weights.
+// A share has its part of the rows and all weights. One operator issues all shares in a loop of its own (Transformer
+// Engine, comm_gemm_overlap.cpp: split_overlap_ag, split_overlap_rs; torch/distributed/_symmetric_memory).
 Kernel share_of(Kernel kernel, int shares) {
   const auto parts = static_cast<double>(shares);
+  if (shares > 1) kernel.issue = KernelIssue::kLoop;
   double weights = 0.0;
   if (kernel.family == KernelFamily::kGemm) {
     weights = static_cast<double>(kernel.k * kernel.n) * bytes_per_element(kernel.type);

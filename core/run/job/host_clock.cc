@@ -15,6 +15,11 @@ bool is_of_agent(const TaskGraph& graph, const Task& task) {
   return message && graph.messages[task.detail].moved_by == MovedBy::kAgent;
 }
 
+bool is_stored_by_sender(const TaskGraph& graph, const Task& task) {
+  const bool message = task.kind == TaskKind::kSend || task.kind == TaskKind::kReceive;
+  return message && graph.messages[task.detail].moved_by == MovedBy::kSender;
+}
+
 std::vector<bool> receives_of(const TaskGraph& graph, const Program& program) {
   std::vector<bool> receives;
   for (const Task& task : program.tasks) {
@@ -41,6 +46,11 @@ std::vector<bool> resumes_of(const TaskGraph& graph, const Program& program) {
 
 }  // namespace
 
+Duration call_issue_time(const ComputeModel& compute, const TaskGraph& graph, const Task& task) {
+  if (!is_stored_by_sender(graph, task)) return compute.call_issue_time();
+  return compute.issue_time(Kernel{.family = KernelFamily::kCopy, .issue = KernelIssue::kLoop});
+}
+
 HostClock::HostClock(const Inputs& inputs)
     : resume_(inputs.compute.resume_time()) {
   for (const RankId rank : inputs.classes.representative) {
@@ -59,7 +69,7 @@ void HostClock::replace_programs(const Inputs& inputs) {
   std::vector<Duration> of_work;
   for (const Work& work : graph.works) of_work.push_back(issue_time(compute, work));
   const auto issue_time_of = [&](const Task& task) {
-    return task.kind == TaskKind::kCompute ? of_work[task.detail] : compute.call_issue_time();
+    return task.kind == TaskKind::kCompute ? of_work[task.detail] : call_issue_time(compute, graph, task);
   };
   std::vector<Duration> of_segment;
   for (const Segment& segment : graph.segments) {

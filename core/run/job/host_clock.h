@@ -20,6 +20,10 @@
 
 namespace ringwright {
 
+// The host's time to issue a collective or message: as an operator of the framework, or, where the sender stores parts
+// of an operand while others are computed, as a turn of the loop of the operator that does both.
+[[nodiscard]] Duration call_issue_time(const ComputeModel& compute, const TaskGraph& graph, const Task& task);
+
 class HostClock {
  public:
   struct Inputs {

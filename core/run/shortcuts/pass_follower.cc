@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/check.h"
+#include "core/run/job/host_clock.h"
 #include "core/run/job/job_groups.h"
 #include "core/run/alone/lone_calls.h"
 
@@ -128,7 +129,7 @@ void PassFollower::begin_task(const Segment& segment, std::uint32_t number, Memb
   const bool computes = task.kind == TaskKind::kCompute;
   const bool receives = task.kind == TaskKind::kReceive;
   member.call = computes || receives ? nullptr : &call_of(task, member.start.rank_class);
-  member.issued += computes ? issue_time_[task.detail] : inputs_.compute.call_issue_time();
+  member.issued += computes ? issue_time_[task.detail] : call_issue_time(inputs_.compute, inputs_.graph, task);
   if (receives) {  // by kernels, whether or not the host has got there
     member.begin = std::max(begin, next_arrival(task, member));
     return;

@@ -40,6 +40,13 @@ TEST(SplitGemms, AnMlpIsCutAtBothOfItsGemms) {
   EXPECT_THAT(names(cut.tail), IsEmpty());
 }
 
+// The host issues an operator for the whole GEMM, and turns of its loop for the shares.
+TEST(SplitGemms, SharesAreTurnsOfALoop) {
+  const CutKernels cut = split_gemms(kernels_of(LayerSection::kMlp, context_of("")), {.first = 4, .last = 1});
+  EXPECT_EQ(cut.first.front().issue, KernelIssue::kLoop);
+  EXPECT_EQ(cut.last.front().issue, KernelIssue::kOperator);
+}
+
 TEST(SplitGemms, AShareHasItsRowsAndAllOfTheWeights) {
   const std::vector<Kernel> whole = kernels_of(LayerSection::kMlp, context_of(""));
   const CutKernels cut = split_gemms(whole, {.first = 4});

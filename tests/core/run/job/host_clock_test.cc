@@ -42,6 +42,17 @@ TimePoint end_of(const RunResult& result, std::size_t rank) {
   return result.record.finished_at[rank];
 }
 
+// A message that its sender stores is a turn of the loop that issues the kernels next to it.
+TEST(HostClock, AStoredPartIsIssuedInALoop) {
+  TaskGraph graph;
+  graph.messages = {{.peer = 1, .bytes = Bytes(8)}, {.peer = 1, .bytes = Bytes(8), .moved_by = MovedBy::kSender}};
+  const SlowHost host;
+  EXPECT_EQ(call_issue_time(host, graph, {.kind = TaskKind::kSend, .detail = 0}), 1_us);
+  EXPECT_EQ(call_issue_time(host, graph, {.kind = TaskKind::kSend, .detail = 1}), 2_us);
+  EXPECT_EQ(call_issue_time(host, graph, {.kind = TaskKind::kReceive, .detail = 1}), 2_us);
+  EXPECT_EQ(call_issue_time(host, graph, {.kind = TaskKind::kCollective, .detail = 1}), 1_us);
+}
+
 TEST(HostClock, AHostThatIsAheadCostsNothing) {
   TaskGraph graph;
   ProgramBuilder program(graph, "only");
