@@ -46,6 +46,12 @@ struct Formula {
     if (p == 1) return Duration(0);
     return wires.inside.latency + transfer_time(bytes, wires.inside.bandwidth);
   }
+  // To all other members of the host at once: bytes to each of them.
+  [[nodiscard]] Duration inside_to_all(Bytes each) const {
+    if (p == 1) return Duration(0);
+    const Bandwidth all = std::max(wires.member_outward, wires.inside.bandwidth);
+    return wires.inside.latency + transfer_time(each * (p - 1), all);
+  }
   // To or from the switch: half of the path between two GPUs.
   [[nodiscard]] Duration to_switch(Bytes bytes) const {
     const HopCost& hop = k == 1 ? wires.inside : wires.between;
@@ -114,14 +120,14 @@ Duration islands_time(const Formula& f) {
 
 // All messages leave at once and share the member's and the host's outgoing links.
 Duration direct_time(const Formula& f) {
-  const Duration in = f.inside(f.part(f.n, f.p - 1));
+  const Duration in = f.inside_to_all(f.part(f.n));
   const Duration out = f.between(f.part(f.n, f.n - f.p), f.p);
   return std::max(in, out);
 }
 
 // A part of all messages after the other.
 Duration scattered_time(const Formula& f) {
-  const Duration in = f.inside(f.part(std::int64_t{f.n} * f.steps, f.p - 1));
+  const Duration in = f.inside_to_all(f.part(std::int64_t{f.n} * f.steps));
   const Duration out = f.between(f.part(std::int64_t{f.n} * f.steps, f.n - f.p), f.p);
   return f.steps * std::max(in, out);
 }
@@ -141,7 +147,7 @@ Duration all_pairs_time(const Formula& f) {
   return 2 * direct_time(f);
 }
 Duration all_pairs_once_time(const Formula& f) {
-  return std::max(f.inside(f.call.bytes * (f.p - 1)), f.between(f.call.bytes * (f.n - f.p), f.p));
+  return std::max(f.inside_to_all(f.call.bytes), f.between(f.call.bytes * (f.n - f.p), f.p));
 }
 
 // At distance d along the hosts, min(d, p) members of a host send to another one.

@@ -2,9 +2,10 @@
 // one pair inside a host and one between hosts).
 //
 // The formulas are those of the algorithms' head comments, with the slower kind of hop where a step has both. A hop
-// inside a host of s bytes takes a_in + s / B_in; between hosts, where m members of a host send at once, a_out + s /
-// min(B_out, H / m), where H is the bandwidth of all NICs of the host. Not modelled: links shared with other traffic,
-// oversubscribed switches, and skew between members; `steps` models these.
+// inside a host of s bytes takes a_in + s / B_in, messages to all members at once a_in + s / B_all; between hosts,
+// where m members of a host send at once, a_out + s / min(B_out, H / m), where H is the bandwidth of all NICs of the
+// host. Not modelled: links shared with other traffic, oversubscribed switches, and skew between members; `steps`
+// models these.
 #pragma once
 
 #include <functional>
@@ -26,6 +27,9 @@ struct WireCosts {
   HopCost inside;          // a host; unused in groups with one member per host
   HopCost between;         // hosts; unused in groups within one host
   Bandwidth host_outward;  // of all NICs of a host together, one direction
+  // Of a member that sends to all others on its host at once: more than `inside` where each pair has a link of its own
+  // (xGMI). 0: as `inside`.
+  Bandwidth member_outward = Bandwidth(0.0);
   // A step (StepAsked) in which all members send: its cost for the whole call's bytes, inside hosts and between them.
   // Bandwidth 0: not known, or no traffic there.
   HopCost step_inside = {};

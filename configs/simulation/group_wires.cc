@@ -45,17 +45,33 @@ std::vector<int> first_hosts(const GroupLayout& layout, int count) {
   return hosts;
 }
 
-// The total rate of one host's members when each sends to its counterpart on another.
-Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) {
-  std::map<LinkId, double> load;  // flows on it
+std::map<LinkId, double> flows_on_links(const Router& router, const std::vector<RouteQuery>& queries) {
+  std::map<LinkId, double> flows;
   std::vector<Hop> path;
   for (const RouteQuery& query : queries) {
     router.route(query, path);
-    for (const Hop& hop : path) load[hop.link] += hop.share;
+    for (const Hop& hop : path) flows[hop.link] += hop.share;
   }
+  return flows;
+}
+
+// The total rate of one host's members when each sends to its counterpart on another.
+Bandwidth outward(const Router& router, const std::vector<RouteQuery>& queries) {
   double rate = std::numeric_limits<double>::max();  // of each of them
-  for (const auto& [link, flows] : load) rate = std::min(rate, router.capacities()[link.index()].count() / flows);
+  for (const auto& [link, flows] : flows_on_links(router, queries)) {
+    rate = std::min(rate, router.capacities()[link.index()].count() / flows);
+  }
   return Bandwidth(rate * static_cast<double>(queries.size()));
+}
+
+// The total rate of a member that sends to all others on its host: that of a link which all messages share, exactly.
+Bandwidth to_all(const Router& router, const std::vector<RouteQuery>& queries) {
+  double rate = std::numeric_limits<double>::max();
+  for (const auto& [link, flows] : flows_on_links(router, queries)) {
+    const double share = flows / static_cast<double>(queries.size());
+    rate = std::min(rate, router.capacities()[link.index()].count() / share);
+  }
+  return Bandwidth(rate);
 }
 
 }  // namespace
@@ -155,6 +171,10 @@ collectives::WireCosts GroupWires::look_at(const CollectiveCall& call) const {
     if (host.size() < 2 || !kinds.insert(kind_of_host(call.layout->nic_set_of(h))).second) continue;
     const HopCost hop = cost_of_path(router_, query(host[0], host[1]));
     if (kinds.size() == 1 || hop.bandwidth < wires.inside.bandwidth) wires.inside = hop;
+    std::vector<RouteQuery> others;
+    for (std::size_t other = 1; other < host.size(); ++other) others.push_back(query(host[0], host[other]));
+    const Bandwidth together = to_all(router_, others);
+    if (kinds.size() == 1 || together < wires.member_outward) wires.member_outward = together;
     if (call.layout->nic_set.empty()) break;
   }
   if (call.layout->host_count() > 1) {

@@ -71,6 +71,18 @@ TEST(ClosedForm, MembersOfAHostShareItsNics) {
   EXPECT_EQ(closed_form_time(*find_algorithm("hierarchical"), call, wires), inside + between);
 }
 
+// Four GPUs with a link between any two: an all-to-all uses the three links of each at once, a ring one of them.
+TEST(ClosedForm, MessagesToAllUseTheLinksOfAMesh) {
+  const GroupLayout layout = make_block_layout(4, 4);
+  WireCosts mesh = kUniform;
+  mesh.member_outward = 3_GBps;
+  const CollectiveCall exchange = call_on(layout, CollectiveKind::kAllToAll, Bytes(8'000));
+  EXPECT_EQ(closed_form_time(*find_algorithm("direct"), exchange, kUniform), 1_us + 6_us);
+  EXPECT_EQ(closed_form_time(*find_algorithm("direct"), exchange, mesh), 1_us + 2_us);
+  const CollectiveCall gather = call_on(layout, CollectiveKind::kAllGather, Bytes(8'000));
+  EXPECT_EQ(closed_form_time(*find_algorithm("ring"), gather, mesh), 3 * (1_us + 2_us));
+}
+
 // A group on one host has no link between hosts, one with one member per host none inside: formulas must not use them.
 TEST(ClosedForm, EveryAlgorithmHasATimeOnEveryKindOfGroup) {
   WireCosts one_host = kUniform;
