@@ -90,6 +90,17 @@ void KernelMaker::quantise(double elements, std::int64_t tensors) {
   kernels_.back().launches = launches;
 }
 
+void KernelMaker::cast_weights(double elements, std::int64_t matrices) {
+  if (context_.training.gathers_narrow()) {
+    bytes_only(KernelFamily::kCast, "transpose weights",
+               2.0 * bytes_per_element(gemm_type_) * elements / static_cast<double>(matrices), gemm_type_);
+    kernels_.back().launches = matrices;
+    return;
+  }
+  quantise(elements, matrices);
+  if (!kernels_.empty()) kernels_.back().name = "cast weights";
+}
+
 // Each rank casts its own part, and the gathered tensor is transposed for the weight gradient with a per-tensor scale;
 // block scales are gathered with values of both layouts. (Transformer Engine, module/base.py, grad_output_preprocess:
 // "cast, transpose for efficient gather"; torchao, float8_tensor_parallel.py.)

@@ -56,6 +56,8 @@ class KernelMaker {
   void attention(std::string name, KernelFamily family, const Scores& scores);
   // Casts tensors of so many columns for attention in fp8.
   void cast_for_attention(std::int64_t columns);
+  // Weights of so many linear layers in both layouts, for the GEMMs of a step.
+  void cast_weights(double elements, std::int64_t matrices);
   // The narrow GEMMs of a linear layer's adapter, forward and backward.
   void adapter(std::int64_t inputs, std::int64_t outputs);
   void adapter_backward(std::int64_t inputs, std::int64_t outputs);

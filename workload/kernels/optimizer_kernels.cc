@@ -60,6 +60,12 @@ std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::i
   return make.take();
 }
 
+std::vector<Kernel> cast_weights(const KernelContext& context, std::int64_t elements, std::int64_t matrices) {
+  KernelMaker make(context);
+  make.cast_weights(static_cast<double>(elements), matrices);
+  return make.take();
+}
+
 std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements) {
   KernelMaker make(context);
   make.bytes_only(kOptimizer, "gradient norm", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);

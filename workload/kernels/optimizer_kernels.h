@@ -22,6 +22,10 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> quantize_gradients(const KernelContext& context, std::int64_t elements);
 [[nodiscard]] std::vector<Kernel> sum_quantized_gradients(const KernelContext& context, std::int64_t elements,
                                                           std::int64_t sums);
+// So many matrices of the layers into the type of their GEMMs, in both layouts; those that are gathered in it into the
+// other layout.
+[[nodiscard]] std::vector<Kernel> cast_weights(const KernelContext& context, std::int64_t elements,
+                                               std::int64_t matrices);
 [[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
 // Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's
 // moments and update come first, then the norms of weights and update, summed over ranks that hold parts of a tensor.

@@ -83,6 +83,13 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
   }
 }
 
+void check_narrow_parameters(const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.training.narrow_parameters || !options.sharding.parameters) return;
+  context.training_map.warn("fp8_param_gather", "W131",
+                            fmt::format("{} has no effect: sharded parameters are gathered in the working type",
+                                        context.training_map.path_of("fp8_param_gather")));
+}
+
 void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (!context.shape.hybrid || context.shape.hybrid->order.find('M') == std::string::npos) return;
   const MambaShape& mamba = context.shape.hybrid->mamba;
@@ -379,6 +386,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_context(parallel, context, options);
   check_tensor(parallel, context, options);
   check_hybrid(parallel, context, options);
+  check_narrow_parameters(context, options);
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);
   check_pipeline(parallel, context, options);

@@ -175,6 +175,24 @@ std::int64_t count_trainable(const std::vector<ModelChunk>& parts) {
   return total;
 }
 
+std::int64_t local_experts(const ModelShape& shape, const ParallelOptions& parallel) {
+  return shape.experts ? std::max<std::int64_t>(1, shape.experts->count / parallel.experts.ep) : 1;
+}
+
+LayerMatrices layer_matrices(const std::vector<ModelChunk>& parts, std::int64_t local_experts, Matrices of) {
+  LayerMatrices all;
+  for (const ModelChunk& part : parts) {
+    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
+      for (const ParameterTensor& tensor : tensors) {
+        if (!is_layer_matrix(tensor.name) || (of == Matrices::kTrained && tensor.frozen)) continue;
+        all.count += tensor.expert ? local_experts : 1;
+        all.elements += tensor.elements;
+      }
+    }
+  }
+  return all;
+}
+
 std::int64_t count_expert_elements(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
   for (const ModelChunk& part : parts) {

@@ -49,6 +49,15 @@ struct ModelChunk {
 [[nodiscard]] std::int64_t count_elements(const std::vector<ModelChunk>& parts);
 // Of tensors that are not frozen.
 [[nodiscard]] std::int64_t count_trainable(const std::vector<ModelChunk>& parts);
+[[nodiscard]] std::int64_t local_experts(const ModelShape& shape, const ParallelOptions& parallel);
+// The weights of the layers' GEMMs. Those of a rank's experts are one tensor of `parts`.
+struct LayerMatrices {
+  std::int64_t count = 0;
+  std::int64_t elements = 0;
+};
+enum class Matrices { kAll, kTrained };
+[[nodiscard]] LayerMatrices layer_matrices(const std::vector<ModelChunk>& parts, std::int64_t local_experts,
+                                           Matrices of);
 // Of experts only.
 [[nodiscard]] std::int64_t count_expert_elements(const std::vector<ModelChunk>& parts);
 // Of trained tensors that every tensor-parallel rank holds whole.

@@ -13,8 +13,10 @@ namespace {
 double value_bytes(const KernelContext& context) {
   return bytes_per_element(context.training.precision);
 }
-// Of the inputs of linear layers, stored for the weight gradient.
-double input_bytes(const KernelContext& context) {
+
+}  // namespace
+
+double linear_input_bytes(const KernelContext& context) {
   switch (context.training.narrow) {
     case NarrowRecipe::kNvfp4: return 0.5 + 1.0 / 16.0;  // with the scales, which are an eighth of it
     case NarrowRecipe::kMxfp4: return 0.5 + 1.0 / 32.0;
@@ -27,6 +29,9 @@ double input_bytes(const KernelContext& context) {
   }
   return value_bytes(context);
 }
+
+namespace {
+
 // Stored inputs of the two column-parallel GEMMs; a frozen GEMM needs none, its adapter does.
 double kept_inputs(const KernelContext& context) {
   if (context.training.recomputes(&RecomputedModules::norms)) return 0.0;
@@ -66,7 +71,7 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
   auto columns = static_cast<double>(sizes.context + (again ? 0 : sizes.query + sizes.key + sizes.value));
   if (context.training.narrow != NarrowRecipe::kNone) {
-    columns += static_cast<double>(sizes.context) * input_bytes(context) / value_bytes(context);
+    columns += static_cast<double>(sizes.context) * linear_input_bytes(context) / value_bytes(context);
   }
   if (context.shape.latent)
     columns += static_cast<double>(gathered_columns(context.shape)) /
@@ -80,7 +85,7 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
   const auto width = static_cast<double>(experts.ffn / context.experts.etp);
   const auto h = static_cast<double>(context.shape.hidden);
-  const double low = input_bytes(context);
+  const double low = linear_input_bytes(context);
   const double activation = context.training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
   // A clamped activation stores what its clamps read and what they write.
   const bool copied = experts.clamped && !context.training.fused.grouped_mlp && activation > 0.0;
@@ -95,7 +100,7 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
 // In values of the working type for each token, in addition to the inputs.
 double mamba_columns(const KernelContext& context) {
   const MambaShape& mamba = context.shape.hybrid->mamba;
-  const double low = input_bytes(context) / value_bytes(context);
+  const double low = linear_input_bytes(context) / value_bytes(context);
   const auto inner = static_cast<double>(mamba.inner() / context.tp);
   return static_cast<double>(mamba.projected() / context.tp) + (1.0 + low) * inner;
 }
@@ -109,7 +114,7 @@ double kept_layer(const KernelContext& context, LayerHalves halves) {
   // parallelism. A norm whose backward pass starts from its output shares it with the next GEMM. Norms of parallel
   // halves read the same input, and one dropout follows their sum.
   const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
-  const double inputs = input_tokens * kept_inputs(context) * input_bytes(context) * h;
+  const double inputs = input_tokens * kept_inputs(context) * linear_input_bytes(context) * h;
   const double residuals = context.shape.order == BlockOrder::kSequential ? 2.0 : 1.0;
   const double norms = std::max(0.0, residuals * e - shared_with_norms(context, sizes));
   const bool whole = halves.mixer != Mixer::kNone && halves.mlp != MlpKind::kNone;
@@ -117,7 +122,7 @@ double kept_layer(const KernelContext& context, LayerHalves halves) {
       (whole ? 1.0 : 0.5) * (static_cast<double>(sizes.local_tokens) * (norms + residuals * mask) * h + inputs);
   // The activation's input and output in addition to the mixer's tensors.
   const double mlp = e * static_cast<double>(sizes.gated_ffn) +
-                     (keeps_down_input(context) ? input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
+                     (keeps_down_input(context) ? linear_input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
   double columns = 0.0;
   double core = 0.0;
   if (halves.mixer == Mixer::kAttention) {

@@ -19,6 +19,8 @@ namespace ringwright::workload {
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);
 [[nodiscard]] Bytes predictor_activations(const KernelContext& context);
 [[nodiscard]] Bytes head_activations(const KernelContext& context);
+// Bytes of a value of the inputs of linear layers, stored for the weight gradient, with its scale in fp4.
+[[nodiscard]] double linear_input_bytes(const KernelContext& context);
 // Alive only while a pass runs.
 [[nodiscard]] Bytes recomputed_layer(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes head_workspace(const KernelContext& context);

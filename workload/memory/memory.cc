@@ -60,6 +60,21 @@ void add_sharded_state(StageMemory& memory, const std::vector<StageUnits>& stage
   add(memory, "optimizer", optimizer);
 }
 
+// The layers' matrices in the type of their GEMMs, in both layouts (Transformer Engine, module/base.py:
+// get_weight_workspace): in addition to those of the working type, or instead of them.
+Bytes narrow_weights(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+  if (!inputs.training.stores_cast_weights() || inputs.parallel.sharding.parameters) return 0_B;
+  const KernelContext context = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
+  const LayerMatrices all = layer_matrices(parts, local_experts(inputs.shape, inputs.parallel), Matrices::kAll);
+  return of_elements(all.elements, 2.0 * linear_input_bytes(context));
+}
+
+Bytes saved_by_narrow_weights(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
+  if (!inputs.training.narrow_parameters) return 0_B;
+  const LayerMatrices all = layer_matrices(parts, local_experts(inputs.shape, inputs.parallel), Matrices::kAll);
+  return of_elements(all.elements, bytes_per_element(inputs.training.precision)) - narrow_weights(parts, inputs);
+}
+
 // What one rank of a stage holds and updates.
 struct StageContent {
   const std::vector<ModelChunk>& parts;
@@ -70,8 +85,8 @@ struct StageContent {
 void add_model_state(StageMemory& memory, const StageContent& stage, const StepInputs& inputs) {
   if (inputs.parallel.sharding.parameters) return add_sharded_state(memory, stage.units, inputs);
   const bool mixed = inputs.training.precision != DataType::kFp32;
-  const auto elements = static_cast<double>(count_elements(stage.parts));
-  add(memory, "weights", scale(Bytes(1), elements * bytes_per_element(inputs.training.precision)));
+  const Bytes weights = of_elements(count_elements(stage.parts), bytes_per_element(inputs.training.precision));
+  add(memory, "weights", weights - saved_by_narrow_weights(stage.parts, inputs));
   const std::int64_t here = stage.owned - offloaded(stage.owned, inputs.parallel.offload);
   const double kept = static_cast<double>(inputs.parallel.zero_stage >= 2 ? here : count_trainable(stage.parts));
   add(memory, "gradients", scale(Bytes(1), kept * bytes_per_element(inputs.training.grad_reduce)));
@@ -193,10 +208,6 @@ void add_user_buffers(StageMemory& memory, const StepInputs& inputs) {
                   bytes_per_element(inputs.training.precision)));
 }
 
-std::int64_t local_experts(const StepInputs& inputs) {
-  return inputs.shape.experts ? std::max<std::int64_t>(1, inputs.shape.experts->count / inputs.parallel.experts.ep) : 1;
-}
-
 // One buffer in the working type for each shape of a weight: Transformer Engine passes it to autograd instead of a
 // gradient that was added to the main gradient (module/base.py, get_dummy_wgrad).
 void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
@@ -207,7 +218,8 @@ void add_weight_gradients(StageMemory& memory, const std::vector<ModelChunk>& pa
       const PointKind kind = part.points[point];
       if (kind == PointKind::kEmbedding || kind == PointKind::kHead) continue;
       for (const ParameterTensor& tensor : part.tensors[point]) {
-        const std::int64_t experts = tensor.expert ? local_experts(inputs) : 1;  // each a separate weight
+        // Each expert has a separate weight.
+        const std::int64_t experts = tensor.expert ? local_experts(inputs.shape, inputs.parallel) : 1;
         const bool matrix = !tensor.replicated && tensor.name.find("bias") == std::string_view::npos;
         if (matrix && !tensor.frozen) shapes[tensor.name] = tensor.elements / experts;
       }
@@ -301,6 +313,7 @@ class EqualStages {
     lasting_.largest_weight = of_elements(largest_tensor(parts_, inputs.parallel.sharding.tiling, Largest::kAll),
                                           bytes_per_element(inputs.training.precision));
     add_model_state(lasting_, content, inputs);
+    if (!inputs.training.narrow_parameters) add(lasting_, "cast weights", narrow_weights(parts_, inputs));
     add_microbatch_gradients(lasting_, content, inputs);
     add_largest_gradient(lasting_, parts_, inputs);
     add_flat_gradients(lasting_, content, inputs);

@@ -1,6 +1,7 @@
 #include "workload/model/model_shape.h"
 
 #include <algorithm>
+#include <array>
 
 namespace ringwright::workload {
 namespace {
@@ -65,6 +66,26 @@ void add_plain_inputs(const ModelShape& shape, std::int64_t tp, std::vector<Para
 }
 
 }  // namespace
+
+bool is_layer_matrix(std::string_view name) {
+  constexpr std::array kMatrices{std::string_view("qkv"),
+                                 std::string_view("query"),
+                                 std::string_view("query down"),
+                                 std::string_view("query up"),
+                                 std::string_view("key and value down"),
+                                 std::string_view("key and value up"),
+                                 std::string_view("attention projection"),
+                                 std::string_view("mlp up"),
+                                 std::string_view("mlp down"),
+                                 std::string_view("experts up"),
+                                 std::string_view("experts down"),
+                                 std::string_view("shared experts up"),
+                                 std::string_view("shared experts down"),
+                                 std::string_view("mamba in"),
+                                 std::string_view("mamba out"),
+                                 std::string_view("predictor projection")};
+  return std::ranges::find(kMatrices, name) != kMatrices.end();
+}
 
 bool has_experts(const ModelShape& shape, std::int64_t layer) {
   if (!shape.experts) return false;

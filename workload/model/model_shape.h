@@ -136,6 +136,9 @@ struct ParameterTensor {
   bool expert = false;  // held by one expert-parallel rank: its gradient is summed over expert-data-parallel ranks
 };
 
+// A weight of the layers' GEMMs, which fp8 and fp4 recipes compute in a narrow type.
+[[nodiscard]] bool is_layer_matrix(std::string_view name);
+
 // How tensors are split within a layer.
 struct TensorSplit {
   std::int64_t tp = 1;

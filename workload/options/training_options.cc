@@ -4,23 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "workload/options/narrow_types.h"
+
 namespace ringwright::workload {
 namespace {
 
 constexpr std::array kPrecisions{Option{"bf16", "weights and activations in bf16, master weights in fp32"},
                                  Option{"fp16", "weights and activations in fp16, master weights in fp32"},
                                  Option{"fp32", "everything in fp32"}};
-constexpr std::array kFp8Recipes{
-    Option{"none", "GEMMs in the type of `precision`"},
-    Option{"delayed", "the layers' GEMMs in fp8, one scale per tensor from the maxima of earlier steps"},
-    Option{"tensorwise", "one scale per tensor from its own maximum, found in a separate pass"},
-    Option{"rowwise", "one scale per row of each operand, which is therefore cast again for every GEMM (torchao)"},
-    Option{"blockwise", "one scale per 128 values, as in DeepSeek-V3"},
-    Option{"mxfp8", "one scale per 32 values (Blackwell)"}};
-constexpr std::array kFp4Recipes{
-    Option{"none", "GEMMs in the type of `precision` and `fp8_recipe`"},
-    Option{"nvfp4", "the layers' GEMMs in fp4, one scale per 16 values and one per tensor (Blackwell)"},
-    Option{"mxfp4", "the layers' GEMMs in fp4, one scale per 32 values"}};
 constexpr std::array kStateTypes{Option{"fp32", "four bytes"}, Option{"bf16", "two bytes"}, Option{"fp16", "two bytes"},
                                  Option{"fp8", "one byte, with one scale per tensor"}};
 constexpr std::array kMasterTypes{Option{"fp32", "four bytes"}, Option{"fp16", "two bytes"}};
@@ -54,16 +45,6 @@ constexpr std::array kOptimizers{
 DataType parse_precision(std::string_view text) {
   if (text == "fp32") return DataType::kFp32;
   return text == "fp16" ? DataType::kFp16 : DataType::kBf16;
-}
-
-NarrowRecipe parse_narrow(std::string_view text) {
-  if (text == "delayed") return NarrowRecipe::kDelayed;
-  if (text == "tensorwise") return NarrowRecipe::kTensorwise;
-  if (text == "rowwise") return NarrowRecipe::kRowwise;
-  if (text == "blockwise") return NarrowRecipe::kBlockwise;
-  if (text == "mxfp8") return NarrowRecipe::kMxfp8;
-  if (text == "nvfp4") return NarrowRecipe::kNvfp4;
-  return text == "mxfp4" ? NarrowRecipe::kMxfp4 : NarrowRecipe::kNone;
 }
 
 DataType parse_state(std::string_view text) {
@@ -185,33 +166,6 @@ void read_full(ConfigMap& training, TrainingOptions& options) {
   options.full = {};
 }
 
-void read_narrow(ConfigMap& training, TrainingOptions& options) {
-  const std::string fp8 = training.choice(
-      {.name = "fp8_recipe", .doc = "fp8 recipe of the layers' GEMMs", .fallback = "none"}, kFp8Recipes);
-  const std::string fp4 = training.choice(
-      {.name = "fp4_recipe", .doc = "fp4 recipe of the layers' GEMMs", .fallback = "none"}, kFp4Recipes);
-  if (fp8 != "none" && fp4 != "none") {
-    training.error("fp4_recipe", "E141",
-                   fmt::format("{} = {} and {} = {} ({}) both set the type of GEMMs", training.path_of("fp4_recipe"),
-                               fp4, training.path_of("fp8_recipe"), fp8, training.origin("fp8_recipe")),
-                   "remove one of them");
-  }
-  options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
-  options.narrow_gather = training.boolean({.name = "fp8_gather",
-                                            .doc = "tensor-parallel ranks cast their part of the sequence to the "
-                                                   "GEMMs' type before they gather it",
-                                            .fallback = false});
-  if (!options.narrow_gather) return;
-  if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
-    training.warn("fp8_gather", "W131",
-                  fmt::format("{} has no effect: {}", training.path_of("fp8_gather"),
-                              options.narrow == NarrowRecipe::kNone ? "no GEMM is computed in fp8 or fp4"
-                                                                    : "with one scale per row the input is cast again "
-                                                                      "for every GEMM"));
-    options.narrow_gather = false;
-  }
-}
-
 void read_optimizer(ConfigMap& training, OptimizerTypes& types) {
   std::vector<Option> options;
   for (const NamedOptimizer& entry : kOptimizers) options.push_back(entry.option);
@@ -325,7 +279,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
        .fallback = "bf16",
        .elsewhere = "GEMMs in fp8 and fp4: fp8_recipe and fp4_recipe, with precision: bf16"},
       kPrecisions));
-  read_narrow(training, options);
+  read_narrow_types(training, options);
   options.grad_reduce =
       training.choice(
           {.name = "grad_reduce_dtype", .doc = "type of the gradients that ranks reduce", .fallback = "fp32"},

@@ -110,6 +110,7 @@ struct TrainingOptions {
   std::int64_t document = 0;      // mean tokens of the documents packed into a sequence; 0: one that fills it
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
+  bool narrow_parameters = false;  // the layers' matrices are stored in it alone (Megatron's fp8-param-gather)
   bool narrow_gather = false;  // tensor-parallel ranks cast their part of the sequence and gather the narrow type
   DataType grad_reduce = DataType::kFp32;
   GradientCompression compression;
@@ -138,6 +139,18 @@ struct TrainingOptions {
     if (narrow == NarrowRecipe::kNone) return precision;
     const bool fp4 = narrow == NarrowRecipe::kNvfp4 || narrow == NarrowRecipe::kMxfp4;
     return fp4 ? DataType::kFp4 : DataType::kFp8;
+  }
+  // Transformer Engine casts each weight at the first microbatch of a step and stores the result for the others; with
+  // a scale for each row (torchao) weights are cast for every GEMM.
+  [[nodiscard]] bool stores_cast_weights() const {
+    return narrow != NarrowRecipe::kNone && narrow != NarrowRecipe::kRowwise;
+  }
+  // One layout is gathered and transposed. Scales of blocks along one side differ between the layouts: both are cast
+  // from the working type.
+  [[nodiscard]] bool gathers_narrow() const {
+    const bool square = narrow == NarrowRecipe::kDelayed || narrow == NarrowRecipe::kTensorwise ||
+                        narrow == NarrowRecipe::kBlockwise;
+    return narrow_parameters && square;
   }
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {
     return recompute == Recompute::kSelective && modules.*module;

@@ -19,6 +19,7 @@ void close(Bucket& bucket, std::int64_t multiple, std::vector<Bucket>& buckets) 
 struct OneGradient {
   std::size_t point = 0;
   std::int64_t elements = 0;
+  bool matrix = false;  // of a layer
 };
 
 // In the order of the backward pass.
@@ -28,7 +29,7 @@ std::vector<OneGradient> gradients_of(const ModelChunk& part, Holding holding) {
     const std::vector<ParameterTensor>& tensors = part.tensors[point];
     for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
       if (tensor->frozen || tensor->expert != (holding == Holding::kExpert)) continue;
-      gradients.push_back({.point = point, .elements = tensor->elements});
+      gradients.push_back({.point = point, .elements = tensor->elements, .matrix = is_layer_matrix(tensor->name)});
     }
   }
   return gradients;
@@ -87,6 +88,7 @@ std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule)
     if (bucket.elements == 0) bucket.last_point = gradients[i].point;
     bucket.first_point = gradients[i].point;
     bucket.elements += gradients[i].elements;
+    bucket.matrices += gradients[i].matrix ? gradients[i].elements : 0;
     const bool full = rule.fusion.on() ? closes[i] : bucket.elements >= rule.close_at;
     if (full) close(bucket, rule.multiple, buckets);
   }

@@ -15,6 +15,7 @@ namespace ringwright::workload {
 struct Bucket {
   std::int64_t elements = 0;
   std::int64_t padded = 0;
+  std::int64_t matrices = 0;  // elements of the layers' matrices
   std::size_t first_point = 0;  // of the chunk, in forward order: the lowest point with a tensor in the bucket
   std::size_t last_point = 0;
 };

@@ -87,7 +87,8 @@ void DataParallel::reduce(ProgramWriter& writer, BucketState& state) {
 }
 
 void DataParallel::gather(ProgramWriter& writer, BucketState& state) {
-  const Bytes bytes(state.bucket.padded * element_.parameter);
+  const Bytes bytes(state.bucket.padded * element_.parameter -
+                    state.bucket.matrices * (element_.parameter - element_.matrix));
   const CollectiveSpec spec{.kind = CollectiveKind::kAllGather, .bytes = bytes};
   state.gathered = writer.collective(*channel_, spec, label("all_gather parameters"));
 }

@@ -94,6 +94,19 @@ void StageBuilder::begin(ProgramWriter& writer) {
   replicas_.begin_step(writer);
   writer.name_work({.label = "clear gradients", .work = "clear gradients"});
   writer.compute(points_.sections().add(clear_gradients(points_.context(), replicas_.kept_gradients())));
+  cast_weights(writer);
+}
+
+// Weights that are stored in fp8 have a second layout, which frozen ones never lose.
+void StageBuilder::cast_weights(ProgramWriter& writer) {
+  const TrainingOptions& training = inputs_.training;
+  if (!training.stores_cast_weights() || inputs_.parallel.sharding.parameters) return;
+  const LayerMatrices cast = layer_matrices(parts_, local_experts(inputs_.shape, inputs_.parallel),
+                                            training.narrow_parameters ? Matrices::kTrained : Matrices::kAll);
+  if (cast.count == 0) return;
+  writer.name_work({.label = "cast weights", .work = "cast weights"});
+  const KernelContext& context = points_.context();
+  writer.compute(points_.sections().add(workload::cast_weights(context, cast.elements, cast.count)));
 }
 
 // The backward pass of a group of layers begins at its last MLP; before that they are computed from the stored input.

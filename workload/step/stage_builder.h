@@ -38,6 +38,8 @@ class StageBuilder {
 
  private:
   void begin(ProgramWriter& writer);
+  // Into the type of GEMMs in fp8 and fp4, once for all microbatches.
+  void cast_weights(ProgramWriter& writer);
   // Slots first .. last are one block.
   void block(ProgramWriter& writer, std::size_t first, std::size_t last);
   // A forward pass and the backward pass that is joined to it, in turns.

@@ -199,10 +199,11 @@ TEST(MegatronImport, UnknownFlagsAreReportedWithTheNearest) {
 
 TEST(MegatronImport, WhatIsNotModelledIsReported) {
   EXPECT_THAT(
-      Import("--num-layers 2 --fp8-param-gather --recompute-granularity selective "
+      Import("--num-layers 2 --rampup-batch-size 1 1 8 --recompute-granularity selective "
              "--recompute-modules core_attn mlp\n")
           .messages(),
-      testing::UnorderedElementsAre("W136: --fp8-param-gather is not modelled: parameters are gathered in two bytes",
+      testing::UnorderedElementsAre("W136: --rampup-batch-size is not modelled: the batch is global-batch-size from "
+                                    "the first step",
                                     "W136: --recompute-modules mlp is not modelled: its activations are stored"));
 }
 
@@ -223,6 +224,9 @@ TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
   const Import fp8("--num-layers 2 --bf16 --fp8-format hybrid --fp8-recipe blockwise --fp8-amax-history-len 16\n");
   EXPECT_THAT(fp8.messages(), IsEmpty());
   EXPECT_THAT(fp8.keys, Contains(Pair("training.fp8_recipe", "blockwise")));
+  const Import stored("--num-layers 2 --bf16 --fp8-format hybrid --fp8-param-gather\n");
+  EXPECT_THAT(stored.messages(), IsEmpty());
+  EXPECT_THAT(stored.keys, Contains(Pair("training.fp8_param_gather", "true")));
   EXPECT_THAT(Import("--num-layers 2 --fp8-format e4m3\n").keys, Contains(Pair("training.fp8_recipe", "delayed")));
   EXPECT_THAT(Import("--num-layers 2 --fp4-format e2m1\n").keys, Contains(Pair("training.fp4_recipe", "nvfp4")));
   const Import states(

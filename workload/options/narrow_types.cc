@@ -1,0 +1,79 @@
+#include "workload/options/narrow_types.h"
+
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace ringwright::workload {
+namespace {
+
+constexpr std::array kFp8Recipes{
+    Option{"none", "GEMMs in the type of `precision`"},
+    Option{"delayed", "the layers' GEMMs in fp8, one scale per tensor from the maxima of earlier steps"},
+    Option{"tensorwise", "one scale per tensor from its own maximum, found in a separate pass"},
+    Option{"rowwise", "one scale per row of each operand, which is therefore cast again for every GEMM (torchao)"},
+    Option{"blockwise", "one scale per 128 values, as in DeepSeek-V3"},
+    Option{"mxfp8", "one scale per 32 values (Blackwell)"}};
+constexpr std::array kFp4Recipes{
+    Option{"none", "GEMMs in the type of `precision` and `fp8_recipe`"},
+    Option{"nvfp4", "the layers' GEMMs in fp4, one scale per 16 values and one per tensor (Blackwell)"},
+    Option{"mxfp4", "the layers' GEMMs in fp4, one scale per 32 values"}};
+
+NarrowRecipe parse_narrow(std::string_view text) {
+  if (text == "delayed") return NarrowRecipe::kDelayed;
+  if (text == "tensorwise") return NarrowRecipe::kTensorwise;
+  if (text == "rowwise") return NarrowRecipe::kRowwise;
+  if (text == "blockwise") return NarrowRecipe::kBlockwise;
+  if (text == "mxfp8") return NarrowRecipe::kMxfp8;
+  if (text == "nvfp4") return NarrowRecipe::kNvfp4;
+  return text == "mxfp4" ? NarrowRecipe::kMxfp4 : NarrowRecipe::kNone;
+}
+
+void read_narrow_parameters(ConfigMap& training, TrainingOptions& options) {
+  options.narrow_parameters =
+      training.boolean({.name = "fp8_param_gather",
+                        .doc = "the matrices of layers are stored in the type of their fp8 or fp4 GEMMs alone, and "
+                               "gathered in fp8 where tensors have one scale; without: they are cast at the first "
+                               "microbatch of a step, and stored in both types",
+                        .fallback = false});
+  if (!options.narrow_parameters || training.documenting() || options.stores_cast_weights()) return;
+  training.warn("fp8_param_gather", "W131",
+                fmt::format("{} has no effect: {}", training.path_of("fp8_param_gather"),
+                            options.narrow == NarrowRecipe::kNone ? "no GEMM is computed in fp8 or fp4"
+                                                                  : "with one scale per row weights are cast for every "
+                                                                    "GEMM"));
+  options.narrow_parameters = false;
+}
+
+}  // namespace
+
+void read_narrow_types(ConfigMap& training, TrainingOptions& options) {
+  const std::string fp8 = training.choice(
+      {.name = "fp8_recipe", .doc = "fp8 recipe of the layers' GEMMs", .fallback = "none"}, kFp8Recipes);
+  const std::string fp4 = training.choice(
+      {.name = "fp4_recipe", .doc = "fp4 recipe of the layers' GEMMs", .fallback = "none"}, kFp4Recipes);
+  if (fp8 != "none" && fp4 != "none") {
+    training.error("fp4_recipe", "E141",
+                   fmt::format("{} = {} and {} = {} ({}) both set the type of GEMMs", training.path_of("fp4_recipe"),
+                               fp4, training.path_of("fp8_recipe"), fp8, training.origin("fp8_recipe")),
+                   "remove one of them");
+  }
+  options.narrow = parse_narrow(fp4 != "none" ? fp4 : fp8);
+  options.narrow_gather = training.boolean({.name = "fp8_gather",
+                                            .doc = "tensor-parallel ranks cast their part of the sequence to the "
+                                                   "GEMMs' type before they gather it",
+                                            .fallback = false});
+  read_narrow_parameters(training, options);
+  if (!options.narrow_gather) return;
+  if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
+    training.warn("fp8_gather", "W131",
+                  fmt::format("{} has no effect: {}", training.path_of("fp8_gather"),
+                              options.narrow == NarrowRecipe::kNone ? "no GEMM is computed in fp8 or fp4"
+                                                                    : "with one scale per row the input is cast again "
+                                                                      "for every GEMM"));
+    options.narrow_gather = false;
+  }
+}
+
+}  // namespace ringwright::workload
