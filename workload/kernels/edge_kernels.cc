@@ -130,20 +130,19 @@ void add_head_sections(LayerSection section, const KernelContext& context, Kerne
   add_loss(section, context.training, make);
 }
 
-// Norms of the residual stream and of the next token's embedding, and the GEMM that maps both to one vector. The head's
+// Norms of the residual stream and of the next token's embedding, and the GEMM that maps both to one vector. Embedding,
 // logits and loss are those of the model.
 void add_predictor_sections(LayerSection section, KernelMaker& make) {
   const std::int64_t h = make.shape.hidden;
   const std::int64_t local = make.local_tokens * h;
+  const std::int64_t columns = h / make.tp();
   if (section == LayerSection::kPredictorInput) {
-    make.stream(kEmbedding, "predictor embedding gather", local, {.values = 2});
     make.stream(kNorm, "predictor norms", 2 * local, {.values = 2});
-    return make.linear("predictor projection", 2 * h, h / make.tp());
+    return make.linear("predictor projection", 2 * h, columns);
   }
-  make.dgrad("predictor projection dgrad", 2 * h, h / make.tp());
-  make.wgrad("predictor projection wgrad", 2 * h, h / make.tp());
+  if (section == LayerSection::kPredictorDgrad) return make.dgrad("predictor projection dgrad", 2 * h, columns);
+  if (section == LayerSection::kPredictorWgrad) return make.wgrad("predictor projection wgrad", 2 * h, columns);
   make.stream(kNorm, "predictor norms backward", 2 * local, {.values = 3});
-  add_embedding_wgrad(make);
 }
 
 }  // namespace ringwright::workload

@@ -116,6 +116,12 @@ bool is_of_embedding(LayerSection section) {
   return std::ranges::find(kSections, section) != kSections.end();
 }
 
+bool is_of_predictor(LayerSection section) {
+  constexpr std::array kSections{LayerSection::kPredictorInput, LayerSection::kPredictorDgrad,
+                                 LayerSection::kPredictorWgrad, LayerSection::kPredictorNormBackward};
+  return std::ranges::find(kSections, section) != kSections.end();
+}
+
 // Sections that a layer does not have, by how its halves follow each other.
 bool is_left_out(LayerSection section, BlockOrder order) {
   using enum LayerSection;
@@ -166,9 +172,7 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (section == LayerSection::kMlpUpWgrad)
     return make.wgrads("mlp up wgrad", h, {make.ffn, make.gated_ffn - make.ffn});
   if (section == LayerSection::kMlpNormBackward) return add_block_norm_backward(make, "mlp norm");
-  if (section == LayerSection::kPredictorInput || section == LayerSection::kPredictorInputBackward) {
-    return add_predictor_sections(section, make);
-  }
+  if (is_of_predictor(section)) return add_predictor_sections(section, make);
   add_head_sections(section, context, make);
 }
 

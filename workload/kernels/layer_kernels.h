@@ -92,7 +92,9 @@ enum class LayerSection {
   kSharedExpertsBackward,
   kPermuteBackward,
   kRouterBackward,
-  kPredictorInputBackward,
+  kPredictorDgrad,
+  kPredictorWgrad,
+  kPredictorNormBackward,
   kMambaResidualBackward,
   kMambaBackward,  // without the first GEMM's gradients
   kMambaDgrad,

@@ -39,6 +39,8 @@ struct Sections {
                                                          kMambaWgrad, kMambaNormBackward};
   static constexpr LayerSection kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward,
                                                 kEmbeddingWgrad};
+  static constexpr LayerSection kPredictor[] = {kPredictorInput, kPredictorDgrad, kPredictorWgrad,
+                                                kPredictorNormBackward};
   static constexpr LayerSection kHead[] = {kFinalNorm,  kLogits,       kLossMax,     kLossTarget,  kLossSum,
                                            kLossFinish, kLossBackward, kLogitsDgrad, kLogitsWgrad, kFinalNormBackward};
 };
@@ -131,7 +133,7 @@ LayerCosts costs_in(const KernelContext& context, const ComputeModel& compute, d
   LayerCosts costs{.layers = {}, .first = coster.of(Sections::kEmbedding), .last = coster.of(Sections::kHead)};
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) costs.layers.push_back(coster.of_layer(layer));
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
-    costs.last += coster.of(std::array{LayerSection::kPredictorInput, LayerSection::kPredictorInputBackward}) +
+    costs.last += coster.of(Sections::kEmbedding) + coster.of(Sections::kPredictor) +
                   coster.of_layer(shape.layers + number) + coster.of(Sections::kHead);
   }
   return costs;

@@ -201,17 +201,25 @@ void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan spa
   writer.compute(sections_[LayerSection::kAttentionNormBackward]);
 }
 
-// Each rank computes a part of the columns; the next kernels need all of them.
+// The next tokens are looked up as all tokens are. A column-parallel GEMM takes both norms' results, 2h values of a
+// token, and the next kernels need all of its columns (Megatron-LM, multi_token_prediction.py: _concat_embeddings).
 void TensorParallel::predictor_forward(ProgramWriter& writer) {
-  if (sequence_parallel()) gather_activation(writer);
+  embedding_forward(writer);
+  if (channel_ && sequence_parallel()) {
+    writer.wait(gather(writer, cast_input(LayerSection::kPredictorInput, activation_ * 2)));
+  }
   writer.compute(sections_[LayerSection::kPredictorInput]);
   gather_activation(writer);
 }
 
+// With sequence parallelism the parts of the result's gradient are gathered; each rank takes its columns.
 void TensorParallel::predictor_backward(ProgramWriter& writer) {
   if (sequence_parallel()) gather_activation(writer);
-  writer.compute(sections_[LayerSection::kPredictorInputBackward]);
-  sum_activation(writer);
+  column_backward(writer, {.dgrad = LayerSection::kPredictorDgrad,
+                           .wgrad = LayerSection::kPredictorWgrad,
+                           .gathered = activation_ * 2});
+  writer.compute(sections_[LayerSection::kPredictorNormBackward]);
+  embedding_backward(writer);
 }
 
 // Each rank looks up the tokens of its part of the vocabulary; the sum of all is the embedding.

@@ -166,6 +166,41 @@ TEST(TensorParallel, TheLossTakesThreeSmallReductions) {
   EXPECT_EQ(played.graph.collectives[played.program.tasks[1].detail].bytes, Bytes(128));
 }
 
+// Bytes of the collectives, in order.
+std::vector<std::int64_t> bytes_of(const Played& played) {
+  std::vector<std::int64_t> bytes;
+  for (const Task& task : played.program.tasks) {
+    if (task.kind != TaskKind::kCollective) continue;
+    bytes.push_back(played.graph.collectives[task.detail].bytes.count());
+  }
+  return bytes;
+}
+
+// Megatron-LM, multi_token_prediction.py: the next tokens' embeddings are summed and scattered; the projection gathers
+// 2h values of a token and its result's columns. In reverse the result's gradient is gathered, then the input again
+// while its gradient is computed, which is scattered; the embedding gathers its gradient.
+TEST(TensorParallel, APredictorExchangesTheNextEmbeddingsAndBothHalvesOfItsInput) {
+  const auto job = [](const std::string& parallel, bool forward) {
+    return play_job("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4,"
+                    " ffn_hidden_size: 96, vocab_size: 1000, seq_length: 32, mtp_num_layers: 1}\n"
+                    "training: {global_batch: 8}\nparallel: {tp: 2" + parallel + "}\n",
+                    [&](TensorParallel& tensor, ProgramWriter& writer) {
+                      forward ? tensor.predictor_forward(writer) : tensor.predictor_backward(writer);
+                    });
+  };
+  constexpr std::int64_t kOne = 32 * 64 * 2;
+  const std::string split = ", sequence_parallel: true";
+  EXPECT_THAT(job(split, true).names(),
+              ElementsAre("work", "tp reduce_scatter", "tp all_gather", "work", "tp all_gather"));
+  EXPECT_THAT(bytes_of(job(split, true)), ElementsAre(kOne, 2 * kOne, kOne));
+  EXPECT_THAT(job(split, false).names(),
+              ElementsAre("tp all_gather", "tp all_gather", "work", "tp reduce_scatter", "work", "work",
+                          "tp all_gather", "work"));
+  EXPECT_THAT(bytes_of(job(split, false)), ElementsAre(kOne, 2 * kOne, 2 * kOne, kOne));
+  EXPECT_THAT(bytes_of(job("", true)), ElementsAre(kOne, kOne));
+  EXPECT_THAT(bytes_of(job("", false)), ElementsAre(2 * kOne));
+}
+
 TEST(TensorParallel, EmbeddingsAreSummedForwardAndGatheredBackward) {
   const auto both = [](TensorParallel& tensor, ProgramWriter& writer) {
     tensor.embedding_forward(writer);
