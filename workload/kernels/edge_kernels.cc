@@ -91,7 +91,7 @@ void add_embedding_wgrad(KernelMaker& make) {
                 {.values = 2, .other_bytes = 2 * make.gradient_bytes});
   }
   if (make.shape.positions == Positions::kLearned) {
-    make.stream(kEmbedding, "position embedding gradient", make.local_tokens * h, {.values = 1});
+    make.stream(kEmbedding, "position embedding gradient", make.tokens * h, {.values = 1});
   }
 }
 
@@ -103,7 +103,7 @@ void add_embedding_sections(LayerSection section, const KernelContext& context, 
     make.stream(kEmbedding, "embedding gather", make.tokens * context.shape.hidden, {.values = 2});
   } else if (section == LayerSection::kEmbeddingFinish) {
     if (context.shape.positions == Positions::kLearned) {
-      make.stream(kElementwise, "position embedding add", local, {.values = 3});
+      make.stream(kElementwise, "position embedding add", make.tokens * context.shape.hidden, {.values = 3});
     }
     if (context.shape.hidden_dropout) {
       make.stream(kElementwise, "embedding dropout", local, {.values = 2, .other_bytes = 1});

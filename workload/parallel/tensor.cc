@@ -222,10 +222,15 @@ void TensorParallel::predictor_backward(ProgramWriter& writer) {
   embedding_backward(writer);
 }
 
-// Each rank looks up the tokens of its part of the vocabulary; the sum of all is the embedding.
+// Each rank looks up the tokens of its part of the vocabulary; the sum of all is the embedding. Learned positions are
+// added to all tokens, before a rank takes its part of the sequence (Megatron-LM, language_model_embedding.py:
+// reduce_scatter_embeddings).
 void TensorParallel::embedding_forward(ProgramWriter& writer) {
+  const bool whole = sections_.context().shape.positions == Positions::kLearned;
   writer.compute(sections_[LayerSection::kEmbeddingGather]);
-  if (channel_) writer.wait(sum(writer, activation_));
+  if (channel_) {
+    writer.wait(whole ? talk(writer, CollectiveKind::kAllReduce, activation_) : sum(writer, activation_));
+  }
   writer.compute(sections_[LayerSection::kEmbeddingFinish]);
 }
 
@@ -235,8 +240,21 @@ void TensorParallel::embedding_backward(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kEmbeddingWgrad]);
 }
 
-void TensorParallel::loss_reduction(ProgramWriter& writer) {
-  if (channel_) writer.wait(talk(writer, CollectiveKind::kAllReduce, loss_));
+// Maximum, target's logit and sum of exponentials of a token, each reduced after its pass; Megatron's fused loss
+// reduces the last two in one call (fused_cross_entropy.py). Transformer Engine's kernel finds all three in one pass
+// and gathers them (common/triton/cross_entropy.py).
+void TensorParallel::reduce_loss(ProgramWriter& writer, LayerSection after) {
+  if (!channel_) return;
+  const KernelContext& context = sections_.context();
+  const CrossEntropy kind = context.training.cross_entropy;
+  if (kind == CrossEntropy::kFused) {
+    if (after == LayerSection::kLossMax) writer.wait(gather(writer, loss_ * (3 * context.tp)));
+    return;
+  }
+  const bool together = kind == CrossEntropy::kSplitFused;
+  if (together && after == LayerSection::kLossSum) return;
+  const std::int64_t values = together && after == LayerSection::kLossTarget ? 2 : 1;
+  writer.wait(talk(writer, CollectiveKind::kAllReduce, loss_ * values));
 }
 
 void TensorParallel::head_forward(ProgramWriter& writer) {
@@ -245,7 +263,7 @@ void TensorParallel::head_forward(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kLogits]);
   for (const LayerSection section : {LayerSection::kLossMax, LayerSection::kLossTarget, LayerSection::kLossSum}) {
     writer.compute(sections_[section]);
-    loss_reduction(writer);
+    reduce_loss(writer, section);
   }
   writer.compute(sections_[LayerSection::kLossFinish]);
 }

@@ -91,7 +91,7 @@ class TensorParallel {
   // Weight gradients need no communication.
   [[nodiscard]] bool overlaps() const { return overlapped_ && sections_.taken() != GradientShare::kWeights; }
   void wait_for(ProgramWriter& writer, const std::vector<TaskIndex>& tasks);
-  void loss_reduction(ProgramWriter& writer);
+  void reduce_loss(ProgramWriter& writer, LayerSection after);
   TaskIndex talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes);
   TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
   // The end of a row-parallel GEMM: every rank has a partial sum of the whole activation.

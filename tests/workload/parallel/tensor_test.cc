@@ -176,6 +176,20 @@ std::vector<std::int64_t> bytes_of(const Played& played) {
   return bytes;
 }
 
+// 32 tokens on each of two ranks: Megatron's fused loss sums two fp32 values of a token at once, Transformer Engine
+// gathers three.
+TEST(TensorParallel, FusedLossesExchangeSeveralValuesAtOnce) {
+  const auto loss = [](const std::string& kind) {
+    return play_job(small_model(2) + "training: {global_batch: 8, cross_entropy: " + kind + "}\nparallel: {tp: 2}\n",
+                    [](TensorParallel& tensor, ProgramWriter& writer) { tensor.head_forward(writer); });
+  };
+  EXPECT_THAT(loss("split-fused").names(),
+              ElementsAre("work", "tp all_reduce", "work", "tp all_reduce", "work"));
+  EXPECT_THAT(bytes_of(loss("split-fused")), ElementsAre(32 * 4, 2 * 32 * 4));
+  EXPECT_THAT(loss("fused").names(), ElementsAre("work", "tp all_gather"));
+  EXPECT_THAT(bytes_of(loss("fused")), ElementsAre(2 * 3 * 32 * 4));
+}
+
 // Megatron-LM, multi_token_prediction.py: the next tokens' embeddings are summed and scattered; the projection gathers
 // 2h values of a token and its result's columns. In reverse the result's gradient is gathered, then the input again
 // while its gradient is computed, which is scattered; the embedding gathers its gradient.
@@ -209,6 +223,19 @@ TEST(TensorParallel, EmbeddingsAreSummedForwardAndGatheredBackward) {
   EXPECT_THAT(play("", both).names(), ElementsAre("work", "tp all_reduce", "work"));
   EXPECT_THAT(play(", sequence_parallel: true", both).names(),
               ElementsAre("work", "tp reduce_scatter", "tp all_gather", "work"));
+}
+
+// They are added to whole sequences, of which each rank then takes its part.
+TEST(TensorParallel, LearnedPositionsNeedTheWholeEmbedding) {
+  const Played played = play_job(
+      "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, ffn_hidden_size: 96, vocab_size: 1000,"
+      " seq_length: 32, position_embedding: learned}\n"
+      "training: {global_batch: 8}\nparallel: {tp: 2, sequence_parallel: true}\n",
+      [](TensorParallel& tensor, ProgramWriter& writer) { tensor.embedding_forward(writer); });
+  EXPECT_THAT(played.names(), ElementsAre("work", "tp all_reduce", "work"));
+  const Kernel& added = played.graph.works[played.program.tasks[2].detail].kernels.front();
+  EXPECT_EQ(added.name, "position embedding add");
+  EXPECT_EQ(added.bytes, Bytes(3 * 32 * 64 * 2));
 }
 
 TEST(TensorParallel, ReplicatedGradientsAreSummedOnlyUnderSequenceParallelism) {
