@@ -173,7 +173,7 @@ void add_compression(StageMemory& memory, const std::vector<ModelChunk>& parts, 
     for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
       const std::int64_t ranks = copies(inputs.parallel, holding);
       if (ranks == 1) continue;
-      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
+      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, place_of(parts, chunk), holding);
       for (const Bucket& bucket : fill_buckets(parts[chunk], rule)) {
         const Bytes encoded = compression.encoded(bucket.elements, each);
         largest = std::max(largest, encoded * (compression.linear() ? 1 : ranks + 1));
@@ -245,7 +245,7 @@ std::int64_t owned_of(const std::vector<ModelChunk>& parts, const std::vector<St
   if (!units.empty()) return owned;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
-      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, static_cast<int>(chunk), holding);
+      const BucketRule rule = bucket_rule(inputs.training, inputs.parallel, place_of(parts, chunk), holding);
       owned += owned_elements(fill_buckets(parts[chunk], rule), inputs.parallel, holding);
     }
   }

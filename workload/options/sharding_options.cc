@@ -77,6 +77,7 @@ void read_bucket(ConfigMap& zero, const ParallelContext& context, ParallelOption
   options.flat_bucket = reduce;
   const bool of_deepspeed = zero.has("reduce_bucket_size") || (options.zero_stage == 2 && !zero.has("bucket"));
   if (of_deepspeed && options.zero_stage < 3) {
+    options.buckets_on_all_stages = true;
     options.bucket = scale(Bytes(1), static_cast<double>(reduce) * bytes_per_element(context.training.grad_reduce));
   }
   if (options.zero_stage == 3 && zero.has("bucket"))

@@ -231,6 +231,7 @@ struct ParallelOptions {
   bool flat_gradients = false;     // DeepSpeed: reduced in a buffer, updated from one tensor
   std::int64_t flat_bucket = 0;  // elements of that buffer
   Bytes bucket;              // gradient bytes of one bucket; 0: Megatron's default
+  bool buckets_on_all_stages = false;  // not only on the first one, as Megatron's
   LayerFusionOptions layer_fusion;  // buckets that end their exchange earliest, instead
   ShardingOptions sharding;  // zero_stage is then 3
   OffloadOptions offload;

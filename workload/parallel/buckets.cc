@@ -59,13 +59,30 @@ int copies(const ParallelOptions& parallel, Holding holding) {
   return holding == Holding::kExpert ? parallel.expert_replicas() : parallel.replicas();
 }
 
-BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, int chunk, Holding holding) {
+BucketPlace place_of(const std::vector<ModelChunk>& parts, std::size_t chunk) {
+  return {.chunk = static_cast<int>(chunk), .part = parts[chunk].number};
+}
+
+namespace {
+
+// Megatron cuts the first chunk of the first stage: reductions of others are not on the critical path
+// (distributed_data_parallel.py). Others cut the first chunk of every stage.
+bool is_cut(const ParallelOptions& parallel, const BucketPlace& place) {
+  const bool everywhere = parallel.buckets_on_all_stages || parallel.allreduce_buckets || parallel.layer_fusion.on() ||
+                          parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
+  return place.chunk == 0 && (everywhere || place.part == 0);
+}
+
+}  // namespace
+
+BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, const BucketPlace& place,
+                       Holding holding) {
   const int count = copies(parallel, holding);
   BucketRule rule{
       .close_at = std::numeric_limits<std::int64_t>::max(), .multiple = count * kAlignment, .holding = holding};
   const bool in_passes =
       parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
-  if (!in_passes || chunk > 0) return rule;
+  if (!in_passes || !is_cut(parallel, place)) return rule;
   rule.fusion = parallel.layer_fusion;
   rule.element_bytes = static_cast<std::int64_t>(bytes_per_element(training.grad_reduce));
   rule.close_at = std::max<std::int64_t>(40'000'000, std::int64_t{1'000'000} * count);

@@ -1,8 +1,8 @@
 // Gradient buckets: neighbouring parameters, in the order of the backward pass, that are reduced together.
 //
-// Megatron-LM, param_and_grad_buffer.py: a bucket is closed as soon as it holds max(40e6, 1e6 * dp) elements; only the
-// first model chunk of a stage is split into buckets, and only when the reduction overlaps the backward pass. Buckets
-// are padded, so that every data-parallel rank owns the same number of elements.
+// Megatron-LM, param_and_grad_buffer.py: a bucket is closed as soon as it holds max(40e6, 1e6 * dp) elements. Only the
+// first model chunk of the first stage is split (distributed_data_parallel.py), and only when the reduction overlaps
+// the backward pass. Buckets are padded, so that every data-parallel rank owns the same number of elements.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,16 @@ struct BucketRule {
   std::int64_t element_bytes = 4;       // of a gradient, for its rate
 };
 
+struct BucketPlace {
+  int chunk = 0;  // of its stage
+  int part = 0;   // the chunk in model order
+};
+[[nodiscard]] BucketPlace place_of(const std::vector<ModelChunk>& parts, std::size_t chunk);
+
 // Elements at which a chunk's buckets close (all in one when the reduction does not overlap) and their padding, dp * 64
 // elements: each rank's share is then a multiple of 64, the alignment that Megatron gives to parameters.
-[[nodiscard]] BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, int chunk,
-                                     Holding holding = Holding::kDense);
+[[nodiscard]] BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel,
+                                     const BucketPlace& place, Holding holding = Holding::kDense);
 
 // In the order of the backward pass.
 [[nodiscard]] std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule);

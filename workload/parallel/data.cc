@@ -32,7 +32,7 @@ DataParallel::DataParallel(SectionTable& sections, const ParallelOptions& parall
   }
   if (sharded()) norm_channel_ = channel_;
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
-    const BucketRule rule = bucket_rule(sections.context().training, parallel, static_cast<int>(chunk), holding);
+    const BucketRule rule = bucket_rule(sections.context().training, parallel, place_of(parts, chunk), holding);
     std::vector<BucketState>& states = chunks_.emplace_back();
     const std::vector<Bucket> buckets = fill_buckets(parts[chunk], rule);
     owned_ += workload::owned_elements(buckets, parallel, holding);

@@ -63,24 +63,36 @@ ParallelOptions replicas(int dp) {
 }
 
 TEST(Buckets, DefaultSizeIsMegatrons) {
-  EXPECT_EQ(bucket_rule({}, replicas(8), 0).close_at, 40'000'000);
-  EXPECT_EQ(bucket_rule({}, replicas(128), 0).close_at, 128'000'000);
-  EXPECT_EQ(bucket_rule({}, replicas(128), 0).multiple, 128 * 64);
+  EXPECT_EQ(bucket_rule({}, replicas(8), {}).close_at, 40'000'000);
+  EXPECT_EQ(bucket_rule({}, replicas(128), {}).close_at, 128'000'000);
+  EXPECT_EQ(bucket_rule({}, replicas(128), {}).multiple, 128 * 64);
 }
 
 TEST(Buckets, OnlyTheFirstChunkOfAnOverlappedReductionIsCut) {
   constexpr std::int64_t kWhole = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(bucket_rule({}, replicas(8), 1).close_at, kWhole);
+  EXPECT_EQ(bucket_rule({}, replicas(8), {.chunk = 1, .part = 4}).close_at, kWhole);
+  EXPECT_EQ(bucket_rule({}, replicas(8), {.chunk = 0, .part = 1}).close_at, kWhole);  // of the second stage
   ParallelOptions at_once = replicas(8);
   at_once.overlap_grad_reduce = false;
-  EXPECT_EQ(bucket_rule({}, at_once, 0).close_at, kWhole);
+  EXPECT_EQ(bucket_rule({}, at_once, {}).close_at, kWhole);
+}
+
+// DeepSpeed's ZeRO knows no stages, and FSDP reduces after groups of microbatches on each of them.
+TEST(Buckets, OthersThanMegatronCutTheFirstChunkOfEveryStage) {
+  const BucketPlace second{.chunk = 0, .part = 1};
+  ParallelOptions deepspeed = replicas(8);
+  deepspeed.buckets_on_all_stages = true;
+  EXPECT_EQ(bucket_rule({}, deepspeed, second).close_at, 40'000'000);
+  ParallelOptions groups = replicas(8);
+  groups.gradient_reduction = GradientReduction::kMicrobatchGroup;
+  EXPECT_EQ(bucket_rule({}, groups, second).close_at, 40'000'000);
 }
 
 TEST(Buckets, AGivenSizeIsInGradientBytes) {
   ParallelOptions options = replicas(8);
   options.bucket = Bytes(4'000);
-  EXPECT_EQ(bucket_rule({}, options, 0).close_at, 1'000);
-  EXPECT_EQ(bucket_rule({.grad_reduce = DataType::kBf16}, options, 0).close_at, 2'000);
+  EXPECT_EQ(bucket_rule({}, options, {}).close_at, 1'000);
+  EXPECT_EQ(bucket_rule({.grad_reduce = DataType::kBf16}, options, {}).close_at, 2'000);
 }
 
 TEST(Buckets, RanksOwnTheirShareOnlyUnderStageOne) {
