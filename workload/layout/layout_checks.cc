@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/layout/context_checks.h"
 #include "workload/layout/pipeline_checks.h"
 #include "workload/layout/replica_microbatches.h"
 #include "workload/layout/stage_mesh_reader.h"
@@ -167,62 +168,7 @@ void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given
           : std::string());
 }
 
-void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& sizes, ParallelOptions& options) {
-  if (options.context_exchange != ContextExchange::kHierarchical) {
-    if (sizes.empty()) return;
-    parallel.warn("hierarchical_context_parallel_sizes", "W131",
-                  fmt::format("{} has no effect: cp_comm_type is not a2a+p2p",
-                              parallel.path_of("hierarchical_context_parallel_sizes")));
-    return;
-  }
-  if (parallel.documenting()) return;
-  if (sizes.size() == 2 && sizes[0] * sizes[1] == options.cp) {
-    options.ulysses = static_cast<int>(sizes[0]);
-    return;
-  }
-  parallel.error("hierarchical_context_parallel_sizes", "E139",
-                 fmt::format("{} must be two sizes whose product is cp = {}",
-                             parallel.path_of("hierarchical_context_parallel_sizes"), options.cp),
-                 fmt::format("for example [2, {}]", std::max(1, options.cp / 2)));
-}
-
 namespace {
-
-void check_context(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
-  const ModelShape& shape = context.shape;
-  if (options.cp == 1) {
-    for (const std::string_view key : {"cp_comm_type", "cp_balanced"}) {
-      if (!parallel.has(key)) continue;
-      parallel.warn(key, "W131", fmt::format("{} has no effect: cp is 1", parallel.path_of(key)));
-    }
-    return;
-  }
-  const std::int64_t chunks = std::int64_t{options.cp} * (options.context_balanced ? 2 : 1);
-  if (shape.sequence % chunks != 0) {
-    parallel.error("cp", "E139",
-                   fmt::format("{} = {} needs {} = {} to be a multiple of {}", parallel.path_of("cp"), options.cp,
-                               placed(context.model_map, "seq_length"), shape.sequence, chunks),
-                   "each rank has two chunks of a sequence (one with cp_balanced: false)");
-    options.cp = options.ulysses = 1;
-    return;
-  }
-  const std::int64_t exchanged = std::int64_t{options.ulysses} * options.tp;
-  const std::int64_t key_heads = shape.latent ? shape.heads : shape.kv_heads;
-  if (options.ulysses > 1 && (shape.heads % exchanged != 0 || key_heads % exchanged != 0)) {
-    parallel.error("cp", "E139",
-                   fmt::format("{}: heads are exchanged for tokens among {} ranks, and tp {} x {} = {} does not divide "
-                               "the {} attention heads and {} key-value heads",
-                               parallel.path_of("cp_comm_type"), options.ulysses, options.tp, options.ulysses,
-                               exchanged, shape.heads, key_heads),
-                   "set parallel.cp_comm_type: p2p");
-  }
-  if (context.training.attention == AttentionKernel::kUnfused) {
-    parallel.error(
-        "cp", "E139",
-        fmt::format("{} = {} needs fused attention, which works on blocks of keys", parallel.path_of("cp"), options.cp),
-        "set training.attention: fused");
-  }
-}
 
 void check_expert_tensor(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (!context.shape.experts || options.tp == 1 || options.sequence_parallel) return;

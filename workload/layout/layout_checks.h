@@ -14,9 +14,6 @@ namespace ringwright::workload {
 void derive_data_parallel(ConfigMap& parallel, std::optional<std::int64_t> given, const World& world,
                           ParallelOptions& options);
 
-// Sets options.ulysses where heads are exchanged for tokens among a subset of the context-parallel ranks.
-void check_context_sizes(ConfigMap& parallel, const std::vector<std::int64_t>& sizes, ParallelOptions& options);
-
 // Also fills options.layers_per_part.
 void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options);
 

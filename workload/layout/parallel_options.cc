@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/layout/context_checks.h"
 #include "workload/layout/layout_checks.h"
 #include "workload/layout/replica_microbatches.h"
 #include "workload/layout/stage_mesh_reader.h"

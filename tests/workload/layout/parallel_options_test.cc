@@ -192,6 +192,23 @@ TEST(ParallelOptions, ExchangedHeadsAreDividedByTensorAndContextParallelism) {
                   "| for example [2, 2]"));
 }
 
+// Transformer Engine refuses windows in a ring; exchanged heads and gathered keys allow them.
+TEST(ParallelOptions, WindowsNeedAllKeysOfAHeadOnARank) {
+  const auto with_window = [](const std::string& parallel, int window) {
+    return JobText("model: {num_layers: 4, hidden_size: 64, num_attention_heads: 8, ffn_hidden_size: 96,"
+                   " vocab_size: 1000, seq_length: 32, sliding_window: " +
+                       std::to_string(window) + "}\ntraining: {global_batch: 8}\nparallel: {cp: 4" + parallel + "}\n",
+                   4)
+        .problems();
+  };
+  EXPECT_THAT(with_window("", 8), ElementsAre(HasSubstr("E139: parallel.cp_comm_type: a ring of 4 ranks")));
+  EXPECT_THAT(with_window(", cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]", 8),
+              ElementsAre(HasSubstr("E139: parallel.cp_comm_type: a ring of 2 ranks")));
+  EXPECT_THAT(with_window("", 32), IsEmpty());  // every token sees all before it
+  EXPECT_THAT(with_window(", cp_comm_type: a2a", 8), IsEmpty());
+  EXPECT_THAT(with_window(", cp_comm_type: all_gather", 8), IsEmpty());
+}
+
 TEST(ParallelOptions, ExpertSettingsNeedExperts) {
   EXPECT_THAT(problems("ep: 2", 2),
               ElementsAre("E138: parallel.ep = 2, but the model has no experts | omit ep, or set model.num_experts"));
