@@ -84,6 +84,29 @@ void add_unfused_backward(KernelMaker& make, const KernelContext& context) {
   make.batched_gemm("attention keys dgrad", {.m = s, .n = keys, .k = s, .batch = batch});
 }
 
+// Scores of the first tokens of a sequence: of its whole documents and of the begun one. A token has as many as there
+// are tokens before it, up to the window.
+double scores_until(double tokens, double document, double window) {
+  const auto of_begun = [&](double begun) {
+    return begun < window ? 0.5 * begun * begun : window * begun - 0.5 * window * window;
+  };
+  const double whole = std::floor(tokens / document);
+  return whole * of_begun(document) + of_begun(tokens - whole * document);
+}
+
+// This rank's share of a sequence's scores; with a causal mask alone (2i + 1) / c^2 for the i-th of c pieces.
+double score_share(const KernelContext& context, std::int64_t pieces, std::int64_t documents) {
+  const auto count = static_cast<double>(pieces);
+  if (context.piece < 0) return 1.0 / count;
+  if (documents == 1 && !context.windowed) return static_cast<double>(2 * context.piece + 1) / count / count;
+  const auto all = static_cast<double>(context.shape.sequence);
+  const double document = all / static_cast<double>(documents);
+  const double window = context.windowed ? std::min(static_cast<double>(context.shape.window), document) : document;
+  const double first = all / count * static_cast<double>(context.piece);
+  return (scores_until(first + all / count, document, window) - scores_until(first, document, window)) /
+         scores_until(all, document, window);
+}
+
 // All scores that this rank computes for one microbatch, in one kernel: its heads of its queries with all keys.
 KernelMaker::Scores all_scores(const KernelMaker& make, const KernelContext& context) {
   const std::int64_t exchanged = context.cp / context.ulysses;  // ranks that split the queries
@@ -92,7 +115,7 @@ KernelMaker::Scores all_scores(const KernelMaker& make, const KernelContext& con
           .keys = make.shape.sequence / documents,
           .heads = make.heads / context.ulysses,
           .documents = documents,
-          .share = context.core_load / static_cast<double>(exchanged)};
+          .share = score_share(context, exchanged, documents)};
 }
 
 // With the keys of one rank of the ring. A causal mask leaves half of the scores; with zig-zag order, half of every
@@ -156,12 +179,12 @@ void add_qkv(KernelMaker& make) {
   if (make.shape.latent) {
     const LatentAttention& latent = *make.shape.latent;
     if (latent.query_rank > 0) {
-      make.stream(kNorm, "query norm", make.tokens * latent.query_rank, {.values = 2});
+      make.stream(kNorm, "query norm", make.local_tokens * latent.query_rank, {.values = 2});
       make.linear("query up", latent.query_rank, make.query);
     } else {
       make.linear("query", make.shape.hidden, make.query);
     }
-    make.stream(kNorm, "key and value norm", make.tokens * latent.key_value_rank, {.values = 2});
+    make.stream(kNorm, "key and value norm", make.local_tokens * latent.key_value_rank, {.values = 2});
     make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
   } else {
     const std::int64_t columns = make.query + make.key + make.value;
@@ -212,7 +235,8 @@ void add_qkv_dgrad(KernelMaker& make) {
   const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
   make.dgrad("query up dgrad", inputs, make.query);
   make.dgrad("key and value up dgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
-  make.stream(kNorm, "latent norms backward", make.tokens * (latent.query_rank + latent.key_value_rank), {.values = 3});
+  make.stream(kNorm, "latent norms backward", make.local_tokens * (latent.query_rank + latent.key_value_rank),
+              {.values = 3});
 }
 
 void add_qkv_wgrad(KernelMaker& make) {

@@ -34,6 +34,20 @@ std::int64_t cast_kernels(NarrowRecipe recipe) {
 
 }  // namespace
 
+double scale_bytes(NarrowRecipe recipe) {
+  switch (recipe) {
+    case NarrowRecipe::kNone:
+    case NarrowRecipe::kDelayed:
+    case NarrowRecipe::kTensorwise:
+    case NarrowRecipe::kRowwise: return 0.0;
+    case NarrowRecipe::kBlockwise: return 4.0 / 128.0;
+    case NarrowRecipe::kMxfp8:
+    case NarrowRecipe::kMxfp4: return 1.0 / 32.0;
+    case NarrowRecipe::kNvfp4: return 1.0 / 16.0;
+  }
+  return 0.0;
+}
+
 KernelMaker::KernelMaker(const KernelContext& given)
     : shape(given.shape),
       tokens(given.tokens()),
@@ -82,9 +96,7 @@ void KernelMaker::quantise(double elements, std::int64_t tensors) {
   double each = read + 2.0 * bytes_per_element(gemm_type_);
   if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
   if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(gemm_type_));
-  if (recipe == NarrowRecipe::kBlockwise) each += 2.0 * 4.0 / 128.0;
-  if (recipe == NarrowRecipe::kMxfp8 || recipe == NarrowRecipe::kMxfp4) each += 2.0 / 32.0;
-  if (recipe == NarrowRecipe::kNvfp4) each += 2.0 / 16.0;
+  each += 2.0 * scale_bytes(recipe);
   const std::int64_t launches = tensors == 1 ? 1 : tensors * cast_kernels(recipe);
   bytes_only(KernelFamily::kCast, "quantise", elements * each / static_cast<double>(launches), gemm_type_);
   kernels_.back().launches = launches;

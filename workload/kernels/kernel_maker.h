@@ -11,6 +11,10 @@ namespace ringwright::workload {
 
 constexpr double kDropoutMaskBytes = 1.0;  // per element of a dropout mask
 
+// Bytes of scales for each value that a recipe scales by blocks; 0: by tensors or rows.
+[[nodiscard]] double scale_bytes(NarrowRecipe recipe);
+[[nodiscard]] inline bool has_block_scales(NarrowRecipe recipe) { return scale_bytes(recipe) > 0.0; }
+
 struct Gemm {
   std::int64_t m = 0;
   std::int64_t n = 0;

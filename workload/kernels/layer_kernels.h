@@ -28,7 +28,8 @@ struct KernelContext {
   std::int64_t ring = 1;     // ranks of the ring that passes blocks of keys
   bool gathered_blocks = false;  // PyTorch's ring: its blocks have been gathered
   bool zigzag = true;        // order of the sequence over context-parallel ranks
-  double core_load = 1.0;    // scores of this rank relative to an equal share
+  std::int64_t piece = -1;   // of the sequence's cp consecutive pieces, the one of this rank's queries; -1: each rank
+                             // has as many scores
   ExpertOptions experts;
   double expert_load = 1.0;      // tokens of this rank's experts relative to an equal share
   bool windowed = false;         // the layer's attention has a window

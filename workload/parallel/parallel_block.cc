@@ -56,7 +56,7 @@ void TensorParallel::parallel_mlp_backward(ProgramWriter& writer) {
   if (overlaps()) {
     overlapped_body_backward(writer, LayerSection::kMlpDownBackward, AttentionSpan::kAll);
   } else {
-    if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
+    if (channel_ && sequence_parallel()) writer.wait(gather_gradient(writer));
     sections_.write(writer, LayerSection::kMlpDownBackward);
   }
   column_backward(writer, {.dgrad = LayerSection::kMlpUpDgrad,

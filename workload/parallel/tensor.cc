@@ -3,12 +3,19 @@
 #include <utility>
 
 #include "workload/kernels/attention_kernels.h"
+#include "workload/kernels/kernel_maker.h"
 
 namespace ringwright::workload {
 namespace {
 
 std::string label_of(CollectiveKind kind) {
   return "tp " + std::string(to_string(kind));
+}
+
+// Bytes of a gathered value for each byte of the working type: block scales travel with their values.
+double cast_ratio(const TrainingOptions& training) {
+  return (bytes_per_element(training.gemm_type()) + scale_bytes(training.narrow)) /
+         bytes_per_element(training.precision);
 }
 
 }  // namespace
@@ -23,7 +30,8 @@ TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attentio
   attention_input_ = Bytes(tokens * gathered_columns(context.shape) * value_bytes);
   loss_ = Bytes(tokens * 4);
   if (context.training.narrow_gather && sequence_parallel()) {
-    cast_ratio_ = bytes_per_element(context.training.gemm_type()) / static_cast<double>(value_bytes);
+    cast_ratio_ = cast_ratio(context.training);
+    gradient_layouts_ = has_block_scales(context.training.narrow) ? 2 : 1;
   }
   if (!overlap.on || !channel_ || !sequence_parallel()) return;
   overlapped_.emplace(sections, streams.tiles.value_or(*channel_), overlap,
@@ -32,6 +40,12 @@ TensorParallel::TensorParallel(SectionTable& sections, ContextParallel& attentio
 
 TaskIndex TensorParallel::talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes) {
   return writer.collective(*channel_, {.kind = kind, .bytes = bytes}, label_of(kind));
+}
+
+// Of an output. Values with block scales are gathered in both layouts, along rows for the input's gradient and along
+// columns for the weight's (Transformer Engine, distributed.py: _all_gather_mxfp8); others are transposed afterwards.
+TaskIndex TensorParallel::gather_gradient(ProgramWriter& writer) {
+  return gather(writer, as_cast(activation_) * gradient_layouts_);
 }
 
 TaskIndex TensorParallel::sum(ProgramWriter& writer, Bytes bytes) {
@@ -125,7 +139,7 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionSpan s
 // The gradient of the output arrives during the dgrad GEMM.
 void TensorParallel::overlapped_body_backward(ProgramWriter& writer, LayerSection body, AttentionSpan span) {
   using enum OverlappedGemms::Input;
-  if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
+  if (!overlap_.gather) writer.wait(gather_gradient(writer));
   wait_for(writer, overlapped_->run(writer, body, span,
                                     {.role = GemmRole::kDgrad, .input = overlap_.gather ? kGathered : kThere}));
 }
@@ -143,7 +157,7 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
   if (overlaps()) {
     overlapped_body_backward(writer, half.body, AttentionSpan::kAll);
   } else {
-    if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
+    if (channel_ && sequence_parallel()) writer.wait(gather_gradient(writer));
     sections_.write(writer, half.body);
   }
   column_backward(writer, {.dgrad = half.dgrad,
@@ -184,14 +198,26 @@ void TensorParallel::mamba_backward(ProgramWriter& writer) {
                          LayerSection::kMambaWgrad, LayerSection::kMambaNormBackward});
 }
 
+// The recomputed up-projections take the latent vectors of all tokens; the rotated part of the key was not released
+// (Megatron-LM, multi_latent_attention.py: qkv_up_proj_and_rope_apply).
+void TensorParallel::gather_latent_again(ProgramWriter& writer) {
+  const KernelContext& context = sections_.context();
+  if (!channel_ || !sequence_parallel() || !context.shape.latent) return;
+  if (!context.training.recomputes(&RecomputedModules::latent_projection)) return;
+  const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  const Bytes rotated(context.tokens() * context.shape.latent->rotated_size * value_bytes);
+  writer.wait(gather(writer, as_cast(attention_input_ - rotated)));
+}
+
 void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan span) {
   if (is_parallel_block()) return parallel_attention_backward(writer, span);
   writer.compute(sections_[LayerSection::kAttentionResidualBackward]);
   const Input input = attention_again(writer, span, Input::kSplit);
+  gather_latent_again(writer);
   if (overlaps()) {
     overlapped_attention_backward(writer, span);
   } else {
-    if (channel_ && sequence_parallel()) writer.wait(gather(writer, as_cast(activation_)));
+    if (channel_ && sequence_parallel()) writer.wait(gather_gradient(writer));
     context_.attention_backward(writer, span);
   }
   column_backward(writer, {.dgrad = LayerSection::kQkvDgrad,

@@ -75,6 +75,7 @@ class TensorParallel {
   enum class Input { kSplit, kWhole };
   [[nodiscard]] Input attention_again(ProgramWriter& writer, AttentionSpan span, Input input);
   [[nodiscard]] Input mlp_again(ProgramWriter& writer);
+  void gather_latent_again(ProgramWriter& writer);
   // Halves of a parallel block: the attention's result waits for the MLP's, and one reduction sums both. With one norm,
   // the gradients of its result wait for the attention's, too.
   void parallel_attention_forward(ProgramWriter& writer, AttentionSpan span);
@@ -93,6 +94,7 @@ class TensorParallel {
   void wait_for(ProgramWriter& writer, const std::vector<TaskIndex>& tasks);
   void reduce_loss(ProgramWriter& writer, LayerSection after);
   TaskIndex talk(ProgramWriter& writer, CollectiveKind kind, Bytes bytes);
+  [[nodiscard]] TaskIndex gather_gradient(ProgramWriter& writer);
   TaskIndex gather(ProgramWriter& writer, Bytes bytes) { return talk(writer, CollectiveKind::kAllGather, bytes); }
   // The end of a row-parallel GEMM: every rank has a partial sum of the whole activation.
   TaskIndex sum(ProgramWriter& writer, Bytes bytes);
@@ -107,6 +109,7 @@ class TensorParallel {
   std::optional<CommStream> channel_;
   TensorOverlap overlap_;
   double cast_ratio_ = 1.0;  // of the bytes gathered for a GEMM of a layer
+  std::int64_t gradient_layouts_ = 1;  // in which an output's gradient is gathered
   Bytes activation_;         // bsh values
   Bytes attention_input_;    // the same, or with latent attention the latent vectors
   Bytes loss_;               // bs fp32 values

@@ -36,13 +36,10 @@ Variants variants_of(const StepInputs& inputs, const StepStreams& streams) {
           .expert = parallel.experts.load.empty() ? 1 : parallel.experts.ep};
 }
 
-// With a causal mask the i-th of c consecutive pieces has (2i + 1) / c of an equal share.
 KernelContext context_of(const StepInputs& inputs, const Variants& variants, int context, int expert) {
   KernelContext made = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
   if (variants.expert > 1) made.expert_load = inputs.parallel.experts.load_of(expert);
-  if (variants.context > 1 && made.ring == 1 && !is_even(inputs)) {
-    made.core_load = static_cast<double>(2 * context + 1) / static_cast<double>(inputs.parallel.cp);
-  }
+  if (variants.context > 1 && made.ring == 1 && !is_even(inputs)) made.piece = context;
   return made;
 }
 

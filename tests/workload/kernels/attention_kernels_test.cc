@@ -70,6 +70,26 @@ TEST(AttentionKernels, AWindowWiderThanADocumentHidesNothingOfIt) {
   EXPECT_EQ(flops_of(LayerSection::kCore, context), 64 * (64.0 * 64 / 2) * 64 * 64 * 4);
 }
 
+// GPT-OSS's 4096 tokens over four ranks with consecutive pieces: with a causal mask alone the last has seven times the
+// first one's scores. In a window of 128 tokens each token but the first 127 has 128, and in 64 documents of 64 tokens
+// all pieces are the same.
+TEST(AttentionKernels, ConsecutivePiecesDifferByWhatMaskAndWindowLeave) {
+  const std::string layout = "cp: 4, cp_comm_type: all_gather, cp_balanced: false";
+  KernelContext context = context_of("preset: gpt-oss-20b, seq_length: 4096", layout, 4);
+  const auto pairs = [&](std::int64_t piece) {
+    context.piece = piece;
+    return flops_of(LayerSection::kCore, context) / (64 * 64 * 4);  // heads, their size, two GEMMs
+  };
+  EXPECT_DOUBLE_EQ(pairs(0), 1024.0 * 1024 / 2);
+  EXPECT_DOUBLE_EQ(pairs(3), 7 * 1024.0 * 1024 / 2);
+  context.windowed = true;
+  EXPECT_DOUBLE_EQ(pairs(0), 1024.0 * 128 - 128.0 * 128 / 2);
+  EXPECT_DOUBLE_EQ(pairs(3), 1024.0 * 128);
+  context.training.document = 64;
+  EXPECT_DOUBLE_EQ(pairs(0), 16 * 64.0 * 64 / 2);
+  EXPECT_DOUBLE_EQ(pairs(3), 16 * 64.0 * 64 / 2);
+}
+
 TEST(AttentionKernels, LatentVectorsAreWhatTensorParallelRanksGather) {
   EXPECT_EQ(gathered_columns(context_of("preset: llama3-8b", "", 1).shape), 4096);
   EXPECT_EQ(gathered_columns(context_of("preset: deepseek-v3", "", 1).shape), 1536 + 512 + 64);

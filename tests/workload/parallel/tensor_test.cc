@@ -215,6 +215,47 @@ TEST(TensorParallel, APredictorExchangesTheNextEmbeddingsAndBothHalvesOfItsInput
   EXPECT_THAT(bytes_of(job("", false)), ElementsAre(2 * kOne));
 }
 
+// 32 tokens of 64 values in two bytes each. With a scale for the tensor: one byte, and the gradient is transposed after
+// its gather. MXFP8 has a byte of scale for 32 values, NVFP4 one for 16, and both gather the gradient in two layouts.
+TEST(TensorParallel, BlockScalesTravelWithTheirValues) {
+  const auto gathered = [](const std::string& recipe, bool forward) {
+    return bytes_of(play_job(small_model(2) + "training: {global_batch: 8, fp8_gather: true, " + recipe +
+                                 "}\nparallel: {tp: 2, sequence_parallel: true}\n",
+                             [&](TensorParallel& tensor, ProgramWriter& writer) {
+                               forward ? tensor.mlp_forward(writer) : tensor.mlp_backward(writer);
+                             }));
+  };
+  constexpr std::int64_t kValues = 32 * 64;
+  constexpr std::int64_t kSum = 2 * kValues;
+  EXPECT_THAT(gathered("fp8_recipe: delayed", true), ElementsAre(kValues, kSum));
+  EXPECT_THAT(gathered("fp8_recipe: delayed", false), ElementsAre(kValues, kValues, kSum));
+  constexpr std::int64_t kMx = kValues + kValues / 32;
+  EXPECT_THAT(gathered("fp8_recipe: mxfp8", true), ElementsAre(kMx, kSum));
+  EXPECT_THAT(gathered("fp8_recipe: mxfp8", false), ElementsAre(2 * kMx, kMx, kSum));
+  constexpr std::int64_t kNv = kValues / 2 + kValues / 16;
+  EXPECT_THAT(gathered("fp4_recipe: nvfp4", false), ElementsAre(2 * kNv, kNv, kSum));
+}
+
+// 32 tokens with latent vectors of 48 and 16 values and a rotated part of 8: all are gathered for the weight gradient,
+// and before that the latent vectors for the up-projections that are computed again.
+TEST(TensorParallel, RecomputedUpProjectionsGatherTheLatentVectors) {
+  const auto backward = [](const std::string& training, bool split) {
+    return bytes_of(play_job("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, ffn_hidden_size: 96,"
+                             " vocab_size: 1000, seq_length: 32, multi_latent_attention: true, q_lora_rank: 48,"
+                             " kv_lora_rank: 16, qk_head_dim: 8, qk_pos_emb_head_dim: 8, v_head_dim: 8}\n"
+                             "training: {global_batch: 8" + training + "}\nparallel: {tp: 2, sequence_parallel: " +
+                                 (split ? "true" : "false") + "}\n",
+                             [](TensorParallel& tensor, ProgramWriter& writer) { tensor.attention_backward(writer); }));
+  };
+  constexpr std::int64_t kGradient = 32 * 64 * 2;
+  constexpr std::int64_t kLatent = 32 * (48 + 16) * 2;
+  constexpr std::int64_t kAll = 32 * (48 + 16 + 8) * 2;
+  const std::string again = ", recompute: selective, recompute_modules: [mla_up_proj]";
+  EXPECT_THAT(backward("", true), ElementsAre(kGradient, kAll, kAll));
+  EXPECT_THAT(backward(again, true), ElementsAre(kLatent, kGradient, kAll, kAll));
+  EXPECT_EQ(backward(again, false), backward("", false));
+}
+
 TEST(TensorParallel, EmbeddingsAreSummedForwardAndGatheredBackward) {
   const auto both = [](TensorParallel& tensor, ProgramWriter& writer) {
     tensor.embedding_forward(writer);
