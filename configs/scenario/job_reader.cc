@@ -21,6 +21,7 @@
 #include "core/config/input_file.h"
 #include "workload/layout/layout_checks.h"
 #include "workload/model/model_config.h"
+#include "workload/options/narrow_types.h"
 #include "workload/parallel/step_streams.h"
 #include "workload/step/partitioned_step.h"
 
@@ -154,6 +155,9 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
       parallel, {.shape = job.model, .training = job.training, .model_map = model, .training_map = training,
                  .world = world, .listed = schedule.get(), .plan = plan.root(), .known = known.layouts});
   close_stage_plan(plan, parallel, foreign);
+  const auto either = [&](const workload::GpuSpec& gpu) { return takes_either_layout(job.training.narrow, gpu); };
+  job.training.one_layout = !job.parallel.sharding.parameters && either(cluster.gpu) &&
+                            std::ranges::all_of(cluster.groups, either, &HostGroup::gpu);
   // Already refused; the rest must not lay out as many ranks.
   if (!workload::can_be_laid_out(job.parallel, job.training))
     job.training.global_batch = job.training.micro_batch * job.parallel.dp;

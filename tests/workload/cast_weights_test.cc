@@ -8,6 +8,7 @@
 #include "workload/kernels/optimizer_kernels.h"
 #include "workload/layout/stage_chunks.h"
 #include "workload/memory/memory.h"
+#include "workload/options/narrow_types.h"
 
 namespace ringwright::workload::cast_weights_test {
 namespace {
@@ -61,6 +62,38 @@ TEST(CastWeights, EachMatrixIsCastByKernelsOfItsOwn) {
   // Transposed only; scales by 32 values differ between the layouts.
   EXPECT_EQ(casts("fp8_recipe: delayed, fp8_param_gather: true").front().bytes, Bytes(100 * 2));
   EXPECT_EQ(casts("fp8_recipe: mxfp8, fp8_param_gather: true").front().name, "cast weights");
+}
+
+// GPUs whose GEMMs read fp8 along either side need no transpose: one byte is written and stored.
+TEST(CastWeights, OneLayoutIsEnoughWhereGemmsReadEither) {
+  const auto one_layout = [](const std::string& training) {
+    JobText text(job(training), 2);
+    text.training.one_layout = true;
+    return memory_ledger(text.inputs(), {}).front();
+  };
+  EXPECT_EQ(one_layout("fp8_recipe: delayed").of("cast weights"), Bytes(3 * kMatrices));
+  EXPECT_EQ(one_layout("fp8_recipe: delayed").of("weights") -
+                one_layout("fp8_recipe: delayed, fp8_param_gather: true").of("weights"),
+            Bytes(3 * kMatrices));
+  JobText text(job("fp8_recipe: delayed"), 2);
+  text.training.one_layout = true;
+  const KernelContext context = make_kernel_context(text.shape, text.training, text.parallel);
+  EXPECT_EQ(cast_weights(context, 1000, 10).front().bytes, Bytes(100 * 3));
+  text.training.narrow_parameters = true;
+  EXPECT_TRUE(cast_weights(make_kernel_context(text.shape, text.training, text.parallel), 1000, 10).empty());
+}
+
+TEST(CastWeights, GemmsOfServersOfBlackwellReadEitherLayoutOfOneScale) {
+  const auto takes = [](NarrowRecipe recipe, double capability) {
+    GpuSpec gpu;
+    gpu.compute_capability = capability;
+    return takes_either_layout(recipe, gpu);
+  };
+  EXPECT_TRUE(takes(NarrowRecipe::kDelayed, 10.0));
+  EXPECT_TRUE(takes(NarrowRecipe::kTensorwise, 10.3));
+  EXPECT_FALSE(takes(NarrowRecipe::kMxfp8, 10.0));
+  EXPECT_FALSE(takes(NarrowRecipe::kDelayed, 9.0));
+  EXPECT_FALSE(takes(NarrowRecipe::kDelayed, 12.0));
 }
 
 // Kernels of the first stage's program, wherever it calls them.

@@ -85,15 +85,16 @@ void KernelMaker::keep_precision() {
   gemm_type_ = context_.training.precision;
 }
 
-// Reads a tensor and writes it twice, since the weight gradient needs it transposed; a per-tensor scale takes a pass
-// for the maximum, block scales are written next to the values. Row scales differ between the two GEMMs of a tensor,
-// which sum along different sides: both passes run for each. NVFP4 has both (NVIDIA, "Pretraining Large Language Models
-// with NVFP4", arXiv 2509.25149): a byte per 16 values, and one scale per tensor.
+// Reads a tensor and writes it in the layouts that GEMMs read, since the weight gradient needs it transposed; a
+// per-tensor scale takes a pass for the maximum, block scales are written next to the values. Row scales differ between
+// the two GEMMs of a tensor, which sum along different sides: both passes run for each. NVFP4 has both (NVIDIA,
+// "Pretraining Large Language Models with NVFP4", arXiv 2509.25149): a byte per 16 values, and one scale per tensor.
 void KernelMaker::quantise(double elements, std::int64_t tensors) {
   const NarrowRecipe recipe = context_.training.narrow;
   if (recipe == NarrowRecipe::kNone || gemm_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
-  double each = read + 2.0 * bytes_per_element(gemm_type_);
+  const auto layouts = static_cast<double>(context_.training.layouts());
+  double each = read + layouts * bytes_per_element(gemm_type_);
   if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
   if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(gemm_type_));
   each += 2.0 * scale_bytes(recipe);
@@ -104,6 +105,7 @@ void KernelMaker::quantise(double elements, std::int64_t tensors) {
 
 void KernelMaker::cast_weights(double elements, std::int64_t matrices) {
   if (context_.training.gathers_narrow()) {
+    if (context_.training.one_layout) return;
     bytes_only(KernelFamily::kCast, "transpose weights",
                2.0 * bytes_per_element(gemm_type_) * elements / static_cast<double>(matrices), gemm_type_);
     kernels_.back().launches = matrices;
@@ -124,7 +126,7 @@ void KernelMaker::quantise_gathered(std::int64_t columns) {
   const bool transposed = training.narrow == NarrowRecipe::kTensorwise || training.narrow == NarrowRecipe::kDelayed;
   const double each = bytes_per_element(gemm_type_);
   quantise(static_cast<double>(local_tokens * columns));
-  if (!transposed) return;
+  if (!transposed || training.one_layout) return;
   // The rank's part was counted with both layouts.
   bytes_only(KernelFamily::kCast, "transpose", static_cast<double>((tokens * 2 - local_tokens) * columns) * each,
              gemm_type_);

@@ -60,13 +60,13 @@ void add_sharded_state(StageMemory& memory, const std::vector<StageUnits>& stage
   add(memory, "optimizer", optimizer);
 }
 
-// The layers' matrices in the type of their GEMMs, in both layouts (Transformer Engine, module/base.py:
+// The layers' matrices in the type of their GEMMs, in the layouts that these read (Transformer Engine, module/base.py:
 // get_weight_workspace): in addition to those of the working type, or instead of them.
 Bytes narrow_weights(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {
   if (!inputs.training.stores_cast_weights() || inputs.parallel.sharding.parameters) return 0_B;
   const KernelContext context = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
   const LayerMatrices all = layer_matrices(parts, local_experts(inputs.shape, inputs.parallel), Matrices::kAll);
-  return of_elements(all.elements, 2.0 * linear_input_bytes(context));
+  return of_elements(all.elements, static_cast<double>(inputs.training.layouts()) * linear_input_bytes(context));
 }
 
 Bytes saved_by_narrow_weights(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {

@@ -48,6 +48,13 @@ void read_narrow_parameters(ConfigMap& training, TrainingOptions& options) {
 
 }  // namespace
 
+bool takes_either_layout(NarrowRecipe recipe, const GpuSpec& gpu) {
+  constexpr double kFirst = 10.0;   // of Blackwell
+  constexpr double kBeyond = 12.0;  // its cards for workstations
+  const bool one_scale = recipe == NarrowRecipe::kDelayed || recipe == NarrowRecipe::kTensorwise;
+  return one_scale && gpu.compute_capability >= kFirst && gpu.compute_capability < kBeyond;
+}
+
 void read_narrow_types(ConfigMap& training, TrainingOptions& options) {
   const std::string fp8 = training.choice(
       {.name = "fp8_recipe", .doc = "fp8 recipe of the layers' GEMMs", .fallback = "none"}, kFp8Recipes);

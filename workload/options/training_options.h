@@ -111,6 +111,7 @@ struct TrainingOptions {
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
   bool narrow_parameters = false;  // the layers' matrices are stored in it alone (Megatron's fp8-param-gather)
+  bool one_layout = false;     // the GPU's fp8 GEMMs read values along either side (takes_either_layout)
   bool narrow_gather = false;  // tensor-parallel ranks cast their part of the sequence and gather the narrow type
   DataType grad_reduce = DataType::kFp32;
   GradientCompression compression;
@@ -134,6 +135,8 @@ struct TrainingOptions {
   [[nodiscard]] std::int64_t documents(std::int64_t sequence) const {
     return document == 0 ? 1 : std::max<std::int64_t>(1, (sequence + document / 2) / document);
   }
+  // In which values of a GEMM's type are stored: the three GEMMs of a linear layer read an operand along either side.
+  [[nodiscard]] std::int64_t layouts() const { return one_layout ? 1 : 2; }
   // Of the layers' GEMMs.
   [[nodiscard]] DataType gemm_type() const {
     if (narrow == NarrowRecipe::kNone) return precision;

@@ -104,9 +104,10 @@ void StageBuilder::cast_weights(ProgramWriter& writer) {
   const LayerMatrices cast = layer_matrices(parts_, local_experts(inputs_.shape, inputs_.parallel),
                                             training.narrow_parameters ? Matrices::kTrained : Matrices::kAll);
   if (cast.count == 0) return;
+  const std::vector<Kernel> casts = workload::cast_weights(points_.context(), cast.elements, cast.count);
+  if (casts.empty()) return;
   writer.name_work({.label = "cast weights", .work = "cast weights"});
-  const KernelContext& context = points_.context();
-  writer.compute(points_.sections().add(workload::cast_weights(context, cast.elements, cast.count)));
+  writer.compute(points_.sections().add(casts));
 }
 
 // The backward pass of a group of layers begins at its last MLP; before that they are computed from the stored input.
