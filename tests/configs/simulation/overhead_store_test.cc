@@ -18,7 +18,11 @@ namespace fs = std::filesystem;
 
 class OverheadStoreTest : public ::testing::Test {
  protected:
-  OverheadStoreTest() : folder_(fs::path(testing::TempDir()) / "overhead_store_test") { fs::remove_all(folder_); }
+  OverheadStoreTest()
+      : folder_(fs::path(testing::TempDir()) / (std::string("overhead_store_test_") +
+                                                testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    fs::remove_all(folder_);
+  }
   ~OverheadStoreTest() override { fs::remove_all(folder_); }
 
   [[nodiscard]] std::vector<fs::path> files() const {
