@@ -151,11 +151,10 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
   for (int run = 0; run < kMostRuns; ++run) {
     LoneNetwork* const at_once = void_events < most_void_events ? lone : nullptr;
     if (!rehearsed && at_once == nullptr) return std::nullopt;
-    PlayedPlan played = play_once(scenario, simulation, options,
-                                  {.graph = graph ? &*graph : nullptr,
-                                   .rehearsed = rehearsed ? &*rehearsed : nullptr,
-                                   .lone = at_once,
-                                   .most_void_events = most_void_events - std::min(void_events, most_void_events)});
+    KnownCalls known{
+        .graph = graph ? &*graph : nullptr, .rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = at_once};
+    if (at_once != nullptr) known.most_void_events = most_void_events - void_events;
+    PlayedPlan played = play_once(scenario, simulation, options, known);
     void_events += played.events;
     if (played.run.outcome != RunOutcome::kDisturbed) {
       played.events = void_events + (lone != nullptr ? lone->events() : 0);

@@ -30,6 +30,15 @@ NarrowRecipe parse_narrow(std::string_view text) {
   return text == "mxfp4" ? NarrowRecipe::kMxfp4 : NarrowRecipe::kNone;
 }
 
+// `what`: "weights are cast".
+void warn_without_effect(ConfigMap& training, std::string_view key, const TrainingOptions& options,
+                         std::string_view what) {
+  const std::string why = options.narrow == NarrowRecipe::kNone
+                              ? "no GEMM is computed in fp8 or fp4"
+                              : fmt::format("with one scale per row {} for every GEMM", what);
+  training.warn(key, "W131", fmt::format("{} has no effect: {}", training.path_of(key), why));
+}
+
 void read_narrow_parameters(ConfigMap& training, TrainingOptions& options) {
   options.narrow_parameters =
       training.boolean({.name = "fp8_param_gather",
@@ -38,11 +47,7 @@ void read_narrow_parameters(ConfigMap& training, TrainingOptions& options) {
                                "microbatch of a step, and stored in both types",
                         .fallback = false});
   if (!options.narrow_parameters || training.documenting() || options.stores_cast_weights()) return;
-  training.warn("fp8_param_gather", "W131",
-                fmt::format("{} has no effect: {}", training.path_of("fp8_param_gather"),
-                            options.narrow == NarrowRecipe::kNone ? "no GEMM is computed in fp8 or fp4"
-                                                                  : "with one scale per row weights are cast for every "
-                                                                    "GEMM"));
+  warn_without_effect(training, "fp8_param_gather", options, "weights are cast");
   options.narrow_parameters = false;
 }
 
@@ -74,11 +79,7 @@ void read_narrow_types(ConfigMap& training, TrainingOptions& options) {
   read_narrow_parameters(training, options);
   if (!options.narrow_gather) return;
   if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
-    training.warn("fp8_gather", "W131",
-                  fmt::format("{} has no effect: {}", training.path_of("fp8_gather"),
-                              options.narrow == NarrowRecipe::kNone ? "no GEMM is computed in fp8 or fp4"
-                                                                    : "with one scale per row the input is cast again "
-                                                                      "for every GEMM"));
+    warn_without_effect(training, "fp8_gather", options, "the input is cast again");
     options.narrow_gather = false;
   }
 }

@@ -80,7 +80,7 @@ class ServerRun final : public TransferListener, public ServedListener {
 
   // Of a worker and a server in one direction: its buckets follow each other.
   struct Connection {
-    std::vector<std::uint32_t> buckets;  // to send, the first on its way
+    std::vector<std::uint32_t> buckets;  // to send, the first in flight
     std::size_t arrived = 0;             // pieces of the first
   };
 
