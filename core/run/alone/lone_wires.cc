@@ -1,11 +1,26 @@
 #include "core/run/alone/lone_wires.h"
 
+#include "core/base/random.h"
+
 namespace ringwright {
+
+std::size_t LoneWires::HashOfWire::operator()(const Wire& wire) const {
+  const auto [out, in, relay] = wire.nics;
+  const auto bits = [](std::int16_t nic) { return std::uint64_t{static_cast<std::uint16_t>(nic)}; };
+  const std::uint64_t rest =
+      std::uint64_t{wire.label} << 8U | static_cast<std::uint64_t>(wire.route_kind);
+  return mix(mix(std::uint64_t{wire.from.value} << 32U | wire.to.value, rest),
+             bits(out) << 32U | bits(in) << 16U | bits(relay));
+}
 
 void LoneWires::start(const Transfer& transfer, TransferListener& listener) {
   listener_ = &listener;
-  const Seen key(transfer.from, transfer.to, transfer.route_kind, transfer.nics, transfer.label);
-  if (seen_.insert(key).second) {
+  const Wire wire = {.from = transfer.from,
+                     .to = transfer.to,
+                     .route_kind = transfer.route_kind,
+                     .nics = transfer.nics,
+                     .label = transfer.label};
+  if (seen_.insert(wire).second) {
     queries_.push_back({.from = transfer.from,
                         .to = transfer.to,
                         .route_kind = transfer.route_kind,

@@ -1,9 +1,9 @@
 // The network of a call that is simulated alone: notes which paths its transfers take, and when the last one arrives.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <set>
-#include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include "core/engine/engine.h"
@@ -29,13 +29,24 @@ class LoneWires final : public NetworkModel, public TransferListener {
   [[nodiscard]] TimePoint last_arrival() const { return last_arrival_; }
 
  private:
-  using Seen = std::tuple<RankId, RankId, RouteKind, MessageNics, std::uint32_t>;
+  struct Wire {
+    RankId from;
+    RankId to;
+    RouteKind route_kind;
+    MessageNics nics;
+    std::uint32_t label;
+
+    friend bool operator==(const Wire&, const Wire&) = default;
+  };
+  struct HashOfWire {
+    std::size_t operator()(const Wire& wire) const;
+  };
 
   const Engine& engine_;
   NetworkModel& network_;
   TransferListener* listener_ = nullptr;
   std::vector<RouteQuery> queries_;
-  std::set<Seen> seen_;
+  std::unordered_set<Wire, HashOfWire> seen_;
   TimePoint last_arrival_;
 };
 
