@@ -5,10 +5,16 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/base/text.h"
 #include "validation/training/recipe_columns.h"
@@ -181,16 +187,37 @@ Diagnostics check_columns(const CsvTable& table) {
   return problems;
 }
 
-Diagnostic unknown_column(const CsvTable& table, std::size_t column) {
-  std::vector<std::string> names;
-  for (const Column& known : kTrainingRowColumns) names.emplace_back(known.name);
-  const std::string near = nearest_name(table.columns[column], names);
+Diagnostic no_effect(const CsvTable& table, std::size_t column, std::string message, std::string hint) {
   return {.severity = Severity::kWarning,
           .code = "W164",
           .place = table.place_of_column(column),
-          .message = fmt::format("column '{}' is not known and has no effect", table.columns[column]),
+          .message = std::move(message),
           .excerpt = table.names.raw.substr(0, 160),
-          .hint = near.empty() ? "the columns: docs/training-tables.md" : fmt::format("did you mean '{}'?", near)};
+          .hint = std::move(hint)};
+}
+
+// `unknown`: numbers of columns. Those that resemble a known one are named singly, all others together.
+void warn_of(const CsvTable& table, std::span<const std::size_t> unknown, Diagnostics& warnings) {
+  std::vector<std::string> known;
+  for (const Column& column : kTrainingRowColumns) known.emplace_back(column.name);
+  std::vector<std::string> others;
+  std::size_t first = 0;
+  for (const std::size_t column : unknown) {
+    const std::string quoted = fmt::format("'{}'", table.columns[column]);
+    if (const std::string near = nearest_name(table.columns[column], known); !near.empty()) {
+      warnings.add(no_effect(table, column, fmt::format("column {} is not known and has no effect", quoted),
+                             fmt::format("did you mean '{}'?", near)));
+      continue;
+    }
+    if (others.empty()) first = column;
+    others.push_back(quoted);
+  }
+  if (others.empty()) return;
+  const bool one = others.size() == 1;
+  warnings.add(no_effect(table, first,
+                         fmt::format("column{} {} {} not known and {} no effect", one ? "" : "s",
+                                     fmt::join(others, ", "), one ? "is" : "are", one ? "has" : "have"),
+                         "the columns: docs/training-tables.md"));
 }
 
 }  // namespace
@@ -220,13 +247,15 @@ Result<TrainingTable> read_training_rows(const CsvTable& table) {
   Diagnostics problems = check_columns(table);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   TrainingTable result{.file = table.file, .header = table.header, .rows = {}, .unused_columns = {}, .warnings = {}};
+  std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const std::string& name = table.columns[i];
     if (std::ranges::find(kTrainingRowColumns, name, &Column::name) != kTrainingRowColumns.end()) continue;
     if (is_recipe_column(name)) continue;
     result.unused_columns.push_back(name);
-    if (std::ranges::find(kForPeople, name) == kForPeople.end()) result.warnings.add(unknown_column(table, i));
+    if (std::ranges::find(kForPeople, name) == kForPeople.end()) unknown.push_back(i);
   }
+  warn_of(table, unknown, result.warnings);
   for (const CsvRow& row : table.rows) {
     RowReader reader(table, row, problems);
     for (const Column& column : kTrainingRowColumns) {

@@ -69,6 +69,13 @@ TEST(TrainingRow, AnUnknownColumnIsReportedWithItsPlace) {
   EXPECT_EQ(table->warnings.all().size(), 1U);  // mfu_pct is for people
 }
 
+TEST(TrainingRow, UnknownColumnsAreReportedTogether) {
+  const auto table = read("id,model,gpu,n_gpus,colour,step_time,taste\na-1,m,A100,8,blue,1,sour\n");
+  ASSERT_TRUE(table) << render(table.error());
+  ASSERT_EQ(table->warnings.all().size(), 2U);
+  EXPECT_THAT(render(table->warnings), HasSubstr("columns 'colour', 'taste' are not known and have no effect"));
+}
+
 TEST(TrainingRow, ColumnsThatAreNeededAreNamed) {
   const auto table = read("id,model\na-1,m\n");
   ASSERT_FALSE(table);
