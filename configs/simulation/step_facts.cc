@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/host_rows.h"
+#include "configs/scenario/published.h"
 #include "configs/simulation/kernel_times.h"
 #include "core/base/sha256.h"
 #include "core/config/log_warnings.h"

@@ -25,6 +25,16 @@ void add_block_norm_backward(KernelMaker& make, const std::string& name) {
   add_residual_gradient(make, elements);
 }
 
+// A half's result is added to the residual stream. The gradient of a bias is a sum of the norm's gradient.
+void add_output(KernelMaker& make, const std::string& norm) {
+  if (make.shape.sandwich_norm) add_norm(make, norm, make.local_tokens * make.shape.hidden);
+  add_residual(make);
+}
+void add_output_backward(KernelMaker& make, const std::string& norm, bool biased) {
+  if (make.shape.sandwich_norm) add_norm_backward(make, norm, make.local_tokens * make.shape.hidden);
+  add_residual_backward(make, biased ? OutputBias::kAdded : OutputBias::kNone);
+}
+
 void add_mlp(KernelMaker& make) {
   const LowRankAdapters adapters = make.shape.adapters.value_or(LowRankAdapters{});
   make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn}, adapters.mlp_up);
@@ -152,12 +162,13 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (section == LayerSection::kMlp) return add_mlp(make);
   if (section == LayerSection::kHalvesSum) return add_halves_sum(make, "attention and mlp sum");
   if (section == LayerSection::kHalvesSumBackward) return add_halves_sum(make, "attention and mlp gradient sum");
-  if (section == LayerSection::kAttentionResidual || section == LayerSection::kMlpResidual) return add_residual(make);
+  if (section == LayerSection::kAttentionResidual) return add_output(make, "attention output norm");
+  if (section == LayerSection::kMlpResidual) return add_output(make, "mlp output norm");
   if (section == LayerSection::kAttentionResidualBackward) {
-    return add_residual_backward(make, make.shape.biases.projection ? OutputBias::kAdded : OutputBias::kNone);
+    return add_output_backward(make, "attention output norm", make.shape.biases.projection);
   }
   if (section == LayerSection::kMlpResidualBackward) {
-    return add_residual_backward(make, make.shape.biases.mlp ? OutputBias::kAdded : OutputBias::kNone);
+    return add_output_backward(make, "mlp output norm", make.shape.biases.mlp);
   }
   if (section == LayerSection::kMlpNormAgain) return add_mlp_norm_again(make);
   if (section == LayerSection::kMlpAgain) return add_mlp_again(make, context.training);

@@ -116,7 +116,8 @@ double kept_layer(const KernelContext& context, LayerHalves halves) {
   const auto input_tokens = static_cast<double>(context.keep_gathered ? sizes.tokens : sizes.local_tokens);
   const double inputs = input_tokens * kept_inputs(context) * linear_input_bytes(context) * h;
   const double residuals = context.shape.order == BlockOrder::kSequential ? 2.0 : 1.0;
-  const double norms = std::max(0.0, residuals * e - shared_with_norms(context, sizes));
+  const double outputs = context.shape.sandwich_norm ? 2.0 * e : 0.0;  // norms of the halves' results
+  const double norms = std::max(0.0, residuals * e - shared_with_norms(context, sizes)) + outputs;
   const bool whole = halves.mixer != Mixer::kNone && halves.mlp != MlpKind::kNone;
   const double local =
       (whole ? 1.0 : 0.5) * (static_cast<double>(sizes.local_tokens) * (norms + residuals * mask) * h + inputs);

@@ -28,6 +28,7 @@ MambaShape read_mamba(ConfigMap& model, const ModelShape& shape) {
 std::string not_hybrid(const ModelShape& shape) {
   if (shape.predictors > 0) return "mtp_num_layers";
   if (shape.adapters) return "lora";
+  if (shape.sandwich_norm) return "sandwich_norm";
   if (shape.masking == Masking::kBidirectional) return "attention_mask: bidirectional";
   return {};
 }

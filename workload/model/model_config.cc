@@ -79,6 +79,9 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
   shape.embeddings = untied ? Embeddings::kUntied : Embeddings::kTied;
   shape.query_key_norm =
       model.boolean({.name = "qk_layernorm", .doc = "a norm over each head's query and key", .fallback = false});
+  shape.sandwich_norm = model.boolean({.name = "sandwich_norm",
+                                       .doc = "a norm of the results of attention and MLP too (Gemma 2, GLM-4)",
+                                       .fallback = false});
   shape.hidden_dropout =
       model.number({.name = "hidden_dropout",
                     .doc = "dropout probability after embedding, attention and MLP; only zero or non-zero matters",
@@ -341,6 +344,7 @@ void read_order(ConfigMap& model, ModelShape& shape) {
                                   : shape.experts                 ? "num_experts"
                                   : shape.latent                  ? "multi_latent_attention"
                                   : shape.predictors > 0          ? "mtp_num_layers"
+                                  : shape.sandwich_norm           ? "sandwich_norm"
                                                                   : "";
   if (unlike.empty()) {
     shape.order = norms == 1 ? BlockOrder::kParallelOneNorm : BlockOrder::kParallelTwoNorms;

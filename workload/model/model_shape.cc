@@ -133,6 +133,7 @@ std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int
   if (shape.attention_sinks) tensors.push_back({.name = "attention sinks", .elements = shape.heads / tp});
   tensors.push_back({.name = "attention projection", .elements = shape.heads / tp * value_size(shape) * shape.hidden});
   if (shape.biases.projection) tensors.push_back(replicated("attention projection bias", shape.hidden));
+  if (shape.sandwich_norm) tensors.push_back(replicated("attention output norm", norm_elements(shape)));
   freeze(shape, tensors);
   if (!shape.adapters) return tensors;
   const std::int64_t query = shape.heads / tp * key_size(shape);
@@ -159,6 +160,7 @@ std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t t
   if (shape.biases.mlp) {
     tensors.push_back({.name = "mlp down bias", .elements = shape.hidden, .replicated = true});
   }
+  if (shape.sandwich_norm) tensors.push_back(replicated("mlp output norm", norm_elements(shape)));
   freeze(shape, tensors);
   if (!shape.adapters) return tensors;
   if (shape.adapters->mlp_up)
@@ -176,6 +178,7 @@ std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const Tenso
   const bool biased = shape.biases.mlp;
   std::vector<ParameterTensor> tensors;
   tensors.push_back(replicated("mlp norm", norm_elements(shape)));
+  if (shape.sandwich_norm) tensors.push_back(replicated("mlp output norm", norm_elements(shape)));
   tensors.push_back(replicated("router", shape.hidden * experts.count));
   if (biased) tensors.push_back(replicated("router bias", experts.count));
   const auto add = [&](const char* name, std::int64_t elements) {

@@ -97,6 +97,7 @@ struct ModelShape {
   Biases biases = kNoBiases;
   Embeddings embeddings = Embeddings::kUntied;
   bool query_key_norm = false;     // an RMSNorm over each head's query and key (Qwen3)
+  bool sandwich_norm = false;      // a norm of each half's result too, before it is added (Gemma 2); sequential halves
   bool hidden_dropout = false;     // dropout after the embedding, the attention and the MLP
   bool attention_dropout = false;  // dropout on the attention probabilities
   bool attention_sinks = false;    // one learned logit per head that absorbs probability (GPT-OSS)

@@ -1,6 +1,7 @@
 #include "workload/kernels/layer_kernels.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -221,6 +222,22 @@ TEST(LayerKernels, ModelsDifferInTheirSmallKernels) {
   EXPECT_EQ(find(LayerSection::kAttention, qwen, "query and key norm").family, KernelFamily::kNorm);
   EXPECT_EQ(find(LayerSection::kEmbeddingFinish, gpt, "position embedding add").family, KernelFamily::kElementwise);
   EXPECT_EQ(kernels_of(LayerSection::kEmbeddingFinish, llama).size(), 0U);
+}
+
+TEST(LayerKernels, ASandwichHasANormOfEachResult) {
+  const KernelContext plain = context_of("preset: llama3-8b", "", "tp: 1", 1);
+  const KernelContext sandwich = context_of("preset: llama3-8b, sandwich_norm: true", "", "tp: 1", 1);
+  const auto values = [](const Kernel& kernel) { return kernel.bytes.count() / 2; };
+  const std::int64_t states = std::int64_t{2} * 8192 * 4096;
+  for (const auto& [section, name] : {std::pair{LayerSection::kAttentionResidual, "attention output norm"},
+                                      std::pair{LayerSection::kMlpResidual, "mlp output norm"}}) {
+    EXPECT_EQ(kernels_of(section, sandwich).size(), kernels_of(section, plain).size() + 1);
+    EXPECT_EQ(kernels_of(section, sandwich).front().name, name);  // before the residual
+    EXPECT_EQ(values(kernels_of(section, sandwich).front()), 2 * states);
+  }
+  EXPECT_EQ(values(find(LayerSection::kAttentionResidualBackward, sandwich, "attention output norm backward")),
+            3 * states);
+  EXPECT_EQ(values(find(LayerSection::kMlpResidualBackward, sandwich, "mlp output norm backward")), 3 * states);
 }
 
 TEST(LayerKernels, LogitsUseThePaddedVocabulary) {

@@ -9,12 +9,15 @@ namespace ringwright::workload::activations_test {
 namespace {
 
 // s 64, b 2, h 128, a 8, f 4h: GPT with all its dropouts, so that the paper's table applies unchanged.
-KernelContext gpt(const std::string& training, const std::string& parallel, std::int64_t ranks) {
+KernelContext gpt(const std::string& training, const std::string& parallel, std::int64_t ranks,
+                  const std::string& more = "") {
   const JobText job(
       "model: {num_layers: 2, hidden_size: 128, num_attention_heads: 8, vocab_size: 2048, seq_length: 64, activation: "
       "gelu,"
-      " hidden_dropout: 0.1, attention_dropout: 0.1}\n"
-      "training: {global_batch: 8, micro_batch: 2, attention: unfused, " +
+      " hidden_dropout: 0.1, attention_dropout: 0.1" +
+          more +
+          "}\n"
+          "training: {global_batch: 8, micro_batch: 2, attention: unfused, " +
           training + "}\nparallel: {" + parallel + "}\n",
       ranks);
   EXPECT_THAT(job.problems(), testing::IsEmpty());
@@ -33,6 +36,15 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
   EXPECT_EQ(layer_activations(gpt("recompute: selective", "tp: 4", 4)), Bytes(kSbh * (10 + 24 / 4)));
   EXPECT_EQ(layer_activations(gpt("recompute: selective", "tp: 4, sequence_parallel: true", 4)), Bytes(kSbh * 34 / 4));
   EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
+}
+
+// The results of attention and MLP, in two bytes each.
+TEST(Activations, ASandwichStoresTheInputsOfItsFurtherNorms) {
+  const std::string parallel = "tp: 4, sequence_parallel: true";
+  EXPECT_EQ(layer_activations(gpt("recompute: none", parallel, 4, ", sandwich_norm: true")),
+            layer_activations(gpt("recompute: none", parallel, 4)) + Bytes(kSbh / 4 * 4));
+  EXPECT_EQ(layer_activations(gpt("recompute: full", parallel, 4, ", sandwich_norm: true")),
+            layer_activations(gpt("recompute: full", parallel, 4)));
 }
 
 // Input and last GEMM (h each), queries, values and the core's result (h each), one GEMM of 4 h, in two bytes; the

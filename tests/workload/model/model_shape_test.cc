@@ -1,5 +1,9 @@
 #include "workload/model/model_shape.h"
 
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,11 +30,26 @@ constexpr Published kPublished[] = {
     {"gpt2-1.5b", 1'557'611'200},  {"llama2-7b", 6'738'415'616},   {"llama2-70b", 68'976'648'192},
     {"llama3-8b", 8'030'261'248},  {"llama3-70b", 70'553'706'496}, {"llama3.1-405b", 405'853'388'800},
     {"mistral-7b", 7'241'732'096}, {"qwen2-72b", 72'706'203'648},  {"qwen3-32b", 32'762'123'264},
+    {"qwen3-8b", 8'190'735'360},   {"qwen3-14b", 14'768'307'200},  {"qwen2.5-7b", 7'615'616'512},
+    {"llama3.2-1b", 1'235'814'400}, {"llama3.2-3b", 3'212'749'824}, {"gemma2-27b", 27'227'128'320},
 };
 
 TEST(ModelShape, PresetsHaveThePublishedNumberOfParameters) {
   for (const Published& published : kPublished) {
     EXPECT_EQ(parameters(preset(published.name)), published.parameters) << published.name;
+  }
+}
+
+// In billions, as the model cards and reports print them: all, and those of one token, some without the embeddings.
+TEST(ModelShape, PresetsWithExpertsHaveThePrintedNumberOfParameters) {
+  const std::vector<std::tuple<const char*, double, double>> printed = {
+      {"llama4-scout", 108, 17}, {"llama4-maverick", 401, 17}, {"kimi-k2", 1026, 33}, {"glm-4.5-air", 107, 12}};
+  for (const auto& [name, all, active] : printed) {
+    const ModelShape m = preset(name);
+    EXPECT_NEAR(static_cast<double>(parameters(m)) / 1e9, all, 0.5) << name;
+    const double used = static_cast<double>(active_parameters(m)) / 1e9;
+    EXPECT_GE(used, active - 0.5) << name;
+    EXPECT_LE(used - static_cast<double>(2 * m.vocabulary * m.hidden) / 1e9, active + 0.5) << name;
   }
 }
 

@@ -8,21 +8,13 @@
 #include <fmt/format.h>
 
 #include "configs/scenario/imports/huggingface/keys.h"
+#include "configs/scenario/imports/huggingface/local_experts.h"
 
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 8> kFamilies{"mixtral",     "qwen2_moe", "qwen3_moe", "deepseek_v2",
-                                                    "deepseek_v3", "kimi_k2",   "glm4_moe",  "gpt_oss"};
-
-void read_mixtral(ConfigMap& config, workload::ModelShape& shape) {
-  read_hf_decoder(config, {.kv_heads = 8}, shape);
-  workload::ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),
-                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
-  experts.ffn = shape.ffn;
-  shape.experts = experts;
-  read_hf_window(config, 0, shape);
-}
+constexpr std::array<std::string_view, 7> kFamilies{"qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3",
+                                                    "kimi_k2",   "glm4_moe",  "gpt_oss"};
 
 // Layers of the list have a dense MLP; only a list of the first layers is supported.
 void read_dense_layers(ConfigMap& config, workload::ExpertShape& experts) {
@@ -108,26 +100,6 @@ void read_glm(ConfigMap& config, workload::ModelShape& shape) {
   read_deepseek_experts(config, shape);
 }
 
-// Windowed and full layers alternate, starting with a windowed one; or all are of one kind.
-void read_layer_types(ConfigMap& config, workload::ModelShape& shape) {
-  const std::vector<std::string> types =
-      config.texts({.name = "layer_types", .doc = "sliding_attention or full_attention, by layer"});
-  const auto is_full = [&types](std::size_t layer) { return types[layer] == "full_attention"; };
-  bool alternating = true;
-  for (std::size_t layer = 0; layer < types.size(); ++layer) {
-    if (is_full(layer) != (layer % 2 == 1)) alternating = false;
-  }
-  if (types.empty()) config.assume("layer_types", "alternating, the first windowed", "not in config.json");
-  if (alternating) {
-    shape.full_every = 2;
-  } else if (static_cast<std::size_t>(std::ranges::count(types, "full_attention")) == types.size()) {
-    shape.window = 0;
-  } else if (std::ranges::count(types, "full_attention") > 0) {
-    config.error("layer_types", "E133", "layer_types neither alternates nor is of one kind",
-                 "describe the model with explicit sizes (model.window_attn_skip_freq)");
-  }
-}
-
 void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
   read_hf_decoder(config, {.head_size = 64}, shape);
   shape.biases = hf_attention_biases(config, true);
@@ -140,8 +112,7 @@ void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
   experts.ffn = shape.ffn;
   experts.clamped = true;
   shape.experts = experts;
-  shape.window = hf_size_or(config, "sliding_window", "tokens that a token attends to in a windowed layer", 128);
-  read_layer_types(config, shape);
+  read_hf_window_pattern(config, 128, 2, shape);
 }
 
 void check_choice(ConfigMap& config, workload::ModelShape& shape) {
@@ -164,11 +135,11 @@ void check_choice(ConfigMap& config, workload::ModelShape& shape) {
 }  // namespace
 
 bool is_hf_expert_family(std::string_view type) {
-  return std::ranges::find(kFamilies, type) != kFamilies.end();
+  return has_hf_local_experts(type) || std::ranges::find(kFamilies, type) != kFamilies.end();
 }
 
 void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
-  if (type == "mixtral") read_mixtral(config, shape);
+  if (has_hf_local_experts(type)) read_hf_local_experts(config, type, shape);
   if (type == "qwen2_moe" || type == "qwen3_moe") read_qwen(config, type, shape);
   if (type == "deepseek_v2" || type == "deepseek_v3" || type == "kimi_k2") read_deepseek(config, shape);
   if (type == "glm4_moe") read_glm(config, shape);

@@ -1,6 +1,9 @@
 #include "configs/scenario/imports/huggingface/hybrid.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,8 +27,7 @@ void read_sizes(ConfigMap& config, workload::ModelShape& shape) {
   shape.ffn = hf_size(config, "intermediate_size", "width of an MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
-  const bool tied = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", false);
-  shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
+  read_hf_tied_embeddings(config, false, shape);
   shape.activation = workload::Activation::kGelu;  // squared ReLU, which moves the same bytes
   shape.positions = workload::Positions::kNone;
   shape.biases = hf_attention_biases(config, false);
@@ -55,7 +57,75 @@ void read_hybrid_experts(ConfigMap& config, workload::ModelShape& shape) {
   shape.experts = experts;
 }
 
+// transformers, configuration_granitemoehybrid.py.
+void read_granite_sizes(ConfigMap& config, workload::ModelShape& shape) {
+  shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
+  shape.heads = hf_size(config, "num_attention_heads", "attention heads");
+  shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
+  set_hf_even_heads(config,
+                    {.hidden = "hidden_size",
+                     .heads = "num_attention_heads",
+                     .kv_heads = "num_key_value_heads",
+                     .head_size = ""},
+                    shape);
+  shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
+  shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 2048);
+  read_hf_tied_embeddings(config, false, shape);
+  const std::string positions = config.text(
+      {.name = "position_embedding_type", .doc = "rope or nope: position encoding of attention", .fallback = "nope"});
+  shape.positions = positions == "rope" ? workload::Positions::kRotary : workload::Positions::kNone;
+  shape.biases = hf_attention_biases(config, false);
+}
+
+// The shared expert is there without others, too, and is then the layer's MLP.
+void read_granite_experts(ConfigMap& config, workload::ModelShape& shape) {
+  const std::int64_t shared = hf_size_or(config, "shared_intermediate_size", "width of the shared expert", 1024);
+  shape.ffn = shared;
+  const std::int64_t count = config.integer(
+      {.name = "num_local_experts", .doc = "experts of a layer; 0: an MLP", .fallback = 8, .min = 0, .max = 10'000});
+  if (count == 0 && !config.documenting()) return;
+  workload::ExpertShape experts{.count = count,
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  experts.ffn = hf_size(config, "intermediate_size", "width of one expert");
+  experts.shared_ffn = shared;
+  shape.experts = experts;
+}
+
+std::string granite_order(ConfigMap& config, const workload::ModelShape& shape, std::int64_t layers) {
+  const std::vector<std::string> types = config.texts({.name = "layer_types", .doc = "mamba or attention, by layer"});
+  if (types.empty()) config.assume("layer_types", "all mamba", "not in config.json");
+  std::string order;
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const auto place = static_cast<std::size_t>(layer);
+    order += place < types.size() && types[place] == "attention" ? '*' : 'M';
+    order += shape.experts ? 'E' : '-';
+  }
+  if (!types.empty() && types.size() != static_cast<std::size_t>(layers)) {
+    config.error("layer_types", "E460", fmt::format("there are {} types for {} layers", types.size(), layers));
+  }
+  return order;
+}
+
 }  // namespace
+
+void read_hf_granite_hybrid(ConfigMap& config, workload::ModelShape& shape) {
+  read_granite_sizes(config, shape);
+  read_granite_experts(config, shape);
+  const std::int64_t layers = hf_size(config, "num_hidden_layers", "layers of a mixer and an MLP or experts each");
+  shape.layers = 2 * layers;
+  workload::MambaShape mamba;
+  mamba.heads = hf_size_or(config, "mamba_n_heads", "heads of a Mamba-2 layer", 128);
+  const auto size = config.integer_or(
+      {.name = "mamba_d_head", .doc = "channels of a Mamba-2 head", .min = 1, .max = 1'000'000}, "auto");
+  const std::int64_t expand = hf_size_or(config, "mamba_expand", "channels of a Mamba-2 layer over hidden_size", 2);
+  mamba.head_size = size.value_or(std::max<std::int64_t>(1, expand * shape.hidden / mamba.heads));
+  mamba.groups = hf_size_or(config, "mamba_n_groups", "groups of heads that share B and C", 1);
+  mamba.state = hf_size_or(config, "mamba_d_state", "size of a channel's state", 256);
+  mamba.chunk = hf_size_or(config, "mamba_chunk_size", "tokens of a chunk of the scan", 256);
+  mamba.kernel = hf_size_or(config, "mamba_d_conv", "tokens of the convolution before the scan", 4);
+  const std::string order = granite_order(config, shape, layers);
+  if (!config.documenting()) shape.hybrid = workload::HybridShape{.order = order, .mamba = mamba};
+}
 
 void read_hf_nemotron_h(ConfigMap& config, workload::ModelShape& shape) {
   read_sizes(config, shape);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,13 +14,14 @@ namespace ringwright::configs {
 namespace {
 
 void read_activation(ConfigMap& config, workload::ModelShape& shape) {
-  const std::string name =
-      config.text({.name = "hidden_act", .doc = "activation of the gated MLP", .fallback = "silu"});
-  if (!config.has("hidden_act")) config.assume("hidden_act", "silu", "not in config.json");
+  // Gemma's spelling.
+  const std::string_view key = config.has("hidden_activation") ? "hidden_activation" : "hidden_act";
+  const std::string name = config.text({.name = key, .doc = "activation of the MLP", .fallback = "silu"});
+  if (!config.has(key)) config.assume(key, "silu", "not in config.json");
   // All gated activations cost the same as SwiGLU: the same GEMMs and bytes.
   shape.activation = workload::Activation::kSwiGlu;
   if (name != "silu" && name != "swish") {
-    config.assume("hidden_act", "a gated MLP", fmt::format("'{}' is costed as SwiGLU", name));
+    config.assume(key, "a gated MLP", fmt::format("'{}' is costed as SwiGLU", name));
   }
 }
 
@@ -28,8 +30,19 @@ std::int64_t largest_hf_size(std::string_view name) {
   if (name == "num_hidden_layers" || name == "n_layer") return 10'000;
   if (name == "num_attention_heads" || name == "n_head" || name == "num_key_value_heads") return 10'000;
   if (name == "hidden_size" || name == "n_embd" || name == "head_dim") return 1'000'000;
-  if (name == "vocab_size") return 100'000'000;
+  if (name == "vocab_size" || name == "max_position_embeddings") return 100'000'000;  // Llama 4 Scout: 10,485,760
   return 10'000'000;
+}
+
+// The n of which every n-th layer is full and all others have the window; 0: all have it. Nothing: there is no such n.
+std::optional<std::int64_t> full_period(const std::vector<bool>& windowed) {
+  const auto first = std::ranges::find(windowed, false);
+  if (first == windowed.end()) return 0;
+  const std::int64_t period = first - windowed.begin() + 1;
+  for (std::size_t layer = 0; layer < windowed.size(); ++layer) {
+    if (windowed[layer] != ((static_cast<std::int64_t>(layer) + 1) % period != 0)) return std::nullopt;
+  }
+  return period;
 }
 
 std::optional<std::int64_t> window_of(ConfigMap& config) {
@@ -79,15 +92,23 @@ void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::Mo
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
   read_activation(config, shape);
-  const bool tied = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights",
-                               defaults.embeddings == workload::Embeddings::kTied);
+  read_hf_tied_embeddings(config, defaults.embeddings == workload::Embeddings::kTied, shape);
+  shape.attention_dropout = hf_has_dropout(config, "attention_dropout", "dropout on attention probabilities", 0.0);
+}
+
+bool hf_has_dropout(ConfigMap& config, std::string_view name, std::string_view doc, double fallback) {
+  return config.number({.name = name, .doc = doc, .fallback = fallback, .min = 0.0, .max = 1.0}) > 0.0;
+}
+
+void read_hf_tied_embeddings(ConfigMap& config, bool fallback, workload::ModelShape& shape) {
+  const bool tied =
+      hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", fallback);
   shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
-  const Key<double> dropout{.name = "attention_dropout",
-                            .doc = "dropout on attention probabilities",
-                            .fallback = 0.0,
-                            .min = 0.0,
-                            .max = 1.0};
-  shape.attention_dropout = config.number(dropout) > 0.0;
+}
+
+void set_hf_even_heads(ConfigMap& config, const workload::HeadKeys& names, workload::ModelShape& shape) {
+  shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
+  workload::check_heads(config, names, shape);
 }
 
 void read_hf_window(ConfigMap& config, std::int64_t fallback, workload::ModelShape& shape) {
@@ -113,20 +134,49 @@ void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape) {
     const auto place = static_cast<std::size_t>(layer);
     return place < types.size() ? types[place] == "sliding_attention" : types.empty() && layer >= full;
   };
-  std::int64_t count = 0, alternating = 0;
-  for (std::int64_t layer = 0; layer < shape.layers; ++layer) {
-    if (windowed(layer)) ++count;
-    if (windowed(layer) == (layer % 2 == 0)) ++alternating;
-  }
+  std::vector<bool> layers;
+  for (std::int64_t layer = 0; layer < shape.layers; ++layer) layers.push_back(windowed(layer));
+  const std::int64_t count = std::ranges::count(layers, true);
   if (count == 0) return;
-  if (count == shape.layers || alternating == shape.layers) {
+  if (const auto period = full_period(layers)) {
     shape.window = *window;
-    shape.full_every = count == shape.layers ? 0 : 2;
+    shape.full_every = *period;
     return;
   }
   config.warn("sliding_window", "W134",
               fmt::format("a window ({} tokens) in {} of {} layers is not modelled: full causal attention is used",
                           *window, count, shape.layers));
+}
+
+void set_hf_windows(ConfigMap& config, const HfWindows& windows, workload::ModelShape& shape) {
+  const auto period = windows.windowed.empty() ? windows.period : full_period(windows.windowed);
+  if (!period) {
+    config.error(windows.key, "E133", "the layers that attend to all tokens are not every n-th",
+                 "describe the model with explicit sizes (model.window_attn_skip_freq)");
+    return;
+  }
+  if (*period == 1) shape.window = 0;  // all are full
+  shape.full_every = *period == 1 ? 0 : *period;
+}
+
+void read_hf_window_pattern(ConfigMap& config, std::int64_t window, std::int64_t period, workload::ModelShape& shape) {
+  constexpr std::string_view kTypes = "layer_types";
+  shape.window = hf_size_or(config, "sliding_window", "tokens that a token attends to in a windowed layer", window);
+  const std::vector<std::string> types =
+      config.texts({.name = kTypes, .doc = "sliding_attention or full_attention, by layer"});
+  std::vector<bool> windowed;
+  for (const std::string& type : types) windowed.push_back(type != "full_attention");
+  const std::string_view key =
+      config.has("_sliding_window_pattern") ? "_sliding_window_pattern" : "sliding_window_pattern";
+  const std::int64_t every = config.integer({.name = key,
+                                             .doc = "every n-th layer attends to all tokens",
+                                             .fallback = period,
+                                             .min = 1,
+                                             .max = 10'000});
+  if (types.empty() && !config.has(key)) {
+    config.assume(kTypes, fmt::format("every {}. attends to all tokens", period), "not in config.json");
+  }
+  set_hf_windows(config, {.key = kTypes, .windowed = std::move(windowed), .period = every}, shape);
 }
 
 workload::Biases hf_attention_biases(ConfigMap& config, bool fallback) {

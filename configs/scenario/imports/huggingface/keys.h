@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "core/config/config_map.h"
+#include "workload/model/model_config.h"
 #include "workload/model/model_shape.h"
 
 namespace ringwright::configs {
@@ -27,6 +29,20 @@ void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::Mo
 void read_hf_window(ConfigMap& config, std::int64_t fallback, workload::ModelShape& shape);
 // A window in the layers that layer_types lists, else in those from max_window_layers on (Qwen).
 void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape);
+// A window in all layers but every n-th, as layer_types lists them, or sliding_window_pattern states n; else `period`.
+void read_hf_window_pattern(ConfigMap& config, std::int64_t window, std::int64_t period, workload::ModelShape& shape);
+// Which layers have the shape's window: by layer, or where the list is empty all but every `period`-th.
+struct HfWindows {
+  std::string_view key;  // that lists them
+  std::vector<bool> windowed;
+  std::int64_t period = 0;
+};
+// An error where the full layers of the list are not every n-th.
+void set_hf_windows(ConfigMap& config, const HfWindows& windows, workload::ModelShape& shape);
+[[nodiscard]] bool hf_has_dropout(ConfigMap& config, std::string_view name, std::string_view doc, double fallback);
+void read_hf_tied_embeddings(ConfigMap& config, bool fallback, workload::ModelShape& shape);
+// Heads of hidden / heads, checked; `names`: of the keys, for messages.
+void set_hf_even_heads(ConfigMap& config, const workload::HeadKeys& names, workload::ModelShape& shape);
 // Whether the four linear layers of the attention have biases.
 [[nodiscard]] workload::Biases hf_attention_biases(ConfigMap& config, bool fallback);
 

@@ -2,44 +2,41 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "configs/scenario/imports/huggingface/experts.h"
 #include "configs/scenario/imports/huggingface/hybrid.h"
 #include "configs/scenario/imports/huggingface/keys.h"
+#include "configs/scenario/imports/huggingface/llama_family.h"
 #include "configs/scenario/imports/huggingface/parallel_blocks.h"
+#include "configs/scenario/imports/huggingface/ungated.h"
 #include "workload/model/model_config.h"
 
 namespace ringwright::configs {
 namespace {
 
 constexpr std::string_view kSupported =
-    "llama, mistral, phi3, qwen2, qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, "
-    "kimi_k2, glm4_moe, gpt_oss, nemotron_h, gptj, gpt_neox, falcon, phi, cohere";
+    "llama, mistral, phi3, qwen2, qwen3, olmo2, olmo3, internlm2, smollm3, granite, seed_oss, ernie4_5, glm, glm4, "
+    "gemma, gemma2, gemma3_text, gpt2, bert, opt, bloom, mpt, starcoder2, nemotron, mixtral, qwen2_moe, qwen3_moe, "
+    "deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, llama4_text, minimax_m2, granitemoe, granitemoeshared, "
+    "ernie4_5_moe, dbrx, nemotron_h, granitemoehybrid, gptj, gpt_neox, falcon, phi, cohere, cohere2";
 
-constexpr std::array<std::string_view, 5> kLlamaFamily{"llama", "mistral", "phi3", "qwen2", "qwen3"};
+// The text models of multimodal ones that equal a family of their own.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTextModels{
+    {{"qwen2_vl_text", "qwen2"},
+     {"qwen2_5_vl_text", "qwen2"},
+     {"qwen3_vl_text", "qwen3"},
+     {"qwen3_vl_moe_text", "qwen3_moe"},
+     {"glm4v_text", "glm4"},
+     {"glm4v_moe_text", "glm4_moe"}}};
 
-// llama, mistral, phi3, qwen2, qwen3: the configuration classes of transformers share these keys. Phi-3 stores queries,
-// keys and values, and gate and up, as one matrix each.
-void read_llama_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
-  const bool qwen = type == "qwen2" || type == "qwen3";
-  read_hf_decoder(config, {.head_size = type == "qwen3" ? 128 : 0, .kv_heads = type == "mistral" ? 8 : 0}, shape);
-  if (type == "llama" || type == "qwen3") shape.biases = hf_attention_biases(config, false);
-  if (type == "llama") {
-    shape.biases.mlp = config.boolean({.name = "mlp_bias", .doc = "biases in the MLP", .fallback = false});
-  }
-  // Its configuration does not list them.
-  if (type == "qwen2") shape.biases = workload::kQkvBiases;
-  shape.query_key_norm = type == "qwen3";
-  if (type == "phi3") {
-    const Key<double> dropout{
-        .name = "resid_pdrop", .doc = "dropout after attention and MLP", .fallback = 0.0, .min = 0.0, .max = 1.0};
-    shape.hidden_dropout = config.number(dropout) > 0.0;
-  }
-  if (type == "mistral" || type == "phi3") read_hf_window(config, type == "mistral" ? 4096 : 0, shape);
-  if (qwen) read_hf_late_window(config, shape);
+std::string family_of(const std::string& type) {
+  const auto found = std::ranges::find(kTextModels, type, &std::pair<std::string_view, std::string_view>::first);
+  return found == kTextModels.end() ? type : std::string(found->second);
 }
 
 // Token types, pooler and the head of the masked-word task are not counted.
@@ -48,8 +45,7 @@ void read_bert(ConfigMap& config, workload::ModelShape& shape) {
   shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
   shape.heads = hf_size(config, "num_attention_heads", "attention heads");
   shape.kv_heads = shape.heads;
-  shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
-  workload::check_heads(
+  set_hf_even_heads(
       config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""}, shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
@@ -60,11 +56,9 @@ void read_bert(ConfigMap& config, workload::ModelShape& shape) {
   shape.biases = workload::kAllBiases;
   shape.embeddings = workload::Embeddings::kTied;
   shape.masking = workload::Masking::kBidirectional;
-  const auto dropout = [&config](std::string_view name, std::string_view doc) {
-    return config.number({.name = name, .doc = doc, .fallback = 0.1, .min = 0.0, .max = 1.0}) > 0.0;
-  };
-  shape.hidden_dropout = dropout("hidden_dropout_prob", "dropout after attention and MLP");
-  shape.attention_dropout = dropout("attention_probs_dropout_prob", "dropout on attention probabilities");
+  shape.hidden_dropout = hf_has_dropout(config, "hidden_dropout_prob", "dropout after attention and MLP", 0.1);
+  shape.attention_dropout =
+      hf_has_dropout(config, "attention_probs_dropout_prob", "dropout on attention probabilities", 0.1);
 }
 
 void read_gpt2(ConfigMap& config, workload::ModelShape& shape) {
@@ -72,8 +66,7 @@ void read_gpt2(ConfigMap& config, workload::ModelShape& shape) {
   shape.hidden = hf_size(config, "n_embd", "width of the residual stream");
   shape.heads = hf_size(config, "n_head", "attention heads");
   shape.kv_heads = shape.heads;
-  shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
-  workload::check_heads(config, {.hidden = "n_embd", .heads = "n_head", .kv_heads = "", .head_size = ""}, shape);
+  set_hf_even_heads(config, {.hidden = "n_embd", .heads = "n_head", .kv_heads = "", .head_size = ""}, shape);
   shape.ffn = hf_size_or(config, "n_inner", "width of the MLP", 4 * shape.hidden);
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size(config, "n_positions", "rows of the position table");
@@ -81,15 +74,9 @@ void read_gpt2(ConfigMap& config, workload::ModelShape& shape) {
   shape.activation = workload::Activation::kGelu;
   shape.positions = workload::Positions::kLearned;
   shape.biases = workload::kAllBiases;
-  shape.embeddings = hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", true)
-                         ? workload::Embeddings::kTied
-                         : workload::Embeddings::kUntied;
-  const Key<double> residual{
-      .name = "resid_pdrop", .doc = "dropout after attention and MLP", .fallback = 0.1, .min = 0.0, .max = 1.0};
-  const Key<double> probabilities{
-      .name = "attn_pdrop", .doc = "dropout on attention probabilities", .fallback = 0.1, .min = 0.0, .max = 1.0};
-  shape.hidden_dropout = config.number(residual) > 0.0;
-  shape.attention_dropout = config.number(probabilities) > 0.0;
+  read_hf_tied_embeddings(config, true, shape);
+  shape.hidden_dropout = hf_has_dropout(config, "resid_pdrop", "dropout after attention and MLP", 0.1);
+  shape.attention_dropout = hf_has_dropout(config, "attn_pdrop", "dropout on attention probabilities", 0.1);
 }
 
 void refuse(ConfigMap& config, std::string_view type) {
@@ -102,10 +89,14 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
     read_gpt2(config, shape);
   } else if (type == "bert") {
     read_bert(config, shape);
-  } else if (std::ranges::find(kLlamaFamily, type) != kLlamaFamily.end()) {
-    read_llama_family(config, type, shape);
+  } else if (is_hf_llama_family(type)) {
+    read_hf_llama_family(config, type, shape);
+  } else if (is_hf_ungated_family(type)) {
+    read_hf_ungated_family(config, type, shape);
   } else if (type == "nemotron_h") {
     read_hf_nemotron_h(config, shape);
+  } else if (type == "granitemoehybrid") {
+    read_hf_granite_hybrid(config, shape);
   } else if (is_hf_parallel_family(type)) {
     read_hf_parallel_family(config, type, shape);
   } else if (is_hf_expert_family(type)) {
@@ -145,7 +136,7 @@ workload::ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
     config.warn("text_config", "W134", "a multimodal model: only its text model is costed");
     ConfigMap text = config.map("text_config", "the text model of a multimodal model");
     type = text.text({.name = "model_type", .doc = "family of the text model", .fallback = type});
-    read_family(text, type, shape);
+    read_family(text, family_of(type), shape);
     check_outer_embeddings(config, text, shape);
     config.ignore_rest("not needed to cost a training step");
   } else {
@@ -162,6 +153,12 @@ workload::ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
                                   .fallback = shape.max_positions,
                                   .min = 1,
                                   .max = 10'000'000});
+  if (type == "llama4_text" && shape.sequence > shape.window) {
+    model.warn("seq_length", "W134",
+               fmt::format("attention within chunks of {} tokens is costed as a window of that size, which has up to "
+                           "twice as many scores in longer sequences",
+                           shape.window));
+  }
   if (shape.positions == workload::Positions::kLearned && shape.max_positions < shape.sequence) {
     model.error("seq_length", "E132",
                 fmt::format("model.seq_length = {} is longer than the learned position table of {} rows",

@@ -9,29 +9,14 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 5> kParallelFamilies{"gptj", "gpt_neox", "falcon", "phi", "cohere"};
+constexpr std::array<std::string_view, 6> kParallelFamilies{"gptj", "gpt_neox", "falcon",
+                                                            "phi",  "cohere",   "cohere2"};
 
 // What the families share besides Cohere's: LayerNorm, GELU, rotated positions.
 void set_kinds(workload::ModelShape& shape) {
   shape.normalization = workload::Normalization::kLayerNorm;
   shape.activation = workload::Activation::kGelu;
   shape.positions = workload::Positions::kRotary;
-}
-
-void read_embeddings(ConfigMap& config, bool tied_by_default, workload::ModelShape& shape) {
-  const bool tied =
-      hf_flag_or(config, "tie_word_embeddings", "the output layer uses the embedding's weights", tied_by_default);
-  shape.embeddings = tied ? workload::Embeddings::kTied : workload::Embeddings::kUntied;
-}
-
-bool has_dropout(ConfigMap& config, std::string_view name, std::string_view doc) {
-  return config.number({.name = name, .doc = doc, .fallback = 0.0, .min = 0.0, .max = 1.0}) > 0.0;
-}
-
-void set_heads(ConfigMap& config, std::string_view hidden, std::string_view heads, std::string_view kv_heads,
-               workload::ModelShape& shape) {
-  shape.head_size = std::max<std::int64_t>(1, shape.hidden / shape.heads);
-  workload::check_heads(config, {.hidden = hidden, .heads = heads, .kv_heads = kv_heads, .head_size = ""}, shape);
 }
 
 // By the names that most families share.
@@ -52,29 +37,29 @@ void read_gptj(ConfigMap& config, workload::ModelShape& shape) {
   shape.layers = hf_size(config, "n_layer", "transformer layers");
   shape.hidden = hf_size(config, "n_embd", "width of the residual stream");
   shape.heads = shape.kv_heads = hf_size(config, "n_head", "attention heads");
-  set_heads(config, "n_embd", "n_head", "", shape);
+  set_hf_even_heads(config, {.hidden = "n_embd", .heads = "n_head", .kv_heads = "", .head_size = ""}, shape);
   shape.ffn = hf_size_or(config, "n_inner", "width of the MLP", 4 * shape.hidden);
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "n_positions", "longest sequence of the model", 2048);
   set_kinds(shape);
   shape.biases = workload::kAllBiases;
-  read_embeddings(config, false, shape);
-  shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
-  shape.attention_dropout = has_dropout(config, "attn_pdrop", "dropout on attention probabilities");
+  read_hf_tied_embeddings(config, false, shape);
+  shape.hidden_dropout = hf_has_dropout(config, "resid_pdrop", "dropout after attention and MLP", 0.0);
+  shape.attention_dropout = hf_has_dropout(config, "attn_pdrop", "dropout on attention probabilities", 0.0);
   shape.order = workload::BlockOrder::kParallelOneNorm;
 }
 
 void read_neox(ConfigMap& config, workload::ModelShape& shape) {
   read_layers(config, shape);
   shape.kv_heads = shape.heads;
-  set_heads(config, "hidden_size", "num_attention_heads", "", shape);
+  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""}, shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   read_vocabulary(config, shape);
   shape.biases = hf_attention_biases(config, true);
   shape.biases.mlp = true;
-  read_embeddings(config, false, shape);
-  shape.hidden_dropout = has_dropout(config, "hidden_dropout", "dropout after attention and MLP");
-  shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
+  read_hf_tied_embeddings(config, false, shape);
+  shape.hidden_dropout = hf_has_dropout(config, "hidden_dropout", "dropout after attention and MLP", 0.0);
+  shape.attention_dropout = hf_has_dropout(config, "attention_dropout", "dropout on attention probabilities", 0.0);
   const bool parallel =
       config.boolean({.name = "use_parallel_residual", .doc = "attention and MLP are parallel", .fallback = true});
   shape.order = parallel ? workload::BlockOrder::kParallelTwoNorms : workload::BlockOrder::kSequential;
@@ -90,16 +75,16 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
       config.boolean({.name = "multi_query", .doc = "all heads share keys and values", .fallback = true});
   shape.kv_heads = one_key ? 1 : shape.heads;
   if (renewed) shape.kv_heads = hf_size_or(config, "num_kv_heads", "key-value heads", shape.heads);
-  set_heads(config, "hidden_size", "num_attention_heads", renewed ? "num_kv_heads" : "", shape);
+  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = renewed ? "num_kv_heads" : "", .head_size = ""}, shape);
   shape.ffn = hf_size_or(config, "ffn_hidden_size", "width of the MLP", 4 * shape.hidden);
   read_vocabulary(config, shape);
   const bool biases = config.boolean({.name = "bias", .doc = "biases of the linear layers", .fallback = false});
   shape.biases = biases ? workload::kAllBiases : workload::kNoBiases;
   const bool alibi = config.boolean({.name = "alibi", .doc = "positions as biases of scores", .fallback = false});
   if (alibi) shape.positions = workload::Positions::kNone;
-  read_embeddings(config, true, shape);
-  shape.hidden_dropout = has_dropout(config, "hidden_dropout", "dropout after attention and MLP");
-  shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
+  read_hf_tied_embeddings(config, true, shape);
+  shape.hidden_dropout = hf_has_dropout(config, "hidden_dropout", "dropout after attention and MLP", 0.0);
+  shape.attention_dropout = hf_has_dropout(config, "attention_dropout", "dropout on attention probabilities", 0.0);
   const bool parallel =
       config.boolean({.name = "parallel_attn", .doc = "attention and MLP are parallel", .fallback = true});
   const auto norms = config.integer_or(
@@ -113,15 +98,15 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
 void read_phi(ConfigMap& config, workload::ModelShape& shape) {
   read_layers(config, shape);
   shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
-  set_heads(config, "hidden_size", "num_attention_heads", "num_key_value_heads", shape);
+  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "num_key_value_heads", .head_size = ""}, shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   read_vocabulary(config, shape);
   shape.biases = workload::kAllBiases;
   shape.query_key_norm =
       config.boolean({.name = "qk_layernorm", .doc = "a norm over each head's query and key", .fallback = false});
-  read_embeddings(config, false, shape);
-  shape.hidden_dropout = has_dropout(config, "resid_pdrop", "dropout after attention and MLP");
-  shape.attention_dropout = has_dropout(config, "attention_dropout", "dropout on attention probabilities");
+  read_hf_tied_embeddings(config, false, shape);
+  shape.hidden_dropout = hf_has_dropout(config, "resid_pdrop", "dropout after attention and MLP", 0.0);
+  shape.attention_dropout = hf_has_dropout(config, "attention_dropout", "dropout on attention probabilities", 0.0);
   shape.order = workload::BlockOrder::kParallelOneNorm;
 }
 
@@ -145,7 +130,8 @@ void read_hf_parallel_family(ConfigMap& config, std::string_view type, workload:
   if (type == "gpt_neox") read_neox(config, shape);
   if (type == "falcon") read_falcon(config, shape);
   if (type == "phi") read_phi(config, shape);
-  if (type == "cohere") read_cohere(config, shape);
+  if (type == "cohere" || type == "cohere2") read_cohere(config, shape);
+  if (type == "cohere2") read_hf_window_pattern(config, 4096, 4, shape);
 }
 
 }  // namespace ringwright::configs

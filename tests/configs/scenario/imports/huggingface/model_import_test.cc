@@ -13,7 +13,9 @@ using namespace workload;
 
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 std::string file(const std::string& name) {
@@ -187,13 +189,11 @@ TEST(HfConfig, HeadsMustFitTogether) {
 }
 
 TEST(HfConfig, AnUnknownFamilyNamesTheKnownOnes) {
-  EXPECT_THAT(
-      Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems(),
-      ElementsAre(
-          "E107: 'model_type' is 't5', which is not supported | supported: llama, mistral, phi3, qwen2, "
-          "qwen3, gpt2, bert, mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, "
-          "nemotron_h, gptj, gpt_neox, falcon, phi, cohere; describe others with explicit sizes in "
-          "`model`"));
+  const std::vector<std::string> problems =
+      Reading::of_text("{\"model_type\": \"t5\", \"d_model\": 512}").problems();
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_THAT(problems[0], StartsWith("E107: 'model_type' is 't5', which is not supported | supported: llama, mistral"));
+  EXPECT_THAT(problems[0], HasSubstr(", cohere2; describe others with explicit sizes in `model`"));
 }
 
 TEST(HfConfig, ReadsMixtral) {
