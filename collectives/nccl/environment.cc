@@ -219,7 +219,7 @@ constexpr std::array kVariables = {
              "up to which distance from a GPU a NIC accesses its memory (GPUDirect RDMA); LOC, NVL: never",
              set_gdr_level},
     Variable{
-        "NCCL_PXN_DISABLE", "1: GPUs do not use NICs of other GPUs (PXN)",
+        "NCCL_PXN_DISABLE", "1: GPUs do not use NICs of other GPUs (PXN); 0: RCCL, too, uses them from two ranks on",
         [](std::string_view v, NcclKnobs& k) { return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; }); }},
     Variable{"NCCL_IB_MERGE_NICS", "0: each port of a NIC is a device of its own",
              [](std::string_view v, NcclKnobs& k) {

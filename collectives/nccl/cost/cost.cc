@@ -32,7 +32,7 @@ bool is_collnet(NcclAlgorithm a) {
 
 NcclHost with_knobs(NcclHost host, const NcclKnobs& knobs, const NcclTables& tables) {
   if (!knobs.peer_to_peer) host.links = NcclHost::Links::kPcie;
-  host.pxn = host.pxn && knobs.pxn && tables.paths.pxn;
+  host.pxn = host.pxn && knobs.pxn.value_or(true) && tables.paths.pxn;
   host.cross_nic = knobs.cross_nic;
   host.collnet = knobs.collnet;
   for (NcclHost& other : host.others) other = with_knobs(std::move(other), knobs, tables);

@@ -37,10 +37,22 @@ NcclChoice choose(const NcclSetup& setup, const CollectiveCall& call, const std:
 }
 
 // Sends use PXN: GPUs write to each other over NVLink, and no setting forbids it.
+// A GPU hands over other GPUs' messages only to a NIC that it reaches without the processor, or over NVLink-C2C where
+// the version has such paths (pxnType in ncclTopoGetNetDev of src/graph/search.cc).
+bool is_next_to_nic(const NcclHost& host, const NcclTables& tables) {
+  if (host.by_c2c()) return tables.paths.c2c;
+  return host.pcie_switches > 0 && std::ranges::any_of(host.nic_at, [&](int point) {
+           return std::ranges::find(host.gpu_at, point) != host.gpu_at.end();
+         });
+}
+
 bool uses_pxn(const NcclSetup& setup, const GroupLayout& layout) {
   const NcclKnobs& knobs = setup.knobs;
+  const NcclPathRules& rules = setup.tables.paths;
   const NcclHost& host = setup.host.weakest_of(layout);
-  return host.links != NcclHost::Links::kPcie && host.nics > 1 && knobs.pxn && knobs.p2p_pxn && knobs.peer_to_peer;
+  const bool enabled = knobs.pxn.value_or(layout.size() >= rules.pxn_from_ranks);
+  return rules.pxn && enabled && knobs.p2p_pxn && knobs.peer_to_peer && host.links != NcclHost::Links::kPcie &&
+         host.nics > 1 && is_next_to_nic(host, setup.tables);
 }
 
 Bytes chunk_of(const NcclKnobs& knobs, const NcclChoice& choice) {

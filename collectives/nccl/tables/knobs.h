@@ -35,7 +35,7 @@ struct NcclKnobs {
   bool ll128_over_c2c = true;
   bool peer_to_peer = true;  // NCCL_P2P_DISABLE, NCCL_P2P_LEVEL=LOC
   bool gpudirect = true;     // NCCL_NET_GDR_LEVEL=LOC
-  bool pxn = true;           // NCCL_PXN_DISABLE
+  std::optional<bool> pxn;   // NCCL_PXN_DISABLE; empty: as the version has it
   bool merge_ports = true;   // NCCL_IB_MERGE_NICS, NCCL_NET_MERGE_LEVEL
   bool p2p_pxn = true;       // NCCL_P2P_PXN_LEVEL: 2 of 0 to 2
   int cross_nic = 2;         // NCCL_CROSS_NIC: 0 never by another NIC than it entered, 1 always if better, 2 in pairs

@@ -213,6 +213,12 @@ void read_rules(ConfigMap map, NcclTables& tables) {
                    tables.ring.plateau, 1.0);
   read_rows(map, kTreeRules, tables.tree);
   read_rows(map, kPathRules, tables.paths);
+  tables.paths.pxn_from_ranks = static_cast<int>(
+      map.integer({.name = "pxn_from_ranks",
+                   .doc = "sends of smaller communicators use another GPU to the NIC only with NCCL_PXN_DISABLE=0",
+                   .fallback = tables.paths.pxn_from_ranks,
+                   .min = 0,
+                   .max = 1'000'000}));
   tables.paths.intel_socket_limit =
       in_gb(map.bandwidth({.name = "intel_socket_limit",
                            .doc = "limit between sockets of Intel CPUs",

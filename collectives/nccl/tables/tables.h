@@ -54,6 +54,7 @@ struct NcclTreeRules {
 
 struct NcclPathRules {
   bool pxn = true;                   // supports paths through another GPU (PXN)
+  int pxn_from_ranks = 0;            // of a communicator, for sends; fewer use it only with NCCL_PXN_DISABLE=0
   bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may use another GPU to the NIC (PXN)
   bool c2c = true;                   // supports NVLink-C2C as a path to the NIC, also for LL128
   double intel_socket_limit = 40.0;  // between sockets of Intel CPUs, GB/s: the newest that the version knows

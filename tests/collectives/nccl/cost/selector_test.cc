@@ -94,6 +94,33 @@ TEST(NcclSelector, SendsByTheReceiversRailUnlessForbidden) {
   EXPECT_FALSE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
 }
 
+// ncclTopoGetNetDev of src/graph/search.cc: the other GPU's path to the NIC is at most PXB, or P2C where versions have
+// it.
+TEST(NcclSelector, SendsByOtherGpusOnlyWhereTheseAreNextToNics) {
+  const auto relayed = [](const NcclHost& host, const std::string& version) {
+    return plan(setup_of(host, version), 8, 4, 1_MiB, CollectiveKind::kAllToAll).pxn;
+  };
+  EXPECT_FALSE(relayed(polaris(), "2.30"));  // NICs in the processor's own slots
+  EXPECT_TRUE(relayed(alps(), "2.30"));      // over NVLink-C2C
+  EXPECT_FALSE(relayed(alps(), "2.25"));
+  const auto over_switches = [](const std::string& version) {
+    return plan(setup_of(dgx_a100(), version), 16, 8, 1_MiB, CollectiveKind::kAllToAll).pxn;
+  };
+  EXPECT_FALSE(over_switches("2.9"));
+  EXPECT_TRUE(over_switches("2.14"));
+}
+
+// rcclSetPxn of RCCL's src/rccl_wrap.cc.
+TEST(NcclSelector, RcclSendsByOtherGpusFrom64RanksOnUnlessAsked) {
+  NcclSetup setup = setup_of(dgx_h100(), "rccl");
+  EXPECT_FALSE(plan(setup, 56, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
+  EXPECT_TRUE(plan(setup, 64, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
+  setup.knobs.pxn = true;
+  EXPECT_TRUE(plan(setup, 16, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
+  setup.knobs.pxn = false;
+  EXPECT_FALSE(plan(setup, 64, 8, 1_MiB, CollectiveKind::kAllToAll).pxn);
+}
+
 TEST(NcclSelector, MessagesNeedAnotherRailToLeaveBy) {
   const NcclSelector selector(setup_of(dgx_h100()));
   const GroupLayout layout = make_block_layout(16, 8);
