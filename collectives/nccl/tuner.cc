@@ -65,7 +65,7 @@ const CollectiveAlgorithm& rings_in_steps(const CollectivePlan& plan, const Coll
   return library.streamed(on_rails ? rails : library.rings(plan, layout), call);
 }
 
-// On one host a tree is a chain, up and down; a ring sends about as much over the same links.
+// On one host a tree is a chain, up and down; in an NVSwitch a ring sends about as much over the same links.
 const CollectiveAlgorithm& trees_in_steps(const CollectivePlan& plan, const CollectiveCall& call,
                                           LibraryAlgorithms& library) {
   const GroupLayout& layout = *call.layout;

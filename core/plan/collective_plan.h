@@ -43,7 +43,8 @@ struct CollectivePlan {
   // Empty: through the members in their order, over their own NICs.
   std::vector<std::vector<HostPath>> paths = {};
   std::vector<int> kind_of_host = {};  // by host of the group: index into `paths`; empty: all are of the first kind
-  // The orders of `paths` decide which links of a host carry the bytes: GPUs are connected pairwise, or a file sets it.
+  // The order of members decides which links of a host carry the bytes: GPUs are connected pairwise, a chain passes
+  // PCIe, or a file sets it.
   bool ordered = false;
   // The busiest NIC of a host carries another share of `paths` than of rings that leave by its members' own NICs.
   bool spreads_nics = false;

@@ -180,6 +180,17 @@ TEST(Rungs, LeaveByFewerNicsThanTheirOwnWhereTheLibraryDoes) {
   EXPECT_NEAR(ratio(steps, chunks), 1.0, 0.02);
 }
 
+// A chain crosses the sockets once in each direction with the whole buffer, a ring with 2 (n-1)/n of it: on four cards
+// half as much again, and steps that simulated a ring took 1.38 times as long.
+TEST(Rungs, ATreeOnCardsInSlotsIsAChain) {
+  for (const char* node : {"a10-pcie", "a100-pcie", "l40s-pcie"}) {
+    for (const Bytes bytes : {16_MiB, 64_MiB, 256_MiB}) {
+      const Asked asked{.node = node, .rest = "comm: {env: {NCCL_ALGO: Tree}}", .bytes = bytes};
+      EXPECT_LT(spread(asked), 1.05) << node << " " << to_string(bytes);
+    }
+  }
+}
+
 TEST(Rungs, GiveAForcedAlgorithmItsOwnTime) {
   for (const char* algorithm : {"ring", "rail_rings", "double_tree", "nvls_tree"}) {
     const Asked asked{.hosts = 2};

@@ -170,7 +170,10 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
   }
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
   const NcclHost& host = setup_.host.weakest_of(*call.layout);
-  const bool ordered = !through.paths.empty() && (host.links == NcclHost::Links::kMesh || setup_.graph);
+  // On one host without NVLink a tree's chain crosses the sockets once; a ring sends half as much again over them.
+  const bool over_pcie = host.links == NcclHost::Links::kPcie || !setup_.knobs.peer_to_peer;
+  const bool chain = choice.algorithm == NcclAlgorithm::kTree && call.layout->host_count() == 1 && over_pcie;
+  const bool ordered = chain || (!through.paths.empty() && (host.links == NcclHost::Links::kMesh || setup_.graph));
   const bool spreads_nics = call.layout->host_count() > 1 && spread_over_nics(through, setup_.host, *call.layout);
   return {.algorithm = std::string(to_string(choice.algorithm)),
           .protocol = choice.protocol,
