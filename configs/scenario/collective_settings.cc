@@ -46,7 +46,9 @@ collectives::NcclSetup read_nccl(ConfigMap root, const Cluster& cluster, collect
   if (comm.has("algorithms") && rung != collectives::Rung::kChunks) {
     comm.ignore("algorithms", "only 'collectives.model: chunks' simulates thread blocks");
   }
-  const bool merged = nccl.tables.channels.merges_ports && nccl.knobs.merge_ports;
+  // AWS's plug-in joins the adapters of a GPU by itself, whatever the version.
+  const bool by_plugin = cluster.host.nic.transport == "efa";
+  const bool merged = by_plugin || (nccl.tables.channels.merges_ports && nccl.knobs.merge_ports);
   nccl.host = make_nccl_host(cluster, merged ? NicPorts::kMerged : NicPorts::kApart);
   check_graph_nets(comm, nccl);
   return nccl;

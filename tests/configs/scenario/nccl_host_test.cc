@@ -127,6 +127,14 @@ TEST(NcclHost, PortsOfANicAreDevicesUnlessTheLibraryMergesThem) {
   EXPECT_EQ(found("comm: {nccl_version: \"2.27\"}\n"), "8 of 25 GB/s: 8 rings of 24, 16 channels");
 }
 
+// Four adapters of 100 Gb/s for each GPU (P5) are one device: AWS's plug-in spreads a message over them.
+TEST(NcclHost, AdaptersOfAGpuAreOneDeviceWithEfa) {
+  auto scenario = machine("{preset: dgx-h100, nic: {ports: 4, transport: efa}}", "comm: {nccl_version: \"2.18\"}\n");
+  ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
+  EXPECT_EQ(scenario->nccl.host.nics, 8);
+  EXPECT_DOUBLE_EQ(scenario->nccl.host.nic.count(), 50e9);
+}
+
 TEST(NcclHost, GpusByAmdUseRccl) {
   auto scenario = machine("{preset: mi300x-8gpu}");
   ASSERT_TRUE(scenario.has_value());
