@@ -10,6 +10,7 @@
 #include "traces/nccl_tests/nccl_tests_json.h"
 #include "traces/nccl_tests/nccl_tests_table.h"
 #include "traces/nccl_tests/nccl_tests_text.h"
+#include "traces/nccl_tests/rccl_tests_report.h"
 
 namespace ringwright::traces {
 
@@ -65,7 +66,8 @@ Result<CollectiveLogReading> read_collective_log_text(const std::string& name, s
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool json = first != std::string_view::npos && text[first] == '{';
   const bool table = text.find("size_bytes,") != std::string_view::npos;
-  auto reading = json ? read_json_log(input) : (table ? read_table_log(input) : read_printed_log(input));
+  const auto read_other = json ? read_json_log : (table ? read_table_log : read_printed_log);
+  auto reading = is_rccl_report(text) ? read_rccl_report(input) : read_other(input);
   if (!reading) return reading;
   CollectiveLog& log = reading->log;
   log.file = name;
@@ -83,7 +85,8 @@ Result<CollectiveLogReading> read_collective_log_text(const std::string& name, s
   if (log.nodes > 0 && log.gpus_per_node == 0) log.gpus_per_node = log.ranks / log.nodes;
   if (!log.rows.empty()) return reading;
   Diagnostics nothing = failure("E231", "no row with a size and a time in '" + name + "'", {.file = name},
-                                "whole output of a test, its JSON (-J), or a table with a column size_bytes");
+                                "whole output of a test, its JSON (-J), rccl-tests' file (-x with -Z), or a table "
+                                "with a column size_bytes");
   for (const Diagnostic& warning : reading->warnings.all()) nothing.add(warning);
   return tl::unexpected(std::move(nothing));
 }

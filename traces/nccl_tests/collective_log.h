@@ -64,8 +64,8 @@ struct CollectiveLogReading {
   Diagnostics warnings;  // rows that were left out, and why
 };
 
-// The form is detected from the text: the output of the tests (all versions), their JSON (-J, version 3), or a table
-// with "# key: value" lines and one row per size.
+// The form is detected from the text: the output of the tests (all versions), their JSON (-J, version 3), the file of
+// rccl-tests (-x, as CSV or JSON), or a table with "# key: value" lines and one row per size.
 [[nodiscard]] Result<CollectiveLogReading> read_collective_log(const std::string& path);
 [[nodiscard]] Result<CollectiveLogReading> read_collective_log_text(const std::string& name, std::string_view text);
 
