@@ -28,6 +28,7 @@ struct Expected {
 
 // Vendors' figures, per direction: DGX-1 6 * 25; DGX A100 12 * 25; H100 and H200 18 * 25; B200 18 * 50; MI300X 7 * 64;
 // H800 8 * 25; DGX-2 6 * 25. MI325X as MI300X, MI355X 7 * 76.8; boards of four GPUs as the eight-GPU ones.
+// Bridges of H100 cards 12 * 25, of H200 NVL 18 * 25.
 const std::map<std::string, Expected>& expected() {
   static const std::map<std::string, Expected> table = {
       {"a100-x4", {4, 2, 300, 50, false}},        {"gh200-x4", {4, 4, 450, 100, false}},
@@ -39,6 +40,8 @@ const std::map<std::string, Expected>& expected() {
       {"hgx-h200", {8, 8, 450, 400, true}},       {"mi300x-8gpu", {8, 8, 448, 400, false}},
       {"dgx2-v100", {16, 8, 150, 100, false}},    {"hgx-h800", {8, 8, 200, 400, true}},
       {"hgx-h100-x4", {4, 4, 450, 100, false}},   {"consumer-rtx-3080", {1, 1, 0, 0.125, false}},
+      {"h100-pcie", {4, 2, 300, 100, false}},     {"h100-nvl", {8, 2, 300, 100, false}},
+      {"h200-nvl", {4, 2, 450, 100, false}},      {"a10-pcie", {4, 1, 0, 12.5, false}},
   };
   return table;
 }

@@ -37,9 +37,19 @@ constexpr std::array kFamilies = {
     GpuFamily{"mi300x", "mi300x", "mi300x-8gpu"}, GpuFamily{"mi325x", "mi325x", "mi325x-8gpu"},
     GpuFamily{"mi355x", "mi355x", "mi355x-8gpu"}};
 
-// Cards in PCIe slots. Others that have shipped nodes on boards, as H100 NVL, are on no such board.
-constexpr std::array kCards = {GpuFamily{"a100", "a100-pcie", "a100-pcie", 4},
-                               GpuFamily{"l40s", "l40s", "l40s-pcie", 4}};
+// Cards in PCIe slots, of which hosts have as many as their makers choose. Others that have shipped nodes on boards are
+// on no such board. NVLink bridges join cards next to each other, where there are any.
+struct CardFamily : GpuFamily {
+  int lanes = 0;    // of NVLink, of a card
+  int bridged = 1;  // cards that a bridge joins
+};
+constexpr int kMostCards = 16;
+constexpr std::array kCards = {CardFamily{{"a100", "a100-pcie", "a100-pcie", kMostCards}},
+                               CardFamily{{"h100 pcie", "h100-pcie", "h100-pcie", kMostCards}, 12, 2},
+                               CardFamily{{"h100 nvl", "h100-nvl", "h100-nvl", kMostCards}, 12, 2},
+                               CardFamily{{"h200 nvl", "h200-nvl", "h200-nvl", kMostCards}, 18, 4},
+                               CardFamily{{"l40s", "l40s", "l40s-pcie", kMostCards}},
+                               CardFamily{{"a10", "a10-pcie", "a10-pcie", kMostCards}}};
 
 // Boards of four GPUs without an NVSwitch.
 constexpr std::array kBoardsOfFour = {GpuFamily{"a100", "a100", "a100-x4", 4}, GpuFamily{"v100", "v100", "v100-x4", 4},
@@ -64,21 +74,49 @@ bool has_nvswitch(std::string_view fabric) {
   return !before.ends_with("no ") && !before.ends_with("without ") && !before.ends_with("without an ");
 }
 
-// "NVIDIA A100 80GB PCIe", "A100-PCIE-40GB", "NVIDIA H100 NVL"; L40S are cards always.
+// "NVIDIA A100 80GB PCIe", "A100-PCIE-40GB", "NVIDIA H100 NVL"; L40S and A10 are cards always.
 bool is_card(std::string_view gpu) {
-  return contains(gpu, "pcie") || gpu.ends_with(" nvl") || contains(gpu, " nvl ") || contains(gpu, "l40s");
+  return contains(gpu, "pcie") || gpu.ends_with(" nvl") || contains(gpu, " nvl ") || contains(gpu, "l40s") ||
+         gpu == "a10" || gpu.ends_with(" a10");
 }
 
 template <class Families>
-std::optional<GpuFamily> find_family(const Families& families, std::string_view gpu) {
+auto find_family(const Families& families, std::string_view gpu) -> std::optional<typename Families::value_type> {
   const auto found =
       std::ranges::find_if(families, [&](const GpuFamily& family) { return contains(gpu, family.word); });
   return found == families.end() ? std::nullopt : std::optional(*found);
 }
 
+// As the log counts them, with a bridge on every group of neighbours unless the log states that there is no NVLink.
+void take_cards(MeasuredMachine& machine, const traces::CollectiveLog& log, const CardFamily& card) {
+  const int cards = machine.gpus_per_host;
+  machine.overrides.push_back(fmt::format("cluster.node.gpus={}", cards));
+  if (card.lanes == 0) return;
+  const std::string fabric = small_letters(log.fact("intra_fabric"));
+  std::vector<std::string> mesh;
+  for (int a = 0; a < cards; ++a) {
+    const int first = a / card.bridged * card.bridged;
+    const int end = std::min(first + card.bridged, cards);
+    for (int b = a + 1; b < end; ++b) mesh.push_back(fmt::format("\"{}-{}:{}\"", a, b, card.lanes / (end - first - 1)));
+  }
+  if (mesh.empty() || contains(fabric, "no nvlink")) {
+    machine.overrides.emplace_back("cluster.node.nvlink.kind=none");
+    return;
+  }
+  machine.overrides.push_back(fmt::format("cluster.node.nvlink.mesh=[{}]", join(mesh, ", ")));
+  if (!fabric.empty()) return;
+  machine.notes.push_back(
+      fmt::format("every {} cards are assumed to be joined by an NVLink bridge; --set cluster.node.nvlink.kind=none "
+                  "where they are not",
+                  card.bridged));
+}
+
 std::optional<GpuFamily> family_of(const traces::CollectiveLog& log) {
   const std::string gpu = small_letters(log.gpu);
-  if (is_card(gpu)) return find_family(kCards, gpu);
+  if (is_card(gpu)) {
+    const auto card = find_family(kCards, gpu);
+    return card ? std::optional<GpuFamily>(*card) : std::nullopt;
+  }
   const std::optional<GpuFamily> found = find_family(kFamilies, gpu);
   if (!found || log.gpus_per_node != 4 || has_nvswitch(log.fact("intra_fabric"))) return found;
   for (const GpuFamily& board : kBoardsOfFour) {
@@ -257,9 +295,10 @@ std::optional<int> threads_gpus(const traces::CollectiveLog& log, int gpus_per_h
 Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile use) {
   const auto refuse = [&](std::string message) {
     return tl::unexpected(failure("E240", std::move(message), {.file = log.file},
-                                  "describe the machine in a file and name it with --cluster"));
+                                  "name the machine with --cluster: a shipped node, or a file that describes it"));
   };
   const auto family = family_of(log);
+  if (log.gpu.empty()) return refuse(fmt::format("'{}' does not name its GPU", log.file));
   if (!family) return refuse(fmt::format("the GPU '{}' of '{}' is none of the shipped nodes'", log.gpu, log.file));
   if (const std::string& other = log.fact("other_gpu"); !other.empty()) {
     return refuse(fmt::format("'{}' has GPUs of several kinds: '{}' and '{}'", log.file, log.gpu, other));
@@ -285,9 +324,8 @@ Result<MeasuredMachine> machine_of(const traces::CollectiveLog& log, UseProfile 
     take_nics(machine, log, *family);
     take_transport(machine);
   }
-  if (family->name == "a100-pcie") {
-    machine.overrides.push_back(fmt::format("cluster.node.gpus={}", machine.gpus_per_host));
-  }
+  const std::string gpu = small_letters(log.gpu);
+  if (const auto card = is_card(gpu) ? find_family(kCards, gpu) : std::nullopt) take_cards(machine, log, *card);
   machine.gpus_per_process = threads_gpus(log, machine.gpus_per_host);
   const std::vector<std::string> library = library_settings(log);
   machine.overrides.insert(machine.overrides.end(), library.begin(), library.end());

@@ -55,9 +55,34 @@ TEST(MeasuredMachine, CardsInSlotsAreOnNoBoard) {
     EXPECT_EQ(machine({.gpu = name, .gpus_per_node = 4}).node, "a100-pcie") << name;
   }
   EXPECT_EQ(machine({.gpu = "NVIDIA L40S", .gpus_per_node = 4}).node, "l40s-pcie");
-  for (const char* name : {"NVIDIA H100 PCIe", "NVIDIA H100 NVL", "NVIDIA H200 NVL", "Tesla V100-PCIE-32GB"}) {
+  EXPECT_EQ(machine({.gpu = "NVIDIA H100 PCIe", .gpus_per_node = 4}).node, "h100-pcie");
+  EXPECT_EQ(machine({.gpu = "NVIDIA H100 NVL"}).node, "h100-nvl");
+  EXPECT_EQ(machine({.gpu = "NVIDIA H200 NVL", .gpus_per_node = 4}).node, "h200-nvl");
+  EXPECT_EQ(machine({.gpu = "NVIDIA A10", .gpus_per_node = 4}).node, "a10-pcie");
+  for (const char* name : {"Tesla V100-PCIE-32GB", "NVIDIA A10G", "NVIDIA A16"}) {
     EXPECT_FALSE(machine_of(log_of({.gpu = name, .gpus_per_node = 4}), UseProfile::kNo).has_value()) << name;
   }
+}
+
+// Bridges join neighbours: 12 lanes between two H100, 18 of an H200 shared by the others at its bridge.
+TEST(MeasuredMachine, CardsHaveBridgesOverAllThatTheLogCounts) {
+  const MeasuredMachine six = machine({.gpu = "NVIDIA H100 NVL", .gpus_per_node = 6});
+  EXPECT_THAT(six.overrides, IsSupersetOf({"cluster.node.gpus=6",
+                                           "cluster.node.nvlink.mesh=[\"0-1:12\", \"2-3:12\", \"4-5:12\"]"}));
+  EXPECT_THAT(six.notes, Contains(HasSubstr("assumed to be joined by an NVLink bridge")));
+  EXPECT_THAT(machine({.gpu = "NVIDIA H200 NVL", .gpus_per_node = 2}).overrides,
+              Contains("cluster.node.nvlink.mesh=[\"0-1:18\"]"));
+  EXPECT_THAT(machine({.gpu = "NVIDIA H200 NVL", .gpus_per_node = 3}).overrides,
+              Contains("cluster.node.nvlink.mesh=[\"0-1:9\", \"0-2:9\", \"1-2:9\"]"));
+  for (const Words& words : {Words{.gpu = "NVIDIA H100 PCIe", .gpus_per_node = 4, .intra = "no NVLink"},
+                             Words{.gpu = "NVIDIA H100 PCIe", .nodes = 2, .gpus_per_node = 1}}) {
+    EXPECT_THAT(machine(words).overrides, Contains("cluster.node.nvlink.kind=none"));
+    EXPECT_THAT(machine(words).notes, Not(Contains(HasSubstr("bridge"))));
+  }
+}
+
+TEST(MeasuredMachine, ALogWithoutAGpuIsRefused) {
+  EXPECT_THAT(render(machine_of(log_of({.gpu = ""}), UseProfile::kNo).error()), HasSubstr("does not name its GPU"));
 }
 
 TEST(MeasuredMachine, ABoardOfFourThatNothingStatesIsNoted) {
