@@ -90,6 +90,14 @@ TEST(RcclTestsReport, FilesOfSeveralTestsAreRefused) {
   EXPECT_THAT(render(refused.error()), HasSubstr("the file holds several tests"));
 }
 
+TEST(RcclTestsReport, ImpossibleNumbersOfRanksAreRefused) {
+  std::string text(kCsv.substr(0, kCsv.find('\n') + 1));
+  text += "0,\"AllReduce\",1,1,9000000000000000000,9000000000000000000,1024,\"float\",\"sum\",0,40.5,0.02,0.04,\"0\"\n";
+  const auto refused = read_collective_log_text("report", text);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(render(refused.error()), HasSubstr("each must be at most 1000000"));
+}
+
 TEST(RcclTestsReport, OtherFormsAreNoReport) {
   EXPECT_FALSE(is_rccl_report(""));
   EXPECT_FALSE(is_rccl_report("size_bytes,time_oop_us\n8,1\n"));
