@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "configs/simulation/simulate.h"
 #include "workload/recommendation/recommendation_kernels.h"
@@ -21,6 +24,7 @@ using workload::TableGroup;
 constexpr std::array kCachedShares{0.001, 0.01, 0.1, 0.5};
 constexpr std::array<std::int64_t, 4> kLookaheads{1, 10, 50, 200};
 constexpr double kCheckpointedSeconds = 86400.0;
+constexpr std::int64_t kExactIntervals = 300;
 constexpr double kRowNumber = 8.0;       // bytes, of a row that is saved by itself
 constexpr double kScaleAndOffset = 8.0;  // of a quantised row
 
@@ -72,7 +76,7 @@ LookaheadRow lookahead_row(const RecommendationModel& model, std::int64_t batche
 }
 
 // Rows that changed in so many steps, as they are saved.
-double saved_bytes(const RecommendationModel& model, double steps) {
+double changed_bytes(const RecommendationModel& model, double steps) {
   const auto bits = static_cast<double>(model.upkeep.bits);
   const bool quantised = model.upkeep.bits < 32;
   double bytes = 0.0;
@@ -95,20 +99,56 @@ double full_bytes(const RecommendationModel& model, double bits) {
   return bytes;
 }
 
+// Of the rows that changed since the last checkpoint of all rows, by the number of intervals since: exact up to
+// kExactIntervals, then linear between numbers that differ by 2 %, since a day may have 100,000 checkpoints.
+class ChangedRows {
+ public:
+  ChangedRows(const RecommendationModel& model, double steps_between)
+      : model_(model), steps_between_(steps_between) {}
+
+  double bytes(std::int64_t intervals) {
+    while (knots_.empty() || knots_.back().intervals < intervals) add_knot();
+    const auto to = std::ranges::lower_bound(knots_, intervals, {}, &Knot::intervals);
+    if (to->intervals == intervals) return to->bytes;
+    const auto from = std::prev(to);
+    const double share =
+        static_cast<double>(intervals - from->intervals) / static_cast<double>(to->intervals - from->intervals);
+    return from->bytes + share * (to->bytes - from->bytes);
+  }
+
+ private:
+  struct Knot {
+    std::int64_t intervals = 0;
+    double bytes = 0.0;
+  };
+
+  void add_knot() {
+    const std::int64_t last = knots_.empty() ? 0 : knots_.back().intervals;
+    const std::int64_t next = last < kExactIntervals ? last + 1 : last + last / 50;
+    knots_.push_back({.intervals = next, .bytes = changed_bytes(model_, steps_between_ * static_cast<double>(next))});
+  }
+
+  const RecommendationModel& model_;
+  double steps_between_;
+  std::vector<Knot> knots_;
+};
+
 // The checkpoints of a day, two at least, the first of all rows. Of intermittent ones, all rows again once further
 // increments are expected to write more than that, as the last one predicts (Check-N-Run, section 4.1).
-CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints policy, double steps) {
+CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints policy, ChangedRows& changed) {
   const auto count = static_cast<std::int64_t>(std::max(2.0, kCheckpointedSeconds / to_seconds(model.upkeep.interval)));
   const double all = full_bytes(model, static_cast<double>(model.upkeep.bits));
-  double written = all, kept = all, increments = 0.0, since = 0.0;
+  double written = all, kept = all, increments = 0.0;
+  std::int64_t since = 0;
   CheckpointRow row;
   for (std::int64_t i = 1; i < count; ++i) {
-    since += 1.0;
-    double own = saved_bytes(model, steps * (policy == TableCheckpoints::kConsecutive ? 1.0 : since));
-    const bool again = policy == TableCheckpoints::kIntermittent && own * since > all + increments;
+    ++since;
+    double own = changed.bytes(policy == TableCheckpoints::kConsecutive ? 1 : since);
+    const bool again =
+        policy == TableCheckpoints::kIntermittent && own * static_cast<double>(since) > all + increments;
     if (policy == TableCheckpoints::kFull || again || own > all) {
       own = all;
-      since = 0.0;
+      since = 0;
       increments = 0.0;
       kept = std::max(kept, all);
     } else {
@@ -127,7 +167,7 @@ CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints 
 }
 
 std::vector<CheckpointRow> checkpoint_rows(const RecommendationModel& model, Duration step) {
-  const double steps = to_seconds(model.upkeep.interval) / to_seconds(step);
+  ChangedRows changed(model, to_seconds(model.upkeep.interval) / to_seconds(step));
   // In the order of TableCheckpoints.
   constexpr std::array kPolicies{std::pair{"full", TableCheckpoints::kFull},
                                  std::pair{"one_shot", TableCheckpoints::kOneShot},
@@ -135,7 +175,7 @@ std::vector<CheckpointRow> checkpoint_rows(const RecommendationModel& model, Dur
                                  std::pair{"intermittent", TableCheckpoints::kIntermittent}};
   std::vector<CheckpointRow> rows;
   for (const auto& [name, policy] : kPolicies) {
-    CheckpointRow row = checkpoint_row(model, policy, steps);
+    CheckpointRow row = checkpoint_row(model, policy, changed);
     row.policy = name;
     rows.push_back(row);
   }
@@ -201,7 +241,14 @@ Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario) {
                                   Place{.file = scenario.simulate.steps_at.file}));
   }
   const RecommendationModel& model = scenario.job.recommendation->model;
-  EmbeddingsResult result{.scenario = scenario.name, .step = outcome->report->step_time.mean};
+  const Duration step = outcome->report->step_time.mean;
+  if (model.upkeep.interval < step) {
+    return tl::unexpected(failure("E554",
+                                  fmt::format("recommendation.upkeep.interval is {}, and a step takes {}",
+                                              to_string(model.upkeep.interval), to_string(step)),
+                                  Place{.file = scenario.simulate.steps_at.file}, "save once per step at most"));
+  }
+  EmbeddingsResult result{.scenario = scenario.name, .step = step};
   double lookups = 0.0, distinct = 0.0;
   for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
     result.table_bytes += tables * static_cast<double>(group.rows) * row_bytes(model, group);

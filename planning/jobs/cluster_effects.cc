@@ -30,11 +30,14 @@ constexpr std::array kEffects{
     KeyEffect{.keys = "jobs.part", .needs = "jobs.parts=yes", .why = "'jobs.share_gpus: false' gives them whole GPUs"},
     KeyEffect{.keys = "jobs.mig", .needs = "jobs.parts=yes", .why = kNoParts},
     KeyEffect{.keys = "sharing", .needs = "jobs.one_gpu=yes", .why = kNoOneGpu},
+    KeyEffect{.keys = "sharing", .needs = "sharing.kind!=parts | jobs.parts=yes", .why = kNoParts},
     KeyEffect{.keys = "speed.scaling", .needs = "policies.resize=yes", .why = kElastic},
     KeyEffect{.keys = "speed.machine", .needs = "plan.anywhere=yes", .why = kBest},
     KeyEffect{.keys = "speed.unit", .needs = "plan.anywhere=yes", .why = kBest},
     KeyEffect{.keys = "speed.fabric", .needs = "plan.anywhere=yes", .why = kBest},
     KeyEffect{.keys = "scheduler.migrate", .needs = "plan.anywhere=yes", .why = kBest},
+    KeyEffect{.keys = "scheduler.migrate", .needs = "speed.places=differ",
+              .why = "a job is as fast in every place: 'speed.unit', 'speed.fabric' and 'speed.machine' say otherwise"},
     KeyEffect{.keys = "scheduler.round", .needs = "policies.in_rounds=yes", .why = "no policy here acts in rounds"},
     KeyEffect{.keys = "scheduler.restart", .needs = "plan.stops=yes", .why = "no job is stopped or moved"},
     KeyEffect{.keys = "scheduler.locality", .needs = "policies.keep_sizes=yes", .why = kAnywhere},
@@ -60,11 +63,14 @@ void add_plan_facts(const ClusterPlan& plan, SettingValues& values) {
   };
   const bool resizes = any(&SchedulingPolicy::resizes);
   const bool anywhere = resizes || plan.scheduler.relax_after >= 0.0;
-  const bool stops = resizes || any(&SchedulingPolicy::preempts) || (anywhere && plan.scheduler.migrate);
+  const bool places_differ = !plan.machine.empty() || plan.speed.factor[2] < 1.0;
+  const bool moves = anywhere && places_differ && plan.scheduler.migrate;
+  const bool stops = resizes || any(&SchedulingPolicy::preempts) || moves;
   values.add("policies.resize", yes_or_no(resizes));
   values.add("policies.in_rounds", yes_or_no(any(&SchedulingPolicy::in_rounds)));
   values.add("policies.keep_sizes", yes_or_no(any([](const SchedulingPolicy& made) { return !made.resizes(); })));
   values.add("plan.machine", yes_or_no(!plan.machine.empty()));
+  values.add("speed.places", places_differ ? "differ" : "equal");
   values.add("plan.anywhere", yes_or_no(anywhere));
   values.add("plan.stops", yes_or_no(stops));
   values.add("jobs.one_gpu", yes_or_no(std::ranges::any_of(plan.jobs, [](const ClusterJob& job) {

@@ -38,10 +38,14 @@ PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, c
 
 Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
   if (plan.machine.empty()) return JobSpeed(plan.shape, plan.speed);
+  const bool grow = std::ranges::any_of(plan.policies, [](const std::string& policy) {
+    const auto entry = std::ranges::find(scheduling_policies(), policy, &SchedulingPolicyEntry::name);
+    return entry->make()->resizes();
+  });
   int most = 1;
   std::uint32_t types = 0;
   for (const ClusterJob& job : plan.jobs) {
-    most = std::max(most, job.most);
+    most = std::max(most, grow ? job.most : job.gpus);
     types = std::max(types, job.type + 1);
   }
   auto rates = simulated_rates(plan.machine, plan.shape, most, workers);

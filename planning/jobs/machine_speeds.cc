@@ -51,6 +51,14 @@ std::optional<JobEntry> entry_at(const JobEntry& type, const configs::Cluster& c
   return entry;
 }
 
+// Powers of two, and the largest size that a job may have.
+std::vector<int> sizes_up_to(int most) {
+  std::vector<int> sizes;
+  for (int size = 1; size < most; size *= 2) sizes.push_back(size);
+  sizes.push_back(most);
+  return sizes;
+}
+
 Result<double> simulated_rate(const configs::Scenario& machine, const std::string& path, const JobEntry& entry) {
   const auto job = configs::load_job_of(path, entry);
   if (!job) return tl::unexpected(job.error());
@@ -78,10 +86,15 @@ Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, 
                                      shape.gpus_per_host, shared->cluster.host.gpus);
     return tl::unexpected(failure("E486", message, {.file = machine}));
   }
-  const auto gpus = static_cast<int>(std::min<std::int64_t>(most, shared->cluster.gpus()));
+  if (most > shared->cluster.gpus()) {
+    const auto message = fmt::format("jobs run on up to {} GPUs, and 'speed.machine' has {}", most,
+                                     shared->cluster.gpus());
+    return tl::unexpected(failure("E486", message, {.file = machine},
+                                  "give it as many hosts, or make jobs smaller (jobs.gpus, jobs.most)"));
+  }
   std::vector<RatePoint> points;
   for (std::size_t type = 0; type < shared->jobs.size(); ++type) {
-    for (int size = 1; size <= gpus; size *= 2) {
+    for (const int size : sizes_up_to(most)) {
       for (const Locality locality : {Locality::kHost, Locality::kUnit, Locality::kFabric}) {
         if (entry_at(shared->jobs[type], shared->cluster, {.gpus = size, .locality = locality})) {
           points.push_back({.type = type, .gpus = size, .locality = locality});

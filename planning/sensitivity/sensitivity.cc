@@ -37,6 +37,12 @@ bool is_physical(std::string_view key) {
   return in_block && !is_version && key.find('[') == std::string_view::npos;  // entries of lists cannot be set alone
 }
 
+// The first has the value of the second unless it is given: then the second stands for both.
+bool repeats_another(const ValueRead& value) {
+  constexpr std::array kTaken{"compute.step_speed", "compute.host_issue"};
+  return value.origin == "default" && std::ranges::find(kTaken, value.path) != kTaken.end();
+}
+
 bool is_quantity(KeyType type) {
   switch (type) {
     case KeyType::kDuration:
@@ -75,6 +81,7 @@ std::vector<Parameter> parameters_of(const configs::Scenario& scenario) {
   for (const ValueRead& value : scenario.document.log().values()) {
     const auto type = types.find(value.path);
     if (type == types.end() || !is_quantity(type->second) || !is_physical(value.path)) continue;
+    if (repeats_another(value)) continue;
     double number = 0.0;
     const char* const end = value.canonical.data() + value.canonical.size();
     const auto [last, error] = std::from_chars(value.canonical.data(), end, number);

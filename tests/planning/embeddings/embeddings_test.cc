@@ -152,6 +152,37 @@ TEST(Embeddings, RareCheckpointsHaveASecondOne) {
   }
 }
 
+// 17,280 checkpoints a day: sums of a few hundred interpolated numbers of changed rows. The sum over each interval, by
+// RowAccess itself, is the reference.
+TEST(Embeddings, ManyCheckpointsOfADayAreInterpolated) {
+  const EmbeddingsResult result =
+      study({"recommendation.upkeep.interval=5s", "recommendation.upkeep.bits=8", "recommendation.global_batch=64"});
+  const double steps = 5.0 / to_seconds(result.step);
+  const RowAccess access(1e7, 1.1);
+  constexpr double kRow = 64.0 + 8.0 + 8.0;  // weights, scale and offset, number
+  const double all = 8.0 * 1e7 * (64.0 + 8.0);
+  double written = all;
+  double since = 0.0;
+  for (int i = 1; i < 17'280; ++i) {
+    since += 1.0;
+    double own = 8.0 * access.distinct(64.0 * steps * since) * kRow;
+    if (own > all) {
+      own = all;
+      since = 0.0;
+    }
+    written += own;
+  }
+  ASSERT_EQ(result.checkpoints[1].policy, "one_shot");
+  EXPECT_NEAR(result.checkpoints[1].mean, written / 17'280.0, 1e-3 * written / 17'280.0);
+}
+
+TEST(Embeddings, ACheckpointIntervalHasAStep) {
+  const auto slow = study_embeddings(configs::load(
+      kModel, {"recommendation.upkeep.interval=1s", "recommendation.global_batch=100000000"}));
+  ASSERT_FALSE(slow);
+  EXPECT_THAT(render(slow.error()), HasSubstr("recommendation.upkeep.interval is 1"));
+}
+
 // R7: r / k more memory; every update is sent to r more servers; k parts make a lost one anew.
 TEST(Embeddings, AnErasureCodeCostsItsParity) {
   const EmbeddingsResult one = study({"recommendation.upkeep.data_servers=4"});

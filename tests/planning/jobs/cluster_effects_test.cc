@@ -40,8 +40,14 @@ TEST(ClusterEffects, KeysWithoutEffectAreNamed) {
                  "scheduler: {policies: [tiresias], round: 5s}\n"},
            Trial{"scheduler.restart", "", "scheduler: {policies: [sjf], restart: 5s}\n",
                  "scheduler: {policies: [srtf], restart: 5s}\n"},
-           Trial{"scheduler.migrate", "", "scheduler: {policies: [fifo], migrate: true}\n",
-                 "scheduler: {policies: [fifo], migrate: true, locality: relaxed}\n"},
+           Trial{"scheduler.migrate", "", "speed: {unit: 90%}\nscheduler: {policies: [fifo], migrate: true}\n",
+                 "speed: {unit: 90%}\nscheduler: {policies: [fifo], migrate: true, locality: relaxed}\n"},
+           // Where no place is better, nothing moves, and nothing restarts.
+           Trial{"scheduler.migrate", "", "scheduler: {policies: [elastic_fifo], migrate: true}\n",
+                 "speed: {fabric: 90%}\nscheduler: {policies: [elastic_fifo], migrate: true}\n"},
+           Trial{"scheduler.restart", "", "scheduler: {migrate: true, locality: relaxed, restart: 5s}\n",
+                 "speed: {unit: 90%}\nscheduler: {migrate: true, locality: relaxed, restart: 5s}\n"},
+           Trial{"sharing", "", "sharing: {kind: parts}\n", "sharing: {kind: mps}\n"},
            Trial{"scheduler.backfill", "", "scheduler: {policies: [afs_l], backfill: false}\n",
                  "scheduler: {policies: [fifo], backfill: false}\n"},
            Trial{"scheduler.locality", "", "scheduler: {policies: [afs_l], locality: relaxed}\n", relaxed},
@@ -54,6 +60,7 @@ TEST(ClusterEffects, KeysWithoutEffectAreNamed) {
 TEST(ClusterEffects, PartsNeedJobsThatHaveThem) {
   EXPECT_THAT(warnings(", mig: true", ""), HasSubstr("jobs.mig has no effect"));
   EXPECT_THAT(warnings(", mig: true, part: 50%", ""), Not(HasSubstr("has no effect")));
+  EXPECT_THAT(warnings(", part: 50%", "sharing: {kind: parts}\n"), Not(HasSubstr("has no effect")));
   EXPECT_THAT(warnings(", part: 50%, share_gpus: false", ""), HasSubstr("jobs.part has no effect"));
   const auto large = load_cluster_plan_text("week.yaml", "cluster: {hosts: 2}\njobs: {count: 10, gpus: [8], weights: "
                                                          "[1], part: 50%}\nsharing: {kind: mps}\n");

@@ -137,6 +137,31 @@ TEST(ClusterStudy, TakesSpeedsFromSimulatedSteps) {
   EXPECT_THAT(render(other.error()), HasSubstr("E486]: 'cluster.gpus_per_host' is 4, and hosts of 'speed.machine'"));
 }
 
+// Speeds on more GPUs than the machine has are not known; a policy that keeps sizes does not use them.
+TEST(ClusterStudy, AMachineHoldsTheLargestJob) {
+  const std::string folder = test::own_folder();
+  std::ofstream(folder + "types.yaml")
+      << configs::kTinyModel
+      << "training: {global_batch: 48}\nparallel: {tp: 1, dp: auto}\n"
+         "cluster: {nodes: 3, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n"
+         "jobs: [{name: small, gpus: 8}]\n";
+  const auto study = [&](const std::string& jobs, const std::string& policy) {
+    return study_cluster(plan_of("cluster: {hosts: 4}\nspeed: {machine: " + folder + "types.yaml}\njobs: {count: 1, " +
+                                 "weights: [1], median: 100s, sigma: 0, span: 1s, " + jobs +
+                                 "}\nscheduler: {policies: [" + policy + "], restart: 0s}\n"));
+  };
+  const auto asked = study("gpus: [32]", "fifo");
+  ASSERT_FALSE(asked);
+  EXPECT_THAT(render(asked.error()), HasSubstr("E486]: jobs run on up to 32 GPUs, and 'speed.machine' has 24"));
+  EXPECT_FALSE(study("gpus: [16], most: 2", "elastic_fifo"));
+  EXPECT_TRUE(study("gpus: [16], most: 2", "fifo"));
+  // 24 is no power of two: its own steps, and not those of 16 GPUs.
+  const auto same = study("gpus: [16]", "elastic_fifo");
+  const auto grown = study("gpus: [16], most: 1.5", "elastic_fifo");
+  ASSERT_TRUE(same && grown);
+  EXPECT_LT(grown->policies.front().completion.mean, 0.95 * same->policies.front().completion.mean);
+}
+
 TEST(ClusterFile, SaysWhatIsWrong) {
   const std::string cluster = "cluster: {hosts: 2}\n";
   EXPECT_THAT(mistake("jobs: {}\n"), HasSubstr("cluster.hosts"));

@@ -52,6 +52,19 @@ TEST(Sensitivity, HasTheSignOfTheParameter) {
   EXPECT_LT(*memory->high.step, result.step);
 }
 
+// `compute.step_speed` and `compute.host_issue` have the GPU's values unless they are given: one of both is listed.
+TEST(Sensitivity, ListsAValueOfTwoKeysOnce) {
+  const std::string job = std::string(configs::kTinyModel) +
+                          "training: {global_batch: 8}\ncluster: {nodes: 1, node: {preset: dgx-h100}}\n";
+  const SensitivityResult result = of(job);
+  EXPECT_NE(response(result, "cluster.node.gpu.host_issue"), nullptr);
+  for (const char* key : {"compute.step_speed", "compute.host_issue"}) {
+    EXPECT_EQ(response(result, key), nullptr) << key;
+    EXPECT_EQ(std::ranges::find(result.without_effect, key), result.without_effect.end()) << key;
+  }
+  EXPECT_NE(response(of(job + "compute: {host_issue: 20us}\n"), "compute.host_issue"), nullptr);
+}
+
 // One host: its NICs carry nothing.
 TEST(Sensitivity, ListsWhatHasNoEffect) {
   const SensitivityResult result = of(kJob);
