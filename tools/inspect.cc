@@ -23,6 +23,7 @@ std::string value_text(const SummaryValue& value) {
   struct Text {
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(std::int64_t number) const { return with_commas(number); }
+    std::string operator()(double number) const { return fmt::format("{:.2f}", number); }
     std::string operator()(Bytes size) const { return to_string(size); }
     std::string operator()(Duration time) const { return to_string(time); }
   };
@@ -34,8 +35,9 @@ std::string value_json(const SummaryValue& value) {
   struct JsonText {
     std::string operator()(const std::string& text) const { return json_text(text); }
     std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const { return fmt::format("{:.6g}", number); }
     std::string operator()(Bytes size) const { return fmt::format("{}", size.count()); }
-    std::string operator()(Duration time) const { return fmt::format("{}", to_seconds(time)); }
+    std::string operator()(Duration time) const { return fmt::format("{:.15g}", to_seconds(time)); }
   };
   return std::visit(JsonText(), value);
 }
@@ -71,8 +73,10 @@ std::string file_text(const InspectedFile& file) {
 // "computing on GPUs" -> "computing_on_gpus"; a duration is "..._s", a size "..._bytes".
 std::string key_of(std::string_view name, const SummaryValue& value) {
   std::string key;
-  for (const char letter : name)
-    key += letter == ' ' ? '_' : (letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter);
+  for (const char letter : name) {
+    const bool is_capital = letter >= 'A' && letter <= 'Z';
+    key += letter == ' ' || letter == '/' ? '_' : is_capital ? static_cast<char>(letter + 32) : letter;
+  }
   if (std::holds_alternative<Duration>(value)) key += "_s";
   if (std::holds_alternative<Bytes>(value) && !key.ends_with("bytes")) key += "_bytes";
   return key;

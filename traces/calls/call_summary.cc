@@ -1,7 +1,5 @@
 #include "traces/calls/call_summary.h"
 
-#include <fmt/format.h>
-
 #include "traces/calls/call_table.h"
 #include "traces/calls/slow_groups.h"
 
@@ -16,7 +14,7 @@ SummaryTable summarise_calls(const JoinedCalls& joined) {
     table.rows.push_back({row.operation, row.dtype.empty() ? "-" : row.dtype, row.kernel.empty() ? "-" : row.kernel,
                           std::int64_t{row.group_size}, static_cast<std::int64_t>(row.count),
                           row.bytes.value_or(Bytes(0)), row.shortest, row.median, row.longest, row.median_skew,
-                          fmt::format("{:.2f}", row.busbw)});
+                          row.busbw});
   }
   return table;
 }

@@ -12,7 +12,7 @@
 namespace ringwright::traces {
 
 // Numbers keep their type: people read "1 MiB", scripts 1048576.
-using SummaryValue = std::variant<std::string, std::int64_t, Bytes, Duration>;
+using SummaryValue = std::variant<std::string, std::int64_t, double, Bytes, Duration>;
 
 struct SummaryFact {
   std::string name;  // "nodes"

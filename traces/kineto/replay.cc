@@ -123,9 +123,11 @@ bool is_replayed(const RecordedCall& call) {
 
 Result<KinetoJob> kineto_as_job(const std::vector<KinetoTrace>& traces, std::size_t ranks) {
   KinetoJob made;
+  const auto last = last_common_step(traces);
+  if (!last) return tl::unexpected(last.error());
   std::vector<StepWork> steps;
   for (const KinetoTrace& trace : traces) {
-    auto step = work_of_last_step(trace);
+    auto step = work_of_step(trace, *last);
     if (!step) return tl::unexpected(std::move(step.error()));
     steps.push_back(std::move(*step));
     made.recorded = std::max(made.recorded, steps.back().span);

@@ -185,6 +185,11 @@ class GroupFinder {
     }
   }
 
+  // Ranks call these with one size.
+  [[nodiscard]] static bool has_one_size(const RecordedCall& call) {
+    return call.operation == "all_reduce" || call.operation == "all_gather" || call.operation == "reduce_scatter";
+  }
+
   // Of an all-to-all with uneven parts each rank has its own size.
   void join_sizes() {
     if (traces_.size() == 1) return;
@@ -202,8 +207,20 @@ class GroupFinder {
                      "profile the same step on all ranks, and mark it: prof.step()");
       }
       for (std::size_t c = 0; c < calls[0].size(); ++c) {
-        Bytes largest;
-        for (const auto& of_rank : calls) largest = std::max(largest, of_rank[c]->bytes);
+        Bytes largest = calls[0][c]->bytes;
+        for (std::size_t i = 1; i < calls.size(); ++i) {
+          const Bytes own = calls[i][c]->bytes;
+          const RecordedCall& call = call_of(*calls[i][c], group.ranks[i]);
+          if (own != calls[0][c]->bytes && has_one_size(call)) {
+            return error(traces_[found_.ranks[group.ranks[i]].trace],
+                         fmt::format("call {} of process group '{}' in the step, {}, has {} bytes on rank {} and {} on "
+                                     "rank {}",
+                                     c + 1, group.name, call.operation, calls[0][c]->bytes.count(), group.ranks[0],
+                                     own.count(), group.ranks[i]),
+                         "profile the same step on all ranks, and mark it: prof.step()");
+          }
+          largest = std::max(largest, own);
+        }
         for (const auto& of_rank : calls) of_rank[c]->bytes = largest;
       }
     }

@@ -20,15 +20,22 @@ struct StepSpan {
   std::int64_t end = std::numeric_limits<std::int64_t>::max();
 };
 
-StepSpan last_step(const KinetoTrace& trace) {
-  if (trace.steps.empty()) return {};
-  const ProfilerStep& step = trace.steps.back();
-  return {.begin = step.start_ns, .end = step.start_ns + step.time.count() / 1000};
+// The last one of this name; null where there is none.
+const ProfilerStep* find_step(const KinetoTrace& trace, const std::string& name) {
+  const auto found = std::find_if(trace.steps.rbegin(), trace.steps.rend(),
+                                  [&](const ProfilerStep& step) { return step.name == name; });
+  return found == trace.steps.rend() ? nullptr : &*found;
+}
+
+StepSpan span_of(const ProfilerStep* step) {
+  if (step == nullptr) return {};
+  return {.begin = step->start_ns, .end = step->start_ns + step->time.count() / 1000};
 }
 
 class StepReader {
  public:
-  explicit StepReader(const KinetoTrace& trace) : trace_(trace), step_(last_step(trace)) {
+  StepReader(const KinetoTrace& trace, const ProfilerStep* marked)
+      : trace_(trace), marked_(marked), step_(span_of(marked)) {
     for (const std::string& name : trace.names) communicates_.push_back(is_nccl_kernel(name));
     for (std::size_t i = 0; i < trace.calls.calls.size(); ++i) {
       const RecordedCall& call = trace.calls.calls[i];
@@ -44,14 +51,14 @@ class StepReader {
         return tl::unexpected(failure("E627", "the trace holds work of several GPUs", {.file = trace_.file},
                                       "one process and one trace for each GPU"));
       }
-      if (work_.items.empty() && trace_.steps.empty()) step_.begin = activity.start_ns;
+      if (work_.items.empty() && marked_ == nullptr) step_.begin = activity.start_ns;
       add(i);
     }
     if (work_.items.empty()) {
       return tl::unexpected(failure("E627", "the GPU does nothing in the last step that the trace marks",
                                     {.file = trace_.file}, "profile one more step"));
     }
-    const Duration marked = trace_.steps.empty() ? last_end_ : trace_.steps.back().time;
+    const Duration marked = marked_ == nullptr ? last_end_ : marked_->time;
     work_.span = std::max(marked, last_end_);
     work_.after_last = work_.span - last_end_;
     return std::move(work_);
@@ -151,6 +158,7 @@ class StepReader {
   }
 
   const KinetoTrace& trace_;
+  const ProfilerStep* marked_;
   StepSpan step_;
   std::vector<bool> communicates_;                                  // by name
   std::map<std::pair<std::int64_t, Duration>, std::size_t> calls_;  // by start and time
@@ -161,8 +169,27 @@ class StepReader {
 
 }  // namespace
 
-Result<StepWork> work_of_last_step(const KinetoTrace& trace) {
-  return StepReader(trace).read();
+Result<std::string> last_common_step(const std::vector<KinetoTrace>& traces) {
+  const auto& first = traces.front().steps;
+  if (std::ranges::all_of(traces, [](const KinetoTrace& trace) { return trace.steps.empty(); })) return std::string();
+  for (auto step = first.rbegin(); step != first.rend(); ++step) {
+    const auto marks = [&](const KinetoTrace& trace) { return find_step(trace, step->name) != nullptr; };
+    if (std::ranges::all_of(traces, marks)) return step->name;
+  }
+  const auto last_of = [](const KinetoTrace& trace) {
+    return trace.steps.empty() ? std::string("no step") : "'" + trace.steps.back().name + "'";
+  };
+  const auto other = std::ranges::find_if(traces, [&](const KinetoTrace& trace) {
+    return first.empty() ? !trace.steps.empty() : find_step(trace, first.back().name) == nullptr;
+  });
+  return tl::unexpected(failure("E627",
+                                fmt::format("no step is marked in all traces: the last is {} here, and {} in {}",
+                                            last_of(traces.front()), last_of(*other), other->file),
+                                {.file = traces.front().file}, "profile the same step on all ranks"));
+}
+
+Result<StepWork> work_of_step(const KinetoTrace& trace, const std::string& name) {
+  return StepReader(trace, find_step(trace, name)).read();
 }
 
 }  // namespace ringwright::traces

@@ -36,7 +36,10 @@ struct StepWork {
 // A collective with a size, which a replay simulates.
 [[nodiscard]] bool is_replayed(const RecordedCall& call);
 
-// Errors: work on several GPUs, no work in the step.
-[[nodiscard]] Result<StepWork> work_of_last_step(const KinetoTrace& trace);
+// The last step that all traces mark, by its name; empty where none marks any. Error: no step is in all of them.
+[[nodiscard]] Result<std::string> last_common_step(const std::vector<KinetoTrace>& traces);
+
+// Of the step with this name; empty: of the whole trace. Errors: work on several GPUs, no work in the step.
+[[nodiscard]] Result<StepWork> work_of_step(const KinetoTrace& trace, const std::string& name);
 
 }  // namespace ringwright::traces

@@ -41,8 +41,16 @@ class Profile {
                             R"("Process Group Ranks": "{1}")",
                             elements, group));
   }
-  Profile& step(int start, int time) {
-    add("gpu_user_annotation", fmt::format("ProfilerStep#{}", ++steps_), start, time, "");
+  Profile& all_to_all(int elements, int start, int time, int launch) {
+    return work("ncclDevKernel_SendRecv(x)", 20, start, time, launch,
+                fmt::format(R"(, "Collective name": "all_to_allv", "In msg nelems": {0}, "Out msg nelems": {0}, )"
+                            R"("Group size": 2, "dtype": "Float", "Process Group Name": "1", )"
+                            R"("Process Group Ranks": "[0, 1]")",
+                            elements));
+  }
+  Profile& step(int start, int time) { return step(++steps_, start, time); }
+  Profile& step(int number, int start, int time) {
+    add("gpu_user_annotation", fmt::format("ProfilerStep#{}", number), start, time, "");
     return *this;
   }
   [[nodiscard]] KinetoTrace trace() const {
@@ -176,15 +184,49 @@ TEST(KinetoReplay, AGroupOfUnknownRanksIsOfNeighbours) {
   EXPECT_FALSE(kineto_as_job({trace}, 8)) << "3 does not divide 8";
 }
 
-TEST(KinetoReplay, TracesOfAllRanksHaveTheLargestSizeOfACall) {
-  Profile other(1, 2);
-  other.step(500, 100).work("forward", 7, 500, 30, 10).all_reduce(3000, 540, 20, 12, "[0, 1]");
-  const auto made = kineto_as_job({other.trace(), step_of(0, 2).trace()}, 2);
+TEST(KinetoReplay, AnUnevenAllToAllHasTheLargestSize) {
+  const auto of_rank = [](int rank, int elements) {
+    return Profile(rank, 2).step(500, 100).work("forward", 7, 500, 30, 10).all_to_all(elements, 540, 20, 12).trace();
+  };
+  const auto made = kineto_as_job({of_rank(1, 3000), of_rank(0, 1000)}, 2);
   ASSERT_TRUE(made) << render(made.error());
   const auto replay = replay_chakra(made->job, made->groups);
   ASSERT_TRUE(replay) << render(replay.error());
   ASSERT_EQ(replay->graph.collectives.size(), 1U);
   EXPECT_EQ(replay->graph.collectives[0].bytes, Bytes(12'000));
+}
+
+// Rank 1 calls them in another order, or another step.
+TEST(KinetoReplay, AnAllReduceHasOneSize) {
+  const auto of_rank = [](int rank, int first, int second) {
+    Profile profile(rank, 2);
+    profile.step(0, 100).all_reduce(first, 10, 20, 1, "[0, 1]").all_reduce(second, 30, 20, 2, "[0, 1]");
+    return profile.trace();
+  };
+  EXPECT_TRUE(kineto_as_job({of_rank(0, 1000, 3000), of_rank(1, 1000, 3000)}, 2));
+  const auto made = kineto_as_job({of_rank(0, 1000, 3000), of_rank(1, 3000, 1000)}, 2);
+  ASSERT_FALSE(made);
+  EXPECT_THAT(render(made.error()), HasSubstr("call 1 of process group '1' in the step, all_reduce, has 4000 bytes on "
+                                              "rank 0 and 12000 on rank 1"));
+}
+
+// The trace of rank 1 ends before step 2 is over, which it does not mark.
+TEST(KinetoReplay, TakesTheLastStepThatAllTracesMark) {
+  const auto of_rank = [](int rank) {
+    return Profile(rank, 2).step(1, 0, 100).work("forward", 7, 0, 40, 1).work("forward", 7, 100, 70, 2);
+  };
+  const auto made = kineto_as_job({of_rank(0).step(2, 100, 130).trace(), of_rank(1).trace()}, 2);
+  ASSERT_TRUE(made) << render(made.error());
+  EXPECT_EQ(made->recorded, 100_us);
+  Profile other(1, 2);
+  other.step(7, 0, 100).work("forward", 7, 0, 40, 1);
+  const auto apart = kineto_as_job({of_rank(0).trace(), other.trace()}, 2);
+  ASSERT_FALSE(apart);
+  EXPECT_THAT(render(apart.error()), HasSubstr("no step is marked in all traces: the last is 'ProfilerStep#1' here, "
+                                               "and 'ProfilerStep#7' in rank1.json"));
+  Profile unmarked(1, 2);
+  unmarked.work("forward", 7, 0, 40, 1);
+  EXPECT_FALSE(kineto_as_job({of_rank(0).trace(), unmarked.trace()}, 2));
 }
 
 TEST(KinetoReplay, CommunicationWithoutASizeTakesItsTimeAndIsNamed) {
