@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "traces/calls/call_summary.h"
 #include "traces/inspector/communication_log.h"
+#include "traces/inspector/log_summary.h"
 
 namespace ringwright::traces {
 
@@ -20,21 +20,9 @@ FileSummary summarise_communication_log_file(const std::string& path) {
 }
 
 FileSummary summarise_communication_log_job(const std::vector<std::string>& paths) {
-  FileSummary summary;
   auto log = read_communication_logs(paths);
-  if (!log) {
-    summary.problems = std::move(log.error());
-    return summary;
-  }
-  const JoinedCalls joined = join_calls(log->processes);
-  summary.problems = std::move(log->warnings);
-  summary.facts = {{.name = "written by", .value = std::string(to_string(log->kind))},
-                   {.name = "records", .value = static_cast<std::int64_t>(log->records)},
-                   {.name = "processes", .value = static_cast<std::int64_t>(log->processes.size())},
-                   {.name = "communicators", .value = static_cast<std::int64_t>(joined.groups.size())},
-                   {.name = "calls that had not ended", .value = static_cast<std::int64_t>(log->unfinished.size())}};
-  summary.tables = {summarise_calls(joined), summarise_lateness(joined), summarise_slow_groups(joined)};
-  return summary;
+  if (!log) return {.facts = {}, .tables = {}, .problems = std::move(log.error())};
+  return summarise_communication_log(std::move(*log));
 }
 
 }  // namespace ringwright::traces

@@ -1,14 +1,12 @@
-// A communication log summarised: collectives by size, ranks that others wait for, communicators that are slow.
+// What a communication log holds, for `ringwright inspect`.
 #pragma once
 
-#include <string>
-
+#include "traces/input/file_summary.h"
 #include "traces/inspector/communication_log.h"
 
 namespace ringwright::traces {
 
-[[nodiscard]] std::string communication_log_text(const CommunicationLog& log);
-// One object, schema "ringwright.inspect.communication/1".
-[[nodiscard]] std::string communication_log_json(const CommunicationLog& log);
+// The warnings of the log are its problems.
+[[nodiscard]] FileSummary summarise_communication_log(CommunicationLog log);
 
 }  // namespace ringwright::traces
