@@ -120,7 +120,7 @@ std::optional<ChunkedCollective> AstraCalls::plan(const AstraCallSpec& spec) {
   if (!flat && call.algorithms.size() < call.dimensions.size()) {
     problems_.error(
         "E274", settings_.system_file,
-        fmt::format("{0}-implementation has {1} entries, and a {0} of the workload goes over {2} dimensions",
+        fmt::format("{0}-implementation has {1} entries, and one in the workload spans {2} dimensions",
                     name_of(spec.kind), names.size(), call.dimensions.size()),
         fmt::format("\"{}-implementation\": [\"ring\"]", name_of(spec.kind)));
     return std::nullopt;
