@@ -34,27 +34,47 @@ TEST(Optimizers, StoreMasterWeightsAndTheirMoments) {
 }
 
 // Bytes of a parameter that kernels of this name touch.
-std::int64_t touched(const std::string& optimizer, const std::string& kernel_name) {
-  const JobText asked = job("micro_batch: 1, optimizer: " + optimizer, "", 1);
+std::int64_t touched(const std::string& optimizer, const std::string& kernel_name, const std::string& parallel = "") {
+  const JobText asked = job("micro_batch: 1, optimizer: " + optimizer, parallel, parallel.empty() ? 1 : 8);
   EXPECT_THAT(asked.problems(), IsEmpty());
   const StepPlan plan = asked.plan();
   for (const Work& work : plan.graph.works) {
     for (const Kernel& kernel : work.kernels) {
-      if (kernel.name == kernel_name) return kernel.bytes.count() / plan.stage_parameters[0];
+      if (kernel.name != kernel_name) continue;
+      return kernel.bytes.count() * (parallel.empty() ? 1 : 8) / plan.stage_parameters[0];
     }
   }
   return 0;
 }
 
 TEST(Optimizers, TouchTheirStateOnce) {
-  EXPECT_EQ(touched("adamw", "adamw"), 2 * 12 + 4);
+  EXPECT_EQ(touched("adamw", "adamw"), 2 * 12 + 4);  // a gradient in fp32
+  EXPECT_EQ(touched("adamw", "copy weights"), 4 + 2);
   EXPECT_EQ(touched("amsgrad", "amsgrad"), 2 * 16 + 4);
   EXPECT_EQ(touched("sgd", "sgd"), 2 * 8 + 4);
   // Gradient, weight and moments in, moments and update out; both once more for their norms; then weights take the
   // update.
-  EXPECT_EQ(touched("lamb", "lamb moments"), 2 + 4 + 16 + 4);
+  EXPECT_EQ(touched("lamb", "lamb moments"), 4 + 4 + 16 + 4);
   EXPECT_EQ(touched("lamb", "lamb norms"), 8);
   EXPECT_EQ(touched("lamb", "lamb"), 8 + 4 + 2);
+}
+
+// Megatron, distrib_optimizer.py: main gradients are in fp32, into which bf16 ones are cast, unless the optimizer is
+// aware of types and reads them as they are; it then writes the weights, too. FSDP's parameters are the master weights.
+TEST(Optimizers, ReadGradientsInTheirTypes) {
+  const std::string narrow = "adam, grad_reduce_dtype: bf16";
+  EXPECT_EQ(touched(narrow, "gradients to fp32"), 2 + 4);
+  EXPECT_EQ(touched(narrow, "gradient norm"), 4);
+  EXPECT_EQ(touched(narrow, "gradient clip"), 8);
+  EXPECT_EQ(touched(narrow, "adam"), 24 + 4);
+  const std::string aware = narrow + ", exp_avg_dtype: bf16";
+  EXPECT_EQ(touched(aware, "gradients to fp32"), 0);
+  EXPECT_EQ(touched(aware, "gradient clip"), 4);
+  EXPECT_EQ(touched(aware, "adam"), 2 * 10 + 2 + 2);
+  EXPECT_EQ(touched(aware, "copy weights"), 0);
+  EXPECT_EQ(touched(narrow, "adam", "fsdp: {}"), 24 + 4);
+  EXPECT_EQ(touched(narrow, "gradients to fp32", "fsdp: {}"), 0);
+  EXPECT_EQ(touched(narrow, "copy weights", "fsdp: {}"), 0);
 }
 
 // Two norms in fp32 of each tensor on the rank.

@@ -7,6 +7,20 @@ namespace {
 
 using enum KernelFamily;
 
+constexpr double kFp32 = 4.0;
+
+// Megatron's precision-aware optimizer: one kernel of Transformer Engine reads gradients in the type in which they were
+// reduced, and writes the weights.
+bool is_precision_aware(const OptimizerTypes& types) {
+  return types.master != DataType::kFp32 || types.first != DataType::kFp32 || types.second != DataType::kFp32;
+}
+
+// Of the gradients that the update reads.
+double read_gradient(const KernelContext& context, Updated updated) {
+  const bool as_reduced = updated == Updated::kCopies && is_precision_aware(context.training.optimizer);
+  return as_reduced ? bytes_per_element(context.training.grad_reduce) : kFp32;
+}
+
 }  // namespace
 
 std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements) {
@@ -32,6 +46,24 @@ std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t ele
 std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements) {
   KernelMaker make(context);
   make.stream(kCopy, "copy gradients", elements, {.values = 1, .other_bytes = make.gradient_bytes});
+  return make.take();
+}
+
+std::vector<Kernel> cast_shard(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCast, "cast shard", elements, {.values = 1, .other_bytes = 4.0});
+  return make.take();
+}
+
+std::vector<Kernel> copy_shard(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCopy, "copy shard", elements, {.values = 2});
+  return make.take();
+}
+
+std::vector<Kernel> copy_gathered(const KernelContext& context, std::int64_t elements) {
+  KernelMaker make(context);
+  make.stream(kCopy, "copy gathered parameters", elements, {.values = 2});
   return make.take();
 }
 
@@ -66,27 +98,38 @@ std::vector<Kernel> cast_weights(const KernelContext& context, std::int64_t elem
   return make.take();
 }
 
-std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements) {
+std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements, Updated updated) {
   KernelMaker make(context);
-  make.bytes_only(kOptimizer, "gradient norm", static_cast<double>(elements) * make.gradient_bytes, DataType::kFp32);
+  const auto n = static_cast<double>(elements);
+  const double each = read_gradient(context, updated);
+  if (updated == Updated::kCopies && make.gradient_bytes < each) {
+    make.bytes_only(kCast, "gradients to fp32", n * (make.gradient_bytes + each), DataType::kFp32);
+  }
+  make.bytes_only(kOptimizer, "gradient norm", n * each, DataType::kFp32);
   return make.take();
 }
 
-std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements) {
+std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements, Updated updated) {
   KernelMaker make(context);
   const auto n = static_cast<double>(elements);
-  make.bytes_only(kOptimizer, "gradient clip", n * 2.0 * make.gradient_bytes, DataType::kFp32);
+  const double gradient = read_gradient(context, updated);
+  make.bytes_only(kOptimizer, "gradient clip", n * 2.0 * gradient, DataType::kFp32);
   const OptimizerTypes& optimizer = context.training.optimizer;
+  const double master = bytes_per_element(optimizer.master);
   if (optimizer.kind == OptimizerKind::kLamb) {
     // A gradient, the weight and the moments are read, the moments and the update in fp32 written; both are read again.
-    const double master = bytes_per_element(optimizer.master);
-    make.bytes_only(kOptimizer, "lamb moments", n * (2.0 + master + 2.0 * optimizer.moments() + 4.0), DataType::kFp32);
-    make.bytes_only(kOptimizer, "lamb norms", n * (master + 4.0), DataType::kFp32);
+    make.bytes_only(kOptimizer, "lamb moments", n * (gradient + master + 2.0 * optimizer.moments() + kFp32),
+                    DataType::kFp32);
+    make.bytes_only(kOptimizer, "lamb norms", n * (master + kFp32), DataType::kFp32);
     return make.take();
   }
-  // The state is read and written, a gradient read and a weight written in two bytes each.
-  make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)), n * (2.0 * optimizer.state() + 4.0),
-                  DataType::kFp32);
+  // The state is read and written, a gradient read.
+  const double weight = bytes_per_element(context.training.precision);
+  const bool copies = updated == Updated::kCopies && context.training.precision != DataType::kFp32;
+  const bool at_once = copies && is_precision_aware(optimizer);
+  make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)),
+                  n * (2.0 * optimizer.state() + gradient + (at_once ? weight : 0.0)), DataType::kFp32);
+  if (copies && !at_once) make.bytes_only(kCopy, "copy weights", n * (master + weight), DataType::kFp32);
   return make.take();
 }
 

@@ -16,6 +16,11 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t elements);
 // The copy of sharded parameters' gradients into the reduction buffer, in the reduction's type.
 [[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements);
+// Of sharded parameters: a rank's shard of a gather, stored in fp32, in the working type; copied into the buffer of the
+// gather; and all parameters copied out of it.
+[[nodiscard]] std::vector<Kernel> cast_shard(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> copy_shard(const KernelContext& context, std::int64_t elements);
+[[nodiscard]] std::vector<Kernel> copy_gathered(const KernelContext& context, std::int64_t elements);
 // ZeRO++: weights to int8 and back, gradients to int4 and, after the sum over ranks, back.
 [[nodiscard]] std::vector<Kernel> quantize_weights(const KernelContext& context, std::int64_t elements);
 [[nodiscard]] std::vector<Kernel> restore_weights(const KernelContext& context, std::int64_t elements);
@@ -26,10 +31,16 @@ namespace ringwright::workload {
 // other layout.
 [[nodiscard]] std::vector<Kernel> cast_weights(const KernelContext& context, std::int64_t elements,
                                                std::int64_t matrices);
-[[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements);
-// Clipping, then the update: Adam with all of its state in fp32 reads 14 bytes and writes 14 per parameter. LAMB's
-// moments and update come first, then the norms of weights and update, summed over ranks that hold parts of a tensor.
-[[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements);
+// What an optimizer updates: its own copies of weights in fp32 (Megatron, DeepSpeed), or the parameters (FSDP).
+enum class Updated { kCopies, kParameters };
+// Copies have gradients of their own in fp32, into which those in two bytes are cast first (Megatron,
+// distrib_optimizer.py: _copy_model_grads_to_main_grads), unless an optimizer with other types reads them as they are.
+[[nodiscard]] std::vector<Kernel> gradient_norm(const KernelContext& context, std::int64_t elements, Updated updated);
+// Clipping, then the update: Adam with all of its state in fp32 reads 16 bytes and writes 12 per parameter; copies are
+// then copied into the weights. LAMB's moments and update come first, then the norms of weights and update, summed over
+// ranks that hold parts of a tensor.
+[[nodiscard]] std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t elements,
+                                                   Updated updated);
 // Workers that train on their own: the type that they exchange is written from the weights, less the outer ones where
 // there is an outer optimizer; and what they receive is taken over, by that optimizer where there is one.
 [[nodiscard]] std::vector<Kernel> outer_gradient(const KernelContext& context, std::int64_t elements);

@@ -239,6 +239,7 @@ void read_zero(ConfigMap zero, const ParallelContext& context, ParallelOptions& 
     sharding.parameters = options.replicas() > 1;
     sharding.reduce_at_once = !options.overlap_grad_reduce;
     sharding.one_trace_each = true;
+    sharding.by_parameter = sharding.gather_calls == GatherCalls::kLayers;
     sharding.regathers = context.training.recompute == Recompute::kFull;
     if (sharding.all_reduce && sharding.quantized_gradients) {
       sharding_without_effect(zero, "reduce_scatter", "zero_quantized_gradients has exchanges of its own");
@@ -350,6 +351,12 @@ void read_fsdp(ConfigMap fsdp, const ParallelContext& context, ParallelOptions& 
   sharding.root_unit = !wrap_ends;
   sharding.keep_head = wrap_ends;
   sharding.master_in_shard = true;
+  const std::int64_t version =
+      fsdp.integer({.name = "version",
+                    .doc = "of PyTorch's FSDP: 1 gathers a flat parameter in place; 2 copies shards into the gather's "
+                           "buffer and parameters out of it",
+                    .fallback = 2, .min = 1, .max = 2});
+  sharding.by_parameter = version == 2;
   options.overlap_grad_reduce = true;
   if (strategy == "no_shard") {
     sharding = {};

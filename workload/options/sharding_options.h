@@ -53,6 +53,9 @@ struct ShardingOptions {
   bool quantized_gradients = false;        // qgZ: int4, all-to-all in the node, then between nodes
   int node = 1;                            // data-parallel ranks of one node, for qgZ
   bool experts_apart = false;              // experts are sharded among the ranks that hold them, not among all
+  // Shards of single parameters are copied into the buffer of a gather, and parameters out of it: FSDP2, and DeepSpeed
+  // for several weights of one call. Without: FSDP1, whose flat parameter is gathered in place.
+  bool by_parameter = false;
   bool master_in_shard = false;            // FSDP stores fp32 shards; ZeRO also a sharded copy in the working type
 
   friend bool operator==(const ShardingOptions&, const ShardingOptions&) = default;

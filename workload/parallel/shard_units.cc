@@ -105,6 +105,7 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
     ShardUnit& unit = units_[i];
     std::vector<std::int64_t> tensors = of_layers[i];
     tensors.insert(tensors.end(), of_ends[i].begin(), of_ends[i].end());
+    unit.tensors = tensors.size();
     unit.calls = calls_of(tensors, options);
     unit.padded = sum_of(unit.calls);
     unit.padded_gradients = padded(unit.gradients, options.shard);
@@ -127,6 +128,7 @@ void ShardUnits::add_tiles(const std::vector<ModelChunk>& parts, const ShardingO
         ShardUnit tile{.elements = tensor.elements / count, .tile = true};
         tile.gradients = tile.elements;
         tile.sharded = tile.elements < options.persistence_threshold ? 0 : tile.elements;
+        tile.tensors = 1;
         if (tile.sharded > 0) tile.calls = {padded(tile.sharded, options.shard)};
         tile.padded = sum_of(tile.calls);
         tile.padded_gradients = padded(tile.gradients, options.shard);

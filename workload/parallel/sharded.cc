@@ -60,23 +60,57 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   }
   GatherCall call{.channel = second_copy ? *channels_.secondary : *channels_.shard,
                   .label = name_ + (second_copy ? " all_gather second copy" : " all_gather parameters"),
+                  .second_copy = second_copy,
+                  .copied = options_.by_parameter && (options_.master_in_shard || unit.tensors > 1),
                   .quantized = options_.quantized_weights && !second_copy};
   std::vector<std::int64_t> calls = unit.calls;
   if (again) calls.insert(calls.end(), unit.calls_again.begin(), unit.calls_again.end());
   if (options_.gather_calls == GatherCalls::kLayers) calls = {elements};
   for (const std::int64_t of_call : calls) {
     call.elements = of_call;
+    call.parts = second_copy ? options_.secondary : options_.shard;
     gathered = options_.gather_calls == GatherCalls::kLists ? gather_into_list(writer, call, after)
                                                             : gather(writer, call, after);
   }
 }
 
-TaskIndex ShardedParallel::gather(ProgramWriter& writer, const GatherCall& call, const std::vector<TaskIndex>& after) {
-  if (!call.quantized) {
-    return writer.collective_after(
+// FSDP casts its fp32 shards on a stream of its own (_flat_param.py: _use_low_precision_shard; _fsdp_collectives.py:
+// _get_param_all_gather_inputs, which copies what has the type already), and FSDP2 copies them into the buffer there
+// (all_gather_copy_in). DeepSpeed's copy into the buffer precedes its gather (partition_parameters.py: torch.cat).
+void ShardedParallel::prepare_shard(ProgramWriter& writer, const GatherCall& call, std::vector<TaskIndex>& after) {
+  const KernelContext& context = sections_.context();
+  const std::int64_t elements = call.elements / call.parts;
+  const StreamIndex stream = channels_.casts.value_or(call.channel.stream);
+  if (options_.master_in_shard && context.training.precision != DataType::kFp32) {
+    const bool casts = !call.second_copy;
+    if (casts || call.copied) {
+      const SectionId section = sections_.add(casts ? cast_shard(context, elements) : copy_shard(context, elements));
+      after = {writer.compute_on(stream, section, "cast shard", after)};
+    }
+  }
+  if (!call.copied) return;
+  after = {writer.compute_on(stream, sections_.add(copy_shard(context, elements)), "copy shard", after)};
+}
+
+// DeepSpeed copies parameters out on the stream of the gather (AllGatherCoalescedHandle.wait; a single one is gathered
+// in place), FSDP2 before their use.
+TaskIndex ShardedParallel::gather(ProgramWriter& writer, const GatherCall& call, std::vector<TaskIndex> after) {
+  TaskIndex gathered = 0;
+  if (call.quantized) {
+    gathered = gather_quantized(writer, call, after);
+  } else {
+    prepare_shard(writer, call, after);
+    gathered = writer.collective_after(
         call.channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(call.elements * element_.parameter)},
         call.label, after);
   }
+  if (!call.copied || options_.master_in_shard) return gathered;
+  const SectionId copy = sections_.add(copy_gathered(sections_.context(), call.elements));
+  return writer.compute_on(call.channel.stream, copy, "copy gathered parameters", {gathered});
+}
+
+TaskIndex ShardedParallel::gather_quantized(ProgramWriter& writer, const GatherCall& call,
+                                            const std::vector<TaskIndex>& after) {
   const SectionId quantize = sections_.add(quantize_weights(sections_.context(), call.elements / options_.shard));
   const SectionId restore = sections_.add(restore_weights(sections_.context(), call.elements));
   const TaskIndex small = writer.compute_on(call.channel.stream, quantize, "quantize weights", after);
@@ -102,7 +136,10 @@ TaskIndex ShardedParallel::gather_into_list(ProgramWriter& writer, const GatherC
 void ShardedParallel::begin_use(ProgramWriter& writer) {
   for (const std::size_t use : uses_.gathers_before()) gather(writer, use);
   const std::size_t unit = uses_.now().unit;
-  if (gathered_[unit]) writer.wait(*std::exchange(gathered_[unit], std::nullopt));
+  if (!gathered_[unit]) return;
+  writer.wait(*std::exchange(gathered_[unit], std::nullopt));
+  if (!options_.by_parameter || !options_.master_in_shard || !channels_.shard) return;
+  writer.compute(sections_.add(copy_gathered(sections_.context(), units_.units()[unit].padded)));
 }
 
 void ShardedParallel::end_use(ProgramWriter& writer) {

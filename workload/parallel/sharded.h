@@ -27,6 +27,7 @@ struct ShardStreams {
   std::optional<CommStream> shard;      // ranks that share one copy of the state
   std::optional<CommStream> replicate;  // ranks with the same shard
   std::optional<CommStream> secondary;  // ranks that share a second copy for the backward pass
+  std::optional<StreamIndex> casts;     // of FSDP's shards before a gather
   std::optional<CommStream> node;       // the two hops of qgZ
   std::optional<CommStream> across;
 };
@@ -56,9 +57,15 @@ class ShardedParallel final : public TileUses {
     CommStream channel;
     std::string label;
     std::int64_t elements = 0;
+    std::int64_t parts = 1;
+    bool second_copy = false;
+    bool copied = false;  // into the buffer of the gather, and out of it
     bool quantized = false;
   };
-  [[nodiscard]] TaskIndex gather(ProgramWriter& writer, const GatherCall& call, const std::vector<TaskIndex>& after);
+  [[nodiscard]] TaskIndex gather(ProgramWriter& writer, const GatherCall& call, std::vector<TaskIndex> after);
+  [[nodiscard]] TaskIndex gather_quantized(ProgramWriter& writer, const GatherCall& call,
+                                           const std::vector<TaskIndex>& after);
+  void prepare_shard(ProgramWriter& writer, const GatherCall& call, std::vector<TaskIndex>& after);
   [[nodiscard]] TaskIndex gather_into_list(ProgramWriter& writer, const GatherCall& call,
                                            std::vector<TaskIndex> after);
   void collect_gradients(ProgramWriter& writer);

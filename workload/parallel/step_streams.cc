@@ -90,6 +90,7 @@ ShardStreams add_shard_streams(StepStreams& streams, const RankLayout& layout, c
   if (sharding.secondary > 1) {
     channels.secondary = add_dimension(streams, neighbours(shard, "dp_secondary", sharding.secondary, ranks));
   }
+  if (channels.shard && sharding.master_in_shard) channels.casts = second_stream(streams, *channels.shard).stream;
   if (sharding.quantized_gradients && sharding.node > 1) {
     channels.node = add_dimension(streams, neighbours(shard, "dp_node", sharding.node, ranks));
   }

@@ -232,7 +232,9 @@ void StageBuilder::finish(ProgramWriter& writer) {
   }
   const std::int64_t owned = replicas_.owned_elements();
   writer.name_work({.label = "gradient norm", .work = "gradient norm"});
-  writer.compute(points_.sections().add(gradient_norm(points_.context(), owned)));
+  const bool masters = inputs_.parallel.sharding.parameters && inputs_.parallel.sharding.master_in_shard;
+  const Updated updated = masters ? Updated::kParameters : Updated::kCopies;
+  writer.compute(points_.sections().add(gradient_norm(points_.context(), owned, updated)));
   replicas_.reduce_norm(writer, Bytes(4), "gradient norm");
   if (streams_.model) {
     const TaskIndex summed =
@@ -241,7 +243,7 @@ void StageBuilder::finish(ProgramWriter& writer) {
     if (!validates_later) writer.wait(summed);
   }
   writer.name_work({.label = "optimizer", .work = "optimizer"});
-  writer.compute(points_.sections().add(optimizer_update(points_.context(), owned - host_.offloaded(owned))));
+  writer.compute(points_.sections().add(optimizer_update(points_.context(), owned - host_.offloaded(owned), updated)));
   apply_update(writer, owned);
   host_.update(writer, owned);
   replicas_.end_step(writer);

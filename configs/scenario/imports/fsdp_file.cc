@@ -101,6 +101,8 @@ void read_second_version(ConfigMap& fsdp, const std::string& whole, Imports& imp
 void read_sharding(ConfigMap fsdp, const std::string& whole, Imports& imports) {
   const std::int64_t version =
       fsdp.integer({.name = "fsdp_version", .doc = "of PyTorch's FSDP", .fallback = 1, .min = 1, .max = 2});
+  imports.know("fsdp_version", "parallel.fsdp.version");
+  imports.set("parallel.fsdp.version", std::to_string(version), fsdp.origin("fsdp_version"));
   if (version == 1 || fsdp.documenting()) read_first_version(fsdp, whole, imports);
   if (version == 2 || fsdp.documenting()) read_second_version(fsdp, whole, imports);
   imports.know("fsdp_activation_checkpointing", "training.recompute");

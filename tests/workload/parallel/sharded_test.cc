@@ -346,7 +346,7 @@ TEST(Sharded, BackwardPrefetchSetsTheOrderOfIssue) {
 }
 
 TEST(Sharded, AGatherAheadStartsWhenTheUnitBeforeTheLastIsDone) {
-  const StepPlan plan = job_of("fsdp: {wrap_ends: true}", 4, 4).plan();
+  const StepPlan plan = job_of("fsdp: {wrap_ends: true, version: 1}", 4, 4, ", precision: fp32").plan();
   const Program& program = plan.graph.programs[0];
   const std::vector<std::string> names = task_names(plan.graph, program);
   // clear gradients; embedding and first layer are gathered; embedding; second layer; first layer; ...
@@ -358,7 +358,7 @@ TEST(Sharded, AGatherAheadStartsWhenTheUnitBeforeTheLastIsDone) {
 }
 
 TEST(Sharded, UnlimitedGathersStartAtOnce) {
-  const StepPlan plan = job_of("fsdp: {limit_all_gathers: false}", 4, 4).plan();
+  const StepPlan plan = job_of("fsdp: {limit_all_gathers: false, version: 1}", 4, 4, ", precision: fp32").plan();
   const Program& program = plan.graph.programs[0];
   for (const Task& task : program.tasks) {
     const bool gathers = task.kind == TaskKind::kCollective &&
