@@ -146,7 +146,9 @@ Job read_job(ConfigMap root, const Cluster& cluster, Diagnostics& foreign, const
                                           "--tp-comm-overlap-cfg) that sets how exchanges overlap; relative to this "
                                           "file",
                                    .fallback = std::string()}));
-  job.training = workload::read_training_options(training);
+  const bool fsdp = parallel.has("fsdp") && !parallel.documenting();
+  job.training = workload::read_training_options(
+      training, fsdp ? workload::Framework::kPyTorch : workload::Framework::kMegatron);
   workload::check_precision(training, job.training, cluster.gpu);
   for (const HostGroup& group : cluster.groups) workload::check_precision(training, job.training, group.gpu);
   ScheduleFile schedule = read_schedule_file(parallel, foreign);

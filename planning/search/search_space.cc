@@ -173,10 +173,17 @@ void change_recompute(const Layout& layout, ConfigChanges& changes) {
   }
 }
 
-void change_sharding(const Layout& layout, const ConfigDocument& document, ConfigChanges& changes) {
-  if (layout.sharding == "fsdp") {
+// All layouts train one model in one framework, with the loss of the scenario itself, whose default depends on fsdp.
+void change_sharding(const Layout& layout, const configs::Scenario& scenario, ConfigChanges& changes) {
+  const bool fsdp = layout.sharding == "fsdp";
+  const bool was_fsdp = scenario.document.names("parallel.fsdp");
+  if (fsdp != was_fsdp && !scenario.document.names("training.cross_entropy")) {
+    changes.settings.push_back(
+        fmt::format("training.cross_entropy={}", to_string(scenario.job.training.cross_entropy)));
+  }
+  if (fsdp) {
     changes.removed.emplace_back("parallel.zero");
-    if (!document.names("parallel.fsdp")) changes.settings.emplace_back("parallel.fsdp={}");
+    if (!was_fsdp) changes.settings.emplace_back("parallel.fsdp={}");
     return;
   }
   changes.removed.emplace_back("parallel.fsdp");
@@ -278,7 +285,7 @@ ConfigChanges SearchSpace::changes(const Layout& layout) const {
     set("parallel.ep", layout.ep);
   }
   change_recompute(layout, changes);
-  change_sharding(layout, scenario_.document, changes);
+  change_sharding(layout, scenario_, changes);
   for (const auto& [key, value] : layout.others) set(key, value);
   return changes;
 }

@@ -153,5 +153,27 @@ TEST(Fp8, Mxfp8NeedsBlackwell) {
   EXPECT_EQ(problems("mxfp8", 0.0), 0U);  // not known
 }
 
+// CDNA 3 has fp8 without block scales; CDNA 4 has MXFP8 and MXFP4, but no scales of 16 values.
+TEST(Fp8, MatrixCoresOfAmdScaleBlocksFromCdna4On) {
+  const auto problems = [](const std::string& recipe, double fp4) {
+    ConfigDocument document =
+        ConfigDocument::load_text("job.yaml", "training: {global_batch: 1, " + recipe + "}\n").value();
+    ConfigMap training = document.root().map("training", "the training");
+    GpuSpec gpu;
+    gpu.name = "GPU";
+    gpu.nvidia = false;
+    gpu.peak[static_cast<std::size_t>(DataType::kBf16)] = FlopRate(1300e12);
+    gpu.peak[static_cast<std::size_t>(DataType::kFp8)] = FlopRate(2600e12);
+    gpu.peak[static_cast<std::size_t>(DataType::kFp4)] = FlopRate(fp4);
+    check_precision(training, read_training_options(training), gpu);
+    return document.log().diagnostics().error_count();
+  };
+  EXPECT_EQ(problems("fp8_recipe: mxfp8", 0.0), 1U);
+  EXPECT_EQ(problems("fp8_recipe: delayed", 0.0), 0U);
+  EXPECT_EQ(problems("fp8_recipe: mxfp8", 1e16), 0U);
+  EXPECT_EQ(problems("fp4_recipe: mxfp4", 1e16), 0U);
+  EXPECT_EQ(problems("fp4_recipe: nvfp4", 1e16), 1U);
+}
+
 }  // namespace
 }  // namespace ringwright::workload::fp8_test

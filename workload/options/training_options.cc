@@ -59,13 +59,20 @@ Recompute parse_recompute(std::string_view text) {
   return text == "selective" ? Recompute::kSelective : Recompute::kNone;
 }
 
-constexpr std::array kCrossEntropies{
-    Option{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
-    Option{"split-fused", "the same with fewer passes (Megatron's --cross-entropy-loss-fusion, native)"},
-    Option{"fused", "one kernel that overwrites the logits with their gradient"},
-    Option{"eager", "PyTorch's log-softmax and loss in fp32"},
-    Option{"compiled", "the same by torch.compile: nothing in fp32 is written"},
-    Option{"chunked", "fused with the output layer, chunk by chunk (Liger): the full logits never exist"}};
+struct NamedLoss {
+  Option option;
+  CrossEntropy kind;
+};
+constexpr std::array kLosses{
+    NamedLoss{{"split", "Megatron's, over a split vocabulary: fp32 softmax, and the logits or their gradient"},
+              CrossEntropy::kSplit},
+    NamedLoss{{"split-fused", "the same with fewer passes (Megatron's --cross-entropy-loss-fusion, native)"},
+              CrossEntropy::kSplitFused},
+    NamedLoss{{"fused", "one kernel that overwrites the logits with their gradient"}, CrossEntropy::kFused},
+    NamedLoss{{"eager", "PyTorch's log-softmax and loss in fp32"}, CrossEntropy::kEager},
+    NamedLoss{{"compiled", "the same by torch.compile: nothing in fp32 is written"}, CrossEntropy::kCompiled},
+    NamedLoss{{"chunked", "fused with the output layer, chunk by chunk (Liger): the full logits never exist"},
+              CrossEntropy::kChunked}};
 constexpr std::array kImplementations{
     Option{"local", "wgrad GEMMs add to the main gradient in place"},
     Option{"transformer_engine", "the same, with one buffer stored per weight shape"}};
@@ -83,20 +90,23 @@ constexpr std::array kProjections{
     Option{"fused", "one GEMM for queries, keys and values, and one for both halves of a gated MLP (Megatron)"},
     Option{"separate", "separate GEMMs, as in torchtitan and Hugging Face"}};
 
-CrossEntropy parse_cross_entropy(std::string_view text) {
-  if (text == "split-fused") return CrossEntropy::kSplitFused;
-  if (text == "fused") return CrossEntropy::kFused;
-  if (text == "eager") return CrossEntropy::kEager;
-  if (text == "compiled") return CrossEntropy::kCompiled;
-  return text == "chunked" ? CrossEntropy::kChunked : CrossEntropy::kSplit;
+CrossEntropy read_loss(ConfigMap& training, Framework framework) {
+  std::vector<Option> options;
+  for (const NamedLoss& entry : kLosses) options.push_back(entry.option);
+  const std::string name = training.choice(
+      {.name = "cross_entropy",
+       .doc = "how the loss is computed: its passes over the logits, and what is stored of them; with parallel.fsdp "
+              "eager by default, as PyTorch's cross_entropy, else Megatron's split",
+       .fallback = std::string(framework == Framework::kPyTorch ? "eager" : "split")},
+      options);
+  for (const NamedLoss& entry : kLosses) {
+    if (entry.option.name == name) return entry.kind;
+  }
+  return CrossEntropy::kSplit;
 }
 
-void read_kernel_choices(ConfigMap& training, TrainingOptions& options) {
-  options.cross_entropy = parse_cross_entropy(
-      training.choice({.name = "cross_entropy",
-                       .doc = "how the loss is computed: its passes over the logits, and what is stored of them",
-                       .fallback = "split"},
-                      kCrossEntropies));
+void read_kernel_choices(ConfigMap& training, Framework framework, TrainingOptions& options) {
+  options.cross_entropy = read_loss(training, framework);
   options.loss_metrics = training.integer({.name = "loss_metrics",
                                            .doc = "number of metrics that the trainer computes from the logits of "
                                                   "every microbatch, each as PyTorch's cross-entropy",
@@ -260,7 +270,14 @@ std::string_view to_string(OptimizerKind kind) {
   return "";
 }
 
-TrainingOptions read_training_options(ConfigMap& training) {
+std::string_view to_string(CrossEntropy kind) {
+  for (const NamedLoss& entry : kLosses) {
+    if (entry.kind == kind) return entry.option.name;
+  }
+  return "";
+}
+
+TrainingOptions read_training_options(ConfigMap& training, Framework framework) {
   TrainingOptions options;
   options.global_batch = training.integer(
       {.name = "global_batch", .doc = "sequences in one training step", .min = 1, .max = 1'000'000'000});
@@ -304,7 +321,7 @@ TrainingOptions read_training_options(ConfigMap& training) {
                   fmt::format("{} has no effect: unfused attention computes every score and masks it",
                               training.path_of("document_length")));
   }
-  read_kernel_choices(training, options);
+  read_kernel_choices(training, framework, options);
   const bool narrow = options.narrow != NarrowRecipe::kNone;
   options.fused = read_fused_kernels(training, narrow ? NarrowTypes::kSome : NarrowTypes::kNone);
   return options;
@@ -312,28 +329,43 @@ TrainingOptions read_training_options(ConfigMap& training) {
 
 namespace {
 
-// Of Blackwell, the first with MX formats; Transformer Engine refuses MXFP8 below.
+// Tensor cores that scale every 32 values: from Blackwell on (Transformer Engine refuses MXFP8 below), and AMD's from
+// CDNA 4 on, its first that compute in fp4.
 constexpr double kScalesOfBlocks = 10.0;
+bool scales_blocks(const GpuSpec& gpu) {
+  if (!gpu.nvidia) return gpu.peak_of(DataType::kFp4) > FlopRate(0.0);
+  return gpu.compute_capability <= 0.0 || gpu.compute_capability >= kScalesOfBlocks;
+}
+
+void check_narrow(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
+  const DataType narrow = options.gemm_type();
+  const std::string_view name = narrow == DataType::kFp4 ? "fp4_recipe" : "fp8_recipe";
+  const std::string key = training.path_of(name);
+  if (gpu.peak_of(narrow) <= FlopRate(0.0)) {
+    return training.error(
+        name, "E135",
+        fmt::format("{} needs {}, which {} does not have (cluster.node.gpu.peak)", key, to_string(narrow), gpu.name),
+        fmt::format("set {}: none", key));
+  }
+  if (options.narrow == NarrowRecipe::kNvfp4 && !gpu.nvidia) {
+    return training.error(name, "E135",
+                          fmt::format("{} = nvfp4 scales every 16 values, and the matrix cores of {} every 32", key,
+                                      gpu.name),
+                          fmt::format("set {}: mxfp4", key));
+  }
+  if (options.narrow != NarrowRecipe::kMxfp8 || scales_blocks(gpu)) return;
+  const std::string has = gpu.nvidia ? fmt::format(" (compute capability {:.1f}), and {} has {:.1f}", kScalesOfBlocks,
+                                                   gpu.name, gpu.compute_capability)
+                                     : fmt::format(", and {} is older than CDNA 4", gpu.name);
+  training.error(name, "E135",
+                 fmt::format("{} = mxfp8 needs tensor cores that scale every 32 values{}", key, has),
+                 fmt::format("set {}: blockwise", key));
+}
 
 }  // namespace
 
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu) {
-  const DataType narrow = options.gemm_type();
-  if (options.narrow != NarrowRecipe::kNone && gpu.peak_of(narrow) <= FlopRate(0.0)) {
-    const std::string_view name = narrow == DataType::kFp4 ? "fp4_recipe" : "fp8_recipe";
-    const std::string key = training.path_of(name);
-    training.error(
-        name, "E135",
-        fmt::format("{} needs {}, which {} does not have (cluster.node.gpu.peak)", key, to_string(narrow), gpu.name),
-        fmt::format("set {}: none", key));
-  } else if (options.narrow == NarrowRecipe::kMxfp8 && gpu.compute_capability > 0.0 &&
-             gpu.compute_capability < kScalesOfBlocks) {
-    training.error("fp8_recipe", "E135",
-                   fmt::format("{} = mxfp8 needs tensor cores that scale every 32 values (compute capability {:.1f}), "
-                               "and {} has {:.1f}",
-                               training.path_of("fp8_recipe"), kScalesOfBlocks, gpu.name, gpu.compute_capability),
-                   fmt::format("set {}: blockwise", training.path_of("fp8_recipe")));
-  }
+  if (options.narrow != NarrowRecipe::kNone) check_narrow(training, options, gpu);
   if (gpu.name.empty() || gpu.peak_of(options.precision) > FlopRate(0.0)) return;  // no name: its own mistake
   training.error(
       "precision", "E135",

@@ -268,7 +268,11 @@ struct World {
   int sms = 132;       // multiprocessors of a GPU; of several kinds the fewest
 };
 
-[[nodiscard]] TrainingOptions read_training_options(ConfigMap& training);
+// Whose loss is the default: Megatron's, or PyTorch's own, which trains models with FSDP.
+enum class Framework { kMegatron, kPyTorch };
+[[nodiscard]] TrainingOptions read_training_options(ConfigMap& training, Framework framework = Framework::kMegatron);
+// The word of the configuration.
+[[nodiscard]] std::string_view to_string(CrossEntropy kind);
 // An error if the GPU does not support the type.
 void check_precision(ConfigMap& training, const TrainingOptions& options, const GpuSpec& gpu);
 // Derives dp, and checks the layout against the model, the batch and the cluster. Mistakes are recorded in the maps;

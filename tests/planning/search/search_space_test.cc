@@ -54,6 +54,24 @@ TEST(SearchSpace, HasTheValuesThatModelAndMachineAllow) {
             4U * 4 * 4 * 4 * 3 * 3 * 2);  // tp, pp, virtual stages, microbatch, recompute, sharding, layers
 }
 
+// The default depends on fsdp, but a search compares layouts, not frameworks.
+TEST(SearchSpace, AllLayoutsHaveTheLossOfTheScenario) {
+  using workload::CrossEntropy;
+  for (const auto& [parallel, loss] :
+       {std::pair{"", CrossEntropy::kSplit}, {"parallel: {fsdp: {}}\n", CrossEntropy::kEager}}) {
+    const Scenario scenario = tiny(std::string("training: {global_batch: 16}\n") + parallel);
+    ASSERT_EQ(scenario.job.training.cross_entropy, loss);
+    const SearchSpace space(scenario, scenario.search);
+    Layout layout = space.layout(0);
+    for (const char* sharding : {"none", "zero-1", "fsdp"}) {
+      layout.sharding = sharding;
+      const auto job = changed_job(scenario, space.changes(layout));
+      ASSERT_TRUE(job.has_value()) << sharding;
+      EXPECT_EQ(job->job.training.cross_entropy, loss) << sharding;
+    }
+  }
+}
+
 TEST(SearchSpace, TakesTheValuesThatAreGiven) {
   const Scenario scenario = tiny(
       "training: {global_batch: 16}\nsearch: {tp: [2, 8, 2], sharding: [zero-2], vary: [{key: "

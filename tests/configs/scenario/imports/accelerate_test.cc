@@ -39,6 +39,8 @@ TEST_F(Accelerate, FsdpShardsWhereItsFileDoesNotSayWhat) {
     ASSERT_TRUE(scenario.has_value()) << problems(scenario);
     EXPECT_TRUE(scenario->job.parallel.sharding.parameters);
     EXPECT_TRUE(scenario->job.parallel.sharding.reshard_after_forward);
+    EXPECT_EQ(scenario->job.parallel.sharding.by_parameter, *version == '2');
+    EXPECT_EQ(scenario->job.training.cross_entropy, workload::CrossEntropy::kEager);
     const auto own = fsdp(file, "fsdp: {reshard_after_forward: false}");
     ASSERT_TRUE(own.has_value()) << problems(own);
     EXPECT_FALSE(own->job.parallel.sharding.reshard_after_forward);
