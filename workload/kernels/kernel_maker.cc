@@ -103,14 +103,28 @@ void KernelMaker::quantise(double elements, std::int64_t tensors) {
   kernels_.back().launches = launches;
 }
 
+void KernelMaker::transpose_weights(double elements, std::int64_t matrices) {
+  if (context_.training.one_layout) return;
+  bytes_only(KernelFamily::kCast, "transpose weights",
+             2.0 * bytes_per_element(gemm_type_) * elements / static_cast<double>(matrices), gemm_type_);
+  kernels_.back().launches = matrices;
+}
+
+// A scale of the tensor or of each row takes a pass for the maximum.
+void KernelMaker::cast_used_weights(double elements, std::int64_t matrices) {
+  const NarrowRecipe recipe = context_.training.narrow;
+  const bool twice =
+      recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kRowwise || recipe == NarrowRecipe::kNvfp4;
+  const double read = (twice ? 2.0 : 1.0) * bytes_per_element(context_.training.precision);
+  const std::int64_t launches = matrices * cast_kernels(recipe);
+  bytes_only(KernelFamily::kCast, "cast weights",
+             elements * (read + bytes_per_element(gemm_type_) + scale_bytes(recipe)) / static_cast<double>(launches),
+             gemm_type_);
+  kernels_.back().launches = launches;
+}
+
 void KernelMaker::cast_weights(double elements, std::int64_t matrices) {
-  if (context_.training.gathers_narrow()) {
-    if (context_.training.one_layout) return;
-    bytes_only(KernelFamily::kCast, "transpose weights",
-               2.0 * bytes_per_element(gemm_type_) * elements / static_cast<double>(matrices), gemm_type_);
-    kernels_.back().launches = matrices;
-    return;
-  }
+  if (context_.training.gathers_narrow()) return transpose_weights(elements, matrices);
   quantise(elements, matrices);
   if (!kernels_.empty()) kernels_.back().name = "cast weights";
 }

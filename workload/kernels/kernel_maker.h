@@ -61,6 +61,9 @@ class KernelMaker {
   // Casts tensors of so many columns for attention in fp8.
   void cast_for_attention(std::int64_t columns);
   // Weights of so many linear layers in both layouts, for the GEMMs of a step.
+  // Of a use of weights in a pass, in the layout that its GEMM reads.
+  void cast_used_weights(double elements, std::int64_t matrices);
+  void transpose_weights(double elements, std::int64_t matrices);
   void cast_weights(double elements, std::int64_t matrices);
   // The narrow GEMMs of a linear layer's adapter, forward and backward.
   void adapter(std::int64_t inputs, std::int64_t outputs);

@@ -21,6 +21,11 @@ double read_gradient(const KernelContext& context, Updated updated) {
   return as_reduced ? bytes_per_element(context.training.grad_reduce) : kFp32;
 }
 
+double gathered_bytes(const KernelContext& context, const GatheredElements& elements) {
+  return static_cast<double>(elements.all - elements.narrow) * bytes_per_element(context.training.precision) +
+         static_cast<double>(elements.narrow) * bytes_per_element(context.training.gemm_type());
+}
+
 }  // namespace
 
 std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements) {
@@ -49,21 +54,36 @@ std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t el
   return make.take();
 }
 
-std::vector<Kernel> cast_shard(const KernelContext& context, std::int64_t elements) {
+std::vector<Kernel> cast_shard(const KernelContext& context, const GatheredElements& elements) {
   KernelMaker make(context);
-  make.stream(kCast, "cast shard", elements, {.values = 1, .other_bytes = 4.0});
+  make.bytes_only(kCast, "cast shard", gathered_bytes(context, elements) + kFp32 * static_cast<double>(elements.all),
+                  context.training.precision);
   return make.take();
 }
 
-std::vector<Kernel> copy_shard(const KernelContext& context, std::int64_t elements) {
+std::vector<Kernel> copy_shard(const KernelContext& context, const GatheredElements& elements) {
   KernelMaker make(context);
-  make.stream(kCopy, "copy shard", elements, {.values = 2});
+  make.bytes_only(kCopy, "copy shard", 2.0 * gathered_bytes(context, elements), context.training.precision);
   return make.take();
 }
 
-std::vector<Kernel> copy_gathered(const KernelContext& context, std::int64_t elements) {
+std::vector<Kernel> copy_gathered(const KernelContext& context, const GatheredElements& elements) {
   KernelMaker make(context);
-  make.stream(kCopy, "copy gathered parameters", elements, {.values = 2});
+  make.bytes_only(kCopy, "copy gathered parameters", 2.0 * gathered_bytes(context, elements),
+                  context.training.precision);
+  return make.take();
+}
+
+std::vector<Kernel> cast_gathered(const KernelContext& context, const UsedWeights& weights, WeightUse use) {
+  if (context.training.narrow == NarrowRecipe::kNone || weights.matrices == 0) return {};
+  KernelMaker make(context);
+  const auto elements = static_cast<double>(weights.elements);
+  if (weights.narrow) {
+    if (use != WeightUse::kForward) make.transpose_weights(elements, weights.matrices);
+    return make.take();
+  }
+  make.cast_used_weights(elements, weights.matrices);
+  if (use == WeightUse::kRecomputedBackward) make.cast_used_weights(elements, weights.matrices);
   return make.take();
 }
 

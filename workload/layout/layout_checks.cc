@@ -86,9 +86,12 @@ void check_tensor(ConfigMap& parallel, const ParallelContext& context, const Par
 
 void check_narrow_parameters(const ParallelContext& context, const ParallelOptions& options) {
   if (!context.training.narrow_parameters || !options.sharding.parameters) return;
+  const bool fsdp = options.sharding.fsdp2();
+  if (fsdp && context.training.gathers_narrow()) return;
   context.training_map.warn("fp8_param_gather", "W131",
-                            fmt::format("{} has no effect: sharded parameters are gathered in the working type",
-                                        context.training_map.path_of("fp8_param_gather")));
+                            fmt::format("{} has no effect: {}", context.training_map.path_of("fp8_param_gather"),
+                                        fsdp ? "FSDP gathers only tensors with one scale in fp8"
+                                             : "sharded parameters are gathered in the working type"));
 }
 
 void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {

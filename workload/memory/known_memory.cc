@@ -14,7 +14,7 @@ void add_units(const StageUnits& stage, const std::vector<ModelChunk>& parts, st
                          static_cast<std::int64_t>(options.backward_prefetch), options.reshard_after_backward ? 1 : 0,
                          std::ssize(stage.units.units())});
   for (const ShardUnit& unit : stage.units.units()) {
-    key.insert(key.end(), {unit.elements, unit.padded, (unit.kept ? 2 : 0) + (unit.tile ? 1 : 0)});
+    key.insert(key.end(), {unit.elements, unit.padded, unit.matrices, (unit.kept ? 2 : 0) + (unit.tile ? 1 : 0)});
   }
   for (std::size_t chunk = 0; chunk < parts.size(); ++chunk) {
     const std::size_t points = stage.units.points(static_cast<int>(chunk));
@@ -37,7 +37,7 @@ void add_recomputed(const KnownGathers::Passes& passes, std::vector<std::int64_t
 
 std::vector<std::int64_t> key_of(const StageUnits& stage, const KnownGathers::Passes& passes) {
   std::vector<std::int64_t> key;
-  key.reserve(16 + 3 * stage.units.units().size() + 256 * passes.parts.size() + passes.slots.size());
+  key.reserve(16 + 4 * stage.units.units().size() + 256 * passes.parts.size() + passes.slots.size());
   add_units(stage, passes.parts, key);
   if (stage.units.has_tiles()) add_recomputed(passes, key);
   key.push_back(std::ssize(passes.cycles));

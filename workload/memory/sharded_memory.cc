@@ -10,7 +10,12 @@ Bytes bytes_of(std::int64_t elements, double each) { return scale(Bytes(1), stat
 }  // namespace
 
 ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, const GatherSchedule& schedule)
-    : units_(units), schedule_(schedule), element_(bytes_per_element(inputs.training.precision)) {
+    : units_(units),
+      schedule_(schedule),
+      element_({.bytes = bytes_per_element(inputs.training.precision)}) {
+  if (inputs.parallel.sharding.fsdp2() && inputs.training.gathers_narrow()) {
+    element_.saved = element_.bytes - bytes_per_element(inputs.training.gemm_type());
+  }
   // The bucket being filled or reduced holds at least the previous unit.
   const std::int64_t bucket = std::min(inputs.parallel.sharding.reduce_bucket, units_.elements());
   bucket_ = bytes_of(bucket, bytes_per_element(inputs.training.grad_reduce));
@@ -18,8 +23,13 @@ ShardedMemory::ShardedMemory(const StepInputs& inputs, const ShardUnits& units, 
     const std::int64_t elements = unit.padded_gradients;
     gradients_.push_back(
         {.reduced = bytes_of(std::max(elements, bucket), bytes_per_element(inputs.training.grad_reduce)),
-         .computed = bytes_of(elements, element_)});
+         .computed = bytes_of(elements, element_.bytes)});
   }
+}
+
+Bytes ShardedMemory::gathered_at(std::size_t use) const {
+  const GatherSchedule::Step& step = schedule_.steps()[use];
+  return bytes_of(step.live, element_.bytes) - bytes_of(step.matrices, element_.saved);
 }
 
 void ShardedMemory::enter(int chunk, std::size_t point, GatheredBytes& held) {
@@ -27,7 +37,7 @@ void ShardedMemory::enter(int chunk, std::size_t point, GatheredBytes& held) {
   const std::size_t unit = units_.unit_at(chunk, point);
   if (!started_ || schedule_.uses()[use_].unit != unit || new_pass_) {
     use_ = next_use();
-    live_ = bytes_of(schedule_.steps()[use_].live, element_);
+    live_ = gathered_at(use_);
   }
   started_ = true;
   new_pass_ = false;
@@ -35,7 +45,7 @@ void ShardedMemory::enter(int chunk, std::size_t point, GatheredBytes& held) {
   if (schedule_.uses()[use_].pass == Pass::kForward) return;
   if (!schedule_.steps()[use_].completes_gradients) {
     waiting_.unit = unit;
-    waiting_.bytes += bytes_of(units_.gradients_at(chunk, point), element_);
+    waiting_.bytes += bytes_of(units_.gradients_at(chunk, point), element_.bytes);
     held.unreduced += waiting_.bytes + bucket_;
     return;
   }
@@ -57,7 +67,7 @@ bool ShardedMemory::next_repeats(std::size_t kind) const {
   const Entered& last = *entered_[kind];
   const GatherSchedule::Step* const steps = schedule_.steps().data();
   return std::equal(steps + last.first, steps + last.first + last.count, steps + next_use(),
-                    [](const auto& a, const auto& b) { return a.live == b.live; });
+                    [](const auto& a, const auto& b) { return a.live == b.live && a.matrices == b.matrices; });
 }
 
 void ShardedMemory::skip_pass(std::size_t kind) {
@@ -76,7 +86,7 @@ void ShardedMemory::enter_tiles(std::size_t point, GatheredBytes& held) {
   for (; use_ < schedule_.uses().size(); ++use_) {
     const UnitUse& use = schedule_.uses()[use_];
     if (use.slot != slot || use.point != point) break;
-    const Bytes live = bytes_of(schedule_.steps()[use_].live, element_);
+    const Bytes live = gathered_at(use_);
     Bytes waiting;
     if (use.pass != Pass::kForward) {
       waiting = gradients_[use.unit].reduced;

@@ -38,10 +38,17 @@ class ShardedMemory {
 
  private:
   void enter_tiles(std::size_t point, GatheredBytes& held);
+  [[nodiscard]] Bytes gathered_at(std::size_t use) const;
   // The gradients of a unit that are being reduced, with those of the bucket, and of one that is being computed.
   struct Gradients {
     Bytes reduced;
     Bytes computed;
+  };
+
+  // Bytes of one of the working type, and those that one of a matrix saves which is gathered in a narrow type.
+  struct Element {
+    double bytes = 0.0;
+    double saved = 0.0;
   };
 
   // Gradients of a unit that this pass has computed before the unit's last use.
@@ -59,7 +66,7 @@ class ShardedMemory {
 
   const ShardUnits& units_;
   const GatherSchedule& schedule_;
-  double element_;                               // bytes of one of the working type
+  Element element_;
   std::vector<Gradients> gradients_;             // by unit
   Bytes bucket_;                                 // of other units' gradients
   std::vector<std::optional<Entered>> entered_;  // by kind of passes: the last one

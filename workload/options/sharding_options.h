@@ -58,6 +58,8 @@ struct ShardingOptions {
   bool by_parameter = false;
   bool master_in_shard = false;            // FSDP stores fp32 shards; ZeRO also a sharded copy in the working type
 
+  [[nodiscard]] bool fsdp2() const { return by_parameter && master_in_shard; }
+
   friend bool operator==(const ShardingOptions&, const ShardingOptions&) = default;
 };
 

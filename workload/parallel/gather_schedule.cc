@@ -81,6 +81,7 @@ void GatherSchedule::gather(const ShardUnits& units, std::size_t use) {
   live_[unit] = 1;
   waited_[unit] = 0;
   live_elements_ += units.units()[unit].padded;
+  live_matrices_ += std::min(units.units()[unit].matrices, units.units()[unit].padded);
   gathers_.push_back(use);
 }
 
@@ -117,9 +118,11 @@ void GatherSchedule::plan(const ShardUnits& units, const ShardingOptions& option
     look_ahead(units, options, use);
     issued_[use].own = gathers_.size();
     step.live = live_elements_;
+    step.matrices = live_matrices_;
     if (stays_[use] == 0) {
       live_[now.unit] = 0;
       live_elements_ -= units.units()[now.unit].padded;
+      live_matrices_ -= std::min(units.units()[now.unit].matrices, units.units()[now.unit].padded);
     }
     const std::size_t following = use + 1;
     const bool post = options.backward_prefetch == BackwardPrefetch::kPost && following < uses_.size() &&

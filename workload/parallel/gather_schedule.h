@@ -21,6 +21,7 @@ class GatherSchedule {
     bool completes_gradients = false;
     bool last_gradients = false;  // no later backward pass through the unit
     std::int64_t live = 0;        // elements that are gathered, or being gathered, during the use
+    std::int64_t matrices = 0;    // of these, of the layers' GEMMs
   };
 
   // `cycles`: the passes with which three equal cycles of passes begin, and that after them; empty: no matter.
@@ -77,6 +78,7 @@ class GatherSchedule {
   // from 1.
   std::vector<std::size_t> released_from_;
   std::int64_t live_elements_ = 0;
+  std::int64_t live_matrices_ = 0;
   Watch watch_;
 };
 

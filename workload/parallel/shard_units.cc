@@ -33,6 +33,10 @@ void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, const 
     if (is_cut(tensor, of, options.tiling)) continue;
     if (of != UnitsOf::kAll && tensor.expert != (of == UnitsOf::kExperts)) continue;
     unit.elements += tensor.elements;
+    if (is_layer_matrix(tensor.name)) {
+      unit.matrices += tensor.elements;
+      ++unit.matrix_count;
+    }
     if (!tensor.frozen) unit.gradients += tensor.elements;
     if (tensor.elements < options.persistence_threshold) continue;
     unit.sharded += tensor.elements;

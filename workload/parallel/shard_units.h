@@ -24,6 +24,8 @@ struct ShardUnit {
   std::int64_t padded = 0;      // sharded elements, a multiple of the shard group
   std::int64_t regathered = 0;  // of these, between recomputation and backward pass; padded
   std::int64_t padded_gradients = 0;
+  std::int64_t matrices = 0;     // elements of weights of the layers' GEMMs
+  std::int64_t matrix_count = 0;
   std::size_t tensors = 0;                // that are gathered
   std::vector<std::int64_t> calls;        // the padded elements by call that gathers some of them
   std::vector<std::int64_t> calls_again;  // the regathered ones

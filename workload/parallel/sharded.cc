@@ -65,7 +65,10 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
                   .quantized = options_.quantized_weights && !second_copy};
   std::vector<std::int64_t> calls = unit.calls;
   if (again) calls.insert(calls.end(), unit.calls_again.begin(), unit.calls_again.end());
-  if (options_.gather_calls == GatherCalls::kLayers) calls = {elements};
+  if (options_.gather_calls == GatherCalls::kLayers) {
+    calls = {elements};
+    call.narrow = narrow_of(unit);
+  }
   for (const std::int64_t of_call : calls) {
     call.elements = of_call;
     call.parts = second_copy ? options_.secondary : options_.shard;
@@ -79,9 +82,9 @@ void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
 // (all_gather_copy_in). DeepSpeed's copy into the buffer precedes its gather (partition_parameters.py: torch.cat).
 void ShardedParallel::prepare_shard(ProgramWriter& writer, const GatherCall& call, std::vector<TaskIndex>& after) {
   const KernelContext& context = sections_.context();
-  const std::int64_t elements = call.elements / call.parts;
+  const GatheredElements elements{.all = call.elements / call.parts, .narrow = call.narrow / call.parts};
   const StreamIndex stream = channels_.casts.value_or(call.channel.stream);
-  if (options_.master_in_shard && context.training.precision != DataType::kFp32) {
+  if (options_.master_in_shard && (context.training.precision != DataType::kFp32 || call.narrow > 0)) {
     const bool casts = !call.second_copy;
     if (casts || call.copied) {
       const SectionId section = sections_.add(casts ? cast_shard(context, elements) : copy_shard(context, elements));
@@ -100,12 +103,14 @@ TaskIndex ShardedParallel::gather(ProgramWriter& writer, const GatherCall& call,
     gathered = gather_quantized(writer, call, after);
   } else {
     prepare_shard(writer, call, after);
+    const std::int64_t wide = call.elements - call.narrow;
     gathered = writer.collective_after(
-        call.channel, {.kind = CollectiveKind::kAllGather, .bytes = Bytes(call.elements * element_.parameter)},
+        call.channel,
+        {.kind = CollectiveKind::kAllGather, .bytes = Bytes(wide * element_.parameter + call.narrow * element_.matrix)},
         call.label, after);
   }
   if (!call.copied || options_.master_in_shard) return gathered;
-  const SectionId copy = sections_.add(copy_gathered(sections_.context(), call.elements));
+  const SectionId copy = sections_.add(copy_gathered(sections_.context(), {call.elements, call.narrow}));
   return writer.compute_on(call.channel.stream, copy, "copy gathered parameters", {gathered});
 }
 
@@ -136,10 +141,33 @@ TaskIndex ShardedParallel::gather_into_list(ProgramWriter& writer, const GatherC
 void ShardedParallel::begin_use(ProgramWriter& writer) {
   for (const std::size_t use : uses_.gathers_before()) gather(writer, use);
   const std::size_t unit = uses_.now().unit;
-  if (!gathered_[unit]) return;
-  writer.wait(*std::exchange(gathered_[unit], std::nullopt));
-  if (!options_.by_parameter || !options_.master_in_shard || !channels_.shard) return;
-  writer.compute(sections_.add(copy_gathered(sections_.context(), units_.units()[unit].padded)));
+  if (gathered_[unit]) {
+    writer.wait(*std::exchange(gathered_[unit], std::nullopt));
+    const ShardUnit& whole = units_.units()[unit];
+    const bool copied = options_.fsdp2() && channels_.shard;
+    if (copied) writer.compute(sections_.add(copy_gathered(sections_.context(), {whole.padded, narrow_of(whole)})));
+  }
+  cast_matrices(writer, uses_.now());
+}
+
+// As with torchao, whose fp8 needs FSDP2.
+void ShardedParallel::cast_matrices(ProgramWriter& writer, const UnitUse& use) {
+  const ShardUnit& unit = units_.units()[use.unit];
+  if (use.pass == Pass::kWeightGradient || !options_.fsdp2()) return;
+  const KernelContext& context = sections_.context();
+  const bool recomputed = context.training.recompute == Recompute::kFull;
+  const WeightUse how = use.pass == Pass::kForward ? WeightUse::kForward
+                        : recomputed               ? WeightUse::kRecomputedBackward
+                                                   : WeightUse::kBackward;
+  const std::vector<Kernel> casts = cast_gathered(
+      context, {.elements = unit.matrices, .matrices = unit.matrix_count, .narrow = narrow_of(unit) > 0}, how);
+  if (!casts.empty()) writer.compute(sections_.add(casts));
+}
+
+// Elements that are gathered in the type of their GEMMs.
+std::int64_t ShardedParallel::narrow_of(const ShardUnit& unit) const {
+  const bool narrow = options_.fsdp2() && sections_.context().training.gathers_narrow();
+  return narrow ? std::min(unit.matrices, unit.padded) : 0;
 }
 
 void ShardedParallel::end_use(ProgramWriter& writer) {

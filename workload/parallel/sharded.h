@@ -51,12 +51,15 @@ class ShardedParallel final : public TileUses {
  private:
   void begin_use(ProgramWriter& writer);
   void end_use(ProgramWriter& writer);
+  void cast_matrices(ProgramWriter& writer, const UnitUse& use);
+  [[nodiscard]] std::int64_t narrow_of(const ShardUnit& unit) const;
   void gather(ProgramWriter& writer, std::size_t use);
   // One call of a gather; returns the task that ends it.
   struct GatherCall {
     CommStream channel;
     std::string label;
     std::int64_t elements = 0;
+    std::int64_t narrow = 0;  // of these, in the type of fp8 GEMMs
     std::int64_t parts = 1;
     bool second_copy = false;
     bool copied = false;  // into the buffer of the gather, and out of it

@@ -73,7 +73,7 @@ TEST_P(Layouts, FoldedIsPlayedAsTheWhole) {
 
 INSTANTIATE_TEST_SUITE_P(
     Interference, Layouts,
-    testing::Values("tp: 2, pp: 4, zero: {overlap_grad_reduce: true}", "tp: 1, zero: {stage: 3}",
+    testing::Values("tp: 2, pp: 4, zero: {overlap_grad_reduce: true}", "tp: 1, zero: {stage: 3, gather_calls: weights}",
                     "tp: 4, pp: 2, virtual_stages: 2, schedule: interleaved-1f1b, zero: {overlap_grad_reduce: true}"));
 
 // All ranks gather weights over NVLink, concurrently with GEMMs and memory-bound kernels.

@@ -4,34 +4,39 @@
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
+#include "workload/layout/stage_chunks.h"
+#include "workload/memory/memory.h"
 
 namespace ringwright::workload::gathered_copies_test {
 namespace {
 
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // One microbatch on four ranks.
-JobText job_of(const std::string& parallel) {
-  return JobText(small_model(4) + fmt::format("training: {{global_batch: 4}}\nparallel: {{{}}}\n", parallel), 4);
+JobText job_of(const std::string& parallel, const std::string& training = "") {
+  return JobText(
+      small_model(4) + fmt::format("training: {{global_batch: 4{}}}\nparallel: {{{}}}\n", training, parallel), 4);
 }
 
 // Bytes of the kernels of this name in the program of a step.
-std::int64_t copied(const std::string& parallel, const std::string& name) {
-  const JobText job = job_of(parallel);
+std::int64_t copied(const std::string& parallel, const std::string& name, const std::string& training = "") {
+  const JobText job = job_of(parallel, training);
   EXPECT_THAT(job.problems(), IsEmpty());
   const StepPlan plan = job.plan();
   std::int64_t bytes = 0;
   for (const Task& task : plan.graph.programs.front().tasks) {
     if (task.kind != TaskKind::kCompute) continue;
     for (const Kernel& kernel : plan.graph.works[task.detail].kernels) {
-      if (kernel.name == name) bytes += kernel.bytes.count();
+      if (kernel.name == name) bytes += kernel.bytes.count() * kernel.launches;
     }
   }
   return bytes;
 }
 
-std::int64_t gathered_bytes(const std::string& parallel) {
-  const StepPlan plan = job_of(parallel).plan();
+std::int64_t gathered_bytes(const std::string& parallel, const std::string& training = "") {
+  const StepPlan plan = job_of(parallel, training).plan();
   std::int64_t bytes = 0;
   for (const Task& task : plan.graph.programs.front().tasks) {
     if (task.kind != TaskKind::kCollective) continue;
@@ -66,6 +71,50 @@ TEST(GatheredCopies, DeepSpeedCopiesWhatOneCallGathersForSeveralWeights) {
   EXPECT_LT(all, 2 * gathered_bytes(zero + "layers}"));
   EXPECT_EQ(copied(zero + "layers}", "cast shard"), 0);
   EXPECT_EQ(copied(zero + "weights}", "copy gathered parameters"), 0);
+}
+
+std::int64_t matrix_elements(const JobText& job) {
+  return layer_matrices(stage_chunks(job.shape, job.parallel, 0), 1, Matrices::kAll).elements;
+}
+
+// torchao, float8_linear.py: sharded weights have no place for their copy in fp8. Each pass reads them twice, for the
+// maximum and for the cast, and writes them; a backward pass that recomputes its layer does so twice.
+TEST(GatheredCopies, ShardedWeightsAreCastWhereverTheyAreUsed) {
+  const std::string fsdp = "fsdp: {}";
+  const std::int64_t matrices = matrix_elements(job_of(fsdp));
+  EXPECT_EQ(copied(fsdp, "cast weights", ", fp8_recipe: tensorwise"), 2 * matrices * (2 + 2 + 1));
+  EXPECT_EQ(copied(fsdp, "cast weights", ", fp8_recipe: rowwise"), 2 * matrices * (2 + 2 + 1));
+  EXPECT_EQ(copied(fsdp, "cast weights", ", fp8_recipe: delayed"), 2 * matrices * (2 + 1));
+  EXPECT_EQ(copied(fsdp, "cast weights", ", fp8_recipe: tensorwise, recompute: full"), 3 * matrices * (2 + 2 + 1));
+  EXPECT_EQ(copied(fsdp, "cast weights"), 0);
+}
+
+// torchao's enable_fsdp_float8_all_gather: matrices of layers are cast before the gather, travel and are copied in one
+// byte, and are transposed for their gradients.
+TEST(GatheredCopies, Fsdp2MayGatherMatricesInFp8) {
+  const std::string fsdp = "fsdp: {wrap_ends: true}";
+  const std::string wide = ", fp8_recipe: tensorwise";
+  const std::string narrow = wide + ", fp8_param_gather: true";
+  const std::int64_t twice = 2 * matrix_elements(job_of(fsdp));  // forward and backward
+  EXPECT_EQ(gathered_bytes(fsdp, wide) - gathered_bytes(fsdp, narrow), twice);
+  EXPECT_EQ(copied(fsdp, "copy gathered parameters", wide) - copied(fsdp, "copy gathered parameters", narrow),
+            2 * twice);
+  EXPECT_EQ(copied(fsdp, "cast shard", wide) - copied(fsdp, "cast shard", narrow), twice / 4);
+  EXPECT_EQ(copied(fsdp, "cast weights", narrow), 0);
+  EXPECT_EQ(copied(fsdp, "transpose weights", narrow), twice / 2 * 2);
+  const auto held = [&](const std::string& training) {
+    return memory_ledger(job_of(fsdp, training).inputs(), {}).front().of("gathered parameters");
+  };
+  EXPECT_LT(held(narrow), held(wide));
+}
+
+TEST(GatheredCopies, OnlyOneScaleOfATensorCanBeGatheredInFp8) {
+  for (const std::string parallel : {"fsdp: {version: 1}", "zero: {stage: 3}"}) {
+    EXPECT_THAT(job_of(parallel, ", fp8_recipe: tensorwise, fp8_param_gather: true").problems(),
+                ElementsAre(HasSubstr("sharded parameters are gathered in the working type")));
+  }
+  EXPECT_THAT(job_of("fsdp: {}", ", fp8_recipe: mxfp8, fp8_param_gather: true").problems(),
+              ElementsAre(HasSubstr("FSDP gathers only tensors with one scale in fp8")));
 }
 
 }  // namespace
