@@ -209,10 +209,20 @@ Bytes embedding_activations(const KernelContext& context) {
 }
 
 // Of multi-token prediction (Megatron's multi_token_prediction.py): the next token's embedding, which a norm reads, and
-// both norms' results joined, which the GEMM reads. The other norm's input is the input of a head's norm as well.
+// both norms' results joined, which the GEMM reads. The other norm's input is the input of a head's norm as well. Where
+// its layer is recomputed from that input, so are the joined results.
 Bytes predictor_activations(const KernelContext& context) {
   const KernelMaker sizes(context);
-  return whole_bytes(3.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden));
+  const auto values = static_cast<double>(sizes.local_tokens * context.shape.hidden);
+  const bool again = recomputed_predictor(context) > Bytes(0);
+  return whole_bytes((again ? 1.0 : 3.0) * value_bytes(context) * values);
+}
+
+Bytes recomputed_predictor(const KernelContext& context) {
+  const TrainingOptions& training = context.training;
+  if (training.recompute != Recompute::kFull || training.full.method != RecomputeMethod::kUniform) return Bytes(0);
+  const KernelMaker sizes(context);
+  return whole_bytes(2.0 * value_bytes(context) * static_cast<double>(sizes.local_tokens * context.shape.hidden));
 }
 
 // Inputs of the final norm and of the output layer, and the loss's stored part of the logits.

@@ -18,6 +18,8 @@ namespace ringwright::workload {
 [[nodiscard]] Bytes layer_activations(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);
 [[nodiscard]] Bytes predictor_activations(const KernelContext& context);
+// Of these, what is recomputed with the layer that predicts.
+[[nodiscard]] Bytes recomputed_predictor(const KernelContext& context);
 [[nodiscard]] Bytes head_activations(const KernelContext& context);
 // Bytes of a value of the inputs of linear layers, stored for the weight gradient, with its scale in fp4.
 [[nodiscard]] double linear_input_bytes(const KernelContext& context);

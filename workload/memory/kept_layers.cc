@@ -34,6 +34,9 @@ void KeptLayers::weigh(const ModelChunk& part, const KernelContext& context) {
       continue;
     }
     layer.again = layer.alive_again = known->recomputed;
+    const bool predicts =
+        grouped.first_point > 0 && part.points[grouped.first_point - 1] == PointKind::kPredictor;
+    if (predicts) layer.again = layer.alive_again += recomputed_predictor(context);
     if (!full || grouped.group_begin == i) layer.kept = known->stored;
     if (full && grouped.group_begin < i) layer.alive_again += layers_[i - 1].alive_again;
   }

@@ -231,6 +231,10 @@ void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan spa
 // token, and the next kernels need all of its columns (Megatron-LM, multi_token_prediction.py: _concat_embeddings).
 void TensorParallel::predictor_forward(ProgramWriter& writer) {
   embedding_forward(writer);
+  predictor_projection(writer);
+}
+
+void TensorParallel::predictor_projection(ProgramWriter& writer) {
   if (channel_ && sequence_parallel()) {
     writer.wait(gather(writer, cast_input(LayerSection::kPredictorInput, activation_ * 2)));
   }

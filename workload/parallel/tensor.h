@@ -46,6 +46,8 @@ class TensorParallel {
   // The GEMM that combines the residual stream with the next token's embedding, before a layer of multi-token
   // prediction.
   void predictor_forward(ProgramWriter& writer);
+  // Of it, what is recomputed with its layer: norms and projection, not the look-up.
+  void predictor_projection(ProgramWriter& writer);
   void predictor_backward(ProgramWriter& writer);
   // Sums gradients of tensors that every rank holds whole but uses for a part of the sequence.
   void reduce_replicated(ProgramWriter& writer, Bytes gradients);

@@ -115,9 +115,11 @@ void StageBuilder::recompute_layers(ProgramWriter& writer, int chunk, std::size_
   const auto span = kept_of(chunk).computed_again_before(point);
   if (!span) return;
   if (inputs_.training.full.distributed) points_.tensor().gather_activation(writer);
-  for (std::size_t again = span->first; again <= span->last; ++again) {
-    points_.forward(writer, part_of(chunk).points[again]);
-  }
+  const std::vector<PointKind>& points = part_of(chunk).points;
+  // Megatron, multi_token_prediction.py: _checkpointed_forward of _proj_and_transformer_layer.
+  const bool predicts = span->first > 0 && points[span->first - 1] == PointKind::kPredictor;
+  if (predicts) points_.tensor().predictor_projection(writer);
+  for (std::size_t again = span->first; again <= span->last; ++again) points_.forward(writer, points[again]);
 }
 
 bool StageBuilder::goes_ahead(int chunk, std::size_t point) const {

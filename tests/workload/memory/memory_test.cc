@@ -275,6 +275,33 @@ TEST(Memory, MultiTokenPredictionStoresWhatItJoins) {
   EXPECT_EQ(kept(", mtp_num_layers: 1"), kept("") + kept("") / 2 + Bytes(2 * 3 * 32 * 64));
 }
 
+// Megatron, multi_token_prediction.py: a checkpoint of _proj_and_transformer_layer has two inputs, the hidden state and
+// the next token's embedding. A layer more that is recomputed, and the projection once more.
+TEST(Memory, APredictorIsRecomputedWithItsProjection) {
+  const auto job = [](const std::string& recompute, const std::string& model = "") {
+    return JobText("model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, vocab_size: 64, seq_length: 32" +
+                       model + "}\ntraining: {global_batch: 1, cross_entropy: fused, recompute: " + recompute + "}\n",
+                   1);
+  };
+  const auto projections = [&](const std::string& recompute) {
+    const StepPlan plan = job(recompute, ", mtp_num_layers: 1").plan();
+    std::int64_t count = 0;
+    for (const Task& task : plan.graph.programs[0].tasks) {
+      if (task.kind != TaskKind::kCompute) continue;
+      const auto& kernels = plan.graph.works[task.detail].kernels;
+      count += std::ranges::count(kernels, "predictor projection", &Kernel::name);
+    }
+    return count;
+  };
+  EXPECT_EQ(projections("none"), 1);
+  EXPECT_EQ(projections("full"), 2);
+  EXPECT_EQ(projections("full, recompute_method: block, recompute_num_layers: 9"), 1);
+  const auto kept = [&](const std::string& model) {
+    return memory_ledger(job("full", model).inputs(), {}).front().of("layer activations");
+  };
+  EXPECT_EQ(kept(", mtp_num_layers: 1"), kept("") + Bytes(2 * 2 * 32 * 64));
+}
+
 TEST(Memory, EarlyStagesHoldMoreMicrobatchesThanLateOnes) {
   const JobText job(small_model(8) + "training: {global_batch: 16}\nparallel: {pp: 4}\n", 4);
   const auto ledger = memory_ledger(job.inputs(), {});
