@@ -54,8 +54,8 @@ TEST_P(TrainingRegression, TheErrorReachedHolds) {
 // A fifth above what was reached.
 INSTANTIATE_TEST_SUITE_P(
     Shipped, TrainingRegression,
-    ::testing::Values(Guard{"korthikanti_recompute", 2, 0.045}, Guard{"vtrain_ground_truth_multi", 8, 0.085},
-                      Guard{"vtrain_ground_truth_single", 97, 0.080}, Guard{"megatron_gpt2_2020", 2, 0.034},
+    ::testing::Values(Guard{"korthikanti_recompute", 2, 0.05}, Guard{"vtrain_ground_truth_multi", 8, 0.085},
+                      Guard{"vtrain_ground_truth_single", 97, 0.080}, Guard{"megatron_gpt2_2020", 2, 0.038},
                       Guard{"megatron_sc21", 2, 0.072}, Guard{"zero_bubble", 4, 0.034, 0.050},
                       Guard{"simumax_b200_real", 3, 0.051, 0.0087}, Guard{"bloom_176b_tuning", 8, 0.083, 0.168},
                       Guard{"nemo_2407_h100", 4, 0.060}, Guard{"mlperf_training_llm/gpt3", 1, 0.112},
