@@ -107,6 +107,7 @@ bool computes(const workload::GpuSpec& gpu, const workload::TrainingOptions& tra
 
 void balance_work(ConfigMap& parallel, const Cluster& cluster, Job& job, workload::KnownLayouts* known) {
   if (!job.parallel.meshes.empty()) return;  // every stage is listed
+  if (parallel.any_errors()) return;         // a rank may have no heads, or no tokens
   const auto can = [&](const HostGroup& group) { return computes(group.gpu, job.training); };
   if (!parallel.documenting() && !(computes(cluster.gpu, job.training) && std::ranges::all_of(cluster.groups, can))) {
     return;
