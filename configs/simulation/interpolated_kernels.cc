@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "configs/simulation/host_runs.h"
+
 namespace ringwright::configs {
 namespace {
 
@@ -106,17 +108,23 @@ Duration InterpolatedKernels::of_size(Point point, Bytes bytes) {
   point.key.bytes = bytes;
   point.key.basis = Basis::kSize;
   return inputs_.known.kernels(point.key, [&] {
-    const std::optional<Duration> line = on_line_of_hosts(point, kStraight);
+    std::optional<Duration> line = on_line_of_hosts(point, kStraight);
+    if (!line) line = on_line_of_runs(point);
     return line ? *line : simulated(point);
   });
 }
 
-std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point, double tolerance) {
+bool InterpolatedKernels::may_be_sampled(const Point& point) {
   const GroupLayout& layout = *point.call.layout;
   const int hosts = layout.host_count();
-  if (point.key.plan.algorithm != "ring") return {};
-  if (hosts < 8 * kFirstHostsOfLine || point.call.bytes.count() % hosts != 0) return {};
-  if (!is_alike_on_hosts(layout)) return {};
+  if (point.key.plan.algorithm != "ring") return false;
+  return hosts >= 8 * kFirstHostsOfLine && point.call.bytes.count() % hosts == 0 && is_alike_on_hosts(layout);
+}
+
+std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point, double tolerance) {
+  if (!may_be_sampled(point)) return {};
+  const GroupLayout& layout = *point.call.layout;
+  const int hosts = layout.host_count();
   const SampledHosts samples = sampled(layout, point.key.plan);
   for (int few = kFirstHostsOfLine; 8 * few <= hosts; few *= 2) {
     const auto first = samples.of(few);
@@ -127,6 +135,27 @@ std::optional<Duration> InterpolatedKernels::on_line_of_hosts(const Point& point
     const Duration on_fourfold = on_sample(point, *fourfold);
     if (!are_straight(on_sample(point, *first), on_double, on_fourfold, tolerance)) continue;
     return on_fourfold + scale(on_fourfold - on_double, (hosts - 4.0 * few) / (2.0 * few));
+  }
+  return {};
+}
+
+// Between leaves that hold different numbers of hosts. All sizes of a sample together cost less than all hosts.
+std::optional<Duration> InterpolatedKernels::on_line_of_runs(const Point& point) {
+  if (!may_be_sampled(point)) return {};
+  const GroupLayout& layout = *point.call.layout;
+  const int hosts = layout.host_count();
+  const HostRuns samples(hosts, paths_between_hosts(layout, point.key.plan));
+  for (int few = samples.least(); few > 0; few *= 2) {
+    const int more = std::max(2, few / 4 * 2);
+    if (3 * (few + 3 * more) > 2 * hosts) break;
+    const auto first = samples.of(few);
+    const auto second = samples.of(few + more);
+    const auto third = samples.of(few + 3 * more);
+    if (!first || !second || !third) continue;
+    const Duration on_second = on_sample(point, *second);
+    const Duration on_third = on_sample(point, *third);
+    if (!are_straight(on_sample(point, *first), on_second, on_third)) continue;
+    return on_third + scale(on_third - on_second, (hosts - few - 3.0 * more) / (2.0 * more));
   }
   return {};
 }
@@ -156,15 +185,20 @@ Duration InterpolatedKernels::simulated(Point point) {
 }
 
 SampledHosts InterpolatedKernels::sampled(const GroupLayout& layout, const CollectivePlan& plan) const {
+  return SampledHosts(layout.host_count(), paths_between_hosts(layout, plan));
+}
+
+SampledHosts::KindOfPath InterpolatedKernels::paths_between_hosts(const GroupLayout& layout,
+                                                                  const CollectivePlan& plan) const {
   const auto gpu = static_cast<std::size_t>(layout.gpu_of.front());
   const auto rank = [this, gpu](int host) {
     return RankId(static_cast<std::size_t>(host) * static_cast<std::size_t>(inputs_.per_host) + gpu);
   };
-  return SampledHosts(layout.host_count(), [this, rank, &plan](int from, int to) {
+  return [this, rank, &plan](int from, int to) {
     const std::uint64_t path = inputs_.known.paths_between(inputs_.router, rank(from), rank(to));
     return path << 32U | static_cast<std::uint64_t>(kind_in(plan, from)) << 16U |
            static_cast<std::uint64_t>(kind_in(plan, to));
-  });
+  };
 }
 
 }  // namespace ringwright::configs

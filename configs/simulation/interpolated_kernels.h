@@ -50,10 +50,14 @@ class InterpolatedKernels {
   };
   [[nodiscard]] std::optional<Duration> on_line_of_sizes(const Point& point);
   [[nodiscard]] Duration of_size(Point point, Bytes bytes);
+  [[nodiscard]] static bool may_be_sampled(const Point& point);
   [[nodiscard]] std::optional<Duration> on_line_of_hosts(const Point& point, double tolerance);
+  [[nodiscard]] std::optional<Duration> on_line_of_runs(const Point& point);
   [[nodiscard]] Duration on_sample(const Point& point, std::vector<int> hosts);
   [[nodiscard]] Duration simulated(Point point);
   [[nodiscard]] SampledHosts sampled(const GroupLayout& layout, const CollectivePlan& plan) const;
+  [[nodiscard]] SampledHosts::KindOfPath paths_between_hosts(const GroupLayout& layout,
+                                                             const CollectivePlan& plan) const;
 
   Inputs inputs_;
   std::deque<GroupLayout> layouts_;  // on fewer hosts; all of them, since choosers identify a layout by its address

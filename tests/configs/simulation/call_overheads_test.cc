@@ -214,6 +214,17 @@ TEST(CallOverheads, InterpolatedOnesOfManyHostsGiveNearlyTheSameStep) {
   EXPECT_GT(to_seconds(dp->exposed), 0.2 * step);
 }
 
+// Groups over 48 hosts on leaves of 20, so that the last leaf has 8: from rings over 6, 10 and 18 hosts.
+TEST(CallOverheads, InterpolatedOnesOverUnequalLeavesGiveNearlyTheSameStep) {
+  const Scenario scenario = load(
+      "model: {num_layers: 2, hidden_size: 4096, num_attention_heads: 32, ffn_hidden_size: 16384, vocab_size: 32000, "
+      "seq_length: 128}\ntraining: {global_batch: 96}\nparallel: {tp: 4, dp: auto, zero: {stage: 1}}\n"
+      "cluster: {nodes: 48, node: {preset: dgx-a100}, fabric: {type: rail_optimized, scalable_unit: 20, "
+      "leaf: {ports: 40, speed: 200Gbps}, spine: {ports: 40, speed: 200Gbps}}}\nsimulate: {network: alpha_beta}\n"
+      "collectives: {model: closed_form, overhead: kernels}\n");
+  expect_nearly_the_same(scenario, 0.001);
+}
+
 // Few ranks and small calls cost little, and are simulated as they are.
 TEST(CallOverheads, OfFewRanksAreExactInBothCases) {
   const Scenario scenario = load(job("model: closed_form, overhead: kernels"));
