@@ -298,16 +298,25 @@ Duration CallOverheads::alone(const TaskGraph& graph, const Router& router, cons
   return run.record.iteration_end.back().since_start();
 }
 
-Duration CallOverheads::of(const MessageBetween& message) const {
-  const MessageCall& call = message.call;
-  FarthestPairs::Ends ends{.from = message.sender, .to = message.receiver};
+PairPaths::Pair CallOverheads::pair_between(RankId sender, RankId receiver) const {
+  FarthestPairs::Ends ends{.from = sender, .to = receiver};
   if (inputs_.known.accuracy() == OverheadAccuracy::kInterpolated && inputs_.nic_set_of_host.empty()) {
     ends = inputs_.known.farthest().like({.router = *inputs_.network.router,
                                           .gpus = inputs_.network.fabric.gpus().size(),
                                           .per_host = static_cast<std::size_t>(inputs_.per_host)},
                                          ends);
   }
-  const std::uint32_t paths = inputs_.known.paths_between(*inputs_.network.router, ends.from, ends.to);
+  return {.to = receiver,
+          .like = ends,
+          .paths = inputs_.known.paths_between(*inputs_.network.router, ends.from, ends.to)};
+}
+
+Duration CallOverheads::of(const MessageBetween& message) const {
+  const MessageCall& call = message.call;
+  const auto look_up = [&] { return pair_between(message.sender, message.receiver); };
+  const PairPaths::Pair pair =
+      inputs_.pairs != nullptr ? inputs_.pairs->between(message.sender, message.receiver, look_up) : look_up();
+  const auto& [receiver, ends, paths] = pair;
   const auto [from, to] = ends_for_kernels(call);
   const auto [entry, is_new] = asked_messages_.try_emplace({call.layout, from, to, call.bytes, paths});
   if (!is_new) return entry->second;

@@ -16,6 +16,7 @@
 
 #include "configs/simulation/interpolated_kernels.h"
 #include "configs/simulation/known_overheads.h"
+#include "configs/simulation/pair_paths.h"
 #include "core/plan/collective_plan.h"
 #include "core/plan/step_costs.h"
 #include "core/plan/task_graph.h"
@@ -46,6 +47,7 @@ class CallOverheads final : public CallOverhead {
     StepCosts step_costs;
     ChannelInputs channels;
     KnownOverheads& known;
+    PairPaths* pairs = nullptr;  // of this network, known from earlier steps; null: none are
   };
   explicit CallOverheads(const Inputs& inputs);
   CallOverheads(const CallOverheads&) = delete;  // its parts refer to it
@@ -65,6 +67,8 @@ class CallOverheads final : public CallOverhead {
   [[nodiscard]] Duration known_kernel_time(const CollectiveCall& call, const KnownOverheads::Key& key) const;
   // Null for `kernels`: as one flow.
   [[nodiscard]] Duration alone(const TaskGraph& graph, const Router& router, const ChannelChooser* kernels) const;
+
+  [[nodiscard]] PairPaths::Pair pair_between(RankId sender, RankId receiver) const;
 
   // By host of a layout: the first free host of the network with the same NICs.
   [[nodiscard]] std::vector<std::size_t> hosts_like(const GroupLayout& layout) const;

@@ -150,9 +150,10 @@ Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& 
   std::set<std::string> reported;
   EmptyChoices empty(scenario, nccl_);
   for_each_call(graph, [&](const CollectiveCall& call, std::uint32_t, std::uint64_t) {
-    const std::string path = fmt::format("collectives.{}.algorithm", chooser_->dimension(call));
+    const auto path_of_algorithm = [&] { return fmt::format("collectives.{}.algorithm", chooser_->dimension(call)); };
     const auto refuse = [&](const std::string& why) {
       if (why.empty() || !reported.insert(why).second) return;
+      const std::string path = path_of_algorithm();
       problems.add({.code = "E151",
                     .place = place_of_choice(scenario, path),
                     .message = fmt::format("'{}' cannot carry out {} of {} among {} ranks: {}", path,
@@ -169,7 +170,7 @@ Diagnostics CollectiveChoices::check(const Scenario& scenario, const TaskGraph& 
     if (in_chunks) {
       refuse(fmt::format("no kernel implements '{}'; these have kernels: {}; or take 'collectives.model: steps'", name,
                          join(collectives::algorithms_with_kernels(call), ", ")));
-    } else if (reported.insert(path).second) {
+    } else if (reported.insert(path_of_algorithm()).second) {
       ignored.push_back({.path = "collectives.overhead",
                           .why = fmt::format("of dimension '{}': no kernel implements '{}', only its messages count",
                                              chooser_->dimension(call), name)});

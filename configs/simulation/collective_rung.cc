@@ -54,7 +54,8 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
       .formula = closed_form_.get(),
       .step_costs = scenario.collectives.step_costs,
       .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
-      .known = inputs.known != nullptr ? *inputs.known : own_overheads_});
+      .known = inputs.known != nullptr ? *inputs.known : own_overheads_,
+      .pairs = inputs.pairs});
 }
 
 void CollectiveRung::wire_library(const Inputs& inputs) {

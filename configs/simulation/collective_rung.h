@@ -28,6 +28,7 @@ class CollectiveRung {
     const CollectiveChoices& choices;
     MemberProgress progress = MemberProgress::kEach;
     KnownOverheads* known = nullptr;  // null: it finds them itself
+    PairPaths* pairs = nullptr;       // as in CallOverheads
   };
   explicit CollectiveRung(const Inputs& inputs);
   CollectiveRung(const CollectiveRung&) = delete;

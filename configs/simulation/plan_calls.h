@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/plan/segments.h"
@@ -25,15 +27,20 @@ void for_each_call(const TaskGraph& graph, Visit&& visit) {
   for (std::uint32_t rank = 0; rank < graph.rank_count(); ++rank) {
     ranks_of[graph.program_of[rank].index()].push_back(rank);
   }
+  std::set<std::uint32_t> layouts;  // of a program's groups in a dimension; its calls follow each other
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> laid_out;
   for (const auto& [key, tasks] : count) {
     const auto& [program, dimension, detail] = key;
-    const Dimension& d = graph.dimensions[dimension];
-    std::set<std::uint32_t> layouts;
-    std::uint32_t last = ~std::uint32_t{0};  // nearly always the same as for the next one
-    for (const std::uint32_t rank : ranks_of[program]) {
-      const std::uint32_t layout = d.layout_of_group[d.group_of[rank]];
-      if (layout != last) layouts.insert(layout);
-      last = layout;
+    if (laid_out != std::pair(program, dimension)) {
+      const Dimension& d = graph.dimensions[dimension];
+      layouts.clear();
+      std::uint32_t last = ~std::uint32_t{0};  // nearly always the same as for the next one
+      for (const std::uint32_t rank : ranks_of[program]) {
+        const std::uint32_t layout = d.layout_of_group[d.group_of[rank]];
+        if (layout != last) layouts.insert(layout);
+        last = layout;
+      }
+      laid_out = std::pair(program, dimension);
     }
     for (const std::uint32_t layout : layouts) {
       const CollectiveSpec& spec = graph.collectives[detail];

@@ -81,12 +81,14 @@ Simulation::Simulation() = default;
 Simulation::~Simulation() = default;
 
 void Simulation::wire_rungs(const Scenario& scenario) {
+  PairPaths* const pairs = plan_.graph.sharing.on() ? nullptr : &overheads_.pairs;
   rung_ = std::make_unique<CollectiveRung>(CollectiveRung::Inputs{.scenario = scenario,
                                                                   .graph = plan_.graph,
                                                                   .network = network_,
                                                                   .choices = *choices_,
                                                                   .progress = progress_.progress,
-                                                                  .known = known_overheads_});
+                                                                  .known = overheads_.known,
+                                                                  .pairs = pairs});
   std::ranges::move(rung_->idle_files(plan_.graph), std::back_inserter(ignored_));
   if (!scenario.interference.counts) return;
   footprint_ = std::make_unique<GpuFootprint>(GpuFootprint::Inputs{.settings = scenario.interference,
@@ -109,7 +111,8 @@ Result<std::unique_ptr<Simulation>> Simulation::assemble(const Scenario& scenari
   }
   std::unique_ptr<Simulation> simulation(new Simulation);
   simulation->folded_ = FoldedNetwork(std::move(kept.bottlenecks), std::move(kept.folds));
-  simulation->known_overheads_ = kept.overheads;
+  simulation->overheads_.known = kept.overheads;
+  if (kept.overheads != nullptr) simulation->overheads_.pairs = std::move(kept.pairs);
   simulation->network_ = std::move(network);
   simulation->plan_ = std::move(plan);
   TaskGraph& graph = simulation->plan_.graph;
@@ -173,9 +176,9 @@ void Simulation::plan_paths() {
 
 // On hosts that are all equal, and have no tenants, whose ranks are no GPUs.
 FarthestPairs* Simulation::farthest_pairs(const Scenario& scenario) const {
-  const bool estimates = known_overheads_ != nullptr && known_overheads_->accuracy() == OverheadAccuracy::kInterpolated;
+  const bool estimates = overheads_.known != nullptr && overheads_.known->accuracy() == OverheadAccuracy::kInterpolated;
   const bool equal = scenario.cluster.nic_set_of_host.empty() && fault_schedule_.empty();
-  return estimates && equal && !plan_.graph.sharing.on() ? &known_overheads_->farthest() : nullptr;
+  return estimates && equal && !plan_.graph.sharing.on() ? &overheads_.known->farthest() : nullptr;
 }
 
 void Simulation::fold(const Scenario& scenario, FoldMode mode, std::optional<Folding> known) {

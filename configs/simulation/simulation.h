@@ -39,6 +39,7 @@ struct KeptFindings {
   std::unique_ptr<Router> bottlenecks;
   FoldMemory folds;
   KnownOverheads* overheads = nullptr;  // outlives the simulation; null: it finds them itself
+  PairPaths pairs;                      // with numbers of these overheads
   bool cores_are_idle = false;          // no other steps are simulated meanwhile: overheads are found on all cores
   std::optional<Folding> folding;       // of a step with the same classes of ranks, but other cycles left out
 };
@@ -63,7 +64,8 @@ class Simulation {
   [[nodiscard]] Kept take_kept() && {
     return {.bottlenecks = std::move(folded_).take_bottlenecks(),
             .folds = std::move(folded_).take_memory(),
-            .overheads = known_overheads_,
+            .overheads = overheads_.known,
+            .pairs = std::move(overheads_.pairs),
             .folding = std::nullopt};
   }
   [[nodiscard]] Folding take_folding() && { return std::move(folded_).take_folding(); }
@@ -106,6 +108,11 @@ class Simulation {
   [[nodiscard]] const Folding& folding() const { return folded_.folding(); }
 
  private:
+  // Those of calls on this network, and the numbers of paths that they are known by.
+  struct Overheads {
+    KnownOverheads* known = nullptr;  // null: its own
+    PairPaths pairs;
+  };
   Simulation();
   void wire_rungs(const Scenario& scenario);
   void plan_paths();
@@ -118,7 +125,7 @@ class Simulation {
   std::vector<network_models::LinkKind> link_kinds_;
   workload::StepPlan plan_;
   std::unique_ptr<CollectiveChoices> choices_;
-  KnownOverheads* known_overheads_ = nullptr;  // null: its own
+  Overheads overheads_;
   std::unique_ptr<CollectiveRung> rung_;
   ProgressChoice progress_;
   std::vector<IgnoredKey> ignored_;

@@ -71,11 +71,13 @@ Duration ActivityProfile::spent(std::size_t mixture, std::size_t stretch, Durati
 
 void ActivityProfile::book(Duration from, Duration to, ActivityMask concurrent, ActivityTimes& time_in) const {
   const std::size_t last = to == length_ ? stretches_.size() - 1 : stretch_at(to);
-  for (std::size_t m = 0; m < mixtures_.size(); ++m) time_in.add(mixtures_[m] | concurrent, spent(m, last, to));
-  if (from == Duration(0)) return;
-  const std::size_t first = stretch_at(from);
+  const std::size_t first = from == Duration(0) ? 0 : stretch_at(from);
+  if (first == last) {
+    time_in.add(mixtures_[stretches_[first].mixture] | concurrent, to - from);
+    return;
+  }
   for (std::size_t m = 0; m < mixtures_.size(); ++m) {
-    time_in.add(mixtures_[m] | concurrent, Duration() - spent(m, first, from));
+    time_in.add(mixtures_[m] | concurrent, spent(m, last, to) - spent(m, first, from));
   }
 }
 
