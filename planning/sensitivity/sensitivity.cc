@@ -157,7 +157,7 @@ Result<SensitivityResult> sensitivity(const std::string& path, const std::vector
                                       const SensitivityOptions& options) {
   const auto scenario = configs::load_scenario(path, {.overrides = settings, .share_folders = {}});
   if (!scenario) return tl::unexpected(scenario.error());
-  PointSource source(path);
+  PointSource source(path, options.store);
   const Point base = source.simulate(settings);
   if (!base.was_simulated()) return tl::unexpected(failure(base.code, base.reason, {.file = path}));
   SensitivityResult result{.scenario = scenario->name, .share = options.share, .step = base.figures.step};

@@ -51,6 +51,7 @@ struct SensitivityResult {
 struct SensitivityOptions {
   double share = 0.1;
   Workers workers;
+  configs::OverheadStore* store = nullptr;  // where overheads of calls are retained; null: nowhere
 };
 
 [[nodiscard]] Result<SensitivityResult> sensitivity(const std::string& path, const std::vector<std::string>& settings,

@@ -85,7 +85,7 @@ std::string json_outcome(const WhatIfOutcome& outcome, Duration base) {
 }  // namespace
 
 Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std::string>& settings,
-                                  const Workers& workers) {
+                                  const WhatIfOptions& options) {
   const auto scenario = configs::load_scenario(path, {.overrides = settings, .share_folders = {}});
   if (!scenario) return tl::unexpected(scenario.error());
   if (scenario->what_ifs.empty()) {
@@ -98,8 +98,8 @@ Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std
     outcome.name = what_if.name;
     outcome.settings = what_if.settings;
   }
-  PointSource source(path);
-  each_item(result.outcomes.size() + 1, workers, [&](std::size_t item) {
+  PointSource source(path, options.store);
+  each_item(result.outcomes.size() + 1, options.workers, [&](std::size_t item) {
     std::vector<std::string> all = settings;
     if (item > 0)
       all.insert(all.end(), result.outcomes[item - 1].settings.begin(), result.outcomes[item - 1].settings.end());

@@ -27,9 +27,14 @@ struct WhatIfResult {
   std::vector<WhatIfOutcome> outcomes;  // in the order of the file
 };
 
+struct WhatIfOptions {
+  Workers workers;
+  configs::OverheadStore* store = nullptr;  // where overheads of calls are retained; null: nowhere
+};
+
 // `settings` hold for the scenario and all what-ifs. Fails where the scenario has none (E331), or cannot be simulated.
 [[nodiscard]] Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std::string>& settings,
-                                                const Workers& workers = {});
+                                                const WhatIfOptions& options = {});
 
 [[nodiscard]] std::string render_what_if_text(const WhatIfResult& result);
 // Schema "ringwright.what_if/1" (docs/what-if.md).

@@ -63,6 +63,28 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual(file.read_bytes(), found)
             self.assertEqual(searched('off'), first)
 
+    def test_what_ifs_and_sensitivities_use_retained_times(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cache = Path(folder) / 'cache'
+            scenario = Path(folder) / 'job.yaml'
+            scenario.write_text('model: {num_layers: 2, hidden_size: 1024, num_attention_heads: 16, vocab_size: 32000, '
+                                'seq_length: 128}\ntraining: {global_batch: 32}\nparallel: {dp: auto}\n'
+                                'cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n'
+                                'what_if: [{name: twice the batch, set: {training.global_batch: 64}}]\n')
+
+            def output(command, where):
+                done = subprocess.run([BINARY, command, str(scenario), '--json', '-q'],
+                                      env=os.environ | {'RINGWRIGHT_CACHE': where}, capture_output=True, timeout=300, check=True)
+                return done.stdout
+
+            for command in ('what-if', 'sensitivity'):
+                first = output(command, str(cache))
+                (file,) = cache.iterdir()
+                found = file.read_bytes()
+                self.assertGreater(len(found.splitlines()), 0, command)
+                self.assertEqual(output(command, str(cache)), first)
+                self.assertEqual(file.read_bytes(), found, 'all of them were found there')
+
     def test_options_of_validate_without_effect_are_refused(self):
         for arguments, said in ((('validate', 'memory', '--set', 'a=1'), '--set has no effect'),
                                 (('validate', 'kernels', '--profile', 'none'), '--profile is for `validate nccl`'),

@@ -81,7 +81,8 @@ std::string compare(const std::vector<std::string>& sides, const Settings& setti
 
 std::string what_if(const std::string& name, const Settings& settings, int threads) {
   const std::string path = value_or_refuse(find_scenario(name));
-  return planning::render_what_if_json(value_or_refuse(planning::ask_what_ifs(path, settings, {.threads = threads})));
+  return planning::render_what_if_json(
+      value_or_refuse(planning::ask_what_ifs(path, settings, {.workers = {.threads = threads}})));
 }
 
 std::string sensitivity(const std::string& name, const Settings& settings, double share, int threads) {

@@ -1,6 +1,8 @@
 // The command `sensitivity`: how the step time responds to every physical parameter of a scenario.
 #include <optional>
 
+#include "configs/simulation/overhead_store.h"
+#include "core/base/cache_folder.h"
 #include "planning/sensitivity/sensitivity.h"
 #include "tools/command.h"
 #include "tools/scenario_file.h"
@@ -39,8 +41,10 @@ class Sensitivity final : public Command {
     }
     const auto path = find_scenario(study_.config);
     if (!path) return refuse(path.error());
+    configs::OverheadStore store(cache_folder());
     const auto result =
-        planning::sensitivity(*path, study_.settings, {.share = *share, .workers = study_.workers(common)});
+        planning::sensitivity(*path, study_.settings,
+                              {.share = *share, .workers = study_.workers(common), .store = &store});
     study_.clear_progress();
     if (!result) return refuse(result.error());
     print(common.json ? render_sensitivity_json(*result) : render_sensitivity_text(*result, top_.value_or(20)));

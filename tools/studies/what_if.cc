@@ -1,6 +1,8 @@
 // The command `what-if`: simulates the what-ifs of a scenario, each against the scenario as it stands.
 #include <optional>
 
+#include "configs/simulation/overhead_store.h"
+#include "core/base/cache_folder.h"
 #include "planning/what_if/what_if.h"
 #include "tools/command.h"
 #include "tools/scenario_file.h"
@@ -26,7 +28,9 @@ class WhatIf final : public Command {
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
     const auto path = find_scenario(study_.config);
     if (!path) return refuse(path.error());
-    const auto result = planning::ask_what_ifs(*path, study_.settings, study_.workers(common));
+    configs::OverheadStore store(cache_folder());
+    const auto result =
+        planning::ask_what_ifs(*path, study_.settings, {.workers = study_.workers(common), .store = &store});
     study_.clear_progress();
     if (!result) return refuse(result.error());
     print(common.json ? render_what_if_json(*result) : render_what_if_text(*result));

@@ -33,7 +33,7 @@ class ScenarioFile {
 
 WhatIfResult asked(const std::string& what_ifs, int threads = 0) {
   const ScenarioFile file(kJob + what_ifs);
-  auto result = ask_what_ifs(file.path(), {}, {.threads = threads});
+  auto result = ask_what_ifs(file.path(), {}, {.workers = {.threads = threads}});
   if (!result) throw std::runtime_error(render(result.error()));
   return std::move(*result);
 }
@@ -75,7 +75,7 @@ TEST(WhatIf, FaultsAreGivenInOnePlace) {
   const ScenarioFile file(kJob +
                           "what_if: [{name: a, set: {faults: [{node: 0, compute_scale: 0.5}]}, faults: [{node: 0, "
                           "compute_scale: 0.2}]}]\n");
-  const auto result = ask_what_ifs(file.path(), {}, {.threads = 1});
+  const auto result = ask_what_ifs(file.path(), {}, {.workers = {.threads = 1}});
   ASSERT_FALSE(result.has_value());
   EXPECT_NE(render(result.error()).find("gives its faults twice"), std::string::npos) << render(result.error());
 }
