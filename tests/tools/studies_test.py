@@ -63,6 +63,12 @@ class StudiesTest(unittest.TestCase):
             return {table: opened.execute(f'SELECT * FROM {table}').fetchall()
                     for table in ('points', 'parts', 'sweep_points')}
 
+    def test_search_refuses_an_axis_that_is_given_twice(self):
+        for options in (['--vary', 'tp=1,2', '--fix', 'parallel.tp=1'], ['--fix', 'tp=1', '--fix', 'tp=2']):
+            code, out, err = self.call('search', 'base.yaml', *options)
+            self.assertEqual(code, 2, out)
+            self.assertIn('is given twice by --fix and --vary', err)
+
     def test_a_killed_sweep_loses_nothing_and_goes_on(self):
         started = time.monotonic()
         whole = self.answer('sweep', 'plan.yaml', '--db', 'whole.sqlite', '--json', '-q')

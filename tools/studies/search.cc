@@ -2,6 +2,10 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -32,6 +36,11 @@ Result<Assignment> assignment(const std::string& argument, std::string_view opti
   }
   return tl::unexpected(failure("E153", fmt::format("cannot read {} '{}'", option, argument), {},
                                 fmt::format("write {} tp={}", option, option == "--vary" ? "4,8" : "8")));
+}
+
+Diagnostics given_twice(const std::string& key) {
+  return failure("E153", fmt::format("'{}' is given twice by --fix and --vary", key), {},
+                 fmt::format("list its values once: --vary {}=A,B", key));
 }
 
 std::vector<std::string> comma_separated(const std::string& text) {
@@ -155,10 +164,15 @@ class Search final : public Command {
     const auto set = [&settings](std::string_view key, const std::string& value) {
       if (!value.empty()) settings.push_back(fmt::format("search.{}={}", key, value));
     };
+    std::set<std::string> given;
+    const auto is_second = [&given](const std::string& axis, const std::string& key) {
+      return !given.insert(axis.empty() ? key : axis).second;
+    };
     for (const std::string& argument : fix_) {
       const auto fixed = assignment(argument, "--fix");
       if (!fixed) return tl::unexpected(fixed.error());
       const std::string axis = configs::axis_of(fixed->key);
+      if (is_second(axis, fixed->key)) return tl::unexpected(given_twice(fixed->key));
       if (axis.empty())
         settings.push_back(argument);
       else
@@ -168,6 +182,7 @@ class Search final : public Command {
       const auto varied = assignment(argument, "--vary");
       if (!varied) return tl::unexpected(varied.error());
       const std::string axis = configs::axis_of(varied->key);
+      if (is_second(axis, varied->key)) return tl::unexpected(given_twice(varied->key));
       if (!axis.empty()) {
         set(axis, "[" + varied->value + "]");
         continue;
