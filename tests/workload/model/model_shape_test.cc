@@ -32,6 +32,7 @@ constexpr Published kPublished[] = {
     {"mistral-7b", 7'241'732'096}, {"qwen2-72b", 72'706'203'648},  {"qwen3-32b", 32'762'123'264},
     {"qwen3-8b", 8'190'735'360},   {"qwen3-14b", 14'768'307'200},  {"qwen2.5-7b", 7'615'616'512},
     {"llama3.2-1b", 1'235'814'400}, {"llama3.2-3b", 3'212'749'824}, {"gemma2-27b", 27'227'128'320},
+    {"gemma3-27b", 27'009'346'304},
 };
 
 TEST(ModelShape, PresetsHaveThePublishedNumberOfParameters) {

@@ -11,13 +11,13 @@ namespace {
 // Which linear layers have biases, by the family's modeling_*.py.
 enum class BiasKey {
   kNone,
-  kAlwaysQkv,    // the file does not list them
-  kAttention,    // attention_bias: all four linear layers
-  kAll,          // attention_bias, and mlp_bias for the MLP
-  kQkv,          // attention_bias: queries, keys and values
-  kSeparate,     // attention_bias, attention_out_bias, mlp_bias
-  kInternLm,     // bias: the attention's
-  kEverywhere,   // use_bias: all linear layers
+  kAlwaysQkv,   // the file does not list them
+  kAttention,   // attention_bias: all four linear layers
+  kAll,         // attention_bias, and mlp_bias for the MLP
+  kQkv,         // attention_bias: queries, keys and values
+  kSeparate,    // attention_bias, attention_out_bias, mlp_bias
+  kInternLm,    // bias: the attention's
+  kEverywhere,  // use_bias: all linear layers
 };
 
 // Which layers have a window.
@@ -50,41 +50,44 @@ constexpr std::array kLlamaFamilies{
     LlamaFamily{.type = "phi3", .defaults = {}, .windows = Windows::kAll},
     LlamaFamily{.type = "qwen2", .defaults = {}, .biases = BiasKey::kAlwaysQkv, .windows = Windows::kLate},
     LlamaFamily{.type = "qwen3",
-           .defaults = {.head_size = 128},
-           .biases = BiasKey::kAttention,
-           .query_key_norm = true,
-           .windows = Windows::kLate},
+                .defaults = {.head_size = 128},
+                .biases = BiasKey::kAttention,
+                .query_key_norm = true,
+                .windows = Windows::kLate},
     LlamaFamily{.type = "olmo2", .defaults = {}, .biases = BiasKey::kAttention, .query_key_norm = true},
     LlamaFamily{.type = "olmo3",
-           .defaults = {},
-           .biases = BiasKey::kAttention,
-           .query_key_norm = true,
-           .windows = Windows::kPattern,
-           .window = 4096,
-           .period = 4},
+                .defaults = {},
+                .biases = BiasKey::kAttention,
+                .query_key_norm = true,
+                .windows = Windows::kPattern,
+                .window = 4096,
+                .period = 4},
     LlamaFamily{.type = "internlm2", .defaults = {}, .biases = BiasKey::kInternLm, .attention_bias = true},
-    LlamaFamily{.type = "smollm3", .defaults = {.embeddings = kTied}, .biases = BiasKey::kAll, .windows = Windows::kLate},
+    LlamaFamily{
+        .type = "smollm3", .defaults = {.embeddings = kTied}, .biases = BiasKey::kAll, .windows = Windows::kLate},
     LlamaFamily{.type = "granite", .defaults = {}, .biases = BiasKey::kAll},
-    LlamaFamily{.type = "seed_oss", .defaults = {.head_size = 128}, .biases = BiasKey::kSeparate, .attention_bias = true},
-    LlamaFamily{.type = "ernie4_5", .defaults = {.head_size = 128, .embeddings = kTied}, .biases = BiasKey::kEverywhere},
+    LlamaFamily{
+        .type = "seed_oss", .defaults = {.head_size = 128}, .biases = BiasKey::kSeparate, .attention_bias = true},
+    LlamaFamily{
+        .type = "ernie4_5", .defaults = {.head_size = 128, .embeddings = kTied}, .biases = BiasKey::kEverywhere},
     LlamaFamily{.type = "glm", .defaults = {.head_size = 128}, .biases = BiasKey::kQkv, .attention_bias = true},
     LlamaFamily{.type = "glm4", .defaults = {.head_size = 128}, .biases = BiasKey::kQkv, .sandwich_norm = true},
     LlamaFamily{.type = "gemma", .defaults = {.head_size = 256, .embeddings = kTied}, .biases = BiasKey::kAttention},
     LlamaFamily{.type = "gemma2",
-           .defaults = {.head_size = 256, .embeddings = kTied},
-           .biases = BiasKey::kAttention,
-           .sandwich_norm = true,
-           .windows = Windows::kPattern,
-           .window = 4096,
-           .period = 2},
+                .defaults = {.head_size = 256, .embeddings = kTied},
+                .biases = BiasKey::kAttention,
+                .sandwich_norm = true,
+                .windows = Windows::kPattern,
+                .window = 4096,
+                .period = 2},
     LlamaFamily{.type = "gemma3_text",
-           .defaults = {.head_size = 256, .embeddings = kTied},
-           .biases = BiasKey::kAttention,
-           .query_key_norm = true,
-           .sandwich_norm = true,
-           .windows = Windows::kPattern,
-           .window = 4096,
-           .period = 6},
+                .defaults = {.head_size = 256, .embeddings = kTied},
+                .biases = BiasKey::kAttention,
+                .query_key_norm = true,
+                .sandwich_norm = true,
+                .windows = Windows::kPattern,
+                .window = 4096,
+                .period = 6},
 };
 
 const LlamaFamily* find_family(std::string_view type) {
@@ -127,7 +130,9 @@ workload::Biases read_family_biases(ConfigMap& config, const LlamaFamily& family
 
 }  // namespace
 
-bool is_hf_llama_family(std::string_view type) { return find_family(type) != nullptr; }
+bool is_hf_llama_family(std::string_view type) {
+  return find_family(type) != nullptr;
+}
 
 void read_hf_llama_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape) {
   const LlamaFamily& family = *find_family(type);

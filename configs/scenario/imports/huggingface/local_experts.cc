@@ -10,8 +10,8 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 7> kLocalExpertFamilies{"mixtral",     "minimax_m2",   "granitemoe", "granitemoeshared",
-                                                    "llama4_text", "ernie4_5_moe", "dbrx"};
+constexpr std::array<std::string_view, 7> kLocalExpertFamilies{
+    "mixtral", "minimax_m2", "granitemoe", "granitemoeshared", "llama4_text", "ernie4_5_moe", "dbrx"};
 
 workload::ExpertShape read_local_experts(ConfigMap& config, std::int64_t ffn) {
   workload::ExpertShape experts{.count = hf_size(config, "num_local_experts", "experts of a layer"),

@@ -9,8 +9,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 6> kParallelFamilies{"gptj", "gpt_neox", "falcon",
-                                                            "phi",  "cohere",   "cohere2"};
+constexpr std::array<std::string_view, 6> kParallelFamilies{"gptj", "gpt_neox", "falcon", "phi", "cohere", "cohere2"};
 
 // What the families share besides Cohere's: LayerNorm, GELU, rotated positions.
 void set_kinds(workload::ModelShape& shape) {
@@ -52,7 +51,8 @@ void read_gptj(ConfigMap& config, workload::ModelShape& shape) {
 void read_neox(ConfigMap& config, workload::ModelShape& shape) {
   read_layers(config, shape);
   shape.kv_heads = shape.heads;
-  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""}, shape);
+  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""},
+                    shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   read_vocabulary(config, shape);
   shape.biases = hf_attention_biases(config, true);
@@ -75,7 +75,12 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
       config.boolean({.name = "multi_query", .doc = "all heads share keys and values", .fallback = true});
   shape.kv_heads = one_key ? 1 : shape.heads;
   if (renewed) shape.kv_heads = hf_size_or(config, "num_kv_heads", "key-value heads", shape.heads);
-  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = renewed ? "num_kv_heads" : "", .head_size = ""}, shape);
+  set_hf_even_heads(config,
+                    {.hidden = "hidden_size",
+                     .heads = "num_attention_heads",
+                     .kv_heads = renewed ? "num_kv_heads" : "",
+                     .head_size = ""},
+                    shape);
   shape.ffn = hf_size_or(config, "ffn_hidden_size", "width of the MLP", 4 * shape.hidden);
   read_vocabulary(config, shape);
   const bool biases = config.boolean({.name = "bias", .doc = "biases of the linear layers", .fallback = false});
@@ -98,7 +103,10 @@ void read_falcon(ConfigMap& config, workload::ModelShape& shape) {
 void read_phi(ConfigMap& config, workload::ModelShape& shape) {
   read_layers(config, shape);
   shape.kv_heads = hf_size_or(config, "num_key_value_heads", "key-value heads", shape.heads);
-  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "num_key_value_heads", .head_size = ""}, shape);
+  set_hf_even_heads(
+      config,
+      {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "num_key_value_heads", .head_size = ""},
+      shape);
   shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   read_vocabulary(config, shape);
   shape.biases = workload::kAllBiases;

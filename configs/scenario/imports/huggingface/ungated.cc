@@ -21,7 +21,8 @@ void read_opt(ConfigMap& config, workload::ModelShape& shape) {
   shape.layers = hf_size(config, "num_hidden_layers", "transformer layers");
   shape.hidden = hf_size(config, "hidden_size", "width of the residual stream");
   shape.heads = shape.kv_heads = hf_size(config, "num_attention_heads", "attention heads");
-  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""}, shape);
+  set_hf_even_heads(config, {.hidden = "hidden_size", .heads = "num_attention_heads", .kv_heads = "", .head_size = ""},
+                    shape);
   shape.ffn = hf_size(config, "ffn_dim", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size(config, "max_position_embeddings", "rows of the position table");

@@ -1,4 +1,4 @@
-// Families of models by their published config.json: the number of parameters, windows, and what they share with others.
+// Families of models by their published config.json: numbers of parameters, windows, norms, experts.
 #include <string>
 
 #include <fmt/format.h>
