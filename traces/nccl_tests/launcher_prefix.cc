@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "traces/input/log_text.h"
+#include "traces/nccl_tests/text_lines.h"
 
 namespace ringwright::traces {
 namespace {
@@ -39,15 +40,6 @@ bool is_heading(std::string_view line) {
   const auto words = words_of(line);
   const auto has = [&words](std::string_view word) { return std::ranges::find(words, word) != words.end(); };
   return has("size") && (has("time") || has("cputime"));
-}
-
-template <class Handle>
-void for_each_line(std::string_view text, Handle&& handle) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (!handle(text.substr(at, end - at), end < text.size())) return;
-    at = end + 1;
-  }
 }
 
 std::string_view prefix_of_heading(std::string_view text) {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "traces/nccl_tests/text_lines.h"
+
 namespace ringwright::traces {
 namespace {
 
@@ -15,13 +17,11 @@ class TableReader {
   explicit TableReader(const LogText& input) : input_(input) {}
 
   Result<CollectiveLogReading> read() {
-    std::size_t at = 0;
-    while (at < input_.text.size()) {
-      const std::size_t end = std::min(input_.text.find('\n', at), input_.text.size());
+    for_each_line(input_.text, [this](std::string_view line, bool) {
       ++line_;
-      take_line(trimmed(input_.text.substr(at, end - at)));
-      at = end + 1;
-    }
+      take_line(trimmed(line));
+      return true;
+    });
     take_facts();
     if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
     return CollectiveLogReading{.log = std::move(log_), .warnings = std::move(problems_)};

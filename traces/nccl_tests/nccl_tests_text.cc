@@ -9,6 +9,7 @@
 
 #include "traces/nccl_tests/launcher_prefix.h"
 #include "traces/nccl_tests/run_options.h"
+#include "traces/nccl_tests/text_lines.h"
 
 namespace ringwright::traces {
 namespace {
@@ -61,13 +62,11 @@ class PrintedReader {
   explicit PrintedReader(const LogText& input) : input_(input), text_(as_printed(input.text)) {}
 
   Result<CollectiveLogReading> read() {
-    std::size_t at = 0;
-    while (at < text_.size()) {
-      const std::size_t end = std::min(text_.find('\n', at), text_.size());
+    for_each_line(text_, [this](std::string_view line, bool) {
       ++line_;
-      take_line(std::string_view(text_).substr(at, end - at));
-      at = end + 1;
-    }
+      take_line(line);
+      return true;
+    });
     if (!refused_.all().empty()) return tl::unexpected(std::move(refused_));
     take_ranks();
     if (!heading_.known()) {

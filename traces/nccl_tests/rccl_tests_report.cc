@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "traces/nccl_tests/text_lines.h"
+
 namespace ringwright::traces {
 namespace {
 
@@ -50,13 +52,11 @@ class ReportReader {
 
   Result<CollectiveLogReading> read() {
     log_.facts["library"] = "RCCL";
-    std::size_t at = 0;
-    while (at < input_.text.size()) {
-      const std::size_t end = std::min(input_.text.find('\n', at), input_.text.size());
+    for_each_line(input_.text, [this](std::string_view line, bool) {
       ++line_;
-      take_line(trimmed(input_.text.substr(at, end - at)));
-      at = end + 1;
-    }
+      take_line(trimmed(line));
+      return true;
+    });
     if (problems_.has_errors()) return tl::unexpected(std::move(problems_));
     return CollectiveLogReading{.log = std::move(log_), .warnings = std::move(problems_)};
   }

@@ -15,7 +15,49 @@ Kernel turns(const char* name, const KernelContext& context, std::int64_t parts)
           .issue = KernelIssue::kLoop};
 }
 
+constexpr double kStored = 4.0;  // bytes of a parameter in its shard
+
+double gathered_bytes(const KernelContext& context, const GatheredElements& elements) {
+  return static_cast<double>(elements.all - elements.narrow) * bytes_per_element(context.training.precision) +
+         static_cast<double>(elements.narrow) * bytes_per_element(context.training.gemm_type());
+}
+
 }  // namespace
+
+std::vector<Kernel> cast_shard(const KernelContext& context, const GatheredElements& elements) {
+  KernelMaker make(context);
+  make.bytes_only(KernelFamily::kCast, "cast shard",
+                  gathered_bytes(context, elements) + kStored * static_cast<double>(elements.all),
+                  context.training.precision);
+  return make.take();
+}
+
+std::vector<Kernel> copy_shard(const KernelContext& context, const GatheredElements& elements) {
+  KernelMaker make(context);
+  make.bytes_only(KernelFamily::kCopy, "copy shard", 2.0 * gathered_bytes(context, elements),
+                  context.training.precision);
+  return make.take();
+}
+
+std::vector<Kernel> copy_gathered(const KernelContext& context, const GatheredElements& elements) {
+  KernelMaker make(context);
+  make.bytes_only(KernelFamily::kCopy, "copy gathered parameters", 2.0 * gathered_bytes(context, elements),
+                  context.training.precision);
+  return make.take();
+}
+
+std::vector<Kernel> cast_gathered(const KernelContext& context, const UsedWeights& weights, WeightUse use) {
+  if (context.training.narrow == NarrowRecipe::kNone || weights.matrices == 0) return {};
+  KernelMaker make(context);
+  const auto elements = static_cast<double>(weights.elements);
+  if (weights.narrow) {
+    if (use != WeightUse::kForward) make.transpose_weights(elements, weights.matrices);
+    return make.take();
+  }
+  make.cast_used_weights(elements, weights.matrices);
+  if (use == WeightUse::kRecomputedBackward) make.cast_used_weights(elements, weights.matrices);
+  return make.take();
+}
 
 std::vector<Kernel> list_parts(const KernelContext& context, const ListedWeight& weight) {
   KernelMaker make(context);

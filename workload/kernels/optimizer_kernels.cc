@@ -21,11 +21,6 @@ double read_gradient(const KernelContext& context, Updated updated) {
   return as_reduced ? bytes_per_element(context.training.grad_reduce) : kFp32;
 }
 
-double gathered_bytes(const KernelContext& context, const GatheredElements& elements) {
-  return static_cast<double>(elements.all - elements.narrow) * bytes_per_element(context.training.precision) +
-         static_cast<double>(elements.narrow) * bytes_per_element(context.training.gemm_type());
-}
-
 }  // namespace
 
 std::vector<Kernel> clear_gradients(const KernelContext& context, std::int64_t elements) {
@@ -51,39 +46,6 @@ std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t ele
 std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements) {
   KernelMaker make(context);
   make.stream(kCopy, "copy gradients", elements, {.values = 1, .other_bytes = make.gradient_bytes});
-  return make.take();
-}
-
-std::vector<Kernel> cast_shard(const KernelContext& context, const GatheredElements& elements) {
-  KernelMaker make(context);
-  make.bytes_only(kCast, "cast shard", gathered_bytes(context, elements) + kFp32 * static_cast<double>(elements.all),
-                  context.training.precision);
-  return make.take();
-}
-
-std::vector<Kernel> copy_shard(const KernelContext& context, const GatheredElements& elements) {
-  KernelMaker make(context);
-  make.bytes_only(kCopy, "copy shard", 2.0 * gathered_bytes(context, elements), context.training.precision);
-  return make.take();
-}
-
-std::vector<Kernel> copy_gathered(const KernelContext& context, const GatheredElements& elements) {
-  KernelMaker make(context);
-  make.bytes_only(kCopy, "copy gathered parameters", 2.0 * gathered_bytes(context, elements),
-                  context.training.precision);
-  return make.take();
-}
-
-std::vector<Kernel> cast_gathered(const KernelContext& context, const UsedWeights& weights, WeightUse use) {
-  if (context.training.narrow == NarrowRecipe::kNone || weights.matrices == 0) return {};
-  KernelMaker make(context);
-  const auto elements = static_cast<double>(weights.elements);
-  if (weights.narrow) {
-    if (use != WeightUse::kForward) make.transpose_weights(elements, weights.matrices);
-    return make.take();
-  }
-  make.cast_used_weights(elements, weights.matrices);
-  if (use == WeightUse::kRecomputedBackward) make.cast_used_weights(elements, weights.matrices);
   return make.take();
 }
 

@@ -16,26 +16,6 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t elements);
 // The copy of sharded parameters' gradients into the reduction buffer, in the reduction's type.
 [[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements);
-// Of sharded parameters: a rank's shard of a gather, stored in fp32, in the working type; copied into the buffer of the
-// gather; and all parameters copied out of it.
-// Some of them are gathered in the type of fp8 GEMMs.
-struct GatheredElements {
-  std::int64_t all = 0;
-  std::int64_t narrow = 0;
-};
-[[nodiscard]] std::vector<Kernel> cast_shard(const KernelContext& context, const GatheredElements& elements);
-[[nodiscard]] std::vector<Kernel> copy_shard(const KernelContext& context, const GatheredElements& elements);
-[[nodiscard]] std::vector<Kernel> copy_gathered(const KernelContext& context, const GatheredElements& elements);
-// Sharded weights have no place for a cast copy: they are cast to the type of fp8 and fp4 GEMMs wherever they are used,
-// or, where they are gathered in it, transposed for a backward pass (torchao, float8_linear.py). Empty: neither.
-enum class WeightUse { kForward, kBackward, kRecomputedBackward };
-struct UsedWeights {
-  std::int64_t elements = 0;
-  std::int64_t matrices = 0;
-  bool narrow = false;  // they were gathered in the type of their GEMMs
-};
-[[nodiscard]] std::vector<Kernel> cast_gathered(const KernelContext& context, const UsedWeights& weights,
-                                                WeightUse use);
 // ZeRO++: weights to int8 and back, gradients to int4 and, after the sum over ranks, back.
 [[nodiscard]] std::vector<Kernel> quantize_weights(const KernelContext& context, std::int64_t elements);
 [[nodiscard]] std::vector<Kernel> restore_weights(const KernelContext& context, std::int64_t elements);

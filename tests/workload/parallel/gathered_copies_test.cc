@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workload/job_text.h"
+#include "tests/workload/traffic.h"
 #include "workload/layout/stage_chunks.h"
 #include "workload/memory/memory.h"
 
@@ -35,15 +36,8 @@ std::int64_t copied(const std::string& parallel, const std::string& name, const 
   return bytes;
 }
 
-std::int64_t gathered_bytes(const std::string& parallel, const std::string& training = "") {
-  const StepPlan plan = job_of(parallel, training).plan();
-  std::int64_t bytes = 0;
-  for (const Task& task : plan.graph.programs.front().tasks) {
-    if (task.kind != TaskKind::kCollective) continue;
-    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
-    if (spec.kind == CollectiveKind::kAllGather) bytes += spec.bytes.count();
-  }
-  return bytes;
+std::int64_t gathered_bytes_of(const std::string& parallel, const std::string& training = "") {
+  return gathered_bytes(job_of(parallel, training).plan());
 }
 
 // PyTorch, _fsdp_collectives.py and _flat_param.py: shards in fp32 are cast to bf16 for each of two gathers; FSDP2 also
@@ -51,7 +45,7 @@ std::int64_t gathered_bytes(const std::string& parallel, const std::string& trai
 TEST(GatheredCopies, Fsdp2CopiesWhatItGathersAndFsdp1GathersInPlace) {
   const std::string fsdp = "fsdp: {wrap_ends: true, sharding_strategy: full_shard";
   const std::int64_t psi = job_of(fsdp + "}").plan().stage_parameters[0];
-  const std::int64_t gathered = gathered_bytes(fsdp + "}") / 2;
+  const std::int64_t gathered = gathered_bytes_of(fsdp + "}") / 2;
   EXPECT_GT(gathered, psi);
   EXPECT_EQ(copied(fsdp + "}", "cast shard"), gathered / 4 * (4 + 2));
   EXPECT_EQ(copied(fsdp + "}", "copy shard"), gathered / 4 * 2 * 2);
@@ -68,7 +62,7 @@ TEST(GatheredCopies, DeepSpeedCopiesWhatOneCallGathersForSeveralWeights) {
       "zero: {stage: 3, stage3_max_reuse_distance: 0, stage3_param_persistence_threshold: 0, gather_calls: ";
   const std::int64_t all = copied(zero + "layers}", "copy gathered parameters");
   EXPECT_GT(all, 0);
-  EXPECT_LT(all, 2 * gathered_bytes(zero + "layers}"));
+  EXPECT_LT(all, 2 * gathered_bytes_of(zero + "layers}"));
   EXPECT_EQ(copied(zero + "layers}", "cast shard"), 0);
   EXPECT_EQ(copied(zero + "weights}", "copy gathered parameters"), 0);
 }
@@ -96,7 +90,7 @@ TEST(GatheredCopies, Fsdp2MayGatherMatricesInFp8) {
   const std::string wide = ", fp8_recipe: tensorwise";
   const std::string narrow = wide + ", fp8_param_gather: true";
   const std::int64_t twice = 2 * matrix_elements(job_of(fsdp));  // forward and backward
-  EXPECT_EQ(gathered_bytes(fsdp, wide) - gathered_bytes(fsdp, narrow), twice);
+  EXPECT_EQ(gathered_bytes_of(fsdp, wide) - gathered_bytes_of(fsdp, narrow), twice);
   EXPECT_EQ(copied(fsdp, "copy gathered parameters", wide) - copied(fsdp, "copy gathered parameters", narrow),
             2 * twice);
   EXPECT_EQ(copied(fsdp, "cast shard", wide) - copied(fsdp, "cast shard", narrow), twice / 4);

@@ -9,6 +9,7 @@
 #include "tests/workload/free_player.h"
 #include "tests/workload/job_text.h"
 #include "tests/workload/task_names.h"
+#include "tests/workload/traffic.h"
 #include "workload/memory/memory.h"
 
 namespace ringwright::workload::offload_test {
@@ -30,16 +31,6 @@ std::map<std::string, std::int64_t> traffic(const StepPlan& plan) {
     if (spec.path != DmaPath::kNone) result[plan.graph.labels[task.label]] += spec.bytes.count();
   }
   return result;
-}
-
-std::int64_t gathered_bytes(const StepPlan& plan) {
-  std::int64_t bytes = 0;
-  for (const Task& task : plan.graph.programs.front().tasks) {
-    if (task.kind != TaskKind::kCollective) continue;
-    const CollectiveSpec& spec = plan.graph.collectives[task.detail];
-    if (spec.kind == CollectiveKind::kAllGather) bytes += spec.bytes.count();
-  }
-  return bytes;
 }
 
 // ZeRO-Offload, section 4.1: 2 bytes per parameter of the shard in each direction, over every rank's own PCIe.
