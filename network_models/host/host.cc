@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -11,6 +10,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "network_models/host/mesh_links.h"
 
 namespace ringwright::network_models {
 namespace {
@@ -40,56 +41,6 @@ Bandwidth bandwidth_or_assumed(ConfigMap& map, const Key<Bandwidth>& key) {
     map.assume(key.name, to_string(*key.fallback), "not given for this node");
   }
   return map.bandwidth(key);
-}
-
-std::optional<int> parse_count(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
-// "0-3:2": two lanes between GPU 0 and GPU 3; ":1" may be left out.
-std::optional<MeshLink> parse_mesh_link(std::string_view text) {
-  const std::size_t dash = text.find('-');
-  if (dash == std::string_view::npos) return std::nullopt;
-  const std::size_t colon = std::min(text.find(':', dash), text.size());
-  const auto a = parse_count(text.substr(0, dash));
-  const auto b = parse_count(text.substr(dash + 1, colon - dash - 1));
-  const auto lanes = colon < text.size() ? parse_count(text.substr(colon + 1)) : std::optional(1);
-  if (!a || !b || !lanes || *lanes == 0) return std::nullopt;
-  return MeshLink{.a = *a, .b = *b, .lanes = *lanes};
-}
-
-std::vector<MeshLink> full_mesh(int gpus) {
-  std::vector<MeshLink> mesh;
-  for (int a = 0; a < gpus; ++a) {
-    for (int b = a + 1; b < gpus; ++b) mesh.push_back({.a = a, .b = b, .lanes = 1});
-  }
-  return mesh;
-}
-
-std::vector<MeshLink> read_mesh(ConfigMap& map, int gpus) {
-  std::vector<MeshLink> mesh;
-  const auto texts = map.texts({.name = "mesh", .doc = "NVLink lanes as \"gpu-gpu:lanes\", each pair once"});
-  for (const std::string& text : texts) {
-    const auto link = parse_mesh_link(text);
-    if (!link || link->a == link->b || link->a >= gpus || link->b >= gpus) {
-      map.error("mesh", "E122", fmt::format("'{}' is not a link between two of the {} GPUs", text, gpus),
-                "write \"0-3:2\" for two lanes between GPU 0 and GPU 3");
-      continue;
-    }
-    const bool twice = std::any_of(mesh.begin(), mesh.end(), [&](const MeshLink& other) {
-      return std::minmax(other.a, other.b) == std::minmax(link->a, link->b);
-    });
-    if (twice) {
-      map.error("mesh", "E122", fmt::format("'{}' connects a pair that is already connected", text),
-                "add up the lanes of a pair in one entry");
-      continue;
-    }
-    mesh.push_back(*link);
-  }
-  return mesh;
 }
 
 // The fraction of a link's nominal rate left for data. 100 % keeps vendors' nominal rates.
@@ -184,7 +135,8 @@ std::vector<int> read_attachment(ConfigMap& map, const Attachment& what) {
   const auto last = map.documenting() ? std::nullopt : std::optional<std::int64_t>(what.points - 1);
   const auto given = map.integers({.name = what.name, .doc = what.doc, .min = 0, .max = last});
   if (given.empty()) return spread_evenly(what.devices, what.points);
-  if (given.size() != static_cast<std::size_t>(what.devices)) {
+  const bool of_more = given.size() > static_cast<std::size_t>(what.devices) && is_preset(map, what.name);
+  if (given.size() != static_cast<std::size_t>(what.devices) && !of_more) {
     map.error(what.name, "E122",
               fmt::format("'{}' has {} entries but the node has {} of them", map.path_of(what.name), given.size(),
                           what.devices));
@@ -192,6 +144,7 @@ std::vector<int> read_attachment(ConfigMap& map, const Attachment& what) {
   }
   std::vector<int> at;
   for (const std::int64_t point : given) at.push_back(static_cast<int>(point));
+  at.resize(static_cast<std::size_t>(what.devices));  // a host with fewer devices than the preset's
   return at;
 }
 
@@ -250,8 +203,8 @@ Host::Pcie read_pcie(ConfigMap& map, int gpus, int nics) {
 
 Host::Storage read_storage(ConfigMap& map) {
   Host::Storage storage;
-  storage.drives = static_cast<int>(map.integer(
-      {.name = "drives", .doc = "local NVMe drives of a host", .fallback = 0, .min = 0, .max = kMaxGpus}));
+  storage.drives = static_cast<int>(
+      map.integer({.name = "drives", .doc = "local NVMe drives of a host", .fallback = 0, .min = 0, .max = kMaxGpus}));
   if (storage.drives == 0 && !map.documenting()) {
     ignore_keys(map, {"read", "write", "latency", "capacity"}, "the node has no drives");
     return storage;

@@ -176,7 +176,7 @@ std::vector<std::uint32_t> HostGraph::pcie_tree(std::uint32_t from) const {
 }
 
 std::vector<std::uint32_t> HostGraph::pcie_path(const std::vector<std::uint32_t>& tree, std::uint32_t from,
-                                               std::uint32_t to) const {
+                                                std::uint32_t to) const {
   std::vector<std::uint32_t> path;
   if (tree[to] == kNowhere) return path;
   for (std::uint32_t node = to; node != from; node = links_[tree[node]].from) path.push_back(tree[node]);

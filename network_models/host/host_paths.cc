@@ -11,7 +11,9 @@ std::uint32_t socket_of_gpu(const Host& host, std::uint32_t gpu) {
   return static_cast<std::uint32_t>(pcie.switches > 0 ? point * pcie.sockets / pcie.switches : point);
 }
 
-Duration latency_of(const LocalPath& path) { return path.up + path.down; }
+Duration latency_of(const LocalPath& path) {
+  return path.up + path.down;
+}
 
 }  // namespace
 
@@ -90,10 +92,10 @@ LocalPath HostPaths::join(const LocalPath& first, const LocalPath& second) {
 
 LocalPath HostPaths::add(const HostGraph& graph, const std::vector<std::uint32_t>& path) {
   LocalPath result{.first = static_cast<std::uint32_t>(links_.size()),
-                  .count = static_cast<std::uint16_t>(path.size()),
-                  .apex = static_cast<std::uint16_t>(path.size()),
-                  .up = {},
-                  .down = {}};
+                   .count = static_cast<std::uint16_t>(path.size()),
+                   .apex = static_cast<std::uint16_t>(path.size()),
+                   .up = {},
+                   .down = {}};
   int highest = 0;
   for (std::size_t i = 0; i < path.size(); ++i) {
     const int here = graph.height(graph.links()[path[i]].to);
@@ -117,7 +119,7 @@ bool HostPaths::passes_socket(const HostGraph& graph, const LocalPath& path) con
 }
 
 void HostPaths::append_memory_path(std::uint32_t gpu, RouteKind route_kind, std::uint32_t first_link,
-                              PathBuilder& builder) const {
+                                   PathBuilder& builder) const {
   const MemoryPaths& paths = memory_paths_[gpu];
   const auto take = [&](const LocalPath& path) { append(path, first_link, builder); };
   if (route_kind == RouteKind::kFromStorage) take(paths.from_storage);
