@@ -94,6 +94,8 @@ MachineRule read_machine(ConfigMap& map) {
   rule.words = read_rule_words(map);
   rule.node = map.text({.name = "node", .doc = "preset of the host"});
   rule.gpu = map.text({.name = "gpu", .doc = "preset of the GPU"});
+  rule.host = static_cast<int>(map.integer(
+      {.name = "host", .doc = "GPUs of a host that the rule is limited to (gpus_per_node)", .fallback = 0, .min = 0}));
   rule.domain = static_cast<int>(
       map.integer({.name = "domain", .doc = "GPUs that NVLink joins beyond a host", .fallback = 0, .min = 0}));
   rule.tray = static_cast<int>(
@@ -121,6 +123,13 @@ NicRule read_nic_rule(ConfigMap& map) {
   const Bandwidth speed =
       map.bandwidth({.name = "host_bandwidth", .doc = "rate of all network cards of a host, in one direction"});
   rule.host_gbps = speed.count() * 8.0 / 1e9;
+  return rule;
+}
+
+TransportRule read_transport_rule(ConfigMap& map) {
+  TransportRule rule;
+  rule.words = read_rule_words(map);
+  rule.transport = map.text({.name = "transport", .doc = "a value of cluster.node.nic.transport"});
   return rule;
 }
 
@@ -206,6 +215,9 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
     result.attention.push_back(read_attention(map));
   }
   for (ConfigMap& map : root.maps("nics", "rates of transports")) result.nics.push_back(read_nic_rule(map));
+  for (ConfigMap& map : root.maps("transports", "words for transports")) {
+    result.transports.push_back(read_transport_rule(map));
+  }
   for (ConfigMap& map : root.maps("models", "models as tables name them"))
     result.models.push_back(read_model_rule(map));
   document->check_all_read();

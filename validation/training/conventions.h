@@ -19,6 +19,7 @@ namespace ringwright::validation {
 struct MachineRule : WordRule {
   std::string node;  // preset
   std::string gpu;   // preset
+  int host = 0;      // GPUs of a host to which the rule is limited; 0: any number
   int domain = 0;    // GPUs that NVLink can join beyond one host (72: a rack); 0: one host
   int tray = 1;      // GPUs of the smallest unit of a domain
   int cards = 1;     // network cards of a tray
@@ -35,6 +36,11 @@ struct AttentionRule : WordRule {
 // The rate of network cards with a transport other than RDMA.
 struct NicRule : WordRule {
   double host_gbps = 0.0;  // of all cards of a host together, in one direction
+};
+
+// What moves messages between hosts.
+struct TransportRule : WordRule {
+  std::string transport;  // a value of cluster.node.nic.transport
 };
 
 struct ModelRule : WordRule {
@@ -101,6 +107,7 @@ struct TrainingConventions {
   std::vector<MachineRule> machines;
   std::vector<AttentionRule> attention;
   std::vector<NicRule> nics;
+  std::vector<TransportRule> transports;
   std::vector<ModelRule> models;
   Vocabulary vocabulary;
 

@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view kNewest = "recipe_";
 constexpr std::string_view kOfRelease = "tag_";
 // Columns that compare a recipe with its row, or say where it comes from.
-constexpr std::array<std::string_view, 8> kOfComparison = {"match",          "match_detail",   "release_vs_recipe",
-                                                           "tag_match",      "tag_match_detail", "tag_tag",
+constexpr std::array<std::string_view, 8> kOfComparison = {"match",         "match_detail",     "release_vs_recipe",
+                                                           "tag_match",     "tag_match_detail", "tag_tag",
                                                            "recipe_source", "tag_source"};
 
 std::string_view cell_of(const CsvTable& table, const CsvRow& row, std::string_view name) {

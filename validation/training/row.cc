@@ -38,6 +38,8 @@ const std::array kTrainingRowColumns = {
     Column{"where", &TrainingRow::where, "position of the row in the source"},
     Column{"model", &TrainingRow::model,
            "the model; a name of `ringwright list models`, or one in validation/training/conventions.yaml"},
+    Column{"params_b", &TrainingRow::billions,
+           "billions of parameters, which show the structure of a model of unknown name", 1e-6},
     Column{"layers", &TrainingRow::layers, "transformer layers", 1.0},
     Column{"hidden", &TrainingRow::hidden, "hidden size", 1.0},
     Column{"heads", &TrainingRow::heads, "attention heads", 1.0},
@@ -86,8 +88,8 @@ constexpr std::array<std::string_view, 4> kTrainingRowNeeded = {"id", "model", "
 
 // Informational cells in tables of sources: sizes, names and rates that follow from others, the duration of a whole
 // training.
-constexpr std::array<std::string_view, 6> kForPeople = {"params_b", "scaleup",        "mfu_pct",
-                                                        "hfu_pct",  "hfu_tflops_gpu", "time_to_train_min"};
+constexpr std::array<std::string_view, 5> kForPeople = {"scaleup", "mfu_pct", "hfu_pct", "hfu_tflops_gpu",
+                                                        "time_to_train_min"};
 
 enum class Number { kValue, kWords, kBroken };
 

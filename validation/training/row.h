@@ -24,8 +24,9 @@ struct TrainingRow {
   std::optional<std::int64_t> experts, top_k, expert_ffn, shared_experts;
   std::optional<std::int64_t> gpus, gpus_per_node, tp, pp, virtual_stages, dp, cp, ep, etp, sequence_parallel;
   std::optional<std::int64_t> micro_batch, global_batch, accumulation;
+  std::optional<double> billions;  // of parameters
   std::optional<double> step_seconds, tokens_per_gpu, tflops_per_gpu, memory_gib;
-  bool is_shipped_model = false;     // its structure is that of `ringwright list models`
+  std::string shipped_model;         // of `ringwright list models`, that its model names; empty: none
   bool tuned_parts = false;          // virtual stages: words, such as "not stated"
   std::vector<std::string> remarks;  // words where a number is expected: "mbs: tuned, not printed"
 

@@ -9,6 +9,7 @@
 
 #include "validation/tables/yaml_text.h"
 #include "validation/training/cell_words.h"
+#include "validation/training/model_choice.h"
 #include "validation/training/recompute.h"
 #include "validation/training/unknown_cells.h"
 
@@ -65,18 +66,17 @@ class ScenarioMaker {
   std::string stack();
   std::string machine();
   std::string model();
-  std::string shipped_model();
   std::string layout();
   std::string batch();
   void hosts(const MachineRule& machine);
-  void nics();
+  void nics(const MachineRule& machine);
   [[nodiscard]] bool trains_adapters() const;
   void older_attention();
-  void experts();
   void spread_experts();
   void pipeline();
   void spread_layers(std::int64_t parts);
   void sharding();
+  void gradients();
   void fsdp();
   void overlap();
   void tensor_overlap(std::optional<bool> said);
@@ -111,13 +111,16 @@ std::string ScenarioMaker::machine() {
   if (!row_.gpus || *row_.gpus < 1) return "the source does not state the number of GPUs";
   if (row_.gpus_per_node == 0) return "the source states 0 GPUs per node";
   gpus_ = *row_.gpus;
-  const MachineRule* const machine = find_rule(conventions_.machines, row_.gpu);
-  if (machine == nullptr) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
+  const auto fits = [&](const MachineRule& rule) {
+    return rule.fits(row_.gpu) && (rule.host == 0 || rule.host == row_.gpus_per_node.value_or(8));
+  };
+  const auto machine = std::ranges::find_if(conventions_.machines, fits);
+  if (machine == conventions_.machines.end()) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
   older_attention();
   hosts(*machine);
-  if (gpus_ > per_host_) nics();
+  if (gpus_ > per_host_) nics(*machine);
   // A rack's cards are rails of its trays, not one rail per card.
   if (tray_ > 1 && gpus_ > per_host_) set("cluster.fabric.rails", std::min(tray_, per_host_));
   return {};
@@ -154,7 +157,11 @@ void ScenarioMaker::hosts(const MachineRule& machine) {
   }
 }
 
-void ScenarioMaker::nics() {
+// Hosts of four GPUs are one site's presets, whose transport another site's need not be.
+void ScenarioMaker::nics(const MachineRule& machine) {
+  const TransportRule* const transport = find_rule(conventions_.transports, row_.nic);
+  if (transport != nullptr) yaml_.set("cluster.node.nic.transport", transport->transport);
+  if (transport == nullptr && machine.host > 0) yaml_.set("cluster.node.nic.transport", "infiniband");
   const auto nics = read_cards(words_, row_.nic);
   if (!nics || nics->count == 0) {
     assume("network cards as the host's preset has them");
@@ -182,47 +189,11 @@ bool ScenarioMaker::trains_adapters() const {
 
 std::string ScenarioMaker::model() {
   adapters_ = trains_adapters();
-  const ModelRule* const rule = find_rule(conventions_.models, row_.model + (adapters_ ? " lora" : ""));
-  if (row_.is_shipped_model && !adapters_) return shipped_model();
-  if (rule == nullptr) return fmt::format("no known model has the structure of '{}'", row_.model);
-  if (!rule->refused.empty()) return fmt::format("'{}' cannot be simulated: {}", row_.model, rule->refused);
-  if (!row_.layers || !row_.hidden) return "the source gives no number of layers or no hidden size";
-  yaml_.set("model.preset", rule->preset);
-  yaml_.set("model.name", yaml_quoted(row_.model));
-  set_if("model.num_layers", row_.layers);
-  set_if("model.hidden_size", row_.hidden);
-  const std::int64_t usual = source_ != nullptr && source_->heads > 0 ? source_->heads : *row_.hidden / 128;
-  const std::int64_t heads = row_.heads.value_or(std::max<std::int64_t>(1, usual));
-  if (!row_.heads) assume(fmt::format("{} attention heads, of size {}", heads, *row_.hidden / heads));
-  set("model.num_attention_heads", heads);
-  set("model.num_query_groups", row_.kv_heads.value_or(heads));
-  if (row_.heads && row_.head_size) set("model.kv_channels", *row_.head_size);
-  if (!row_.heads || !row_.head_size) set("model.kv_channels", std::max<std::int64_t>(1, *row_.hidden / heads));
-  set_if("model.ffn_hidden_size", row_.ffn);
-  set_if("model.vocab_size", row_.vocabulary);
-  set_if("model.seq_length", row_.sequence);
-  if (rule->learned_positions && row_.sequence) set("model.max_position_embeddings", *row_.sequence);
-  experts();
-  for (const Setting& setting : rule->set) yaml_.set("model." + setting.path, setting.value);
+  const auto choice = choose_model(row_, conventions_, adapters_);
+  if (!choice) return choice.error();
+  set_all(choice->settings);
+  for (const std::string& what : choice->assumed) assume(what);
   return {};
-}
-
-std::string ScenarioMaker::shipped_model() {
-  yaml_.set("model.preset", row_.model);
-  set_if("model.vocab_size", row_.vocabulary);
-  set_if("model.seq_length", row_.sequence);
-  experts();
-  return {};
-}
-
-void ScenarioMaker::experts() {
-  if (!row_.experts) return;
-  set("model.num_experts", *row_.experts);
-  set_if("model.moe_router_topk", row_.top_k);
-  set_if("model.moe_ffn_hidden_size", row_.expert_ffn);
-  if (row_.shared_experts && row_.expert_ffn) {
-    set("model.moe_shared_expert_intermediate_size", *row_.shared_experts * *row_.expert_ffn);
-  }
 }
 
 std::string ScenarioMaker::layout() {
@@ -332,11 +303,18 @@ void ScenarioMaker::sharding() {
     case ShardingKind::kUnstated: return;
     case ShardingKind::kNone: return yaml_.set("parallel.zero.stage", "0");
     case ShardingKind::kOptimizer: return yaml_.set("parallel.zero.stage", "1");
-    case ShardingKind::kGradients: return yaml_.set("parallel.zero.stage", "2");
+    case ShardingKind::kGradients: return gradients();
     case ShardingKind::kParameters: return yaml_.set("parallel.zero.stage", "3");
     case ShardingKind::kFullShard:
     case ShardingKind::kShardGradOp: return fsdp();
   }
+}
+
+// Sharded gradients are reduced for every microbatch, which nobody does in a pipeline: DeepSpeed refuses it
+// (runtime/pipe/engine.py), Megatron's and MegaScale's optimizers reduce once.
+void ScenarioMaker::gradients() {
+  yaml_.set("parallel.zero.stage", pp_ > 1 ? "1" : "2");
+  if (pp_ > 1) assume("gradients are reduced once a step, as with ZeRO-1, since there are pipeline stages");
 }
 
 void ScenarioMaker::fsdp() {

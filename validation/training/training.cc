@@ -1,6 +1,7 @@
 // Validation against measured training runs: tables of a shared schema, each row simulated as a scenario.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
@@ -52,12 +53,12 @@ Result<AllRows> read_all(const std::vector<std::string>& files) {
       continue;
     }
     all.rows.insert(all.rows.end(), table->rows.begin(), table->rows.end());
-    std::for_each(all.rows.end() - static_cast<std::ptrdiff_t>(table->rows.size()), all.rows.end(), take_shipped_model);
     for (const Diagnostic& warning : table->warnings.all()) all.warnings.add(warning);
     for (const std::string& name : table->unused_columns) {
       if (std::ranges::find(all.unused_columns, name) == all.unused_columns.end()) all.unused_columns.push_back(name);
     }
   }
+  take_shipped_models(all.rows);
   check_ids(all.rows, problems);
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   return all;
@@ -130,12 +131,14 @@ Diagnostics unknown_words(const std::vector<TrainingRow>& rows, const Vocabulary
 }
 
 // An empty comparison is no success.
-Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, const TrainingConventions& conventions,
-                             const std::vector<std::string>& files) {
+Diagnostics nothing_compared(const std::vector<PlayedRow>& rows, std::size_t excluded,
+                             const TrainingConventions& conventions, const std::vector<std::string>& files) {
   Diagnostics problems = rows_left_out(rows, conventions, Severity::kError);
+  std::string why = rows.empty() ? "there is no row to compare" : "no row could be compared";
+  if (rows.empty() && excluded > 0) why += fmt::format(": column `split` excludes {}", excluded);
   problems.add({.code = "E166",
                 .place = {.file = files.front()},
-                .message = rows.empty() ? "there is no row to compare" : "no row could be compared",
+                .message = why,
                 .hint = "the columns: `ringwright validate --help`, docs/training-tables.md"});
   return problems;
 }
@@ -155,8 +158,9 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
                                                  .large = shipped ? LargeRows::kLeftOut : LargeRows::kPlayed,
                                                  .progress = request.progress});
   if (std::ranges::none_of(rows, &PlayedRow::played)) {
-    return tl::unexpected(
-        nothing_compared(rows, *conventions, shipped ? std::vector<std::string>{folder} : request.files));
+    const auto excluded = std::ranges::count_if(all->rows, std::not_fn(&TrainingRow::scored));
+    return tl::unexpected(nothing_compared(rows, static_cast<std::size_t>(excluded), *conventions,
+                                           shipped ? std::vector<std::string>{folder} : request.files));
   }
   const std::vector<SourceScore> scores = score(rows, *conventions, request.threshold);
   const TrainingTables tables{.rows = rows, .scores = scores, .unused_columns = all->unused_columns};

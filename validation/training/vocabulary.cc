@@ -82,9 +82,8 @@ RecipeRule read_recipe_rule(ConfigMap& map) {
   RecipeRule rule;
   rule.words = read_rule_words(map);
   rule.set = read_settings(map, "set", kSetDoc);
-  rule.number = map.text({.name = "number",
-                          .doc = "key of a scenario that the number after the words sets",
-                          .fallback = std::string()});
+  rule.number = map.text(
+      {.name = "number", .doc = "key of a scenario that the number after the words sets", .fallback = std::string()});
   return rule;
 }
 

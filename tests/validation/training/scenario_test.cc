@@ -17,7 +17,7 @@ TrainingConventions conventions() {
   TrainingConventions result{.folder = "/conventions"};
   result.sources.push_back({.name = "korth", .title = "Korthikanti", .stack = "megatron.yaml"});
   result.frameworks.push_back({{.words = {"NeMo"}}, "nemo.yaml"});
-  result.machines.push_back({{.words = {"GB200"}}, "gb200-nvl72", "gb200", 72, 4, 4, 2});
+  result.machines.push_back({{.words = {"GB200"}}, "gb200-nvl72", "gb200", 0, 72, 4, 4, 2});
   result.machines.push_back({{.words = {"A100"}}, "dgx-a100", "a100-sxm4-80gb"});
   result.models.push_back({{.words = {"gpt", "cut"}}, "gpt3-175b", true, {{"first_k_dense_replace", "1"}}});
   result.models.push_back({{.words = {"gpt"}}, "gpt3-175b", true, {}});

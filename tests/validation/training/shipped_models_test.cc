@@ -30,25 +30,31 @@ TrainingRow shown_row() {
 
 TEST(ShippedModels, ARowMayNameOneInsteadOfStatingItsStructure) {
   TrainingRow row = shown_row();
-  take_shipped_model(row);
+  take_shipped_models({&row, 1});
   EXPECT_EQ(row.layers, 96);
-  EXPECT_TRUE(row.is_shipped_model);
+  EXPECT_EQ(row.shipped_model, "gpt3-175b");
 }
 
 TEST(ShippedModels, ARowWithAStructureKeepsIt) {
   TrainingRow row = shown_row();
   row.layers = 24;
   row.hidden = 1024;
-  take_shipped_model(row);
+  take_shipped_models({&row, 1});
   EXPECT_EQ(row.layers, 24);
-  EXPECT_FALSE(row.is_shipped_model);
+  EXPECT_EQ(row.shipped_model, "gpt3-175b");
 }
 
-TEST(ShippedModels, AnyOtherNameIsLeftToTheConventions) {
+TEST(ShippedModels, NamesMayBeWrittenAsPeopleDo) {
   TrainingRow row = shown_row();
-  row.model = "GPT-3 175B";
-  take_shipped_model(row);
-  EXPECT_FALSE(row.layers.has_value());
+  for (const auto& [written, preset] :
+       {std::pair("GPT-3 175B", "gpt3-175b"), std::pair("Llama 3.1 405B", "llama3.1-405b"),
+        std::pair("Qwen3_30B-A3B", "qwen3-30b-a3b"), std::pair("GPT-3", "")}) {
+    row = shown_row();
+    row.model = written;
+    take_shipped_models({&row, 1});
+    EXPECT_EQ(row.shipped_model, preset) << written;
+    EXPECT_EQ(row.layers.has_value(), !std::string_view(preset).empty()) << written;
+  }
 }
 
 TEST(ShippedModels, ARowWithoutAFrameworkNeedsOne) {
@@ -64,7 +70,7 @@ TEST(ShippedModels, ItsPresetIsTheModelOfTheScenario) {
   const auto conventions = read_conventions(shipped_folder("training"));
   ASSERT_TRUE(conventions.has_value()) << render(conventions.error());
   TrainingRow row = shown_row();
-  take_shipped_model(row);
+  take_shipped_models({&row, 1});
   row.sequence = 1024;
   const auto scenario = make_scenario(row, *conventions);
   ASSERT_TRUE(scenario.has_value()) << scenario.error().reason;
