@@ -6,7 +6,7 @@
 namespace ringwright::test {
 
 // Member 0 sends `messages` messages of `size` bytes to member 1, which stores them.
-class PlainPipe final : public ChannelAlgorithm {
+class PlainPipe : public ChannelAlgorithm {
  public:
   PlainPipe(int messages, Bytes size, int slots = 1) : messages_(messages), size_(size), slots_(slots) {}
 

@@ -138,6 +138,12 @@ std::uint32_t find_or_make_call(const PlayedJob& job, const CollectiveSpec& spec
 
 }  // namespace
 
+ChunkMember::Nic& nic_of(ChunkMember& member, const ChunkQueue& queue) {
+  const auto found = std::ranges::find(member.nics, queue.nics.out, &ChunkMember::Nic::index);
+  if (found != member.nics.end()) return *found;
+  return member.nics.emplace_back(ChunkMember::Nic{.index = queue.nics.out, .waiting = {}});
+}
+
 void lay_out(const PlayedJob& job, const CollectiveSpec& spec, std::span<const ClassId> classes,
              const ChannelChooser& chooser, ChunkPlay& play) {
   for (const ClassId c : classes) {

@@ -24,9 +24,9 @@ struct ChunkQueue {
   RankId to;
   RouteKind route_kind = RouteKind::kWhole;
   MessageNics nics;
-  bool network = false;        // leaves the host: a proxy sends it on
+  bool network = false;          // leaves the host: a proxy sends it on
   std::uint32_t sum = kNoBlock;  // index into ChunkPlay::sums: the network's switches add it to others
-  std::uint64_t room = kSlots;  // messages
+  std::uint64_t room = kSlots;   // messages
 
   std::uint64_t written = 0;   // begun by the writer
   std::uint64_t freed = 0;     // the writer may use their slots again
@@ -34,13 +34,13 @@ struct ChunkQueue {
   std::uint64_t begun = 0;     // up to here at least the first lines are visible to the reader
   std::uint64_t read = 0;      // taken by the reader
   // Network only:
-  std::uint64_t filled = 0;    // in the send buffer, not yet handled by the proxy
-  std::uint64_t posted = 0;    // handled by the proxy
-  std::uint64_t departed = 0;  // on the wire or beyond
-  std::uint64_t arrived = 0;   // all up to here have arrived
-  std::uint64_t credits = 0;   // taken by the reader, as known to the sender
-  bool on_nic = false;         // one of them is leaving its NIC
-  std::uint64_t early = 0;     // bit m % 64: message m has arrived before one ahead of it
+  std::uint64_t filled = 0;        // in the send buffer, not yet handled by the proxy
+  std::uint64_t posted = 0;        // handled by the proxy
+  std::uint64_t departed = 0;      // on the wire or beyond
+  std::uint64_t arrived = 0;       // all up to here have arrived
+  std::uint64_t credits = 0;       // taken by the reader, as known to the sender
+  bool on_nic = false;             // one of them is leaving its NIC
+  std::uint64_t early = 0;         // bit m % 64: message m has arrived before one ahead of it
   std::array<Bytes, kSlots> size;  // of message m, at m % kSlots
 
   [[nodiscard]] bool has_room() const { return written - freed < room; }
@@ -67,11 +67,11 @@ struct ChunkBlock {
   Primitive now;                       // the next one, once it is loaded
   bool loaded = false;
   bool working = false;
-  bool ahead = false;      // done with all but the last lines, which have not arrived yet
-  Bytes held;              // of these, while the current primitive has not stored them
-  int flows = 0;           // of the current primitive, in flight
-  TimePoint not_before;    // the current primitive's own work lasts until then
-  FineTime lag;            // of the rank's thread blocks when the current primitive's bytes began to move
+  bool ahead = false;    // done with all but the last lines, which have not arrived yet
+  Bytes held;            // of these, while the current primitive has not stored them
+  int flows = 0;         // of the current primitive, in flight
+  TimePoint not_before;  // the current primitive's own work lasts until then
+  FineTime lag;          // of the rank's thread blocks when the current primitive's bytes began to move
 };
 
 // A call in a group of one layout, and how it runs there.
@@ -87,21 +87,29 @@ struct ChunkMember {
     std::uint32_t queue = 0;
     std::uint64_t message = 0;
   };
+  // Its messages on one of its host's NICs.
+  struct Nic {
+    std::int16_t index = -1;     // as MessageNics::out
+    int streaming = 0;           // messages that it sends
+    std::vector<OnNic> waiting;  // in order
+  };
   CollectiveRequest request;
   ClassId rank_class;
-  int index = 0;           // of the representative in its group
+  int index = 0;               // of the representative in its group
   std::uint32_t laid_out = 0;  // index into ChunkPlay::calls: the call in that group
   std::uint32_t first_block = 0;
   int blocks_left = 0;
-  TimePoint proxy_free;  // its proxy thread is busy until then
-  int storing = 0;       // without GPUDirect: messages that its thread blocks are storing into host memory
-  int loading = 0;       // and loading from there
-  int streaming = 0;     // messages that its NIC sends
-  std::vector<OnNic> waiting;  // for the NIC, in order
+  TimePoint proxy_free;   // its proxy thread is busy until then
+  int storing = 0;        // without GPUDirect: messages that its thread blocks are storing into host memory
+  int loading = 0;        // and loading from there
+  std::vector<Nic> nics;  // that it has sent to
   bool joined = false;
   bool running = false;  // its kernel has been launched
   bool booked = false;   // the ledger counts it: all members have joined
 };
+
+// The member's part of the NIC by which messages of the queue leave.
+[[nodiscard]] ChunkMember::Nic& nic_of(ChunkMember& member, const ChunkQueue& queue);
 
 struct ChunkPlay {
   DimensionId dimension;
@@ -109,9 +117,9 @@ struct ChunkPlay {
   // By distinct layout of the groups of the members' representatives. Groups on other GPUs of their hosts may differ in
   // ring orders, NICs and PXN; all else of the plans is equal, or their ranks would not be of equal classes.
   std::vector<LaidOutCall> calls;
-  std::uint32_t label = 0;       // of the first channel's messages
-  MessageEnds* ends = nullptr;   // of a message: its members are sender and receiver
-  std::uint64_t token = 0;       // of a message
+  std::uint32_t label = 0;           // of the first channel's messages
+  MessageEnds* ends = nullptr;       // of a message: its members are sender and receiver
+  std::uint64_t token = 0;           // of a message
   std::vector<ChunkMember> members;  // by class
   std::vector<ChunkBlock> blocks;
   std::vector<ChunkQueue> queues;

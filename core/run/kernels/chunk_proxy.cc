@@ -187,15 +187,15 @@ void ChunkPlayer::ask_for(PlayItem part, std::uint64_t message) {
 void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
-  ChunkMember& member = play.members[play.blocks[queue.writer].member];
+  ChunkMember::Nic& nic = nic_of(play.members[play.blocks[queue.writer].member], queue);
   const int most = inputs_.costs.network_at_once;
   const bool in_turn = queue.sum == ChunkQueue::kNoBlock;
-  if (in_turn && (most > 0 ? member.streaming == most : queue.on_nic)) {
-    member.waiting.push_back({.queue = part.index, .message = message});
+  if (in_turn && (most > 0 ? nic.streaming == most : queue.on_nic)) {
+    nic.waiting.push_back({.queue = part.index, .message = message});
     return;
   }
   if (in_turn) {
-    ++member.streaming;
+    ++nic.streaming;
     queue.on_nic = true;
   }
   send({.play = part.play, .index = queue.writer},
@@ -212,16 +212,16 @@ void ChunkPlayer::stream(PlayItem part, std::uint64_t message) {
 void ChunkPlayer::leave_nic(PlayItem part, std::uint64_t message) {
   ChunkPlay& play = plays_[part.play];
   ChunkQueue& queue = play.queues[part.index];
-  ChunkMember& member = play.members[play.blocks[queue.writer].member];
-  --member.streaming;
+  ChunkMember::Nic& nic = nic_of(play.members[play.blocks[queue.writer].member], queue);
+  --nic.streaming;
   queue.on_nic = false;
   notify(part, message, Arrival::kData);
-  const auto next = std::ranges::find_if(member.waiting, [&](const ChunkMember::OnNic& waiting) {
+  const auto next = std::ranges::find_if(nic.waiting, [&](const ChunkMember::OnNic& waiting) {
     return inputs_.costs.network_at_once > 0 || waiting.queue == part.index;
   });
-  if (next == member.waiting.end()) return;
+  if (next == nic.waiting.end()) return;
   const ChunkMember::OnNic turn = *next;
-  member.waiting.erase(next);
+  nic.waiting.erase(next);
   stream({.play = part.play, .index = turn.queue}, turn.message);
 }
 

@@ -73,6 +73,34 @@ TEST(ChunkProxy, ANicThatSendsInOrderDelaysTheNextMessage) {
   EXPECT_EQ(end_of_pipe(costs, 2, slow), TimePoint(14_us + 4_us + 4_us + kReading));
 }
 
+// Two pipes of one rank, by one NIC or by a NIC each.
+class TwoPipes final : public test::PlainPipe {
+ public:
+  explicit TwoPipes(bool apart) : PlainPipe(1, Bytes(1000)), apart_(apart) {}
+  [[nodiscard]] int blocks(const CollectiveCall&, const CollectivePlan&) const override { return 2; }
+  void block(const CollectiveCall& call, const CollectivePlan& plan, int member, int number,
+             ThreadBlock& out) const override {
+    PlainPipe::block(call, plan, member, number, out);
+    for (auto& port : out.sends) port.nics.out = static_cast<std::int16_t>(apart_ ? number : 0);
+    for (auto& port : out.receives) port.block = number;
+  }
+
+ private:
+  bool apart_;
+};
+
+// Both messages are with the NICs at 10 us, and take 4 us of a wire.
+TEST(ChunkProxy, EachNicHasAnOrderOfItsOwn) {
+  ChannelCosts costs = round_costs();
+  costs.network_at_once = 1;
+  costs.network_flush = 0_us;
+  const auto end = [&](bool apart) {
+    const TwoPipes pipes(apart);
+    return test::end_of(test::play({.algorithm = pipes, .per_host = 1, .costs = costs, .wire = Bandwidth(0.25e9)}), 1);
+  };
+  EXPECT_EQ(end(false) - end(true), 4_us);
+}
+
 // A request finds the NIC of the sender busy: of two fetched messages the second has to wait.
 TEST(ChunkProxy, FetchedMessagesAreSentInOrder) {
   ChannelCosts costs = matched_costs();
