@@ -284,4 +284,15 @@ void lay_out_groups(TaskGraph& graph, const std::vector<RankPosition>& place_of_
   graph.layouts = GroupLayouts(std::move(layouts));
 }
 
+std::vector<bool> background_behind_job(const TaskGraph& graph) {
+  std::vector<bool> behind;
+  for (const BackgroundTransfer& transfer : graph.background)
+    behind.push_back(transfer.importance == Importance::kYields);
+  const auto count = static_cast<std::size_t>(std::ranges::count(behind, true));
+  if (count == 0 || count > kMostBehindJob) return {};
+  if (std::ranges::find(graph.messages, Importance::kYields, &MessageSpec::importance) != graph.messages.end())
+    return {};
+  return behind;
+}
+
 }  // namespace ringwright

@@ -144,7 +144,7 @@ struct BackgroundTransfer {
 // One of several independent jobs that share a fabric.
 struct JobSpec {
   std::string name;
-  Duration start;                    // of its first step, from the start of the run
+  Duration start;                     // of its first step, from the start of the run
   bool host_awaits_receives = false;  // as in ExecutorOptions, of this job
   TenantLimits limits = {};           // on GPUs that it shares
 };
@@ -165,7 +165,7 @@ struct TaskGraph {
   // Empty: all ranks are one job.
   std::vector<JobSpec> jobs;
   GpuSharing sharing = {};  // of these jobs
-  int iterations = 1;  // how often every program runs, back to back on each rank
+  int iterations = 1;       // how often every program runs, back to back on each rank
   // Cycles of every program's loop that are left out of the tasks; nothing else is left out.
   std::uint32_t cycles_left_out = 0;
 
@@ -180,8 +180,9 @@ struct TaskGraph {
   return dimension.value * (1 + kChannels) + 1 + channel;
 }
 
+inline constexpr std::uint32_t kBackgroundLabels = 1U << 31U;
 [[nodiscard]] constexpr std::uint32_t background_label(std::uint32_t index) {
-  return (1U << 31U) + index;
+  return kBackgroundLabels + index;
 }
 // The same for one channel of a collective: every channel has its own connections.
 [[nodiscard]] constexpr std::uint32_t on_channel(std::uint32_t label, int channel) {
@@ -191,6 +192,12 @@ struct TaskGraph {
   return on_channel(collective_label(dimension), channel);
 }
 
+// The background transfers on which nothing in the job depends: they yield, and none of the job's own messages does, so
+// that they take what the job leaves and share it among themselves. They distinguish no ranks. By transfer;
+// empty: none, or too many to give each links of its own.
+inline constexpr std::size_t kMostBehindJob = 16;
+[[nodiscard]] std::vector<bool> background_behind_job(const TaskGraph& graph);
+
 // What is wrong with the graph (an index out of range, a dependency on a later task, a rank outside its group), empty
 // when it is sound. For hand-written and imported graphs; the executor relies on it.
 [[nodiscard]] std::string check_task_graph(const TaskGraph& graph);
@@ -199,8 +206,8 @@ struct TaskGraph {
 struct RankPosition {
   std::int64_t host = 0;
   int gpu = 0;
-  int nic_set = 0;  // as in GroupLayout
-  int nics = 0;     // of the host, where all-reduces are planned around some of them
+  int nic_set = 0;    // as in GroupLayout
+  int nics = 0;       // of the host, where all-reduces are planned around some of them
   int nics_lost = 0;  // a bit for each, by its number below 16
 };
 

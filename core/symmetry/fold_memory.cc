@@ -51,6 +51,11 @@ std::vector<std::uint64_t> likeness_of(const TaskGraph& graph, const Footprint& 
     likeness.push_back(~std::uint64_t{0});
     for (const std::uint32_t group : graph.dimensions[dimension.index()].group_of) likeness.push_back(group);
   }
+  const std::vector<bool> behind_job = background_behind_job(graph);
+  for (std::size_t index = 0; index < behind_job.size(); ++index) {
+    const BackgroundTransfer& transfer = graph.background[index];
+    if (behind_job[index]) likeness.push_back((std::uint64_t{transfer.from.value} << 32U) | transfer.to.value);
+  }
   return likeness;
 }
 

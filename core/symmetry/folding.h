@@ -23,16 +23,21 @@
 namespace ringwright {
 
 struct LinkClasses {
-  std::vector<std::uint32_t> class_of;       // by link
-  std::vector<LinkId> representative;        // by class
-  std::vector<std::uint32_t> size;           // by class
+  std::vector<std::uint32_t> class_of;  // by link
+  std::vector<LinkId> representative;   // by class
+  std::vector<std::uint32_t> size;      // by class
   // By class: its links that are the first of their twins, where paths have only these hops; empty: all links count.
   std::vector<std::uint32_t> firsts;
+  // By class: the first class whose links carry the same of the job, and differ only in background traffic on which
+  // nothing in the job depends. Empty: there is no such traffic.
+  std::vector<std::uint32_t> of_job;
 };
 
 struct Folding {
   RankClasses ranks;
   LinkClasses links;
+  // background_behind_job(): such transfers are by themselves, each of their links is a class.
+  std::vector<bool> behind_job;
   int rounds = 0;
   // Classes that would remain if the paths of messages did not matter: those that programs and peers alone distinguish.
   // Only computed where little could be folded, to report why; otherwise 0.
@@ -47,8 +52,8 @@ struct Folding {
 // Changes of the network during a run. The partition is then equitable for the paths of every epoch, so that equal
 // ranks and links stay equal through all of them.
 struct NetworkChanges {
-  std::vector<const Router*> epochs;         // the paths of the times when some links are down
-  std::vector<std::uint64_t> link_colours;   // by link: its changes, and when; empty: nothing changes
+  std::vector<const Router*> epochs;        // the paths of the times when some links are down
+  std::vector<std::uint64_t> link_colours;  // by link: its changes, and when; empty: nothing changes
 };
 
 [[nodiscard]] Folding fold(const TaskGraph& graph, const Choosers& choosers, const Router& router,

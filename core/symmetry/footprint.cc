@@ -192,7 +192,9 @@ class FootprintBuilder {
         patterns_(graph_, choosers_, traffic_.calls) {}
 
   Footprint build() {
+    const std::vector<bool> behind_job = background_behind_job(graph_);
     for (std::uint32_t index = 0; index < graph_.background.size(); ++index) {
+      if (!behind_job.empty() && behind_job[index]) continue;
       const BackgroundTransfer& transfer = graph_.background[index];
       background_[transfer.from].push_back(index);
       background_[transfer.to].push_back(index);

@@ -1,5 +1,6 @@
 // The communication graph of the ranks: one edge for each peer and role, gathered from programs, groups and algorithms.
-// A role identifies everything about the traffic of an edge except its ends (which calls, steps and bytes).
+// A role identifies everything about the traffic of an edge except its ends (which calls, steps and bytes). Background
+// transfers on which nothing in the job depends are left out (background_behind_job()).
 #pragma once
 
 #include <cstdint>

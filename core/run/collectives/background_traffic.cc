@@ -1,12 +1,16 @@
 #include "core/run/collectives/background_traffic.h"
 
+#include <vector>
+
 namespace ringwright {
 
 void BackgroundTraffic::schedule() {
   const auto& background = job_.graph.background;
+  const std::vector<bool> behind_job = background_behind_job(job_.graph);
   for (std::uint32_t index = 0; index < background.size(); ++index) {
     const RankId from = background[index].from;
-    if (job_.rank_of(job_.classes.class_of[from.index()]) != from) continue;
+    const bool by_itself = !behind_job.empty() && behind_job[index];
+    if (!by_itself && job_.rank_of(job_.classes.class_of[from.index()]) != from) continue;
     job_.engine.at(background[index].at, [this, index] { start(index); });
   }
 }

@@ -12,7 +12,8 @@ class BackgroundTraffic final : public TransferListener {
  public:
   explicit BackgroundTraffic(PlayedJob& job) : job_(job) {}
 
-  // Call before the job starts. The transfers of a class's representative stand for those of all its ranks.
+  // Call before the job starts. The transfers of a class's representative stand for those of all its ranks, unless the
+  // job does not depend on them: classes are found without those.
   void schedule();
   void on_arrived(std::uint64_t) override {}
 

@@ -51,6 +51,14 @@ std::set<Flow> flows_of_footprint(const Simulation& simulation) {
                     kind.label});
     }
   }
+  // Of background traffic on which the job does not depend the footprint knows nothing.
+  const TaskGraph& graph = simulation.plan().graph;
+  const std::vector<bool> behind_job = background_behind_job(graph);
+  for (std::uint32_t index = 0; index < behind_job.size(); ++index) {
+    if (!behind_job[index]) continue;
+    const BackgroundTransfer& transfer = graph.background[index];
+    flows.insert({transfer.from.value, transfer.to.value, RouteKind::kWhole, MessageNics{}, background_label(index)});
+  }
   return flows;
 }
 
