@@ -49,6 +49,7 @@ struct alignas(64) Progress {
     tasks[task].state = TaskState::kDone;
     if (!delayed.empty()) begun(task);
     touched(task);
+    if (task != first_open) return;  // still open: another line of the cache that need not be read
     while (first_open < tasks.size() && tasks[first_open].state == TaskState::kDone) ++first_open;
   }
 };
