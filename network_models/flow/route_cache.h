@@ -73,7 +73,7 @@ class RouteCache {
 
  private:
   static constexpr std::size_t kFirstPlaces = 256;  // a call alone has few
-  static constexpr std::size_t kMostPlaces = std::size_t{1} << 14U;
+  static constexpr std::size_t kMostPlaces = std::size_t{1} << 16U;
 
   // Ranks in a row that send equally far are next to each other, as they are asked for one after another.
   [[nodiscard]] std::size_t place_of(const RouteQuery& query) const {
