@@ -153,27 +153,22 @@ std::string set_chunk(std::string_view text, std::optional<Bytes>& bytes) {
   return number(text, kChunkBytes, [&](std::int64_t n) { bytes = Bytes(n); });
 }
 
-constexpr auto kMinChannels = [](std::string_view v, NcclKnobs& k) {
-  return number(v, kCounted, [&](std::int64_t n) { k.min_channels = static_cast<int>(n); });
-};
-constexpr auto kMaxChannels = [](std::string_view v, NcclKnobs& k) {
-  return number(v, kCounted, [&](std::int64_t n) { k.max_channels = static_cast<int>(n); });
-};
+template <std::optional<int> NcclKnobs::*kMember>
+std::string set_count(std::string_view text, NcclKnobs& knobs) {
+  return number(text, kCounted, [&](std::int64_t n) { knobs.*kMember = static_cast<int>(n); });
+}
 
 constexpr std::array kVariables = {
     Variable{"NCCL_ALGO", "algorithms that may be used: \"ring,tree\", \"^nvls\", \"allreduce:tree;broadcast:ring\"",
              set_algorithms},
     Variable{"NCCL_PROTO", "protocols that may be used, in the same syntax: LL, LL128, Simple", set_protocols},
-    Variable{"NCCL_MIN_NCHANNELS", "channels at least", kMinChannels},
-    Variable{"NCCL_MAX_NCHANNELS", "channels at most", kMaxChannels},
-    Variable{"NCCL_MIN_NRINGS", "older name of NCCL_MIN_NCHANNELS", kMinChannels},
-    Variable{"NCCL_MAX_NRINGS", "older name of NCCL_MAX_NCHANNELS", kMaxChannels},
-    Variable{"NCCL_MIN_CTAS", "thread blocks, that is channels, at least", kMinChannels},
-    Variable{"NCCL_MAX_CTAS", "thread blocks, that is channels, at most", kMaxChannels},
-    Variable{"NCCL_NVLS_NCHANNELS", "channels of in-switch reduction",
-             [](std::string_view v, NcclKnobs& k) {
-               return number(v, kCounted, [&](std::int64_t n) { k.nvls_channels = static_cast<int>(n); });
-             }},
+    Variable{"NCCL_MIN_NCHANNELS", "channels of rings and trees at least", set_count<&NcclKnobs::min_channels>},
+    Variable{"NCCL_MAX_NCHANNELS", "channels of rings and trees at most", set_count<&NcclKnobs::max_channels>},
+    Variable{"NCCL_MIN_NRINGS", "older name of NCCL_MIN_NCHANNELS", set_count<&NcclKnobs::min_channels>},
+    Variable{"NCCL_MAX_NRINGS", "older name of NCCL_MAX_NCHANNELS", set_count<&NcclKnobs::max_channels>},
+    Variable{"NCCL_MIN_CTAS", "thread blocks, that is channels, at least", set_count<&NcclKnobs::min_blocks>},
+    Variable{"NCCL_MAX_CTAS", "thread blocks, that is channels, at most", set_count<&NcclKnobs::max_blocks>},
+    Variable{"NCCL_NVLS_NCHANNELS", "channels of in-switch reduction", set_count<&NcclKnobs::nvls_channels>},
     Variable{"NCCL_NTHREADS", "threads of a channel with LL and Simple",
              [](std::string_view v, NcclKnobs& k) { return set_threads(v, k.threads); }},
     Variable{"NCCL_LL128_NTHREADS", "threads of a channel with LL128",
@@ -350,8 +345,7 @@ NcclKnobs read_nccl_environment(ConfigMap env, std::span<const std::string> othe
   }
   for (const Variable& variable : kVariables) {
     if (!env.documenting() && !env.has(variable.name)) continue;
-    const std::string value =
-        env.text({.name = variable.name, .doc = variable.doc, .fallback = std::string()});
+    const std::string value = env.text({.name = variable.name, .doc = variable.doc, .fallback = std::string()});
     if (env.documenting()) continue;
     const std::string wrong = variable.apply(value, knobs);
     if (!wrong.empty()) env.error(variable.name, "E182", fmt::format("{} is '{}': {}", variable.name, value, wrong));
@@ -360,10 +354,11 @@ NcclKnobs read_nccl_environment(ConfigMap env, std::span<const std::string> othe
     if (env.has(name)) env.ignore(name, remedy(name));
   }
   env.ignore_rest("NCCL does not know it");
-  if (knobs.min_channels && knobs.max_channels && *knobs.min_channels > *knobs.max_channels) {
+  const int least = std::max(knobs.min_channels.value_or(0), knobs.min_blocks.value_or(0));
+  const int most = std::min(knobs.max_channels.value_or(least), knobs.max_blocks.value_or(least));
+  if (least > most) {
     env.error(env.has("NCCL_MAX_NCHANNELS") ? "NCCL_MAX_NCHANNELS" : env.keys().front(), "E182",
-              fmt::format("a minimum of {} and a maximum of {} channels contradict each other", *knobs.min_channels,
-                          *knobs.max_channels));
+              fmt::format("a minimum of {} and a maximum of {} channels contradict each other", least, most));
   }
   return knobs;
 }

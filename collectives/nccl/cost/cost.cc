@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "collectives/nccl/cost/families.h"
+#include "collectives/nccl/cost/permitted.h"
+
 namespace ringwright::collectives {
 namespace {
 
@@ -17,17 +20,6 @@ double or_unlimited(double limit) {
 
 int floor_log2(std::int64_t n) {
   return n <= 0 ? -1 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n))) - 1;
-}
-
-bool one_way(CollectiveKind kind) {
-  return kind == CollectiveKind::kAllGather || kind == CollectiveKind::kReduceScatter;
-}
-
-bool is_nvls(NcclAlgorithm a) {
-  return a == NcclAlgorithm::kNvls || a == NcclAlgorithm::kNvlsTree;
-}
-bool is_collnet(NcclAlgorithm a) {
-  return a == NcclAlgorithm::kCollnetDirect || a == NcclAlgorithm::kCollnetChain;
 }
 
 NcclHost with_knobs(NcclHost host, const NcclKnobs& knobs, const NcclTables& tables) {
@@ -54,29 +46,23 @@ NcclGraphs graphs_of(NcclGraphs found, const NcclGraphFile* file, const NcclHost
   return graphs;
 }
 
+// The vendor of all hosts' processors; none where they differ and the version sees that (ncclTopoTuneModel).
+std::optional<Processor> processor_of(const NcclHost& host, const GroupLayout& layout, const NcclTables& tables) {
+  const Processor first = host.weakest_of(layout).processor;
+  if (!tables.paths.mixed_processors) return first;
+  for (int i = 0; i < layout.host_count(); ++i) {
+    if (host.of(layout.nic_set_of(i)).processor != first) return std::nullopt;
+  }
+  return first;
+}
+
 int clipped(int channels, const NcclKnobs& knobs, int most) {
-  if (knobs.max_channels) channels = std::min(channels, *knobs.max_channels);
-  if (knobs.min_channels) channels = std::max(channels, *knobs.min_channels);
+  channels = std::min({channels, knobs.max_channels.value_or(most), knobs.max_blocks.value_or(most)});
+  channels = std::max({channels, knobs.min_channels.value_or(1), knobs.min_blocks.value_or(1)});
   return std::clamp(channels, 1, most);
 }
 
 }  // namespace
-
-bool nccl_has(CollectiveKind kind, NcclAlgorithm algorithm, Protocol protocol) {
-  const bool simple_only = algorithm != NcclAlgorithm::kTree && algorithm != NcclAlgorithm::kRing;
-  if (simple_only && protocol != Protocol::kSimple) return false;
-  switch (kind) {
-    case CollectiveKind::kAllReduce: return algorithm != NcclAlgorithm::kPat;
-    case CollectiveKind::kAllGather:
-    case CollectiveKind::kReduceScatter:
-      return algorithm == NcclAlgorithm::kRing || algorithm == NcclAlgorithm::kPat ||
-             algorithm == NcclAlgorithm::kNvls || algorithm == NcclAlgorithm::kCollnetDirect;
-    case CollectiveKind::kBroadcast:
-    case CollectiveKind::kReduce: return algorithm == NcclAlgorithm::kRing;
-    case CollectiveKind::kAllToAll: return false;
-  }
-  return false;
-}
 
 NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, const NcclKnobs& knobs,
                              const GroupLayout& layout, const NcclGraphFile* graphs, NcclGraphCache* cache)
@@ -87,6 +73,9 @@ NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, con
       graphs_(graphs_of(found(with_knobs(host, knobs, tables), layout, tables, cache), graphs,
                         with_knobs(host, knobs, tables), tables, layout)),
       channels_(clipped(graphs_.compute_channels, knobs, tables.channels.most)),
+      processor_(processor_of(host, layout, tables)),
+      smallest_host_(layout.smallest_host),
+      largest_host_(layout.largest_host),
       generation_(generation_of(host_.compute_capability)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}
 
@@ -108,57 +97,10 @@ int NcclCostModel::steps(CollectiveKind kind) const {
   return one_way(kind) ? group_.ranks - 1 : group_.ranks;
 }
 
-bool NcclCostModel::ll128_is_safe(const NcclGraph& graph) const {
-  if (host_.compute_capability < 70 || graph.inside > NcclPath::kNvlinkByGpu) return false;
-  if (group_.hosts == 1 || graph.between <= NcclPath::kPxb) return true;
-  if (host_.compute_capability < 90 || !tables_.paths.pxn_keeps_ll128) return false;
-  return graph.between <= NcclPath::kPxn && knobs_.ll128_over_c2c;
-}
-
-std::string_view NcclCostModel::why_not(const Case& c) const {
-  const bool several_hosts = group_.hosts > 1;
-  const bool collnet = knobs_.collnet && host_.network_reduces && group_.hosts >= knobs_.collnet_from_hosts;
-  if (!knobs_.algorithms[index_of(c.kind)][index_of(c.algorithm)]) return "excluded by NCCL_ALGO";
-  const Allowed protocol = knobs_.protocols[index_of(c.kind)][index_of(c.protocol)];
-  if (protocol == Allowed::kNo) return "excluded by NCCL_PROTO";
-  if (protocol == Allowed::kByRule && !(tables_.rccl.ll128_up_to > 0) && !ll128_is_safe(graph_of(c.algorithm))) {
-    return "LL128 needs NVLink, and a path to the NIC that avoids the CPU";
-  }
-  if (is_nvls(c.algorithm)) {
-    const bool gathers = one_way(c.kind) && !tables_.nvls.gathers;
-    const bool trees = c.algorithm == NcclAlgorithm::kNvlsTree && !tables_.nvls.over_hosts;
-    if (!tables_.nvls.supported || gathers || trees) return "not in this version";
-    if (!knobs_.nvls) return "switched off by NCCL_NVLS_ENABLE";
-    if (!host_.multicast) return "no NVSwitch with NVLS";
-    if (host_.gpus <= 2) return "needs more than two GPUs on a switch";
-    if (graphs_.nvls.channels < 2) return "needs two channels";
-    if (c.algorithm == NcclAlgorithm::kNvlsTree && !several_hosts) return "needs several hosts";
-    // Of gathers NCCL's source says so; of trees between domains it is read from measurements: 128 GB200 in two NVL72
-    // racks take the times of trees and rings (docs/validation-collectives.md).
-    const bool many_gpus = group_.per_host() > kMostNvlsHeads;
-    if (many_gpus && (one_way(c.kind) || c.algorithm == NcclAlgorithm::kNvlsTree)) {
-      return "an NVLink domain has more GPUs than NVLS has heads (32)";
-    }
-    if (c.algorithm == NcclAlgorithm::kNvls && several_hosts && !collnet) return "needs CollNet between hosts";
-  }
-  if (is_collnet(c.algorithm)) {
-    if (!host_.network_reduces) return "the network switches do not reduce";
-    if (!collnet || !several_hosts) return "needs NCCL_COLLNET_ENABLE and several hosts";
-    if (c.algorithm == NcclAlgorithm::kCollnetDirect && host_.links != NcclHost::Links::kSwitch) {
-      return "needs an NVSwitch";
-    }
-    if (graph_of(c.algorithm).channels == 0) return "the search finds no channels for it";
-  }
-  if (c.algorithm == NcclAlgorithm::kPat) {
-    if (!tables_.pat.supported) return "not in this version";
-    if (knobs_.pat == Allowed::kNo) return "switched off by NCCL_PAT_ENABLE";
-    if (group_.hosts != group_.ranks) return "needs one GPU per host";
-  }
-  if (one_way(c.kind) && several_hosts && (is_nvls(c.algorithm) || is_collnet(c.algorithm)) &&
-      group_.per_host() > graphs_.collnet.channels) {
-    return "needs a NIC for each GPU";
-  }
-  return {};
+// On one host the GPU bounds LL, over several the CPU: AMD's row also stands for hosts of several vendors.
+std::size_t NcclCostModel::ll_row() const {
+  if (group_.hosts == 1) return index_of(generation_);
+  return processor_ == Processor::kAmd || !processor_ ? 1 : 0;
 }
 
 // The oldest versions limit LL128 by collective, later ones by GPU.
@@ -171,9 +113,7 @@ double NcclCostModel::ring_bandwidth(const Case& c, double bus) const {
   const auto g = index_of(generation_);
   const double channels = graphs_.ring.channels;
   if (c.protocol == Protocol::kLl) {
-    // On one host the GPU bounds LL, over several the CPU.
-    const std::size_t by_processor = host_.processor == Processor::kAmd ? 1 : 0;
-    const double limit = tables_.bandwidth.ll_total[group_.hosts == 1 ? g : by_processor][column_];
+    const double limit = tables_.bandwidth.ll_total[ll_row()][column_];
     const bool free_path = group_.hosts == 1 && (one_way(c.kind) || c.kind == CollectiveKind::kBroadcast);
     return std::min(or_unlimited(limit), bus * (free_path ? tables_.ring.ll_share_one_way : tables_.ring.ll_share));
   }
@@ -189,8 +129,7 @@ double NcclCostModel::tree_bandwidth(const Case& c, double bus) const {
   const double channels = graphs_.tree.channels;
   double result = std::min(bus * 0.92, channels * or_unlimited(tables_.bandwidth.tree_simple[g][column_]));
   if (c.protocol == Protocol::kLl) {
-    const std::size_t row = group_.hosts == 1 ? g : host_.processor == Processor::kAmd ? 1 : 0;
-    result = std::min(result / 3.8, or_unlimited(tables_.bandwidth.ll_total[row][column_]));
+    result = std::min(result / 3.8, or_unlimited(tables_.bandwidth.ll_total[ll_row()][column_]));
   }
   if (c.protocol == Protocol::kLl128) {
     result = std::min(result * (group_.hosts == 1 ? 7.0 / 9.0 : tables_.tree.ll128_share),
@@ -230,7 +169,7 @@ double NcclCostModel::collnet_bandwidth(const Case& c, double bus) const {
   // At full speed only with a NIC for each GPU.
   double gpus_of_nic = group_.per_host() / graph.channels;
   gpus_of_nic -= (gpus_of_nic - 1.0) / 2.0;
-  return bus / gpus_of_nic * (host_.compute_capability >= 90 ? 0.85 : 1.0);
+  return bus / gpus_of_nic * (host_.compute_capability >= 90 ? tables_.collnet.direct_from_hopper : 1.0);
 }
 
 // RCCL: on one host LL's chains (broadcast, reduce) have a separate, higher factor.
@@ -245,9 +184,10 @@ double NcclCostModel::share_of_ring(const Case& c) const {
 double NcclCostModel::bus_bandwidth(const Case& c) const {
   const NcclGraph& graph = graph_of(c.algorithm);
   const double channel = group_.hosts <= 2 || is_collnet(c.algorithm) ? graph.inside_gb : graph.between_gb;
-  const double bus = std::min(graph.channels * channel, or_unlimited(tables_.bandwidth.bus[index_of(generation_)]));
+  const double most = or_unlimited(tables_.bandwidth.bus[index_of(generation_)]);
+  const double bus = std::min(graph.channels * channel, most);
   if (tables_.rccl.by_share) return bus * share_of_ring(c);
-  if (is_nvls(c.algorithm)) return graph.channels * nvls_channel(c);
+  if (is_nvls(c.algorithm)) return std::min(graph.channels * nvls_channel(c), most);
   if (is_collnet(c.algorithm)) return collnet_bandwidth(c, bus);
   if (c.algorithm == NcclAlgorithm::kTree) return tree_bandwidth(c, bus);
   if (c.algorithm == NcclAlgorithm::kPat) return bus * tables_.pat.share;
@@ -271,7 +211,11 @@ double NcclCostModel::algorithm_bandwidth(const Case& c) const {
 
 double NcclCostModel::hop_us(const NcclGraph& graph, const Case& c) const {
   const NcclHop hop = graph.inside == NcclPath::kNvlink ? NcclHop::kNvlink : NcclHop::kPcie;
-  return tables_.latency.hop_us[index_of(hop)][index_of(c.algorithm)][index_of(c.protocol)];
+  // With POWER processors a tree's hop over PCIe costs a ring's with Simple ("De-penalize", ncclTopoTuneModel).
+  const bool as_ring = hop == NcclHop::kPcie && c.algorithm == NcclAlgorithm::kTree &&
+                       c.protocol == Protocol::kSimple && host_.processor == Processor::kPower;
+  const NcclAlgorithm row = as_ring ? NcclAlgorithm::kRing : c.algorithm;
+  return tables_.latency.hop_us[index_of(hop)][index_of(row)][index_of(c.protocol)];
 }
 
 double NcclCostModel::ring_latency(const Case& c, double network_us) const {
@@ -289,7 +233,7 @@ double NcclCostModel::ring_latency(const Case& c, double network_us) const {
   }
   if (several_hosts && c.protocol == Protocol::kLl) inside *= tables_.ring.ll_inside_factor;
   if (several_hosts && tables_.ring.posts) {
-    const double post = knobs_.net_overhead_us.value_or(host_.processor == Processor::kAmd ? 2.0 : 1.0);
+    const double post = knobs_.net_overhead_us.value_or(processor_ == Processor::kAmd ? 2.0 : 1.0);
     inside = std::max(inside, c.protocol == Protocol::kSimple ? 3.0 * post : post);
   }
   int network_steps = one_way(c.kind) ? group_.hosts - 1 : 2 * (group_.hosts - 1);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -42,9 +43,7 @@ class NcclCostModel {
   [[nodiscard]] std::vector<NcclCost> costs(const CollectiveCall& call) const;
   [[nodiscard]] const NcclGraphs& graphs() const { return graphs_; }
   [[nodiscard]] const NcclGroup& group() const { return group_; }
-  // Of a channel, before another one joins; 0: no matter.
-  [[nodiscard]] std::int64_t least_traffic() const { return tables_.channels.least_traffic; }
-  [[nodiscard]] const NcclMessageRules& messages() const { return tables_.messages; }
+  [[nodiscard]] const NcclTables& tables() const { return tables_; }
   // After NCCL_MIN_NCHANNELS and its like.
   [[nodiscard]] int channels() const { return channels_; }
 
@@ -60,6 +59,7 @@ class NcclCostModel {
   [[nodiscard]] bool ll128_is_safe(const NcclGraph& graph) const;
   [[nodiscard]] double bus_bandwidth(const Case& c) const;
   [[nodiscard]] double ring_bandwidth(const Case& c, double bus) const;
+  [[nodiscard]] std::size_t ll_row() const;
   [[nodiscard]] double ll128_channel(const Case& c, double by_generation) const;
   [[nodiscard]] double share_of_ring(const Case& c) const;
   [[nodiscard]] double tree_bandwidth(const Case& c, double bus) const;
@@ -82,10 +82,11 @@ class NcclCostModel {
   NcclGroup group_;
   NcclGraphs graphs_;
   int channels_ = 1;
+  std::optional<Processor> processor_;  // none: hosts of several vendors
+  int smallest_host_;
+  int largest_host_;
   Generation generation_;
   std::size_t column_;  // of tables by number of hosts
 };
-
-[[nodiscard]] bool nccl_has(CollectiveKind kind, NcclAlgorithm algorithm, Protocol protocol);
 
 }  // namespace ringwright::collectives

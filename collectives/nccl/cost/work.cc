@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "collectives/nccl/cost/families.h"
+
 namespace ringwright::collectives {
 namespace {
 
@@ -23,11 +25,9 @@ constexpr std::int64_t kCollnetThreshold = 512;
 
 constexpr std::int64_t kBuffer = 4 << 20;  // of Simple, in eight slots
 
-bool in_switch(NcclAlgorithm a) {
-  return a == NcclAlgorithm::kNvls || a == NcclAlgorithm::kNvlsTree;
-}
-
+// Of a block, before small sizes reduce them. PAT has none of its own, so that no size reduces its channels.
 int most_threads(const NcclCostModel& model, const NcclKnobs& knobs, const NcclChoice& choice) {
+  if (choice.algorithm == NcclAlgorithm::kPat) return 0;
   if (choice.algorithm != NcclAlgorithm::kRing && choice.algorithm != NcclAlgorithm::kTree) return kMaxThreads;
   switch (choice.protocol) {
     case Protocol::kLl: return std::clamp(knobs.threads.value_or(kLlThreads), 2 * kWarp, kLlThreads);
@@ -48,9 +48,7 @@ std::int64_t threshold(const NcclCostModel& model, const NcclKnobs& knobs, const
     const std::int64_t given = knobs.thread_thresholds[ring ? 1 : 0][index_of(choice.protocol)];
     if (given > 0) return given;
   }
-  if (choice.algorithm == NcclAlgorithm::kCollnetDirect || choice.algorithm == NcclAlgorithm::kCollnetChain) {
-    return kCollnetThreshold;
-  }
+  if (is_collnet(choice.algorithm)) return kCollnetThreshold;
   switch (choice.protocol) {
     case Protocol::kLl: return ring ? kLlThreshold * model.group().ranks : kLlThreshold;
     case Protocol::kLl128: return kLl128Threshold;
@@ -59,53 +57,106 @@ std::int64_t threshold(const NcclCostModel& model, const NcclKnobs& knobs, const
   return kSimpleThreshold;
 }
 
+// NCCL_MAX_NCHANNELS counts rings and trees only, NCCL_MAX_CTAS these too.
 int nvls_channels(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, NcclAlgorithm algorithm) {
+  const NcclNvlsRules& rules = model.tables().nvls;
   const bool several_hosts = model.group().hosts > 1;
   int channels = 16;
-  if (host.compute_capability >= 100) channels = several_hosts ? 32 : 24;
+  if (host.compute_capability >= 100) {
+    channels = several_hosts ? rules.blackwell_channels : rules.blackwell_channels_alone;
+  }
   channels = knobs.nvls_channels.value_or(channels);
-  if (knobs.max_channels) channels = std::min(channels, *knobs.max_channels);
-  return several_hosts && algorithm == NcclAlgorithm::kNvls ? std::min(channels, model.channels()) : channels;
+  if (knobs.max_blocks) channels = std::min(channels, *knobs.max_blocks);
+  if (knobs.min_blocks) channels = std::max(channels, *knobs.min_blocks);
+  const bool limited = rules.within_channels && several_hosts && algorithm == NcclAlgorithm::kNvls;
+  return limited ? std::min(channels, model.channels()) : channels;
 }
 
-// Bytes that cross a channel's links; LL's flags double its traffic.
-std::int64_t traffic(const CollectiveCall& call, Protocol protocol) {
-  const std::int64_t bytes = call.kind == CollectiveKind::kAllReduce ? 2 * call.bytes.count() : call.bytes.count();
-  return protocol == Protocol::kLl ? 4 * bytes : bytes;
+// Fewer for small sizes, in steps that get finer below 16 (topoGetAlgoInfo of src/enqueue.cc).
+int direct_channels(int channels, std::int64_t bytes, std::int64_t per_channel) {
+  bool starves = true;
+  for (int down_to = 16; down_to >= 1 && starves; down_to /= 2) {
+    while ((starves = bytes < channels * per_channel) && channels > down_to) {
+      if (channels == down_to + down_to / 2) per_channel /= 2;
+      --channels;
+    }
+  }
+  return channels;
 }
 
-int up_to_traffic(int channels, const CollectiveCall& call, Protocol protocol, std::int64_t least) {
+std::int64_t rounded_up(std::int64_t number, std::int64_t unit) {
+  return (number + unit - 1) / unit * unit;
+}
+
+// Buffers are divided among channels in cells of the least traffic of a channel: all channels but the last have equally
+// many, so that 17 cells take 9 of 16 channels (scheduleCollTasksToPlan of src/enqueue.cc, since 2.22).
+int channels_of_cells(const NcclCostModel& model, const CollectiveCall& call, Protocol protocol, int channels) {
+  const NcclChannelRules& rules = model.tables().channels;
+  const std::int64_t least = rules.least_traffic;
   if (least == 0) return channels;
-  const std::int64_t wanted = (traffic(call, protocol) + least - 1) / least;
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 1, channels));
+  const bool gathers = one_way(call.kind);
+  const std::int64_t buffer = gathers ? call.bytes.count() / call.size() : call.bytes.count();
+  // Traffic of a byte of the buffer.
+  std::int64_t factor = gathers ? call.size() : (call.kind == CollectiveKind::kAllReduce ? 2 : 1);
+  if (protocol == Protocol::kLl) factor *= rules.ll_traffic;
+  const std::int64_t cell = rules.traffic_unit > 0 ? rules.traffic_unit : rounded_up((least + factor - 1) / factor, 16);
+  const std::int64_t cells = std::max<std::int64_t>(1, (buffer + cell - 1) / cell);
+  const std::int64_t of_channel = std::max(least, buffer * factor / channels);
+  const std::int64_t cells_of_channel = std::min(cells, (of_channel + cell * factor - 1) / (cell * factor));
+  // The first channel's cells: rounded down by the version with a unit of its own.
+  const std::int64_t first = rules.traffic_unit > 0 ? std::min(cells, of_channel / (cell * factor)) : cells_of_channel;
+  const std::int64_t further = (cells - first + cells_of_channel - 1) / cells_of_channel;
+  return static_cast<int>(std::min<std::int64_t>(channels, (first > 0 ? 1 : 0) + further));
 }
 
 // Threads of the extra warps that an algorithm needs besides those that move data.
-int with_helpers(int threads, const NcclChoice& choice) {
-  if (choice.algorithm == NcclAlgorithm::kTree || choice.algorithm == NcclAlgorithm::kPat) return kMaxThreads;
+int with_helpers(const NcclCostModel& model, int threads, const NcclChoice& choice) {
+  const bool tree = choice.algorithm == NcclAlgorithm::kTree;
+  if (choice.algorithm == NcclAlgorithm::kPat || (tree && model.tables().tree.all_threads)) return kMaxThreads;
   if (choice.algorithm == NcclAlgorithm::kRing && choice.protocol == Protocol::kSimple) threads += kWarp;
+  if (tree && choice.protocol == Protocol::kSimple) threads += 4 * kWarp;
   return std::max(threads, 3 * kWarp);
+}
+
+// Sums by the network's switches use all their channels, whatever the traffic.
+bool by_network(const NcclCostModel& model, NcclAlgorithm algorithm) {
+  return is_collnet(algorithm) || (algorithm == NcclAlgorithm::kNvls && model.group().hosts > 1);
+}
+
+// What the size alone leaves.
+NcclWork of_size(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, const CollectiveCall& call,
+                 const NcclChoice& choice) {
+  NcclWork work{.channels = model.channels(), .threads = most_threads(model, knobs, choice)};
+  if (is_nvls(choice.algorithm)) {
+    work.channels = nvls_channels(model, host, knobs, choice.algorithm);
+    return work;
+  }
+  const std::int64_t per_thread = threshold(model, knobs, choice);
+  const std::int64_t bytes = call.bytes.count();
+  if (choice.algorithm == NcclAlgorithm::kCollnetDirect) {
+    const int heads = std::max(1, std::min(host.nics, call.layout->largest_host));
+    work.channels = direct_channels(work.channels, bytes, std::int64_t{work.threads} * heads * per_thread);
+    return work;
+  }
+  const auto starves = [&] { return bytes < std::int64_t{work.channels} * work.threads * per_thread; };
+  while (starves() && work.channels > 1) --work.channels;
+  while (starves() && work.threads % 128 == 0) work.threads /= 2;
+  work.threads = with_helpers(model, work.threads, choice);
+  return work;
 }
 
 }  // namespace
 
 NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, const CollectiveCall& call,
                    const NcclChoice& choice) {
+  NcclWork work = of_size(model, host, knobs, call, choice);
   // A tuner's number is an upper limit: it adds no channels to a communicator (scheduleCollTasksToPlan of
   // src/enqueue.cc).
-  const int all = in_switch(choice.algorithm) ? nvls_channels(model, host, knobs, choice.algorithm) : model.channels();
-  NcclWork work{.channels = choice.channels > 0 ? std::min(choice.channels, all) : all,
-                .threads = most_threads(model, knobs, choice)};
-  if (in_switch(choice.algorithm)) {
-    work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
-    return work;
+  const int all = is_nvls(choice.algorithm) ? work.channels : model.channels();
+  if (choice.channels > 0) work.channels = std::min(choice.channels, all);
+  if (!by_network(model, choice.algorithm)) {
+    work.channels = channels_of_cells(model, call, choice.protocol, work.channels);
   }
-  const std::int64_t per_thread = threshold(model, knobs, choice);
-  const auto starves = [&] { return call.bytes.count() < std::int64_t{work.channels} * work.threads * per_thread; };
-  while (choice.channels == 0 && starves() && work.channels > 1) --work.channels;
-  while (choice.algorithm != NcclAlgorithm::kCollnetDirect && starves() && work.threads % 128 == 0) work.threads /= 2;
-  work.threads = with_helpers(work.threads, choice);
-  work.channels = up_to_traffic(work.channels, call, choice.protocol, model.least_traffic());
   return work;
 }
 
@@ -148,8 +199,9 @@ namespace {
 
 enum class PeerPath { kNetwork, kNvlink, kPcie };
 
-constexpr double kNetChannelRate = 14e9;  // NCCL_P2P_PER_CHANNEL_NET_BW
-constexpr double kNvlinkRate = 25e9;      // of one link of the generations with meshes, raw
+constexpr double kNetChannelGb = 14.0;  // GB/s, NCCL_P2P_PER_CHANNEL_NET_BW
+constexpr std::int64_t kLlBuffer = 512 << 10;
+constexpr double kNvlinkRate = 25e9;  // of one link of the generations with meshes, raw
 
 int power_of_two(int number) {
   return static_cast<int>(std::bit_ceil(static_cast<unsigned>(number)));
@@ -165,12 +217,6 @@ PeerPath inside_host(const NcclHost& host, const NcclKnobs& knobs) {
   return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerPath::kNvlink : PeerPath::kPcie;
 }
 
-Protocol exchange_protocol(const NcclCostModel& model, const NcclKnobs& knobs, Bytes to_peer, PeerPath path) {
-  // Connections over the network have no buffers of LL, unless requested.
-  const bool has_ll = model.messages().ll && (path != PeerPath::kNetwork || knobs.p2p_net_ll);
-  return has_ll && to_peer <= knobs.p2p_ll_up_to ? Protocol::kLl : Protocol::kSimple;
-}
-
 Bytes exchange_chunk(const NcclKnobs& knobs, PeerPath path) {
   switch (path) {
     case PeerPath::kNetwork: return knobs.p2p_net_chunk;
@@ -184,66 +230,102 @@ std::int64_t slot_of(const NcclKnobs& knobs) {
   return knobs.buffer[index_of(Protocol::kSimple)].value_or(Bytes(kBuffer)).count() / 8;
 }
 
-// Of a message, up to the given number: none has less than a part (calcP2pChunkSize of src/enqueue.cc, before 2.14 of
-// src/group.cc). A trace of eight A100 and NCCL 2.10 has one channel for each of 0.5 MB.
-int channels_of_message(const NcclCostModel& model, const NcclKnobs& knobs, Bytes message, int most) {
-  const std::int64_t slot = slot_of(knobs);
-  const std::int64_t fine = model.group().hosts > 1 ? slot / 2 : slot / 8;
-  const std::int64_t part = std::max<std::int64_t>(model.messages().small_parts ? fine : slot, 1);
-  return static_cast<int>(std::clamp<std::int64_t>((message.count() + part - 1) / part, 1, most));
-}
-
-// The minimum over all peers; all peers get it.
-int most_channels_of_peer(const NcclCostModel& model, const NcclHost& host, PeerPath path) {
+int channels_inside(const NcclHost& host, PeerPath path) {
   constexpr int kTwo = 2;
-  if (model.group().hosts > 1) {
-    return power_of_two(std::max(kTwo, static_cast<int>(std::ceil(host.nic.count() / kNetChannelRate))));
-  }
   if (path == PeerPath::kPcie) return kTwo;
   if (host.links == NcclHost::Links::kSwitch) {
-    return power_of_two(2 * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate)));
+    return kTwo * static_cast<int>(std::round(host.nvlink.count() / kNvlinkRate));
   }
   double least = kNvlinkRate;
   if (!host.lanes.empty())
     least = std::ranges::min_element(host.lanes, {}, &NcclHost::Lanes::bandwidth)->bandwidth.count();
-  return power_of_two(2 * std::max(1, static_cast<int>(std::round(least / kNvlinkRate))));
+  return kTwo * std::max(1, static_cast<int>(std::round(least / kNvlinkRate)));
+}
+
+// Channels of a peer: at most, and while all members are peers.
+struct PeerChannels {
+  int most = 1;
+  int among_all = 1;
+};
+
+// The minimum over all peers; all peers get it (ncclTopoComputeP2pChannels of src/graph/paths.cc and
+// scheduleP2pTasksToPlan of src/enqueue.cc).
+PeerChannels channels_of_peer(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs, int all) {
+  constexpr int kOfBatch = 8;  // sends that a channel works on at once
+  const int ranks = model.group().ranks;
+  const bool several_hosts = model.group().hosts > 1;
+  const bool by_rate = model.tables().messages.by_net_rate;
+  int most = model.group().per_host() > 1.0 ? channels_inside(host, inside_host(host, knobs)) : all;
+  if (several_hosts) {
+    const int of_nic = std::max(1, static_cast<int>(std::ceil(std::floor(host.nic.count() / 1e9) / kNetChannelGb)));
+    most = std::min(most, by_rate ? of_nic : (2 * ranks > 4 * all ? 1 : 2));
+  }
+  most = std::min(all, power_of_two(most));
+  if (several_hosts && by_rate) {
+    while (most * ((ranks + kOfBatch - 1) / kOfBatch) > all && most > 1) most /= 2;
+  }
+  PeerChannels channels{.most = most, .among_all = most};
+  while (channels.among_all * ranks > all && channels.among_all > 1) channels.among_all /= 2;
+  return channels;
+}
+
+struct MessageShare {
+  int channels = 1;
+  Protocol protocol = Protocol::kSimple;
+};
+
+// Parts of a message: a channel joins for each part of the least size, and channels double while a part is above the
+// largest (addP2pToPlan of src/enqueue.cc, before 2.14 of src/group.cc: there a part has a slot of the buffer). A trace
+// of eight A100 and NCCL 2.10 has one channel for each of 0.5 MB.
+MessageShare share_of_message(const NcclCostModel& model, const NcclKnobs& knobs, Bytes message,
+                              const PeerChannels& peer, PeerPath path, PeerPath of_communicator) {
+  const NcclMessageRules& rules = model.tables().messages;
+  const bool several_hosts = model.group().hosts > 1;
+  const std::int64_t bytes = std::max<std::int64_t>(1, message.count());
+  const std::int64_t slot = slot_of(knobs);
+  // Connections over the network have no buffers of LL, unless requested.
+  const bool has_ll = rules.ll && (path != PeerPath::kNetwork || knobs.p2p_net_ll);
+  bool uses_ll = has_ll && rules.ll_by_channels && bytes <= peer.most * knobs.p2p_ll_up_to.count();
+  std::int64_t step = std::min(slot, exchange_chunk(knobs, of_communicator).count());
+  if (uses_ll) step = knobs.buffer[index_of(Protocol::kLl)].value_or(Bytes(kLlBuffer)).count() / 8;
+  if (!rules.small_parts) step = slot;
+  const std::int64_t fine = several_hosts ? step / 2 : step / 8;
+  const std::int64_t least = std::max<std::int64_t>(1, rules.small_parts ? fine : step);
+  const std::int64_t most = several_hosts ? step : 32 * step;
+  auto channels = static_cast<int>(std::min<std::int64_t>(peer.among_all, (bytes + least - 1) / least));
+  while (std::max(least, (bytes + channels - 1) / channels) > most && channels <= peer.most / 2) channels *= 2;
+  if (!rules.ll_by_channels) uses_ll = has_ll && bytes <= channels * knobs.p2p_ll_up_to.count();
+  return {.channels = channels, .protocol = uses_ll ? Protocol::kLl : Protocol::kSimple};
+}
+
+PeerPath path_of_communicator(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs) {
+  return model.group().hosts > 1 ? PeerPath::kNetwork : inside_host(host, knobs);
 }
 
 }  // namespace
 
 NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                 const CollectiveCall& call) {
-  const PeerPath path = model.group().hosts > 1 ? PeerPath::kNetwork : inside_host(host, knobs);
-  const Bytes message = call.bytes / std::max(1, call.size());
+  const PeerPath path = path_of_communicator(model, host, knobs);
   const int all = exchange_channels(model, knobs);
-  const auto fitting = static_cast<unsigned>(std::max(all / std::max(1, call.size()), 1));
-  const int most = std::max(static_cast<int>(std::bit_floor(fitting)), std::min(all, 2));
-  const int of_message = channels_of_message(model, knobs, message, most);
-  return {.channels = std::min(all, of_message * call.size()),
-          .of_message = of_message,
-          .protocol = exchange_protocol(model, knobs, message, path),
+  const MessageShare share = share_of_message(model, knobs, call.bytes / std::max(1, call.size()),
+                                              channels_of_peer(model, host, knobs, all), path, path);
+  return {.channels = std::min(all, share.channels * call.size()),
+          .of_message = share.channels,
+          .protocol = share.protocol,
           .chunk = exchange_chunk(knobs, path)};
 }
 
-// From the channels per peer when all members are peers, doubled while each would move more than a slot between hosts,
-// or 32 slots inside one (calcP2pChunkSize of src/enqueue.cc).
 NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
                                const MessageCall& call) {
   const PeerPath path = call.leaves_host() ? PeerPath::kNetwork : inside_host(host, knobs);
-  const int all = exchange_channels(model, knobs);
-  const int most = std::min(all, most_channels_of_peer(model, host, path));
-  int channels = most;
-  while (channels * model.group().ranks > all && channels > 1) channels /= 2;
-  channels = channels_of_message(model, knobs, call.bytes, channels);
-  const std::int64_t slot = slot_of(knobs);
-  const bool several_hosts = model.group().hosts > 1;
-  const std::int64_t most_bytes = several_hosts ? slot : 32 * slot;
-  const auto each = [&] { return (call.bytes.count() + channels - 1) / channels; };
-  while (each() > most_bytes && channels <= most / 2) channels *= 2;
-  return {.channels = channels,
-          .of_message = channels,
-          .protocol = exchange_protocol(model, knobs, call.bytes, path),
-          .chunk = std::min(exchange_chunk(knobs, path), Bytes(slot))};
+  const PeerChannels peer = channels_of_peer(model, host, knobs, exchange_channels(model, knobs));
+  const MessageShare share =
+      share_of_message(model, knobs, call.bytes, peer, path, path_of_communicator(model, host, knobs));
+  return {.channels = share.channels,
+          .of_message = share.channels,
+          .protocol = share.protocol,
+          .chunk = std::min(exchange_chunk(knobs, path), Bytes(slot_of(knobs)))};
 }
 
 }  // namespace ringwright::collectives

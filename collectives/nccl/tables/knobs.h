@@ -18,8 +18,10 @@ struct NcclKnobs {
   std::array<std::array<bool, kNcclAlgorithms.size()>, kNcclKinds> algorithms{};
   std::array<std::array<Allowed, kAllProtocols.size()>, kNcclKinds> protocols{};
 
-  std::optional<int> min_channels;  // NCCL_MIN_NCHANNELS, NCCL_MIN_CTAS
-  std::optional<int> max_channels;  // NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS
+  std::optional<int> min_channels;  // NCCL_MIN_NCHANNELS
+  std::optional<int> max_channels;  // NCCL_MAX_NCHANNELS
+  std::optional<int> min_blocks;    // NCCL_MIN_CTAS: as these two, of in-switch reduction too
+  std::optional<int> max_blocks;    // NCCL_MAX_CTAS
   std::optional<int> nvls_channels;
   int min_p2p_channels = 1;
   int max_p2p_channels = kNoLimit;

@@ -135,11 +135,17 @@ constexpr std::array kTreeRules = {
                            &NcclTreeRules::plain_share},
     RuleRow<NcclTreeRules>{"tree_chunks_by_depth", "trees with Simple cut small buffers finer", nullptr,
                            &NcclTreeRules::chunks_by_depth},
+    RuleRow<NcclTreeRules>{"tree_all_threads", "trees run with all threads of a block, whatever the size", nullptr,
+                           &NcclTreeRules::all_threads},
 };
 
 constexpr std::array kPathRules = {
     RuleRow<NcclPathRules>{"pxn_keeps_ll128", "from Hopper on LL128 may use another GPU to the NIC (PXN)", nullptr,
                            &NcclPathRules::pxn_keeps_ll128},
+    RuleRow<NcclPathRules>{"nvb_keeps_ll128", "LL128 may pass through a GPU between two others (NVB)", nullptr,
+                           &NcclPathRules::nvb_keeps_ll128},
+    RuleRow<NcclPathRules>{"mixed_processors", "hosts of several CPU vendors have AMD's limits of LL", nullptr,
+                           &NcclPathRules::mixed_processors},
     RuleRow<NcclPathRules>{"pxn", "the version supports paths through another GPU (PXN)", nullptr, &NcclPathRules::pxn},
     RuleRow<NcclPathRules>{"c2c_paths", "NVLink-C2C is supported as a path to the NIC", nullptr, &NcclPathRules::c2c},
 };
@@ -156,6 +162,10 @@ constexpr std::array kNvlsRules = {
                            &NcclNvlsRules::on_rings},
     RuleRow<NcclNvlsRules>{"nvls_gathers", "NVLS also supports all-gather and reduce-scatter", nullptr,
                            &NcclNvlsRules::gathers},
+    RuleRow<NcclNvlsRules>{"nvls_gathers_over_hosts", "and over several hosts, by CollNet", nullptr,
+                           &NcclNvlsRules::gathers_over_hosts},
+    RuleRow<NcclNvlsRules>{"nvls_within_channels", "by CollNet it has no more channels than rings have", nullptr,
+                           &NcclNvlsRules::within_channels},
     RuleRow<NcclNvlsRules>{"nvls_share", "share of the bus bandwidth that NVLS reaches; 0: by efficiency",
                            &NcclNvlsRules::share},
     RuleRow<NcclNvlsRules>{"nvls_tree_share", "share that NVLS trees reach, times N / (2 (N-1)); 0: as on one host",
@@ -169,6 +179,10 @@ constexpr std::array kNvlsRules = {
 };
 
 constexpr std::array kCollnetRules = {
+    RuleRow<NcclCollnetRules>{"collnet_gathers", "CollNet also supports all-gather and reduce-scatter", nullptr,
+                              &NcclCollnetRules::gathers},
+    RuleRow<NcclCollnetRules>{"collnet_direct_from_hopper", "share of the bus bandwidth with all GPUs, from Hopper on",
+                              &NcclCollnetRules::direct_from_hopper},
     RuleRow<NcclCollnetRules>{"collnet_chain_share", "share of the bus bandwidth that CollNet's chains reach",
                               &NcclCollnetRules::chain_share},
     RuleRow<NcclCollnetRules>{"collnet_chain_network", "CollNet's chains pay the network hop", nullptr,
@@ -189,6 +203,10 @@ constexpr std::array kMessageRules = {
     RuleRow<NcclMessageRules>{"p2p_ll", "small sends use LL", nullptr, &NcclMessageRules::ll},
     RuleRow<NcclMessageRules>{"p2p_small_parts", "a channel joins for each 64 KiB of a send, not each slot", nullptr,
                               &NcclMessageRules::small_parts},
+    RuleRow<NcclMessageRules>{"p2p_ll_by_channels", "LL's largest send is multiplied by the channels of a peer",
+                              nullptr, &NcclMessageRules::ll_by_channels},
+    RuleRow<NcclMessageRules>{"p2p_by_net_rate", "a peer on another host has a channel for each 14 GB/s", nullptr,
+                              &NcclMessageRules::by_net_rate},
 };
 
 constexpr std::array kSearchRules = {
@@ -223,21 +241,39 @@ void read_rules(ConfigMap map, NcclTables& tables) {
       in_gb(map.bandwidth({.name = "intel_socket_limit",
                            .doc = "limit between sockets of Intel CPUs",
                            .fallback = Bandwidth(tables.paths.intel_socket_limit * 1e9)}));
+  for (const std::int64_t gpu : map.integers({.name = "ll128_gpus",
+                                .doc = "compute capabilities with LL128, 90 for 9.0; absent: all from 70",
+                                .min = 10,
+                                .max = 999})) {
+    tables.paths.ll128_gpus.push_back(static_cast<int>(gpu));
+  }
   read_rows(map, kPatRules, tables.pat);
   read_rows(map, kNvlsRules, tables.nvls);
+  const auto channels = [&](std::string_view name, std::string_view doc, int fallback) {
+    return static_cast<int>(
+        map.integer({.name = name, .doc = doc, .fallback = fallback, .min = 1, .max = kNcclMaxChannels}));
+  };
+  tables.nvls.blackwell_channels =
+      channels("nvls_channels_of_blackwell", "of in-switch reduction over hosts", tables.nvls.blackwell_channels);
+  tables.nvls.blackwell_channels_alone = channels(
+      "nvls_channels_of_blackwell_alone", "of in-switch reduction on one host", tables.nvls.blackwell_channels_alone);
   read_rows(map, kCollnetRules, tables.collnet);
   tables.collnet.arity_us = in_us(
       map.duration({.name = "collnet_arity", .doc = "of CollNet, per GPU of a host", .fallback = Duration(400'000)}));
   read_rows(map, kChannelRules, tables.channels);
-  tables.channels.most = static_cast<int>(map.integer({.name = "max_channels",
-                                                       .doc = "of a communicator",
-                                                       .fallback = kNcclMaxChannels,
-                                                       .min = 1,
-                                                       .max = kNcclMaxChannels}));
-  tables.channels.least_traffic = map.bytes({.name = "least_traffic",
-                                             .doc = "of a channel, before another one joins",
-                                             .fallback = Bytes(tables.channels.least_traffic)})
-                                      .count();
+  tables.channels.most = channels("max_channels", "of a communicator", kNcclMaxChannels);
+  const auto bytes = [&](std::string_view name, std::string_view doc, std::int64_t fallback) {
+    return map.bytes({.name = name, .doc = doc, .fallback = Bytes(fallback)}).count();
+  };
+  tables.channels.least_traffic =
+      bytes("least_traffic", "of a channel, before another one joins", tables.channels.least_traffic);
+  tables.channels.traffic_unit =
+      bytes("traffic_unit", "by which buffers are divided among channels; 0: that with this traffic", 0);
+  tables.channels.ll_traffic = static_cast<int>(map.integer({.name = "ll_traffic",
+                                                             .doc = "factor on the traffic of LL",
+                                                             .fallback = tables.channels.ll_traffic,
+                                                             .min = 1,
+                                                             .max = 8}));
   read_rows(map, kMessageRules, tables.messages);
   read_rows(map, kSearchRules, tables.search);
 }

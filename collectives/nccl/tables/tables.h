@@ -50,12 +50,16 @@ struct NcclTreeRules {
   double plain_share = 0.85;                                         // for a tree that is a chain in each host
   std::array<std::vector<double>, kAllProtocols.size()> correction;  // by powers of two from 64 B
   bool chunks_by_depth = false;  // trees with Simple cut small buffers into smaller chunks
+  bool all_threads = true;       // trees run with all threads of a block, whatever the size and the protocol
 };
 
 struct NcclPathRules {
   bool pxn = true;                   // supports paths through another GPU (PXN)
   int pxn_from_ranks = 0;            // of a communicator, for sends; fewer use it only with NCCL_PXN_DISABLE=0
   bool pxn_keeps_ll128 = true;       // from Hopper on LL128 may use another GPU to the NIC (PXN)
+  bool nvb_keeps_ll128 = true;       // LL128 may pass through a GPU between two others (NVB)
+  std::vector<int> ll128_gpus;       // compute capabilities with LL128, 90 for 9.0; empty: all from 70 on
+  bool mixed_processors = true;      // hosts of several CPU vendors count as such, not as the weakest host's
   bool c2c = true;                   // supports NVLink-C2C as a path to the NIC, also for LL128
   double intel_socket_limit = 40.0;  // between sockets of Intel CPUs, GB/s: the newest that the version knows
 };
@@ -68,28 +72,36 @@ struct NcclPatRules {
 // In-switch reduction.
 struct NcclNvlsRules {
   bool supported = true;
-  bool over_hosts = true;         // NVLS trees
-  bool on_rings = false;          // planned with the rings' channels
-  bool gathers = true;            // also all-gather and reduce-scatter
-  double share = 0.0;             // of the bus bandwidth; 0: by efficiency and heads
-  double tree_share = 0.0;        // of trees over N hosts, times N / (2 (N-1)); 0: as on one host
-  bool share_of_gathers = false;  // all-gather and reduce-scatter reach that share too
-  bool gathers_others = true;     // their bandwidth counts the other ranks' data, and 0.9 of the network's
-  bool by_levels = true;          // trees pay per level, not per host
+  bool over_hosts = true;             // NVLS trees
+  bool on_rings = false;              // planned with the rings' channels
+  bool gathers = true;                // also all-gather and reduce-scatter
+  bool gathers_over_hosts = true;     // those over several hosts too, by CollNet
+  bool within_channels = true;        // over hosts by CollNet, no more channels than the communicator has
+  double share = 0.0;                 // of the bus bandwidth; 0: by efficiency and heads
+  double tree_share = 0.0;            // of trees over N hosts, times N / (2 (N-1)); 0: as on one host
+  bool share_of_gathers = false;      // all-gather and reduce-scatter reach that share too
+  bool gathers_others = true;         // their bandwidth counts the other ranks' data, and 0.9 of the network's
+  bool by_levels = true;              // trees pay per level, not per host
+  int blackwell_channels = 32;        // from Blackwell on, over hosts
+  int blackwell_channels_alone = 24;  // and on one host
   std::array<double, kGenerations.size()> efficiency{};
 };
 
 struct NcclCollnetRules {
   double chain_share = 1.0;
-  bool chain_network = true;        // a chain pays the network hop
-  double arity_us = 0.4;            // per GPU of a host
-  bool gathers_by_members = false;  // 0.95 of the bus bandwidth with one GPU per host to 0.85 with eight
+  bool chain_network = true;         // a chain pays the network hop
+  double arity_us = 0.4;             // per GPU of a host
+  double direct_from_hopper = 0.85;  // share of the bus bandwidth of all-reduces by all GPUs, from Hopper on
+  bool gathers = true;               // also all-gather and reduce-scatter
+  bool gathers_by_members = false;   // 0.95 of the bus bandwidth with one GPU per host to 0.85 with eight
 };
 
 struct NcclChannelRules {
   int most = kNcclMaxChannels;
   bool merges_ports = true;               // the ports of one NIC are one device
   std::int64_t least_traffic = 32 << 10;  // of a channel, before another one joins; 0: no matter
+  std::int64_t traffic_unit = 0;          // buffers are divided among channels by so many bytes; 0: least_traffic's
+  int ll_traffic = 4;                     // factor on the traffic of LL
   bool chunks_by_threads = false;  // rings and trees cut buffers into multiples of what a block's threads process at
                                    // once
 };
@@ -98,6 +110,8 @@ struct NcclChannelRules {
 struct NcclMessageRules {
   bool ll = true;           // small ones use LL where connections have its buffers
   bool small_parts = true;  // a channel joins for each 64 KiB of a message (256 KiB between hosts), not for each slot
+  bool ll_by_channels = false;  // NCCL_P2P_LL_THRESHOLD is of each channel that a peer may have, not of those it takes
+  bool by_net_rate = true;      // a peer on another host has a channel for each 14 GB/s of the NIC, not two at most
 };
 
 struct NcclSearchRules {

@@ -127,7 +127,7 @@ TEST(NcclEnvironment, NumbersAreReadAsNcclReadsThem) {
   const NcclKnobs knobs = read("{NCCL_MIN_NCHANNELS: 8, NCCL_MAX_CTAS: 16, NCCL_BUFFSIZE: 0x800000, "
                                "NCCL_NET_OVERHEAD: 1500, NCCL_NTHREADS: 256}").knobs;
   EXPECT_EQ(knobs.min_channels, 8);
-  EXPECT_EQ(knobs.max_channels, 16);
+  EXPECT_EQ(knobs.max_blocks, 16);
   EXPECT_EQ(knobs.buffer[index_of(Protocol::kSimple)], Bytes(8 << 20));
   EXPECT_DOUBLE_EQ(*knobs.net_overhead_us, 1.5);
   EXPECT_EQ(knobs.threads, 256);

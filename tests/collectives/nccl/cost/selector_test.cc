@@ -216,14 +216,14 @@ TEST(NcclSelector, MessagesMoveInChunksByThePathTheyTake) {
 }
 
 // 32 channels for 8 peers: 4 each. They are doubled while each has more than 32 slots of 512 KiB. Over several hosts a
-// channel is planned with 14 GB/s, so 50 GB/s take 4; 16 channels for 16 peers leave one, doubled above one slot.
+// channel is planned with 14 GB/s, so 50 GB/s take 4; 16 channels for 16 peers leave one, doubled above 128 KiB.
 TEST(NcclSelector, LongMessagesGetMoreChannels) {
   const NcclSetup setup = setup_of(dgx_h100());
   EXPECT_EQ(message(setup, 8, 1, 64_MiB).channels, 4);
   EXPECT_EQ(message(setup, 8, 1, 64_MiB + Bytes(4)).channels, 8);
   EXPECT_EQ(message(setup, 8, 1, 1_GiB).channels, 32);
-  EXPECT_EQ(message(setup, 16, 8, 512_KiB).channels, 1);
-  EXPECT_EQ(message(setup, 16, 8, 1_MiB).channels, 2);
+  EXPECT_EQ(message(setup, 16, 8, 128_KiB).channels, 1);
+  EXPECT_EQ(message(setup, 16, 8, 256_KiB).channels, 2);
   EXPECT_EQ(message(setup, 16, 8, 1_GiB).channels, 4);
 }
 
