@@ -89,14 +89,17 @@ constexpr std::array kCodes = {
         "needs 1F1B, with several model chunks per stage where there are several stages, and layers that are neither\n"
         "recomputed as a whole nor gathered one by one.",
         "parallel: { pp: 4, ep: 8, overlap_moe_expert_parallel_comm: true }   # add virtual_stages: 2"},
-    ErrorCode{"E460", "an order of layers that no hybrid model has",
-              "hybrid_override_pattern has one letter for each of num_layers: M Mamba-2, * attention, - MLP, E\n"
-              "experts (with num_experts). Tensor-parallel ranks split heads and groups of Mamba-2 layers evenly.",
-              "model: { num_layers: 4, hybrid_override_pattern: \"M-*-\" }"},
-    ErrorCode{"E461", "a setting that layers of Mamba-2 do not support",
-              "Hybrid models are simulated without context parallelism, multi-token prediction, low-rank adapters and\n"
-              "recomputation by operator. Their layers can be recomputed as a whole.",
-              "training: { recompute: full }, parallel: { cp: 1 }"},
+    ErrorCode{
+        "E460", "an order of layers that no hybrid model has",
+        "hybrid_override_pattern has one letter for each of num_layers: M Mamba-2, G Gated DeltaNet, *\n"
+        "attention, - MLP, E experts (with num_experts). Tensor-parallel ranks split heads and groups of Mamba-2\n"
+        "layers and heads of Gated DeltaNet layers evenly.",
+        "model: { num_layers: 4, hybrid_override_pattern: \"M-*-\" }"},
+    ErrorCode{
+        "E461", "a setting that layers of Mamba-2 or Gated DeltaNet do not support",
+        "Such layers are simulated without context parallelism, low-rank adapters and recomputation by operator,\n"
+        "and a hybrid_override_pattern without multi-token prediction. They can be recomputed as a whole.",
+        "training: { recompute: full }, parallel: { cp: 1 }"},
     ErrorCode{
         "E592", "microbatches that cannot be shared unevenly",
         "Replicas may take different numbers of microbatches where they meet only at the end of a step: without\n"

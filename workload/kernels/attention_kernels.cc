@@ -187,8 +187,8 @@ void add_qkv(KernelMaker& make) {
     make.stream(kNorm, "key and value norm", make.local_tokens * latent.key_value_rank, {.values = 2});
     make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
   } else {
-    const std::int64_t columns = make.query + make.key + make.value;
-    make.linears("qkv", make.shape.hidden, {make.query, make.key, make.value},
+    const std::int64_t columns = make.query + make.gate + make.key + make.value;
+    make.linears("qkv", make.shape.hidden, {make.query + make.gate, make.key, make.value},
                  make.shape.adapters && make.shape.adapters->qkv);
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter(make.shape.hidden, columns);
   }
@@ -200,7 +200,17 @@ void add_qkv(KernelMaker& make) {
   if (make.shape.latent) make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
 }
 
+// Megatron-LM, attention.py: _apply_output_gate. Result and gate are read, their product written; backward both and the
+// product's gradient are read, two gradients written.
+void add_output_gate(KernelMaker& make, const char* name) {
+  if (make.gate > 0) make.stream(kElementwise, name, make.tokens * make.context, {.values = 3});
+}
+void add_output_gate_backward(KernelMaker& make) {
+  if (make.gate > 0) make.stream(kElementwise, "attention gate backward", make.tokens * make.context, {.values = 5});
+}
+
 void add_projection(KernelMaker& make) {
+  add_output_gate(make, "attention gate");
   make.linear("attention projection", make.context, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter(make.context, make.shape.hidden);
 }
@@ -210,6 +220,7 @@ void add_projection_backward(KernelMaker& make, const KernelContext& context) {
   make.gathered_dgrad("attention projection dgrad", make.context, make.shape.hidden);
   make.wgrad("attention projection wgrad", make.context, make.shape.hidden);
   if (make.shape.adapters && make.shape.adapters->projection) make.adapter_backward(make.context, make.shape.hidden);
+  add_output_gate_backward(make);
   if (make.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection)) add_qkv(make);
 }
 
@@ -220,14 +231,15 @@ void add_qkv_backward(KernelMaker& make) {
     make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
   }
   if (make.shape.biases.qkv) {
-    make.stream(kElementwise, "qkv bias gradient", make.tokens * (make.query + make.key + make.value), {.values = 1});
+    make.stream(kElementwise, "qkv bias gradient", make.tokens * (make.query + make.gate + make.key + make.value),
+                {.values = 1});
   }
 }
 
 void add_qkv_dgrad(KernelMaker& make) {
   if (!make.shape.latent) {
-    const std::int64_t columns = make.query + make.key + make.value;
-    make.dgrads("qkv dgrad", make.shape.hidden, {make.query, make.key, make.value});
+    const std::int64_t columns = make.query + make.gate + make.key + make.value;
+    make.dgrads("qkv dgrad", make.shape.hidden, {make.query + make.gate, make.key, make.value});
     if (make.shape.adapters && make.shape.adapters->qkv) make.adapter_backward(make.shape.hidden, columns);
     return;
   }
@@ -241,7 +253,7 @@ void add_qkv_dgrad(KernelMaker& make) {
 
 void add_qkv_wgrad(KernelMaker& make) {
   if (!make.shape.latent) {
-    return make.wgrads("qkv wgrad", make.shape.hidden, {make.query, make.key, make.value});
+    return make.wgrads("qkv wgrad", make.shape.hidden, {make.query + make.gate, make.key, make.value});
   }
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
@@ -263,6 +275,7 @@ bool recomputes_projection(const TrainingOptions& training) {
 // The MLP's norm reads it, except where attention and MLP are parallel.
 void add_projection_again(KernelMaker& make) {
   if (make.shape.order != BlockOrder::kSequential) return;
+  add_output_gate(make, "attention gate again");
   make.linear("attention projection again", make.context, make.shape.hidden);
 }
 

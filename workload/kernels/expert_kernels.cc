@@ -275,18 +275,39 @@ void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
   make.grouped("experts up wgrad", gemms);
 }
 
+// One score of a token (Megatron-LM, shared_experts.py): the input is read once more, and the result read and written.
+void add_shared_gate(KernelMaker& make) {
+  if (!make.shape.experts->shared_gate) return;
+  const std::int64_t values = make.local_tokens * make.shape.hidden;
+  make.stream(kElementwise, "shared experts gate scores", values, {.values = 1});
+  make.stream(kElementwise, "shared experts gate", values, {.values = 2});
+}
+
+// Gradients of result and score from both and the product's gradient; of the gate's weights from the input; of the
+// input, which is added to the sum of the others.
+void add_shared_gate_backward(KernelMaker& make) {
+  if (!make.shape.experts->shared_gate) return;
+  const std::int64_t values = make.local_tokens * make.shape.hidden;
+  make.stream(kElementwise, "shared experts gate backward", values, {.values = 3});
+  make.stream(kElementwise, "shared experts gate wgrad", values, {.values = 1});
+  make.stream(kElementwise, "shared experts gate dgrad", values, {.values = 1});
+  make.stream(kElementwise, "shared experts gate dgrad sum", values, {.values = 3});
+}
+
 void add_shared(KernelMaker& make, const KernelContext& context) {
   const std::int64_t width = make.shape.experts->shared_ffn / context.tp;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   make.linear("shared experts up", make.shape.hidden, gated ? 2 * width : width);
   make.stream(kElementwise, "shared experts activation", make.tokens * width, {.values = gated ? 3.0 : 2.0});
   make.linear("shared experts down", width, make.shape.hidden);
+  add_shared_gate(make);
 }
 
 void add_shared_backward(KernelMaker& make, const KernelContext& context) {
   const std::int64_t width = make.shape.experts->shared_ffn / context.tp;
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const std::int64_t columns = gated ? 2 * width : width;
+  add_shared_gate_backward(make);
   make.dgrad("shared experts down dgrad", width, make.shape.hidden);
   make.wgrad("shared experts down wgrad", width, make.shape.hidden);
   make.stream(kElementwise, "shared experts activation backward", make.tokens * width, {.values = gated ? 5.0 : 3.0});

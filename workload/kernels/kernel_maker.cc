@@ -58,6 +58,7 @@ KernelMaker::KernelMaker(const KernelContext& given)
       key(key_heads * key_size(given.shape)),
       value(key_heads * value_size(given.shape)),
       context(heads * value_size(given.shape)),
+      gate(gate_columns(given.shape, given.tp)),
       ffn(given.shape.ffn / given.tp),
       gated_ffn(given.shape.activation == Activation::kSwiGlu ? 2 * ffn : ffn),
       vocabulary(padded_vocabulary(given.shape, given.tp) / given.tp),

@@ -112,6 +112,7 @@ class KernelMaker {
   std::int64_t key;      // columns
   std::int64_t value;    // columns
   std::int64_t context;  // columns of the attention core's result
+  std::int64_t gate;     // columns of its output gate
   std::int64_t ffn;
   std::int64_t gated_ffn;   // columns of the up GEMM
   std::int64_t vocabulary;  // rows of the embedding

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "workload/kernels/attention_kernels.h"
+#include "workload/kernels/delta_net_kernels.h"
 #include "workload/kernels/edge_kernels.h"
 #include "workload/kernels/expert_kernels.h"
 #include "workload/kernels/mamba_kernels.h"
@@ -147,6 +148,7 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (is_left_out(section, make.shape.order)) return;
   if (is_of_attention(section)) return add_attention_sections(section, context, make);
   if (is_of_mamba(section)) return add_mamba_sections(section, context, make);
+  if (is_of_delta_net(section)) return add_delta_net_sections(section, context, make);
   if (is_of_experts(section)) return add_expert_sections(section, context, make);
   if (is_of_embedding(section)) return add_embedding_sections(section, context, make);
   const std::int64_t h = make.shape.hidden;

@@ -61,6 +61,9 @@ enum class LayerSection {
   kMambaNorm,
   kMamba,  // GEMM, convolution, scan, gated norm, GEMM
   kMambaResidual,
+  kDeltaNetNorm,
+  kDeltaNet,  // GEMM, convolution, norms, delta rule, gated norm, GEMM
+  kDeltaNetResidual,
   kMlpNorm,
   kMlp,  // up GEMM, activation, down GEMM
   kMlpResidual,
@@ -101,7 +104,12 @@ enum class LayerSection {
   kMambaDgrad,
   kMambaWgrad,
   kMambaNormBackward,
-  kMlpNormBackward,  // with the addition of the residual's gradient
+  kDeltaNetResidualBackward,
+  kDeltaNetBackward,  // without the first GEMM's gradients
+  kDeltaNetDgrad,
+  kDeltaNetWgrad,
+  kDeltaNetNormBackward,
+  kMlpNormBackward,    // with the addition of the residual's gradient
   kHalvesSumBackward,  // parallel blocks with one norm: gradients of its result
   kAttentionResidualBackward,
   kAttentionNormAgain,  // recomputation of single operators: the norm; GEMMs; the projection

@@ -1,5 +1,5 @@
-#include "core/base/text.h"
 #include "workload/layout/layout_checks.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <numeric>
@@ -116,6 +116,30 @@ void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const Par
   const Recompute recompute = context.training.recompute;
   if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {
     context.training_map.error("recompute", "E461", "operators of Mamba-2 layers are not recomputed one by one",
+                               "write full, selective or none");
+  }
+}
+
+void check_delta_net(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.delta_net) return;
+  const DeltaNetShape& net = *context.shape.delta_net;
+  const TensorSizes tensor = tensor_sizes(context, options);
+  for (const int tp : tensor.sizes) {
+    if (net.key_heads % tp == 0) continue;  // as many or more heads of values are multiples of these
+    parallel.error(tensor.key, "E460",
+                   fmt::format("{} does not divide the {} heads of keys of a Gated DeltaNet",
+                               sized(parallel, tensor.key, tp), net.key_heads));
+  }
+  if (options.cp > 1) {
+    parallel.error("cp", "E461",
+                   fmt::format("{} = {}: exchanges of a Gated DeltaNet's heads among context-parallel ranks are not "
+                               "modelled",
+                               parallel.path_of("cp"), options.cp),
+                   "write 1");
+  }
+  const Recompute recompute = context.training.recompute;
+  if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {
+    context.training_map.error("recompute", "E461", "operators of a Gated DeltaNet are not recomputed one by one",
                                "write full, selective or none");
   }
 }
@@ -335,6 +359,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_context(parallel, context, options);
   check_tensor(parallel, context, options);
   check_hybrid(parallel, context, options);
+  check_delta_net(parallel, context, options);
   check_narrow_parameters(context, options);
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);

@@ -37,6 +37,9 @@ struct Sections {
   static constexpr LayerSection kStateSpace[] = {kMambaNorm, kMamba, kMambaResidual};
   static constexpr LayerSection kStateSpaceBackward[] = {kMambaResidualBackward, kMambaBackward, kMambaDgrad,
                                                          kMambaWgrad, kMambaNormBackward};
+  static constexpr LayerSection kLinearAttention[] = {kDeltaNetNorm, kDeltaNet, kDeltaNetResidual};
+  static constexpr LayerSection kLinearAttentionBackward[] = {kDeltaNetResidualBackward, kDeltaNetBackward,
+                                                              kDeltaNetDgrad, kDeltaNetWgrad, kDeltaNetNormBackward};
   static constexpr LayerSection kEmbedding[] = {kEmbeddingGather, kEmbeddingFinish, kEmbeddingFinishBackward,
                                                 kEmbeddingWgrad};
   static constexpr LayerSection kPredictor[] = {kPredictorInput, kPredictorDgrad, kPredictorWgrad,
@@ -95,6 +98,10 @@ class Coster {
     if (mixer == Mixer::kMamba) {
       forward += of(Sections::kStateSpace);
       backward += of(Sections::kStateSpaceBackward);
+    }
+    if (mixer == Mixer::kDeltaNet) {
+      forward += of(Sections::kLinearAttention);
+      backward += of(Sections::kLinearAttentionBackward);
     }
     if (mixer != Mixer::kAttention) return;
     forward += of(cut ? std::span<const LayerSection>(Sections::kCutAttention) : Sections::kWholeAttention, windowed);

@@ -29,6 +29,10 @@ class LayerWriter {
       case Mixer::kMamba:
         add_point(part, PointKind::kMamba, once(mamba_, [this] { return mamba_tensors(shape_, split_.tp); }));
         break;
+      case Mixer::kDeltaNet:
+        add_point(part, PointKind::kDeltaNet,
+                  once(delta_net_, [this] { return delta_net_tensors(shape_, split_.tp); }));
+        break;
       case Mixer::kNone: add_point(part, PointKind::kNoMixer, {}); break;
     }
     switch (halves.mlp) {
@@ -52,6 +56,7 @@ class LayerWriter {
   TensorSplit split_;
   std::optional<Tensors> attention_;
   std::optional<Tensors> mamba_;
+  std::optional<Tensors> delta_net_;
   std::optional<Tensors> mlp_;
   std::optional<Tensors> experts_;
 };
@@ -143,6 +148,7 @@ std::vector<int> first_with_same_chunks(const ModelShape& shape, const ParallelO
 LayerHalves halves_at(PointKind mixer, PointKind mlp) {
   LayerHalves halves;
   if (mixer == PointKind::kMamba) halves.mixer = Mixer::kMamba;
+  if (mixer == PointKind::kDeltaNet) halves.mixer = Mixer::kDeltaNet;
   if (mixer == PointKind::kNoMixer) halves.mixer = Mixer::kNone;
   if (mlp == PointKind::kExperts) halves.mlp = MlpKind::kExperts;
   if (mlp == PointKind::kNoMlp) halves.mlp = MlpKind::kNone;

@@ -15,6 +15,7 @@ enum class PointKind {
   kAttention,
   kWindowedAttention,
   kMamba,
+  kDeltaNet,
   kNoMixer,  // of a layer of a hybrid model that is an MLP alone
   kMlp,
   kExperts,

@@ -73,6 +73,9 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   if (context.training.narrow != NarrowRecipe::kNone) {
     columns += static_cast<double>(sizes.context) * linear_input_bytes(context) / value_bytes(context);
   }
+  // The gate is stored, and in addition to the core's result the product, unless in a narrow type as above.
+  const bool gated = sizes.gate > 0 && context.training.narrow == NarrowRecipe::kNone;
+  columns += static_cast<double>(sizes.gate + (gated ? sizes.context : 0));
   if (context.shape.latent)
     columns += static_cast<double>(gathered_columns(context.shape)) /
                (context.sequence_parallel ? static_cast<double>(context.tp) : 1.0);
@@ -94,7 +97,9 @@ double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   const double rows = expert_rows(context) * ((low + e) * h + stored * width);
   const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
   const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
-  return rows + router + e * static_cast<double>(sizes.tokens * shared);
+  // What the shared experts' gate scales.
+  const std::int64_t gated = experts.shared_gate ? sizes.local_tokens * context.shape.hidden : 0;
+  return rows + router + e * static_cast<double>(sizes.tokens * shared + gated);
 }
 
 // In values of the working type for each token, in addition to the inputs.
@@ -103,6 +108,22 @@ double mamba_columns(const KernelContext& context) {
   const double low = linear_input_bytes(context) / value_bytes(context);
   const auto inner = static_cast<double>(mamba.inner() / context.tp);
   return static_cast<double>(mamba.projected() / context.tp) + (1.0 + low) * inner;
+}
+
+// The same of a Gated DeltaNet: the first GEMM's result; queries and keys after their norm, and repeated for all heads;
+// copies of values and gates; decays in fp32, rates and the inverse triangles of the delta rule; its result, the norm's
+// result and the last GEMM's input.
+double delta_net_columns(const KernelContext& context) {
+  const DeltaNetShape& net = *context.shape.delta_net;
+  const double low = linear_input_bytes(context) / value_bytes(context);
+  const bool repeats = net.value_heads != net.key_heads;
+  const std::int64_t heads = net.value_heads / context.tp;
+  const std::int64_t keys = 2 * (net.keys() / context.tp) + (repeats ? 2 * heads * net.key_size : 0);
+  const auto values = static_cast<double>(net.values() / context.tp);
+  const double norm = context.training.recomputes(&RecomputedModules::gated_norm) ? 0.0 : (1.0 + low) * values;
+  const double of_heads =
+      static_cast<double>(heads) * (static_cast<double>(DeltaNetShape::kChunk) + 1.0 + 4.0 / value_bytes(context));
+  return static_cast<double>(net.projected() / context.tp + keys) + 3.0 * values + of_heads + norm;
 }
 
 double kept_layer(const KernelContext& context, LayerHalves halves) {
@@ -131,6 +152,7 @@ double kept_layer(const KernelContext& context, LayerHalves halves) {
     core = core_bytes_per_token(context, sizes);
   }
   if (halves.mixer == Mixer::kMamba) columns = e * mamba_columns(context);
+  if (halves.mixer == Mixer::kDeltaNet) columns = e * delta_net_columns(context);
   if (halves.mlp == MlpKind::kDense) columns += mlp;
   const double split = static_cast<double>(sizes.tokens) * (columns + core);
   return local + split + (halves.mlp == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
@@ -158,7 +180,7 @@ LogitBytes logit_bytes(const KernelContext& context) {
 double kept_operators(const KernelContext& context) {
   const KernelMaker sizes(context);
   const double e = value_bytes(context);
-  const auto columns = static_cast<double>(sizes.query + sizes.value + sizes.context + sizes.ffn);
+  const auto columns = static_cast<double>(sizes.query + sizes.gate + sizes.value + sizes.context + sizes.ffn);
   const double ends = 2.0 * e * static_cast<double>(sizes.local_tokens * context.shape.hidden);
   return ends + static_cast<double>(sizes.tokens) * (e * columns + core_bytes_per_token(context, sizes));
 }
@@ -173,8 +195,9 @@ double kept_results(const KernelContext& context) {
     return kept ? e * static_cast<double>(sizes.tokens * count) : 0.0;
   };
   const double core = saved.core ? static_cast<double>(sizes.tokens) * core_bytes_per_token(context, sizes) : 0.0;
-  return local * (saved.projection ? 2.0 : 1.0) + columns(saved.qkv, sizes.query + sizes.key + sizes.value) +
-         columns(saved.core, sizes.context) + core + columns(saved.mlp_up, sizes.gated_ffn);
+  return local * (saved.projection ? 2.0 : 1.0) +
+         columns(saved.qkv, sizes.query + sizes.gate + sizes.key + sizes.value) + columns(saved.core, sizes.context) +
+         core + columns(saved.mlp_up, sizes.gated_ffn);
 }
 
 }  // namespace
@@ -253,9 +276,28 @@ Bytes head_cached(const KernelContext& context) {
   return whole_bytes(value_bytes(context) * static_cast<double>(sizes.tokens * sizes.vocabulary));
 }
 
+namespace {
+
+// While the gradients of queries, keys and w are computed: w, u and what is left of it, states, their gradients, two
+// gradients of values, and these three; and the gradient of the result.
+double delta_net_workspace(const KernelContext& context) {
+  const DeltaNetShape& net = *context.shape.delta_net;
+  const std::int64_t heads = net.value_heads / context.tp;
+  const std::int64_t states = net.key_size * net.value_size / DeltaNetShape::kChunk;  // for each token
+  const std::int64_t columns = heads * (4 * net.key_size + 5 * net.value_size + 2 * states);
+  return value_bytes(context) * static_cast<double>(context.tokens() * columns);
+}
+
+}  // namespace
+
 // Gradients of the MLP's output, its activation and its up GEMM are alive together.
 Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
   const KernelMaker sizes(context);
+  if (halves.mixer == Mixer::kDeltaNet) {
+    const Bytes mixer = whole_bytes(delta_net_workspace(context));
+    if (halves.mlp == MlpKind::kNone) return mixer;
+    return std::max(mixer, gradient_workspace(context, {.mlp = halves.mlp}));
+  }
   if (halves.mixer == Mixer::kMamba && halves.mlp == MlpKind::kNone) {
     const MambaShape& mamba = context.shape.hybrid->mamba;
     return whole_bytes(value_bytes(context) * static_cast<double>(sizes.tokens) *

@@ -14,7 +14,8 @@ namespace ringwright::workload {
 
 // Stored from the forward to the backward pass. Of a Mamba-2 layer: its norm's and its first GEMM's input, that GEMM's
 // result, the scan's result before and after the gated norm, and the last GEMM's input (mamba_ssm, MambaSplitConv1d
-// with its memory-efficient path: the convolution and the states are computed again).
+// with its memory-efficient path: the convolution and the states are computed again). Of a Gated DeltaNet: what
+// Megatron-LM's operators and flash-linear-attention store (activations.cc, delta_net_columns).
 [[nodiscard]] Bytes layer_activations(const KernelContext& context, LayerHalves halves = {});
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);
 [[nodiscard]] Bytes predictor_activations(const KernelContext& context);

@@ -18,7 +18,8 @@ void KeptLayers::weigh(const ModelChunk& part, const KernelContext& context) {
     Bytes recomputed;
   };
   constexpr std::size_t kMlpKinds = 3;
-  std::array<std::optional<Sizes>, 3 * kMlpKinds> of_kind;  // by halves of a layer
+  constexpr std::size_t kMixers = 4;
+  std::array<std::optional<Sizes>, kMixers * kMlpKinds> of_kind;  // by halves of a layer
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     const LayerGroups::Layer& grouped = groups_.layers()[i];

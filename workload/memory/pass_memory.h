@@ -41,7 +41,7 @@ class PointSizes {
   Bytes embedding_;
   Bytes predictor_;
   Bytes head_;
-  std::array<std::optional<Bytes>, 9> workspaces_;  // by kinds of both halves of a layer
+  std::array<std::optional<Bytes>, 12> workspaces_;  // by kinds of both halves of a layer
 };
 
 // Members refer to each other: not movable.

@@ -49,18 +49,19 @@ std::string problem_of_order(const std::string& order, const ModelShape& shape) 
 }
 
 void read_hybrid(ConfigMap& model, ModelShape& shape) {
-  const std::string order = model.text({.name = "hybrid_override_pattern",
-                                        .doc = "a hybrid model's layers, a letter for each: M Mamba-2, * attention, "
-                                               "- MLP, E experts; each has one norm and one residual. Empty: every "
-                                               "layer has attention and an MLP",
-                                        .fallback = ""});
+  const std::string order =
+      model.text({.name = "hybrid_override_pattern",
+                  .doc = "a hybrid model's layers, a letter for each: M Mamba-2, G Gated "
+                         "DeltaNet, * attention, - MLP, E experts; each has one norm and one residual. Empty: every "
+                         "layer has attention and an MLP",
+                  .fallback = ""});
   if (order.empty() && !model.documenting()) return;
   const MambaShape mamba = read_mamba(model, shape);
   if (order.empty()) return;
   if (const std::string problem = problem_of_order(order, shape); !problem.empty()) {
     model.error("hybrid_override_pattern", "E460",
                 fmt::format("{}: {}", model.path_of("hybrid_override_pattern"), problem),
-                "letters: M Mamba-2, * attention, - MLP, E experts; one for each of num_layers");
+                "letters: M Mamba-2, G Gated DeltaNet, * attention, - MLP, E experts; one for each of num_layers");
     return;
   }
   if (const std::string other = not_hybrid(shape); !other.empty()) {

@@ -7,6 +7,7 @@ namespace ringwright::workload {
 std::optional<LayerHalves> halves_of_letter(char letter) {
   switch (letter) {
     case 'M': return LayerHalves{.mixer = Mixer::kMamba, .mlp = MlpKind::kNone};
+    case 'G': return LayerHalves{.mixer = Mixer::kDeltaNet, .mlp = MlpKind::kNone};
     case '*': return LayerHalves{.mixer = Mixer::kAttention, .mlp = MlpKind::kNone};
     case '-': return LayerHalves{.mixer = Mixer::kNone, .mlp = MlpKind::kDense};
     case 'E': return LayerHalves{.mixer = Mixer::kNone, .mlp = MlpKind::kExperts};
@@ -15,7 +16,10 @@ std::optional<LayerHalves> halves_of_letter(char letter) {
 }
 
 LayerHalves halves_of(const ModelShape& shape, std::int64_t layer) {
-  if (!shape.hybrid) return {.mlp = has_experts(shape, layer) ? MlpKind::kExperts : MlpKind::kDense};
+  if (!shape.hybrid) {
+    return {.mixer = has_delta_net(shape, layer) ? Mixer::kDeltaNet : Mixer::kAttention,
+            .mlp = has_experts(shape, layer) ? MlpKind::kExperts : MlpKind::kDense};
+  }
   return *halves_of_letter(shape.hybrid->order[static_cast<std::size_t>(layer)]);
 }
 

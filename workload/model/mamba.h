@@ -1,8 +1,8 @@
 // State-space layers of hybrid models, Mamba-2 (Dao and Gu, arXiv 2405.21060), and the order of such a model's layers.
 //
-// A layer of a hybrid model is half of a transformer's: a mixer (attention or Mamba-2) or an MLP (dense or of experts),
-// with a norm and a residual of its own. Symbols: H heads of P channels, G groups that share their B and C vectors, N
-// the size of a channel's state, Q tokens of a chunk.
+// A layer of a hybrid model is half of a transformer's: a mixer (attention, Mamba-2, Gated DeltaNet) or an MLP (dense
+// or of experts), with a norm and a residual of its own. Symbols: H heads of P channels, G groups that share their B
+// and C vectors, N the size of a channel's state, Q tokens of a chunk.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,15 @@ struct MambaShape {
   friend bool operator==(const MambaShape&, const MambaShape&) = default;
 };
 
-enum class Mixer { kAttention, kMamba, kNone };
+enum class Mixer { kAttention, kMamba, kDeltaNet, kNone };
 enum class MlpKind { kDense, kExperts, kNone };
 struct LayerHalves {
   Mixer mixer = Mixer::kAttention;
   MlpKind mlp = MlpKind::kDense;
 };
 
-// By letter of Megatron's hybrid_override_pattern: M Mamba-2, * attention, - MLP, E experts; none for other letters.
+// By letter of Megatron's hybrid_override_pattern: M Mamba-2, G Gated DeltaNet, * attention, - MLP, E experts; none for
+// other letters.
 [[nodiscard]] std::optional<LayerHalves> halves_of_letter(char letter);
 
 struct HybridShape {

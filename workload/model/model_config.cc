@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "workload/model/adapter_config.h"
+#include "workload/model/delta_net_config.h"
 #include "workload/model/hybrid_config.h"
 
 namespace ringwright::workload {
@@ -79,6 +81,10 @@ void read_kinds(ConfigMap& model, ModelShape& shape) {
   shape.embeddings = untied ? Embeddings::kUntied : Embeddings::kTied;
   shape.query_key_norm =
       model.boolean({.name = "qk_layernorm", .doc = "a norm over each head's query and key", .fallback = false});
+  shape.output_gate = model.boolean({.name = "attention_output_gate",
+                                     .doc = "a sigmoid of as many more columns of the first GEMM scales attention's "
+                                            "result (Qwen3-Next)",
+                                     .fallback = false});
   shape.sandwich_norm = model.boolean({.name = "sandwich_norm",
                                        .doc = "a norm of the results of attention and MLP too (Gemma 2, GLM-4)",
                                        .fallback = false});
@@ -142,6 +148,11 @@ void read_latent(ConfigMap& model, ModelShape& shape) {
   sizes.rotated_size = size(model, "qk_pos_emb_head_dim", "size of the rotated part of a head's query and key");
   sizes.value_size = size(model, "v_head_dim", "size of a head's value");
   if (!latent) return;
+  if (shape.output_gate) {
+    model.error("attention_output_gate", "E132",
+                fmt::format("{} is not modelled with multi_latent_attention", model.path_of("attention_output_gate")));
+    shape.output_gate = false;
+  }
   shape.latent = sizes;
   shape.kv_heads = shape.heads;
   shape.head_size = key_size(shape);
@@ -200,12 +211,23 @@ bool read_clamp(ConfigMap& model, std::string_view without_effect) {
   return false;
 }
 
+bool read_shared_gate(ConfigMap& model, const ExpertShape& experts) {
+  constexpr std::string_view kKey = "moe_shared_expert_gate";
+  const bool gate = model.boolean({.name = kKey,
+                                   .doc = "the shared experts' result is scaled by a learned sigmoid of the token "
+                                          "(Qwen2-MoE, Qwen3-Next)",
+                                   .fallback = false});
+  if (!gate || experts.shared_ffn > 0 || model.documenting()) return gate;
+  model.warn(kKey, "W131", fmt::format("{} has no effect: there are no shared experts", model.path_of(kKey)));
+  return false;
+}
+
 // Keys of experts in a model without any: left over where it says that it has none, and else a mistake.
 void refuse_expert_keys(ConfigMap& model) {
   const bool meant = model.has("num_experts");
   for (const std::string_view key :
-       {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "first_k_dense_replace",
-        "moe_layer_freq", "moe_router_num_groups", "moe_router_group_topk"}) {
+       {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_shared_expert_gate",
+        "first_k_dense_replace", "moe_layer_freq", "moe_router_num_groups", "moe_router_group_topk"}) {
     if (!model.has(key)) continue;
     static_cast<void>(model.setting(key));
     if (meant) {
@@ -233,6 +255,7 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
                              .max = 10'000'000});
   sizes.shared_ffn =
       count(model, "moe_shared_expert_intermediate_size", "total width of the shared experts; 0: none", 0);
+  sizes.shared_gate = read_shared_gate(model, sizes);
   sizes.dense_layers = count(model, "first_k_dense_replace", "first layers with a dense MLP", 0);
   sizes.every = model.integer({.name = "moe_layer_freq",
                                .doc = "of the layers after these, every n-th has experts",
@@ -274,52 +297,6 @@ void check_heads(ConfigMap& map, const HeadKeys& keys, ModelShape& shape) {
                                    : fmt::format("or give the size of a head in {}", map.path_of(keys.head_size)));
 }
 
-void read_adapters(ConfigMap& model, ModelShape& shape) {
-  ConfigMap lora = model.map("lora", "low-rank adapters: the model is frozen and only the adapters are trained");
-  const std::int64_t rank = count(lora, "rank", "width of the adapters; 0: none, all weights are trained", 0);
-  const std::vector<std::string> targets =
-      lora.texts({.name = "target_modules",
-                  .doc = "linear layers with an adapter: linear_qkv, linear_proj, linear_fc1, "
-                         "linear_fc2"});
-  if (rank == 0) {
-    if (!targets.empty()) {
-      lora.warn("target_modules", "W131",
-                fmt::format("{} has no effect: the rank is 0", lora.path_of("target_modules")));
-    }
-    return;
-  }
-  LowRankAdapters adapters{.rank = rank};
-  if (targets.empty()) {
-    lora.assume("target_modules", "linear_qkv, linear_proj", "the attention's linear layers, as in MLPerf Training");
-    adapters.qkv = adapters.projection = true;
-  }
-  for (const std::string& target : targets) {
-    if (target == "linear_qkv") {
-      adapters.qkv = true;
-    } else if (target == "linear_proj") {
-      adapters.projection = true;
-    } else if (target == "linear_fc1") {
-      adapters.mlp_up = true;
-    } else if (target == "linear_fc2") {
-      adapters.mlp_down = true;
-    } else {
-      lora.error("target_modules", "E132", fmt::format("'{}' is not a linear layer", target),
-                 "use linear_qkv, linear_proj, linear_fc1, linear_fc2");
-    }
-  }
-  if (shape.latent && adapters.qkv) {
-    lora.error("target_modules", "E132", "latent attention has no single GEMM linear_qkv to adapt",
-               "set target_modules: [linear_proj]");
-    adapters.qkv = false;
-  }
-  if (shape.experts && (adapters.mlp_up || adapters.mlp_down)) {
-    lora.error("target_modules", "E132", "adapters of experts are not modelled",
-               "set target_modules: [linear_qkv, linear_proj]");
-    adapters.mlp_up = adapters.mlp_down = false;
-  }
-  shape.adapters = adapters;
-}
-
 // After experts, latent attention and hybrids, with which it is refused.
 void read_order(ConfigMap& model, ModelShape& shape) {
   constexpr std::string_view kKey = "parallel_attention_mlp";
@@ -340,12 +317,14 @@ void read_order(ConfigMap& model, ModelShape& shape) {
                                             .min = 1,
                                             .max = 2});
   if (!parallel) return;
-  const std::string_view unlike = shape.hybrid                  ? "hybrid_override_pattern"
-                                  : shape.experts                 ? "num_experts"
-                                  : shape.latent                  ? "multi_latent_attention"
-                                  : shape.predictors > 0          ? "mtp_num_layers"
-                                  : shape.sandwich_norm           ? "sandwich_norm"
-                                                                  : "";
+  const std::string_view unlike = shape.hybrid           ? "hybrid_override_pattern"
+                                  : shape.delta_net      ? "experimental_attention_variant"
+                                  : shape.output_gate    ? "attention_output_gate"
+                                  : shape.experts        ? "num_experts"
+                                  : shape.latent         ? "multi_latent_attention"
+                                  : shape.predictors > 0 ? "mtp_num_layers"
+                                  : shape.sandwich_norm  ? "sandwich_norm"
+                                                         : "";
   if (unlike.empty()) {
     shape.order = norms == 1 ? BlockOrder::kParallelOneNorm : BlockOrder::kParallelTwoNorms;
     return;
@@ -366,6 +345,7 @@ ModelShape read_model(ConfigMap& model) {
   read_experts(model, shape);
   read_adapters(model, shape);
   read_hybrid(model, shape);
+  read_delta_net(model, shape);
   read_order(model, shape);
   check_heads(model,
               {.hidden = "hidden_size",

@@ -17,7 +17,5 @@ struct HeadKeys {
 // The rules of Megatron-LM and transformers: key-value heads divide the heads, and heads divide the hidden size unless
 // their size is given. Violations are recorded at their key and made harmless.
 void check_heads(ConfigMap& map, const HeadKeys& keys, ModelShape& shape);
-// Reads `model.lora`; a model without it trains all of its weights.
-void read_adapters(ConfigMap& model, ModelShape& shape);
 
 }  // namespace ringwright::workload

@@ -59,7 +59,7 @@ void add_latent_inputs(const ModelShape& shape, std::int64_t tp, std::vector<Par
 
 void add_plain_inputs(const ModelShape& shape, std::int64_t tp, std::vector<ParameterTensor>& tensors) {
   const std::int64_t query = shape.heads / tp * shape.head_size;
-  const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
+  const std::int64_t columns = query + gate_columns(shape, tp) + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
   tensors.push_back({.name = "qkv", .elements = shape.hidden * columns});
   if (shape.biases.qkv) tensors.push_back({.name = "qkv bias", .elements = columns});
   if (shape.query_key_norm) tensors.push_back(replicated("query and key norm", 2 * shape.head_size));
@@ -83,6 +83,8 @@ bool is_layer_matrix(std::string_view name) {
                                  std::string_view("shared experts down"),
                                  std::string_view("mamba in"),
                                  std::string_view("mamba out"),
+                                 std::string_view("delta net in"),
+                                 std::string_view("delta net out"),
                                  std::string_view("predictor projection")};
   return std::ranges::find(kMatrices, name) != kMatrices.end();
 }
@@ -116,6 +118,10 @@ std::int64_t kv_heads_per_rank(const ModelShape& shape, std::int64_t tp) {
   return std::max<std::int64_t>(1, shape.kv_heads / tp);
 }
 
+std::int64_t gate_columns(const ModelShape& shape, std::int64_t tp) {
+  return shape.output_gate ? shape.heads / tp * value_size(shape) : 0;
+}
+
 std::int64_t padded_vocabulary(const ModelShape& shape, std::int64_t tp) {
   const std::int64_t multiple = shape.vocabulary_multiple * tp;
   return (shape.vocabulary + multiple - 1) / multiple * multiple;
@@ -137,7 +143,7 @@ std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int
   freeze(shape, tensors);
   if (!shape.adapters) return tensors;
   const std::int64_t query = shape.heads / tp * key_size(shape);
-  const std::int64_t columns = query + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
+  const std::int64_t columns = query + gate_columns(shape, tp) + 2 * kv_heads_per_rank(shape, tp) * shape.head_size;
   if (shape.adapters->qkv)
     add_adapter(shape, {"qkv adapter down", "qkv adapter up", shape.hidden, columns, Split::kColumns}, tensors);
   if (shape.adapters->projection) {
@@ -195,6 +201,7 @@ std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const Tenso
   const std::int64_t shared = experts.shared_ffn / split.tp;
   tensors.push_back({.name = "shared experts up", .elements = shape.hidden * mlp_inputs(shape) * shared});
   tensors.push_back({.name = "shared experts down", .elements = shared * shape.hidden});
+  if (experts.shared_gate) tensors.push_back(replicated("shared experts gate", shape.hidden));
   freeze(shape, tensors);
   return tensors;
 }
@@ -251,6 +258,7 @@ std::int64_t parameters(const ModelShape& shape) {
     const LayerHalves halves = halves_of(shape, layer);
     if (halves.mixer == Mixer::kAttention) total += count_elements(attention_tensors(shape, 1));
     if (halves.mixer == Mixer::kMamba) total += count_elements(mamba_tensors(shape, 1));
+    if (halves.mixer == Mixer::kDeltaNet) total += count_elements(delta_net_tensors(shape, 1));
     if (halves.mlp == MlpKind::kDense) total += count_elements(mlp_tensors(shape, 1));
     if (halves.mlp == MlpKind::kExperts) total += count_elements(expert_tensors(shape, {}));
   }
@@ -286,7 +294,7 @@ double attention_gemms(const ModelShape& shape) {
   const double projection = heads * static_cast<double>(value_size(shape)) * h;
   if (!shape.latent) {
     const auto key_value = static_cast<double>(2 * shape.kv_heads * shape.head_size);
-    return h * (query + key_value) + projection;
+    return h * (query + static_cast<double>(gate_columns(shape, 1)) + key_value) + projection;
   }
   const LatentAttention& latent = *shape.latent;
   const auto rank = static_cast<double>(latent.query_rank);
@@ -324,8 +332,8 @@ Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, Atten
   if (halves.mixer == Mixer::kMamba) return mamba_forward_flops(shape, sequences);
   const double mlp = halves.mlp == MlpKind::kNone ? 0.0 : mlp_gemms(shape, layer);
   if (halves.mixer == Mixer::kNone) return Flops(2.0 * tokens * mlp);
-  return Flops(2.0 * tokens * (attention_gemms(shape) + mlp)) +
-         attention_core_flops(shape, sequences, count, layer);
+  if (halves.mixer == Mixer::kDeltaNet) return Flops(2.0 * tokens * mlp) + delta_net_forward_flops(shape, sequences);
+  return Flops(2.0 * tokens * (attention_gemms(shape) + mlp)) + attention_core_flops(shape, sequences, count, layer);
 }
 
 Flops model_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/units.h"
+#include "workload/model/delta_net.h"
 #include "workload/model/mamba.h"
 
 namespace ringwright::workload {
@@ -62,7 +63,8 @@ struct ExpertShape {
   std::int64_t every = 1;         // of the others, every n-th has experts
   std::int64_t groups = 1;        // experts are in groups, and a token uses experts of `group_limit` of them
   std::int64_t group_limit = 1;
-  bool clamped = false;           // gate and input of the activation are clamped by operators of their own (GPT-OSS)
+  bool shared_gate = false;  // the shared experts' result is scaled by a learned sigmoid of the token (Qwen2-MoE)
+  bool clamped = false;      // gate and input of the activation are clamped by operators of their own (GPT-OSS)
 
   friend bool operator==(const ExpertShape&, const ExpertShape&) = default;
 };
@@ -100,6 +102,7 @@ struct ModelShape {
   bool sandwich_norm = false;      // a norm of each half's result too, before it is added (Gemma 2); sequential halves
   bool hidden_dropout = false;     // dropout after the embedding, the attention and the MLP
   bool attention_dropout = false;  // dropout on the attention probabilities
+  bool output_gate = false;        // attention's result is scaled by a sigmoid of as many more columns (Qwen3-Next)
   bool attention_sinks = false;    // one learned logit per head that absorbs probability (GPT-OSS)
   Masking masking = Masking::kCausal;
   BlockOrder order = BlockOrder::kSequential;
@@ -110,12 +113,15 @@ struct ModelShape {
   std::optional<ExpertShape> experts;
   std::optional<LowRankAdapters> adapters;
   std::optional<HybridShape> hybrid;  // layers of one half each, some of them Mamba-2
+  std::optional<DeltaNetShape> delta_net;
 
   friend bool operator==(const ModelShape&, const ModelShape&) = default;
 };
 
 // Layers count from 0; those of multi-token prediction follow and are like the last of the others.
 [[nodiscard]] bool has_experts(const ModelShape& shape, std::int64_t layer);
+// By frequency: not of hybrid models.
+[[nodiscard]] bool has_delta_net(const ModelShape& shape, std::int64_t layer);
 [[nodiscard]] bool is_windowed(const ModelShape& shape, std::int64_t layer);
 // The two halves of a layer; one of them is missing in a hybrid model.
 [[nodiscard]] LayerHalves halves_of(const ModelShape& shape, std::int64_t layer);
@@ -152,12 +158,15 @@ struct TensorSplit {
 // Megatron: rounded up to a multiple of vocabulary_multiple * t, so that every rank holds the same number of rows.
 [[nodiscard]] std::int64_t padded_vocabulary(const ModelShape& shape, std::int64_t tp);
 
+// Columns of the attention's output gate on one rank.
+[[nodiscard]] std::int64_t gate_columns(const ModelShape& shape, std::int64_t tp);
 // In the order of the forward pass. The attention half precedes the MLP half.
 [[nodiscard]] std::vector<ParameterTensor> attention_tensors(const ModelShape& shape, std::int64_t tp);
 [[nodiscard]] std::vector<ParameterTensor> mlp_tensors(const ModelShape& shape, std::int64_t tp);
 // Router, experts of this rank, shared experts.
 [[nodiscard]] std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const TensorSplit& split);
 [[nodiscard]] std::vector<ParameterTensor> mamba_tensors(const ModelShape& shape, std::int64_t tp);
+[[nodiscard]] std::vector<ParameterTensor> delta_net_tensors(const ModelShape& shape, std::int64_t tp);
 // Combines the residual stream with the next token's embedding before a layer of multi-token prediction.
 [[nodiscard]] std::vector<ParameterTensor> predictor_tensors(const ModelShape& shape, std::int64_t tp);
 [[nodiscard]] std::vector<ParameterTensor> embedding_tensors(const ModelShape& shape, std::int64_t tp);
@@ -186,6 +195,7 @@ enum class AttentionCount { kFull, kCausal };
 [[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
                                          std::int64_t layer = 0);
 [[nodiscard]] Flops mamba_forward_flops(const ModelShape& shape, std::int64_t sequences);
+[[nodiscard]] Flops delta_net_forward_flops(const ModelShape& shape, std::int64_t sequences);
 // Forward and backward (twice the forward) of all layers and of the logits, without any recomputation. For f = 4h and
 // k = a: 72BLsh^2(1 + s/(6h) + V/(12hL)), Korthikanti et al., Appendix A.
 // With adapters the GEMMs of frozen weights have no weight gradient: backward they need as much as forward. Attention

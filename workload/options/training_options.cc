@@ -209,7 +209,8 @@ void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
 void read_modules(ConfigMap& training, TrainingOptions& options) {
   const std::vector<std::string> names = training.texts(
       {.name = "recompute_modules",
-       .doc = "modules that selective recomputation recomputes: core_attn (default), layernorm, mla_up_proj, moe_act"});
+       .doc = "modules that selective recomputation recomputes: core_attn (default), layernorm, mla_up_proj, moe_act, "
+              "gdn_norm_out"});
   if (names.empty()) return;
   if (options.recompute != Recompute::kSelective) {
     training.warn("recompute_modules", "W131",
@@ -226,9 +227,11 @@ void read_modules(ConfigMap& training, TrainingOptions& options) {
       options.modules.latent_projection = true;
     } else if (name == "moe_act") {
       options.modules.expert_activation = true;
+    } else if (name == "gdn_norm_out") {
+      options.modules.gated_norm = true;
     } else {
       training.error("recompute_modules", "E133", fmt::format("'{}' is not a module that can be recomputed", name),
-                     "use core_attn, layernorm, mla_up_proj, moe_act; or recompute: full");
+                     "use core_attn, layernorm, mla_up_proj, moe_act, gdn_norm_out; or recompute: full");
     }
   }
 }

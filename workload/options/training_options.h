@@ -90,6 +90,7 @@ struct RecomputedModules {
   bool norms = false;              // "layernorm": the inputs of the following GEMMs are not stored
   bool latent_projection = false;  // "mla_up_proj": queries, keys and values are not stored, the latent vectors are
   bool expert_activation = false;  // "moe_act"
+  bool gated_norm = false;         // "gdn_norm_out": results of norm and gate of a Gated DeltaNet
 
   friend bool operator==(const RecomputedModules&, const RecomputedModules&) = default;
 };

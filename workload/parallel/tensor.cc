@@ -198,6 +198,16 @@ void TensorParallel::mamba_backward(ProgramWriter& writer) {
                          LayerSection::kMambaWgrad, LayerSection::kMambaNormBackward});
 }
 
+void TensorParallel::delta_net_forward(ProgramWriter& writer) {
+  half_forward(writer, {LayerSection::kDeltaNetNorm, LayerSection::kDeltaNet, LayerSection::kDeltaNetResidual});
+}
+
+void TensorParallel::delta_net_backward(ProgramWriter& writer) {
+  half_backward(writer,
+                {LayerSection::kDeltaNetResidualBackward, LayerSection::kDeltaNetBackward, LayerSection::kDeltaNetDgrad,
+                 LayerSection::kDeltaNetWgrad, LayerSection::kDeltaNetNormBackward});
+}
+
 // The recomputed up-projections take the latent vectors of all tokens; the rotated part of the key was not released
 // (Megatron-LM, multi_latent_attention.py: qkv_up_proj_and_rope_apply).
 void TensorParallel::gather_latent_again(ProgramWriter& writer) {

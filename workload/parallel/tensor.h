@@ -33,10 +33,12 @@ class TensorParallel {
   void attention_forward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void mlp_forward(ProgramWriter& writer);
   void mamba_forward(ProgramWriter& writer);
+  void delta_net_forward(ProgramWriter& writer);
   void head_forward(ProgramWriter& writer);
   void head_backward(ProgramWriter& writer);
   void mlp_backward(ProgramWriter& writer);
   void mamba_backward(ProgramWriter& writer);
+  void delta_net_backward(ProgramWriter& writer);
   void attention_backward(ProgramWriter& writer, AttentionSpan span = AttentionSpan::kAll);
   void embedding_backward(ProgramWriter& writer);
   // Gathers an activation of which every rank received 1/tp.

@@ -163,6 +163,7 @@ class PartTimes {
         add_times(both, points_.of(is_windowed(shape, layer) ? PointKind::kWindowedAttention : PointKind::kAttention));
         break;
       case Mixer::kMamba: add_times(both, points_.of(PointKind::kMamba)); break;
+      case Mixer::kDeltaNet: add_times(both, points_.of(PointKind::kDeltaNet)); break;
       case Mixer::kNone: break;
     }
     switch (halves.mlp) {

@@ -27,6 +27,7 @@ void PointWriter::forward(ProgramWriter& writer, PointKind kind) {
     case PointKind::kAttention: return tensor_.attention_forward(writer, AttentionSpan::kAll);
     case PointKind::kWindowedAttention: return tensor_.attention_forward(writer, AttentionSpan::kWindow);
     case PointKind::kMamba: return tensor_.mamba_forward(writer);
+    case PointKind::kDeltaNet: return tensor_.delta_net_forward(writer);
     case PointKind::kNoMixer:
     case PointKind::kNoMlp: return;
     case PointKind::kMlp: return tensor_.mlp_forward(writer);
@@ -43,6 +44,7 @@ void PointWriter::backward_whole(ProgramWriter& writer, PointKind kind) {
     case PointKind::kAttention: return tensor_.attention_backward(writer, AttentionSpan::kAll);
     case PointKind::kWindowedAttention: return tensor_.attention_backward(writer, AttentionSpan::kWindow);
     case PointKind::kMamba: return tensor_.mamba_backward(writer);
+    case PointKind::kDeltaNet: return tensor_.delta_net_backward(writer);
     case PointKind::kNoMixer:
     case PointKind::kNoMlp: return;
     case PointKind::kMlp: return tensor_.mlp_backward(writer);

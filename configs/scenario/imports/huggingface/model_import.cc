@@ -14,7 +14,7 @@
 #include "configs/scenario/imports/huggingface/llama_family.h"
 #include "configs/scenario/imports/huggingface/parallel_blocks.h"
 #include "configs/scenario/imports/huggingface/ungated.h"
-#include "workload/model/model_config.h"
+#include "workload/model/adapter_config.h"
 
 namespace ringwright::configs {
 namespace {

@@ -1,0 +1,12 @@
+// Kernels of a Gated DeltaNet layer: two GEMMs around a convolution, norms of queries and keys, the delta rule in
+// chunks, and a gated norm.
+#pragma once
+
+#include "workload/kernels/kernel_maker.h"
+
+namespace ringwright::workload {
+
+[[nodiscard]] bool is_of_delta_net(LayerSection section);
+void add_delta_net_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
+
+}  // namespace ringwright::workload
