@@ -43,7 +43,10 @@ void read_qwen(ConfigMap& config, std::string_view type, workload::ModelShape& s
   workload::ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
                                 .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
   experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
-  if (!third) experts.shared_ffn = hf_size(config, "shared_expert_intermediate_size", "width of the shared expert");
+  if (!third) {
+    experts.shared_ffn = hf_size(config, "shared_expert_intermediate_size", "width of the shared expert");
+    experts.shared_gate = true;
+  }
   experts.every = hf_size_or(config, "decoder_sparse_step", "every n-th layer has experts", 1);
   read_dense_layers(config, experts);
   shape.experts = experts;
@@ -133,6 +136,20 @@ void check_choice(ConfigMap& config, workload::ModelShape& shape) {
 }
 
 }  // namespace
+
+void read_hf_qwen_experts(ConfigMap& config, bool some_dense, workload::ModelShape& shape) {
+  workload::ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
+                                .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
+  experts.ffn = hf_size(config, "moe_intermediate_size", "width of one expert");
+  experts.shared_ffn = hf_size(config, "shared_expert_intermediate_size", "width of the shared expert");
+  experts.shared_gate = true;
+  if (some_dense) {
+    experts.every = hf_size_or(config, "decoder_sparse_step", "every n-th layer has experts", 1);
+    read_dense_layers(config, experts);
+  }
+  shape.experts = experts;
+  check_choice(config, shape);
+}
 
 bool is_hf_expert_family(std::string_view type) {
   return has_hf_local_experts(type) || std::ranges::find(kFamilies, type) != kFamilies.end();

@@ -8,6 +8,8 @@
 
 namespace ringwright::configs {
 
+// Experts by the names of Qwen, with a gated shared one; `some_dense`: layers may lack them.
+void read_hf_qwen_experts(ConfigMap& config, bool some_dense, workload::ModelShape& shape);
 // The families whose layers have experts: mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss.
 [[nodiscard]] bool is_hf_expert_family(std::string_view type);
 void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape);

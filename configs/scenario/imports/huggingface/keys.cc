@@ -34,23 +34,22 @@ std::int64_t largest_hf_size(std::string_view name) {
   return 10'000'000;
 }
 
-// The n of which every n-th layer is full and all others have the window; 0: all have it. Nothing: there is no such n.
-std::optional<std::int64_t> full_period(const std::vector<bool>& windowed) {
-  const auto first = std::ranges::find(windowed, false);
-  if (first == windowed.end()) return 0;
-  const std::int64_t period = first - windowed.begin() + 1;
-  for (std::size_t layer = 0; layer < windowed.size(); ++layer) {
-    if (windowed[layer] != ((static_cast<std::int64_t>(layer) + 1) % period != 0)) return std::nullopt;
-  }
-  return period;
-}
-
 std::optional<std::int64_t> window_of(ConfigMap& config) {
   return config.integer_or(
       {.name = "sliding_window", .doc = "tokens that a token attends to, itself included", .min = 0}, "null");
 }
 
 }  // namespace
+
+std::optional<std::int64_t> hf_full_period(const std::vector<bool>& others) {
+  const auto first = std::ranges::find(others, false);
+  if (first == others.end()) return 0;
+  const std::int64_t period = first - others.begin() + 1;
+  for (std::size_t layer = 0; layer < others.size(); ++layer) {
+    if (others[layer] != ((static_cast<std::int64_t>(layer) + 1) % period != 0)) return std::nullopt;
+  }
+  return period;
+}
 
 std::int64_t hf_size(ConfigMap& config, std::string_view name, std::string_view doc) {
   return config.integer({.name = name, .doc = doc, .min = 1, .max = largest_hf_size(name)});
@@ -88,7 +87,7 @@ void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::Mo
                          .kv_heads = "num_key_value_heads",
                          .head_size = "head_dim"},
                         shape);
-  shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
+  if (defaults.has_mlp) shape.ffn = hf_size(config, "intermediate_size", "width of the MLP");
   shape.vocabulary = hf_size(config, "vocab_size", "tokens in the vocabulary");
   shape.max_positions = hf_size_or(config, "max_position_embeddings", "longest sequence of the model", 4096);
   read_activation(config, shape);
@@ -138,7 +137,7 @@ void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape) {
   for (std::int64_t layer = 0; layer < shape.layers; ++layer) layers.push_back(windowed(layer));
   const std::int64_t count = std::ranges::count(layers, true);
   if (count == 0) return;
-  if (const auto period = full_period(layers)) {
+  if (const auto period = hf_full_period(layers)) {
     shape.window = *window;
     shape.full_every = *period;
     return;
@@ -149,7 +148,7 @@ void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape) {
 }
 
 void set_hf_windows(ConfigMap& config, const HfWindows& windows, workload::ModelShape& shape) {
-  const auto period = windows.windowed.empty() ? windows.period : full_period(windows.windowed);
+  const auto period = windows.windowed.empty() ? windows.period : hf_full_period(windows.windowed);
   if (!period) {
     config.error(windows.key, "E133", "the layers that attend to all tokens are not every n-th",
                  "describe the model with explicit sizes (model.window_attn_skip_freq)");

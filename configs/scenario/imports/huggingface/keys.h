@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct HfDefaults {
   std::int64_t head_size = 0;  // 0: hidden / heads
   std::int64_t kv_heads = 0;   // 0: as many as heads
   workload::Embeddings embeddings = workload::Embeddings::kUntied;
+  bool has_mlp = true;  // false: every layer has experts, and the file no width of another MLP
 };
 // Layers, widths, heads, vocabulary, embeddings, activation: with the same spelling in all families after GPT-2.
 void read_hf_decoder(ConfigMap& config, const HfDefaults& defaults, workload::ModelShape& shape);
@@ -31,6 +33,9 @@ void read_hf_window(ConfigMap& config, std::int64_t fallback, workload::ModelSha
 void read_hf_late_window(ConfigMap& config, workload::ModelShape& shape);
 // A window in all layers but every n-th, as layer_types lists them, or sliding_window_pattern states n; else `period`.
 void read_hf_window_pattern(ConfigMap& config, std::int64_t window, std::int64_t period, workload::ModelShape& shape);
+// The n of which every n-th layer is full and all others are of the list; 0: all are of it. Nothing: there is no such
+// n.
+[[nodiscard]] std::optional<std::int64_t> hf_full_period(const std::vector<bool>& others);
 // Which layers have the shape's window: by layer, or where the list is empty all but every `period`-th.
 struct HfWindows {
   std::string_view key;  // that lists them

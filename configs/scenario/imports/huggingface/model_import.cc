@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/scenario/imports/huggingface/delta_nets.h"
 #include "configs/scenario/imports/huggingface/experts.h"
 #include "configs/scenario/imports/huggingface/hybrid.h"
 #include "configs/scenario/imports/huggingface/keys.h"
@@ -23,16 +24,18 @@ constexpr std::string_view kSupported =
     "llama, mistral, phi3, qwen2, qwen3, olmo2, olmo3, internlm2, smollm3, granite, seed_oss, ernie4_5, glm, glm4, "
     "gemma, gemma2, gemma3_text, gpt2, bert, opt, bloom, mpt, starcoder2, nemotron, mixtral, qwen2_moe, qwen3_moe, "
     "deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, llama4_text, minimax_m2, granitemoe, granitemoeshared, "
-    "ernie4_5_moe, dbrx, nemotron_h, granitemoehybrid, gptj, gpt_neox, falcon, phi, cohere, cohere2";
+    "ernie4_5_moe, dbrx, nemotron_h, granitemoehybrid, qwen3_next, qwen3_5, qwen3_5_moe, gptj, gpt_neox, falcon, phi, "
+    "cohere, cohere2";
 
 // The text models of multimodal ones that equal a family of their own.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTextModels{
-    {{"qwen2_vl_text", "qwen2"},
-     {"qwen2_5_vl_text", "qwen2"},
-     {"qwen3_vl_text", "qwen3"},
-     {"qwen3_vl_moe_text", "qwen3_moe"},
-     {"glm4v_text", "glm4"},
-     {"glm4v_moe_text", "glm4_moe"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTextModels{{{"qwen2_vl_text", "qwen2"},
+                                                                                    {"qwen2_5_vl_text", "qwen2"},
+                                                                                    {"qwen3_vl_text", "qwen3"},
+                                                                                    {"qwen3_vl_moe_text", "qwen3_moe"},
+                                                                                    {"qwen3_5_text", "qwen3_5"},
+                                                                                    {"qwen3_5_moe_text", "qwen3_5_moe"},
+                                                                                    {"glm4v_text", "glm4"},
+                                                                                    {"glm4v_moe_text", "glm4_moe"}}};
 
 std::string family_of(const std::string& type) {
   const auto found = std::ranges::find(kTextModels, type, &std::pair<std::string_view, std::string_view>::first);
@@ -97,6 +100,8 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
     read_hf_nemotron_h(config, shape);
   } else if (type == "granitemoehybrid") {
     read_hf_granite_hybrid(config, shape);
+  } else if (is_hf_delta_net_family(type)) {
+    read_hf_delta_net_family(config, type, shape);
   } else if (is_hf_parallel_family(type)) {
     read_hf_parallel_family(config, type, shape);
   } else if (is_hf_expert_family(type)) {
@@ -140,7 +145,7 @@ workload::ModelShape read_hf_model(ConfigMap& config, ConfigMap& model) {
     check_outer_embeddings(config, text, shape);
     config.ignore_rest("not needed to cost a training step");
   } else {
-    read_family(config, type, shape);
+    read_family(config, family_of(type), shape);
   }
 
   read_adapters(model, shape);

@@ -30,6 +30,7 @@ constexpr std::array kIdleWithout{
     FlagPair{"moe-router-topk", "num-experts"},
     FlagPair{"moe-ffn-hidden-size", "num-experts"},
     FlagPair{"moe-shared-expert-intermediate-size", "num-experts"},
+    FlagPair{"moe-shared-expert-gate", "num-experts"},
     FlagPair{"moe-layer-freq", "num-experts"},
     FlagPair{"moe-router-num-groups", "num-experts"},
     FlagPair{"moe-router-group-topk", "num-experts"},

@@ -13,7 +13,7 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 4> kModules{"core_attn", "layernorm", "mla_up_proj", "moe_act"};
+constexpr std::array<std::string_view, 5> kModules{"core_attn", "layernorm", "mla_up_proj", "moe_act", "gdn_norm_out"};
 
 void set_switch(const MegatronArguments& arguments, MegatronTree& tree, std::string_view flag, std::string_view key,
                 std::string text) {

@@ -109,24 +109,33 @@ void set_latent(const MegatronArguments& arguments, MegatronTree& tree) {
   }
 }
 
-// "([0]*3+[1]*58)": three layers without experts, then 58 with. Empty when it is written otherwise.
+// Of "*3" behind the bracket at `at`, which then is its end; 1 without, 0 if it is written otherwise.
+std::int64_t times_behind(std::string_view text, std::size_t& at) {
+  if (at + 1 >= text.size() || text[at + 1] != '*') return 1;
+  const auto end = std::min(text.find_first_not_of("0123456789", at + 2), text.size());
+  const std::int64_t times = parse_whole(text.substr(at + 2, end - at - 2)).value_or(0);
+  at = end - 1;
+  return times <= 10'000 ? times : 0;
+}
+
+// "([0]*3+[1]*58)": three layers without experts, then 58 with; "([1]*3+[0])*12": twelve times four layers. Empty when
+// it is written otherwise.
 std::vector<int> layer_pattern(std::string_view text) {
   std::vector<int> pattern;
-  std::vector<int> bracket;
+  std::size_t begin = 0;  // of the bracket, round or square
+  std::size_t group = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '[') bracket.clear();
-    if (c == '0' || c == '1') bracket.push_back(c - '0');
-    if (c == ']') {
-      std::int64_t times = 1;
-      if (i + 1 < text.size() && text[i + 1] == '*') {
-        const auto end = std::min(text.find_first_not_of("0123456789", i + 2), text.size());
-        times = parse_whole(text.substr(i + 2, end - i - 2)).value_or(0);
-        i = end - 1;
-      }
-      if (times < 1 || times > 10'000) return {};
-      for (std::int64_t n = 0; n < times; ++n) pattern.insert(pattern.end(), bracket.begin(), bracket.end());
-    } else if (std::string_view("()[]01,+ ").find(c) == std::string_view::npos) {
+    if (c == '[') begin = pattern.size();
+    if (c == '(') group = pattern.size();
+    if (c == '0' || c == '1') pattern.push_back(c - '0');
+    if (c == ']' || c == ')') {
+      const std::int64_t times = times_behind(text, i);
+      const std::vector<int> repeated(pattern.begin() + static_cast<std::ptrdiff_t>(c == ']' ? begin : group),
+                                      pattern.end());
+      if (times < 1 || times * std::ssize(repeated) > 10'000) return {};
+      for (std::int64_t n = 1; n < times; ++n) pattern.insert(pattern.end(), repeated.begin(), repeated.end());
+    } else if (std::string_view("([01,+ ").find(c) == std::string_view::npos) {
       return {};
     }
   }
@@ -165,6 +174,43 @@ void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
   set_expert_layers(arguments, tree);
 }
 
+// "([1]*3+[0]*1)*12": which layers have linear attention, of which only all but every n-th can be described.
+void set_linear_attention(const MegatronArguments& arguments, MegatronTree& tree) {
+  constexpr std::string_view kVariant = "experimental-attention-variant";
+  const auto variant = arguments.value(kVariant);
+  const auto pattern = arguments.value("hybrid-layer-pattern");
+  const auto letters = pattern ? pattern : arguments.value("hybrid-override-pattern");
+  const bool nets = variant && variant->text == "gated_delta_net";
+  if (variant && !nets) {
+    arguments.warn(*variant, "W136",
+                   fmt::format("--{} {} is not modelled: attention is modelled as dense", kVariant, variant->text));
+  }
+  if (nets) tree.set("model.experimental_attention_variant", *variant);
+  if (!nets && !(letters && letters->text.find('G') != std::string::npos)) return;
+  for (const auto& [flag, key] : {std::pair{"linear-conv-kernel-dim", "model.linear_conv_kernel_dim"},
+                                  std::pair{"linear-key-head-dim", "model.linear_key_head_dim"},
+                                  std::pair{"linear-value-head-dim", "model.linear_value_head_dim"},
+                                  std::pair{"linear-num-key-heads", "model.linear_num_key_heads"},
+                                  std::pair{"linear-num-value-heads", "model.linear_num_value_heads"}}) {
+    if (const auto word = arguments.value(flag)) tree.set(key, *word);
+  }
+  const auto word = nets ? arguments.value("linear-attention-freq") : std::nullopt;
+  if (!word) return;
+  if (parse_whole(word->text)) return tree.set("model.linear_attention_freq", *word);
+  const std::vector<int> layers = layer_pattern(word->text);
+  const std::int64_t period = std::ranges::find(layers, 0) - layers.begin() + 1;
+  bool regular = period > 1 && period <= std::ssize(layers);
+  for (std::int64_t layer = 0; layer < std::ssize(layers); ++layer) {
+    regular = regular && layers[static_cast<std::size_t>(layer)] == ((layer + 1) % period != 0 ? 1 : 0);
+  }
+  if (regular) return tree.set("model.linear_attention_freq", *word, std::to_string(period));
+  arguments.error(*word,
+                  fmt::format("--linear-attention-freq is '{}': layers of attention that are not every n-th cannot be "
+                              "described",
+                              word->text),
+                  "a number, [1]*3+[0] for every layer of four, or letters G and * in --hybrid-layer-pattern");
+}
+
 // Megatron pads the vocabulary of its tokenizer; a log has the padded size, which further padding does not change.
 void set_vocabulary(const MegatronArguments& arguments, MegatronTree& tree) {
   constexpr std::string_view kGpt2Tokens = "50257";
@@ -185,6 +231,7 @@ void apply_model_rules(const MegatronArguments& arguments, MegatronTree& tree) {
   set_attention(arguments, tree);
   set_latent(arguments, tree);
   set_experts(arguments, tree);
+  set_linear_attention(arguments, tree);
   set_vocabulary(arguments, tree);
   const auto hidden = arguments.number("hidden-size");
   if (hidden && !arguments.has("ffn-hidden-size") && arguments.has("swiglu")) {

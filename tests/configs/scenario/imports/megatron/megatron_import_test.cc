@@ -293,6 +293,24 @@ TEST(MegatronImport, RecomputationIsReadWhole) {
   EXPECT_THAT(logged.keys, Contains(Pair("training.recompute_modules", "[core_attn, moe_act]")));
 }
 
+TEST(MegatronImport, LayersOfGatedDeltaNetAreRead) {
+  const std::string nets =
+      "--num-layers 8 --experimental-attention-variant gated_delta_net --linear-num-value-heads 48 "
+      "--attention-output-gate --linear-attention-freq ";
+  const Import import(nets + "4\n");
+  EXPECT_THAT(import.messages(), IsEmpty());
+  EXPECT_THAT(import.keys, testing::IsSupersetOf(std::map<std::string, std::string>{
+                               {"model.experimental_attention_variant", "gated_delta_net"},
+                               {"model.linear_attention_freq", "4"},
+                               {"model.linear_num_value_heads", "48"},
+                               {"model.attention_output_gate", "true"}}));
+  EXPECT_EQ(Import(nets + "'([1]*3+[0]*1)*2'\n").keys.at("model.linear_attention_freq"), "4");
+  EXPECT_THAT(Import(nets + "'[0,1,1,0]'\n").messages(),
+              ElementsAre(testing::HasSubstr("layers of attention that are not every n-th cannot be described")));
+  EXPECT_THAT(Import("--num-layers 8 --experimental-attention-variant dsa\n").messages(),
+              ElementsAre(testing::HasSubstr("W136: --experimental-attention-variant dsa is not modelled")));
+}
+
 TEST(MegatronImport, ValuesThatCannotBeReadAreErrors) {
   EXPECT_THAT(Import("--num-layers many\n").messages(),
               ElementsAre("E144: --num-layers is 'many', which is not a whole number"));

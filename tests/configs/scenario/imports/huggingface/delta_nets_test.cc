@@ -1,0 +1,129 @@
+// Decoders of Gated DeltaNet and gated attention by their published config.json.
+#include "configs/scenario/imports/huggingface/delta_nets.h"
+
+#include <string>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/scenario/imports/huggingface/model_import.h"
+#include "core/config/config_document.h"
+
+namespace ringwright::configs::delta_nets_test {
+namespace {
+
+using namespace workload;
+
+using testing::HasSubstr;
+
+struct Imported {
+  ModelShape shape;
+  std::string problems;
+};
+
+Imported import_model(const std::string& json) {
+  ConfigDocument config = ConfigDocument::load_text("config.json", json).value();
+  ConfigDocument scenario = ConfigDocument::load_text("job.yaml", "model: {seq_length: 4096}\n").value();
+  ConfigMap root = config.root();
+  ConfigMap model = scenario.root().map("model", "the model");
+  Imported imported{.shape = read_hf_model(root, model), .problems = {}};
+  for (const ConfigLog* log : {&config.log(), &scenario.log()}) {
+    for (const Diagnostic& found : log->diagnostics().all()) imported.problems += found.code + " " + found.message;
+  }
+  return imported;
+}
+
+// config.json of Qwen/Qwen3-Next-80B-A3B-Instruct.
+const std::string kQwen3Next =
+    R"("architectures": ["Qwen3NextForCausalLM"], "attention_bias": false, "attention_dropout": 0.0,
+    "bos_token_id": 151643, "decoder_sparse_step": 1, "eos_token_id": 151645, "full_attention_interval": 4,
+    "head_dim": 256, "hidden_act": "silu", "hidden_size": 2048, "initializer_range": 0.02, "intermediate_size": 5120,
+    "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16, "linear_num_value_heads": 32,
+    "linear_value_head_dim": 128, "max_position_embeddings": 262144, "mlp_only_layers": [], "model_type": "qwen3_next",
+    "moe_intermediate_size": 512, "norm_topk_prob": true, "num_attention_heads": 16, "num_experts": 512,
+    "num_experts_per_tok": 10, "num_hidden_layers": 48, "num_key_value_heads": 2, "output_router_logits": false,
+    "partial_rotary_factor": 0.25, "rms_norm_eps": 1e-06, "rope_scaling": null, "rope_theta": 10000000,
+    "router_aux_loss_coef": 0.001, "shared_expert_intermediate_size": 512, "tie_word_embeddings": false,
+    "torch_dtype": "bfloat16", "use_cache": true, "use_sliding_window": false, "vocab_size": 151936)";
+
+// Another value of a key of the file.
+std::string with(std::string text, const std::string& old, const std::string& replaced) {
+  return "{" + text.replace(text.find(old), old.size(), replaced) + "}";
+}
+
+std::string layer_types(int layers) {
+  std::string types;
+  for (int layer = 0; layer < layers; ++layer) {
+    types += fmt::format("{}\"{}\"", layer == 0 ? "" : ", ", layer % 4 == 3 ? "full_attention" : "linear_attention");
+  }
+  return types;
+}
+
+// text_config of config.json of Qwen/Qwen3.5-35B-A3B.
+std::string qwen35(const std::string& more) {
+  return R"({"model_type": "qwen3_5_moe", "text_config": {"model_type": "qwen3_5_moe_text", "attention_bias": false,
+    "attn_output_gate": true, "full_attention_interval": 4, "head_dim": 256, "hidden_act": "silu", "hidden_size": 2048,
+    "layer_types": [)" +
+         layer_types(40) + R"(], "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+    "linear_num_value_heads": 32, "linear_value_head_dim": 128, "max_position_embeddings": 262144,
+    "moe_intermediate_size": 512, "mtp_num_hidden_layers": 1, "num_attention_heads": 16, "num_experts": 256,
+    "num_experts_per_tok": 8, "num_hidden_layers": 40, "num_key_value_heads": 2,
+    "shared_expert_intermediate_size": 512, "tie_word_embeddings": false, "vocab_size": 248320)" +
+         more + "}, \"vision_config\": {\"depth\": 27}}";
+}
+
+TEST(HfDeltaNets, Qwen3NextIsReadWhole) {
+  const Imported imported = import_model("{" + kQwen3Next + "}");
+  EXPECT_EQ(imported.problems, "");
+  const ModelShape& shape = imported.shape;
+  EXPECT_EQ(parameters(shape), 79'674'391'296);
+  EXPECT_EQ(shape.delta_net->full_every, 4);
+  EXPECT_TRUE(shape.output_gate);
+  EXPECT_TRUE(shape.query_key_norm);
+  EXPECT_TRUE(shape.experts->shared_gate);
+  EXPECT_EQ(shape.predictors, 0);  // the file does not mention it
+  EXPECT_EQ(import_model("{" + kQwen3Next + ", \"num_nextn_predict_layers\": 1}").shape.predictors, 1);
+}
+
+TEST(HfDeltaNets, TheTextModelOfQwen35IsRead) {
+  const Imported imported = import_model(qwen35(""));
+  EXPECT_EQ(imported.problems, "W134 a multimodal model: only its text model is costed");
+  EXPECT_EQ(parameters(imported.shape), 34'660'610'688);  // 34.7 B
+  EXPECT_EQ(imported.shape.predictors, 1);
+  EXPECT_EQ(imported.shape.ffn, 512);
+}
+
+// Qwen3.5's dense models: 27 B with 64 layers.
+TEST(HfDeltaNets, DenseModelsHaveAnMlp) {
+  const Imported imported = import_model(
+      R"({"model_type": "qwen3_5_text", "head_dim": 256, "hidden_act": "silu", "hidden_size": 5120,
+      "intermediate_size": 17408, "linear_num_value_heads": 48, "num_attention_heads": 24, "num_hidden_layers": 64,
+      "num_key_value_heads": 4, "vocab_size": 248320, "tie_word_embeddings": false})");
+  EXPECT_EQ(imported.problems, "");
+  EXPECT_EQ(imported.shape.delta_net->full_every, 4);
+  EXPECT_FALSE(imported.shape.experts);
+  EXPECT_NEAR(static_cast<double>(parameters(imported.shape)), 27e9, 0.3e9);
+}
+
+TEST(HfDeltaNets, OtherOrdersOfLayersAreRefused) {
+  const auto problems = [](const std::string& types) {
+    return import_model(with(kQwen3Next, "\"num_hidden_layers\": 48",
+                             "\"num_hidden_layers\": 4, \"layer_types\": [" + types + "]"))
+        .problems;
+  };
+  const std::string linear = "\"linear_attention\", ";
+  const std::string full = "\"full_attention\"";
+  EXPECT_THAT(problems(full + ", " + linear + linear + full), HasSubstr("E133 the layers of full_attention are not"));
+  EXPECT_THAT(problems(linear + linear + linear + "\"linear_attention\""), HasSubstr("E133 no layer has"));
+  EXPECT_THAT(problems(linear + full), HasSubstr("E133 there are 2 types for 4 layers"));
+  EXPECT_THAT(problems(linear + linear + linear + "\"sliding_attention\""), HasSubstr("E133"));
+}
+
+TEST(HfDeltaNets, HeadsThatCannotBeSharedAreRefused) {
+  EXPECT_THAT(import_model(with(kQwen3Next, "\"linear_num_key_heads\": 16", "\"linear_num_key_heads\": 5")).problems,
+              HasSubstr("E460 linear_num_key_heads = 5 does not divide the 32 heads of values"));
+}
+
+}  // namespace
+}  // namespace ringwright::configs::delta_nets_test
