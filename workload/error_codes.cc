@@ -62,11 +62,10 @@ constexpr std::array kCodes = {
     ErrorCode{"E141", "two settings that contradict each other",
               "The same setting is given twice with different values. Remove one of them.",
               "parallel: { zero: { stage: 3 }, fsdp: {} }   # both shard the state: use one"},
-    ErrorCode{
-        "E144", "a Megatron flag that cannot be read",
-        "Flags need the values that Megatron expects, and variables must be set in the same file. The message\n"
-        "names the flag and its location.",
-        "--tensor-model-parallel-size $TP   # TP=8 above, or the number itself"},
+    ErrorCode{"E144", "a Megatron flag that cannot be read",
+              "Flags need the values that Megatron expects, and variables must be set in the same file. The message\n"
+              "names the flag and its location.",
+              "--tensor-model-parallel-size $TP   # TP=8 above, or the number itself"},
     ErrorCode{"E145", "a list of pipeline passes that cannot run",
               "Every stage runs every microbatch forward and backward once, in an order without deadlock, and\n"
               "messages are received in the order in which they are sent. The message names the stage and the pass.",
@@ -97,9 +96,14 @@ constexpr std::array kCodes = {
         "model: { num_layers: 4, hybrid_override_pattern: \"M-*-\" }"},
     ErrorCode{
         "E461", "a setting that layers of Mamba-2 or Gated DeltaNet do not support",
-        "Such layers are simulated without context parallelism, low-rank adapters and recomputation by operator,\n"
-        "and a hybrid_override_pattern without multi-token prediction. They can be recomputed as a whole.",
+        "Such layers are simulated without context parallelism, low-rank adapters and recomputation by operator.\n"
+        "They can be recomputed as a whole.",
         "training: { recompute: full }, parallel: { cp: 1 }"},
+    ErrorCode{
+        "E463", "a setting that experts in a latent space do not support",
+        "With moe_latent_size tokens are projected before they are dispatched. Megatron-LM does not overlap shared\n"
+        "experts with the dispatch then.",
+        "model: { moe_latent_size: 1024 }, parallel: { moe_shared_expert_overlap: true }   # write false"},
     ErrorCode{
         "E592", "microbatches that cannot be shared unevenly",
         "Replicas may take different numbers of microbatches where they meet only at the end of a step: without\n"

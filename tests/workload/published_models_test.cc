@@ -36,6 +36,7 @@ TEST(PublishedModels, HaveTheirPublishedParameters) {
       {"deepseek-v3", 671'026'419'200, 3e-8},  // without the bias of the router's choice
       {"bert-large", 335'141'888, 3.2e-3},     // without token types and pooler
       {"nemotron-h-8b", 8'100'852'736, 0.0},
+      {"nemotron-3-super-120b-a12b", 120'668'687'360, 0.0},  // 123'611'012'096 less multi-token prediction
       // Figures of papers and tables, to their last digit.
       {"nemotron-h-56b", 56e9, 6e-3},
       {"nemotron-3-nano-30b-a3b", 31.6e9, 1e-3},
@@ -83,9 +84,15 @@ TEST(PublishedModels, HaveTheirPublishedParameters) {
 
 TEST(PublishedModels, ActivateTheirPublishedParametersForEachToken) {
   const std::vector<Published> all = {
-      {"mixtral-8x7b", 12.9e9, 5e-3},  {"mixtral-8x22b", 39e9, 1e-2},    {"qwen3-30b-a3b", 3.3e9, 2e-2},
-      {"qwen3-235b-a22b", 22e9, 2e-2}, {"deepseek-v2", 21e9, 2e-2},      {"deepseek-v3", 37e9, 2e-2},
-      {"gpt-oss-20b", 3.61e9, 1.7e-1}, {"gpt-oss-120b", 5.13e9, 1.2e-1},  // the card omits the embedding
+      {"mixtral-8x7b", 12.9e9, 5e-3},
+      {"mixtral-8x22b", 39e9, 1e-2},
+      {"qwen3-30b-a3b", 3.3e9, 2e-2},
+      {"qwen3-235b-a22b", 22e9, 2e-2},
+      {"deepseek-v2", 21e9, 2e-2},
+      {"deepseek-v3", 37e9, 2e-2},
+      {"gpt-oss-20b", 3.61e9, 1.7e-1},
+      {"gpt-oss-120b", 5.13e9, 1.2e-1},                     // the card omits the embedding
+      {"nemotron-3-super-120b-a12b", 12'770'216'960, 0.0},  // of the checkpoint's tensors
   };
   for (const Published& model : all) {
     const auto ours = static_cast<double>(active_parameters(shape_of(model.preset)));

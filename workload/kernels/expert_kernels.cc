@@ -32,10 +32,38 @@ ExpertSizes sizes_of(const KernelContext& context) {
 constexpr int kRouterOperators = 12;
 constexpr int kRouterBackwardOperators = 8;
 
+// Tokens are projected to the latent space before they are dispatched, and back after they are combined, by weights
+// that every rank holds whole; the router and shared experts read the token itself (Megatron-LM, moe_layer.py:
+// fc1_latent_proj, fc2_latent_proj; LatentMoE). Their GEMMs have the recipe's type.
+void add_expert_latent_down(KernelMaker& make) {
+  const std::int64_t latent = make.shape.experts->latent;
+  if (latent > 0) make.local_linear("expert latent down", make.shape.hidden, latent);
+}
+
+void add_expert_latent_down_backward(KernelMaker& make) {
+  const std::int64_t latent = make.shape.experts->latent;
+  if (latent == 0) return;
+  make.local_dgrad("expert latent down dgrad", make.shape.hidden, latent);
+  make.local_wgrad("expert latent down wgrad", make.shape.hidden, latent);
+}
+
+void add_expert_latent_up(KernelMaker& make) {
+  const std::int64_t latent = make.shape.experts->latent;
+  if (latent > 0) make.local_linear("expert latent up", latent, make.shape.hidden);
+}
+
+void add_expert_latent_up_backward(KernelMaker& make) {
+  const std::int64_t latent = make.shape.experts->latent;
+  if (latent == 0) return;
+  make.local_dgrad("expert latent up dgrad", latent, make.shape.hidden);
+  make.local_wgrad("expert latent up wgrad", latent, make.shape.hidden);
+}
+
 // Scores in fp32, then the K best and their weights.
 void add_router(KernelMaker& make, const KernelContext& context) {
   const ExpertShape& experts = *make.shape.experts;
   const std::int64_t scores = make.local_tokens * experts.count;
+  add_expert_latent_down(make);
   make.keep_precision();
   make.local_linear("router", make.shape.hidden, experts.count);
   for (int i = 0; i < (make.fused().router ? 1 : kRouterOperators); ++i) {
@@ -48,6 +76,7 @@ void add_router(KernelMaker& make, const KernelContext& context) {
 
 void add_router_backward(KernelMaker& make) {
   const ExpertShape& experts = *make.shape.experts;
+  add_expert_latent_down_backward(make);
   for (int i = 0; i < (make.fused().router ? 1 : kRouterBackwardOperators); ++i) {
     make.stream(kSoftmax, "router choice backward", make.local_tokens * experts.count,
                 {.other_bytes = 3.0 * kExpertFp32});
@@ -66,10 +95,11 @@ double moved_vectors(const KernelMaker& make, Permutation kind) {
   return kind == Permutation::kSpread ? 2.0 * copies : 5.0 * copies;
 }
 
-// The flexible dispatcher takes tokens as they are, and returns their sum.
+// The flexible dispatcher takes tokens as they are, and returns their sum; a reduce-scatter over ranks that have all
+// tokens returns it as well.
 void add_permutation(KernelMaker& make, const KernelContext& context, Permutation kind, const char* name) {
-  if (context.experts.is_flex()) return;
-  make.stream(kCopy, name, make.local_tokens * make.shape.hidden, {.values = moved_vectors(make, kind)});
+  if (context.experts.is_flex() || context.experts.to_all()) return;
+  make.stream(kCopy, name, make.local_tokens * expert_hidden(make.shape), {.values = moved_vectors(make, kind)});
 }
 
 // Tokens arrive rank by rank and are needed expert by expert: no sort for one expert, or without other ranks. The
@@ -82,7 +112,7 @@ void add_sort(KernelMaker& make, const KernelContext& context, const char* name)
   if (options.ep == 1) return;
   const auto copies = static_cast<double>(make.shape.experts->per_token);
   const double arrived = options.is_flex() ? ranks_visited(*make.shape.experts, options) / copies : 1.0;
-  const std::int64_t values = std::llround(sizes.rows * static_cast<double>(make.shape.hidden));
+  const std::int64_t values = std::llround(sizes.rows * static_cast<double>(expert_hidden(make.shape)));
   const bool buffered = options.is_flex() && options.backend == FlexBackend::kHybridEp;
   if (buffered && !make.fused().permute) make.stream(kCopy, "dispatch buffer", values, {.values = 2.0 * arrived});
   if (sizes.local == 1 && !(buffered && make.fused().permute)) return;
@@ -104,7 +134,7 @@ void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const ch
 // the gradients of their inputs (Megatron-LM, experts.py: SequentialMLP).
 void join_experts(KernelMaker& make, const ExpertSizes& sizes, const char* name) {
   if (make.fused().grouped_gemm || sizes.local == 1) return;
-  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(make.shape.hidden)), {.values = 2});
+  make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(expert_hidden(make.shape))), {.values = 2});
 }
 
 // Gate and input of a clamped activation are clamped by PyTorch's operators and joined before the fused activation
@@ -147,7 +177,7 @@ bool adds_weighted_bias(const KernelMaker& make) {
 
 void add_weighted_bias(KernelMaker& make, const ExpertSizes& sizes) {
   const auto expert =
-      std::llround(sizes.rows * static_cast<double>(make.shape.hidden) / static_cast<double>(sizes.local));
+      std::llround(sizes.rows * static_cast<double>(expert_hidden(make.shape)) / static_cast<double>(sizes.local));
   for (std::int64_t i = 0; i < sizes.local; ++i) {
     make.stream(kElementwise, "expert bias times weight", expert, {.other_bytes = kExpertFp32});
     make.stream(kElementwise, "expert bias add", expert, {.values = 1, .other_bytes = 2.0 * kExpertFp32});
@@ -160,7 +190,7 @@ void add_weighted_bias(KernelMaker& make, const ExpertSizes& sizes) {
 // a multiplication (read, written) and a sum (read); then the casts joined.
 void add_weighted_bias_backward(KernelMaker& make, const ExpertSizes& sizes) {
   const auto expert =
-      std::llround(sizes.rows * static_cast<double>(make.shape.hidden) / static_cast<double>(sizes.local));
+      std::llround(sizes.rows * static_cast<double>(expert_hidden(make.shape)) / static_cast<double>(sizes.local));
   make.stream(kCast, "expert outputs backward: to fp32", expert * sizes.local,
               {.values = 1, .other_bytes = kExpertFp32});
   for (std::int64_t i = 0; i < sizes.local; ++i) {
@@ -182,7 +212,7 @@ void add_padding(KernelMaker& make, const KernelContext& context, const char* na
   const bool narrow = context.training.gemm_type() != context.training.precision;
   const bool padded = options.pad_to_capacity || (options.is_flex() && options.backend == FlexBackend::kHybridEp);
   if (!narrow || padded || make.fused().grouped_mlp) return;
-  const std::int64_t values = std::llround(sizes_of(context).rows * static_cast<double>(make.shape.hidden));
+  const std::int64_t values = std::llround(sizes_of(context).rows * static_cast<double>(expert_hidden(make.shape)));
   make.stream(kCopy, name, values, {.values = 2});
 }
 
@@ -195,7 +225,7 @@ void add_stash_copy(KernelMaker& make, const KernelContext& context, const char*
   const ExpertSizes sizes = sizes_of(context);
   const double narrow = bytes_per_element(context.training.gemm_type());
   const bool again = context.training.recomputes(&RecomputedModules::expert_activation);
-  const double inputs = narrow * static_cast<double>(make.shape.hidden + (again ? 0 : sizes.width));
+  const double inputs = narrow * static_cast<double>(expert_hidden(make.shape) + (again ? 0 : sizes.width));
   const double between = bytes_per_element(context.training.precision) * static_cast<double>(sizes.gated);
   make.bytes_only(kCopy, name, 2.0 * sizes.rows * (inputs + between), context.training.precision);
 }
@@ -204,20 +234,20 @@ void add_stash_copy(KernelMaker& make, const KernelContext& context, const char*
 // the activation's input, which its backward pass reads.
 void add_experts(KernelMaker& make, const KernelContext& context) {
   const ExpertSizes sizes = sizes_of(context);
-  const std::int64_t h = make.shape.hidden;
+  const std::int64_t inner = expert_hidden(make.shape);
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   const double narrow = 2.0 * bytes_per_element(context.training.gemm_type()) * static_cast<double>(sizes.width);
   add_padding(make, context, "experts padding");
   make.grouped("experts up", {.experts = sizes.local,
                               .rows = sizes.rows,
-                              .inputs = h,
+                              .inputs = inner,
                               .outputs = sizes.gated,
                               .fused_bytes = fused ? narrow : 0.0});
   add_expert_clamp(make, sizes);
   if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
   make.grouped("experts down",
-               {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = h, .casts = !fused});
+               {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = inner, .casts = !fused});
   if (adds_weighted_bias(make)) {
     add_weighted_bias(make, sizes);
   } else {
@@ -229,7 +259,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
 
 void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   const ExpertSizes sizes = sizes_of(context);
-  const std::int64_t h = make.shape.hidden;
+  const std::int64_t inner = expert_hidden(make.shape);
   const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   add_stash_copy(make, context, "experts from stash");
@@ -245,7 +275,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   make.grouped("experts down dgrad", {.experts = sizes.local,
                                       .rows = sizes.rows,
                                       .inputs = sizes.width,
-                                      .outputs = h,
+                                      .outputs = inner,
                                       .role = GemmRole::kDgrad,
                                       .fused_bytes = fused ? each : 0.0});
   if (!fused) {
@@ -254,7 +284,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
   add_expert_clamp_backward(make, sizes);
   make.grouped("experts up dgrad", {.experts = sizes.local,
                                     .rows = sizes.rows,
-                                    .inputs = h,
+                                    .inputs = inner,
                                     .outputs = sizes.gated,
                                     .role = GemmRole::kDgrad,
                                     .casts = !fused});
@@ -267,10 +297,10 @@ void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
   KernelMaker::Grouped gemms{.experts = sizes.local,
                              .rows = sizes.rows,
                              .inputs = sizes.width,
-                             .outputs = make.shape.hidden,
+                             .outputs = expert_hidden(make.shape),
                              .role = GemmRole::kWgrad};
   make.grouped("experts down wgrad", gemms);
-  gemms.inputs = make.shape.hidden;
+  gemms.inputs = expert_hidden(make.shape);
   gemms.outputs = sizes.gated;
   make.grouped("experts up wgrad", gemms);
 }
@@ -336,8 +366,12 @@ void add_expert_section(LayerSection section, const KernelContext& context, Kern
   if (section == LayerSection::kPermuteBackward) {
     return add_permutation(make, context, Permutation::kSum, "token permutation backward");
   }
-  if (section == LayerSection::kUnpermute) return add_permutation(make, context, Permutation::kSum, "token sum");
+  if (section == LayerSection::kUnpermute) {
+    add_permutation(make, context, Permutation::kSum, "token sum");
+    return add_expert_latent_up(make);
+  }
   if (section == LayerSection::kUnpermuteBackward) {
+    add_expert_latent_up_backward(make);
     return add_permutation(make, context, Permutation::kSpread, "token sum backward");
   }
   if (section == LayerSection::kExpertSort) return add_sort(make, context, "sort by expert");

@@ -95,7 +95,8 @@ void check_narrow_parameters(const ParallelContext& context, const ParallelOptio
 }
 
 void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
-  if (!context.shape.hybrid || context.shape.hybrid->order.find('M') == std::string::npos) return;
+  if (!context.shape.hybrid) return;
+  if ((context.shape.hybrid->order + context.shape.hybrid->predictor).find('M') == std::string::npos) return;
   const MambaShape& mamba = context.shape.hybrid->mamba;
   const TensorSizes tensor = tensor_sizes(context, options);
   const auto refuse = [&](int tp, std::int64_t number, std::string_view what) {

@@ -69,16 +69,20 @@ bool head_finds_embedding(const ParallelOptions& parallel, int stage) {
   return false;
 }
 
-// Layers of multi-token prediction are on the head's stage; without the embedding it holds a copy of it for them.
+// Layers of multi-token prediction are on the head's stage; without the embedding it holds a copy of it for them. A
+// repeated layer has its weights once: at its first use, whose backward pass is the last to add to their gradients.
 void add_predictors(ModelChunk& part, LayerWriter& layers, const ModelShape& shape, const ParallelOptions& parallel,
                     int stage) {
   for (std::int64_t number = 0; number < shape.predictors; ++number) {
+    const bool again = shape.repeated_predictor && number > 0;
     std::vector<ParameterTensor> tensors = predictor_tensors(shape, parallel.tp);
+    if (again) tensors.clear();
     if (number == 0 && !head_finds_embedding(parallel, stage) && shape.embeddings == Embeddings::kUntied) {
       tensors.push_back(embedding_tensors(shape, parallel.tp).front());
     }
     add_point(part, PointKind::kPredictor, std::move(tensors));
     layers.add(part, shape.layers + number);
+    if (again) part.tensors.back() = part.tensors[part.tensors.size() - 2] = {};
     add_point(part, PointKind::kPredictorHead, {});
     ++part.layers;
   }

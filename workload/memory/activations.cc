@@ -82,24 +82,33 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   return columns;
 }
 
+// Inputs of the GEMMs to and from the experts' latent space. The first one's is the norm's result, which the router
+// stores; in fp8 and fp4 a cast of its own.
+double latent_inputs(const KernelContext& context, const KernelMaker& sizes) {
+  if (context.shape.experts->latent == 0) return 0.0;
+  const bool cast = context.training.narrow != NarrowRecipe::kNone;
+  const std::int64_t columns = context.shape.experts->latent + (cast ? context.shape.hidden : 0);
+  return linear_input_bytes(context) * static_cast<double>(sizes.local_tokens * columns);
+}
+
 double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
   const ExpertShape& experts = *context.shape.experts;
   const double e = value_bytes(context);
   const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
   const auto width = static_cast<double>(experts.ffn / context.experts.etp);
-  const auto h = static_cast<double>(context.shape.hidden);
+  const auto inner = static_cast<double>(expert_hidden(context.shape));
   const double low = linear_input_bytes(context);
   const double activation = context.training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
   // A clamped activation stores what its clamps read and what they write.
   const bool copied = experts.clamped && !context.training.fused.grouped_mlp && activation > 0.0;
   const double clamped = copied ? e * static_cast<double>(inputs) : 0.0;
   const double stored = e * static_cast<double>(inputs) + clamped + activation;
-  const double rows = expert_rows(context) * ((low + e) * h + stored * width);
+  const double rows = expert_rows(context) * ((low + e) * inner + stored * width);
   const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
   const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
   // What the shared experts' gate scales.
   const std::int64_t gated = experts.shared_gate ? sizes.local_tokens * context.shape.hidden : 0;
-  return rows + router + e * static_cast<double>(sizes.tokens * shared + gated);
+  return rows + router + latent_inputs(context, sizes) + e * static_cast<double>(sizes.tokens * shared + gated);
 }
 
 // In values of the working type for each token, in addition to the inputs.
@@ -306,7 +315,7 @@ Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
   if (halves.mlp == MlpKind::kExperts) {
     const ExpertShape& experts = *context.shape.experts;
     const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
-    const std::int64_t columns = context.shape.hidden + (inputs + 1) * experts.ffn / context.experts.etp;
+    const std::int64_t columns = expert_hidden(context.shape) + (inputs + 1) * experts.ffn / context.experts.etp;
     return whole_bytes(value_bytes(context) * expert_rows(context) * static_cast<double>(columns));
   }
   return whole_bytes(value_bytes(context) *

@@ -24,9 +24,20 @@ MambaShape read_mamba(ConfigMap& model, const ModelShape& shape) {
   return mamba;
 }
 
+constexpr std::string_view kPredictorKey = "mtp_hybrid_override_pattern";
+
+std::string read_predictor_letters(ConfigMap& model, const ModelShape& shape) {
+  std::string letters = model.text({.name = kPredictorKey,
+                                    .doc = "letters of a layer of multi-token prediction of a hybrid model: a mixer, "
+                                           "an MLP, or both in this order",
+                                    .fallback = ""});
+  if (letters.empty() || shape.predictors > 0 || model.documenting()) return letters;
+  model.warn(kPredictorKey, "W131", fmt::format("{} has no effect: mtp_num_layers is 0", model.path_of(kPredictorKey)));
+  return {};
+}
+
 // Of what the rest of the model is, without a counterpart in hybrid models.
 std::string not_hybrid(const ModelShape& shape) {
-  if (shape.predictors > 0) return "mtp_num_layers";
   if (shape.adapters) return "lora";
   if (shape.sandwich_norm) return "sandwich_norm";
   if (shape.masking == Masking::kBidirectional) return "attention_mask: bidirectional";
@@ -34,6 +45,19 @@ std::string not_hybrid(const ModelShape& shape) {
 }
 
 }  // namespace
+
+std::string problem_of_predictor(const std::string& letters, const ModelShape& shape) {
+  if (letters.empty()) return "mtp_num_layers of a hybrid model needs the letters of such a layer";
+  const std::optional<LayerHalves> halves = halves_of_predictor(letters);
+  if (!halves) {
+    return fmt::format(
+        "a layer of multi-token prediction is a mixer (M, *), an MLP (-, E), or both in this order, "
+        "not '{}'",
+        letters);
+  }
+  if (halves->mlp == MlpKind::kExperts && !shape.experts) return "E needs num_experts";
+  return {};
+}
 
 std::string problem_of_order(const std::string& order, const ModelShape& shape) {
   for (std::size_t at = 0; at < order.size(); ++at) {
@@ -57,6 +81,7 @@ void read_hybrid(ConfigMap& model, ModelShape& shape) {
                   .fallback = ""});
   if (order.empty() && !model.documenting()) return;
   const MambaShape mamba = read_mamba(model, shape);
+  const std::string predictor = read_predictor_letters(model, shape);
   if (order.empty()) return;
   if (const std::string problem = problem_of_order(order, shape); !problem.empty()) {
     model.error("hybrid_override_pattern", "E460",
@@ -69,7 +94,7 @@ void read_hybrid(ConfigMap& model, ModelShape& shape) {
                 fmt::format("{} cannot be combined with {}", model.path_of("hybrid_override_pattern"), other));
     return;
   }
-  if (order.find('M') != std::string::npos && mamba.heads % mamba.groups != 0) {
+  if ((order + predictor).find('M') != std::string::npos && mamba.heads % mamba.groups != 0) {
     model.error("mamba_num_groups", "E460",
                 fmt::format("{} = {} does not divide the {} heads of a Mamba-2 layer",
                             model.path_of("mamba_num_groups"), mamba.groups, mamba.heads));
@@ -80,7 +105,14 @@ void read_hybrid(ConfigMap& model, ModelShape& shape) {
     model.warn(key, "W131",
                fmt::format("{} has no effect: hybrid_override_pattern places experts", model.path_of(key)));
   }
-  shape.hybrid = HybridShape{.order = order, .mamba = mamba};
+  if (shape.predictors > 0) {
+    if (const std::string problem = problem_of_predictor(predictor, shape); !problem.empty()) {
+      model.error(kPredictorKey, "E460", fmt::format("{}: {}", model.path_of(kPredictorKey), problem),
+                  "write \"*E\" for attention and experts");
+      return;
+    }
+  }
+  shape.hybrid = HybridShape{.order = order, .predictor = predictor, .mamba = mamba};
 }
 
 }  // namespace ringwright::workload

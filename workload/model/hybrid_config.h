@@ -11,6 +11,9 @@ namespace ringwright::workload {
 // Why these letters are not the layers of the model; empty if they are.
 [[nodiscard]] std::string problem_of_order(const std::string& order, const ModelShape& shape);
 
+// The same for the letters of a layer of multi-token prediction.
+[[nodiscard]] std::string problem_of_predictor(const std::string& letters, const ModelShape& shape);
+
 // After the other sizes of the model; mistakes are recorded in the map.
 void read_hybrid(ConfigMap& model, ModelShape& shape);
 

@@ -15,11 +15,21 @@ std::optional<LayerHalves> halves_of_letter(char letter) {
   }
 }
 
+std::optional<LayerHalves> halves_of_predictor(std::string_view letters) {
+  if (letters.empty() || letters.size() > 2) return std::nullopt;
+  const std::optional<LayerHalves> first = halves_of_letter(letters.front());
+  const std::optional<LayerHalves> last = halves_of_letter(letters.back());
+  if (!first || !last || letters.size() == 1) return first;
+  if (first->mixer == Mixer::kNone || last->mlp == MlpKind::kNone) return std::nullopt;
+  return LayerHalves{.mixer = first->mixer, .mlp = last->mlp};
+}
+
 LayerHalves halves_of(const ModelShape& shape, std::int64_t layer) {
   if (!shape.hybrid) {
     return {.mixer = has_delta_net(shape, layer) ? Mixer::kDeltaNet : Mixer::kAttention,
             .mlp = has_experts(shape, layer) ? MlpKind::kExperts : MlpKind::kDense};
   }
+  if (layer >= shape.layers) return *halves_of_predictor(shape.hybrid->predictor);
   return *halves_of_letter(shape.hybrid->order[static_cast<std::size_t>(layer)]);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace ringwright::workload {
 
@@ -38,9 +39,12 @@ struct LayerHalves {
 // By letter of Megatron's hybrid_override_pattern: M Mamba-2, G Gated DeltaNet, * attention, - MLP, E experts; none for
 // other letters.
 [[nodiscard]] std::optional<LayerHalves> halves_of_letter(char letter);
+// A mixer followed by an MLP cost what a transformer's layer does: "*E", "M-"; or one letter. None for other letters.
+[[nodiscard]] std::optional<LayerHalves> halves_of_predictor(std::string_view letters);
 
 struct HybridShape {
-  std::string order;  // a letter for each layer
+  std::string order;      // a letter for each layer
+  std::string predictor;  // letters of a layer of multi-token prediction: a mixer, an MLP, or both in this order
   MambaShape mamba;
 
   friend bool operator==(const HybridShape&, const HybridShape&) = default;

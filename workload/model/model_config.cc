@@ -115,6 +115,21 @@ std::int64_t count(ConfigMap& model, std::string_view name, std::string_view doc
   return model.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = 10'000'000});
 }
 
+void read_predictors(ConfigMap& model, ModelShape& shape) {
+  shape.predictors = model.integer({.name = "mtp_num_layers",
+                                    .doc = "layers of multi-token prediction (DeepSeek-V3)",
+                                    .fallback = 0,
+                                    .min = 0,
+                                    .max = 1'000});
+  constexpr std::string_view kKey = "mtp_use_repeated_layer";
+  shape.repeated_predictor =
+      model.boolean({.name = kKey, .doc = "the layers of multi-token prediction are one, repeated", .fallback = false});
+  if (!shape.repeated_predictor || shape.predictors > 1 || model.documenting()) return;
+  model.warn(kKey, "W131",
+             fmt::format("{} has no effect: mtp_num_layers is {}", model.path_of(kKey), shape.predictors));
+  shape.repeated_predictor = false;
+}
+
 void read_mask(ConfigMap& model, ModelShape& shape) {
   const std::string mask =
       model.choice({.name = "attention_mask", .doc = "which tokens a token attends to", .fallback = "causal"}, kMasks);
@@ -124,11 +139,7 @@ void read_mask(ConfigMap& model, ModelShape& shape) {
                            "every n-th layer attends to all tokens despite sliding_window; 0: none", 0);
   shape.attention_sinks =
       model.boolean({.name = "attention_sinks", .doc = "one learned logit per head (GPT-OSS)", .fallback = false});
-  shape.predictors = model.integer({.name = "mtp_num_layers",
-                                    .doc = "layers of multi-token prediction (DeepSeek-V3)",
-                                    .fallback = 0,
-                                    .min = 0,
-                                    .max = 1'000});
+  read_predictors(model, shape);
   if (model.has("window_attn_skip_freq") && shape.window == 0) {
     model.warn("window_attn_skip_freq", "W131",
                fmt::format("{} has no effect: there is no sliding_window", model.path_of("window_attn_skip_freq")));
@@ -227,7 +238,7 @@ void refuse_expert_keys(ConfigMap& model) {
   const bool meant = model.has("num_experts");
   for (const std::string_view key :
        {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_shared_expert_gate",
-        "first_k_dense_replace", "moe_layer_freq", "moe_router_num_groups", "moe_router_group_topk"}) {
+        "first_k_dense_replace", "moe_layer_freq", "moe_latent_size", "moe_router_num_groups", "moe_router_group_topk"}) {
     if (!model.has(key)) continue;
     static_cast<void>(model.setting(key));
     if (meant) {
@@ -253,6 +264,9 @@ void read_experts(ConfigMap& model, ModelShape& shape) {
                              .fallback = shape.ffn,
                              .min = 1,
                              .max = 10'000'000});
+  sizes.latent =
+      count(model, "moe_latent_size",
+            "width to which tokens are projected before they are dispatched to experts (LatentMoE); 0: none", 0);
   sizes.shared_ffn =
       count(model, "moe_shared_expert_intermediate_size", "total width of the shared experts; 0: none", 0);
   sizes.shared_gate = read_shared_gate(model, sizes);

@@ -77,6 +77,8 @@ bool is_layer_matrix(std::string_view name) {
                                  std::string_view("attention projection"),
                                  std::string_view("mlp up"),
                                  std::string_view("mlp down"),
+                                 std::string_view("expert latent down"),
+                                 std::string_view("expert latent up"),
                                  std::string_view("experts up"),
                                  std::string_view("experts down"),
                                  std::string_view("shared experts up"),
@@ -91,7 +93,7 @@ bool is_layer_matrix(std::string_view name) {
 
 bool has_experts(const ModelShape& shape, std::int64_t layer) {
   if (!shape.experts) return false;
-  if (shape.hybrid) return shape.hybrid->order[static_cast<std::size_t>(layer)] == 'E';
+  if (shape.hybrid) return halves_of(shape, layer).mlp == MlpKind::kExperts;
   const std::int64_t place = std::min(layer, shape.layers - 1) - shape.experts->dense_layers;
   return place >= 0 && (place + 1) % shape.experts->every == 0;
 }
@@ -99,6 +101,10 @@ bool has_experts(const ModelShape& shape, std::int64_t layer) {
 bool is_windowed(const ModelShape& shape, std::int64_t layer) {
   if (shape.window == 0 || shape.window >= shape.sequence) return false;
   return shape.full_every == 0 || (layer + 1) % shape.full_every != 0;
+}
+
+std::int64_t expert_hidden(const ModelShape& shape) {
+  return shape.experts->latent > 0 ? shape.experts->latent : shape.hidden;
 }
 
 std::int64_t key_size(const ModelShape& shape) {
@@ -181,19 +187,26 @@ std::vector<ParameterTensor> expert_tensors(const ModelShape& shape, const Tenso
   const ExpertShape& experts = *shape.experts;
   const std::int64_t local = experts.count / split.ep;
   const std::int64_t width = experts.ffn / split.etp;
+  const std::int64_t inner = expert_hidden(shape);
   const bool biased = shape.biases.mlp;
   std::vector<ParameterTensor> tensors;
   tensors.push_back(replicated("mlp norm", norm_elements(shape)));
   if (shape.sandwich_norm) tensors.push_back(replicated("mlp output norm", norm_elements(shape)));
   tensors.push_back(replicated("router", shape.hidden * experts.count));
   if (biased) tensors.push_back(replicated("router bias", experts.count));
+  if (experts.latent > 0) {  // whole on every rank (Megatron-LM, moe_layer.py: TELinear, "duplicated")
+    tensors.push_back(replicated("expert latent down", shape.hidden * inner));
+    if (biased) tensors.push_back(replicated("expert latent down bias", inner));
+    tensors.push_back(replicated("expert latent up", inner * shape.hidden));
+    if (biased) tensors.push_back(replicated("expert latent up bias", shape.hidden));
+  }
   const auto add = [&](const char* name, std::int64_t elements) {
     tensors.push_back({.name = name, .elements = local * elements, .expert = true});
   };
-  add("experts up", shape.hidden * mlp_inputs(shape) * width);
+  add("experts up", inner * mlp_inputs(shape) * width);
   if (biased) add("experts up bias", mlp_inputs(shape) * width);
-  add("experts down", width * shape.hidden);
-  if (biased) add("experts down bias", shape.hidden);
+  add("experts down", width * inner);
+  if (biased) add("experts down bias", inner);
   if (experts.shared_ffn == 0) {
     freeze(shape, tensors);
     return tensors;
@@ -310,8 +323,11 @@ double mlp_gemms(const ModelShape& shape, std::int64_t layer) {
   const auto matrices = static_cast<double>(mlp_inputs(shape) + 1);
   if (!has_experts(shape, layer)) return matrices * h * static_cast<double>(shape.ffn);
   const ExpertShape& experts = *shape.experts;
-  const auto visited = static_cast<double>(experts.per_token * experts.ffn + experts.shared_ffn);
-  return matrices * h * visited + h * static_cast<double>(experts.count);
+  const auto inner = static_cast<double>(expert_hidden(shape));
+  const double projections = experts.latent > 0 ? 2.0 * h * inner : 0.0;
+  const double routed = inner * static_cast<double>(experts.per_token * experts.ffn);
+  const double shared = h * static_cast<double>(experts.shared_ffn);
+  return matrices * (routed + shared) + projections + h * static_cast<double>(experts.count);
 }
 
 // With adapters: what a layer needs besides twice the forward pass of the frozen model.

@@ -1,7 +1,8 @@
 // The shape of a transformer: its sizes, its parameter tensors, and the arithmetic of one training step.
 //
 // Symbols of the formulas: h hidden, a heads, k key-value heads, d head size, f feed-forward size, L layers, V
-// vocabulary, s sequence, B sequences in a training step, t tensor-parallel size; E experts, K of them for each token.
+// vocabulary, s sequence, B sequences in a training step, t tensor-parallel size; E experts, K of them for each token,
+// l the width of tokens inside experts.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +64,7 @@ struct ExpertShape {
   std::int64_t every = 1;         // of the others, every n-th has experts
   std::int64_t groups = 1;        // experts are in groups, and a token uses experts of `group_limit` of them
   std::int64_t group_limit = 1;
+  std::int64_t latent = 0;   // width l to which tokens are projected before dispatch (LatentMoE); 0: none
   bool shared_gate = false;  // the shared experts' result is scaled by a learned sigmoid of the token (Qwen2-MoE)
   bool clamped = false;      // gate and input of the activation are clamped by operators of their own (GPT-OSS)
 
@@ -106,9 +108,10 @@ struct ModelShape {
   bool attention_sinks = false;    // one learned logit per head that absorbs probability (GPT-OSS)
   Masking masking = Masking::kCausal;
   BlockOrder order = BlockOrder::kSequential;
-  std::int64_t window = 0;      // tokens that a token attends to, itself included; 0: all
-  std::int64_t full_every = 0;  // every n-th layer attends to all despite the window; 0: none
-  std::int64_t predictors = 0;  // further layers that predict the tokens after the next (DeepSeek-V3, section 2.2)
+  std::int64_t window = 0;          // tokens that a token attends to, itself included; 0: all
+  std::int64_t full_every = 0;      // every n-th layer attends to all despite the window; 0: none
+  std::int64_t predictors = 0;      // further layers that predict the tokens after the next (DeepSeek-V3, section 2.2)
+  bool repeated_predictor = false;  // they are one layer, repeated (Nemotron 3 Super)
   std::optional<LatentAttention> latent;
   std::optional<ExpertShape> experts;
   std::optional<LowRankAdapters> adapters;
@@ -125,6 +128,9 @@ struct ModelShape {
 [[nodiscard]] bool is_windowed(const ModelShape& shape, std::int64_t layer);
 // The two halves of a layer; one of them is missing in a hybrid model.
 [[nodiscard]] LayerHalves halves_of(const ModelShape& shape, std::int64_t layer);
+
+// Width of a token inside experts: l, or h without a latent space.
+[[nodiscard]] std::int64_t expert_hidden(const ModelShape& shape);
 
 // Sizes of one head: of queries and keys, and of values.
 [[nodiscard]] std::int64_t key_size(const ModelShape& shape);
@@ -189,7 +195,7 @@ enum class OutputWeights { kOwn, kShared };
 enum class AttentionCount { kFull, kCausal };
 
 // Formulas: 2bsh(ad + 2kd) + 2bs(ad)h + core + (4 or 6)bshf, core = 4bs^2(ad) or half of it; with experts
-// 6bsh(Kf + shared f) + 2bshE. Layer 0 when none is named.
+// 6bsh(Kf + shared f) + 2bshE, in a latent space 6bs(l Kf + h shared f) + 4bshl + 2bshE. Layer 0 when none is named.
 [[nodiscard]] Flops layer_forward_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,
                                         std::int64_t layer = 0);
 [[nodiscard]] Flops attention_core_flops(const ModelShape& shape, std::int64_t sequences, AttentionCount count,

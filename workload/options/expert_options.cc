@@ -111,6 +111,17 @@ void read_overlap(ConfigMap& parallel, ExpertOptions& options) {
   options.overlap_exchange = options.delay_wgrad = false;
 }
 
+void check_latent(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
+  if (!context.shape.experts || context.shape.experts->latent == 0 || !options.overlap_shared) return;
+  parallel.error(
+      "moe_shared_expert_overlap", "E463",
+      fmt::format("{}: shared experts are not overlapped where tokens are projected to a latent space ({}), "
+                  "as in Megatron-LM",
+                  parallel.path_of("moe_shared_expert_overlap"), context.model_map.origin("moe_latent_size")),
+      "write false");
+  options.overlap_shared = false;
+}
+
 void read_load(ConfigMap& parallel, const ExpertContext& context, ExpertOptions& options) {
   ConfigMap load = parallel.map("moe_router_load", "imbalance of the router's token distribution; default: balanced");
   const double deviation =
@@ -227,6 +238,7 @@ ExpertOptions read_expert_options(ConfigMap& parallel, const ExpertContext& cont
                                          .max = 100'000}));
   check_divisions(parallel, context, options);
   read_dispatch(parallel, options);
+  check_latent(parallel, context, options);
   read_overlap(parallel, options);
   read_capacity(parallel, options);
   read_load(parallel, context, options);

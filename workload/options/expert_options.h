@@ -33,6 +33,8 @@ struct ExpertOptions {
   std::vector<double> load;      // by expert-parallel rank: its tokens relative to an equal share; empty: all equal
   [[nodiscard]] double load_of(int rank) const { return load.empty() ? 1.0 : load[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool is_flex() const { return ep > 1 && dispatcher == Dispatcher::kFlex; }
+  // Whether every rank gets every token.
+  [[nodiscard]] bool to_all() const { return ep > 1 && dispatcher == Dispatcher::kAllGather; }
   // Dropless: the host reads how many tokens each expert has, to size buffers and GEMMs.
   [[nodiscard]] bool host_sizes() const { return capacity <= 0.0 && !paged_stash; }
   // Of the most loaded rank: all wait for it.

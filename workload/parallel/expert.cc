@@ -15,7 +15,7 @@ ExpertParallel::ExpertParallel(SectionTable& sections, TensorParallel& tensor, c
 Bytes ExpertParallel::vectors(double count, Direction direction) const {
   const bool fp8 = options().fp8_dispatch && direction == Direction::kToExperts;
   const double each = fp8 ? 1.0 + 4.0 / 128.0 : bytes_per_element(sections_.context().training.precision);
-  return Bytes(std::llround(count * static_cast<double>(sections_.context().shape.hidden) * each));
+  return Bytes(std::llround(count * static_cast<double>(expert_hidden(sections_.context().shape)) * each));
 }
 
 // Every rank has all tokens; results are summed over the ranks.
@@ -28,7 +28,7 @@ std::vector<TaskIndex> ExpertParallel::travel_to_all(ProgramWriter& writer, Dire
 
 // Between hosts and inside concurrently: the kernels forward tokens while others still arrive.
 std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction direction) {
-  if (to_all()) return travel_to_all(writer, direction);
+  if (options().to_all()) return travel_to_all(writer, direction);
   const std::string label = direction == Direction::kToExperts ? "ep dispatch" : "ep combine";
   const double copies = tokens_ * options().hottest() * static_cast<double>(shape().per_token);
   std::vector<TaskIndex> tasks;
@@ -46,8 +46,8 @@ std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction d
 // Each rank of an expert has a part of its width: all tokens are gathered, partial results are reduced.
 void ExpertParallel::split(ProgramWriter& writer, Direction direction) {
   if (!channels_.tensor) return;
-  const double held =
-      to_all() ? tokens_ * options().ep : tokens_ * options().hottest() * static_cast<double>(shape().per_token);
+  const double held = options().to_all() ? tokens_ * options().ep
+                                         : tokens_ * options().hottest() * static_cast<double>(shape().per_token);
   const bool there = direction == Direction::kToExperts;
   const CollectiveSpec spec{.kind = there ? CollectiveKind::kAllGather : CollectiveKind::kReduceScatter,
                             .bytes = vectors(held * options().etp, Direction::kBack)};
@@ -78,7 +78,7 @@ ExpertParallel::Travel ExpertParallel::forward_dispatch(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpNorm]);
   writer.compute(sections_[LayerSection::kRouter]);
   if (!options().overlap_shared) shared_forward(writer);
-  if (!to_all()) writer.compute(sections_[LayerSection::kPermute]);
+  writer.compute(sections_[LayerSection::kPermute]);
   return travel(writer, Direction::kToExperts);
 }
 
@@ -95,14 +95,14 @@ ExpertParallel::Travel ExpertParallel::forward_experts(ProgramWriter& writer, co
 
 void ExpertParallel::forward_finish(ProgramWriter& writer, const Travel& arriving) {
   await(writer, arriving);
-  if (!to_all()) writer.compute(sections_[LayerSection::kUnpermute]);
+  writer.compute(sections_[LayerSection::kUnpermute]);
   writer.compute(sections_[LayerSection::kMlpResidual]);
 }
 
 ExpertParallel::Travel ExpertParallel::backward_dispatch(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpResidualBackward]);
   if (!options().overlap_shared) shared_backward(writer);
-  if (!to_all()) writer.compute(sections_[LayerSection::kUnpermuteBackward]);
+  writer.compute(sections_[LayerSection::kUnpermuteBackward]);
   return travel(writer, Direction::kToExperts);
 }
 
@@ -122,7 +122,7 @@ ExpertParallel::Travel ExpertParallel::backward_experts(ProgramWriter& writer, c
 
 void ExpertParallel::backward_finish(ProgramWriter& writer, const Travel& arriving) {
   await(writer, arriving);
-  if (!to_all()) writer.compute(sections_[LayerSection::kPermuteBackward]);
+  writer.compute(sections_[LayerSection::kPermuteBackward]);
   writer.compute(sections_[LayerSection::kRouterBackward]);
   writer.compute(sections_[LayerSection::kMlpNormBackward]);
 }

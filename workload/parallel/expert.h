@@ -50,8 +50,6 @@ class ExpertParallel {
   void shared_backward(ProgramWriter& writer);
   [[nodiscard]] const ExpertOptions& options() const { return sections_.context().experts; }
   [[nodiscard]] const ExpertShape& shape() const { return *sections_.context().shape.experts; }
-  // Whether every rank gets every token.
-  [[nodiscard]] bool to_all() const { return options().ep > 1 && options().dispatcher == Dispatcher::kAllGather; }
 
   SectionTable& sections_;
   TensorParallel& tensor_;

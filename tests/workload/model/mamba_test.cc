@@ -67,6 +67,18 @@ TEST(Hybrid, FullRecomputationRepeatsTheForwardPassOfALayer) {
   EXPECT_GT(hardware("full"), 1.15 * hardware("none"));
 }
 
+TEST(Hybrid, MultiTokenPredictionIsThatOfATransformer) {
+  const std::string predicts = ", mtp_num_layers: 1";
+  const JobText whole(model("2", predicts) + kTraining, 8);
+  const JobText halves(
+      model("4", ", hybrid_override_pattern: '*-*-', mtp_hybrid_override_pattern: '*-'" + predicts) + kTraining, 8);
+  ASSERT_THAT(halves.problems(), IsEmpty());
+  EXPECT_EQ(halves.plan().model_flops.count(), whole.plan().model_flops.count());
+  EXPECT_EQ(halves.plan().hardware_flops.count(), whole.plan().hardware_flops.count());
+  EXPECT_EQ(halves.plan().stage_parameters, whole.plan().stage_parameters);
+  EXPECT_EQ(memory_ledger(whole.inputs(), {}).front().total(), memory_ledger(halves.inputs(), {}).front().total());
+}
+
 TEST(Hybrid, ImpossibleOrdersAreExplained) {
   const auto problems = [](const std::string& layers, const std::string& more, const std::string& rest = "") {
     return JobText(model(layers, more) + kTraining + rest, 8).problems();
@@ -78,8 +90,15 @@ TEST(Hybrid, ImpossibleOrdersAreExplained) {
   EXPECT_THAT(problems("1", ", hybrid_override_pattern: E"), ElementsAre(HasSubstr("E needs num_experts")));
   EXPECT_THAT(problems("1", ", hybrid_override_pattern: M, num_experts: 4, moe_router_topk: 2"),
               ElementsAre(HasSubstr("num_experts needs a layer E")));
-  EXPECT_THAT(problems("1", ", hybrid_override_pattern: M, mtp_num_layers: 1"),
-              ElementsAre(HasSubstr("E461: model.hybrid_override_pattern cannot be combined with mtp_num_layers")));
+  EXPECT_THAT(
+      problems("1", ", hybrid_override_pattern: '*', mtp_num_layers: 1"),
+      ElementsAre(HasSubstr("E460: model.mtp_hybrid_override_pattern: mtp_num_layers of a hybrid model needs")));
+  EXPECT_THAT(problems("1", ", hybrid_override_pattern: '*', mtp_num_layers: 1, mtp_hybrid_override_pattern: '-*'"),
+              ElementsAre(HasSubstr("a mixer (M, *), an MLP (-, E), or both in this order, not '-*'")));
+  EXPECT_THAT(problems("1", ", hybrid_override_pattern: '*', mtp_num_layers: 1, mtp_hybrid_override_pattern: '*E'"),
+              ElementsAre(HasSubstr("E needs num_experts")));
+  EXPECT_THAT(problems("1", ", hybrid_override_pattern: '*', mtp_hybrid_override_pattern: '*-'"),
+              ElementsAre(HasSubstr("W131: model.mtp_hybrid_override_pattern has no effect: mtp_num_layers is 0")));
   EXPECT_THAT(problems("1", ", hybrid_override_pattern: M, mamba_num_heads: 9, mamba_num_groups: 2"),
               ElementsAre(HasSubstr("E460: model.mamba_num_groups = 2 does not divide the 9 heads")));
   EXPECT_THAT(problems("1", ", hybrid_override_pattern: M" + kMamba, "parallel: {tp: 4}\n"),

@@ -45,10 +45,9 @@ void read_hybrid_experts(ConfigMap& config, workload::ModelShape& shape) {
       hf_size(config, "moe_shared_expert_intermediate_size", "width of the shared experts");
   experts.groups = hf_size_or(config, "n_group", "groups of experts", 1);
   experts.group_limit = hf_size_or(config, "topk_group", "groups of experts per token", experts.groups);
-  if (config.has("moe_latent_size") &&
-      config.integer_or({.name = "moe_latent_size", .doc = "width of a latent space of the experts"}, "null")) {
-    config.error("moe_latent_size", "E461", "experts in a latent space are not simulated");
-  }
+  const auto latent = config.integer_or(
+      {.name = "moe_latent_size", .doc = "width of the experts' latent space", .min = 1, .max = 10'000'000}, "null");
+  experts.latent = latent.value_or(0);
   if (experts.per_token > experts.count) {
     config.error("num_experts_per_tok", "E132",
                  fmt::format("a token uses {} experts, but there are {}", experts.per_token, experts.count));
@@ -106,6 +105,41 @@ std::string granite_order(ConfigMap& config, const workload::ModelShape& shape, 
   return order;
 }
 
+// Kinds of layers as letters, or as a list of names, which newer versions of transformers write.
+struct LayerKinds {
+  std::string_view letters;
+  std::string_view types;
+};
+std::string read_letters(ConfigMap& config, const LayerKinds& keys) {
+  std::string order;
+  if (!config.has(keys.types) || config.has(keys.letters)) {
+    order = config.text(
+        {.name = keys.letters, .doc = "kinds of layers: M Mamba-2, * attention, - MLP, E experts", .fallback = ""});
+  }
+  if (!order.empty() && !config.documenting()) return order;
+  for (const std::string& type : config.texts({.name = keys.types, .doc = "mamba, attention, mlp or moe, by layer"})) {
+    const bool known = type == "mamba" || type == "attention" || type == "mlp" || type == "moe";
+    if (!known) config.error(keys.types, "E460", fmt::format("'{}' is no kind of layer", type));
+    order += type == "mamba" ? 'M' : type == "attention" ? '*' : type == "moe" ? 'E' : '-';
+  }
+  return order;
+}
+
+void read_predictors(ConfigMap& config, workload::ModelShape& shape) {
+  shape.predictors = config.integer({.name = "num_nextn_predict_layers",
+                                     .doc = "layers of multi-token prediction",
+                                     .fallback = 0,
+                                     .min = 0,
+                                     .max = 10'000});
+  if (shape.predictors == 0) return;
+  shape.hybrid->predictor =
+      read_letters(config, {.letters = "mtp_hybrid_override_pattern", .types = "mtp_layers_block_type"});
+  const std::string problem = workload::problem_of_predictor(shape.hybrid->predictor, shape);
+  if (problem.empty()) return;
+  config.error("num_nextn_predict_layers", "E460", problem);
+  shape.predictors = 0;
+}
+
 }  // namespace
 
 void read_hf_granite_hybrid(ConfigMap& config, workload::ModelShape& shape) {
@@ -129,8 +163,7 @@ void read_hf_granite_hybrid(ConfigMap& config, workload::ModelShape& shape) {
 
 void read_hf_nemotron_h(ConfigMap& config, workload::ModelShape& shape) {
   read_sizes(config, shape);
-  const std::string order = config.text(
-      {.name = "hybrid_override_pattern", .doc = "kinds of layers: M Mamba-2, * attention, - MLP, E experts"});
+  const std::string order = read_letters(config, {.letters = "hybrid_override_pattern", .types = "layers_block_type"});
   if (order.find('E') != std::string::npos) read_hybrid_experts(config, shape);
   workload::MambaShape mamba;
   mamba.head_size = hf_size(config, "mamba_head_dim", "channels of a Mamba-2 head");
@@ -145,6 +178,7 @@ void read_hf_nemotron_h(ConfigMap& config, workload::ModelShape& shape) {
     return;
   }
   shape.hybrid = workload::HybridShape{.order = order, .mamba = mamba};
+  read_predictors(config, shape);
 }
 
 }  // namespace ringwright::configs

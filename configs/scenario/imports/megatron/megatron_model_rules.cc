@@ -167,6 +167,7 @@ void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
        {std::pair{"moe-router-topk", "model.moe_router_topk"},
         std::pair{"moe-ffn-hidden-size", "model.moe_ffn_hidden_size"},
         std::pair{"moe-shared-expert-intermediate-size", "model.moe_shared_expert_intermediate_size"},
+        std::pair{"moe-latent-size", "model.moe_latent_size"},
         std::pair{"moe-router-num-groups", "model.moe_router_num_groups"},
         std::pair{"moe-router-group-topk", "model.moe_router_group_topk"}}) {
     if (const auto word = arguments.value(flag)) tree.set(key, *word);
@@ -211,6 +212,29 @@ void set_linear_attention(const MegatronArguments& arguments, MegatronTree& tree
                   "a number, [1]*3+[0] for every layer of four, or letters G and * in --hybrid-layer-pattern");
 }
 
+// The layers of a hybrid model, then after a slash each those of one depth of multi-token prediction, which are the
+// same at all depths (hybrid_layer_allocation.py: parse_hybrid_pattern).
+void set_hybrid(const MegatronArguments& arguments, MegatronTree& tree) {
+  const auto word = arguments.value("hybrid-layer-pattern");
+  if (!word) return;
+  const std::size_t end = std::min(word->text.find('/'), word->text.size());
+  const std::string layers = word->text.substr(0, end);
+  tree.set("model.hybrid_override_pattern", *word, layers);
+  if (!arguments.has("num-layers")) tree.set("model.num_layers", *word, std::to_string(layers.size()));
+  if (end == word->text.size()) return;
+  const std::string depths = word->text.substr(end + 1);
+  const std::string predictor = depths.substr(0, std::min(depths.find('/'), depths.size()));
+  std::string expected = predictor;
+  const auto count = std::ranges::count(depths, '/') + 1;
+  for (auto depth = count; depth > 1; --depth) expected += "/" + predictor;
+  if (depths != expected) {
+    return arguments.error(*word, "--hybrid-layer-pattern has different layers of multi-token prediction",
+                           "repeat one pattern: MEM*/*E/*E");
+  }
+  tree.set("model.mtp_hybrid_override_pattern", *word, predictor);
+  tree.set("model.mtp_num_layers", *word, std::to_string(count));
+}
+
 // Megatron pads the vocabulary of its tokenizer; a log has the padded size, which further padding does not change.
 void set_vocabulary(const MegatronArguments& arguments, MegatronTree& tree) {
   constexpr std::string_view kGpt2Tokens = "50257";
@@ -232,6 +256,7 @@ void apply_model_rules(const MegatronArguments& arguments, MegatronTree& tree) {
   set_latent(arguments, tree);
   set_experts(arguments, tree);
   set_linear_attention(arguments, tree);
+  set_hybrid(arguments, tree);
   set_vocabulary(arguments, tree);
   const auto hidden = arguments.number("hidden-size");
   if (hidden && !arguments.has("ffn-hidden-size") && arguments.has("swiglu")) {

@@ -235,8 +235,19 @@ TEST(HfConfig, ReadsAHybridModelOfMambaAndAttention) {
   EXPECT_EQ(hybrid.shape.experts->shared_ffn, 40);
   EXPECT_THAT(Reading::of_text(sizes + R"(, "hybrid_override_pattern": "MM*"})").problems(),
               ElementsAre("E460: there are 3 letters for 4 layers"));
-  EXPECT_THAT(Reading::of_text(sizes + R"(, "hybrid_override_pattern": "MM*E", "moe_latent_size": 16})").problems(),
-              ElementsAre("E461: experts in a latent space are not simulated"));
+  const std::string super = R"(, "moe_latent_size": 16, "num_nextn_predict_layers": 1)";
+  for (const char* kinds : {R"(, "hybrid_override_pattern": "MM*E", "mtp_hybrid_override_pattern": "*E"})",
+                            R"(, "layers_block_type": ["mamba", "mamba", "attention", "moe"],
+                                "mtp_layers_block_type": ["attention", "moe"]})"}) {
+    const Reading latent = Reading::of_text(sizes + super + kinds);
+    EXPECT_THAT(latent.problems(), IsEmpty());
+    EXPECT_EQ(latent.shape.experts->latent, 16);
+    EXPECT_EQ(latent.shape.predictors, 1);
+    EXPECT_EQ(latent.shape.hybrid->order, "MM*E");
+    EXPECT_EQ(latent.shape.hybrid->predictor, "*E");
+  }
+  EXPECT_THAT(Reading::of_text(sizes + super + R"(, "hybrid_override_pattern": "MM*E"})").problems(),
+              ElementsAre(HasSubstr("E460: mtp_num_layers of a hybrid model needs")));
 }
 
 TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {
