@@ -104,6 +104,12 @@ constexpr std::array kCodes = {
         "With moe_latent_size tokens are projected before they are dispatched. Megatron-LM does not overlap shared\n"
         "experts with the dispatch then.",
         "model: { moe_latent_size: 1024 }, parallel: { moe_shared_expert_overlap: true }   # write false"},
+    ErrorCode{"E464", "a setting that sparse attention does not support",
+              "DeepSeek sparse attention (dsa_indexer_topk) is latent attention with a causal mask. It is simulated "
+              "with fused\n"
+              "kernels in the working type, without tensor and context parallelism, packed documents, adapters, and\n"
+              "recomputation by operator.",
+              "model: { preset: deepseek-v3.2 }, parallel: { tp: 2 }   # write 1"},
     ErrorCode{
         "E592", "microbatches that cannot be shared unevenly",
         "Replicas may take different numbers of microbatches where they meet only at the end of a step: without\n"

@@ -34,7 +34,7 @@ TEST(PublishedModels, HaveTheirPublishedParameters) {
       {"llama2-13b", 13'015'864'320, 0.0},
       {"bloom-176b", 176'247'271'424, 2e-7},   // without the norm after the embedding
       {"deepseek-v3", 671'026'419'200, 3e-8},  // without the bias of the router's choice
-      {"bert-large", 335'141'888, 3.2e-3},     // without token types and pooler
+      {"bert-large", 335'141'888, 3.2e-3},  // without token types and pooler
       {"nemotron-h-8b", 8'100'852'736, 0.0},
       {"nemotron-3-super-120b-a12b", 120'668'687'360, 0.0},  // 123'611'012'096 less multi-token prediction
       // Figures of papers and tables, to their last digit.

@@ -6,6 +6,7 @@
 
 #include "workload/kernels/pointwise_kernels.h"
 #include "workload/kernels/ring_kernels.h"
+#include "workload/kernels/sparse_attention_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -166,11 +167,13 @@ void add_heads_from_attention(KernelMaker& make, const KernelContext& context) {
 }
 
 void add_core(KernelMaker& make, const KernelContext& context) {
+  if (make.shape.indexer) return add_sparse_core(make);
   if (context.training.attention == AttentionKernel::kUnfused) return add_unfused(make, context);
   make.attention("attention", kAttentionForward, all_scores(make, context));
 }
 
 void add_core_backward(KernelMaker& make, const KernelContext& context) {
+  if (make.shape.indexer) return add_sparse_core_backward(make);
   if (context.training.attention == AttentionKernel::kUnfused) return add_unfused_backward(make, context);
   make.attention("attention backward", kAttentionBackward, all_scores(make, context));
 }
@@ -185,7 +188,11 @@ void add_qkv(KernelMaker& make) {
       make.linear("query", make.shape.hidden, make.query);
     }
     make.stream(kNorm, "key and value norm", make.local_tokens * latent.key_value_rank, {.values = 2});
-    make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+    if (make.shape.indexer) {
+      add_absorbed_queries(make);
+    } else {
+      make.linear("key and value up", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+    }
   } else {
     const std::int64_t columns = make.query + make.gate + make.key + make.value;
     make.linears("qkv", make.shape.hidden, {make.query + make.gate, make.key, make.value},
@@ -197,7 +204,8 @@ void add_qkv(KernelMaker& make) {
   }
   add_rotary_embedding(make, "rotary embedding");
   // The shared rotated part is written next to every head's own part.
-  if (make.shape.latent) make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
+  if (make.shape.latent && !make.shape.indexer)
+    make.stream(kCopy, "key assembly", make.tokens * make.key, {.values = 2});
 }
 
 // Megatron-LM, attention.py: _apply_output_gate. Result and gate are read, their product written; backward both and the
@@ -225,7 +233,11 @@ void add_projection_backward(KernelMaker& make, const KernelContext& context) {
 }
 
 void add_qkv_backward(KernelMaker& make) {
-  if (make.shape.latent) make.stream(kCopy, "key assembly backward", make.tokens * make.key, {.values = 2});
+  if (make.shape.indexer) {
+    add_absorbed_queries_backward(make);
+  } else if (make.shape.latent) {
+    make.stream(kCopy, "key assembly backward", make.tokens * make.key, {.values = 2});
+  }
   add_rotary_embedding(make, "rotary embedding backward");
   if (make.shape.query_key_norm) {
     make.stream(kNorm, "query and key norm backward", make.tokens * (make.query + make.key), {.values = 3});
@@ -246,7 +258,8 @@ void add_qkv_dgrad(KernelMaker& make) {
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
   make.dgrad("query up dgrad", inputs, make.query);
-  make.dgrad("key and value up dgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+  if (!make.shape.indexer)
+    make.dgrad("key and value up dgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
   make.stream(kNorm, "latent norms backward", make.local_tokens * (latent.query_rank + latent.key_value_rank),
               {.values = 3});
 }
@@ -258,7 +271,8 @@ void add_qkv_wgrad(KernelMaker& make) {
   const LatentAttention& latent = *make.shape.latent;
   const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : make.shape.hidden;
   make.wgrad("query up wgrad", inputs, make.query);
-  make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
+  if (!make.shape.indexer)
+    make.wgrad("key and value up wgrad", latent.key_value_rank, make.heads * (latent.plain_size + latent.value_size));
 }
 
 void add_attention_norm_again(KernelMaker& make) {

@@ -145,6 +145,37 @@ void check_delta_net(ConfigMap& parallel, const ParallelContext& context, const 
   }
 }
 
+// Megatron-Core gathers the indexer's inputs among tensor-parallel ranks, sums what its loss compares, and gathers keys
+// among context-parallel ones (dsa.py); that is not modelled.
+void check_sparse(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.indexer) return;
+  const TensorSizes tensor = tensor_sizes(context, options);
+  for (const int tp : tensor.sizes) {
+    if (tp == 1) continue;
+    parallel.error(tensor.key, "E464",
+                   fmt::format("{}: sparse attention is not split over ranks", sized(parallel, tensor.key, tp)),
+                   "write 1, and split experts with ep");
+  }
+  if (options.cp > 1) {
+    parallel.error("cp", "E464",
+                   fmt::format("{} = {}: keys that an indexer chooses are not passed between ranks",
+                               parallel.path_of("cp"), options.cp),
+                   "write 1");
+  }
+  const TrainingOptions& training = context.training;
+  const auto refuse = [&](bool given, std::string_view key, const char* problem, const char* remedy) {
+    if (given) context.training_map.error(key, "E464", problem, remedy);
+  };
+  refuse(training.attention == AttentionKernel::kUnfused, "attention",
+         "sparse attention is modelled with fused kernels alone", "write fused");
+  refuse(training.recompute == Recompute::kOperators || training.recompute == Recompute::kExceptSaved, "recompute",
+         "operators of sparse attention are not recomputed one by one", "write full, selective or none");
+  refuse(training.documents(context.shape.sequence) > 1, "document_length",
+         "sparse attention is modelled without packed documents", "remove it");
+  refuse(training.fused.fp8_attention, "fp8_dot_product_attention",
+         "sparse attention is modelled in the working type alone", "write false");
+}
+
 void check_batch(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   if (!check_microbatch_split(parallel, context, options)) return;
   const TrainingOptions& training = context.training;
@@ -361,6 +392,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_tensor(parallel, context, options);
   check_hybrid(parallel, context, options);
   check_delta_net(parallel, context, options);
+  check_sparse(parallel, context, options);
   check_narrow_parameters(context, options);
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);

@@ -6,6 +6,7 @@
 #include "workload/kernels/attention_kernels.h"
 #include "workload/kernels/expert_kernels.h"
 #include "workload/kernels/kernel_maker.h"
+#include "workload/kernels/sparse_attention_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -59,7 +60,10 @@ Bytes whole_bytes(double bytes) {
 double core_bytes_per_token(const KernelContext& context, const KernelMaker& sizes) {
   if (context.training.recomputes(&RecomputedModules::core_attention)) return 0.0;
   const auto heads = static_cast<double>(sizes.heads);
-  if (context.training.attention == AttentionKernel::kFused) return 4.0 * heads;  // one fp32 statistic a row
+  if (context.training.attention == AttentionKernel::kFused) {
+    const double sparse = context.shape.indexer ? sparse_core_bytes(sizes, value_bytes(context)) : 0.0;
+    return 4.0 * heads + sparse;  // one fp32 statistic a row
+  }
   // Probabilities; with dropout also their mask and the dropped-out probabilities.
   const double per_score = context.shape.attention_dropout ? 2.0 * value_bytes(context) + 1.0 : value_bytes(context);
   return per_score * heads * static_cast<double>(context.shape.sequence);
@@ -69,7 +73,8 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
 // also stores the latent vectors. In values of the working type.
 double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
   const bool again = context.shape.latent && context.training.recomputes(&RecomputedModules::latent_projection);
-  auto columns = static_cast<double>(sizes.context + (again ? 0 : sizes.query + sizes.key + sizes.value));
+  const std::int64_t inputs = context.shape.indexer ? absorbed_columns(sizes) : sizes.query + sizes.key + sizes.value;
+  auto columns = static_cast<double>(sizes.context + (again ? 0 : inputs));
   if (context.training.narrow != NarrowRecipe::kNone) {
     columns += static_cast<double>(sizes.context) * linear_input_bytes(context) / value_bytes(context);
   }
@@ -306,6 +311,13 @@ Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
     const Bytes mixer = whole_bytes(delta_net_workspace(context));
     if (halves.mlp == MlpKind::kNone) return mixer;
     return std::max(mixer, gradient_workspace(context, {.mlp = halves.mlp}));
+  }
+  if (context.shape.indexer && halves.mixer == Mixer::kAttention) {
+    // The indexer's scores of all pairs, in fp32, from the GEMM to the choice.
+    const double scores = 4.0 * static_cast<double>(sizes.tokens) * static_cast<double>(context.shape.sequence);
+    KernelContext dense = context;
+    dense.shape.indexer.reset();
+    return std::max(whole_bytes(scores), gradient_workspace(dense, halves));
   }
   if (halves.mixer == Mixer::kMamba && halves.mlp == MlpKind::kNone) {
     const MambaShape& mamba = context.shape.hybrid->mamba;

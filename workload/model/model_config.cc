@@ -8,6 +8,8 @@
 #include "workload/model/adapter_config.h"
 #include "workload/model/delta_net_config.h"
 #include "workload/model/hybrid_config.h"
+#include "workload/model/predictor_config.h"
+#include "workload/model/sparse_config.h"
 
 namespace ringwright::workload {
 namespace {
@@ -113,21 +115,6 @@ std::int64_t size(ConfigMap& model, std::string_view name, std::string_view doc)
 }
 std::int64_t count(ConfigMap& model, std::string_view name, std::string_view doc, std::int64_t fallback) {
   return model.integer({.name = name, .doc = doc, .fallback = fallback, .min = 0, .max = 10'000'000});
-}
-
-void read_predictors(ConfigMap& model, ModelShape& shape) {
-  shape.predictors = model.integer({.name = "mtp_num_layers",
-                                    .doc = "layers of multi-token prediction (DeepSeek-V3)",
-                                    .fallback = 0,
-                                    .min = 0,
-                                    .max = 1'000});
-  constexpr std::string_view kKey = "mtp_use_repeated_layer";
-  shape.repeated_predictor =
-      model.boolean({.name = kKey, .doc = "the layers of multi-token prediction are one, repeated", .fallback = false});
-  if (!shape.repeated_predictor || shape.predictors > 1 || model.documenting()) return;
-  model.warn(kKey, "W131",
-             fmt::format("{} has no effect: mtp_num_layers is {}", model.path_of(kKey), shape.predictors));
-  shape.repeated_predictor = false;
 }
 
 void read_mask(ConfigMap& model, ModelShape& shape) {
@@ -360,6 +347,7 @@ ModelShape read_model(ConfigMap& model) {
   read_adapters(model, shape);
   read_hybrid(model, shape);
   read_delta_net(model, shape);
+  read_sparse(model, shape);
   read_order(model, shape);
   check_heads(model,
               {.hidden = "hidden_size",

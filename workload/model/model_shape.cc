@@ -55,6 +55,13 @@ void add_latent_inputs(const ModelShape& shape, std::int64_t tp, std::vector<Par
   tensors.push_back(replicated("key and value norm", latent.key_value_rank));
   const std::int64_t columns = shape.heads / tp * (latent.plain_size + latent.value_size);
   tensors.push_back({.name = "key and value up", .elements = latent.key_value_rank * columns});
+  if (!shape.indexer) return;
+  const SparseIndexer& indexer = *shape.indexer;
+  const std::int64_t inputs = latent.query_rank > 0 ? latent.query_rank : shape.hidden;
+  tensors.push_back(replicated("indexer queries", inputs * indexer.heads * indexer.head_size));
+  tensors.push_back(replicated("indexer keys", shape.hidden * indexer.head_size));
+  tensors.push_back(replicated("indexer key norm", 2 * indexer.head_size));
+  tensors.push_back(replicated("indexer weights", shape.hidden * indexer.heads));
 }
 
 void add_plain_inputs(const ModelShape& shape, std::int64_t tp, std::vector<ParameterTensor>& tensors) {
@@ -74,6 +81,9 @@ bool is_layer_matrix(std::string_view name) {
                                  std::string_view("query up"),
                                  std::string_view("key and value down"),
                                  std::string_view("key and value up"),
+                                 std::string_view("indexer queries"),
+                                 std::string_view("indexer keys"),
+                                 std::string_view("indexer weights"),
                                  std::string_view("attention projection"),
                                  std::string_view("mlp up"),
                                  std::string_view("mlp down"),
@@ -118,6 +128,12 @@ double score_pairs(const ModelShape& shape, bool windowed) {
   const auto s = static_cast<double>(shape.sequence);
   const auto w = static_cast<double>(windowed ? shape.window : shape.sequence);
   return shape.masking == Masking::kCausal ? s * w - w * w / 2.0 : 2.0 * s * w - w * w;
+}
+
+double chosen_pairs(const ModelShape& shape) {
+  ModelShape window = shape;
+  window.window = std::min(shape.indexer->chosen, shape.sequence);
+  return score_pairs(window, true);
 }
 
 std::int64_t kv_heads_per_rank(const ModelShape& shape, std::int64_t tp) {

@@ -54,6 +54,17 @@ struct LatentAttention {
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
+// DeepSeek sparse attention (DeepSeek-V3.2, arXiv 2512.02556, section 2): which tokens a token attends to is chosen by
+// the scores of an indexer, with narrow heads of their own and one key for all of them.
+struct SparseIndexer {
+  std::int64_t heads = 1;
+  std::int64_t head_size = 1;
+  std::int64_t chosen = 1;  // tokens that a token attends to
+  bool loss = false;        // trained to match the attention's probabilities
+
+  friend bool operator==(const SparseIndexer&, const SparseIndexer&) = default;
+};
+
 // Layers with a mixture of experts as MLP.
 struct ExpertShape {
   std::int64_t count = 1;
@@ -113,6 +124,7 @@ struct ModelShape {
   std::int64_t predictors = 0;      // further layers that predict the tokens after the next (DeepSeek-V3, section 2.2)
   bool repeated_predictor = false;  // they are one layer, repeated (Nemotron 3 Super)
   std::optional<LatentAttention> latent;
+  std::optional<SparseIndexer> indexer;  // with latent attention
   std::optional<ExpertShape> experts;
   std::optional<LowRankAdapters> adapters;
   std::optional<HybridShape> hybrid;  // layers of one half each, some of them Mamba-2
@@ -137,6 +149,8 @@ struct ModelShape {
 [[nodiscard]] std::int64_t value_size(const ModelShape& shape);
 // Pairs of query and key with a score in one sequence: s^2, half of it when causal, sw - w^2/2 in a window.
 [[nodiscard]] double score_pairs(const ModelShape& shape, bool windowed);
+// With sparse attention: pairs that the indexer chooses, sk - k^2/2.
+[[nodiscard]] double chosen_pairs(const ModelShape& shape);
 
 // One parameter tensor as a tensor-parallel rank holds it.
 struct ParameterTensor {

@@ -118,7 +118,7 @@ TEST(LatentExperts, StoreNarrowTokensForTheBackwardPass) {
     return memory_ledger(job.inputs(), {}).front().of("layer activations").count();
   };
   EXPECT_EQ(kept(kLatent, "") - kept("", ""), 2 * kTokens * (2 * 16 - 2 * 2 * 2 * 48));
-  const std::string fp8 = ", precision: fp8";
+  const std::string fp8 = ", fp8_recipe: delayed";
   EXPECT_EQ(kept(kLatent, fp8) - kept("", fp8), 2 * kTokens * (16 + 64 - 2 * 3 * 48));
 }
 

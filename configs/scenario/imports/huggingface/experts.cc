@@ -13,8 +13,9 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 7> kFamilies{"qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3",
-                                                    "kimi_k2",   "glm4_moe",  "gpt_oss"};
+constexpr std::array<std::string_view, 9> kFamilies{"qwen2_moe",   "qwen3_moe",    "deepseek_v2",
+                                                    "deepseek_v3", "deepseek_v32", "glm_moe_dsa",
+                                                    "kimi_k2",     "glm4_moe",     "gpt_oss"};
 
 // Layers of the list have a dense MLP; only a list of the first layers is supported.
 void read_dense_layers(ConfigMap& config, workload::ExpertShape& experts) {
@@ -92,6 +93,22 @@ void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
   read_deepseek_experts(config, shape);
 }
 
+// DeepSeek-V3.2 and GLM-5: an indexer in every layer. GLM-5.2 has it in some layers, whose choice others share. The
+// indexer's loss is training's and not in the file.
+void read_sparse_deepseek(ConfigMap& config, workload::ModelShape& shape) {
+  read_deepseek(config, shape);
+  workload::SparseIndexer indexer;
+  indexer.heads = hf_size(config, "index_n_heads", "heads of the indexer");
+  indexer.head_size = hf_size(config, "index_head_dim", "size of an index head");
+  indexer.chosen = hf_size(config, "index_topk", "tokens that a token attends to");
+  if (hf_size_or(config, "index_topk_freq", "layers that share an indexer's choice", 1) > 1) {
+    config.error("index_topk_freq", "E464", "layers that share the choice of an indexer are not modelled",
+                 "describe the model with explicit sizes, with an indexer in every layer");
+  }
+  config.assume("indexer_loss", "none", "config.json does not state it; dsa_indexer_loss_coeff of explicit sizes does");
+  if (!config.documenting()) shape.indexer = indexer;
+}
+
 // GLM-4.5: DeepSeek's experts with grouped queries; biases on queries, keys and values alone (modeling_glm4_moe.py).
 void read_glm(ConfigMap& config, workload::ModelShape& shape) {
   read_hf_decoder(config, {.head_size = 128}, shape);
@@ -159,6 +176,7 @@ void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::M
   if (has_hf_local_experts(type)) read_hf_local_experts(config, type, shape);
   if (type == "qwen2_moe" || type == "qwen3_moe") read_qwen(config, type, shape);
   if (type == "deepseek_v2" || type == "deepseek_v3" || type == "kimi_k2") read_deepseek(config, shape);
+  if (type == "deepseek_v32" || type == "glm_moe_dsa") read_sparse_deepseek(config, shape);
   if (type == "glm4_moe") read_glm(config, shape);
   if (type == "gpt_oss") read_gpt_oss(config, shape);
   check_choice(config, shape);

@@ -23,9 +23,9 @@ namespace {
 constexpr std::string_view kSupported =
     "llama, mistral, phi3, qwen2, qwen3, olmo2, olmo3, internlm2, smollm3, granite, seed_oss, ernie4_5, glm, glm4, "
     "gemma, gemma2, gemma3_text, gpt2, bert, opt, bloom, mpt, starcoder2, nemotron, mixtral, qwen2_moe, qwen3_moe, "
-    "deepseek_v2, deepseek_v3, kimi_k2, glm4_moe, gpt_oss, llama4_text, minimax_m2, granitemoe, granitemoeshared, "
-    "ernie4_5_moe, dbrx, nemotron_h, granitemoehybrid, qwen3_next, qwen3_5, qwen3_5_moe, gptj, gpt_neox, falcon, phi, "
-    "cohere, cohere2";
+    "deepseek_v2, deepseek_v3, deepseek_v32, glm_moe_dsa, kimi_k2, glm4_moe, gpt_oss, llama4_text, minimax_m2, "
+    "granitemoe, granitemoeshared, ernie4_5_moe, dbrx, nemotron_h, granitemoehybrid, qwen3_next, qwen3_5, qwen3_5_moe, "
+    "gptj, gpt_neox, falcon, phi, cohere, cohere2";
 
 // The text models of multimodal ones that equal a family of their own.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTextModels{{{"qwen2_vl_text", "qwen2"},

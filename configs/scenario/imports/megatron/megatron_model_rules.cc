@@ -182,7 +182,8 @@ void set_linear_attention(const MegatronArguments& arguments, MegatronTree& tree
   const auto pattern = arguments.value("hybrid-layer-pattern");
   const auto letters = pattern ? pattern : arguments.value("hybrid-override-pattern");
   const bool nets = variant && variant->text == "gated_delta_net";
-  if (variant && !nets) {
+  const bool sparse = variant && variant->text == "dsa" && arguments.has("dsa-indexer-topk");
+  if (variant && !nets && !sparse) {
     arguments.warn(*variant, "W136",
                    fmt::format("--{} {} is not modelled: attention is modelled as dense", kVariant, variant->text));
   }

@@ -250,6 +250,25 @@ TEST(HfConfig, ReadsAHybridModelOfMambaAndAttention) {
               ElementsAre(HasSubstr("E460: mtp_num_layers of a hybrid model needs")));
 }
 
+// The sizes of DeepSeek-V3.2 in four layers.
+TEST(HfConfig, ReadsTheIndexerOfSparseAttention) {
+  const std::string sizes =
+      R"({"model_type": "deepseek_v32", "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048,
+          "num_hidden_layers": 4, "num_attention_heads": 128, "num_key_value_heads": 128, "q_lora_rank": 1536,
+          "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+          "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3,
+          "moe_layer_freq": 1, "n_group": 8, "topk_group": 4, "vocab_size": 129280, "max_position_embeddings": 163840,
+          "hidden_act": "silu", "tie_word_embeddings": false, "index_topk": 2048, "index_n_heads": 64,
+          "index_head_dim": 128)";
+  const Reading sparse = Reading::of_text(sizes + "}");
+  EXPECT_THAT(sparse.problems(), IsEmpty());
+  ASSERT_TRUE(sparse.shape.indexer.has_value());
+  EXPECT_EQ(sparse.shape.indexer->chosen, 2048);
+  EXPECT_FALSE(sparse.shape.indexer->loss);
+  EXPECT_THAT(Reading::of_text(sizes + R"(, "index_topk_freq": 4})").problems(),
+              ElementsAre(HasSubstr("E464: layers that share the choice of an indexer are not modelled")));
+}
+
 TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {
   const Reading oss = Reading::of_file("gpt-oss-20b.json");
   EXPECT_THAT(oss.problems(), IsEmpty());

@@ -220,6 +220,22 @@ TEST(MegatronImport, FusedLossesAndLayersAreRead) {
   EXPECT_THAT(without.keys, Not(Contains(Pair("training.cross_entropy", "fused"))));
 }
 
+TEST(MegatronImport, APatternOfLayersMayEndWithThoseOfMultiTokenPrediction) {
+  const std::string experts = "--num-experts 8 --moe-latent-size 64 --mtp-use-repeated-layer ";
+  const Import both(experts + "--hybrid-layer-pattern MEM*/*E/*E\n");
+  EXPECT_THAT(both.messages(), IsEmpty());
+  EXPECT_THAT(both.keys, Contains(Pair("model.hybrid_override_pattern", "MEM*")));
+  EXPECT_THAT(both.keys, Contains(Pair("model.num_layers", "4")));
+  EXPECT_THAT(both.keys, Contains(Pair("model.mtp_hybrid_override_pattern", "*E")));
+  EXPECT_THAT(both.keys, Contains(Pair("model.mtp_num_layers", "2")));
+  EXPECT_THAT(both.keys, Contains(Pair("model.mtp_use_repeated_layer", "true")));
+  EXPECT_THAT(both.keys, Contains(Pair("model.moe_latent_size", "64")));
+  EXPECT_THAT(Import("--num-layers 2 --hybrid-layer-pattern M-\n").keys,
+              Not(Contains(Pair("model.mtp_num_layers", testing::_))));
+  EXPECT_THAT(Import("--hybrid-layer-pattern MEM*/*E/*-\n").messages(),
+              ElementsAre(testing::HasSubstr("different layers of multi-token prediction")));
+}
+
 TEST(MegatronImport, NarrowGemmsAndStatesAreRead) {
   const Import fp8("--num-layers 2 --bf16 --fp8-format hybrid --fp8-recipe blockwise --fp8-amax-history-len 16\n");
   EXPECT_THAT(fp8.messages(), IsEmpty());
