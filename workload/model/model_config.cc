@@ -223,9 +223,9 @@ bool read_shared_gate(ConfigMap& model, const ExpertShape& experts) {
 // Keys of experts in a model without any: left over where it says that it has none, and else a mistake.
 void refuse_expert_keys(ConfigMap& model) {
   const bool meant = model.has("num_experts");
-  for (const std::string_view key :
-       {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_shared_expert_gate",
-        "first_k_dense_replace", "moe_layer_freq", "moe_latent_size", "moe_router_num_groups", "moe_router_group_topk"}) {
+  for (const std::string_view key : {"moe_router_topk", "moe_ffn_hidden_size", "moe_shared_expert_intermediate_size",
+                                     "moe_shared_expert_gate", "first_k_dense_replace", "moe_layer_freq",
+                                     "moe_latent_size", "moe_router_num_groups", "moe_router_group_topk"}) {
     if (!model.has(key)) continue;
     static_cast<void>(model.setting(key));
     if (meant) {

@@ -269,6 +269,21 @@ TEST(HfConfig, ReadsTheIndexerOfSparseAttention) {
               ElementsAre(HasSubstr("E464: layers that share the choice of an indexer are not modelled")));
 }
 
+// The card of GLM-5: 744 B parameters, 40 B for each token, those of the embeddings not among them.
+TEST(HfConfig, ReadsGlm5) {
+  const Reading glm = Reading::of_text(
+      R"({"model_type": "glm_moe_dsa", "hidden_size": 6144, "intermediate_size": 12288, "moe_intermediate_size": 2048,
+          "num_hidden_layers": 78, "num_attention_heads": 64, "num_key_value_heads": 64, "q_lora_rank": 2048,
+          "kv_lora_rank": 512, "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 256,
+          "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3,
+          "moe_layer_freq": 1, "n_group": 1, "topk_group": 1, "vocab_size": 154880, "max_position_embeddings": 202752,
+          "hidden_act": "silu", "tie_word_embeddings": false, "index_topk": 2048, "index_n_heads": 32,
+          "index_head_dim": 128})");
+  EXPECT_THAT(glm.problems(), IsEmpty());
+  EXPECT_NEAR(static_cast<double>(parameters(glm.shape)), 744e9, 0.5e9);
+  EXPECT_NEAR(static_cast<double>(active_parameters(glm.shape) - 2 * 154'880 * 6144), 40e9, 0.5e9);
+}
+
 TEST(HfConfig, ReadsGptOssWithAlternatingWindows) {
   const Reading oss = Reading::of_file("gpt-oss-20b.json");
   EXPECT_THAT(oss.problems(), IsEmpty());

@@ -1,0 +1,102 @@
+#include "workload/layout/layer_kind_checks.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "workload/layout/tensor_sizes.h"
+
+namespace ringwright::workload {
+namespace {
+
+void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.hybrid) return;
+  if ((context.shape.hybrid->order + context.shape.hybrid->predictor).find('M') == std::string::npos) return;
+  const MambaShape& mamba = context.shape.hybrid->mamba;
+  const TensorSizes tensor = tensor_sizes(context, options);
+  const auto refuse = [&](int tp, std::int64_t number, std::string_view what) {
+    parallel.error(
+        tensor.key, "E460",
+        fmt::format("{} does not divide the {} {} of Mamba-2 layers", sized(parallel, tensor.key, tp), number, what));
+  };
+  for (const int tp : tensor.sizes) {
+    if (mamba.heads % tp != 0) refuse(tp, mamba.heads, "heads");
+    if (mamba.groups % tp != 0) refuse(tp, mamba.groups, "groups");
+  }
+  if (options.cp > 1) {
+    parallel.error("cp", "E461",
+                   fmt::format("{} = {}: the states of Mamba-2 layers are not passed between ranks",
+                               parallel.path_of("cp"), options.cp),
+                   "write 1");
+  }
+  const Recompute recompute = context.training.recompute;
+  if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {
+    context.training_map.error("recompute", "E461", "operators of Mamba-2 layers are not recomputed one by one",
+                               "write full, selective or none");
+  }
+}
+
+void check_delta_net(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.delta_net) return;
+  const DeltaNetShape& net = *context.shape.delta_net;
+  const TensorSizes tensor = tensor_sizes(context, options);
+  for (const int tp : tensor.sizes) {
+    if (net.key_heads % tp == 0) continue;  // as many or more heads of values are multiples of these
+    parallel.error(tensor.key, "E460",
+                   fmt::format("{} does not divide the {} heads of keys of a Gated DeltaNet",
+                               sized(parallel, tensor.key, tp), net.key_heads));
+  }
+  if (options.cp > 1) {
+    parallel.error("cp", "E461",
+                   fmt::format("{} = {}: exchanges of a Gated DeltaNet's heads among context-parallel ranks are not "
+                               "modelled",
+                               parallel.path_of("cp"), options.cp),
+                   "write 1");
+  }
+  const Recompute recompute = context.training.recompute;
+  if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {
+    context.training_map.error("recompute", "E461", "operators of a Gated DeltaNet are not recomputed one by one",
+                               "write full, selective or none");
+  }
+}
+
+// Megatron-Core gathers the indexer's inputs among tensor-parallel ranks, sums what its loss compares, and gathers keys
+// among context-parallel ones (dsa.py); that is not modelled.
+void check_sparse(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  if (!context.shape.indexer) return;
+  const TensorSizes tensor = tensor_sizes(context, options);
+  for (const int tp : tensor.sizes) {
+    if (tp == 1) continue;
+    parallel.error(tensor.key, "E464",
+                   fmt::format("{}: sparse attention is not split over ranks", sized(parallel, tensor.key, tp)),
+                   "write 1, and split experts with ep");
+  }
+  if (options.cp > 1) {
+    parallel.error("cp", "E464",
+                   fmt::format("{} = {}: keys that an indexer chooses are not passed between ranks",
+                               parallel.path_of("cp"), options.cp),
+                   "write 1");
+  }
+  const TrainingOptions& training = context.training;
+  const auto refuse = [&](bool given, std::string_view key, const char* problem, const char* remedy) {
+    if (given) context.training_map.error(key, "E464", problem, remedy);
+  };
+  refuse(training.attention == AttentionKernel::kUnfused, "attention",
+         "sparse attention is modelled with fused kernels alone", "write fused");
+  refuse(training.recompute == Recompute::kOperators || training.recompute == Recompute::kExceptSaved, "recompute",
+         "operators of sparse attention are not recomputed one by one", "write full, selective or none");
+  refuse(training.documents(context.shape.sequence) > 1, "document_length",
+         "sparse attention is modelled without packed documents", "remove it");
+  refuse(training.fused.fp8_attention, "fp8_dot_product_attention",
+         "sparse attention is modelled in the working type alone", "write false");
+}
+
+}  // namespace
+
+void check_layer_kinds(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
+  check_hybrid(parallel, context, options);
+  check_delta_net(parallel, context, options);
+  check_sparse(parallel, context, options);
+}
+
+}  // namespace ringwright::workload
