@@ -68,7 +68,8 @@ std::ptrdiff_t count(const traces::GoalRank& rank, GoalKind kind, std::uint64_t 
 // A calc is off by less than 1 ns, and so is a run of calcs on one cpu: 10 ns are ten changes of cpu on the longest
 // path of a step that takes milliseconds.
 TEST_F(GoalExport, AScheduleReplayedTakesTheTimeOfTheStep) {
-  for (const char* const collectives : {"{model: steps, overhead: none}", "{model: steps, overhead: kernels}"}) {
+  for (const char* const collectives : {"{model: steps, overhead: none, dp: {algorithm: ring}}",
+                                        "{model: steps, overhead: kernels, dp: {algorithm: ring}}"}) {
     for (const char* const parallel : {"{tp: 2, dp: 4}", "{tp: 2, pp: 2, dp: 2}", "{pp: 4, dp: 2}",
                                        "{dp: 8, zero: {stage: 3}}", "{tp: 2, dp: 4, sequence_parallel: true}"}) {
       const std::string text = trained(parallel, collectives);

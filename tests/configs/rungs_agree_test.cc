@@ -233,7 +233,7 @@ TEST(Rungs, SayThatNoKernelPlaysAnAlgorithm) {
 }
 
 TEST(Rungs, HeedTheEnvironmentAlike) {
-  for (const char* variable : {"NCCL_ALGO: Ring", "NCCL_ALGO: Tree", "NCCL_MAX_NCHANNELS: 2", "NCCL_PROTO: LL"}) {
+  for (const char* variable : {"NCCL_ALGO: Ring", "NCCL_ALGO: Tree", "NCCL_MAX_CTAS: 2", "NCCL_PROTO: LL"}) {
     const Asked asked{.hosts = 2, .rest = fmt::format("comm: {{env: {{{}}}}}", variable)};
     const CollectiveResult chunks = on(asked, "model: chunks");
     EXPECT_NE(chunks.time, on({.hosts = 2}, "model: chunks").time) << variable;

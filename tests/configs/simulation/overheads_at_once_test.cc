@@ -12,7 +12,7 @@ namespace {
 // Two exchanges of tokens over four hosts, in fp8 and in bf16, and reductions.
 constexpr const char* kJob = R"(
 model: { preset: deepseek-v3, num_layers: 4 }
-training: { global_batch: 64, micro_batch: 1 }
+training: { global_batch: 128, micro_batch: 2 }
 parallel: { ep: 32, moe_fp8_dispatch: true }
 cluster: { nodes: 4, node: { preset: dgx-h100 } }
 )";
