@@ -55,7 +55,8 @@ void read_delta_net(ConfigMap& model, ModelShape& shape) {
                                           .doc = "what layers have instead of attention, as linear_attention_freq says",
                                           .fallback = "none"},
                                          kVariants) == "gated_delta_net";
-  const bool by_letters = shape.hybrid && shape.hybrid->order.find('G') != std::string::npos;
+  const bool by_letters =
+      shape.hybrid && (shape.hybrid->order + shape.hybrid->predictor).find('G') != std::string::npos;
   if (!by_frequency && !by_letters && !model.documenting()) return;
   DeltaNetShape net = read_net_sizes(model);
   if (by_frequency || model.documenting()) {

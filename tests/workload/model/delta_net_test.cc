@@ -94,6 +94,20 @@ TEST(DeltaNet, LettersAreTheSameLayersInHalves) {
   EXPECT_EQ(one.stage_parameters, other.stage_parameters);
 }
 
+// No other layer has a Gated DeltaNet.
+TEST(DeltaNet, ALayerOfMultiTokenPredictionMayBeTheOnlyOne) {
+  const std::string layers = ", hybrid_override_pattern: '*-', mtp_num_layers: 1, mtp_hybrid_override_pattern: ";
+  const auto job = [&](const char* predictor) {
+    return JobText(model("2", kSizes + layers + predictor) + kTraining + "parallel: {}\n", 8);
+  };
+  const JobText net = job("'G-'");
+  ASSERT_THAT(net.problems(), IsEmpty());
+  EXPECT_EQ(halves_of(net.shape, 2).mixer, Mixer::kDeltaNet);
+  const JobText dense(model("2", layers + "'-'") + kTraining + "parallel: {}\n", 8);
+  ASSERT_THAT(dense.problems(), IsEmpty());
+  EXPECT_GT(net.plan().hardware_flops.count(), dense.plan().hardware_flops.count());
+}
+
 // Megatron-LM, gdn_layer_flops: 2 (h columns in + 4 channels + 4 H dv^2 + H dv h) of a token, three times.
 TEST(DeltaNet, ModelFlopsAreCountedAsMegatronDoes) {
   const JobText with(model("2", kEvery2) + kTraining, 8);
