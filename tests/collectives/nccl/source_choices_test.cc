@@ -5,6 +5,7 @@
 #include "collectives/nccl/cost/cost.h"
 #include "collectives/nccl/cost/selector.h"
 #include "collectives/nccl/cost/work.h"
+#include "tests/collectives/nccl/asked_call.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
 namespace ringwright::collectives::source_choices_test {
@@ -14,41 +15,6 @@ using namespace ringwright::literals;
 
 constexpr auto kAllReduce = CollectiveKind::kAllReduce;
 constexpr auto kAllGather = CollectiveKind::kAllGather;
-
-struct Asked {
-  NcclHost host;
-  int ranks = 8;
-  int per_host = 8;
-  CollectiveKind kind = kAllReduce;
-  Bytes bytes = 1_MiB;
-  NcclAlgorithm algorithm = NcclAlgorithm::kRing;
-  Protocol protocol = Protocol::kSimple;
-};
-
-NcclCost cost(const NcclSetup& setup, const Asked& asked) {
-  const GroupLayout layout = make_block_layout(asked.ranks, asked.per_host);
-  const NcclCostModel model(setup.tables, setup.host, setup.knobs, layout);
-  for (const NcclCost& row : model.costs({.kind = asked.kind, .bytes = asked.bytes, .layout = &layout})) {
-    if (row.algorithm == asked.algorithm && row.protocol == asked.protocol) return row;
-  }
-  return {.why_not = "no such row"};
-}
-
-NcclCost cost(const std::string& version, const Asked& asked) {
-  return cost(setup_of(asked.host, version), asked);
-}
-
-NcclWork work(const NcclSetup& setup, const Asked& asked, int tuned = 0) {
-  const GroupLayout layout = make_block_layout(asked.ranks, asked.per_host);
-  const NcclCostModel model(setup.tables, setup.host, setup.knobs, layout);
-  const CollectiveCall call{.kind = asked.kind, .bytes = asked.bytes, .layout = &layout};
-  return share_out(model, setup.host, setup.knobs, call,
-                   {.algorithm = asked.algorithm, .protocol = asked.protocol, .channels = tuned});
-}
-
-NcclWork work(const std::string& version, const Asked& asked) {
-  return work(setup_of(asked.host, version), asked);
-}
 
 CollectivePlan plan(const NcclSetup& setup, CollectiveKind kind, Bytes bytes, int ranks = 8, int per_host = 8) {
   const GroupLayout layout = make_block_layout(ranks, per_host);

@@ -4,6 +4,7 @@
 #include "collectives/nccl/cost/cost.h"
 #include "collectives/nccl/cost/selector.h"
 #include "collectives/nccl/cost/work.h"
+#include "tests/collectives/nccl/asked_call.h"
 #include "tests/collectives/nccl/example_hosts.h"
 
 namespace ringwright::collectives::versions_test {
@@ -16,35 +17,6 @@ constexpr auto kAllGather = CollectiveKind::kAllGather;
 constexpr auto kRing = NcclAlgorithm::kRing;
 constexpr auto kTree = NcclAlgorithm::kTree;
 constexpr auto kNvls = NcclAlgorithm::kNvls;
-
-struct Asked {
-  NcclHost host;
-  int ranks = 8;
-  int per_host = 8;
-  CollectiveKind kind = kAllReduce;
-  Bytes bytes = 1_MiB;
-  NcclAlgorithm algorithm = kRing;
-  Protocol protocol = Protocol::kSimple;
-};
-
-NcclCost cost(const std::string& version, const Asked& asked) {
-  const NcclSetup setup = setup_of(asked.host, version);
-  const GroupLayout layout = make_block_layout(asked.ranks, asked.per_host);
-  const NcclCostModel model(setup.tables, setup.host, setup.knobs, layout);
-  for (const NcclCost& row : model.costs({.kind = asked.kind, .bytes = asked.bytes, .layout = &layout})) {
-    if (row.algorithm == asked.algorithm && row.protocol == asked.protocol) return row;
-  }
-  return {.why_not = "no such row"};
-}
-
-int channels(const std::string& version, const Asked& asked) {
-  const NcclSetup setup = setup_of(asked.host, version);
-  const GroupLayout layout = make_block_layout(asked.ranks, asked.per_host);
-  const NcclCostModel model(setup.tables, setup.host, setup.knobs, layout);
-  const CollectiveCall call{.kind = asked.kind, .bytes = asked.bytes, .layout = &layout};
-  const NcclChoice choice{.algorithm = asked.algorithm, .protocol = asked.protocol};
-  return share_out(model, setup.host, setup.knobs, call, choice).channels;
-}
 
 // 12 lanes of 21 GB/s hold 6 rings of 42, doubled: 252 GB/s, but NCCL limits A100 to 235. LL128 is limited by
 // collective: 16.9 GB/s per channel for an all-reduce, 12 for a reduce.
@@ -146,20 +118,20 @@ TEST(NcclVersions, BlackwellIsKnownFromV225On) {
 // 256 KiB of Simple feed 8 channels of 512 threads with 64 bytes each. Of their 512 KiB of traffic 32 KiB are enough.
 TEST(NcclVersions, V223WantsTrafficForEachChannel) {
   Asked few{.host = dgx_h100(), .bytes = 256_KiB};
-  EXPECT_EQ(channels("2.21", few), 8);
-  EXPECT_EQ(channels("2.22", few), 8);
+  EXPECT_EQ(work("2.21", few).channels, 8);
+  EXPECT_EQ(work("2.22", few).channels, 8);
   // LL's 64 KiB starve more than 2 channels of 512 threads with 8 bytes for each of 8 ranks in all versions.
   few.protocol = Protocol::kLl;
   few.bytes = 64_KiB;
-  EXPECT_EQ(channels("2.8", few), 2);
-  EXPECT_EQ(channels("2.27", few), 2);
+  EXPECT_EQ(work("2.8", few).channels, 2);
+  EXPECT_EQ(work("2.27", few).channels, 2);
   // In-switch reduction gets its 16 channels, or those with 16 KiB of traffic each, since 2.29 32: of 64 KiB 8, then 4.
   few.algorithm = kNvls;
   few.protocol = Protocol::kSimple;
-  EXPECT_EQ(channels("2.21", few), 16);
-  EXPECT_EQ(channels("2.22", few), 16);
-  EXPECT_EQ(channels("2.23", few), 8);
-  EXPECT_EQ(channels("2.29", few), 4);
+  EXPECT_EQ(work("2.21", few).channels, 16);
+  EXPECT_EQ(work("2.22", few).channels, 16);
+  EXPECT_EQ(work("2.23", few).channels, 8);
+  EXPECT_EQ(work("2.29", few).channels, 4);
 }
 
 // 16 hosts of four: seven levels. 64 MiB on 4 channels: 32 loops of 512 KiB are fewer than 8 x 7, 64 of 256 KiB are

@@ -7,8 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/scenario/imports/huggingface/model_import.h"
-#include "core/config/config_document.h"
+#include "tests/configs/scenario/imports/huggingface/imported_model.h"
 
 namespace ringwright::configs::delta_nets_test {
 namespace {
@@ -16,23 +15,6 @@ namespace {
 using namespace workload;
 
 using testing::HasSubstr;
-
-struct Imported {
-  ModelShape shape;
-  std::string problems;
-};
-
-Imported import_model(const std::string& json) {
-  ConfigDocument config = ConfigDocument::load_text("config.json", json).value();
-  ConfigDocument scenario = ConfigDocument::load_text("job.yaml", "model: {seq_length: 4096}\n").value();
-  ConfigMap root = config.root();
-  ConfigMap model = scenario.root().map("model", "the model");
-  Imported imported{.shape = read_hf_model(root, model), .problems = {}};
-  for (const ConfigLog* log : {&config.log(), &scenario.log()}) {
-    for (const Diagnostic& found : log->diagnostics().all()) imported.problems += found.code + " " + found.message;
-  }
-  return imported;
-}
 
 // config.json of Qwen/Qwen3-Next-80B-A3B-Instruct.
 const std::string kQwen3Next =

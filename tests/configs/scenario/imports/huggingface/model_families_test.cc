@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "configs/scenario/imports/huggingface/model_import.h"
-#include "core/config/config_document.h"
+#include "tests/configs/scenario/imports/huggingface/imported_model.h"
 
 namespace ringwright::configs::model_families_test {
 namespace {
@@ -15,23 +14,9 @@ using namespace workload;
 
 using testing::HasSubstr;
 
-struct Imported {
-  ModelShape shape;
-  std::string problems;
-};
-
 // `keys`: of config.json, in YAML's flow style.
-Imported import_model(const std::string& keys, int sequence = 4096) {
-  ConfigDocument config = ConfigDocument::load_text("config.json", "{" + keys + "}").value();
-  ConfigDocument scenario =
-      ConfigDocument::load_text("job.yaml", fmt::format("model: {{seq_length: {}}}\n", sequence)).value();
-  ConfigMap root = config.root();
-  ConfigMap model = scenario.root().map("model", "the model");
-  Imported imported{.shape = read_hf_model(root, model), .problems = {}};
-  for (const ConfigLog* log : {&config.log(), &scenario.log()}) {
-    for (const Diagnostic& found : log->diagnostics().all()) imported.problems += found.code + " " + found.message;
-  }
-  return imported;
+Imported import_keys(const std::string& keys, int sequence = 4096) {
+  return import_model("{" + keys + "}", sequence);
 }
 
 struct Published {
@@ -80,7 +65,7 @@ constexpr Published kPublished[] = {
 
 TEST(HfFamilies, HaveThePublishedNumberOfParameters) {
   for (const Published& published : kPublished) {
-    const Imported imported = import_model(published.keys, 2048);
+    const Imported imported = import_keys(published.keys, 2048);
     EXPECT_EQ(imported.problems, "") << published.keys;
     EXPECT_NEAR(static_cast<double>(parameters(imported.shape)) / published.parameters, 1.0, 1e-4) << published.keys;
   }
@@ -92,14 +77,14 @@ constexpr const char* kGemma3 =
     "vocab_size: 262208}";
 
 TEST(HfFamilies, GemmaAlternatesWindowsAndHasFourNorms) {
-  const ModelShape third = import_model(kGemma3).shape;
+  const ModelShape third = import_keys(kGemma3).shape;
   EXPECT_EQ(parameters(third), 27'009'346'304);
   EXPECT_TRUE(third.sandwich_norm);
   EXPECT_TRUE(third.query_key_norm);
   EXPECT_EQ(third.embeddings, Embeddings::kTied);
   EXPECT_EQ(third.window, 1024);
   for (int layer = 0; layer < 62; ++layer) EXPECT_EQ(is_windowed(third, layer), layer % 6 != 5) << layer;
-  const ModelShape second = import_model(kPublished[0].keys, 8192).shape;
+  const ModelShape second = import_keys(kPublished[0].keys, 8192).shape;
   EXPECT_TRUE(is_windowed(second, 0));
   EXPECT_FALSE(is_windowed(second, 1));
 }
@@ -112,12 +97,12 @@ const std::string kLlama4 =
 // Model card of Llama 4: 109 B and 400 B parameters with the vision encoder, 17 B of one token.
 TEST(HfFamilies, LlamaFourHasASharedExpertAndDenseLayersOfTheirOwnWidth) {
   const Imported scout =
-      import_model(kLlama4 + "num_local_experts: 16, interleave_moe_layer_step: 1, use_qk_norm: true");
+      import_keys(kLlama4 + "num_local_experts: 16, interleave_moe_layer_step: 1, use_qk_norm: true");
   EXPECT_EQ(scout.problems, "");
   EXPECT_NEAR(static_cast<double>(parameters(scout.shape)), 107.77e9, 0.01e9);
   EXPECT_NEAR(static_cast<double>(active_parameters(scout.shape)), 17.2e9, 0.1e9);
   const ModelShape maverick =
-      import_model(kLlama4 + "num_local_experts: 128, interleave_moe_layer_step: 2, use_qk_norm: false").shape;
+      import_keys(kLlama4 + "num_local_experts: 128, interleave_moe_layer_step: 2, use_qk_norm: false").shape;
   EXPECT_NEAR(static_cast<double>(parameters(maverick)), 400.71e9, 0.01e9);
   EXPECT_FALSE(has_experts(maverick, 0));
   EXPECT_TRUE(has_experts(maverick, 1));
@@ -125,8 +110,8 @@ TEST(HfFamilies, LlamaFourHasASharedExpertAndDenseLayersOfTheirOwnWidth) {
 
 TEST(HfFamilies, LlamaFourAttendsToOneChunkInThreeLayersOfFour) {
   const std::string scout = kLlama4 + "num_local_experts: 16, no_rope_layers: [1, 1, 1, 0, 1, 1, 1, 0]";
-  EXPECT_FALSE(is_windowed(import_model(scout, 8192).shape, 0));  // one chunk holds the sequence
-  const Imported longer = import_model(scout, 32'768);
+  EXPECT_FALSE(is_windowed(import_keys(scout, 8192).shape, 0));  // one chunk holds the sequence
+  const Imported longer = import_keys(scout, 32'768);
   EXPECT_TRUE(is_windowed(longer.shape, 0));
   EXPECT_FALSE(is_windowed(longer.shape, 3));
   EXPECT_THAT(longer.problems, HasSubstr("attention within chunks of 8192 tokens is costed as a window"));
@@ -135,9 +120,10 @@ TEST(HfFamilies, LlamaFourAttendsToOneChunkInThreeLayersOfFour) {
 // Model cards: 229 B with 10 B of one token; 300 B with 47 B.
 TEST(HfFamilies, ExpertsByOtherNames) {
   const ModelShape minimax =
-      import_model("model_type: minimax_m2, hidden_size: 3072, intermediate_size: 1536, num_attention_heads: 48, "
-                   "num_experts_per_tok: 8, num_hidden_layers: 62, num_key_value_heads: 8, num_local_experts: 256, "
-                   "vocab_size: 200064, tie_word_embeddings: false")
+      import_keys(
+          "model_type: minimax_m2, hidden_size: 3072, intermediate_size: 1536, num_attention_heads: 48, "
+          "num_experts_per_tok: 8, num_hidden_layers: 62, num_key_value_heads: 8, num_local_experts: 256, "
+          "vocab_size: 200064, tie_word_embeddings: false")
           .shape;
   EXPECT_NEAR(static_cast<double>(parameters(minimax)), 228.7e9, 0.1e9);
   EXPECT_NEAR(static_cast<double>(active_parameters(minimax)), 10e9, 1.3e9);  // with both embeddings, 0.6 B each
@@ -145,9 +131,9 @@ TEST(HfFamilies, ExpertsByOtherNames) {
       "model_type: ernie4_5_moe, hidden_size: 8192, intermediate_size: 28672, moe_intermediate_size: 3584, moe_k: 8, "
       "moe_num_experts: 64, moe_layer_start_index: 3, num_attention_heads: 64, num_hidden_layers: 54, "
       "num_key_value_heads: 8, vocab_size: 103424, tie_word_embeddings: false";
-  EXPECT_NEAR(static_cast<double>(parameters(import_model(ernie).shape)), 300e9, 1e9);
-  EXPECT_FALSE(has_experts(import_model(ernie).shape, 2));
-  EXPECT_THAT(import_model(ernie + ", moe_layer_end_index: 40").problems, HasSubstr("E133"));
+  EXPECT_NEAR(static_cast<double>(parameters(import_keys(ernie).shape)), 300e9, 1e9);
+  EXPECT_FALSE(has_experts(import_keys(ernie).shape, 2));
+  EXPECT_THAT(import_keys(ernie + ", moe_layer_end_index: 40").problems, HasSubstr("E133"));
 }
 
 // Model card of Granite 4.0 H Small: 32 B parameters, 9 B of one token; 36 layers of Mamba-2 and four of attention.
@@ -160,30 +146,28 @@ TEST(HfFamilies, GraniteHybridsHaveAMixerAndExpertsInEachLayer) {
       "num_key_value_heads: 8, mamba_n_heads: 128, mamba_d_state: 128, mamba_d_head: 64, vocab_size: 100352, "
       "tie_word_embeddings: true, layer_types: [" +
       types + "]";
-  const Imported imported = import_model(small);
+  const Imported imported = import_keys(small);
   EXPECT_EQ(imported.problems, "");
   EXPECT_NEAR(static_cast<double>(parameters(imported.shape)), 32.2e9, 0.3e9);
   EXPECT_NEAR(static_cast<double>(active_parameters(imported.shape)), 9e9, 0.5e9);
   EXPECT_EQ(imported.shape.hybrid->order.substr(8, 6), "ME*EME");
-  EXPECT_THAT(import_model(small + ", num_hidden_layers: 41").problems, HasSubstr("num_hidden_layers"));
+  EXPECT_THAT(import_keys(small + ", num_hidden_layers: 41").problems, HasSubstr("num_hidden_layers"));
 }
 
 TEST(HfFamilies, FullLayersAtNoPeriodAreRefused) {
   const std::string gemma =
       "model_type: gemma2, hidden_size: 256, intermediate_size: 512, num_attention_heads: 8, num_hidden_layers: 4, "
       "num_key_value_heads: 2, head_dim: 32, vocab_size: 1000, layer_types: ";
-  EXPECT_EQ(import_model(gemma + "[sliding_attention, full_attention, sliding_attention, full_attention]").problems,
-            "");
-  EXPECT_THAT(
-      import_model(gemma + "[full_attention, sliding_attention, sliding_attention, full_attention]").problems,
-      HasSubstr("E133"));
+  EXPECT_EQ(import_keys(gemma + "[sliding_attention, full_attention, sliding_attention, full_attention]").problems, "");
+  EXPECT_THAT(import_keys(gemma + "[full_attention, sliding_attention, sliding_attention, full_attention]").problems,
+              HasSubstr("E133"));
 }
 
 TEST(HfFamilies, TextModelsOfMultimodalOnesAreKnown) {
-  const Imported qwen =
-      import_model("model_type: qwen3_vl, text_config: {model_type: qwen3_vl_text, head_dim: 128, hidden_size: 4096, "
-                   "intermediate_size: 12288, num_attention_heads: 32, num_hidden_layers: 36, num_key_value_heads: 8, "
-                   "vocab_size: 151936, tie_word_embeddings: false}");
+  const Imported qwen = import_keys(
+      "model_type: qwen3_vl, text_config: {model_type: qwen3_vl_text, head_dim: 128, hidden_size: 4096, "
+      "intermediate_size: 12288, num_attention_heads: 32, num_hidden_layers: 36, num_key_value_heads: 8, "
+      "vocab_size: 151936, tie_word_embeddings: false}");
   EXPECT_EQ(parameters(qwen.shape), 8'190'735'360);
   EXPECT_THAT(qwen.problems, HasSubstr("only its text model is costed"));
 }
