@@ -51,8 +51,7 @@ Result<Tables> read_tables(const std::vector<std::string>& files) {
 ErrorStatistics errors_of(const Tables& tables, const workload::GpuSpec& gpu, bool held_out) {
   std::vector<PredictedMeasured> pairs;
   for (const MeasuredKernel& row : tables.rows) {
-    if (row.held_out == held_out)
-      pairs.push_back({.predicted = predicted_seconds(row, gpu), .measured = row.seconds});
+    if (row.held_out == held_out) pairs.push_back({.predicted = predicted_seconds(row, gpu), .measured = row.seconds});
   }
   return error_statistics(pairs);
 }
@@ -68,6 +67,9 @@ std::string fitted_text(const KernelFit& fit) {
     const auto& spec = workload::kernel_constants()[static_cast<std::size_t>(id)];
     text += fmt::format("  {:<32}{:.6g}{}\n", fmt::format("{}.{}", spec.section, spec.name), fit.profile[id],
                         spec.form == workload::ConstantForm::kTime ? " s" : "");
+  }
+  for (const FittedRelease& release : fit.fitted_releases) {
+    text += fmt::format("  FlashAttention-{}, from {} rows\n", release.release, release.rows);
   }
   return text;
 }

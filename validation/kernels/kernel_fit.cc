@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <concepts>
 #include <functional>
 #include <numbers>
 
 #include "validation/fit/bounded_fit.h"
+#include "validation/kernels/kernel_questions.h"
 #include "workload/kernels/kernel_rules.h"
 
 namespace ringwright::validation {
@@ -23,114 +25,6 @@ using workload::KernelConstant;
 using enum workload::KernelConstant;
 
 using KernelRows = std::vector<const MeasuredKernel*>;
-
-// A constant is fitted where at least `least` rows depend on it.
-struct Question {
-  KernelConstant constant = kCount;
-  std::size_t least = 1;
-  bool (*answers)(const MeasuredKernel& row) = nullptr;
-};
-
-bool any(const MeasuredKernel&) {
-  return true;
-}
-bool is_eager(const MeasuredKernel& row) {
-  return row.mode == LaunchMode::kEager;
-}
-bool is_cold(const MeasuredKernel& row) {
-  return row.cold;
-}
-bool is_half(const MeasuredKernel& row) {
-  return row.kernel.type == DataType::kBf16 || row.kernel.type == DataType::kFp16;
-}
-bool is_fp8(const MeasuredKernel& row) {
-  return row.kernel.type == DataType::kFp8;
-}
-bool is_fp4(const MeasuredKernel& row) {
-  return row.kernel.type == DataType::kFp4;
-}
-// Bound by memory, or not far from it: fewer operations for a byte than the GPU can do in its time.
-bool is_thin(const MeasuredKernel& row) {
-  constexpr double kFlopsForByte = 250.0;
-  return row.kernel.flops.count() < kFlopsForByte * static_cast<double>(row.kernel.bytes.count());
-}
-// Short ones show the time of a GEMM in addition to arithmetic, narrow ones most; in longer ones k_ramp can absorb it.
-bool is_short_and_narrow(const MeasuredKernel& row) {
-  return row.seconds < 20e-6 && (is_fp8(row) || is_fp4(row));
-}
-bool is_single(const MeasuredKernel& row) {
-  return row.kernel.type == DataType::kTf32 || row.kernel.type == DataType::kFp32;
-}
-bool is_grouped(const MeasuredKernel& row) {
-  return row.kernel.family == KernelFamily::kGroupedGemm;
-}
-bool is_dgrad(const MeasuredKernel& row) {
-  return row.kernel.role == GemmRole::kDgrad;
-}
-bool is_wgrad(const MeasuredKernel& row) {
-  return row.kernel.role == GemmRole::kWgrad;
-}
-// Weight gradients that are added to a sum in fp32: results of many bytes.
-bool adds_to_results(const MeasuredKernel& row) {
-  const Kernel& kernel = row.kernel;
-  const auto results = static_cast<double>(kernel.m) * static_cast<double>(kernel.n * kernel.batch);
-  return is_wgrad(row) &&
-         static_cast<double>(kernel.bytes.count()) - workload::gemm_operand_bytes(kernel) > 7.0 * results;
-}
-bool is_forward_attention(const MeasuredKernel& row) {
-  return row.kernel.family == KernelFamily::kAttentionForward;
-}
-bool is_backward_attention(const MeasuredKernel& row) {
-  return row.kernel.family == KernelFamily::kAttentionBackward;
-}
-// In long ones the work of a block hides its start and its end.
-bool is_short_attention(const MeasuredKernel& row) {
-  constexpr std::int64_t kShort = 2048;
-  return row.kernel.n <= kShort;
-}
-// Heads of 64 and of 128 differ in the GEMMs of a score, not in the rest of its work.
-bool is_narrow_headed_backward(const MeasuredKernel& row) {
-  return is_backward_attention(row) && row.kernel.k <= 64;
-}
-bool is_fp8_backward(const MeasuredKernel& row) {
-  return is_backward_attention(row) && is_fp8(row);
-}
-bool is_wide_backward(const MeasuredKernel& row) {
-  return is_backward_attention(row) && row.kernel.k > 128;
-}
-
-// Shares follow from one row; constants that depend on how speed changes with sizes need many.
-constexpr std::size_t kMany = 30;
-constexpr std::size_t kSeveral = 16;
-constexpr std::size_t kSome = 8;
-constexpr std::size_t kFew = 5;
-
-const std::array kStreamQuestions{Question{kStreamShare, 1, any}, Question{kStreamGap, kMany, any},
-                                  Question{kStreamCacheSpeed, kMany, any}, Question{kStreamCacheShare, kMany, any},
-                                  Question{kHostLaunch, kMany, is_eager}};
-// power_time is not fitted: from 0.1 to 1 ms the rows of a B200 and of an A100 are met equally well, while the shares
-// of peak follow it from 61 % to 98 %. On the B200 GEMMs up to 60 us run at 1.4 PFLOP/s, those above 0.7 ms at 1.1,
-// and half of the loss is reached between 0.1 and 0.4 ms.
-const std::array kGemmQuestions{
-    Question{kGemmHalfShare, 1, is_half},         Question{kGemmFp8Share, 1, is_fp8},
-    Question{kGemmFp4Share, 1, is_fp4},           Question{kGemmSingleShare, 1, is_single},
-    Question{kGemmSustained, kMany, any},         Question{kGemmDgradSpeed, kSome, is_dgrad},
-    Question{kGemmWgradSpeed, kSome, is_wgrad},   Question{kGemmRamp, kSeveral, any},
-    Question{kGemmTileLoad, kMany, any},          Question{kGemmWaveRounding, kSeveral, any},
-    Question{kGemmMemoryShare, kFew, is_thin},    Question{kGemmExposed, kFew, is_thin},
-    Question{kGemmExposedResults, kSome, adds_to_results},
-    Question{kGemmStart, 2, is_short_and_narrow}, Question{kGemmFp4Start, 2, is_fp4},
-    Question{kGroupedSpeed, kSome, is_grouped},   Question{kGroupedIssue, kSome, is_grouped}};
-const std::array kAttentionQuestions{Question{kAttentionForwardShare, 1, is_forward_attention},
-                                     Question{kAttentionBackwardShare, 1, is_backward_attention},
-                                     Question{kAttentionWideBackward, 2, is_wide_backward},
-                                     Question{kAttentionScoreCost, kSome, any},
-                                     Question{kAttentionBackwardScores, kSome, is_narrow_headed_backward},
-                                     Question{kAttentionNarrowScores, kSome, is_fp8_backward},
-                                     Question{kAttentionTail, kSome, any},
-                                     Question{kAttentionExposed, kSome, is_short_attention},
-                                     Question{kAttentionStart, kSome, is_short_attention},
-                                     Question{kAttentionIssue, kSome, is_eager}};
 
 const ConstantSpec& spec_of(KernelConstant constant) {
   return workload::kernel_constants()[static_cast<std::size_t>(constant)];
@@ -240,9 +134,9 @@ class KernelSearch {
       for (const double value : values) found.push_back(std::clamp(std::log(value), 0.0, 1.0));
       return found;
     };
-    const FitAnswer answer = fit(bounds, [&](std::span<const double> values) { return error_at(units_of(values)); },
-                                 {.first_factor = std::exp(0.1), .last_factor = std::exp(5e-4), .most_rounds = 1000,
-                                  .cores = FitCores::kOne});
+    const FitAnswer answer = fit(
+        bounds, [&](std::span<const double> values) { return error_at(units_of(values)); },
+        {.first_factor = std::exp(0.1), .last_factor = std::exp(5e-4), .most_rounds = 1000, .cores = FitCores::kOne});
     return {.units = units_of(answer.values), .error = answer.error};
   }
 
@@ -258,15 +152,17 @@ class Fitter {
   Fitter(const GpuSpec& gpu, std::span<const MeasuredKernel> rows) : gpu_(gpu), all_(rows) {}
 
   KernelFit fit() {
-    group(kStreamQuestions, [](const Kernel& k) { return k.family == KernelFamily::kCopy; });
+    group(stream_questions(), [](const Kernel& k) { return k.family == KernelFamily::kCopy; });
     family_speeds();
-    group(kGemmQuestions,
+    group(gemm_questions(),
           [](const Kernel& k) { return k.family == KernelFamily::kGemm || k.family == KernelFamily::kGroupedGemm; });
-    group(kAttentionQuestions, [](const Kernel& k) {
-      return k.family == KernelFamily::kAttentionForward || k.family == KernelFamily::kAttentionBackward;
-    });
+    std::vector<int> releases;  // 0: the fastest kernels
+    for (const MeasuredKernel& row : all_) releases.push_back(older_flash_attention(row, gpu_));
+    std::ranges::sort(releases);
+    releases.erase(std::ranges::unique(releases).begin(), releases.end());
+    for (const int release : releases) attention(release);
     ranges();
-    return {.profile = gpu_.kernels, .fitted = std::move(fitted_)};
+    return {.profile = gpu_.kernels, .fitted = std::move(fitted_), .fitted_releases = std::move(fitted_releases_)};
   }
 
  private:
@@ -274,32 +170,75 @@ class Fitter {
   KernelRows rows_where(Predicate&& predicate) const {
     KernelRows rows;
     for (const MeasuredKernel& row : all_) {
-      if (!row.held_out && predicate(row.kernel)) rows.push_back(&row);
+      if (!row.held_out && predicate(row)) rows.push_back(&row);
     }
     return rows;
   }
 
-  template <class Questions, class Predicate>
-  void group(const Questions& questions, Predicate&& predicate) {
-    const KernelRows rows = rows_where(predicate);
+  // The constants on which enough rows depend.
+  static std::vector<KernelConstant> answered(std::span<const Question> questions, const KernelRows& rows) {
     std::vector<KernelConstant> constants;
     for (const Question& question : questions) {
       const auto answers =
           std::ranges::count_if(rows, [&](const MeasuredKernel* row) { return question.answers(*row); });
       if (static_cast<std::size_t>(answers) >= question.least) constants.push_back(question.constant);
     }
+    return constants;
+  }
+  template <class Questions, class Predicate>
+  requires std::predicate<Predicate, const Kernel&>
+  void group(const Questions& questions, Predicate&& predicate) {
+    group(questions, rows_where([&](const MeasuredKernel& row) { return predicate(row.kernel); }));
+  }
+  void group(std::span<const Question> questions, const KernelRows& rows) {
+    const std::vector<KernelConstant> constants = answered(questions, rows);
     if (constants.empty()) return;
     KernelSearch(gpu_, rows, constants).run();
     fitted_.insert(fitted_.end(), constants.begin(), constants.end());
   }
 
+  static bool is_attention(const Kernel& kernel) {
+    return kernel.family == KernelFamily::kAttentionForward || kernel.family == KernelFamily::kAttentionBackward;
+  }
+  // On rows of that release of FlashAttention; 0: of the fastest kernels.
+  void attention(int release) {
+    const KernelRows rows = rows_where([&](const MeasuredKernel& row) {
+      return is_attention(row.kernel) && older_flash_attention(row, gpu_) == release;
+    });
+    if (release == 0) {
+      group(attention_questions(), rows);
+      return;
+    }
+    GpuSpec other = gpu_;
+    if (auto known = workload::with_flash_attention(gpu_.kernels, release)) other.kernels = std::move(*known);
+    other.kernels.flash_attention.clear();
+    std::vector<KernelConstant> constants = answered(attention_questions(), rows);
+    std::erase_if(constants, [](KernelConstant constant) {
+      return std::ranges::find(workload::kLibraryConstants, constant) == workload::kLibraryConstants.end();
+    });
+    if (constants.empty()) return;
+    KernelSearch(other, rows, constants).run();
+    workload::FlashAttention fitted{.release = release};
+    for (std::size_t i = 0; i < fitted.values.size(); ++i) {
+      fitted.values[i] = other.kernels[workload::kLibraryConstants[i]];
+    }
+    std::vector<workload::FlashAttention>& known = gpu_.kernels.flash_attention;
+    const auto old = std::ranges::find(known, release, &workload::FlashAttention::release);
+    if (old != known.end()) {
+      *old = fitted;
+    } else {
+      known.push_back(fitted);
+    }
+    fitted_releases_.push_back({.release = release, .rows = rows.size()});
+  }
+
   template <KernelFamily family>
   void family_speed(KernelConstant constant) {
-    group(std::array{Question{constant, 3, any}}, [](const Kernel& k) { return k.family == family; });
+    group(std::array{Question{constant, 3, any_row}}, [](const Kernel& k) { return k.family == family; });
   }
   void family_speeds() {
     family_speed<KernelFamily::kNorm>(kStreamNorm);
-    group(std::array{Question{kStreamElementwise, 3, any}, Question{kStreamStart, kMany, is_cold}},
+    group(std::array{Question{kStreamElementwise, 3, any_row}, Question{kStreamStart, kManyRows, is_cold_row}},
           [](const Kernel& k) { return k.family == KernelFamily::kElementwise; });
     family_speed<KernelFamily::kSoftmax>(kStreamSoftmax);
     family_speed<KernelFamily::kEmbedding>(kStreamEmbedding);
@@ -335,6 +274,7 @@ class Fitter {
   GpuSpec gpu_;
   std::span<const MeasuredKernel> all_;
   std::vector<KernelConstant> fitted_;
+  std::vector<FittedRelease> fitted_releases_;
 };
 
 }  // namespace

@@ -28,8 +28,9 @@ bool is_range(const ConstantSpec& spec) {
   return spec.name == "smallest" || spec.name == "largest" || spec.name == "shortest" || spec.name == "longest";
 }
 
-std::string provenance(const ConstantSpec& spec, const ConfigLog* log) {
-  const std::string path = fmt::format("gpu.kernels.{}.{}", spec.section, spec.name);
+// Of the constant at a path below `gpu.kernels`.
+std::string provenance(const std::string& constant, const ConfigLog* log) {
+  const std::string path = "gpu.kernels." + constant;
   Evidence evidence = Evidence::kAssumed;
   std::string source;
   if (log != nullptr) {
@@ -41,6 +42,25 @@ std::string provenance(const ConstantSpec& spec, const ConfigLog* log) {
   }
   if (source.empty()) source = "not measured: a value of the class";
   return fmt::format("evidence: {}, source: {}", to_string(evidence), yaml_quoted(source));
+}
+
+// The other libraries of fused attention. Releases that were read, and not fitted, stay in the order of the log.
+std::string flash_attention_yaml(const KernelFit& fit, const ConfigLog* log) {
+  std::string text;
+  for (std::size_t entry = 0; entry < fit.profile.flash_attention.size(); ++entry) {
+    const workload::FlashAttention& other = fit.profile.flash_attention[entry];
+    const bool fitted =
+        std::ranges::find(fit.fitted_releases, other.release, &FittedRelease::release) != fit.fitted_releases.end();
+    text += fmt::format("  - release: {}\n", other.release);
+    for (std::size_t i = 0; i < other.values.size(); ++i) {
+      const ConstantSpec& spec = workload::kernel_constants()[static_cast<std::size_t>(workload::kLibraryConstants[i])];
+      const std::string value = value_text(spec, other.values[i]);
+      const std::string path = fmt::format("flash_attention[{}].{}", entry, spec.name);
+      text += fitted ? fmt::format("    {}: {}\n", spec.name, value)
+                     : fmt::format("    {}: {{value: {}, {}}}\n", spec.name, value, provenance(path, log));
+    }
+  }
+  return text.empty() ? text : "flash_attention:\n" + text;
 }
 
 }  // namespace
@@ -62,10 +82,11 @@ std::string profile_yaml(const KernelFit& fit, const ProfileText& about) {
     if (fitted || is_range(spec)) {
       text += fmt::format("  {}: {}\n", spec.name, value);
     } else {
-      text += fmt::format("  {}: {{value: {}, {}}}\n", spec.name, value, provenance(spec, about.log));
+      text += fmt::format("  {}: {{value: {}, {}}}\n", spec.name, value,
+                          provenance(fmt::format("{}.{}", spec.section, spec.name), about.log));
     }
   }
-  return text;
+  return text + flash_attention_yaml(fit, about.log);
 }
 
 }  // namespace ringwright::validation

@@ -25,8 +25,7 @@ constexpr std::array kModes{Word<LaunchMode>{"eager", LaunchMode::kEager},
                             Word<LaunchMode>{"graph", LaunchMode::kGraph},
                             Word<LaunchMode>{"kernel", LaunchMode::kKernel}};
 constexpr std::array kCaches{Word<bool>{"warm", false}, Word<bool>{"cold", true}};
-constexpr std::array kLayouts{Word<GemmRole>{"TN", GemmRole::kForward},
-                              Word<GemmRole>{"NN", GemmRole::kDgrad},
+constexpr std::array kLayouts{Word<GemmRole>{"TN", GemmRole::kForward}, Word<GemmRole>{"NN", GemmRole::kDgrad},
                               Word<GemmRole>{"NT", GemmRole::kWgrad}};
 constexpr std::array kMasks{Word<AttentionMask>{"none", AttentionMask::kNone},
                             Word<AttentionMask>{"causal", AttentionMask::kCausal}};
@@ -174,8 +173,23 @@ Diagnostics check_units(const KernelTable& table, const workload::GpuSpec& gpu) 
                              likely_unit(middle / kTypical)));
 }
 
+int older_flash_attention(const MeasuredKernel& row, const workload::GpuSpec& gpu) {
+  constexpr std::string_view kName = "flash";
+  const std::string_view op = row.kernel.name;
+  if (op.size() != kName.size() + 1 || !op.starts_with(kName)) return 0;
+  const int release = op.back() - '0';
+  const bool known =
+      std::ranges::any_of(gpu.kernels.flash_attention, [&](const auto& other) { return other.release == release; });
+  return known || (release > 0 && release < workload::newest_flash_attention(gpu)) ? release : 0;
+}
+
 double predicted_seconds(const MeasuredKernel& row, const workload::GpuSpec& gpu) {
   using enum workload::KernelConstant;
+  if (auto other = workload::with_flash_attention(gpu.kernels, older_flash_attention(row, gpu))) {
+    workload::GpuSpec chosen = gpu;
+    chosen.kernels = std::move(*other);
+    return predicted_seconds(row, chosen);
+  }
   const bool moves = row.kernel.family > KernelFamily::kAttentionBackward;  // the rules of others know no cache
   if (row.cold && moves && gpu.l2 > Bytes(0)) {
     workload::GpuSpec without_cache = gpu;

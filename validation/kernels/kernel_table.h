@@ -18,7 +18,7 @@ struct MeasuredKernel {
   Kernel kernel;
   LaunchMode mode = LaunchMode::kEager;
   double seconds = 0.0;
-  bool cold = false;  // operands were not in the cache
+  bool cold = false;      // operands were not in the cache
   bool held_out = false;  // never fitted
   int line = 0;
   int time_column = 1;  // column of the time in the line
@@ -38,6 +38,9 @@ struct KernelTable {
 // "gemm/bf16/1/1536/4096/5120": rows of one shape are fitted together or held out together.
 [[nodiscard]] std::string shape_key(const Kernel& kernel);
 [[nodiscard]] bool is_held_out(const Kernel& kernel);
+
+// The release of FlashAttention that ran a row ("flash2": 2), where it is not the GPU's fastest attention; else 0.
+[[nodiscard]] int older_flash_attention(const MeasuredKernel& row, const workload::GpuSpec& gpu);
 
 // Rows whose arithmetic the GPU does not have are errors of the table, or of the GPU's description.
 [[nodiscard]] Diagnostics check_arithmetic(const KernelTable& table, const workload::GpuSpec& gpu);

@@ -22,20 +22,11 @@ MemoryMeaning parse_meaning(std::string_view text) {
   return text == "device" ? MemoryMeaning::kDevice : MemoryMeaning::kReserved;
 }
 
-int read_generation(ConfigMap& map) {
-  return static_cast<int>(map.integer({.name = "flash_attention",
-                                       .doc = "generation of its attention; 0: the newest for the GPU",
-                                       .fallback = 0,
-                                       .min = 0,
-                                       .max = 4}));
-}
-
 VersionRule read_version(ConfigMap& map) {
   VersionRule rule;
   rule.words = read_rule_words(map);
   rule.stack =
       map.text({.name = "stack", .doc = "file with settings that rows do not state", .fallback = std::string()});
-  rule.flash_attention = read_generation(map);
   rule.tensor_overlap =
       map.boolean({.name = "tensor_overlap",
                    .doc = "tensor-parallel exchanges run concurrently with GEMMs, in rows that do not state it",
@@ -61,7 +52,6 @@ SourceRule read_source(ConfigMap& map) {
   rule.gib_per_unit = decimal ? 1e9 / (1024.0 * 1024.0 * 1024.0) : 1.0;
   rule.flops_with_recompute =
       map.boolean({.name = "flops_with_recompute", .doc = "tflops_gpu counts recomputation", .fallback = false});
-  rule.flash_attention = read_generation(map);
   rule.most_gpus = static_cast<int>(map.integer({.name = "most_gpus",
                                                  .doc = "rows of more GPUs are simulated only when their file is given",
                                                  .fallback = 0,
@@ -104,16 +94,6 @@ MachineRule read_machine(ConfigMap& map) {
       static_cast<int>(map.integer({.name = "cards", .doc = "network cards of a tray", .fallback = 1, .min = 1}));
   rule.sockets =
       static_cast<int>(map.integer({.name = "sockets", .doc = "CPU sockets of a tray", .fallback = 1, .min = 1}));
-  return rule;
-}
-
-AttentionRule read_attention(ConfigMap& map) {
-  AttentionRule rule;
-  rule.words = read_rule_words(map);
-  rule.generation =
-      static_cast<int>(map.integer({.name = "generation", .doc = "of FlashAttention", .min = 1, .max = 4}));
-  rule.forward = map.percent({.name = "forward", .doc = "share of the peak, forward", .min = 0.01, .max = 1.0});
-  rule.backward = map.percent({.name = "backward", .doc = "the same backward", .min = 0.01, .max = 1.0});
   return rule;
 }
 
@@ -211,9 +191,6 @@ Result<TrainingConventions> read_conventions(const std::string& folder) {
   }
   for (ConfigMap& map : root.maps("fsdp", "how frameworks run FSDP")) result.fsdp.push_back(read_fsdp_rule(map));
   for (ConfigMap& map : root.maps("machines", "GPUs as tables name them")) result.machines.push_back(read_machine(map));
-  for (ConfigMap& map : root.maps("attention", "older kernels of attention")) {
-    result.attention.push_back(read_attention(map));
-  }
   for (ConfigMap& map : root.maps("nics", "rates of transports")) result.nics.push_back(read_nic_rule(map));
   for (ConfigMap& map : root.maps("transports", "words for transports")) {
     result.transports.push_back(read_transport_rule(map));

@@ -26,13 +26,6 @@ struct MachineRule : WordRule {
   int sockets = 1;   // CPU sockets of a tray
 };
 
-// Share of the peak that a generation of FlashAttention reaches on GPUs whose newest kernels reach more.
-struct AttentionRule : WordRule {
-  int generation = 1;
-  double forward = 0.0;
-  double backward = 0.0;
-};
-
 // The rate of network cards with a transport other than RDMA.
 struct NicRule : WordRule {
   double host_gbps = 0.0;  // of all cards of a host together, in one direction
@@ -69,7 +62,6 @@ enum class MemoryMeaning {
 // Differences in rows whose `where`, `notes` or `schedule` contain the words: another version of the software.
 struct VersionRule : WordRule {
   std::string stack;            // empty: the source's
-  int flash_attention = 0;      // 0: the source's
   bool tensor_overlap = false;  // tensor-parallel exchanges overlap GEMMs in rows that do not state it
 };
 
@@ -80,7 +72,6 @@ struct SourceRule {
   std::string stack;  // empty: by framework
   MemoryMeaning memory = MemoryMeaning::kReserved;
   double gib_per_unit = 1.0;          // GB printed as such: 1e9 / 2^30
-  int flash_attention = 0;            // the generation of its attention; 0: the newest for the GPU
   bool flops_with_recompute = false;  // tflops_gpu counts recomputation
   int most_gpus = 0;                  // rows of more are left out of the whole shipped set; 0: none
   double target = 0.0;                // mean |error| of time to reach; 0: none
@@ -105,7 +96,6 @@ struct TrainingConventions {
   std::vector<StackRule> frameworks;
   std::vector<FsdpRule> fsdp;
   std::vector<MachineRule> machines;
-  std::vector<AttentionRule> attention;
   std::vector<NicRule> nics;
   std::vector<TransportRule> transports;
   std::vector<ModelRule> models;

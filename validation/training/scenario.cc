@@ -71,7 +71,6 @@ class ScenarioMaker {
   void hosts(const MachineRule& machine);
   void nics(const MachineRule& machine);
   [[nodiscard]] bool trains_adapters() const;
-  void older_attention();
   void spread_experts();
   void pipeline();
   void spread_layers(std::int64_t parts);
@@ -118,25 +117,11 @@ std::string ScenarioMaker::machine() {
   if (machine == conventions_.machines.end()) return fmt::format("there is no preset for the GPU '{}'", row_.gpu);
   yaml_.set("cluster.node.preset", machine->node);
   yaml_.set("cluster.node.gpu.preset", machine->gpu);
-  older_attention();
   hosts(*machine);
   if (gpus_ > per_host_) nics(*machine);
   // A rack's cards are rails of its trays, not one rail per card.
   if (tray_ > 1 && gpus_ > per_host_) set("cluster.fabric.rails", std::min(tray_, per_host_));
   return {};
-}
-
-// The rate of such kernels as a whole includes the exponentials.
-void ScenarioMaker::older_attention() {
-  int generation = source_ != nullptr ? source_->flash_attention : 0;
-  if (version_ != nullptr && version_->flash_attention > 0) generation = version_->flash_attention;
-  for (const AttentionRule& rule : conventions_.attention) {
-    if (rule.generation != generation || !rule.fits(row_.gpu)) continue;
-    set("cluster.node.gpu.kernels.attention.forward_share", rule.forward);
-    set("cluster.node.gpu.kernels.attention.backward_share", rule.backward);
-    set("cluster.node.gpu.kernels.attention.score_cost", 0);
-    return;
-  }
 }
 
 // GPUs of a host, or of an NVLink domain where there is one: as many of it as divide the job evenly.

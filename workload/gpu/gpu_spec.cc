@@ -53,6 +53,13 @@ void supply_peaks(ConfigMap& peak, GpuSpec& gpu) {
 
 }  // namespace
 
+int newest_flash_attention(const GpuSpec& gpu) {
+  constexpr double kAmpere = 8.0, kHopper = 9.0, kBlackwell = 10.0;
+  if (!gpu.nvidia || gpu.compute_capability < kAmpere) return 0;
+  if (gpu.compute_capability < kHopper) return 2;
+  return gpu.compute_capability < kBlackwell ? 3 : 4;
+}
+
 GpuSpec read_gpu_spec(ConfigMap& gpu) {
   GpuSpec spec;
   spec.name = gpu.text({.name = "name", .doc = "name of the GPU in reports", .fallback = "gpu"});

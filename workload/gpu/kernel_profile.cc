@@ -1,6 +1,9 @@
 #include "workload/gpu/kernel_profile.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "core/base/units.h"
 
@@ -80,8 +83,8 @@ constexpr std::array<ConstantSpec, kKernelConstants> kConstants{{
     {kStreamShare, "stream", "share", "share of memory bandwidth that copies reach", kShare, 0.85, 0.1, 1.2},
     {kStreamGap, "stream", "gap", "gap from one kernel to the next besides arithmetic and bytes", kTime, 1.5e-6, 0.0,
      1e-4},
-    {kStreamStart, "stream", "start", "time until the first bytes of memory arrive; none for bytes in the cache",
-     kTime, 0.0, 0.0, 1e-4},
+    {kStreamStart, "stream", "start", "time until the first bytes of memory arrive; none for bytes in the cache", kTime,
+     0.0, 0.0, 1e-4},
     {kStreamCacheSpeed, "stream", "cache_speed", "bandwidth of the last-level cache relative to memory", kNumber, 2.2,
      1.0, 20.0},
     {kStreamCacheShare, "stream", "cache_share",
@@ -142,6 +145,28 @@ constexpr std::array kSections{Section{"gemm", "GEMMs"},
                                Section{"host", "cost of issuing kernels"},
                                Section{"step", "a training step under sustained load"}};
 
+std::vector<FlashAttention> read_flash_attention(ConfigMap& kernels, const KernelProfile& fastest) {
+  std::vector<FlashAttention> releases;
+  for (ConfigMap& map :
+       kernels.maps("flash_attention",
+                    "fused attention by releases of FlashAttention, for `compute.flash_attention`; what is not "
+                    "given is as in `attention`")) {
+    FlashAttention read{
+        .release = static_cast<int>(map.integer(
+            {.name = "release", .doc = "release of FlashAttention", .min = 1, .max = kNewestFlashAttention}))};
+    for (std::size_t i = 0; i < kLibraryConstants.size(); ++i) {
+      const ConstantSpec& spec = kConstants[static_cast<std::size_t>(kLibraryConstants[i])];
+      read.values[i] = read_constant(map, spec, fastest[spec.id]);
+    }
+    if (std::ranges::find(releases, read.release, &FlashAttention::release) != releases.end()) {
+      map.error("release", "E141", fmt::format("{} {} is given twice", map.path_of("release"), read.release),
+                "keep one of the two");
+    }
+    releases.push_back(read);
+  }
+  return releases;
+}
+
 }  // namespace
 
 std::span<const ConstantSpec, kKernelConstants> kernel_constants() {
@@ -167,7 +192,17 @@ KernelProfile read_kernel_profile(ConfigMap& kernels) {
     }
     if (entry.name == "gemm") profile.evidence = section.evidence("half_share");
   }
+  profile.flash_attention = read_flash_attention(kernels, profile);
   return profile;
+}
+
+std::optional<KernelProfile> with_flash_attention(const KernelProfile& profile, int release) {
+  const auto found = std::ranges::find(profile.flash_attention, release, &FlashAttention::release);
+  if (found == profile.flash_attention.end()) return std::nullopt;
+  KernelProfile chosen = profile;
+  for (std::size_t i = 0; i < kLibraryConstants.size(); ++i) chosen[kLibraryConstants[i]] = found->values[i];
+  chosen.flash_attention.clear();
+  return chosen;
 }
 
 }  // namespace ringwright::workload

@@ -7,6 +7,8 @@
 #include <array>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/base/check.h"
 #include "workload/builtin.h"
 #include "workload/gpu/gpu_share.h"
@@ -127,6 +129,33 @@ class Calibrated final : public ComputeModel {
   Pace pace_;
 };
 
+// The GPU with the kernels of `compute.flash_attention`.
+GpuSpec with_chosen_attention(ConfigMap& compute, const GpuSpec& gpu) {
+  constexpr std::string_view kKey = "flash_attention";
+  const auto release = compute.integer_or(
+      {.name = kKey,
+       .doc = "release of FlashAttention whose kernels run fused attention; auto: the fastest measured on the GPU, "
+              "cuDNN's or the newest release. PyTorch's scaled_dot_product_attention (torchtitan, FSDP) and Hugging "
+              "Face's flash_attention_2 are release 2 on every GPU",
+       .min = 1,
+       .max = kNewestFlashAttention},
+      "auto");
+  GpuSpec chosen = gpu;
+  if (!release) return chosen;
+  if (auto profile = with_flash_attention(gpu.kernels, static_cast<int>(*release))) {
+    chosen.kernels = std::move(*profile);
+  } else if (const bool fastest = newest_flash_attention(gpu) < kNewestFlashAttention;
+             !fastest || *release != newest_flash_attention(gpu)) {
+    // Before Blackwell, where cuDNN's kernels are the fastest that were measured, the newest release is.
+    warn_of_no_effect(
+        compute, kKey,
+        fmt::format("no constants of FlashAttention-{} are known for {}, and its fastest kernels are used; "
+                    "cluster.node.gpu.kernels.flash_attention may give them",
+                    *release, gpu.name));
+  }
+  return chosen;
+}
+
 }  // namespace
 
 std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec& gpu) {
@@ -166,7 +195,8 @@ std::unique_ptr<ComputeModel> make_calibrated(ConfigMap& compute, const GpuSpec&
        .min = 0.1,
        .max = 1.0});
   return std::make_unique<Calibrated>(
-      gpu, Calibrated::Pace{.host = pace, .issue = issue, .resume = resume, .read = read, .step_speed = step_speed});
+      with_chosen_attention(compute, gpu),
+      Calibrated::Pace{.host = pace, .issue = issue, .resume = resume, .read = read, .step_speed = step_speed});
 }
 
 }  // namespace ringwright::workload

@@ -142,6 +142,7 @@ bool sets_roofline(const ConfigMap& compute) {
 std::unique_ptr<ComputeModel> make_roofline(ConfigMap& compute, const GpuSpec& gpu) {
   Efficiencies efficiencies;
   for (const Share& share : kShares) efficiencies.*share.to = read_share(compute, share);
+  compute.ignore("flash_attention", "with 'compute.model: roofline' attention runs at attention_forward_efficiency");
   return std::make_unique<Roofline>(gpu, efficiencies);
 }
 

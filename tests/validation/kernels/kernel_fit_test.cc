@@ -77,6 +77,53 @@ TEST(KernelFit, FindsTimeThatNeitherArithmeticNorBytesHide) {
   EXPECT_NEAR(fit.profile[kGemmMemoryShare], 0.7, 0.1);
 }
 
+// Rows of FlashAttention-2 on a GPU of Hopper's kind do not move the constants of its fastest attention, and are
+// predicted with their own.
+TEST(KernelFit, AnOlderFlashAttentionHasConstantsOfItsOwn) {
+  workload::GpuSpec start = machine();
+  start.compute_capability = 9.0;
+  const auto rows_of = [](const std::string& op, double share) {
+    workload::GpuSpec truth = machine();
+    truth.kernels[kAttentionForwardShare] = share;
+    truth.kernels[kAttentionBackwardShare] = 0.8 * share;
+    std::vector<MeasuredKernel> rows;
+    for (const std::int64_t length : {1024, 2048, 4096, 8192, 16384}) {
+      for (const std::int64_t heads : {16, 64, 256}) {
+        for (const KernelFamily family : {KernelFamily::kAttentionForward, KernelFamily::kAttentionBackward}) {
+          const double flops = (family == KernelFamily::kAttentionForward ? 4.0 : 10.0) * 128.0 *
+                               static_cast<double>(length * length * heads);
+          MeasuredKernel row{.kernel = {.family = family,
+                                        .name = op,
+                                        .m = length,
+                                        .n = length,
+                                        .k = 128,
+                                        .batch = heads,
+                                        .flops = Flops(flops)},
+                             .mode = LaunchMode::kGraph};
+          row.held_out = is_held_out(row.kernel);
+          row.seconds = predicted_seconds(row, truth);
+          rows.push_back(row);
+        }
+      }
+    }
+    return rows;
+  };
+  std::vector<MeasuredKernel> rows = rows_of("cudnn", 0.8);
+  const KernelFit fastest = fit_kernels(start, rows);
+  std::ranges::copy(rows_of("flash2", 0.4), std::back_inserter(rows));
+  const KernelFit both = fit_kernels(start, rows);
+  EXPECT_EQ(both.profile.values, fastest.profile.values);
+  ASSERT_EQ(both.fitted_releases.size(), 1U);
+  EXPECT_EQ(both.fitted_releases.front().release, 2);
+
+  workload::GpuSpec fitted = start;
+  fitted.kernels = both.profile;
+  for (const MeasuredKernel& row : rows) {
+    EXPECT_NEAR(predicted_seconds(row, fitted) / row.seconds, 1.0, 0.05) << row.kernel.name << " " << row.kernel.m;
+  }
+  EXPECT_THAT(profile_yaml(both, {.gpu = "machine"}), testing::HasSubstr("flash_attention:\n  - release: 2\n"));
+}
+
 // Gradients of weights that are added to sums in fp32 tell results from operands.
 TEST(KernelFit, FindsWhatArithmeticDoesNotHideOfResults) {
   workload::GpuSpec truth = machine();

@@ -288,16 +288,6 @@ TEST(TrainingScenario, RefusesWithTheReason) {
   EXPECT_THAT(yaml_of(row), HasSubstr("no conventions are known for the framework 'PaxML'"));
 }
 
-TEST(TrainingScenario, ASourceMayRunAnOlderAttention) {
-  TrainingConventions old = conventions();
-  old.sources[0].flash_attention = 1;
-  old.attention = {{{.words = {"A100"}}, 2, 0.7, 0.6}, {{.words = {"A100"}}, 1, 0.4, 0.3}};
-  const auto scenario = make_scenario(full_row(), old);
-  ASSERT_TRUE(scenario) << scenario.error().reason;
-  EXPECT_THAT(scenario->yaml, HasSubstr("attention: {forward_share: 0.4, backward_share: 0.3, score_cost: 0}"));
-  EXPECT_THAT(yaml_of(full_row()), Not(HasSubstr("forward_share")));
-}
-
 TEST(TrainingScenario, ASourceMayStateHowManyHeadsAllOfItsRowsHave) {
   TrainingConventions changed = conventions();
   changed.sources[0].heads = 64;

@@ -64,5 +64,37 @@ TEST(KernelProfile, ImpossibleAndUnknownConstantsAreRefusedWithTheirPlace) {
               testing::UnorderedElementsAre(testing::HasSubstr("gemm.half_share"), testing::HasSubstr("k_ramp")));
 }
 
+KernelProfile read_from(const std::string& text, std::vector<std::string>* problems = nullptr) {
+  auto document = ConfigDocument::load_text("k.yaml", text).value();
+  ConfigMap root = document.root();
+  KernelProfile profile = read_kernel_profile(root);
+  document.check_all_read();
+  for (const Diagnostic& diagnostic : document.log().diagnostics().all()) {
+    if (problems != nullptr) problems->push_back(diagnostic.message);
+  }
+  return profile;
+}
+
+TEST(KernelProfile, AnotherFlashAttentionDiffersInWhatItGives) {
+  const KernelProfile profile = read_from(
+      "name: mine\nattention: {forward_share: 90%, backward_share: 70%, tail: 2, rows: 64}\n"
+      "flash_attention: [{release: 2, forward_share: 40%, tail: 1}, {release: 1, backward_share: 20%}]\n");
+  const auto second = with_flash_attention(profile, 2);
+  ASSERT_TRUE(second);
+  EXPECT_DOUBLE_EQ((*second)[KernelConstant::kAttentionForwardShare], 0.4);
+  EXPECT_DOUBLE_EQ((*second)[KernelConstant::kAttentionBackwardShare], 0.7);
+  EXPECT_DOUBLE_EQ((*second)[KernelConstant::kAttentionTail], 1.0);
+  EXPECT_DOUBLE_EQ((*second)[KernelConstant::kAttentionRows], 64.0);
+  EXPECT_EQ(second->name, "mine");
+  EXPECT_DOUBLE_EQ((*with_flash_attention(profile, 1))[KernelConstant::kAttentionBackwardShare], 0.2);
+  EXPECT_FALSE(with_flash_attention(profile, 3));
+}
+
+TEST(KernelProfile, AReleaseOfFlashAttentionIsGivenOnce) {
+  std::vector<std::string> problems;
+  static_cast<void>(read_from("flash_attention: [{release: 2, tail: 1}, {release: 2, tail: 2}]\n", &problems));
+  EXPECT_THAT(problems, testing::ElementsAre("flash_attention[1].release 2 is given twice"));
+}
+
 }  // namespace
 }  // namespace ringwright::workload::kernel_profile_test

@@ -148,6 +148,43 @@ TEST(Calibrated, AnUnmeasuredGpuIsReportedToHaveClassValues) {
   EXPECT_EQ(Machine("{name: t}", "{model: calibrated}").document.log().assumptions().back().path, "compute.host_issue");
 }
 
+// 1000 blocks of fused attention at 90 % of the peak, and at 45 % with FlashAttention-2.
+TEST(Calibrated, TheReleaseOfFlashAttentionCanBeChosen) {
+  const std::string kernels =
+      "{name: t, attention: {forward_share: 90%, score_cost: 0, tail: 0}, "
+      "flash_attention: [{release: 2, forward_share: 45%}]}";
+  Work work{.name = "attention",
+            .kernels = {{.family = KernelFamily::kAttentionForward,
+                         .name = "attention",
+                         .m = 1280,
+                         .n = 1280,
+                         .k = 64,
+                         .batch = 100,
+                         .flops = Flops(4.0 * 1280 * 1280 * 64 * 100)}}};
+  const auto seconds = [&](const std::string& compute, Warnings warnings = Warnings::kNone) {
+    return to_seconds(duration(*Machine(kernels, compute, warnings).model, work));
+  };
+  const double fastest = seconds("{model: calibrated}");
+  EXPECT_NEAR(fastest, work.kernels.front().flops.count() / 90e12, 1e-8);
+  EXPECT_DOUBLE_EQ(seconds("{model: calibrated, flash_attention: auto}"), fastest);
+  EXPECT_NEAR(seconds("{model: calibrated, flash_attention: 2}"), 2.0 * fastest, 1e-8);
+  EXPECT_DOUBLE_EQ(seconds("{model: calibrated, flash_attention: 1}", Warnings::kExpected), fastest);
+}
+
+TEST(Calibrated, TheNewestFlashAttentionIsTheFastestUpToHopper) {
+  GpuSpec gpu;
+  const auto newest = [&](double capability) {
+    gpu.compute_capability = capability;
+    return newest_flash_attention(gpu);
+  };
+  EXPECT_EQ(newest(7.0), 0);
+  EXPECT_EQ(newest(8.0), 2);
+  EXPECT_EQ(newest(9.0), 3);
+  EXPECT_EQ(newest(10.0), 4);
+  gpu.nvidia = false;
+  EXPECT_EQ(newest(9.0), 0);
+}
+
 TEST(Calibrated, KernelsBeyondTheFitAreExtrapolated) {
   const Machine machine("{name: t, stream: {smallest: 1000, largest: 2000000}}",
                         "{model: calibrated, host_issue: 5us}");
