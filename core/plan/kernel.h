@@ -60,6 +60,9 @@ struct Kernel {
   // Tiles of a larger kernel that communicates as its tiles are computed: flops and bytes are one of so many equal
   // shares, sizes and launch are those of the whole kernel, and so is the time, of which this is a share.
   int share_of = 1;
+  // Steps that a thread block goes through one after another, since each needs the result of the one before; 0: none.
+  // Of a GEMM, each takes an equal part of k, and the result is carried from step to step.
+  std::int64_t serial_steps = 0;
   bool host_reads = false;       // the host waits for its result before it issues the next kernel
   bool host_paced = false;       // the host issues it after such a wait, with no lead over the device
   KernelIssue issue = KernelIssue::kOperator;

@@ -22,6 +22,7 @@
 #include <cmath>
 
 #include "workload/kernels/kernel_rules.h"
+#include "workload/kernels/serial_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -228,6 +229,11 @@ double gemm_start(const Kernel& kernel, const KernelProfile& profile) {
 
 double gemm_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
+  if (kernel.serial_steps > 0) {
+    const double stream = gpu.memory_bandwidth.count() * profile[kGemmMemoryShare];
+    return gemm_start(kernel, profile) +
+           std::max(serial_gemm_seconds(kernel, gpu), static_cast<double>(kernel.bytes.count()) / stream);
+  }
   double rate = gemm_peak(kernel, gpu) * share_of(kernel.type, profile) * role_speed(kernel, profile);
   if (kernel.family == KernelFamily::kGroupedGemm) rate *= profile[kGroupedSpeed];
   const bool has_sizes = kernel.m > 0 && kernel.n > 0 && kernel.k > 0;

@@ -46,6 +46,8 @@ class KernelMaker {
   void batched_gemm(std::string name, const Gemm& gemm);
   // The same if it moves other bytes than its operands and its result.
   void batched_gemm(std::string name, const Gemm& gemm, double bytes);
+  // The blocks of the kernel that was made last go through so many steps one after another.
+  void in_steps(std::int64_t steps) { kernels_.back().serial_steps = steps; }
   // Fused attention, forward or backward: `share` of the microbatch's scores, for queries and keys of that many tokens
   // of each sequence.
   struct Scores {

@@ -18,6 +18,7 @@
 #include "core/base/check.h"
 #include "workload/builtin.h"
 #include "workload/gpu/gpu_share.h"
+#include "workload/kernels/serial_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -29,7 +30,7 @@ struct RatedTile {
 };
 
 constexpr std::array kRatedTiles{RatedTile{256, 128, 1.0}, RatedTile{128, 256, 1.0}, RatedTile{128, 128, 0.95},
-                            RatedTile{128, 64, 0.80}, RatedTile{64, 64, 0.65},  RatedTile{32, 64, 0.50}};
+                                 RatedTile{128, 64, 0.80}, RatedTile{64, 64, 0.65},  RatedTile{32, 64, 0.50}};
 
 constexpr std::array<std::int64_t, 4> kRooflineSplits{1, 2, 4, 8};
 constexpr std::int64_t kShortestRooflineSplit = 1024;  // of k
@@ -60,6 +61,7 @@ class Roofline final : public ComputeModel {
   [[nodiscard]] Duration duration(const Kernel& kernel) const override {
     if (kernel.share_of > 1) return duration(whole_kernel(kernel)) / kernel.share_of;
     Duration busy = transfer_time(kernel.bytes, gpu_.memory_bandwidth * efficiencies_.memory);
+    if (kernel.serial_steps > 0) return gpu_.kernel_launch + std::max(busy, serial_time(kernel));
     if (kernel.flops > Flops(0.0)) {
       CHECK(gpu_.peak_of(kernel.type) > FlopRate(0.0), "check_precision was called");
       busy = std::max(busy, compute_time(kernel.flops, gpu_.peak_of(kernel.type) * efficiency(kernel)));
@@ -75,6 +77,16 @@ class Roofline final : public ComputeModel {
     if (kernel.family == KernelFamily::kAttentionForward) return efficiencies_.attention_forward;
     if (kernel.family == KernelFamily::kAttentionBackward) return efficiencies_.attention_backward;
     return kernel.m > 0 ? efficiencies_.gemm * wave_use(kernel) : efficiencies_.gemm;
+  }
+
+  // One multiprocessor draws as much of the last-level cache as of memory.
+  [[nodiscard]] Duration serial_time(const Kernel& kernel) const {
+    if (kernel.flops <= Flops(0.0)) return from_seconds(serial_load_seconds(kernel));
+    const auto sms = static_cast<double>(gpu_.sms);
+    const double memory = gpu_.memory_bandwidth.count() * efficiencies_.memory;
+    return from_seconds(serial_seconds(kernel, gpu_.sms,
+                                       {.flops = gpu_.peak_of(kernel.type).count() * efficiencies_.gemm / sms,
+                                        .bytes = memory / (sms * gpu_.streaming_share)}));
   }
 
   // Share of the tiles' arithmetic that is needed, times the share of busy multiprocessors over all waves.
@@ -115,7 +127,7 @@ struct Share {
   std::string_view name;
   std::string_view doc;
   double fallback = 0.0;
-  double Efficiencies::* to = nullptr;
+  double Efficiencies::*to = nullptr;
 };
 constexpr std::array kShares{
     Share{"gemm_efficiency", "share of peak that GEMMs reach when all multiprocessors are busy", 0.75,

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "workload/kernels/kernel_rules.h"
+#include "workload/kernels/serial_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -41,11 +42,15 @@ double cached_share(double touched, const GpuSpec& gpu) {
   return touched < cache ? (cache - touched) / (cache - resident) : 0.0;
 }
 
-double slowness(double cached, const GpuSpec& gpu) { return cached / gpu.kernels[kStreamCacheSpeed] + 1.0 - cached; }
+double slowness(double cached, const GpuSpec& gpu) {
+  return cached / gpu.kernels[kStreamCacheSpeed] + 1.0 - cached;
+}
 
 }  // namespace
 
-double stream_slowness(double touched, const GpuSpec& gpu) { return slowness(cached_share(touched, gpu), gpu); }
+double stream_slowness(double touched, const GpuSpec& gpu) {
+  return slowness(cached_share(touched, gpu), gpu);
+}
 
 double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const KernelProfile& profile = gpu.kernels;
@@ -55,7 +60,8 @@ double stream_seconds(const Kernel& kernel, const GpuSpec& gpu) {
   const double touched = at_random ? std::max(bytes, static_cast<double>(kernel.m)) : bytes;
   const double rate = gpu.memory_bandwidth.count() * profile[kStreamShare] * family_speed(kernel.family, profile);
   const double cached = cached_share(touched, gpu);
-  return bytes * slowness(cached, gpu) / rate + (1.0 - cached) * profile[kStreamStart];
+  return std::max(bytes * slowness(cached, gpu) / rate + (1.0 - cached) * profile[kStreamStart],
+                  serial_load_seconds(kernel));
 }
 
 }  // namespace ringwright::workload
