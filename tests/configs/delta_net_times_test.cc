@@ -1,5 +1,6 @@
 // The delta rule's kernels compared with measurements of flash-linear-attention: FlashQLA,
 // benchmark/benchmark_results_H200.txt (fla 0.5.1, bf16, heads of 128, replayed from a CUDA graph).
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -38,19 +39,31 @@ double predicted(const Measured& row, const workload::GpuSpec& gpu) {
   return 1e3 * seconds;
 }
 
-// Costed by bytes and FLOPs, kernels take a floor of what was measured: Triton's kernels move bytes at little more than
-// half of the speed of copies, and states go through the chunks of a sequence one after another.
+constexpr std::array kForward{
+    Measured{LayerSection::kDeltaNet, 8, 8192, 0.234},   Measured{LayerSection::kDeltaNet, 16, 4096, 0.175},
+    Measured{LayerSection::kDeltaNet, 16, 8192, 0.334},  Measured{LayerSection::kDeltaNet, 32, 4096, 0.263},
+    Measured{LayerSection::kDeltaNet, 32, 8192, 0.500},  Measured{LayerSection::kDeltaNet, 48, 8192, 0.665},
+    Measured{LayerSection::kDeltaNet, 64, 8192, 0.814},  Measured{LayerSection::kDeltaNet, 8, 32768, 0.902},
+    Measured{LayerSection::kDeltaNet, 32, 32768, 1.939}, Measured{LayerSection::kDeltaNet, 64, 32768, 3.331}};
+constexpr std::array kBackward{Measured{LayerSection::kDeltaNetBackward, 16, 8192, 0.957},
+                               Measured{LayerSection::kDeltaNetBackward, 32, 8192, 1.444},
+                               Measured{LayerSection::kDeltaNetBackward, 32, 32768, 5.697}};
+
+// Nothing was fitted to these times. Costed by bytes, FLOPs and the chain of chunks, kernels take a floor of what was
+// measured, since Triton's kernels move bytes at little more than half of the speed of copies. That share is nearly
+// the same for all numbers of heads; without the chain it is 0.34 with 8 heads and 0.73 with 64.
 TEST(DeltaNetTimes, AreAFloorOfMeasurements) {
   const auto preset = load_gpu("h200-sxm-141gb");
   ASSERT_TRUE(preset);
-  for (const Measured& row : {Measured{LayerSection::kDeltaNet, 32, 4096, 0.263},
-                              {LayerSection::kDeltaNet, 32, 8192, 0.500},
-                              {LayerSection::kDeltaNet, 32, 32768, 1.939},
-                              {LayerSection::kDeltaNetBackward, 32, 8192, 1.444},
-                              {LayerSection::kDeltaNetBackward, 32, 32768, 5.697}}) {
+  for (const Measured& row : kForward) {
     const double ratio = predicted(row, preset->gpu) / row.milliseconds;
-    EXPECT_GT(ratio, 0.5) << row.heads << " heads, " << row.tokens << " tokens";
-    EXPECT_LT(ratio, 1.0) << row.heads << " heads, " << row.tokens << " tokens";
+    EXPECT_GT(ratio, 0.58) << row.heads << " heads, " << row.tokens << " tokens";
+    EXPECT_LT(ratio, 0.75) << row.heads << " heads, " << row.tokens << " tokens";
+  }
+  for (const Measured& row : kBackward) {
+    const double ratio = predicted(row, preset->gpu) / row.milliseconds;
+    EXPECT_GT(ratio, 0.50) << row.heads << " heads, " << row.tokens << " tokens";
+    EXPECT_LT(ratio, 0.75) << row.heads << " heads, " << row.tokens << " tokens";
   }
 }
 

@@ -13,8 +13,8 @@
 // C, 5 dk + 2 dv + 2 C. Bytes: each tensor once for each kernel; states are written in the working type.
 //
 // Triton's kernels are costed as batched GEMMs of those sizes. A block goes through the chunks of its sequence one
-// after another for the states: they are GEMMs of dk x dv, as long as the sequence. docs/hybrid-models.md compares the
-// sums with measurements.
+// after another for the states: they are GEMMs of dk x dv, as long as the sequence, in steps (serial_kernels.cc).
+// docs/hybrid-models.md compares the sums with measurements.
 #include "workload/kernels/delta_net_kernels.h"
 
 #include <algorithm>
@@ -31,17 +31,19 @@ using enum KernelFamily;
 constexpr std::int64_t kChunk = DeltaNetShape::kChunk;
 constexpr double kRateBytes = 4.0;  // of a decay, in fp32
 
-// On this rank: columns of a token, and what a microbatch has.
+// On this rank: columns of a token, and what a microbatch has. Context-parallel ranks exchange heads for tokens around
+// the delta rule, one call each time (gated_delta_net/common.py: a2a_cp_to_hp, a2a_hp_to_cp): each has whole sequences
+// of its heads.
 struct NetSizes {
   NetSizes(const KernelMaker& make, const KernelContext& context)
       : net(*make.shape.delta_net),
-        heads(net.value_heads / make.tp()),
-        keys(net.keys() / make.tp()),
-        values(net.values() / make.tp()),
+        heads(net.value_heads / (make.tp() * context.cp)),
+        keys(net.keys() / (make.tp() * context.cp)),
+        values(net.values() / (make.tp() * context.cp)),
         repeated(heads * net.key_size),
-        convolved(net.convolved() / make.tp()),
-        projected(net.projected() / make.tp()),
-        tokens(make.tokens),
+        convolved(net.convolved() / (make.tp() * context.cp)),
+        projected(net.projected() / (make.tp() * context.cp)),
+        tokens(make.tokens * context.cp),
         sequences(context.training.micro_batch * context.training.documents(make.shape.sequence)),
         chunks(sequences * ((tokens / std::max<std::int64_t>(1, sequences) + kChunk - 1) / kChunk)) {}
 
@@ -113,6 +115,7 @@ class DeltaRule {
                         .k = products * sizes_.chunks / sizes_.sequences * kChunk,
                         .batch = sizes_.sequences * sizes_.heads},
                        moved(context_, sizes_, values));
+    make_.in_steps(sizes_.chunks / sizes_.sequences);
   }
 
   KernelMaker& make_;
@@ -152,13 +155,46 @@ void add_gated_norm(KernelMaker& make, const KernelContext& context, const NetSi
   if (context.training.micro_batch > 1) make.stream(kCopy, "delta net result copy", elements, {.values = 2});
 }
 
-void add_net(KernelMaker& make, const KernelContext& context) {
+// Columns are sorted by receiver and the parts joined; in zig-zag order those of the sequence are sorted, too.
+enum class NetExchange { kToHeads, kToTokens };
+void add_net_exchange(KernelMaker& make, const KernelContext& context, NetExchange to, std::int64_t columns) {
+  if (context.cp == 1) return;
+  const int copies = (to == NetExchange::kToHeads ? 2 : 1) + (context.zigzag ? 1 : 0);
+  for (int i = 0; i < copies; ++i) make.stream(kCopy, "delta net heads copy", make.tokens * columns, {.values = 2});
+}
+
+// Of the GEMMs, for tokens of this rank.
+struct NetColumns {
+  explicit NetColumns(const KernelMaker& make)
+      : wide((make.shape.delta_net->convolved() + make.shape.delta_net->values()) / make.tp()),
+        of_heads(2 * make.shape.delta_net->value_heads / make.tp()),
+        values(make.shape.delta_net->values() / make.tp()) {}
+
+  std::int64_t wide, of_heads, values;
+};
+
+void add_net_in(KernelMaker& make, const KernelContext& context) {
+  const NetColumns columns(make);
+  make.linears("delta net in", make.shape.hidden, {columns.wide, columns.of_heads});
+  add_net_exchange(make, context, NetExchange::kToHeads, columns.wide + columns.of_heads);
+}
+
+void add_net_rule(KernelMaker& make, const KernelContext& context) {
   const NetSizes sizes(make, context);
-  make.linears("delta net in", make.shape.hidden, {sizes.convolved + sizes.values, 2 * sizes.heads});
   add_inputs(make, sizes);
   DeltaRule(make, context, sizes).forward();
   add_gated_norm(make, context, sizes);
-  make.linear("delta net out", sizes.values, make.shape.hidden);
+  add_net_exchange(make, context, NetExchange::kToTokens, NetColumns(make).values);
+}
+
+void add_net_out(KernelMaker& make) {
+  make.linear("delta net out", NetColumns(make).values, make.shape.hidden);
+}
+
+void add_net(KernelMaker& make, const KernelContext& context) {
+  add_net_in(make, context);
+  add_net_rule(make, context);
+  add_net_out(make);
 }
 
 // Gradients of the parts are joined twice: those of queries, keys and values, and these with gates and rates.
@@ -177,12 +213,30 @@ void add_inputs_backward(KernelMaker& make, const NetSizes& sizes) {
   make.stream(kCopy, "delta net gradients joined", sizes.tokens * sizes.projected, {.values = 2});
 }
 
-void add_net_backward(KernelMaker& make, const KernelContext& context) {
+void add_net_out_dgrad(KernelMaker& make) {
+  make.gathered_dgrad("delta net out dgrad", NetColumns(make).values, make.shape.hidden);
+}
+
+// The exchange is a part of the module.
+void add_gate_again(KernelMaker& make, const KernelContext& context) {
+  if (!context.training.recomputes(&RecomputedModules::gated_norm)) return;
+  add_gated_norm(make, context, NetSizes(make, context));
+  add_net_exchange(make, context, NetExchange::kToTokens, NetColumns(make).values);
+}
+
+void add_net_out_wgrad(KernelMaker& make, const KernelContext& context) {
+  make.wgrad("delta net out wgrad", NetColumns(make).values, make.shape.hidden);
+  add_net_exchange(make, context, NetExchange::kToTokens, NetColumns(make).values);
+}
+
+void add_net_out_backward(KernelMaker& make, const KernelContext& context) {
+  add_net_out_dgrad(make);
+  add_net_out_wgrad(make, context);
+}
+
+void add_net_rule_backward(KernelMaker& make, const KernelContext& context) {
   const NetSizes sizes(make, context);
   const std::int64_t elements = sizes.tokens * sizes.values;
-  make.gathered_dgrad("delta net out dgrad", sizes.values, make.shape.hidden);
-  if (context.training.recomputes(&RecomputedModules::gated_norm)) add_gated_norm(make, context, sizes);
-  make.wgrad("delta net out wgrad", sizes.values, make.shape.hidden);
   if (context.training.micro_batch > 1) make.stream(kCopy, "delta net result copy", elements, {.values = 2});
   make.stream(kElementwise, "delta net gate backward", elements, {.values = 5});
   make.stream(kNorm, "delta net gated norm backward", elements, {.values = 3});
@@ -190,10 +244,34 @@ void add_net_backward(KernelMaker& make, const KernelContext& context) {
   add_inputs_backward(make, sizes);
 }
 
-constexpr std::array kNetSections{LayerSection::kDeltaNetNorm,     LayerSection::kDeltaNet,
-                                  LayerSection::kDeltaNetResidual, LayerSection::kDeltaNetResidualBackward,
-                                  LayerSection::kDeltaNetBackward, LayerSection::kDeltaNetDgrad,
-                                  LayerSection::kDeltaNetWgrad,    LayerSection::kDeltaNetNormBackward};
+void add_net_in_backward(KernelMaker& make, const KernelContext& context) {
+  const NetColumns columns(make);
+  add_net_exchange(make, context, NetExchange::kToHeads, columns.wide + columns.of_heads);
+}
+
+void add_net_backward(KernelMaker& make, const KernelContext& context) {
+  add_net_out_dgrad(make);
+  add_gate_again(make, context);
+  add_net_out_wgrad(make, context);
+  add_net_rule_backward(make, context);
+  add_net_in_backward(make, context);
+}
+
+constexpr std::array kNetSections{LayerSection::kDeltaNetNorm,
+                                  LayerSection::kDeltaNet,
+                                  LayerSection::kDeltaNetIn,
+                                  LayerSection::kDeltaNetRule,
+                                  LayerSection::kDeltaNetOut,
+                                  LayerSection::kDeltaNetOutBackward,
+                                  LayerSection::kDeltaNetGateAgain,
+                                  LayerSection::kDeltaNetRuleBackward,
+                                  LayerSection::kDeltaNetInBackward,
+                                  LayerSection::kDeltaNetResidual,
+                                  LayerSection::kDeltaNetResidualBackward,
+                                  LayerSection::kDeltaNetBackward,
+                                  LayerSection::kDeltaNetDgrad,
+                                  LayerSection::kDeltaNetWgrad,
+                                  LayerSection::kDeltaNetNormBackward};
 
 }  // namespace
 
@@ -203,22 +281,37 @@ bool is_of_delta_net(LayerSection section) {
 
 void add_delta_net_sections(LayerSection section, const KernelContext& context, KernelMaker& make) {
   const std::int64_t elements = make.local_tokens * make.shape.hidden;
-  const NetSizes sizes(make, context);
-  const std::int64_t wide = sizes.convolved + sizes.values;
+  const NetColumns columns(make);
   if (section == LayerSection::kDeltaNetNorm) return add_norm(make, "delta net norm", elements);
   if (section == LayerSection::kDeltaNet) return add_net(make, context);
+  if (section == LayerSection::kDeltaNetIn) return add_net_in(make, context);
+  if (section == LayerSection::kDeltaNetRule) return add_net_rule(make, context);
+  if (section == LayerSection::kDeltaNetOut) return add_net_out(make);
+  if (section == LayerSection::kDeltaNetOutBackward) return add_net_out_backward(make, context);
+  if (section == LayerSection::kDeltaNetGateAgain) return add_gate_again(make, context);
+  if (section == LayerSection::kDeltaNetRuleBackward) return add_net_rule_backward(make, context);
+  if (section == LayerSection::kDeltaNetInBackward) return add_net_in_backward(make, context);
   if (section == LayerSection::kDeltaNetResidual) return add_residual(make);
   if (section == LayerSection::kDeltaNetResidualBackward) return add_residual_backward(make, OutputBias::kNone);
   if (section == LayerSection::kDeltaNetBackward) return add_net_backward(make, context);
   if (section == LayerSection::kDeltaNetWgrad) {
-    return make.wgrads("delta net in wgrad", make.shape.hidden, {wide, 2 * sizes.heads});
+    return make.wgrads("delta net in wgrad", make.shape.hidden, {columns.wide, columns.of_heads});
   }
   if (section == LayerSection::kDeltaNetDgrad) {
     if (context.training.recomputes(&RecomputedModules::norms)) add_norm(make, "delta net norm", elements);
-    return make.dgrads("delta net in dgrad", make.shape.hidden, {wide, 2 * sizes.heads});
+    return make.dgrads("delta net in dgrad", make.shape.hidden, {columns.wide, columns.of_heads});
   }
   add_norm_backward(make, "delta net norm", elements);
   add_residual_gradient(make, elements);
+}
+
+std::int64_t delta_net_exchange(const KernelContext& context) {
+  const NetColumns columns{KernelMaker(context)};
+  return columns.wide + columns.of_heads;
+}
+
+std::int64_t delta_net_result(const KernelContext& context) {
+  return NetColumns(KernelMaker(context)).values;
 }
 
 }  // namespace ringwright::workload

@@ -60,9 +60,15 @@ enum class LayerSection {
   kAttentionResidual,  // bias, dropout, residual addition
   kMambaNorm,
   kMamba,  // GEMM, convolution, scan, gated norm, GEMM
+  kMambaIn,  // its sections, with exchanges of heads in between: GEMM; convolution, scan; norm, GEMM
+  kMambaScan,
+  kMambaOut,
   kMambaResidual,
   kDeltaNetNorm,
   kDeltaNet,  // GEMM, convolution, norms, delta rule, gated norm, GEMM
+  kDeltaNetIn,  // its sections, with exchanges of heads in between: GEMM; all up to the gated norm; GEMM
+  kDeltaNetRule,
+  kDeltaNetOut,
   kDeltaNetResidual,
   kMlpNorm,
   kMlp,  // up GEMM, activation, down GEMM
@@ -101,11 +107,18 @@ enum class LayerSection {
   kPredictorNormBackward,
   kMambaResidualBackward,
   kMambaBackward,  // without the first GEMM's gradients
+  kMambaOutBackward,
+  kMambaScanBackward,
+  kMambaInBackward,
   kMambaDgrad,
   kMambaWgrad,
   kMambaNormBackward,
   kDeltaNetResidualBackward,
   kDeltaNetBackward,  // without the first GEMM's gradients
+  kDeltaNetGateAgain,  // the gated norm, where it is recomputed
+  kDeltaNetOutBackward,
+  kDeltaNetRuleBackward,
+  kDeltaNetInBackward,
   kDeltaNetDgrad,
   kDeltaNetWgrad,
   kDeltaNetNormBackward,

@@ -9,6 +9,23 @@
 namespace ringwright::workload {
 namespace {
 
+// What context-parallel ranks exchange for tokens, of one tensor-parallel rank.
+struct ExchangedParts {
+  std::int64_t count = 1;
+  std::string_view what;
+  std::string_view layers;
+};
+
+// Megatron-LM, ssm/mamba_context_parallel.py: each rank gets as many heads; whole groups, or a part of one.
+void check_exchanged(ConfigMap& parallel, const ParallelOptions& options, const ExchangedParts& parts) {
+  if (options.cp == 1 || parts.count % options.cp == 0) return;
+  parallel.error("cp", "E460",
+                 fmt::format("{} = {}: context-parallel ranks exchange the {} of {} for tokens, and {} does not divide "
+                             "the {} of a tensor-parallel rank",
+                             parallel.path_of("cp"), options.cp, parts.what, parts.layers, options.cp, parts.count),
+                 "choose a cp that divides them");
+}
+
 void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (!context.shape.hybrid) return;
   if ((context.shape.hybrid->order + context.shape.hybrid->predictor).find('M') == std::string::npos) return;
@@ -22,12 +39,13 @@ void check_hybrid(ConfigMap& parallel, const ParallelContext& context, const Par
   for (const int tp : tensor.sizes) {
     if (mamba.heads % tp != 0) refuse(tp, mamba.heads, "heads");
     if (mamba.groups % tp != 0) refuse(tp, mamba.groups, "groups");
-  }
-  if (options.cp > 1) {
-    parallel.error("cp", "E461",
-                   fmt::format("{} = {}: the states of Mamba-2 layers are not passed between ranks",
-                               parallel.path_of("cp"), options.cp),
-                   "write 1");
+    if (mamba.heads % tp == 0 && mamba.groups % tp == 0) {
+      check_exchanged(parallel, options, {.count = mamba.heads / tp, .what = "heads", .layers = "Mamba-2 layers"});
+      // Fewer groups than ranks are repeated.
+      const std::int64_t groups = mamba.groups / tp;
+      if (groups < options.cp && options.cp % groups == 0) continue;
+      check_exchanged(parallel, options, {.count = groups, .what = "groups", .layers = "Mamba-2 layers"});
+    }
   }
   const Recompute recompute = context.training.recompute;
   if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {
@@ -41,17 +59,14 @@ void check_delta_net(ConfigMap& parallel, const ParallelContext& context, const 
   const DeltaNetShape& net = *context.shape.delta_net;
   const TensorSizes tensor = tensor_sizes(context, options);
   for (const int tp : tensor.sizes) {
-    if (net.key_heads % tp == 0) continue;  // as many or more heads of values are multiples of these
+    if (net.key_heads % tp == 0) {  // as many or more heads of values are multiples of these
+      check_exchanged(parallel, options,
+                      {.count = net.key_heads / tp, .what = "heads of keys", .layers = "a Gated DeltaNet"});
+      continue;
+    }
     parallel.error(tensor.key, "E460",
                    fmt::format("{} does not divide the {} heads of keys of a Gated DeltaNet",
                                sized(parallel, tensor.key, tp), net.key_heads));
-  }
-  if (options.cp > 1) {
-    parallel.error("cp", "E461",
-                   fmt::format("{} = {}: exchanges of a Gated DeltaNet's heads among context-parallel ranks are not "
-                               "modelled",
-                               parallel.path_of("cp"), options.cp),
-                   "write 1");
   }
   const Recompute recompute = context.training.recompute;
   if (recompute == Recompute::kOperators || recompute == Recompute::kExceptSaved) {

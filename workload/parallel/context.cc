@@ -18,6 +18,7 @@ ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& 
     : sections_(sections),
       parallel_(parallel),
       channels_(channels),
+      heads_(sections, channels.heads),
       position_(place / parallel.ulysses),
       size_(parallel.ring()),
       traced_(sections.context().training.pointwise != Pointwise::kEager) {

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "workload/options/training_options.h"
+#include "workload/parallel/exchanged_heads.h"
 #include "workload/parallel/sections.h"
 #include "workload/program/program_writer.h"
 
@@ -30,6 +31,7 @@ class ContextParallel {
   struct CommStreams {
     std::optional<CommStream> collective;
     std::optional<RingStreams> ring;
+    std::optional<CommStream> heads;  // of layers with a state
   };
   // `place`: index of the context-parallel rank. No streams: cp is 1.
   ContextParallel(SectionTable& sections, const ParallelOptions& parallel, const CommStreams& channels, int place);
@@ -40,6 +42,7 @@ class ContextParallel {
   // The sections between those GEMMs and the projection, with communication; the forward pass's exchange is repeated
   // before the backward pass of a recomputed core.
   [[nodiscard]] bool talks() const { return parallel_.cp > 1; }
+  [[nodiscard]] ExchangedHeads& heads() { return heads_; }
   void core_forward(ProgramWriter& writer, AttentionSpan span);
   void core_backward(ProgramWriter& writer, AttentionSpan span);
   // A forward pass of a core that was not saved, with the copies around its exchange.
@@ -63,6 +66,7 @@ class ContextParallel {
   SectionTable& sections_;
   const ParallelOptions& parallel_;
   CommStreams channels_;
+  ExchangedHeads heads_;
   int position_;  // in the ring
   int size_;      // of the ring
   bool traced_;   // exchanges are waited for where they are issued

@@ -36,6 +36,21 @@ void add_context(const RankLayout& layout, const ParallelOptions& parallel, Step
   streams.ring = RingStreams{.values = values, .gradients = second_stream(streams, values)};
 }
 
+bool has_states(const ModelShape& shape) {
+  return shape.delta_net ||
+         (shape.hybrid && (shape.hybrid->order + shape.hybrid->predictor).find('M') != std::string::npos);
+}
+
+// One communicator of all context-parallel ranks serves attention and layers with a state.
+void add_heads(const RankLayout& layout, const ParallelOptions& parallel, StepStreams& streams) {
+  if (parallel.cp == 1) return;
+  if (parallel.ulysses > 1 && parallel.ring() > 1) {
+    streams.heads = add_dimension(streams, layout.context_dimension());
+  } else {
+    streams.heads = streams.context ? *streams.context : streams.ring->values;
+  }
+}
+
 void add_experts(const RankLayout& layout, const ParallelOptions& parallel, StepStreams& streams) {
   const ExpertOptions& experts = parallel.experts;
   if (experts.ep > 1 && experts.dispatcher == Dispatcher::kFlex) {
@@ -124,8 +139,8 @@ StepStreams streams_of_meshes(const ModelShape& shape, const ParallelOptions& pa
   if (parallel.pp > 1) {
     std::size_t most = 1;  // messages of a rank to, or from, a neighbouring stage
     for (const StageEnds& ends : meshes.ends(Bytes(1))) most = std::max({most, ends.before.size(), ends.after.size()});
-    streams.pipeline = PipelineStreams{.forward = {add_dimension(streams, meshes.pipeline_dimension())},
-                                       .backward = {}};
+    streams.pipeline =
+        PipelineStreams{.forward = {add_dimension(streams, meshes.pipeline_dimension())}, .backward = {}};
     std::vector<CommStream>& forward = streams.pipeline->forward;
     while (forward.size() < most) forward.push_back(second_stream(streams, forward.front()));
     while (streams.pipeline->backward.size() < most) {
@@ -152,6 +167,7 @@ StepStreams streams_of(const RankLayout& layout, const ModelShape& shape, const 
   if (parallel.tp > 1) streams.tensor = add_dimension(streams, layout.tensor_dimension());
   if (streams.tensor && has_tiles(parallel)) streams.tensor_tiles = second_stream(streams, *streams.tensor);
   add_context(layout, parallel, streams);
+  if (has_states(shape)) add_heads(layout, parallel, streams);
   if (shape.experts) add_experts(layout, parallel, streams);
   if (parallel.sharding.parameters) {
     streams.data.shards = add_shard_streams(streams, layout, parallel);

@@ -17,7 +17,8 @@ struct StepStreams {
   DataStreams data;
   std::optional<HostStreams> host;         // host memory and drives of each GPU
   std::optional<CommStream> context;       // of collectives among context-parallel ranks
-  std::optional<RingStreams> ring;     // of their ring
+  std::optional<RingStreams> ring;         // of their ring
+  std::optional<CommStream> heads;         // of their exchanges of heads in layers with a state
   std::optional<CommStream> expert;        // ep
   std::optional<CommStream> inner_expert;  // ep within a host and beyond, if the dispatcher distinguishes them
   std::optional<CommStream> outer_expert;

@@ -59,11 +59,16 @@ Bytes TensorParallel::cast_input(LayerSection of, Bytes bytes) const {
   return adapted || of == LayerSection::kLogitsDgrad ? bytes : as_cast(bytes);
 }
 
+void TensorParallel::body(ProgramWriter& writer, LayerSection body) {
+  if (context_.heads().cuts(body)) return context_.heads().write(writer, body);
+  sections_.write(writer, body);
+}
+
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   if (overlaps()) return overlapped_forward(writer, half);
   writer.compute(sections_[half.norm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(half.body, activation_)));
-  sections_.write(writer, half.body);
+  body(writer, half.body);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(sections_[half.residual]);
 }
@@ -110,9 +115,18 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
   using enum OverlappedGemms::Result;
   writer.compute(sections_[half.norm]);
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
-  wait_for(writer, overlapped_->run(writer, half.body, AttentionSpan::kAll,
-                                    {.input = overlap_.gather ? kGathered : kThere,
-                                     .result = overlap_.scatter ? kScattered : kStays}));
+  const auto input = overlap_.gather ? kGathered : kThere;
+  const auto result = overlap_.scatter ? kScattered : kStays;
+  if (context_.heads().cuts(half.body)) {
+    const LayerSection first = ExchangedHeads::first_of(half.body);
+    const LayerSection last = ExchangedHeads::last_of(half.body);
+    wait_for(writer, overlapped_->run(writer, first, AttentionSpan::kAll, {.input = input}));
+    context_.heads().between(writer, half.body);
+    wait_for(writer, overlapped_->run(writer, last, AttentionSpan::kAll, {.result = result}));
+  } else {
+    wait_for(writer,
+             overlapped_->run(writer, half.body, AttentionSpan::kAll, {.input = input, .result = result}));
+  }
   if (!overlap_.scatter) writer.wait(sum(writer, activation_));
   writer.compute(sections_[half.residual]);
 }
@@ -154,11 +168,16 @@ void TensorParallel::overlapped_attention_backward(ProgramWriter& writer, Attent
 void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& half) {
   writer.compute(sections_[half.residual]);
   const Input input = half.body == LayerSection::kMlpDownBackward ? mlp_again(writer) : Input::kSplit;
-  if (overlaps()) {
+  if (overlaps() && context_.heads().cuts(half.body)) {
+    context_.heads().again(writer, half.body);
+    overlapped_body_backward(writer, ExchangedHeads::first_of(half.body), AttentionSpan::kAll);
+    context_.heads().between(writer, half.body);
+    writer.compute(sections_[ExchangedHeads::last_of(half.body)]);
+  } else if (overlaps()) {
     overlapped_body_backward(writer, half.body, AttentionSpan::kAll);
   } else {
     if (channel_ && sequence_parallel()) writer.wait(gather_gradient(writer));
-    sections_.write(writer, half.body);
+    body(writer, half.body);
   }
   column_backward(writer, {.dgrad = half.dgrad,
                            .wgrad = half.wgrad,

@@ -72,6 +72,8 @@ class TensorParallel {
     std::optional<LayerSection> before_sum;
   };
   void half_forward(ProgramWriter& writer, const Half& half);
+  // What lies between a half's norm and its residual, or the last GEMM's gradients and the first one's.
+  void body(ProgramWriter& writer, LayerSection body);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
   void column_backward(ProgramWriter& writer, const Column& column);
   // Recomputation of single operators, with the communication between them; whether the first GEMM's input is whole

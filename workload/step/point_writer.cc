@@ -13,7 +13,8 @@ GradientShare share_of(Pass pass) {
 PointWriter::PointWriter(SectionTable& sections, const ParallelOptions& parallel, const StepStreams& streams,
                          int context_place)
     : sections_(sections),
-      context_(sections, parallel, {.collective = streams.context, .ring = streams.ring}, context_place),
+      context_(sections, parallel, {.collective = streams.context, .ring = streams.ring, .heads = streams.heads},
+               context_place),
       tensor_(sections, context_, {.calls = streams.tensor, .tiles = streams.tensor_tiles}, parallel.tensor_overlap),
       expert_(sections, tensor_,
               {.all = streams.expert,

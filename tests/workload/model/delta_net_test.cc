@@ -177,7 +177,6 @@ TEST(DeltaNet, WhatIsNotModelledIsRefused) {
               ElementsAre(HasSubstr("E460: model.linear_num_key_heads = 5 does not divide the 32 heads of values")));
   EXPECT_THAT(problems(kEvery2, "parallel: {tp: 8}\n"), Contains(HasSubstr("E460: parallel.tp = 8 does not divide the "
                                                                            "4 heads of keys")));
-  EXPECT_THAT(problems(kEvery2, "parallel: {cp: 2}\n"), ElementsAre(HasSubstr("E461: parallel.cp = 2")));
 }
 
 }  // namespace

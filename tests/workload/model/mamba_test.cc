@@ -103,8 +103,6 @@ TEST(Hybrid, ImpossibleOrdersAreExplained) {
               ElementsAre(HasSubstr("E460: model.mamba_num_groups = 2 does not divide the 9 heads")));
   EXPECT_THAT(problems("1", ", hybrid_override_pattern: M" + kMamba, "parallel: {tp: 4}\n"),
               ElementsAre(HasSubstr("E460: parallel.tp = 4 does not divide the 2 groups")));
-  EXPECT_THAT(problems("1", ", hybrid_override_pattern: M" + kMamba, "parallel: {cp: 2}\n"),
-              ElementsAre(HasSubstr("E461: parallel.cp = 2")));
 }
 
 }  // namespace
