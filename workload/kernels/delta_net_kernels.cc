@@ -1,26 +1,13 @@
-// The delta rule in chunks of C tokens (Yang et al., arXiv 2412.06464, section 3.3), kernel by kernel as
-// flash-linear-attention 0.5 runs it (ops/gated_delta_rule/chunk.py); around it Megatron-LM's operators
-// (ssm/gated_delta_net/gdn.py), which repeat queries and keys for all H heads of values. FLOPs for each token and head,
-// 2 dk dv for a product with a state, 2 C d within a chunk:
-//
-//     keys' products and inverse of their triangle      C, dk; the inverse's own arithmetic is small
-//     w and u, from keys and values                     C, dk + dv
-//     states, chunk after chunk                         2 states: w times a state, keys' products with what is left
-//     result                                            a state; C, dk + dv
-//
-// Backward, w, u and the states are computed again; gradients of values within the chunk take C, dk + dv; those of
-// states three states, chunk after chunk; those of queries, keys and w three states and C, 3 dk + dv; those of w and u
-// C, 5 dk + 2 dv + 2 C. Bytes: each tensor once for each kernel; states are written in the working type.
-//
-// Triton's kernels are costed as batched GEMMs of those sizes. A block goes through the chunks of its sequence one
-// after another for the states: they are GEMMs of dk x dv, as long as the sequence, in steps (serial_kernels.cc).
-// docs/hybrid-models.md compares the sums with measurements.
+// Around the delta rule are Megatron-LM's operators (ssm/gated_delta_net/gdn.py, kda.py), which repeat queries and keys
+// for all H heads of values.
 #include "workload/kernels/delta_net_kernels.h"
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
+#include <string>
+#include <vector>
 
+#include "workload/kernels/delta_rule.h"
 #include "workload/kernels/pointwise_kernels.h"
 
 namespace ringwright::workload {
@@ -28,105 +15,13 @@ namespace {
 
 using enum KernelFamily;
 
-constexpr std::int64_t kChunk = DeltaNetShape::kChunk;
-constexpr double kRateBytes = 4.0;  // of a decay, in fp32
-
-// On this rank: columns of a token, and what a microbatch has. Context-parallel ranks exchange heads for tokens around
-// the delta rule, one call each time (gated_delta_net/common.py: a2a_cp_to_hp, a2a_hp_to_cp): each has whole sequences
-// of its heads.
-struct NetSizes {
-  NetSizes(const KernelMaker& make, const KernelContext& context)
-      : net(*make.shape.delta_net),
-        heads(net.value_heads / (make.tp() * context.cp)),
-        keys(net.keys() / (make.tp() * context.cp)),
-        values(net.values() / (make.tp() * context.cp)),
-        repeated(heads * net.key_size),
-        convolved(net.convolved() / (make.tp() * context.cp)),
-        projected(net.projected() / (make.tp() * context.cp)),
-        tokens(make.tokens * context.cp),
-        sequences(context.training.micro_batch * context.training.documents(make.shape.sequence)),
-        chunks(sequences * ((tokens / std::max<std::int64_t>(1, sequences) + kChunk - 1) / kChunk)) {}
-
-  [[nodiscard]] bool repeats() const { return repeated != keys; }
-  [[nodiscard]] std::int64_t states() const { return chunks * heads * net.key_size * net.value_size; }
-  [[nodiscard]] std::int64_t triangles() const { return tokens * heads * kChunk; }
-
-  const DeltaNetShape& net;
-  std::int64_t heads, keys, values;
-  std::int64_t repeated;  // queries or keys for all heads of values
-  std::int64_t convolved, projected;
-  std::int64_t tokens, sequences, chunks;
-};
-
-// Bytes of so many values of the working type, and of the heads' decays.
-double moved(const KernelContext& context, const NetSizes& sizes, std::int64_t values) {
-  return static_cast<double>(values) * bytes_per_element(context.training.precision) +
-         static_cast<double>(sizes.tokens * sizes.heads) * kRateBytes;
-}
-
-class DeltaRule {
- public:
-  DeltaRule(KernelMaker& make, const KernelContext& context, const NetSizes& sizes)
-      : make_(make),
-        context_(context),
-        sizes_(sizes),
-        k_(sizes.tokens * sizes.repeated),
-        v_(sizes.tokens * sizes.values) {}
-
-  void forward() {
-    const std::int64_t dk = sizes_.net.key_size;
-    const std::int64_t dv = sizes_.net.value_size;
-    in_chunks("delta net triangle", kChunk, dk, k_ + sizes_.triangles());
-    states_from_keys();
-    in_chunks("delta net result", dv, dk + kChunk + kChunk * dk / dv, 2 * k_ + 2 * v_ + sizes_.states());
-  }
-
-  void backward() {
-    const std::int64_t dk = sizes_.net.key_size;
-    const std::int64_t dv = sizes_.net.value_size;
-    const std::int64_t all = sizes_.states();
-    states_from_keys();
-    in_chunks("delta net values gradient", dk + dv, kChunk, 2 * k_ + 2 * v_);
-    through_sequences("delta net states backward", 3, 3 * k_ + 3 * v_ + all);
-    in_chunks("delta net queries and keys gradient", dk, 3 * dv + 3 * kChunk + kChunk * dv / dk,
-              5 * k_ + 3 * v_ + 2 * all);
-    in_chunks("delta net w and u gradient", kChunk, 5 * dk + 2 * dv + 2 * kChunk, 5 * k_ + 3 * v_ + sizes_.triangles());
-    make_.stream(kElementwise, "delta net keys gradient sum", k_, {.values = 3});
-  }
-
- private:
-  // Queries' and keys' gradients need these again.
-  void states_from_keys() {
-    const std::int64_t both = sizes_.net.key_size + sizes_.net.value_size;
-    in_chunks("delta net w and u", both, kChunk, 2 * k_ + 2 * v_ + sizes_.triangles());
-    through_sequences("delta net states", 2, 2 * k_ + 2 * v_ + sizes_.states());
-  }
-
-  void in_chunks(const char* name, std::int64_t n, std::int64_t k, std::int64_t values) {
-    make_.batched_gemm(name, {.m = kChunk, .n = n, .k = k, .batch = sizes_.chunks * sizes_.heads},
-                       moved(context_, sizes_, values));
-  }
-
-  // `products` of a state for each token.
-  void through_sequences(const char* name, std::int64_t products, std::int64_t values) {
-    make_.batched_gemm(name,
-                       {.m = sizes_.net.key_size,
-                        .n = sizes_.net.value_size,
-                        .k = products * sizes_.chunks / sizes_.sequences * kChunk,
-                        .batch = sizes_.sequences * sizes_.heads},
-                       moved(context_, sizes_, values));
-    make_.in_steps(sizes_.chunks / sizes_.sequences);
-  }
-
-  KernelMaker& make_;
-  const KernelContext& context_;
-  const NetSizes& sizes_;
-  std::int64_t k_;  // values of keys, for all heads
-  std::int64_t v_;
-};
-
 void add_net_convolution(KernelMaker& make, const NetSizes& sizes, const char* name) {
   make.stream(kElementwise, name, sizes.tokens * sizes.convolved, {.values = 2});
+}
+
+void add_decays(KernelMaker& make, const NetSizes& sizes) {
+  make.stream(kElementwise, "delta net decays over chunks", sizes.tokens * sizes.decays,
+              {.values = 1, .other_bytes = kRateBytes});
 }
 
 // Queries and keys lie between the values of each token: they are copied before their norm and then repeated; values
@@ -141,6 +36,11 @@ void add_inputs(KernelMaker& make, const NetSizes& sizes) {
   }
   for (const char* name : {"delta net values copy", "delta net gates copy"}) {
     make.stream(kCopy, name, sizes.tokens * sizes.values, {.values = 2});
+  }
+  if (sizes.net.channels) {  // decays are copied, made and summed over chunks
+    make.stream(kElementwise, "delta net rates", sizes.tokens * sizes.heads, {.values = 1, .other_bytes = kRateBytes});
+    make.stream(kCopy, "delta net decays copy", sizes.tokens * sizes.decays, {.values = 2});
+    return add_decays(make, sizes);
   }
   make.stream(kElementwise, "delta net rates", sizes.tokens * sizes.heads, {.values = 3, .other_bytes = kRateBytes});
   make.stream(kElementwise, "delta net decays over chunks", sizes.tokens * sizes.heads,
@@ -166,23 +66,77 @@ void add_net_exchange(KernelMaker& make, const KernelContext& context, NetExchan
 // Of the GEMMs, for tokens of this rank.
 struct NetColumns {
   explicit NetColumns(const KernelMaker& make)
-      : wide((make.shape.delta_net->convolved() + make.shape.delta_net->values()) / make.tp()),
-        of_heads(2 * make.shape.delta_net->value_heads / make.tp()),
-        values(make.shape.delta_net->values() / make.tp()) {}
+      : net(*make.shape.delta_net),
+        of_heads(net.channels ? 0 : 2 * net.value_heads / make.tp()),
+        wide(net.first_columns() / make.tp() - of_heads),
+        decays(net.keys() / make.tp()),
+        values(net.values() / make.tp()) {}
 
-  std::int64_t wide, of_heads, values;
+  // Both narrow GEMMs of decays, and of gates: the first for tokens of this rank's part of the sequence, of which every
+  // rank gathers the results.
+  struct Narrow {
+    const char* name;
+    std::int64_t rank, columns;
+  };
+  [[nodiscard]] std::vector<Narrow> narrow() const {
+    if (!net.has_narrow_gemms()) return {};
+    return {{"delta net decay", net.channels->decay_rank, decays}, {"delta net gate", net.channels->gate_rank, values}};
+  }
+
+  const DeltaNetShape& net;
+  std::int64_t of_heads, wide, decays, values;
 };
+
+void add_narrow(KernelMaker& make, const NetColumns& columns) {
+  for (const NetColumns::Narrow& pair : columns.narrow()) {
+    const std::string name = pair.name;
+    if (pair.rank > 0) make.local_linear(name + " down", make.shape.hidden, pair.rank);
+    make.linear(name + " up", pair.rank > 0 ? pair.rank : make.shape.hidden, pair.columns);
+  }
+  if (columns.net.channels) make.linear("delta net rate", make.shape.hidden, columns.net.value_heads);
+}
+
+// Gradients of the token by all of its GEMMs are added.
+void add_narrow_dgrad(KernelMaker& make, const NetColumns& columns) {
+  const auto add = [&](std::int64_t tokens) {
+    make.stream(kElementwise, "delta net input gradient sum", tokens * make.shape.hidden, {.values = 3});
+  };
+  for (const NetColumns::Narrow& pair : columns.narrow()) {
+    const std::string name = pair.name;
+    make.dgrad(name + " up dgrad", pair.rank > 0 ? pair.rank : make.shape.hidden, pair.columns);
+    if (pair.rank > 0) make.local_dgrad(name + " down dgrad", make.shape.hidden, pair.rank);
+    add(pair.rank > 0 ? make.local_tokens : make.tokens);
+  }
+  if (!columns.net.channels) return;
+  make.dgrad("delta net rate dgrad", make.shape.hidden, columns.net.value_heads);
+  add(make.local_tokens);
+}
+
+void add_narrow_wgrad(KernelMaker& make, const NetColumns& columns) {
+  for (const NetColumns::Narrow& pair : columns.narrow()) {
+    const std::string name = pair.name;
+    make.wgrad(name + " up wgrad", pair.rank > 0 ? pair.rank : make.shape.hidden, pair.columns);
+    if (pair.rank > 0) make.local_wgrad(name + " down wgrad", make.shape.hidden, pair.rank);
+  }
+  if (columns.net.channels) make.wgrad("delta net rate wgrad", make.shape.hidden, columns.net.value_heads);
+}
+
+// Of a token before the delta rule.
+std::int64_t all_columns(const KernelMaker& make) {
+  return make.shape.delta_net->projected() / make.tp();
+}
 
 void add_net_in(KernelMaker& make, const KernelContext& context) {
   const NetColumns columns(make);
   make.linears("delta net in", make.shape.hidden, {columns.wide, columns.of_heads});
-  add_net_exchange(make, context, NetExchange::kToHeads, columns.wide + columns.of_heads);
+  add_narrow(make, columns);
+  add_net_exchange(make, context, NetExchange::kToHeads, all_columns(make));
 }
 
 void add_net_rule(KernelMaker& make, const KernelContext& context) {
   const NetSizes sizes(make, context);
   add_inputs(make, sizes);
-  DeltaRule(make, context, sizes).forward();
+  add_delta_rule(make, context, sizes);
   add_gated_norm(make, context, sizes);
   add_net_exchange(make, context, NetExchange::kToTokens, NetColumns(make).values);
 }
@@ -199,8 +153,17 @@ void add_net(KernelMaker& make, const KernelContext& context) {
 
 // Gradients of the parts are joined twice: those of queries, keys and values, and these with gates and rates.
 void add_inputs_backward(KernelMaker& make, const NetSizes& sizes) {
-  make.stream(kElementwise, "delta net rates backward", sizes.tokens * sizes.heads,
-              {.values = 4, .other_bytes = 4 * kRateBytes});
+  if (sizes.net.channels) {  // summed over chunks, then through the gate
+    make.stream(kElementwise, "delta net decay sums backward", sizes.tokens * sizes.decays,
+                {.other_bytes = 2 * kRateBytes});
+    make.stream(kElementwise, "delta net decays backward", sizes.tokens * sizes.decays,
+                {.values = 2, .other_bytes = kRateBytes});
+    make.stream(kElementwise, "delta net rates backward", sizes.tokens * sizes.heads,
+                {.values = 2, .other_bytes = kRateBytes});
+  } else {
+    make.stream(kElementwise, "delta net rates backward", sizes.tokens * sizes.heads,
+                {.values = 4, .other_bytes = 4 * kRateBytes});
+  }
   if (sizes.repeats()) {
     const double read = static_cast<double>(sizes.repeated) / static_cast<double>(sizes.keys);
     make.stream(kElementwise, "delta net queries and keys gradient sum", sizes.tokens * 2 * sizes.keys,
@@ -240,13 +203,13 @@ void add_net_rule_backward(KernelMaker& make, const KernelContext& context) {
   if (context.training.micro_batch > 1) make.stream(kCopy, "delta net result copy", elements, {.values = 2});
   make.stream(kElementwise, "delta net gate backward", elements, {.values = 5});
   make.stream(kNorm, "delta net gated norm backward", elements, {.values = 3});
-  DeltaRule(make, context, sizes).backward();
+  if (sizes.net.channels) add_decays(make, sizes);  // again
+  add_delta_rule_backward(make, context, sizes);
   add_inputs_backward(make, sizes);
 }
 
 void add_net_in_backward(KernelMaker& make, const KernelContext& context) {
-  const NetColumns columns(make);
-  add_net_exchange(make, context, NetExchange::kToHeads, columns.wide + columns.of_heads);
+  add_net_exchange(make, context, NetExchange::kToHeads, all_columns(make));
 }
 
 void add_net_backward(KernelMaker& make, const KernelContext& context) {
@@ -295,19 +258,25 @@ void add_delta_net_sections(LayerSection section, const KernelContext& context, 
   if (section == LayerSection::kDeltaNetResidualBackward) return add_residual_backward(make, OutputBias::kNone);
   if (section == LayerSection::kDeltaNetBackward) return add_net_backward(make, context);
   if (section == LayerSection::kDeltaNetWgrad) {
+    add_narrow_wgrad(make, columns);
     return make.wgrads("delta net in wgrad", make.shape.hidden, {columns.wide, columns.of_heads});
   }
   if (section == LayerSection::kDeltaNetDgrad) {
     if (context.training.recomputes(&RecomputedModules::norms)) add_norm(make, "delta net norm", elements);
+    add_narrow_dgrad(make, columns);
     return make.dgrads("delta net in dgrad", make.shape.hidden, {columns.wide, columns.of_heads});
   }
   add_norm_backward(make, "delta net norm", elements);
   add_residual_gradient(make, elements);
 }
 
-std::int64_t delta_net_exchange(const KernelContext& context) {
-  const NetColumns columns{KernelMaker(context)};
-  return columns.wide + columns.of_heads;
+// Megatron-LM exchanges the result of each GEMM with a call of its own.
+std::vector<std::int64_t> delta_net_exchange(const KernelContext& context) {
+  const DeltaNetShape& net = *context.shape.delta_net;
+  std::vector<std::int64_t> calls{net.first_columns() / context.tp};
+  if (net.has_narrow_gemms()) calls.insert(calls.end(), {net.keys() / context.tp, net.values() / context.tp});
+  if (net.channels) calls.push_back(net.value_heads / context.tp);
+  return calls;
 }
 
 std::int64_t delta_net_result(const KernelContext& context) {

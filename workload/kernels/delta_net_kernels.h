@@ -9,8 +9,9 @@ namespace ringwright::workload {
 [[nodiscard]] bool is_of_delta_net(LayerSection section);
 void add_delta_net_sections(LayerSection section, const KernelContext& context, KernelMaker& make);
 
-// Columns of a token that context-parallel ranks exchange before the convolution and after the gated norm.
-[[nodiscard]] std::int64_t delta_net_exchange(const KernelContext& context);
+// Columns of a token that context-parallel ranks exchange before the convolution, one call for each, and after the
+// gated norm.
+[[nodiscard]] std::vector<std::int64_t> delta_net_exchange(const KernelContext& context);
 [[nodiscard]] std::int64_t delta_net_result(const KernelContext& context);
 
 }  // namespace ringwright::workload

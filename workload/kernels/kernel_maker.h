@@ -100,6 +100,7 @@ class KernelMaker {
   // From here on no GEMM uses fp8 or fp4.
   void keep_precision();
   [[nodiscard]] std::int64_t tp() const { return context_.tp; }
+  [[nodiscard]] std::int64_t cp() const { return context_.cp; }
   [[nodiscard]] DataType precision() const { return context_.training.precision; }
   [[nodiscard]] const FusedKernels& fused() const { return context_.training.fused; }
   [[nodiscard]] bool copies_gradients() const { return context_.training.gradient_sum == GradientSum::kCopied; }

@@ -16,6 +16,8 @@ constexpr double kIndexInt64 = 8.0;
 // threshold (aten/src/ATen/native/cuda/TensorTopK.cu, mbtopk).
 constexpr double kSelectReads = 5.0;
 
+// Context-parallel ranks gather the keys of all tokens, tensor-parallel ones split heads of attention alone: each has
+// the whole indexer and all tokens (Megatron-LM, dsa.py).
 struct SparseSizes {
   explicit SparseSizes(const KernelMaker& make)
       : indexer(*make.shape.indexer),
@@ -48,20 +50,28 @@ void add_index_rotations(KernelMaker& make, const SparseSizes& sizes, const std:
   make.stream(kElementwise, "indexer Hadamard rotation" + pass, vectors * sizes.indexer.head_size, {.values = 2});
 }
 
+// Gathered keys are sorted from zig-zag order into that of the sequence, and so are their gradients.
+void add_key_order(KernelMaker& make, const char* name, std::int64_t columns) {
+  if (make.cp() > 1) make.stream(kCopy, name, make.tokens * make.cp() * columns, {.values = 2});
+}
+
 // A causal mask leaves half of the pairs to the scores; their matrix is whole.
 void add_index(KernelMaker& make, const SparseSizes& sizes) {
   const SparseIndexer& indexer = sizes.indexer;
+  const std::int64_t sequences = make.tokens * make.cp() / make.shape.sequence;
   const std::int64_t s = make.shape.sequence;
   make.linear("indexer queries", sizes.inputs, indexer.heads * indexer.head_size);
   make.linear("indexer keys", make.shape.hidden, indexer.head_size);
   make.linear("indexer weights", make.shape.hidden, indexer.heads);
   make.stream(kNorm, "indexer key norm", make.tokens * indexer.head_size, {.values = 2});
   add_index_rotations(make, sizes, "");
+  add_key_order(make, "indexer key order", indexer.head_size);
   const double read =
-      value_bytes_of(make) * real_of(make.tokens * ((indexer.heads + 1) * indexer.head_size + indexer.heads));
+      value_bytes_of(make) *
+      real_of(make.tokens * (indexer.heads * indexer.head_size + make.cp() * indexer.head_size + indexer.heads));
   const double matrix = kIndexFp32 * real_of(make.tokens) * real_of(s);
   make.batched_gemm("indexer scores",
-                    {.m = s * indexer.heads, .n = (s + 1) / 2, .k = indexer.head_size, .batch = make.tokens / s},
+                    {.m = s / make.cp() * indexer.heads, .n = (s + 1) / 2, .k = indexer.head_size, .batch = sequences},
                     read + matrix);
   make.bytes_only(kSoftmax, "indexer top-k", kSelectReads * matrix + kIndexInt64 * real_of(make.tokens * sizes.chosen),
                   DataType::kFp32);
@@ -90,6 +100,7 @@ void add_index_backward(KernelMaker& make, const SparseSizes& sizes) {
   make.batched_gemm("indexer scores backward",
                     {.m = indexer.heads, .n = sizes.attended, .k = 3 * indexer.head_size, .batch = make.tokens},
                     2.0 * vectors + kIndexFp32 * real_of(make.tokens * sizes.chosen));
+  add_key_order(make, "indexer key gradient order", indexer.head_size);
   add_index_rotations(make, sizes, " backward");
   make.stream(kNorm, "indexer key norm backward", make.tokens * indexer.head_size, {.values = 3});
   make.wgrad("indexer queries wgrad", sizes.inputs, indexer.heads * indexer.head_size);
@@ -124,6 +135,7 @@ void add_absorbed_queries_backward(KernelMaker& make) {
 
 void add_sparse_core(KernelMaker& make) {
   const SparseSizes sizes(make);
+  add_key_order(make, "latent key order", sizes.keys);
   add_index(make, sizes);
   add_index_loss(make, sizes);
   const double moved =
@@ -150,6 +162,7 @@ void add_sparse_core_backward(KernelMaker& make) {
   make.batched_gemm("sparse attention backward",
                     {.m = make.heads, .n = sizes.attended, .k = 3 * sizes.keys + 2 * sizes.rank, .batch = make.tokens},
                     moved);
+  add_key_order(make, "latent key gradient order", sizes.keys);
   add_index_backward(make, sizes);
 }
 
@@ -158,13 +171,23 @@ double sparse_core_bytes(const KernelMaker& make, double value_bytes) {
   const SparseIndexer& indexer = sizes.indexer;
   const double choice = kIndexInt64 * real_of(sizes.chosen);
   if (!indexer.loss) return choice;
-  return choice + value_bytes * real_of((indexer.heads + 1) * indexer.head_size + indexer.heads);
+  const std::int64_t inputs = make.tp() > 1 ? make.shape.hidden + sizes.inputs : 0;  // gathered
+  const std::int64_t keys = make.cp() * indexer.head_size;
+  return choice + value_bytes * real_of(indexer.heads * indexer.head_size + keys + indexer.heads + inputs);
 }
 
 // Queries before and after absorption, latent vectors with their rotated part, and the result before the values.
 std::int64_t absorbed_columns(const KernelMaker& make) {
   const SparseSizes sizes(make);
-  return make.heads * (make.shape.latent->plain_size + sizes.keys + sizes.rank) + sizes.keys;
+  return make.heads * (make.shape.latent->plain_size + sizes.keys + sizes.rank) + make.cp() * sizes.keys;
+}
+
+std::int64_t index_inputs(const ModelShape& shape) {
+  return shape.hidden + (shape.latent->query_rank > 0 ? shape.latent->query_rank : shape.hidden);
+}
+
+std::int64_t latent_keys(const ModelShape& shape) {
+  return shape.latent->key_value_rank + shape.latent->rotated_size;
 }
 
 }  // namespace ringwright::workload

@@ -26,4 +26,8 @@ void add_sparse_core_backward(KernelMaker& make);
 // Values of the working type of a token around the core, in addition to the projection's input and latent vectors.
 [[nodiscard]] std::int64_t absorbed_columns(const KernelMaker& sizes);
 
+// Columns of a token: what tensor-parallel ranks gather for the indexer, and the latent vector that all heads share.
+[[nodiscard]] std::int64_t index_inputs(const ModelShape& shape);
+[[nodiscard]] std::int64_t latent_keys(const ModelShape& shape);
+
 }  // namespace ringwright::workload

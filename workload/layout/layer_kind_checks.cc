@@ -75,22 +75,28 @@ void check_delta_net(ConfigMap& parallel, const ParallelContext& context, const 
   }
 }
 
-// Megatron-Core gathers the indexer's inputs among tensor-parallel ranks, sums what its loss compares, and gathers keys
-// among context-parallel ones (dsa.py); that is not modelled.
+// Megatron-LM: absorbed_mla.py needs sequence parallelism; dsa.py gathers keys in zig-zag order and knows no other
+// exchange among context-parallel ranks.
 void check_sparse(ConfigMap& parallel, const ParallelContext& context, const ParallelOptions& options) {
   if (!context.shape.indexer) return;
   const TensorSizes tensor = tensor_sizes(context, options);
   for (const int tp : tensor.sizes) {
-    if (tp == 1) continue;
+    if (tp == 1 || options.sequence_parallel) continue;
     parallel.error(tensor.key, "E464",
-                   fmt::format("{}: sparse attention is not split over ranks", sized(parallel, tensor.key, tp)),
-                   "write 1, and split experts with ep");
+                   fmt::format("{}: sparse attention is split over ranks with sequence parallelism alone",
+                               sized(parallel, tensor.key, tp)),
+                   "set parallel.sequence_parallel: true");
   }
-  if (options.cp > 1) {
-    parallel.error("cp", "E464",
-                   fmt::format("{} = {}: keys that an indexer chooses are not passed between ranks",
+  if (options.cp > 1 && options.context_exchange != ContextExchange::kAllGather) {
+    parallel.error(parallel.has("cp_comm_type") ? "cp_comm_type" : "cp", "E464",
+                   fmt::format("{} = {}: an indexer chooses among the keys of all ranks, which must gather them",
                                parallel.path_of("cp"), options.cp),
-                   "write 1");
+                   "set parallel.cp_comm_type: all_gather");
+  } else if (options.cp > 1 && !options.context_balanced) {
+    parallel.error("cp_balanced", "E464", "sparse attention gathers keys in zig-zag order alone", "write true");
+  }
+  if (options.tp > 1 && context.shape.order != BlockOrder::kSequential) {
+    parallel.error(tensor.key, "E464", "sparse attention in parallel blocks is not split over ranks", "write 1");
   }
   const TrainingOptions& training = context.training;
   const auto refuse = [&](bool given, std::string_view key, const char* problem, const char* remedy) {

@@ -135,9 +135,12 @@ double delta_net_columns(const KernelContext& context) {
   const std::int64_t keys = 2 * (net.keys() / context.tp) + (repeats ? 2 * heads * net.key_size : 0);
   const auto values = static_cast<double>(net.values() / context.tp);
   const double norm = context.training.recomputes(&RecomputedModules::gated_norm) ? 0.0 : (1.0 + low) * values;
-  const double of_heads =
-      static_cast<double>(heads) * (static_cast<double>(DeltaNetShape::kChunk) + 1.0 + 4.0 / value_bytes(context));
-  return static_cast<double>(net.projected() / context.tp + keys) + 3.0 * values + of_heads + norm;
+  const auto chunk = static_cast<double>(DeltaNetShape::kChunk);
+  // With a decay for each channel: two triangles, decays before their sums, and the narrow GEMMs' inputs.
+  const double of_each = net.channels ? 2.0 * chunk + 1.0 : chunk + 1.0 + 4.0 / value_bytes(context);
+  std::int64_t columns = net.projected() / context.tp + keys;
+  if (net.channels) columns += net.keys() / context.tp + net.channels->decay_rank + net.channels->gate_rank;
+  return static_cast<double>(columns) + 3.0 * values + static_cast<double>(heads) * of_each + norm;
 }
 
 double kept_layer(const KernelContext& context, LayerHalves halves) {
@@ -299,7 +302,10 @@ double delta_net_workspace(const KernelContext& context) {
   const std::int64_t heads = net.value_heads / context.tp;
   const std::int64_t states = net.key_size * net.value_size / DeltaNetShape::kChunk;  // for each token
   const std::int64_t columns = heads * (4 * net.key_size + 5 * net.value_size + 2 * states);
-  return value_bytes(context) * static_cast<double>(context.tokens() * columns);
+  // With a decay for each channel: sums of decays, three gradients of dk and two triangles in fp32.
+  const std::int64_t in_fp32 = net.channels ? heads * (4 * net.key_size + 2 * DeltaNetShape::kChunk) : 0;
+  return static_cast<double>(context.tokens()) *
+         (value_bytes(context) * static_cast<double>(columns) + 4.0 * static_cast<double>(in_fp32));
 }
 
 }  // namespace

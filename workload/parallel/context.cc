@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "workload/kernels/kernel_maker.h"
+#include "workload/kernels/sparse_attention_kernels.h"
 
 namespace ringwright::workload {
 namespace {
@@ -31,6 +32,7 @@ ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& 
   if (parallel.context_exchange == ContextExchange::kGatheredBlocks) {
     gathered_ = Bytes(sizes.tokens * (sizes.query + sizes.context) * plain_bytes);
   }
+  if (context.shape.indexer) gathered_ = Bytes(sizes.tokens * latent_keys(context.shape) * plain_bytes);
   queries_ = Bytes(sizes.tokens * sizes.query * value_bytes);
   keys_ = Bytes(sizes.tokens * sizes.key * value_bytes);
   values_ = Bytes(sizes.tokens * sizes.value * value_bytes);
@@ -155,7 +157,36 @@ void ContextParallel::exchange_outputs(ProgramWriter& writer) {
       writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllToAll, .bytes = outputs_}, "cp alltoall"));
 }
 
+// Sparse attention: latent vectors, and the indexer's keys. They stay for the backward pass, which scatters their
+// gradients; without its loss the indexer has none (Megatron-LM, dsa.py).
+Bytes ContextParallel::index_keys() const {
+  const KernelContext& context = sections_.context();
+  const auto value_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
+  return Bytes(context.tokens() * context.shape.indexer->head_size * value_bytes);
+}
+
+void ContextParallel::sparse_forward(ProgramWriter& writer, AttentionSpan span) {
+  for (const Bytes bytes : {gathered_, index_keys()}) {
+    writer.wait(writer.collective(*channels_.collective,
+                                  {.kind = CollectiveKind::kAllGather, .bytes = bytes * parallel_.cp},
+                                  "cp all_gather keys"));
+  }
+  writer.compute(sections_.of(LayerSection::kCore, span));
+}
+
+void ContextParallel::sparse_backward(ProgramWriter& writer, AttentionSpan span) {
+  writer.compute(sections_.of(LayerSection::kCoreBackward, span));
+  const auto scatter = [&](Bytes bytes) {
+    writer.wait(writer.collective(*channels_.collective,
+                                  {.kind = CollectiveKind::kReduceScatter, .bytes = bytes * parallel_.cp},
+                                  "cp reduce_scatter gradients"));
+  };
+  scatter(gathered_);
+  if (sections_.context().shape.indexer->loss) scatter(index_keys());
+}
+
 void ContextParallel::core_forward(ProgramWriter& writer, AttentionSpan span) {
+  if (sections_.context().shape.indexer) return sparse_forward(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     writer.wait(gather(writer));
     return writer.compute(sections_.of(LayerSection::kCore, span));
@@ -182,6 +213,7 @@ void ContextParallel::core_again(ProgramWriter& writer, AttentionSpan span) {
 
 void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
   if (sections_.context().training.recomputes(&RecomputedModules::core_attention)) core_again(writer, span);
+  if (sections_.context().shape.indexer) return sparse_backward(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
     writer.wait(gather(writer));
     writer.compute(sections_.of(LayerSection::kCoreBackward, span));

@@ -52,6 +52,9 @@ class ContextParallel {
   void gathered_forward(ProgramWriter& writer, AttentionSpan span);
   void gathered_backward(ProgramWriter& writer, AttentionSpan span);
   void gather_and_begin(ProgramWriter& writer, AttentionSpan span, bool backward);
+  void sparse_forward(ProgramWriter& writer, AttentionSpan span);
+  void sparse_backward(ProgramWriter& writer, AttentionSpan span);
+  [[nodiscard]] Bytes index_keys() const;
   void ring_forward(ProgramWriter& writer, AttentionSpan span);
   void ring_backward(ProgramWriter& writer, AttentionSpan span);
   void block(ProgramWriter& writer, AttentionSpan span, int distance, bool backward);

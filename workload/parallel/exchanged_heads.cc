@@ -55,8 +55,10 @@ void ExchangedHeads::exchange(ProgramWriter& writer, std::int64_t columns) {
 }
 
 void ExchangedHeads::exchange_inputs(ProgramWriter& writer, LayerSection body) {
-  if (is_delta_net(body)) return exchange(writer, delta_net_exchange(sections_.context()));
-  for (const std::int64_t columns : mamba_exchange(sections_.context())) exchange(writer, columns);
+  const KernelContext& context = sections_.context();
+  for (const std::int64_t columns : is_delta_net(body) ? delta_net_exchange(context) : mamba_exchange(context)) {
+    exchange(writer, columns);
+  }
 }
 
 void ExchangedHeads::exchange_result(ProgramWriter& writer, LayerSection body) {

@@ -68,6 +68,7 @@ void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
   if (overlaps()) return overlapped_forward(writer, half);
   writer.compute(sections_[half.norm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(half.body, activation_)));
+  gather_narrow(writer, half.body);
   body(writer, half.body);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(sections_[half.residual]);
@@ -115,6 +116,7 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
   using enum OverlappedGemms::Result;
   writer.compute(sections_[half.norm]);
   if (!overlap_.gather) writer.wait(gather(writer, as_cast(activation_)));
+  gather_narrow(writer, half.body);
   const auto input = overlap_.gather ? kGathered : kThere;
   const auto result = overlap_.scatter ? kScattered : kStays;
   if (context_.heads().cuts(half.body)) {
@@ -124,8 +126,7 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
     context_.heads().between(writer, half.body);
     wait_for(writer, overlapped_->run(writer, last, AttentionSpan::kAll, {.result = result}));
   } else {
-    wait_for(writer,
-             overlapped_->run(writer, half.body, AttentionSpan::kAll, {.input = input, .result = result}));
+    wait_for(writer, overlapped_->run(writer, half.body, AttentionSpan::kAll, {.input = input, .result = result}));
   }
   if (!overlap_.scatter) writer.wait(sum(writer, activation_));
   writer.compute(sections_[half.residual]);
@@ -139,6 +140,7 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionSpan s
   const auto result = overlap_.scatter ? kScattered : kStays;
   writer.compute(sections_[LayerSection::kAttentionNorm]);
   if (input == kThere) writer.wait(gather(writer, as_cast(attention_input_)));
+  gather_index_inputs(writer);
   if (context_.talks()) {
     wait_for(writer, overlapped_->run(writer, LayerSection::kQkv, span, {.input = input}));
     context_.core_forward(writer, span);
@@ -146,6 +148,7 @@ void TensorParallel::overlapped_attention(ProgramWriter& writer, AttentionSpan s
   } else {
     wait_for(writer, overlapped_->run(writer, LayerSection::kAttention, span, {.input = input, .result = result}));
   }
+  sum_index_target(writer);
   if (result == kStays) writer.wait(sum(writer, activation_));
   writer.compute(sections_[LayerSection::kAttentionResidual]);
 }
@@ -179,10 +182,10 @@ void TensorParallel::half_backward(ProgramWriter& writer, const HalfBackward& ha
     if (channel_ && sequence_parallel()) writer.wait(gather_gradient(writer));
     body(writer, half.body);
   }
-  column_backward(writer, {.dgrad = half.dgrad,
-                           .wgrad = half.wgrad,
-                           .gathered = activation_,
-                           .input_is_there = input == Input::kWhole});
+  scatter_narrow(writer, half.body);
+  column_backward(
+      writer,
+      {.dgrad = half.dgrad, .wgrad = half.wgrad, .gathered = activation_, .input_is_there = input == Input::kWhole});
   writer.compute(sections_[half.norm]);
 }
 
@@ -192,7 +195,9 @@ void TensorParallel::attention_forward(ProgramWriter& writer, AttentionSpan span
   writer.compute(sections_[LayerSection::kAttentionNorm]);
   if (channel_ && sequence_parallel())
     writer.wait(gather(writer, cast_input(LayerSection::kAttention, attention_input_)));
+  gather_index_inputs(writer);
   context_.attention_forward(writer, span);
+  sum_index_target(writer);
   if (channel_) writer.wait(sum(writer, activation_));
   writer.compute(sections_[LayerSection::kAttentionResidual]);
 }
@@ -249,6 +254,7 @@ void TensorParallel::attention_backward(ProgramWriter& writer, AttentionSpan spa
     if (channel_ && sequence_parallel()) writer.wait(gather_gradient(writer));
     context_.attention_backward(writer, span);
   }
+  sum_index_target(writer);
   column_backward(writer, {.dgrad = LayerSection::kQkvDgrad,
                            .wgrad = LayerSection::kQkvWgrad,
                            .gathered = attention_input_,
@@ -274,9 +280,9 @@ void TensorParallel::predictor_projection(ProgramWriter& writer) {
 // With sequence parallelism the parts of the result's gradient are gathered; each rank takes its columns.
 void TensorParallel::predictor_backward(ProgramWriter& writer) {
   if (sequence_parallel()) gather_activation(writer);
-  column_backward(writer, {.dgrad = LayerSection::kPredictorDgrad,
-                           .wgrad = LayerSection::kPredictorWgrad,
-                           .gathered = activation_ * 2});
+  column_backward(
+      writer,
+      {.dgrad = LayerSection::kPredictorDgrad, .wgrad = LayerSection::kPredictorWgrad, .gathered = activation_ * 2});
   writer.compute(sections_[LayerSection::kPredictorNormBackward]);
   embedding_backward(writer);
 }
@@ -329,8 +335,8 @@ void TensorParallel::head_forward(ProgramWriter& writer) {
 
 void TensorParallel::head_backward(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kLossBackward]);
-  column_backward(writer, {.dgrad = LayerSection::kLogitsDgrad, .wgrad = LayerSection::kLogitsWgrad,
-                           .gathered = activation_});
+  column_backward(writer,
+                  {.dgrad = LayerSection::kLogitsDgrad, .wgrad = LayerSection::kLogitsWgrad, .gathered = activation_});
   writer.compute(sections_[LayerSection::kFinalNormBackward]);
 }
 

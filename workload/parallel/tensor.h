@@ -82,6 +82,12 @@ class TensorParallel {
   [[nodiscard]] Input attention_again(ProgramWriter& writer, AttentionSpan span, Input input);
   [[nodiscard]] Input mlp_again(ProgramWriter& writer);
   void gather_latent_again(ProgramWriter& writer);
+  // Of Kimi Delta Attention, around the GEMMs that every rank has whole.
+  void gather_narrow(ProgramWriter& writer, LayerSection body);
+  void scatter_narrow(ProgramWriter& writer, LayerSection body);
+  // Of sparse attention: the indexer's inputs are gathered, and what its loss compares is summed over heads.
+  void gather_index_inputs(ProgramWriter& writer);
+  void sum_index_target(ProgramWriter& writer);
   // Halves of a parallel block: the attention's result waits for the MLP's, and one reduction sums both. With one norm,
   // the gradients of its result wait for the attention's, too.
   void parallel_attention_forward(ProgramWriter& writer, AttentionSpan span);

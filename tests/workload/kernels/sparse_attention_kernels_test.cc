@@ -9,6 +9,7 @@
 #include "tests/workload/free_player.h"
 #include "tests/workload/job_text.h"
 #include "tests/workload/traffic.h"
+#include "workload/memory/activations.h"
 #include "workload/memory/memory.h"
 
 namespace ringwright::workload::sparse_attention_kernels_test {
@@ -118,9 +119,65 @@ TEST(SparseAttention, StoresLatentVectorsAndTheChoice) {
   EXPECT_EQ(kept(kTrained) - kept(kSparse), tokens * 2 * (2 * 6 + 6 + 2));
 }
 
+const std::string kSplit = "tp: 2, sequence_parallel: true";
+const std::string kCut = "cp: 2, cp_comm_type: all_gather";
+
+// Attention's heads are split; every rank has the whole indexer.
+TEST(SparseAttention, TensorParallelRanksSplitHeadsAndRepeatTheIndexer) {
+  const auto whole = kernels(LayerSection::kAttention, job_of(kTrained));
+  const JobText split = job_of(kTrained, kSplit);
+  ASSERT_THAT(split.problems(), IsEmpty());
+  const auto part = kernels(LayerSection::kAttention, split);
+  for (const char* name : {"sparse attention", "indexer target", "query absorption", "values up"}) {
+    EXPECT_EQ(2.0 * flops_of(part, name), flops_of(whole, name)) << name;
+  }
+  for (const char* name : {"indexer scores", "indexer queries", "indexer keys"}) {
+    EXPECT_EQ(flops_of(part, name), flops_of(whole, name)) << name;
+  }
+}
+
+// Of 32 tokens, in one layer of a microbatch: latent vectors of queries and keys 24 + 20, and for the indexer the
+// norm's result of 64 and the 24 again; the target of 8 chosen tokens in fp32, summed forward and backward.
+TEST(SparseAttention, TensorParallelRanksGatherTheIndexersInputs) {
+  const auto bytes = [](const std::string& model) {
+    const StepPlan plan = job_of(model, kSplit).plan();
+    return traffic(plan, 0, "tp").count();
+  };
+  constexpr std::int64_t kPasses = 2 * 4;  // two layers, 8 sequences of two replicas
+  // Gradients of the indexer's weights, which every rank has, are summed in fp32 at the end.
+  const std::int64_t weights = 24 * 12 + 64 * 6 + 2 * 6 + 64 * 2;
+  EXPECT_EQ(bytes(kSparse) - bytes(""), kPasses * 32 * (64 + 24) * 2 + 2 * weights * 4);
+  EXPECT_EQ(bytes(kTrained) - bytes(kSparse), kPasses * 2 * 32 * 8 * 4);
+}
+
+// Of two ranks with 16 tokens each: latent vectors of 20 gathered and their gradients scattered; the indexer's key of
+// 6, with the loss its gradient as well. The work is the same for all ranks together, and so are pairs.
+TEST(SparseAttention, ContextParallelRanksGatherKeys) {
+  const auto bytes = [](const std::string& model) { return traffic(job_of(model, kCut).plan(), 0, "cp").count(); };
+  constexpr std::int64_t kPasses = 2 * 4;
+  EXPECT_EQ(bytes(kSparse), kPasses * 32 * 2 * (2 * 20 + 6));
+  EXPECT_EQ(bytes(kTrained), kPasses * 32 * 2 * (2 * 20 + 2 * 6));
+  EXPECT_DOUBLE_EQ(job_of(kTrained, kCut).plan().hardware_flops.count(),
+                   job_of(kTrained).plan().hardware_flops.count());
+}
+
+// Gathered keys stay: a local token has those of another one too.
+TEST(SparseAttention, ContextParallelRanksStoreGatheredKeys) {
+  const auto kept = [](const std::string& parallel) {
+    const JobText job = job_of(kTrained, parallel);
+    return layer_activations(make_kernel_context(job.shape, job.training, job.parallel), {}).count();
+  };
+  EXPECT_EQ(2 * kept(kCut) - kept(""), 32 * 2 * (20 + 6));
+}
+
 TEST(SparseAttention, SettingsWithoutACounterpartAreRefused) {
-  EXPECT_THAT(job_of(kSparse, "tp: 2").problems(), ElementsAre(HasSubstr("E464: parallel.tp = 2")));
-  EXPECT_THAT(job_of(kSparse, "cp: 2").problems(), ElementsAre(HasSubstr("E464: parallel.cp = 2")));
+  EXPECT_THAT(job_of(kSparse, "tp: 2").problems(),
+              ElementsAre(HasSubstr("E464: parallel.tp = 2: sparse attention is split over ranks with sequence")));
+  EXPECT_THAT(job_of(kSparse, "cp: 2").problems(),
+              ElementsAre(HasSubstr("E464: parallel.cp = 2: an indexer chooses among the keys of all ranks")));
+  EXPECT_THAT(job_of(kSparse, "cp: 2, cp_comm_type: a2a").problems(), ElementsAre(HasSubstr("E464: parallel.cp = 2")));
+  EXPECT_THAT(job_of(kSparse, "cp: 2, cp_comm_type: all_gather, cp_balanced: false").problems(),
+              ElementsAre(HasSubstr("E464: sparse attention gathers keys in zig-zag order alone")));
   EXPECT_THAT(job_of(kSparse, "", ", attention: unfused").problems(), ElementsAre(HasSubstr("E464: sparse attention")));
   EXPECT_THAT(job_of(kSparse, "", ", document_length: 16").problems(),
               ElementsAre(HasSubstr("E464: sparse attention")));
@@ -137,8 +194,9 @@ TEST(SparseAttention, SettingsWithoutACounterpartAreRefused) {
 }
 
 TEST(SparseAttention, GraphsOfManyLayoutsAreSoundAndRunToTheirEnd) {
-  for (const char* parallel : {"pp: 2", "pp: 2, zero: {stage: 1, overlap_grad_reduce: true, bucket: 16KiB}",
-                               "fsdp: {sharding_strategy: full_shard}"}) {
+  for (const char* parallel :
+       {"pp: 2", "tp: 2, sequence_parallel: true, pp: 2", "cp: 2, cp_comm_type: all_gather, pp: 2",
+        "pp: 2, zero: {stage: 1, overlap_grad_reduce: true, bucket: 16KiB}", "fsdp: {sharding_strategy: full_shard}"}) {
     for (const char* training : {"", ", recompute: full", ", recompute: selective"}) {
       const JobText job = job_of(kTrained + ", mtp_num_layers: 1", parallel, training);
       ASSERT_THAT(job.problems(), IsEmpty()) << parallel << training;

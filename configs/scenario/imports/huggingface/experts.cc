@@ -74,7 +74,9 @@ void read_deepseek_experts(ConfigMap& config, workload::ModelShape& shape) {
                                      .max = 10'000});
 }
 
-void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
+}  // namespace
+
+void read_hf_latent_attention(ConfigMap& config, workload::ModelShape& shape) {
   workload::LatentAttention latent;
   const auto rank = config.integer_or(
       {.name = "q_lora_rank", .doc = "width of the queries' latent vector", .min = 1, .max = 1'000'000}, "null");
@@ -90,6 +92,12 @@ void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
   }
   shape.kv_heads = shape.heads;
   shape.head_size = key_size(shape);
+}
+
+namespace {
+
+void read_deepseek(ConfigMap& config, workload::ModelShape& shape) {
+  read_hf_latent_attention(config, shape);
   read_deepseek_experts(config, shape);
 }
 
@@ -135,7 +143,9 @@ void read_gpt_oss(ConfigMap& config, workload::ModelShape& shape) {
   read_hf_window_pattern(config, 128, 2, shape);
 }
 
-void check_choice(ConfigMap& config, workload::ModelShape& shape) {
+}  // namespace
+
+void check_hf_choice(ConfigMap& config, workload::ModelShape& shape) {
   workload::ExpertShape& experts = *shape.experts;
   if (config.any_errors()) {
     shape.experts = workload::ExpertShape();  // harmless
@@ -152,8 +162,6 @@ void check_choice(ConfigMap& config, workload::ModelShape& shape) {
   experts.dense_layers = 0;
 }
 
-}  // namespace
-
 void read_hf_qwen_experts(ConfigMap& config, bool some_dense, workload::ModelShape& shape) {
   workload::ExpertShape experts{.count = hf_size(config, "num_experts", "experts of a layer"),
                                 .per_token = hf_size(config, "num_experts_per_tok", "experts per token")};
@@ -165,7 +173,7 @@ void read_hf_qwen_experts(ConfigMap& config, bool some_dense, workload::ModelSha
     read_dense_layers(config, experts);
   }
   shape.experts = experts;
-  check_choice(config, shape);
+  check_hf_choice(config, shape);
 }
 
 bool is_hf_expert_family(std::string_view type) {
@@ -179,7 +187,7 @@ void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::M
   if (type == "deepseek_v32" || type == "glm_moe_dsa") read_sparse_deepseek(config, shape);
   if (type == "glm4_moe") read_glm(config, shape);
   if (type == "gpt_oss") read_gpt_oss(config, shape);
-  check_choice(config, shape);
+  check_hf_choice(config, shape);
 }
 
 }  // namespace ringwright::configs

@@ -12,6 +12,10 @@ namespace ringwright::configs {
 void read_hf_qwen_experts(ConfigMap& config, bool some_dense, workload::ModelShape& shape);
 // The families whose layers have experts: mixtral, qwen2_moe, qwen3_moe, deepseek_v2, deepseek_v3, gpt_oss.
 [[nodiscard]] bool is_hf_expert_family(std::string_view type);
+// Latent attention by the names of DeepSeek, with the decoder's sizes.
+void read_hf_latent_attention(ConfigMap& config, workload::ModelShape& shape);
+// Whether a token's experts exist, and some layers have them.
+void check_hf_choice(ConfigMap& config, workload::ModelShape& shape);
 void read_hf_expert_family(ConfigMap& config, std::string_view type, workload::ModelShape& shape);
 
 }  // namespace ringwright::configs

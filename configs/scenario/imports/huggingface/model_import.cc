@@ -12,6 +12,7 @@
 #include "configs/scenario/imports/huggingface/experts.h"
 #include "configs/scenario/imports/huggingface/hybrid.h"
 #include "configs/scenario/imports/huggingface/keys.h"
+#include "configs/scenario/imports/huggingface/kimi_linear.h"
 #include "configs/scenario/imports/huggingface/llama_family.h"
 #include "configs/scenario/imports/huggingface/parallel_blocks.h"
 #include "configs/scenario/imports/huggingface/ungated.h"
@@ -25,7 +26,7 @@ constexpr std::string_view kSupported =
     "gemma, gemma2, gemma3_text, gpt2, bert, opt, bloom, mpt, starcoder2, nemotron, mixtral, qwen2_moe, qwen3_moe, "
     "deepseek_v2, deepseek_v3, deepseek_v32, glm_moe_dsa, kimi_k2, glm4_moe, gpt_oss, llama4_text, minimax_m2, "
     "granitemoe, granitemoeshared, ernie4_5_moe, dbrx, nemotron_h, granitemoehybrid, qwen3_next, qwen3_5, qwen3_5_moe, "
-    "gptj, gpt_neox, falcon, phi, cohere, cohere2";
+    "kimi_linear, gptj, gpt_neox, falcon, phi, cohere, cohere2";
 
 // The text models of multimodal ones that equal a family of their own.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTextModels{{{"qwen2_vl_text", "qwen2"},
@@ -102,6 +103,8 @@ void read_family(ConfigMap& config, const std::string& type, workload::ModelShap
     read_hf_granite_hybrid(config, shape);
   } else if (is_hf_delta_net_family(type)) {
     read_hf_delta_net_family(config, type, shape);
+  } else if (type == "kimi_linear") {
+    read_hf_kimi_linear(config, shape);
   } else if (is_hf_parallel_family(type)) {
     read_hf_parallel_family(config, type, shape);
   } else if (is_hf_expert_family(type)) {

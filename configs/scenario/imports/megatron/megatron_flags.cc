@@ -71,6 +71,8 @@ constexpr std::array kFlags{
     FlagEntry{"linear-conv-kernel-dim", kRule, "model.linear_conv_kernel_dim"},
     FlagEntry{"linear-key-head-dim", kRule, "model.linear_key_head_dim"},
     FlagEntry{"linear-value-head-dim", kRule, "model.linear_value_head_dim"},
+    FlagEntry{"kda-f-lora-rank", kRule, "model.kda_f_lora_rank"},
+    FlagEntry{"kda-gate-lora-rank", kRule, "model.kda_gate_lora_rank"},
     FlagEntry{"linear-num-key-heads", kRule, "model.linear_num_key_heads"},
     FlagEntry{"linear-num-value-heads", kRule, "model.linear_num_value_heads"},
     FlagEntry{"attention-output-gate", kOn, "model.attention_output_gate"},

@@ -175,13 +175,13 @@ void set_experts(const MegatronArguments& arguments, MegatronTree& tree) {
   set_expert_layers(arguments, tree);
 }
 
-// "([1]*3+[0]*1)*12": which layers have linear attention, of which only all but every n-th can be described.
+// "([1]*3+[0]*1)*12": which layers have linear attention; those without are listed where they are not every n-th.
 void set_linear_attention(const MegatronArguments& arguments, MegatronTree& tree) {
   constexpr std::string_view kVariant = "experimental-attention-variant";
   const auto variant = arguments.value(kVariant);
   const auto pattern = arguments.value("hybrid-layer-pattern");
   const auto letters = pattern ? pattern : arguments.value("hybrid-override-pattern");
-  const bool nets = variant && variant->text == "gated_delta_net";
+  const bool nets = variant && (variant->text == "gated_delta_net" || variant->text == "kimi_delta_attention");
   const bool sparse = variant && variant->text == "dsa" && arguments.has("dsa-indexer-topk");
   if (variant && !nets && !sparse) {
     arguments.warn(*variant, "W136",
@@ -193,7 +193,9 @@ void set_linear_attention(const MegatronArguments& arguments, MegatronTree& tree
                                   std::pair{"linear-key-head-dim", "model.linear_key_head_dim"},
                                   std::pair{"linear-value-head-dim", "model.linear_value_head_dim"},
                                   std::pair{"linear-num-key-heads", "model.linear_num_key_heads"},
-                                  std::pair{"linear-num-value-heads", "model.linear_num_value_heads"}}) {
+                                  std::pair{"linear-num-value-heads", "model.linear_num_value_heads"},
+                                  std::pair{"kda-f-lora-rank", "model.kda_f_lora_rank"},
+                                  std::pair{"kda-gate-lora-rank", "model.kda_gate_lora_rank"}}) {
     if (const auto word = arguments.value(flag)) tree.set(key, *word);
   }
   const auto word = nets ? arguments.value("linear-attention-freq") : std::nullopt;
@@ -202,14 +204,17 @@ void set_linear_attention(const MegatronArguments& arguments, MegatronTree& tree
   const std::vector<int> layers = layer_pattern(word->text);
   const std::int64_t period = std::ranges::find(layers, 0) - layers.begin() + 1;
   bool regular = period > 1 && period <= std::ssize(layers);
+  std::string full;
   for (std::int64_t layer = 0; layer < std::ssize(layers); ++layer) {
-    regular = regular && layers[static_cast<std::size_t>(layer)] == ((layer + 1) % period != 0 ? 1 : 0);
+    const bool linear = layers[static_cast<std::size_t>(layer)] == 1;
+    regular = regular && linear == ((layer + 1) % period != 0);
+    if (!linear) full += fmt::format("{}{}", full.empty() ? "" : ", ", layer + 1);
   }
   if (regular) return tree.set("model.linear_attention_freq", *word, std::to_string(period));
+  if (!full.empty()) return tree.set("model.full_attn_layers", *word, fmt::format("[{}]", full));
   arguments.error(*word,
-                  fmt::format("--linear-attention-freq is '{}': layers of attention that are not every n-th cannot be "
-                              "described",
-                              word->text),
+                  fmt::format("--linear-attention-freq is '{}': {}", word->text,
+                              layers.empty() ? "a list of 0 and 1 is expected" : "no layer has attention"),
                   "a number, [1]*3+[0] for every layer of four, or letters G and * in --hybrid-layer-pattern");
 }
 

@@ -2,6 +2,7 @@
 #include "configs/scenario/imports/huggingface/delta_nets.h"
 
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -105,6 +106,49 @@ TEST(HfDeltaNets, OtherOrdersOfLayersAreRefused) {
 TEST(HfDeltaNets, HeadsThatCannotBeSharedAreRefused) {
   EXPECT_THAT(import_model(with(kQwen3Next, "\"linear_num_key_heads\": 16", "\"linear_num_key_heads\": 5")).problems,
               HasSubstr("E460 linear_num_key_heads = 5 does not divide the 32 heads of values"));
+}
+
+// config.json of moonshotai/Kimi-Linear-48B-A3B-Base.
+const std::string kKimiLinear =
+    R"({"architectures": ["KimiLinearForCausalLM"], "bos_token_id": 163584, "dtype": "bfloat16", "eos_token_id": 163586,
+    "first_k_dense_replace": 1, "head_dim": 72, "hidden_act": "silu", "hidden_size": 2304, "initializer_range": 0.02,
+    "intermediate_size": 9216, "kv_lora_rank": 512, "linear_attn_config": {"full_attn_layers": [4, 8, 12, 16, 20, 24, 27],
+    "head_dim": 128, "kda_layers": [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26],
+    "num_heads": 32, "short_conv_kernel_size": 4}, "mla_use_nope": true, "model_max_length": 1048576,
+    "model_type": "kimi_linear", "moe_intermediate_size": 1024, "moe_layer_freq": 1, "moe_renormalize": true,
+    "moe_router_activation_func": "sigmoid", "num_attention_heads": 32, "num_expert_group": 1, "num_experts": 256,
+    "num_experts_per_token": 8, "num_hidden_layers": 27, "num_key_value_heads": 32, "num_nextn_predict_layers": 0,
+    "num_shared_experts": 1, "pad_token_id": 163839, "q_lora_rank": null, "qk_nope_head_dim": 128,
+    "qk_rope_head_dim": 64, "rms_norm_eps": 1e-05, "rope_scaling": null, "rope_theta": 10000.0,
+    "routed_scaling_factor": 2.446, "tie_word_embeddings": false, "topk_group": 1, "use_cache": true,
+    "use_grouped_topk": true, "v_head_dim": 128, "vocab_size": 163840})";
+
+std::string kimi_with(const std::string& old, const std::string& replaced) {
+  std::string text = kKimiLinear;
+  return text.replace(text.find(old), old.size(), replaced);
+}
+
+// The preset has the same layers.
+TEST(HfDeltaNets, KimiLinearIsReadWhole) {
+  const Imported imported = import_model(kKimiLinear);
+  EXPECT_EQ(imported.problems, "");
+  const ModelShape& shape = imported.shape;
+  EXPECT_EQ(parameters(shape), 49'122'681'728 - 26 * 256);
+  EXPECT_EQ(shape.positions, Positions::kNone);
+  EXPECT_EQ(shape.max_positions, 1'048'576);
+  ASSERT_TRUE(shape.delta_net);
+  EXPECT_EQ(shape.delta_net->full_layers, (std::vector<std::int64_t>{3, 7, 11, 15, 19, 23, 26}));
+  EXPECT_EQ(shape.delta_net->channels, (ChannelDecay{.decay_rank = 128, .gate_rank = 128}));
+  EXPECT_FALSE(has_experts(shape, 0));
+  EXPECT_TRUE(has_experts(shape, 1));
+}
+
+TEST(HfDeltaNets, LayersOfKimiLinearAreInOneList) {
+  EXPECT_THAT(import_model(kimi_with("20, 24, 27]", "20, 24]")).problems,
+              HasSubstr("E460 full_attn_layers and kda_layers do not list each of the 27 layers once"));
+  EXPECT_THAT(import_model(kimi_with("[1, 2, 3, 5", "[1, 2, 3, 4")).problems, HasSubstr("E460"));
+  EXPECT_THAT(import_model(kimi_with("\"mla_use_nope\": true", "\"mla_use_output_gate\": true")).problems,
+              HasSubstr("E133 an output gate of latent attention is not modelled"));
 }
 
 }  // namespace

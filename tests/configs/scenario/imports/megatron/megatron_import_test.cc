@@ -321,8 +321,17 @@ TEST(MegatronImport, LayersOfGatedDeltaNetAreRead) {
                                {"model.linear_num_value_heads", "48"},
                                {"model.attention_output_gate", "true"}}));
   EXPECT_EQ(Import(nets + "'([1]*3+[0]*1)*2'\n").keys.at("model.linear_attention_freq"), "4");
-  EXPECT_THAT(Import(nets + "'[0,1,1,0]'\n").messages(),
-              ElementsAre(testing::HasSubstr("layers of attention that are not every n-th cannot be described")));
+  EXPECT_EQ(Import(nets + "'[0,1,1,0]'\n").keys.at("model.full_attn_layers"), "[1, 4]");
+  EXPECT_THAT(Import(nets + "'[1]*8'\n").messages(), ElementsAre(testing::HasSubstr("no layer has attention")));
+  EXPECT_THAT(Import(nets + "often\n").messages(), ElementsAre(testing::HasSubstr("a list of 0 and 1 is expected")));
+  const Import kimi(
+      "--num-layers 8 --experimental-attention-variant kimi_delta_attention --linear-attention-freq 4 "
+      "--kda-f-lora-rank 128 --kda-gate-lora-rank 64\n");
+  EXPECT_THAT(kimi.messages(), IsEmpty());
+  EXPECT_THAT(kimi.keys, testing::IsSupersetOf(std::map<std::string, std::string>{
+                             {"model.experimental_attention_variant", "kimi_delta_attention"},
+                             {"model.kda_f_lora_rank", "128"},
+                             {"model.kda_gate_lora_rank", "64"}}));
   EXPECT_THAT(Import("--num-layers 8 --experimental-attention-variant dsa\n").messages(),
               ElementsAre(testing::HasSubstr("W136: --experimental-attention-variant dsa is not modelled")));
 }
