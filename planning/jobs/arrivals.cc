@@ -54,11 +54,10 @@ std::vector<ClusterJob> generated_jobs(const ArrivalSettings& settings) {
     ClusterJob& job = jobs.emplace_back();
     job.submit = draw_submit(submits, settings);
     job.gpus = draw_gpus(sizes, settings);
-    job.service =
-        std::clamp(settings.median * std::exp(settings.sigma * draw_normal(lengths)), 1.0, settings.longest);
+    job.service = std::clamp(settings.median * std::exp(settings.sigma * draw_normal(lengths)), 1.0, settings.longest);
     job.type = static_cast<std::uint32_t>(types.next_below(static_cast<std::uint64_t>(settings.types)));
     job.least = job.most = job.gpus;
-    if (job.gpus == 1) job.percent = settings.percent;
+    if (job.gpus == 1) job.share = settings.share;
   }
   std::ranges::stable_sort(jobs, {}, &ClusterJob::submit);
   for (std::size_t i = 0; i < jobs.size(); ++i) jobs[i].name = fmt::format("job {}", i);
@@ -79,9 +78,10 @@ LoggedArrivals logged_jobs(const traces::JobLog& log, int gpus, double compress)
     job.service = logged.run;
     job.gpus = std::max(1, static_cast<int>(std::ceil(logged.gpus)));
     if (logged.gpus < 1.0) {
-      // 0.28 of a GPU is 28 percent, although 0.28 * 100 is more in binary.
-      constexpr double kRounding = 1e-9;
-      job.percent = std::clamp(static_cast<int>(std::ceil(logged.gpus * 100.0 - kRounding)), 1, 100);
+      // 0.28 * 10'000 may be less than 2'800 in binary; what is beyond a ten-thousandth is left out, so that three
+      // jobs of 0.33334 fit.
+      constexpr double kRounding = 1e-6;
+      job.share = std::clamp(static_cast<int>(std::floor(logged.gpus * kWholeGpu + kRounding)), 1, kWholeGpu);
     }
     job.least = job.most = job.gpus;
   }

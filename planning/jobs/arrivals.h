@@ -24,7 +24,7 @@ struct ArrivalSettings {
   double sigma = 1.8;       // of the logarithm
   double longest = 3.0 * 86'400.0;
   int types = 1;
-  int percent = 100;  // of its GPU that a job of one GPU asks for
+  int share = kWholeGpu;  // of its GPU that a job of one GPU asks for
   std::uint64_t seed = 1;
 };
 [[nodiscard]] std::vector<ClusterJob> generated_jobs(const ArrivalSettings& settings);

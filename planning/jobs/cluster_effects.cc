@@ -36,7 +36,8 @@ constexpr std::array kEffects{
     KeyEffect{.keys = "speed.unit", .needs = "plan.anywhere=yes", .why = kBest},
     KeyEffect{.keys = "speed.fabric", .needs = "plan.anywhere=yes", .why = kBest},
     KeyEffect{.keys = "scheduler.migrate", .needs = "plan.anywhere=yes", .why = kBest},
-    KeyEffect{.keys = "scheduler.migrate", .needs = "speed.places=differ",
+    KeyEffect{.keys = "scheduler.migrate",
+              .needs = "speed.places=differ",
               .why = "a job is as fast in every place: 'speed.unit', 'speed.fabric' and 'speed.machine' say otherwise"},
     KeyEffect{.keys = "scheduler.round", .needs = "policies.in_rounds=yes", .why = "no policy here acts in rounds"},
     KeyEffect{.keys = "scheduler.restart", .needs = "plan.stops=yes", .why = "no job is stopped or moved"},
@@ -54,7 +55,9 @@ std::vector<std::unique_ptr<SchedulingPolicy>> policies_of(const ClusterPlan& pl
   return made;
 }
 
-std::string yes_or_no(bool holds) { return holds ? "yes" : "no"; }
+std::string yes_or_no(bool holds) {
+  return holds ? "yes" : "no";
+}
 
 void add_plan_facts(const ClusterPlan& plan, SettingValues& values) {
   const auto policies = policies_of(plan);
@@ -73,12 +76,10 @@ void add_plan_facts(const ClusterPlan& plan, SettingValues& values) {
   values.add("speed.places", places_differ ? "differ" : "equal");
   values.add("plan.anywhere", yes_or_no(anywhere));
   values.add("plan.stops", yes_or_no(stops));
-  values.add("jobs.one_gpu", yes_or_no(std::ranges::any_of(plan.jobs, [](const ClusterJob& job) {
-    return job.gpus == 1;
-  })));
-  values.add("jobs.parts", yes_or_no(std::ranges::any_of(plan.jobs, [](const ClusterJob& job) {
-    return job.percent < 100;
-  })));
+  values.add("jobs.one_gpu",
+             yes_or_no(std::ranges::any_of(plan.jobs, [](const ClusterJob& job) { return job.gpus == 1; })));
+  values.add("jobs.parts",
+             yes_or_no(std::ranges::any_of(plan.jobs, [](const ClusterJob& job) { return job.share < kWholeGpu; })));
 }
 
 }  // namespace

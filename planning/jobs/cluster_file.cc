@@ -35,11 +35,21 @@ constexpr std::array kSharingKinds = {
     Option{"antman", "opportunistic jobs take what a guaranteed one leaves"},
     Option{"tgs", "the same, and the guaranteed one loses 3 %"}};
 
-// An instance of MIG has 1, 2, 3, 4 or 7 of a GPU's seven slices (configs/scenario/mig_profiles.cc); whole percent, so
-// that those of seven slices fit on a GPU.
-int percent_of_instance(int percent) {
-  constexpr std::array kInstances = {14, 28, 42, 57, 100};
-  return *std::ranges::find_if(kInstances, [percent](int instance) { return instance >= percent; });
+// An instance of MIG has 1, 2, 3, 4 or 7 of a GPU's seven slices, and 1, 2, 4, 4 or 8 eighths of its memory
+// (configs/scenario/mig_profiles.cc). With these parts instances fit on a GPU exactly where both suffice: two of three
+// slices have all of the memory, so that no seventh slice goes with them.
+struct MigInstance {
+  int slices = 0;
+  int share = 0;
+};
+constexpr std::array kMigInstances = {MigInstance{1, 1'425}, MigInstance{2, 2'855}, MigInstance{3, 4'290},
+                                      MigInstance{4, 5'710}, MigInstance{7, kWholeGpu}};
+
+// Of the smallest that holds a part of a GPU.
+int share_of_instance(int share) {
+  return std::ranges::find_if(kMigInstances,
+                              [share](const MigInstance& instance) { return instance.slices * kWholeGpu / 7 >= share; })
+      ->share;
 }
 
 double seconds_of(Duration time) {
@@ -141,9 +151,9 @@ class ClusterReader {
       read_log(map, log);
     }
     for (ClusterJob& job : plan_.jobs) {
-      if (!plan_.shares_gpus) job.percent = 100;
-      if (mig) job.percent = percent_of_instance(job.percent);
-      if (job.percent < 100) continue;  // a part does not grow
+      if (!plan_.shares_gpus) job.share = kWholeGpu;
+      if (mig) job.share = share_of_instance(job.share);
+      if (job.share < kWholeGpu) continue;  // a part does not grow
       job.least = std::clamp(static_cast<int>(std::ceil(job.gpus * least)), 1, job.gpus);
       job.most = std::clamp(static_cast<int>(std::floor(job.gpus * most)), job.gpus, plan_.shape.gpus());
     }
@@ -177,8 +187,8 @@ class ClusterReader {
   void read_sharing() {
     if (!root_.has("sharing") && !root_.documenting()) return;
     ConfigMap map = root_.map("sharing", "of GPUs by jobs of one GPU, and how fast they then are");
-    const std::string kind = map.choice(
-        {.name = "kind", .doc = "how jobs share a GPU", .fallback = std::string("parts")}, kSharingKinds);
+    const std::string kind =
+        map.choice({.name = "kind", .doc = "how jobs share a GPU", .fallback = std::string("parts")}, kSharingKinds);
     plan_.sharing =
         static_cast<SharingKind>(std::ranges::find(kSharingKinds, kind, &Option::name) - kSharingKinds.begin());
     if (plan_.sharing == SharingKind::kParts && !map.documenting()) return;
@@ -201,11 +211,11 @@ class ClusterReader {
     if (!plan_.shares_gpus) map.error("kind", std::string(kClusterCode), "it needs 'jobs.share_gpus: true'");
     RandomStream classes(seed, "opportunistic jobs");
     for (ClusterJob& job : plan_.jobs) {
-      const double part = job.percent / 100.0;  // that it asks for
-      job.demand = job.percent < 100 ? part : demand;
+      const double part = static_cast<double>(job.share) / kWholeGpu;  // that it asks for
+      job.demand = job.share < kWholeGpu ? part : demand;
       if (job.gpus > 1) continue;
       job.opportunistic = classes.next_unit() < opportunistic;
-      job.percent = 100 / per_gpu;
+      job.share = kWholeGpu / per_gpu;
       job.least = job.most = 1;
     }
   }
@@ -259,8 +269,10 @@ class ClusterReader {
     settings.longest =
         seconds_of(map.duration({.name = "longest", .doc = "running time", .fallback = hours(72), .min = kLeast}));
     if (settings.median > settings.longest) {
-      map.error("median", std::string(kClusterCode), "'jobs.median' is above 'jobs.longest', so that half of the jobs "
-                "would be cut", "raise jobs.longest");
+      map.error("median", std::string(kClusterCode),
+                "'jobs.median' is above 'jobs.longest', so that half of the jobs "
+                "would be cut",
+                "raise jobs.longest");
     }
     settings.seed =
         static_cast<std::uint64_t>(map.integer({.name = "seed", .doc = "of the generator", .fallback = 1, .min = 0}));
@@ -270,11 +282,12 @@ class ClusterReader {
                                                    .fallback = 1,
                                                    .min = 1,
                                                    .max = 1'000}));
-    settings.percent = static_cast<int>(std::lround(100.0 * map.percent({.name = "part",
-                                                                         .doc = "of a GPU that jobs of one GPU ask for",
-                                                                         .fallback = 1.0,
-                                                                         .min = 0.01,
-                                                                         .max = 1.0})));
+    settings.share =
+        static_cast<int>(std::lround(kWholeGpu * map.percent({.name = "part",
+                                                              .doc = "of a GPU that jobs of one GPU ask for",
+                                                              .fallback = 1.0,
+                                                              .min = 0.01,
+                                                              .max = 1.0})));
     std::int64_t sum = 0;
     for (const std::int64_t weight : settings.weights) sum += weight;
     if (settings.gpus.size() != settings.weights.size() || sum <= 0) {

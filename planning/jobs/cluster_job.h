@@ -7,15 +7,18 @@
 
 namespace ringwright::planning {
 
+// Parts of a GPU are counted in so many: fine enough for thirds, sevenths, and sixteen jobs on a GPU.
+inline constexpr int kWholeGpu = 10'000;
+
 struct ClusterJob {
   std::string name;
   double submit = 0.0;
-  double service = 0.0;    // running time on the GPUs it asks for, at its best locality
-  int gpus = 1;            // that it asks for
-  int percent = 100;       // of its GPU; less than 100: it shares one GPU with others
-  double demand = 1.0;     // part of its GPUs that its kernels take at full speed
+  double service = 0.0;        // running time on the GPUs it asks for, at its best locality
+  int gpus = 1;                // that it asks for
+  int share = kWholeGpu;       // of its GPU; less than all: it shares one GPU with others
+  double demand = 1.0;         // part of its GPUs that its kernels take at full speed
   bool opportunistic = false;  // takes what guaranteed jobs leave of a GPU (AntMan, TGS)
-  int least = 1;           // GPUs of an elastic job
+  int least = 1;               // GPUs of an elastic job
   int most = 1;
   std::uint32_t type = 0;  // whose speeds it has (JobSpeed)
 };

@@ -79,7 +79,7 @@ class ClusterPlayer {
     const GpuPool& pool = jobs_.pool();
     ClusterTotals& totals = jobs_.totals();
     const int in_use = inputs_.shape.gpus() - pool.free();
-    const double shared = static_cast<double>(pool.shared_percent()) / 100.0;
+    const double shared = static_cast<double>(pool.shared_parts()) / kWholeGpu;
     // Jobs that disturb each other have a GPU together; parts that do not are parts of it.
     const bool together = inputs_.sharing != SharingKind::kParts;
     const double busy = together ? in_use : in_use - pool.shared_gpus() + shared;
@@ -146,9 +146,9 @@ class ClusterPlayer {
         continue;
       }
       // Parts of GPUs may fit where whole ones do not.
-      if (own.percent == 100) limit = std::min(limit, own.gpus);
+      if (own.share == kWholeGpu) limit = std::min(limit, own.gpus);
       if (!inputs_.settings.backfill) return;
-      if (limit <= 1 && jobs_.pool().free() == 0 && own.percent == 100 && !has_parts_) return;
+      if (limit <= 1 && jobs_.pool().free() == 0 && own.share == kWholeGpu && !has_parts_) return;
       ++at;
     }
   }
@@ -167,10 +167,10 @@ class ClusterPlayer {
   void preempt(double now) {
     if (waiting_.empty()) return;
     const std::vector<Waiting> order = all_in_order();
-    int left = inputs_.shape.gpus() * 100;
+    std::int64_t left = std::int64_t{inputs_.shape.gpus()} * kWholeGpu;
     for (const Waiting& one : order) {
       const std::size_t job = std::get<2>(one);
-      const int needs = inputs_.jobs[job].gpus * inputs_.jobs[job].percent;
+      const std::int64_t needs = std::int64_t{inputs_.jobs[job].gpus} * inputs_.jobs[job].share;
       if (needs <= left) {
         left -= needs;
       } else if (jobs_.state(job).grant) {
@@ -203,7 +203,7 @@ class ClusterPlayer {
     const std::vector<int> sizes = sizes_of(views);
     // First what jobs give back, then what they get.
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (views[i].gpus == 0 || views[i].gpus == sizes[i] || views[i].job->percent < 100) continue;
+      if (views[i].gpus == 0 || views[i].gpus == sizes[i] || views[i].job->share < kWholeGpu) continue;
       const std::size_t job = std::get<2>(order[i]);
       jobs_.stop(job, now);
       if (sizes[i] > 0) ++jobs_.totals().resizes;
@@ -226,7 +226,7 @@ class ClusterPlayer {
   double last_ = first_submit_;
   UseOverTime use_;
   bool changed_ = false;
-  bool has_parts_ = std::ranges::any_of(inputs_.jobs, [](const ClusterJob& job) { return job.percent < 100; });
+  bool has_parts_ = std::ranges::any_of(inputs_.jobs, [](const ClusterJob& job) { return job.share < kWholeGpu; });
 };
 
 }  // namespace

@@ -36,6 +36,13 @@ PolicyResult summarise_run(const ClusterPlan& plan, const std::string& policy, c
   return result;
 }
 
+// At which a job of so many GPUs may run: its best one, or `anywhere` in the cluster.
+Locality widest_locality(const ClusterShape& shape, int gpus, bool anywhere) {
+  const Locality best = JobSpeed(shape, GivenSpeed{}).best_locality(gpus);
+  if (!anywhere || gpus < 2 || shape.hosts < 2) return best;
+  return shape.units() > 1 ? Locality::kFabric : Locality::kUnit;
+}
+
 Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
   if (plan.machine.empty()) return JobSpeed(plan.shape, plan.speed);
   const bool grow = std::ranges::any_of(plan.policies, [](const std::string& policy) {
@@ -48,13 +55,15 @@ Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
     most = std::max(most, grow ? job.most : job.gpus);
     types = std::max(types, job.type + 1);
   }
-  auto rates = simulated_rates(plan.machine, plan.shape, most, workers);
+  const bool anywhere = grow || plan.scheduler.relax_after >= 0.0;
+  auto rates = simulated_rates(plan.machine, plan.shape,
+                               {.most = most, .widest = widest_locality(plan.shape, most, anywhere)}, workers);
   if (!rates) return tl::unexpected(std::move(rates.error()));
   if (types > rates->size()) {
     return tl::unexpected(
         failure("E486", "'jobs.types' has more types than 'speed.machine' has jobs", {.file = plan.machine}));
   }
-  return JobSpeed(plan.shape, std::move(*rates));
+  return JobSpeed(plan.shape, *rates);
 }
 
 }  // namespace
@@ -89,9 +98,12 @@ Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& worke
   each_item(plan.policies.size(), workers, [&](std::size_t item) {
     const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &SchedulingPolicyEntry::name);
     const auto policy = entry->make();
-    const ClusterRun run = run_cluster(
-        {.shape = plan.shape, .jobs = plan.jobs, .speed = *speed, .policy = *policy, .settings = plan.scheduler,
-         .sharing = plan.sharing});
+    const ClusterRun run = run_cluster({.shape = plan.shape,
+                                        .jobs = plan.jobs,
+                                        .speed = *speed,
+                                        .policy = *policy,
+                                        .settings = plan.scheduler,
+                                        .sharing = plan.sharing});
     study.policies[item] = summarise_run(plan, plan.policies[item], run);
   });
   return study;

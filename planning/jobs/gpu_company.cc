@@ -1,40 +1,36 @@
 #include "planning/jobs/gpu_company.h"
 
-#include <array>
+#include <map>
 #include <utility>
 
 namespace ringwright::planning {
 namespace {
 
-constexpr std::size_t kWholeGpu = 100;  // percent
-
-// GPUs with room, by the percent that is left.
-using OpenShares = std::array<std::vector<std::size_t>, kWholeGpu + 1>;
+// GPUs with room, by what is left of them.
+using OpenShares = std::map<int, std::vector<std::size_t>>;
 
 class Company {
  public:
   explicit Company(SharingKind sharing) : one_guaranteed_(has_classes(sharing)) {}
 
   void add(const ClusterJobView& job) {
-    const auto percent = static_cast<std::size_t>(job.job->percent);
-    if (percent >= kWholeGpu) {
+    const int share = job.job->share;
+    if (share >= kWholeGpu) {
       add_first(job);
       return;
     }
     const bool guaranteed = one_guaranteed_ && !job.job->opportunistic;
-    for (std::size_t left = percent; left < kWholeGpu; ++left) {
-      // Of those with a guaranteed job, only an opportunistic one.
-      for (OpenShares* const open : {&with_guaranteed_, &others_}) {
-        if ((*open)[left].empty() || (guaranteed && open == &with_guaranteed_)) continue;
-        const std::size_t gpu = (*open)[left].back();
-        (*open)[left].pop_back();
-        company_.of_job.push_back(gpu);
-        (guaranteed ? with_guaranteed_ : *open)[left - percent].push_back(gpu);
-        return;
-      }
+    if (OpenShares* const open = fullest(share, guaranteed)) {
+      const auto left = open->lower_bound(share);
+      const std::size_t gpu = left->second.back();
+      left->second.pop_back();
+      company_.of_job.push_back(gpu);
+      leave(guaranteed ? with_guaranteed_ : *open, left->first - share, gpu);
+      if (left->second.empty()) open->erase(left);
+      return;
     }
     add_first(job);
-    (guaranteed ? with_guaranteed_ : others_)[kWholeGpu - percent].push_back(company_.of_job.back());
+    leave(guaranteed ? with_guaranteed_ : others_, kWholeGpu - share, company_.of_job.back());
   }
   [[nodiscard]] GpuCompany take() { return std::move(company_); }
 
@@ -42,6 +38,19 @@ class Company {
   void add_first(const ClusterJobView& job) {
     company_.of_job.push_back(company_.first.size());
     company_.first.push_back(job);
+  }
+
+  // Where the fullest GPU is that has room; of those with a guaranteed job, only for an opportunistic one.
+  [[nodiscard]] OpenShares* fullest(int share, bool guaranteed) {
+    const auto other = others_.lower_bound(share);
+    const auto with = guaranteed ? with_guaranteed_.end() : with_guaranteed_.lower_bound(share);
+    if (with != with_guaranteed_.end() && (other == others_.end() || with->first <= other->first)) {
+      return &with_guaranteed_;
+    }
+    return other == others_.end() ? nullptr : &others_;
+  }
+  static void leave(OpenShares& open, int left, std::size_t gpu) {
+    if (left > 0) open[left].push_back(gpu);
   }
 
   bool one_guaranteed_;

@@ -94,19 +94,19 @@ std::optional<Grant> GpuPool::take(int gpus, Search search) {
   return grant || search == Search::kStrict ? std::move(grant) : take_anywhere(gpus);
 }
 
-std::optional<std::size_t> GpuPool::tightest(int percent, Company company) const {
+std::optional<std::size_t> GpuPool::tightest(int share, Company company) const {
   std::optional<std::pair<int, std::size_t>> best;
   for (const OpenGpus& open : open_) {
     if (company == Company::kOnlyOne && &open == &open_.back()) continue;
-    const auto fits = open.lower_bound({percent, 0});
+    const auto fits = open.lower_bound({share, 0});
     if (fits != open.end() && (!best || *fits < *best)) best = *fits;
   }
   return best ? std::optional(best->second) : std::nullopt;
 }
 
-std::optional<Grant> GpuPool::take_share(int percent, Company company) {
+std::optional<Grant> GpuPool::take_share(int share, Company company) {
   const bool only_one = company == Company::kOnlyOne;
-  const auto fits = tightest(percent, company);
+  const auto fits = tightest(share, company);
   std::size_t number = 0;
   if (fits) {
     number = *fits;
@@ -121,38 +121,37 @@ std::optional<Grant> GpuPool::take_share(int percent, Company company) {
       number = unused_.back();
       unused_.pop_back();
     }
-    shared_[number] = {.host = whole->parts.front().host, .left = 100};
+    shared_[number] = {.host = whole->parts.front().host, .left = kWholeGpu};
     ++shared_gpus_;
   }
   SharedGpu& gpu = shared_[number];
-  gpu.left -= percent;
+  gpu.left -= share;
   gpu.has_only_one = gpu.has_only_one || only_one;
-  shared_percent_ += percent;
+  shared_parts_ += share;
   if (gpu.left > 0) open_like(gpu).insert({gpu.left, number});
-  return Grant{
-      .parts = {{.host = gpu.host, .gpus = 1}}, .percent = percent, .shared_gpu = number, .only_one = only_one};
+  return Grant{.parts = {{.host = gpu.host, .gpus = 1}}, .share = share, .shared_gpu = number, .only_one = only_one};
 }
 
 bool GpuPool::take_again(const Grant& grant) {
   const auto is_free = [this](const Grant::Part& part) {
     return free_of_host_[static_cast<std::size_t>(part.host)] >= part.gpus;
   };
-  if (grant.percent < 100 || !std::ranges::all_of(grant.parts, is_free)) return false;
+  if (grant.share < kWholeGpu || !std::ranges::all_of(grant.parts, is_free)) return false;
   for (const Grant::Part& part : grant.parts) change(part.host, -part.gpus);
   return true;
 }
 
 void GpuPool::give_back(const Grant& grant) {
-  if (grant.percent == 100) {
+  if (grant.share == kWholeGpu) {
     for (const Grant::Part& part : grant.parts) change(part.host, part.gpus);
     return;
   }
   SharedGpu& gpu = shared_[grant.shared_gpu];
   open_like(gpu).erase({gpu.left, grant.shared_gpu});
-  gpu.left += grant.percent;
+  gpu.left += grant.share;
   if (grant.only_one) gpu.has_only_one = false;
-  shared_percent_ -= grant.percent;
-  if (gpu.left < 100) {
+  shared_parts_ -= grant.share;
+  if (gpu.left < kWholeGpu) {
     open_like(gpu).insert({gpu.left, grant.shared_gpu});
     return;
   }

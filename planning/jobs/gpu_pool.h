@@ -21,8 +21,8 @@ struct Grant {
     int gpus = 0;
   };
   std::vector<Part> parts;
-  int percent = 100;          // of the one GPU
-  std::size_t shared_gpu = 0;  // which, where it is less than 100
+  int share = kWholeGpu;       // of the one GPU
+  std::size_t shared_gpu = 0;  // which, where it is less than kWholeGpu
   bool only_one = false;       // no other part of that GPU was taken with this
   Locality locality = Locality::kHost;
   [[nodiscard]] int gpus() const {
@@ -42,7 +42,7 @@ class GpuPool {
   [[nodiscard]] std::optional<Grant> take(int gpus, Search search);
   // A part of one GPU: of one in use where it fits. With `only_one` no other part of the GPU may be taken so.
   enum class Company : std::uint8_t { kAny, kOnlyOne };
-  [[nodiscard]] std::optional<Grant> take_share(int percent, Company company = Company::kAny);
+  [[nodiscard]] std::optional<Grant> take_share(int share, Company company = Company::kAny);
   void give_back(const Grant& grant);
   // The same whole GPUs again; false: they are not all free.
   [[nodiscard]] bool take_again(const Grant& grant);
@@ -52,17 +52,17 @@ class GpuPool {
   [[nodiscard]] int fragmented() const {
     return free_ - static_cast<int>(hosts_with_.back().size()) * shape_.gpus_per_host;
   }
-  // GPUs in use as parts, and what is used of them in percent of a GPU.
+  // GPUs in use as parts, and what is used of them, in parts of kWholeGpu.
   [[nodiscard]] int shared_gpus() const { return shared_gpus_; }
-  [[nodiscard]] std::int64_t shared_percent() const { return shared_percent_; }
+  [[nodiscard]] std::int64_t shared_parts() const { return shared_parts_; }
 
  private:
   struct SharedGpu {
     int host = 0;
-    int left = 100;  // percent; 100: it is a whole GPU again
+    int left = kWholeGpu;  // all of it: it is a whole GPU again
     bool has_only_one = false;
   };
-  using OpenGpus = std::set<std::pair<int, std::size_t>>;  // percent left and number of each that has some
+  using OpenGpus = std::set<std::pair<int, std::size_t>>;  // what is left, and number, of each that has some
 
   void change(int host, int by);
   [[nodiscard]] int unit_of(int host) const { return host / shape_.hosts_per_unit; }
@@ -71,19 +71,19 @@ class GpuPool {
   [[nodiscard]] std::optional<Grant> take_anywhere(int gpus);
   [[nodiscard]] OpenGpus& open_like(const SharedGpu& gpu) { return open_[gpu.has_only_one ? 1 : 0]; }
   // The number of the shared GPU on which least is left that suffices.
-  [[nodiscard]] std::optional<std::size_t> tightest(int percent, Company company) const;
+  [[nodiscard]] std::optional<std::size_t> tightest(int share, Company company) const;
   [[nodiscard]] Grant granted(std::vector<Grant::Part> parts);
 
   ClusterShape shape_;
   int free_;
   std::vector<int> free_of_host_;
-  std::vector<std::set<int>> hosts_with_;      // by free GPUs
-  std::vector<std::set<int>> whole_of_unit_;   // by unit: hosts that are free
+  std::vector<std::set<int>> hosts_with_;     // by free GPUs
+  std::vector<std::set<int>> whole_of_unit_;  // by unit: hosts that are free
   std::vector<SharedGpu> shared_;
-  std::array<OpenGpus, 2> open_;                // without a part taken as kOnlyOne, and with one
-  std::vector<std::size_t> unused_;             // numbers of shared_ to use again
+  std::array<OpenGpus, 2> open_;     // without a part taken as kOnlyOne, and with one
+  std::vector<std::size_t> unused_;  // numbers of shared_ to use again
   int shared_gpus_ = 0;
-  std::int64_t shared_percent_ = 0;
+  std::int64_t shared_parts_ = 0;
 };
 
 }  // namespace ringwright::planning

@@ -29,19 +29,22 @@ using SimulatedRates = std::map<int, std::array<double, kLocalities>>;
 class JobSpeed {
  public:
   JobSpeed(const ClusterShape& shape, const GivenSpeed& given) : shape_(shape), given_(given) {}
-  JobSpeed(const ClusterShape& shape, std::vector<SimulatedRates> by_type)
-      : shape_(shape), by_type_(std::move(by_type)) {}
+  // Each type has a rate at some size.
+  JobSpeed(const ClusterShape& shape, const std::vector<SimulatedRates>& by_type);
 
   [[nodiscard]] double of(const ClusterJob& job, int gpus, Locality locality) const;
   [[nodiscard]] double at_best(const ClusterJob& job, int gpus) const { return of(job, gpus, best_locality(gpus)); }
   [[nodiscard]] Locality best_locality(int gpus) const;
 
  private:
+  using RateBySize = std::map<int, double>;
+  using RatesOfType = std::array<RateBySize, kLocalities>;
+
   [[nodiscard]] double rate(std::uint32_t type, int gpus, Locality locality) const;
 
   ClusterShape shape_;
   GivenSpeed given_;
-  std::vector<SimulatedRates> by_type_;  // empty: given
+  std::vector<RatesOfType> by_type_;  // empty: given
 };
 
 }  // namespace ringwright::planning

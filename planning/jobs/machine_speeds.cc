@@ -1,7 +1,9 @@
 #include "planning/jobs/machine_speeds.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -59,26 +61,49 @@ std::vector<int> sizes_up_to(int most) {
   return sizes;
 }
 
-Result<double> simulated_rate(const configs::Scenario& machine, const std::string& path, const JobEntry& entry) {
+Result<double> simulated_rate(const configs::Scenario& machine, const std::string& path, const JobEntry& entry,
+                              Locality locality) {
   const auto job = configs::load_job_of(path, entry);
   if (!job) return tl::unexpected(job.error());
   const workload::StepPlan plan = configs::plan_step(*job);
   const auto fabric = machine.cluster.topology->build().fabric;
   auto hosts = configs::place_jobs(machine, std::span(&entry, 1), fabric);
   if (!hosts) return tl::unexpected(std::move(hosts.error()));
-  const std::vector<PlacedJob> jobs{{.graph = plan.graph,
-                                     .gpus = std::move(hosts->front().gpus),
-                                     .spec = {.name = entry.name,
-                                              .host_awaits_receives = !job->job.parallel.overlap_p2p}}};
+  if (locality == Locality::kFabric && hosts->front().units < 2) {
+    return tl::unexpected(failure("E486", "its hosts are one unit", {.file = path}));
+  }
+  const std::vector<PlacedJob> jobs{
+      {.graph = plan.graph,
+       .gpus = std::move(hosts->front().gpus),
+       .spec = {.name = entry.name, .host_awaits_receives = !job->job.parallel.overlap_p2p}}};
   const auto run = configs::run_jobs(machine, jobs);
   if (!run) return tl::unexpected(run.error());
   return 1.0 / to_seconds(run->jobs.front().step.mean);
 }
 
+constexpr std::array<std::string_view, kLocalities> kLocalityTexts = {"in a host", "over the hosts of a unit",
+                                                                      "over units"};
+
+bool has_rate_at(const SimulatedRates& rates, Locality locality) {
+  return std::ranges::any_of(rates, [locality](const auto& size) {
+    return std::any_of(size.second.begin() + static_cast<std::ptrdiff_t>(locality), size.second.end(),
+                       [](double rate) { return rate > 0.0; });
+  });
+}
+
+// Of the largest size at this locality or a wider one, why it has no rate.
+std::string reason_of(const std::vector<RatePoint>& points, std::size_t type, Locality locality) {
+  std::string reason = "it has too few GPUs";
+  for (const RatePoint& point : points) {
+    if (point.type == type && point.locality >= locality && !point.reason.empty()) reason = point.reason;
+  }
+  return reason;
+}
+
 }  // namespace
 
-Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape, int most,
-                                                    const Workers& workers) {
+Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape,
+                                                    const NeededRates& needed, const Workers& workers) {
   const auto shared = configs::load_shared_machine(machine);
   if (!shared) return tl::unexpected(shared.error());
   if (shared->cluster.host.gpus != shape.gpus_per_host) {
@@ -86,15 +111,15 @@ Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, 
                                      shape.gpus_per_host, shared->cluster.host.gpus);
     return tl::unexpected(failure("E486", message, {.file = machine}));
   }
-  if (most > shared->cluster.gpus()) {
-    const auto message = fmt::format("jobs run on up to {} GPUs, and 'speed.machine' has {}", most,
-                                     shared->cluster.gpus());
+  if (needed.most > shared->cluster.gpus()) {
+    const auto message =
+        fmt::format("jobs run on up to {} GPUs, and 'speed.machine' has {}", needed.most, shared->cluster.gpus());
     return tl::unexpected(failure("E486", message, {.file = machine},
                                   "give it as many hosts, or make jobs smaller (jobs.gpus, jobs.most)"));
   }
   std::vector<RatePoint> points;
   for (std::size_t type = 0; type < shared->jobs.size(); ++type) {
-    for (const int size : sizes_up_to(most)) {
+    for (const int size : sizes_up_to(needed.most)) {
       for (const Locality locality : {Locality::kHost, Locality::kUnit, Locality::kFabric}) {
         if (entry_at(shared->jobs[type], shared->cluster, {.gpus = size, .locality = locality})) {
           points.push_back({.type = type, .gpus = size, .locality = locality});
@@ -105,7 +130,7 @@ Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, 
   each_item(points.size(), workers, [&](std::size_t item) {
     RatePoint& point = points[item];
     const JobEntry entry = *entry_at(shared->jobs[point.type], shared->cluster, point);
-    const auto rate = simulated_rate(*shared, machine, entry);
+    const auto rate = simulated_rate(*shared, machine, entry, point.locality);
     if (rate) {
       point.rate = *rate;
     } else {
@@ -113,20 +138,17 @@ Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, 
     }
   });
   std::vector<SimulatedRates> rates(shared->jobs.size());
-  std::vector<std::string> reasons(shared->jobs.size());
   for (const RatePoint& point : points) {
-    if (point.rate > 0.0) {
-      rates[point.type].try_emplace(point.gpus).first->second[static_cast<std::size_t>(point.locality)] = point.rate;
-    } else {
-      reasons[point.type] = point.reason;
-    }
+    if (point.rate <= 0.0) continue;
+    rates[point.type].try_emplace(point.gpus).first->second[static_cast<std::size_t>(point.locality)] = point.rate;
   }
   for (std::size_t type = 0; type < rates.size(); ++type) {
-    if (!rates[type].empty()) continue;
-    return tl::unexpected(failure("E486",
-                                  fmt::format("job '{}' of the machine can be simulated at no size: {}",
-                                              shared->jobs[type].name, reasons[type]),
-                                  {.file = machine}));
+    if (has_rate_at(rates[type], needed.widest)) continue;
+    return tl::unexpected(failure(
+        "E486",
+        fmt::format("job '{}' of the machine can be simulated at no size {}: {}", shared->jobs[type].name,
+                    kLocalityTexts[static_cast<std::size_t>(needed.widest)], reason_of(points, type, needed.widest)),
+        {.file = machine}));
   }
   return rates;
 }

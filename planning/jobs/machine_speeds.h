@@ -11,9 +11,15 @@
 
 namespace ringwright::planning {
 
-// `machine`: a scenario with `jobs`, which are the types. Up to `most` GPUs, and to those of the machine. A size whose
-// layout is invalid is left out; E486 where a type has none, or where hosts have not as many GPUs as those of `shape`.
+struct NeededRates {
+  int most = 1;                       // GPUs of a job
+  Locality widest = Locality::kHost;  // at which jobs of several GPUs run
+};
+// `machine`: a scenario with `jobs`, which are the types. A size whose layout is invalid is left out; E486 where a type
+// has none at a locality that is needed, where the machine is smaller than the largest job, or where its hosts have not
+// as many GPUs as those of `shape`.
 [[nodiscard]] Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape,
-                                                                  int most, const Workers& workers = {});
+                                                                  const NeededRates& needed,
+                                                                  const Workers& workers = {});
 
 }  // namespace ringwright::planning

@@ -24,8 +24,8 @@ ClusterJobView RunningJobs::view(std::size_t job) const {
 }
 
 double RunningJobs::own_gpus(const JobState& state) const {
-  if (state.grant->percent == 100) return state.grant->gpus();
-  if (inputs_.sharing == SharingKind::kParts) return state.grant->percent / 100.0;
+  if (state.grant->share == kWholeGpu) return state.grant->gpus();
+  if (inputs_.sharing == SharingKind::kParts) return static_cast<double>(state.grant->share) / kWholeGpu;
   return 1.0 / static_cast<double>(on_shared_gpu_[state.grant->shared_gpu].size());
 }
 
@@ -39,7 +39,7 @@ void RunningJobs::advance(std::size_t job, double now) {
   state.since = now;
   const ClusterJob& own = inputs_.jobs[job];
   // Of what its GPUs would do alone and at their best locality.
-  const bool shares = state.grant->percent < 100;
+  const bool shares = state.grant->share < kWholeGpu;
   const double best = shares ? 1.0 : inputs_.speed.at_best(own, state.grant->gpus());
   const double pace = best > 0.0 ? state.speed / best : 0.0;
   totals_.productive += time * gpus * (shares ? 1.0 : pace);
@@ -93,11 +93,11 @@ void RunningJobs::put_on(std::size_t job, Grant grant, double now) {
   }
   state.preempted = false;
   const ClusterJob& own = inputs_.jobs[job];
-  state.speed = grant.percent < 100 ? 1.0 : inputs_.speed.of(own, grant.gpus(), grant.locality);
+  state.speed = grant.share < kWholeGpu ? 1.0 : inputs_.speed.of(own, grant.gpus(), grant.locality);
   result.last = grant.locality;
   state.before.reset();
   state.grant = std::move(grant);
-  if (state.grant->percent == 100 || inputs_.sharing == SharingKind::kParts) {
+  if (state.grant->share == kWholeGpu || inputs_.sharing == SharingKind::kParts) {
     expect_end(job);
     return;
   }
@@ -116,8 +116,8 @@ bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
     grant = state.before;
   } else {
     const bool only_one = has_classes(inputs_.sharing) && !own.opportunistic;
-    grant = own.percent < 100
-                ? pool_.take_share(own.percent, only_one ? GpuPool::Company::kOnlyOne : GpuPool::Company::kAny)
+    grant = own.share < kWholeGpu
+                ? pool_.take_share(own.share, only_one ? GpuPool::Company::kOnlyOne : GpuPool::Company::kAny)
                 : pool_.take(gpus, search);
   }
   if (!grant) return false;
@@ -134,7 +134,7 @@ bool RunningJobs::start(std::size_t job, int gpus, Search search, double now) {
 void RunningJobs::drop(std::size_t job, double now) {
   JobState& state = states_[job];
   advance(job, now);
-  const bool shares = state.grant->percent < 100 && inputs_.sharing != SharingKind::kParts;
+  const bool shares = state.grant->share < kWholeGpu && inputs_.sharing != SharingKind::kParts;
   if (shares) advance_all_on(state.grant->shared_gpu, now);
   results_[job].running += now - state.waits_since;
   state.waits_since = now;
@@ -159,7 +159,7 @@ bool RunningJobs::migrate(std::size_t job, double now) {
   JobState& state = states_[job];
   const ClusterJob& own = inputs_.jobs[job];
   const int gpus = state.grant->gpus();
-  if (state.grant->percent < 100 || state.grant->locality == inputs_.speed.best_locality(gpus)) return false;
+  if (state.grant->share < kWholeGpu || state.grant->locality == inputs_.speed.best_locality(gpus)) return false;
   // Its own GPUs may be part of the better place.
   pool_.give_back(*state.grant);
   auto better = pool_.take(gpus, Search::kStrict);

@@ -76,8 +76,7 @@ TEST(ClusterRun, AStoppedJobGoesOnWhereNobodyTakesItsGpus) {
 
 // 3 * 3.3 / 3.3 is less than 3 in binary.
 TEST(ClusterRun, RoundsOfAnyLengthFollowEachOther) {
-  const ClusterRun run =
-      run_of(kOneHost, {job_of(0, 8, 100), job_of(1, 8, 50)}, "fifo_preemptive", {.round = 3.3});
+  const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 100), job_of(1, 8, 50)}, "fifo_preemptive", {.round = 3.3});
   EXPECT_DOUBLE_EQ(run.jobs[1].first_start, 31 * 3.3);
   EXPECT_DOUBLE_EQ(run.jobs[1].end, 31 * 3.3 + 50.0);
 }
@@ -160,7 +159,7 @@ TEST(ClusterRun, ElasticJobsMakeRoom) {
 TEST(ClusterRun, PartsOfGpusShareThem) {
   std::vector<ClusterJob> jobs(16, job_of(0, 1, 100));
   EXPECT_EQ(run_of(kOneHost, jobs, "fifo").totals.peak_gpus, 8);
-  for (ClusterJob& job : jobs) job.percent = 25;
+  for (ClusterJob& job : jobs) job.share = kWholeGpu / 4;
   const ClusterRun shared = run_of(kOneHost, jobs, "fifo");
   EXPECT_EQ(shared.totals.peak_gpus, 4);
   EXPECT_DOUBLE_EQ(shared.last_end, 100.0);
@@ -178,7 +177,7 @@ TEST(ClusterRun, EndsWithTheLastJobAndNotWithItsRound) {
 // Elastic policies divide whole GPUs: halves of one are one to them, as they are to the others.
 TEST(ClusterRun, EveryPolicyLetsPartsShareAGpu) {
   std::vector<ClusterJob> jobs(4, job_of(0, 1, 100));
-  for (ClusterJob& job : jobs) job.percent = 50;
+  for (ClusterJob& job : jobs) job.share = kWholeGpu / 2;
   jobs.push_back(job_of(0, 6, 100));
   for (const SchedulingPolicyEntry& policy : scheduling_policies()) {
     const ClusterRun run = run_of(kOneHost, jobs, policy.name);
@@ -198,7 +197,7 @@ ClusterRun shared_run(const std::vector<ClusterJob>& jobs, SharingKind sharing) 
 
 ClusterJob third_of_gpu(double submit, double service, double demand, bool opportunistic = false) {
   ClusterJob job = job_of(submit, 1, service);
-  job.percent = 33;
+  job.share = kWholeGpu / 3;
   job.demand = demand;
   job.opportunistic = opportunistic;
   return job;

@@ -49,7 +49,7 @@ TEST(ClusterStudy, ShippedClustersHaveNames) {
   ASSERT_TRUE(plan) << render(plan.error());
   EXPECT_EQ(plan->name, "shared-week");
   EXPECT_EQ(plan->jobs.size(), 50U);
-  for (const ClusterJob& job : plan->jobs) EXPECT_EQ(job.percent, job.gpus == 1 ? 50 : 100);
+  for (const ClusterJob& job : plan->jobs) EXPECT_EQ(job.share, job.gpus == 1 ? kWholeGpu / 2 : kWholeGpu);
   EXPECT_FALSE(load_cluster_plan("no-such-week", {}));
 }
 
@@ -82,7 +82,8 @@ TEST(ClusterStudy, SharingSettingsBelongToTheirKind) {
 TEST(ClusterStudy, MigInstancesRoundPartsUp) {
   const auto peak = [](const std::string& part, const std::string& mig) {
     return study_cluster(plan_of("cluster: {hosts: 4}\njobs: {count: 16, span: 1s, median: 100s, sigma: 0, gpus: [1], "
-                                 "weights: [1], part: " + part + mig + "}\n"))
+                                 "weights: [1], part: " +
+                                 part + mig + "}\n"))
         ->policies.front()
         .totals.peak_gpus;
   };
@@ -125,9 +126,9 @@ TEST(ClusterStudy, TakesSpeedsFromSimulatedSteps) {
       << "training: {global_batch: 64}\nparallel: {tp: 1, dp: auto}\n"
          "cluster: {nodes: 4, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2}}\n"
          "jobs: [{name: small, gpus: 8}]\n";
-  const auto study = study_cluster(plan_of(
-      "cluster: {hosts: 4, hosts_per_unit: 2}\nspeed: {machine: " + folder +
-      "types.yaml}\njobs: {count: 20, gpus: [4, 8], weights: [1, 1], median: 100s, sigma: 0, span: 1h}\n"));
+  const auto study = study_cluster(
+      plan_of("cluster: {hosts: 4, hosts_per_unit: 2}\nspeed: {machine: " + folder +
+              "types.yaml}\njobs: {count: 20, gpus: [4, 8], weights: [1, 1], median: 100s, sigma: 0, span: 1h}\n"));
   ASSERT_TRUE(study) << render(study.error());
   EXPECT_DOUBLE_EQ(study->policies.front().completion.p50, 100.0);
   // "In one host" means other GPUs there.
@@ -160,6 +161,35 @@ TEST(ClusterStudy, AMachineHoldsTheLargestJob) {
   const auto grown = study("gpus: [16], most: 1.5", "elastic_fifo");
   ASSERT_TRUE(same && grown);
   EXPECT_LT(grown->policies.front().completion.mean, 0.95 * same->policies.front().completion.mean);
+}
+
+// A machine of one host has no steps over hosts; without a speed there a job would never end.
+TEST(ClusterStudy, AMachineHasEveryPlaceThatJobsComeTo) {
+  const std::string folder = test::own_folder();
+  const auto machine = [&](const std::string& cluster) {
+    std::ofstream(folder + "types.yaml") << configs::kTinyModel
+                                         << "training: {global_batch: 48}\nparallel: {tp: 1, dp: auto}\ncluster: {" +
+                                                cluster + "}\njobs: [{name: small, gpus: 8}]\n";
+  };
+  std::ofstream(folder + "log.csv") << "submit_s,gpus,run_s\n0,5,100\n0,5,1000\n50,6,100\n";
+  const auto study = [&](const std::string& hosts, const std::string& locality) {
+    return study_cluster(plan_of("cluster: {hosts: 2" + hosts + "}\njobs: {form: csv, log: " + folder +
+                                 "log.csv}\nspeed: {machine: " + folder +
+                                 "types.yaml}\nscheduler: {locality: " + locality + "}\n"));
+  };
+  machine("nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}");
+  EXPECT_TRUE(study("", "strict"));
+  const auto wide = study("", "relaxed");
+  ASSERT_FALSE(wide);
+  EXPECT_THAT(render(wide.error()), HasSubstr("job 'small' of the machine can be simulated at no size over the hosts "
+                                              "of a unit"));
+  machine("nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized, scalable_unit: 2}");
+  const auto enough = study("", "relaxed");
+  ASSERT_TRUE(enough);
+  EXPECT_GT(enough->policies.front().completion.p50, 99.0);
+  const auto units = study(", hosts_per_unit: 1", "relaxed");
+  ASSERT_FALSE(units);
+  EXPECT_THAT(render(units.error()), HasSubstr("at no size over units: its hosts are one unit"));
 }
 
 TEST(ClusterFile, SaysWhatIsWrong) {

@@ -18,7 +18,7 @@ std::vector<std::size_t> gpus_of(const std::vector<Wanted>& wanted, SharingKind 
   std::vector<ClusterJob> jobs;
   for (const Wanted& each : wanted) {
     jobs.emplace_back();
-    jobs.back().percent = each.percent;
+    jobs.back().share = kWholeGpu / 100 * each.percent;
     jobs.back().opportunistic = each.opportunistic;
   }
   std::vector<ClusterJobView> views;
