@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMaxChain = 16;
+constexpr std::size_t kMaxChain = 64;
 
 // The names that a typo or a short name may mean: "B300" of b300-sxm-288gb. Empty: none.
 std::string likely_names(std::string_view word, std::span<const std::string> names) {
@@ -226,7 +226,8 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   };
   const std::string path = below(source.path.empty() ? source.name : source.path);
   const std::string canonical = canonical_path(path);
-  if (std::find(chain.begin(), chain.end(), canonical) != chain.end() || chain.size() >= kMaxChain) {
+  if (chain.size() >= kMaxChain) return refuse(fmt::format("'extends' goes through more than {} files", kMaxChain));
+  if (std::find(chain.begin(), chain.end(), canonical) != chain.end()) {
     return refuse("'extends' forms a cycle: " + cycle_text(chain, fs::path(path).filename().string()));
   }
   const InputFile file = read_input_file(path, kMaxConfigBytes);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -203,6 +204,19 @@ TEST_F(ConfigFiles, InALongCycleAreRefused) {
             "c.yaml:1:10: error[E109]: 'extends' forms a cycle: a.yaml -> b.yaml -> c.yaml -> a.yaml\n"
             "    1 | extends: a.yaml\n"
             "      |          ^^^^^^\n");
+}
+
+TEST_F(ConfigFiles, MayExtendManyOthers) {
+  write("0.yaml", "tp: 8\n");
+  for (int file = 1; file <= 80; ++file) {
+    write(fmt::format("{}.yaml", file), fmt::format("extends: {}.yaml\n", file - 1));
+  }
+  ConfigDocument document = loaded(ConfigDocument::load((folder_ / "40.yaml").string()));
+  EXPECT_EQ(integer(document.root(), "tp"), 8);
+  document.check_all_read();
+  EXPECT_FALSE(document.log().diagnostics().has_errors());
+  const ConfigDocument deep = loaded(ConfigDocument::load((folder_ / "80.yaml").string()));
+  EXPECT_THAT(render(deep.log().diagnostics().all()[0]), HasSubstr("more than 64 files"));
 }
 
 TEST_F(ConfigFiles, OfOnesOwnStandWherePresetsDo) {
