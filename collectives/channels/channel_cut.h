@@ -15,11 +15,22 @@ namespace ringwright::collectives {
 
 inline constexpr std::int64_t kAlignment = 16;  // bytes; NCCL rounds chunks up to it
 
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-[[nodiscard]] constexpr Bytes align_up(Bytes size) { return Bytes(ceil_div(size.count(), kAlignment) * kAlignment); }
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+[[nodiscard]] constexpr Bytes align_up(Bytes size) {
+  return Bytes(ceil_div(size.count(), kAlignment) * kAlignment);
+}
 
 // Useful data in one slot: 4 MiB, 512 KiB and 4800 KiB of buffer in 8 slots, less the flags.
 [[nodiscard]] Bytes slot_data(const CollectivePlan& plan);
+
+// Chunks of a message over the network: finer for small messages (addP2pToPlan of src/enqueue.cc, 2.20 and later).
+[[nodiscard]] constexpr Bytes network_chunk(Bytes chunk, Bytes message) {
+  constexpr int kLoops = 8;
+  if (message < chunk) return align_up(chunk / 4);
+  return message < chunk * kLoops ? align_up(chunk / 2) : chunk;
+}
 
 // The cells of a plan's channels. Channels of one kind use the same path; kind k has channels k, k + kinds, ...
 class ChannelCells {
@@ -57,8 +68,8 @@ class ChunkLoops {
   struct Shape {
     int parts = 1;
     Bytes chunk;
-    int slices = 1;       // of a chunk, at most
-    Bytes least_slice;    // no chunk is cut into smaller ones
+    int slices = 1;     // of a chunk, at most
+    Bytes least_slice;  // no chunk is cut into smaller ones
   };
   ChunkLoops(Bytes cell, const Shape& shape);
 

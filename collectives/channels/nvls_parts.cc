@@ -25,10 +25,9 @@ Bytes nvls_chunk(const CollectivePlan& plan, const NvlsExtent& extent) {
   constexpr std::array kOver = {Step{4, 64_KiB}, Step{1, 32_KiB}};
   const std::int64_t concurrent = std::int64_t{plan.channels} * extent.heads;
   if (extent.hosts == 1) {
-    const Bytes full = 128_KiB;
-    Bytes chunk = full;
+    Bytes chunk = 128_KiB;
     for (const Step& step : kInside) {
-      if (extent.bytes < full * concurrent * step.times) chunk = std::min(chunk, step.chunk);
+      if (extent.bytes < chunk * concurrent * step.times) chunk = std::min(chunk, step.chunk);
     }
     return chunk;
   }

@@ -4,8 +4,9 @@
 // host, so that all talk to hosts at one distance) and receives from the peer t positions behind. Rounds are
 // distributed over groups of channels; the channels of a group cut every message identically. Sending and receiving
 // warps work concurrently. (NCCL 2.19 to 2.27, src/enqueue.cc, src/include/scheduler of p2p rounds,
-// src/device/sendrecv.h.) Chunks: 512 KiB inside a host, 128 KiB between hosts, or the plan's; never more than a slot.
-// A member's copy to itself is left out: it ends before the first message arrives.
+// src/device/sendrecv.h.) Chunks: 512 KiB inside a host, 128 KiB between hosts, or the plan's; never more than a slot,
+// and less between hosts for small messages. A member's copy to itself is left out: it ends before the first message
+// arrives.
 #include <algorithm>
 #include <bit>
 
@@ -31,8 +32,8 @@ struct ExchangePlay {
         side_by_side(channels_per_peer(plan)),
         groups(std::clamp(plan.channels / side_by_side, 1, std::max(size - 1, 1))),
         cells(largest, {.channels = side_by_side, .kinds = 1}),
-        fine_chunk(chunk(plan, 128_KiB)),
-        coarse_chunk(chunk(plan, per_host < size || layout.host_count() == 1 ? 512_KiB : 128_KiB)),
+        fine_chunk(layout.host_count() == 1 ? chunk(plan, 128_KiB) : network_chunk(chunk(plan, 128_KiB), largest)),
+        coarse_chunk(per_host < size || layout.host_count() == 1 ? whole_chunks(chunk(plan, 512_KiB)) : fine_chunk),
         fine(cells.cell(), {.parts = 1, .chunk = fine_chunk}),
         coarse(cells.cell(), {.parts = 1, .chunk = coarse_chunk}) {}
 
@@ -44,6 +45,10 @@ struct ExchangePlay {
   [[nodiscard]] static Bytes chunk(const CollectivePlan& plan, Bytes usual) {
     if (plan.chunk > Bytes(0)) return align_up(plan.chunk);
     return std::min(usual, slot_data(plan));
+  }
+  // Coarse chunks hold whole fine ones.
+  [[nodiscard]] Bytes whole_chunks(Bytes coarse) const {
+    return fine_chunk * ceil_div(coarse.count(), fine_chunk.count());
   }
   // Members of a host have consecutive numbers, so that host and position follow from a member's number.
   [[nodiscard]] bool in_blocks() const {
@@ -65,7 +70,7 @@ struct ExchangePlay {
   [[nodiscard]] const ChunkLoops& loops(int at_round) const { return at_round < per_host ? coarse : fine; }
 
   struct SliceIndex {
-    int number = 0;         // of the group's rounds
+    int number = 0;  // of the group's rounds
     std::int64_t chunk = 0;
   };
   [[nodiscard]] SliceIndex place(int group, std::int64_t index) const {
@@ -131,8 +136,7 @@ class P2p final : public ChannelAlgorithm {
                 PrimitiveContents& out) const override;
 };
 
-void P2p::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block,
-                ThreadBlock& out) const {
+void P2p::block(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, ThreadBlock& out) const {
   const ExchangePlay play(call, plan);
   const int group = block / 2;
   const bool sends = block % 2 == 0;

@@ -18,6 +18,18 @@ const ChannelAlgorithm& channel_pat();
 
 namespace {
 
+using namespace ringwright::literals;
+
+// A slot, halved while the buffer gives all channels fewer loops than that (calcCollChunking of src/enqueue.cc, 2.23
+// and later).
+Bytes pat_chunk(const CollectiveCall& call, const CollectivePlan& plan) {
+  constexpr Bytes kLeast = 64_KiB;
+  const int loops = call.kind == CollectiveKind::kAllGather ? 32 : 16;
+  Bytes chunk = slot_data(plan);
+  while (chunk * plan.channels * loops > call.bytes && chunk > kLeast) chunk = align_up(chunk / 2);
+  return chunk;
+}
+
 struct PatPlay {
   PatPlay(const CollectiveCall& of, const CollectivePlan& plan)
       : call(of),
@@ -25,9 +37,9 @@ struct PatPlay {
         levels(static_cast<int>(std::bit_width(static_cast<unsigned>(std::max(size - 1, 0))))),
         whole(Cut(of.bytes, size).size(0)),
         cells(whole, {.channels = plan.channels, .kinds = 1}),
-        loops(cells.cell(), {.parts = 1, .chunk = slot_data(plan)}),
+        loops(cells.cell(), {.parts = 1, .chunk = pat_chunk(of, plan)}),
         at_once(static_cast<int>(
-            std::max<std::int64_t>(slot_data(plan).count() / loops.slice_size(loops.slice_at(0)).count(), 1))) {}
+            std::max<std::int64_t>(pat_chunk(of, plan).count() / loops.slice_size(loops.slice_at(0)).count(), 1))) {}
 
   // Steps of the gathering order: step 0 has the longest distance. Reduce-scatter runs them from the end.
   [[nodiscard]] int distance(int step) const { return 1 << (levels - 1 - step); }
@@ -90,7 +102,7 @@ class Pat final : public ChannelAlgorithm {
  private:
   struct Turn {
     std::int64_t loop = 0;
-    int step = 0;     // of the gathering order
+    int step = 0;  // of the gathering order
     int message = 0;
     std::int64_t before = 0;  // messages of the same loop up to the end of the previous step, in execution order
   };

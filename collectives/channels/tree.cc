@@ -3,7 +3,7 @@
 //
 // Half of the channels use each tree (host_tree.h), and each kind of channel has its chain heads at a different GPU, so
 // that all NICs are used. The root handles both directions in one primitive. Chunks are one slot; LL128's shrink for
-// small buffers (NCCL 2.20 to 2.27, src/device/all_reduce.h runTreeSplit, src/enqueue.cc, src/graph/connect.cc).
+// small buffers (NCCL 2.22 to 2.27, src/device/all_reduce.h runTreeSplit, src/enqueue.cc, src/graph/connect.cc).
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -26,6 +26,8 @@ constexpr int kChannelTrees = 2;
 // Of a channel's warps, those that reduce: 7 of 10 where flags travel with the data; of 512 threads 320 with Simple.
 constexpr double kReduceShareOfFlags = 0.7;
 constexpr double kReduceShareOfSimple = 0.625;
+// Chunks are multiples of what a warp takes at once (ncclProtoGrainSize of src/include/device.h, 2.22 and later).
+constexpr std::int64_t kLl128Grain = 1920;
 
 double loops_of(const CollectiveCall& call, const CollectivePlan& plan, Bytes chunk) {
   return static_cast<double>(call.bytes.count() / (chunk.count() * plan.channels));
@@ -43,7 +45,7 @@ Bytes chunk_of(const CollectiveCall& call, const CollectivePlan& plan) {
   const double steps = 1.0 + log_hosts + 0.1 * per_host;
   halve(steps * 64.0 / per_host, 131'072);
   halve(steps * 16.0 / per_host, 32'768);
-  return chunk;
+  return Bytes(chunk.count() / kLl128Grain * kLl128Grain);
 }
 
 // Position of a member in the tree of one kind of channel.

@@ -10,7 +10,9 @@ namespace {
 
 using namespace ringwright::literals;
 
-const ChannelAlgorithm& nvls() { return *find_channel_algorithm("nvls"); }
+const ChannelAlgorithm& nvls() {
+  return *find_channel_algorithm("nvls");
+}
 
 TEST(NvlsOnChannels, NeedsSimpleAndOverHostsAnAllReduce) {
   const GroupLayout one = make_block_layout(8, 8);
@@ -41,8 +43,11 @@ TEST(NvlsOnChannels, ChunksShrinkWithTheBuffer) {
   // 16 channels x 8 heads x 128 KiB = 16 MiB at a time.
   EXPECT_EQ(nvls_chunk(plan, {.bytes = 1_GiB, .heads = 8}), 128_KiB);
   EXPECT_EQ(nvls_chunk(plan, {.bytes = 1_GiB - 1_MiB, .heads = 8}), 64_KiB);
-  EXPECT_EQ(nvls_chunk(plan, {.bytes = 100_MiB, .heads = 8}), 32_KiB);
-  EXPECT_EQ(nvls_chunk(plan, {.bytes = 16_MiB, .heads = 8}), 16_KiB);
+  // Below 8 x 8 MiB and 2 x 4 MiB of the chunks left (calcCollChunking of src/enqueue.cc, 2.22 to 2.27).
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 64_MiB, .heads = 8}), 64_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 64_MiB - 1_MiB, .heads = 8}), 32_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 8_MiB, .heads = 8}), 32_KiB);
+  EXPECT_EQ(nvls_chunk(plan, {.bytes = 8_MiB - 1_MiB, .heads = 8}), 16_KiB);
   EXPECT_EQ(nvls_chunk(plan, {.bytes = 16_GiB, .heads = 8, .hosts = 4}), 64_KiB);
 }
 

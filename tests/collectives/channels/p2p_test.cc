@@ -11,7 +11,9 @@ namespace {
 
 using namespace ringwright::literals;
 
-const ChannelAlgorithm& p2p() { return *find_channel_algorithm("p2p"); }
+const ChannelAlgorithm& p2p() {
+  return *find_channel_algorithm("p2p");
+}
 
 TEST(P2pOnChannels, ReachesEveryPeerOnce) {
   const GroupLayout layout = make_block_layout(12, 4);
@@ -52,6 +54,23 @@ TEST(P2pOnChannels, CutsFinerBetweenHosts) {
   EXPECT_EQ(proof.messages, 4 * (4 + 2 * 16));
 }
 
+// addP2pToPlan of src/enqueue.cc: less than eight chunks go in halves, less than one in quarters.
+TEST(P2pOnChannels, CutsSmallMessagesBetweenHostsFiner) {
+  const GroupLayout layout = make_block_layout(4, 2);
+  const auto size = [&](Bytes bytes, std::int64_t index) {
+    const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = bytes, .layout = &layout};
+    const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 1, .chunk = 128_KiB};
+    EXPECT_TRUE(prove(p2p(), call, plan).holds());
+    Primitive primitive;
+    p2p().primitive(call, plan, 0, 0, index, primitive);
+    return primitive.size;
+  };
+  EXPECT_EQ(size(1_MiB, 0), 128_KiB);
+  EXPECT_EQ(size(1_MiB, 2), 64_KiB);
+  EXPECT_EQ(size(256_KiB, 0), 64_KiB);
+  EXPECT_EQ(size(256_KiB, 1), 32_KiB);
+}
+
 TEST(P2pOnChannels, UsesPxnWhenThePlanSetsIt) {
   const GroupLayout layout = make_block_layout(8, 4);
   const CollectiveCall call{.kind = CollectiveKind::kAllToAll, .bytes = 8_KiB, .layout = &layout};
@@ -90,6 +109,23 @@ TEST(PatOnChannels, TakesLogSteps) {
   EXPECT_EQ(last.size, 8_KiB);
   const ChannelProof proof = prove(pat, call, plan);
   EXPECT_EQ(proof.sent[7], 15_KiB);  // the lower bound
+}
+
+// calcCollChunking of src/enqueue.cc (2.23 and later): 512 KiB are halved while an all-gather has fewer than 32 loops
+// of them on all channels, a reduce-scatter fewer than 16.
+TEST(PatOnChannels, ChunksShrinkWithTheBuffer) {
+  const ChannelAlgorithm& pat = *find_channel_algorithm("pat");
+  const GroupLayout layout = make_block_layout(16, 1);
+  const auto size = [&](CollectiveKind kind, Bytes bytes) {
+    Primitive first;
+    const CollectiveCall call{.kind = kind, .bytes = bytes, .layout = &layout};
+    pat.primitive(call, {.protocol = Protocol::kSimple, .channels = 1}, 0, 0, 0, first);
+    return first.size;
+  };
+  EXPECT_EQ(size(CollectiveKind::kAllGather, 16_MiB), 512_KiB);
+  EXPECT_EQ(size(CollectiveKind::kAllGather, 8_MiB), 256_KiB);
+  EXPECT_EQ(size(CollectiveKind::kReduceScatter, 8_MiB), 512_KiB);
+  EXPECT_EQ(size(CollectiveKind::kAllGather, 2_MiB), 64_KiB);
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace {
 
 using namespace ringwright::literals;
 
-const ChannelAlgorithm& tree() { return *find_channel_algorithm("tree"); }
+const ChannelAlgorithm& tree() {
+  return *find_channel_algorithm("tree");
+}
 
 CollectiveCall all_reduce(const GroupLayout& layout, Bytes bytes) {
   return {.kind = CollectiveKind::kAllReduce, .bytes = bytes, .layout = &layout};
@@ -75,6 +77,16 @@ TEST(TreeOnChannels, SendsWholeSlotsOrWhatThereIs) {
   EXPECT_EQ(first_message(layout, 1_GiB, Protocol::kSimple), 512_KiB);
   EXPECT_EQ(first_message(layout, 1_MiB, Protocol::kSimple), 256_KiB);
   EXPECT_EQ(first_message(layout, 512_KiB, Protocol::kLl), 32_KiB);
+}
+
+// calcCollChunking of src/enqueue.cc (2.22 to 2.27) halves 576,000 bytes while there are fewer than 86.4 loops for 5.4
+// steps and chunks are above 128 KiB, then while fewer than 21.6 and above 32 KiB; the rest is a multiple of 1920.
+TEST(TreeOnChannels, ChunksOfLl128ShrinkWithTheBuffer) {
+  const GroupLayout layout = make_block_layout(64, 4);
+  EXPECT_EQ(first_message(layout, 1_GiB, Protocol::kLl128), Bytes(576'000));
+  EXPECT_EQ(first_message(layout, 64_MiB, Protocol::kLl128), Bytes(144'000));
+  EXPECT_EQ(first_message(layout, 16_MiB, Protocol::kLl128), Bytes(37 * 1'920));
+  EXPECT_EQ(first_message(layout, 4_MiB, Protocol::kLl128), Bytes(18 * 1'920));
 }
 
 }  // namespace
