@@ -37,6 +37,9 @@ class HeadedTable {
       return;
     }
     for (const std::string_view column : columns) {
+      if (std::ranges::count(head_, column) > 1) {
+        problems.add(wrong_row(name_, 1, fmt::format("the head line names the column '{}' twice", column)));
+      }
       if (has(column)) continue;
       problems.add(wrong_row(name_, 1, fmt::format("the head line names no column '{}'; it names {}", column,
                                                    join(head_, ", "))));

@@ -90,6 +90,8 @@ TEST(AcmeLog, ColumnsAreFoundByName) {
 TEST(AcmeLog, MistakesNameTheirLine) {
   const std::string head = "job_id,gpu_num,submit_time,duration\n";
   EXPECT_THAT(mistake("job_id,gpu_num\n", JobLogForm::kAcme), HasSubstr("names no column 'submit_time'"));
+  EXPECT_THAT(mistake("duration," + head + "5,a,1,2023-05-17 11:00:57,7\n", JobLogForm::kAcme),
+              HasSubstr("names the column 'duration' twice"));
   EXPECT_THAT(mistake(head + "a,1,yesterday,5\n", JobLogForm::kAcme), HasSubstr("log:2"));
   EXPECT_THAT(mistake(head + "a,many,2023-05-17 11:00:57,5\n", JobLogForm::kAcme), HasSubstr("no number of GPUs"));
   EXPECT_THAT(mistake(head, JobLogForm::kAcme), HasSubstr("holds no job"));
