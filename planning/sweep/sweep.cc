@@ -14,6 +14,7 @@
 #include "configs/simulation/simulation.h"
 #include "core/base/json_text.h"
 #include "core/base/text.h"
+#include "core/base/units.h"
 #include "planning/study/each_item.h"
 
 namespace ringwright::planning {
@@ -61,13 +62,20 @@ Result<bool> may_be_point(const SweepPlan& plan, const std::vector<KeyValue>& va
   return true;
 }
 
+// Canonical values are bare numbers: of quantities only the text has the unit.
+const std::string& comparable(const ValueRead& value) {
+  const bool has_unit = parse_bandwidth(value.text) || parse_flop_rate(value.text) || parse_bytes(value.text) ||
+                        parse_duration(value.text);
+  return has_unit ? value.text : value.canonical;
+}
+
 // The same for the conditions that need the scenario, presets and defaults included.
 Result<bool> is_point(const SweepPlan& plan, const std::vector<KeyValue>& values, const Scenario& scenario) {
   const auto value_read = [&](std::string_view key) -> std::optional<std::string> {
     if (key == "parallel.dp" && scenario.job.trains_transformer())
       return std::to_string(scenario.job.parallel.dp);  // often `auto`
     for (const ValueRead& value : scenario.document.log().values()) {
-      if (value.path == key) return value.canonical;
+      if (value.path == key) return comparable(value);
     }
     return value_among(values, key);
   };

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "planning/sweep/sweep_report.h"
@@ -194,6 +196,27 @@ TEST_F(Sweep, ConditionsExcludePoints) {
       swept(plan(kLayouts + "where: [\"parallel.tp != 3\", \"parallel.dp * parallel.tp == 8\"]\n"), results);
   EXPECT_EQ(result.excluded, 5U);
   EXPECT_EQ(result.rows.size(), 3U);
+}
+
+// Of presets and defaults as of values of the sweep: a bandwidth is no bare number.
+TEST_F(Sweep, ConditionsCompareQuantitiesThatTheSweepDoesNotVary) {
+  const auto points = [&](const std::string& condition) {
+    ResultStore results = store(std::to_string(std::hash<std::string>()(condition)) + ".sqlite");
+    return sweep(plan("grid: {parallel.tp: [1, 2]}\nwhere: [\"" + condition + "\"]\n"), scenario_path(), results, {});
+  };
+  for (const char* const holds :
+       {"cluster.node.nic.bandwidth >= 400Gbps", "cluster.node.nic.bandwidth == 50GB/s",
+        "cluster.node.gpu.memory > 70GiB", "cluster.node.nic.latency < 1ms", "cluster.node.nic.bandwidth > 0"}) {
+    const auto result = points(holds);
+    ASSERT_TRUE(result) << holds << render(result.error());
+    EXPECT_EQ(result->excluded, 0U) << holds;
+  }
+  const auto slower = points("cluster.node.nic.bandwidth < 400Gbps");
+  ASSERT_TRUE(slower);
+  EXPECT_EQ(slower->excluded, 2U);
+  const auto bare = points("cluster.node.nic.bandwidth >= 5");
+  ASSERT_FALSE(bare);
+  EXPECT_THAT(render(bare.error()), testing::HasSubstr("have different units"));
 }
 
 TEST_F(Sweep, ShardsJoinToTheWhole) {
