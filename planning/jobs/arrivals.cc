@@ -74,6 +74,7 @@ LoggedArrivals logged_jobs(const traces::JobLog& log, int gpus, double compress)
     }
     ClusterJob& job = arrivals.jobs.emplace_back();
     job.name = logged.name;
+    job.kind = logged.type;
     job.submit = (logged.submit - first) / compress;
     job.service = logged.run;
     job.gpus = std::max(1, static_cast<int>(std::ceil(logged.gpus)));

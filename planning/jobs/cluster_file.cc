@@ -240,6 +240,7 @@ class ClusterReader {
     }
     LoggedArrivals arrivals = logged_jobs(*read, plan_.shape.gpus(), compress);
     plan_.jobs = std::move(arrivals.jobs);
+    plan_.from_log = true;
     plan_.too_large = arrivals.too_large;
     plan_.without_gpus = read->without_gpus;
     plan_.without_times = read->without_times;

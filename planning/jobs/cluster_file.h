@@ -15,6 +15,7 @@ struct ClusterPlan {
   std::string name;
   ClusterShape shape;
   std::vector<ClusterJob> jobs;
+  bool from_log = false;          // where they come from
   std::size_t too_large = 0;      // jobs of a log that the cluster cannot hold
   std::size_t without_gpus = 0;   // and those that ask for none, or have no times
   std::size_t without_times = 0;

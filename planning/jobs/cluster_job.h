@@ -20,6 +20,7 @@ struct ClusterJob {
   bool opportunistic = false;  // takes what guaranteed jobs leave of a GPU (AntMan, TGS)
   int least = 1;               // GPUs of an elastic job
   int most = 1;
+  std::string kind;        // that a log says; names a job of 'speed.machine'
   std::uint32_t type = 0;  // whose speeds it has (JobSpeed)
 };
 

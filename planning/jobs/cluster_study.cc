@@ -5,6 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "core/base/text.h"
 #include "planning/jobs/machine_speeds.h"
 #include "planning/jobs/scheduling_policy.h"
 #include "planning/study/each_item.h"
@@ -43,7 +46,31 @@ Locality widest_locality(const ClusterShape& shape, int gpus, bool anywhere) {
   return shape.units() > 1 ? Locality::kFabric : Locality::kUnit;
 }
 
-Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
+Diagnostics no_such_type(const ClusterPlan& plan, const ClusterJob& job, const std::vector<std::string>& names) {
+  const std::string said = job.kind.empty() ? std::string("the log gives its jobs no type")
+                                            : fmt::format("the log has jobs of type '{}'", job.kind);
+  return failure("E486", fmt::format("{}, and 'speed.machine' has the jobs {}", said, join(names, ", ")),
+                 {.file = plan.machine}, "name them as the log's column 'type' does, or list one job for all");
+}
+
+// Jobs of a log are of the type with their name; where the machine has a single one, all are of it.
+Result<std::vector<ClusterJob>> typed_jobs(const ClusterPlan& plan) {
+  std::vector<ClusterJob> jobs = plan.jobs;
+  if (plan.machine.empty() || !plan.from_log) return jobs;
+  const auto names = types_of_machine(plan.machine);
+  if (!names) return tl::unexpected(names.error());
+  for (ClusterJob& job : jobs) {
+    const auto found = std::ranges::find(*names, job.kind);
+    if (found != names->end()) {
+      job.type = static_cast<std::uint32_t>(found - names->begin());
+    } else if (names->size() > 1) {
+      return tl::unexpected(no_such_type(plan, job, *names));
+    }
+  }
+  return jobs;
+}
+
+Result<JobSpeed> speed_of(const ClusterPlan& plan, const std::vector<ClusterJob>& jobs, const Workers& workers) {
   if (plan.machine.empty()) return JobSpeed(plan.shape, plan.speed);
   const bool grow = std::ranges::any_of(plan.policies, [](const std::string& policy) {
     const auto entry = std::ranges::find(scheduling_policies(), policy, &SchedulingPolicyEntry::name);
@@ -51,7 +78,7 @@ Result<JobSpeed> speed_of(const ClusterPlan& plan, const Workers& workers) {
   });
   int most = 1;
   std::uint32_t types = 0;
-  for (const ClusterJob& job : plan.jobs) {
+  for (const ClusterJob& job : jobs) {
     most = std::max(most, grow ? job.most : job.gpus);
     types = std::max(types, job.type + 1);
   }
@@ -85,7 +112,9 @@ Distribution distribution_of(std::vector<double> values) {
 }
 
 Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& workers) {
-  const auto speed = speed_of(plan, workers);
+  const auto jobs = typed_jobs(plan);
+  if (!jobs) return tl::unexpected(jobs.error());
+  const auto speed = speed_of(plan, *jobs, workers);
   if (!speed) return tl::unexpected(speed.error());
   ClusterStudy study{.name = plan.name,
                      .shape = plan.shape,
@@ -99,7 +128,7 @@ Result<ClusterStudy> study_cluster(const ClusterPlan& plan, const Workers& worke
     const auto entry = std::ranges::find(scheduling_policies(), plan.policies[item], &SchedulingPolicyEntry::name);
     const auto policy = entry->make();
     const ClusterRun run = run_cluster({.shape = plan.shape,
-                                        .jobs = plan.jobs,
+                                        .jobs = *jobs,
                                         .speed = *speed,
                                         .policy = *policy,
                                         .settings = plan.scheduler,

@@ -102,6 +102,14 @@ std::string reason_of(const std::vector<RatePoint>& points, std::size_t type, Lo
 
 }  // namespace
 
+Result<std::vector<std::string>> types_of_machine(const std::string& machine) {
+  const auto shared = configs::load_shared_machine(machine);
+  if (!shared) return tl::unexpected(shared.error());
+  std::vector<std::string> names;
+  for (const JobEntry& job : shared->jobs) names.push_back(job.name);
+  return names;
+}
+
 Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, const ClusterShape& shape,
                                                     const NeededRates& needed, const Workers& workers) {
   const auto shared = configs::load_shared_machine(machine);

@@ -11,6 +11,9 @@
 
 namespace ringwright::planning {
 
+// Names of the types, in their order.
+[[nodiscard]] Result<std::vector<std::string>> types_of_machine(const std::string& machine);
+
 struct NeededRates {
   int most = 1;                       // GPUs of a job
   Locality widest = Locality::kHost;  // at which jobs of several GPUs run

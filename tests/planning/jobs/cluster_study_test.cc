@@ -192,6 +192,33 @@ TEST(ClusterStudy, AMachineHasEveryPlaceThatJobsComeTo) {
   EXPECT_THAT(render(units.error()), HasSubstr("at no size over units: its hosts are one unit"));
 }
 
+// A large batch scales from 1 to 8 GPUs, and one of 8 samples hardly: the elastic jobs of a log end accordingly.
+TEST(ClusterStudy, JobsOfALogHaveTheirTypesOfTheMachine) {
+  const std::string folder = test::own_folder();
+  std::ofstream(folder + "types.yaml")
+      << "model: {num_layers: 8, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 4096, vocab_size: 8000, "
+         "seq_length: 1024}\nparallel: {dp: auto}\ntraining: {global_batch: 8}\n"
+         "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n"
+         "jobs: [{name: small, gpus: 8}, {name: large, gpus: 8, training: {global_batch: 256}}]\n";
+  const auto study = [&](const std::string& columns, const std::string& type) {
+    std::ofstream(folder + "log.csv") << columns << "\n0,1,100000" << type << "\n";
+    return study_cluster(plan_of("cluster: {hosts: 1}\njobs: {form: csv, log: " + folder +
+                                 "log.csv, most: 8}\nspeed: {machine: " + folder +
+                                 "types.yaml}\nscheduler: {policies: [elastic_fifo]}\n"));
+  };
+  const auto small = study("submit_s,gpus,run_s,type", ",small");
+  const auto large = study("submit_s,gpus,run_s,type", ",large");
+  ASSERT_TRUE(small && large);
+  EXPECT_LT(large->policies[0].completion.mean, 0.9 * small->policies[0].completion.mean);
+  const auto other = study("submit_s,gpus,run_s,type", ",huge");
+  ASSERT_FALSE(other);
+  EXPECT_THAT(render(other.error()),
+              HasSubstr("the log has jobs of type 'huge', and 'speed.machine' has the jobs small, large"));
+  const auto none = study("submit_s,gpus,run_s", "");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(render(none.error()), HasSubstr("the log gives its jobs no type"));
+}
+
 TEST(ClusterFile, SaysWhatIsWrong) {
   const std::string cluster = "cluster: {hosts: 2}\n";
   EXPECT_THAT(mistake("jobs: {}\n"), HasSubstr("cluster.hosts"));
