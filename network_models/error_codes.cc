@@ -40,10 +40,10 @@ constexpr std::array kCodes = {
               .example = "faults: [{link: \"leaf0.0->spine\", at: 2s}]\n"
                          "faults: [{link: \"leaf0.0->spine0\", at: 2s, for: 30s, state: degraded, factor: 0.5}]"},
     ErrorCode{.code = "E125",
-              .title = "a fault has no effect",
-              .explanation =
-                  "It begins after the end of the run. Times count from the start of the run, warm-up included; "
-                  "a run is as long as its training steps.",
+              .title = "a fault or background traffic has no effect",
+              .explanation = "It begins after the end of the run, or no job is on its host. Times count from the start "
+                             "of the run, warm-up included; "
+                             "a run is as long as its training steps.",
               .example = "faults: [{nic: host0/nic0, at: 100s}] in a run of one step of 5 s\n"
                          "faults: [{nic: host0/nic0, at: 2s}]"},
     ErrorCode{.code = "E126",

@@ -59,9 +59,12 @@ void read_entry(ConfigMap& map, std::int64_t gpus, const network_models::ModelEn
                                     .repeats = static_cast<std::uint32_t>(repeats),
                                     .importance = priority == "low" ? Importance::kYields : Importance::kEqual});
   }
-  background.described.push_back(fmt::format("background traffic: {} GPU{} send{} {} x {} each from {} on, priority {}",
-                                             from.size(), from.size() == 1 ? "" : "s", from.size() == 1 ? "s" : "",
-                                             repeats, to_string(size), to_string(at), priority));
+  background.described.push_back(
+      {.text = fmt::format("background traffic: {} GPU{} send{} {} x {} each from {} on, priority {}", from.size(),
+                           from.size() == 1 ? "" : "s", from.size() == 1 ? "s" : "", repeats, to_string(size),
+                           to_string(at), priority),
+       .at = TimePoint(at),
+       .place = map.place("at")});
 }
 
 }  // namespace

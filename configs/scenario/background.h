@@ -11,9 +11,15 @@
 
 namespace ringwright::configs {
 
+struct BackgroundTraffic {
+  std::string text;
+  TimePoint at;
+  Place place;
+};
+
 struct Background {
   std::vector<BackgroundTransfer> transfers;
-  std::vector<std::string> described;  // for the report
+  std::vector<BackgroundTraffic> described;  // for the report
 };
 
 // The list `background` of the document's root; `gpus` of the whole cluster. A network model without link sharing (one

@@ -180,16 +180,23 @@ void check_guarantees(ConfigMap& root, const Scenario& machine, const std::vecto
       if (!machine.jobs[j].limits.opportunistic) ++guaranteed;
     }
     if (all < 2 || guaranteed == 1) continue;
-    deny(root, "jobs", fmt::format("of the {} jobs on the GPUs of '{}', {} are not opportunistic, and {} has one "
-                                     "such job on a GPU", all, machine.jobs[of].name, guaranteed,
-                                     to_string(machine.gpu_sharing)), "opportunistic: true");
+    deny(root, "jobs",
+         fmt::format("of the {} jobs on the GPUs of '{}', {} are not opportunistic, and {} has one "
+                     "such job on a GPU",
+                     all, machine.jobs[of].name, guaranteed, to_string(machine.gpu_sharing)),
+         guaranteed == 0 ? "leave 'opportunistic' out of one of them" : "opportunistic: true");
   }
 }
 
 }  // namespace
 
 void check_tenancy(ConfigMap root, const Scenario& machine) {
-  if (root.documenting() || !share_gpus(machine.jobs)) return;
+  if (root.documenting()) return;
+  if (!share_gpus(machine.jobs)) {
+    if (root.has("gpu_sharing"))
+      root.ignore("gpu_sharing", "no job is on the GPUs of another one, or limited on its own");
+    return;
+  }
   const std::vector<std::size_t> first = first_tenants(machine.jobs);
   if (!machine.interference.counts) {
     deny(root, "jobs", "jobs share GPUs by the rule by which kernels and communication share them, and it is off",

@@ -287,7 +287,11 @@ Scenario read_scenario(ConfigDocument document, const collectives::NcclFiles& fi
   scenario.published = read_published(root);
   scenario.search = read_search(root);
   scenario.probing = read_probing(root);
-  scenario.cost = read_cost(root, cluster);
+  if (reading.machine_only || reading.share != nullptr) {
+    if (root.has("cost")) root.ignore("cost", "steps of several jobs on one machine are not priced");
+  } else {
+    scenario.cost = read_cost(root, cluster);
+  }
   scenario.what_ifs = read_what_ifs(root);
   if (reading.machine_only) check_tenancy(root, scenario);
   check_paths_to_memory(root, scenario);

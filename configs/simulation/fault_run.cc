@@ -64,23 +64,44 @@ std::string_view remark(LinksMeet met) {
   return met == LinksMeet::kMessages ? " (affects messages, not collectives: closed_form)" : "";
 }
 
-void add_background(const Background& background, LinksMeet met, StepFacts& facts) {
-  if (met == LinksMeet::kNothing) return;  // listed as without effect
-  for (const std::string& traffic : background.described) facts.faults.push_back(traffic + std::string(remark(met)));
+namespace {
+
+ReportWarning begins_late(const Place& place, std::string_view what, TimePoint end) {
+  return {.code = "E125",
+          .where = fmt::format("{}:{}", place.file, place.line),
+          .text = fmt::format("{} has no effect: the run ends at {}", what, to_string(end.since_start()))};
 }
 
-void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts) {
-  for (const OrderedFault& fault : faults.ordered) {
+}  // namespace
+
+std::vector<ReportWarning> late_disturbances(const Scenario& scenario, TimePoint end) {
+  std::vector<ReportWarning> late;
+  for (const OrderedFault& fault : scenario.faults.ordered) {
+    if (fault.at >= end) late.push_back(begins_late(fault.place, fmt::format("the fault '{}'", fault.text), end));
+  }
+  for (const BackgroundTraffic& traffic : scenario.background.described) {
+    if (traffic.at >= end) late.push_back(begins_late(traffic.place, traffic.text, end));
+  }
+  return late;
+}
+
+void add_disturbances(const Scenario& scenario, LinksMeet met, TimePoint end, StepFacts& facts) {
+  for (const OrderedFault& fault : scenario.faults.ordered) {
     const bool meets = fault.of_link && !fault.of_lost_nic;
     if (meets && met == LinksMeet::kNothing) continue;  // listed as without effect
     if (fault.at < end) {
       facts.faults.push_back(fault.text + std::string(meets ? remark(met) : ""));
-      continue;
+    } else {
+      facts.warnings.push_back(begins_late(fault.place, fmt::format("the fault '{}'", fault.text), end));
     }
-    facts.warnings.push_back({.code = "E125",
-                              .where = fmt::format("{}:{}", fault.place.file, fault.place.line),
-                              .text = fmt::format("the fault '{}' has no effect: the run ends at {}", fault.text,
-                                                  to_string(end.since_start()))});
+  }
+  if (met == LinksMeet::kNothing) return;
+  for (const BackgroundTraffic& traffic : scenario.background.described) {
+    if (traffic.at < end) {
+      facts.faults.push_back(traffic.text + std::string(remark(met)));
+    } else {
+      facts.warnings.push_back(begins_late(traffic.place, traffic.text, end));
+    }
   }
 }
 

@@ -47,10 +47,11 @@ enum class LinksMeet { kNothing, kMessages, kAll };
 // Remark on a simulated fault: that it affected only messages.
 [[nodiscard]] std::string_view remark(LinksMeet met);
 
-// The simulated faults: those that begin before the end of the run and that can affect something. A warning for each
-// that begins later.
-void add_faults(const Faults& faults, LinksMeet met, TimePoint end, StepFacts& facts);
-void add_background(const Background& background, LinksMeet met, StepFacts& facts);
+// The simulated faults and background traffic: what begins before the end of the run and can affect something. A
+// warning for each that begins later.
+void add_disturbances(const Scenario& scenario, LinksMeet met, TimePoint end, StepFacts& facts);
+// E125 for each that begins after the end of the run.
+[[nodiscard]] std::vector<ReportWarning> late_disturbances(const Scenario& scenario, TimePoint end);
 
 // Of a run that ended with a transfer that was given up: which one, its location, and NCCL's error.
 [[nodiscard]] std::vector<std::string> tell_given_up(const Scenario& scenario, const Simulation& simulation,

@@ -95,8 +95,11 @@ Result<SharedRun> run_jobs(const Scenario& machine, std::span<const PlacedJob> j
 
   const TaskGraph& graph = (*simulation)->plan().graph;
   const RankClasses& classes = (*simulation)->folding().ranks;
-  SharedRun result{.jobs = {}, .link_load = link_loads(**simulation, played.run), .events = played.events,
-                   .rank_classes = classes.count()};
+  SharedRun result{.jobs = {},
+                   .link_load = link_loads(**simulation, played.run),
+                   .events = played.events,
+                   .rank_classes = classes.count(),
+                   .end = played.run.record.iteration_end.back()};
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     result.jobs.push_back(jobs[job].runs ? figures_of_job(graph, classes, played.run.record,
                                                           static_cast<std::uint32_t>(job))

@@ -28,6 +28,7 @@ struct SharedRun {
   std::vector<double> link_load;       // by link of the fabric: mean share of its capacity over the run
   std::uint64_t events = 0;
   std::size_t rank_classes = 0;
+  TimePoint end;
 };
 
 struct SharedRunOptions {

@@ -192,8 +192,7 @@ Outcome simulate(const Scenario& scenario, const Simulation& simulation, const S
   if (met == LinksMeet::kAll) {
     std::ranges::move(idle_tier_settings(scenario.document.log(), facts.link_tiers), std::back_inserter(facts.ignored));
   }
-  add_faults(scenario.faults, met, end, facts);
-  add_background(scenario.background, met, facts);
+  add_disturbances(scenario, met, end, facts);
   note_no_path(simulation, options.critical_path, facts);
   facts.checkpoint = checkpoint_facts(scenario, simulation, run.record);
   add_engine_facts(scenario, simulation, played, facts);

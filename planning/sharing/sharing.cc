@@ -4,17 +4,20 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "configs/scenario/gpu_sharing_settings.h"
+#include "configs/simulation/fault_run.h"
 #include "configs/simulation/job_placement.h"
 #include "configs/simulation/spilled_memory.h"
 #include "configs/simulation/step_plan.h"
 #include "core/base/text.h"
 #include "planning/study/each_item.h"
 #include "planning/study/first_error.h"
+#include "workload/layout/stage_meshes.h"
 
 namespace ringwright::planning {
 namespace {
@@ -215,27 +218,73 @@ std::string sharing_of(const configs::Scenario& machine) {
   return configs::share_gpus(machine.jobs) ? std::string(configs::to_string(machine.gpu_sharing)) : std::string();
 }
 
-std::vector<std::string> jobs_too_large(const configs::SharedScenario& shared) {
-  std::vector<std::string> names;
+// Of the GPUs on which a job has a pipeline stage, the one with the least memory.
+Bytes memory_of_stage(const configs::Cluster& cluster, const configs::Scenario& job, const configs::JobHosts& hosts,
+                      int stage) {
+  const std::vector<int> stages =
+      job.job.trains_transformer() ? workload::stage_of_ranks(job.job.parallel) : std::vector<int>();
+  Bytes least = Bytes(INT64_MAX);
+  for (std::size_t rank = 0; rank < hosts.gpus.size(); ++rank) {
+    if (rank < stages.size() && stages[rank] != stage) continue;
+    least = std::min(least, cluster.gpu_of_kind(cluster.kind_of_rank(hosts.gpus[rank])).memory);
+  }
+  return least;
+}
+
+void add_jobs_too_large(const configs::SharedScenario& shared, const Arranged& arranged,
+                        std::vector<std::string>& names) {
   for (std::size_t j = 0; j < shared.jobs.size(); ++j) {
     for (const MemoryRow& row : configs::memory_rows(shared.jobs[j])) {
-      if (row.total <= shared.machine.cluster.gpu.memory) continue;
-      names.push_back(fmt::format("{}: stage {} needs {} of {}", shared.machine.jobs[j].name, row.stage,
-                                  to_string(row.total), to_string(shared.machine.cluster.gpu.memory)));
+      const Bytes memory = memory_of_stage(shared.machine.cluster, shared.jobs[j], arranged.hosts[j], row.stage);
+      if (row.total <= memory) continue;
+      std::string name = fmt::format("{}: stage {} needs {} of {}", shared.machine.jobs[j].name, row.stage,
+                                     to_string(row.total), to_string(memory));
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
       break;
     }
   }
+}
+
+// In an arrangement; hosts of a mixed cluster have GPUs of different sizes.
+std::vector<std::string> jobs_too_large(const configs::SharedScenario& shared, const std::vector<Arranged>& arranged) {
+  std::vector<std::string> names;
+  for (const Arranged& own : arranged) {
+    if (!own.hosts.empty()) add_jobs_too_large(shared, own, names);
+  }
   add_shared_memory(shared, names);
   return names;
+}
+
+// Faults and traffic that begin after the end, and slow hosts without a job.
+std::vector<std::string> unnoticed(const configs::Scenario& machine, const Arranged& arranged) {
+  std::vector<std::string> notes;
+  if (!arranged.together) return notes;
+  for (const ReportWarning& late : configs::late_disturbances(machine, arranged.together->end)) {
+    notes.push_back(late.text);
+  }
+  std::set<std::size_t> in_use;
+  for (const configs::JobHosts& job : arranged.hosts) {
+    for (const RankId gpu : job.gpus) in_use.insert(gpu.index() / static_cast<std::size_t>(machine.cluster.host.gpus));
+  }
+  for (std::size_t host = 0; host < machine.faults.slowdown_of_host.size(); ++host) {
+    if (machine.faults.slowdown_of_host[host] > 1.0 && !in_use.contains(host)) {
+      notes.push_back(fmt::format("the fault of host{}, which is slow, has no effect: no job is on it", host));
+    }
+  }
+  return notes;
 }
 
 }  // namespace
 
 SharingResult share_machine(const configs::SharedScenario& shared, const SharingOptions& options) {
   const configs::Scenario& machine = shared.machine;
-  SharingResult result{.scenario = machine.name, .hosts = machine.cluster.hosts, .gpus = machine.cluster.gpus(),
+  SharingResult result{.scenario = machine.name,
+                       .hosts = machine.cluster.hosts,
+                       .gpus = machine.cluster.gpus(),
                        .gpu_sharing = sharing_of(machine),
-                       .too_large = jobs_too_large(shared), .arrangements = {}};
+                       .too_large = {},
+                       .notes = {},
+                       .arrangements = {}};
   const network_models::Network network = machine.cluster.topology->build();
   std::vector<workload::StepPlan> plans;
   for (const configs::Scenario& job : shared.jobs) plans.push_back(configs::plan_step(job));
@@ -246,6 +295,7 @@ SharingResult share_machine(const configs::SharedScenario& shared, const Sharing
     arranged.push_back(arrange(shared, network.fabric, policy));
     result.arrangements.push_back({.placement = std::string(policy ? to_string(*policy) : "as given")});
   }
+  result.too_large = jobs_too_large(shared, arranged);
   const std::size_t jobs = plans.size();
   const std::size_t all = arranged.size() * (1 + jobs);
   Workers workers = options.workers;
@@ -280,6 +330,7 @@ SharingResult share_machine(const configs::SharedScenario& shared, const Sharing
     }
     conclude(shared, plans, network.fabric, arranged[a], result.arrangements[a]);
   }
+  result.notes = unnoticed(machine, arranged.front());
   return result;
 }
 

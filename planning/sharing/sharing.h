@@ -57,6 +57,7 @@ struct SharingResult {
   std::int64_t gpus = 0;
   std::string gpu_sharing;             // how jobs on the same GPUs share them; empty: none do
   std::vector<std::string> too_large;  // jobs that do not fit into the memory of their GPUs
+  std::vector<std::string> notes;      // disturbances of the machine that no job can notice, in the first arrangement
   std::vector<Arrangement> arrangements;
 };
 

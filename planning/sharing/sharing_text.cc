@@ -155,6 +155,8 @@ std::string render_sharing_text(const SharingResult& result) {
   for (const std::string& job : result.too_large) text += "  does not fit: " + job + "\n";
   for (const Arrangement& arrangement : result.arrangements) text += arrangement_text(arrangement);
   if (result.arrangements.size() > 1) text += comparison_text(result);
+  if (!result.notes.empty()) text += "\n";
+  for (const std::string& note : result.notes) text += "  " + note + "\n";
   return text;
 }
 
@@ -162,13 +164,14 @@ std::string render_sharing_json(const SharingResult& result) {
   std::vector<std::string> arrangements, too_large;
   for (const Arrangement& arrangement : result.arrangements) arrangements.push_back(json_arrangement(arrangement));
   for (const std::string& job : result.too_large) too_large.push_back(json_text(job));
+  std::vector<std::string> notes;
+  for (const std::string& note : result.notes) notes.push_back(json_text(note));
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.jobs/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
-      "  \"scenario\": {}, \"hosts\": {}, \"gpus\": {}, \"gpu_sharing\": {}, \"too_large\": [{}],\n"
+      "  \"scenario\": {}, \"hosts\": {}, \"gpus\": {}, \"gpu_sharing\": {}, \"too_large\": [{}], \"notes\": [{}],\n"
       "  \"arrangements\": [\n    {}\n  ]\n}}\n",
       json_text(RINGWRIGHT_VERSION), json_text(result.scenario), result.hosts, result.gpus,
-      json_text(result.gpu_sharing), join(too_large, ", "),
-      join(arrangements, ",\n    "));
+      json_text(result.gpu_sharing), join(too_large, ", "), join(notes, ", "), join(arrangements, ",\n    "));
 }
 
 }  // namespace ringwright::planning

@@ -161,6 +161,14 @@ TEST(FaultsFromYaml, ThatBeginAfterTheEndAreWarnedAbout) {
   EXPECT_EQ(report.step_time.mean, step_time(two_hosts("  []")));
 }
 
+TEST(FaultsFromYaml, BackgroundTrafficThatBeginsAfterTheEndIsWarnedAbout) {
+  const Report report = report_of(two_hosts("  []") + "background: [{from: [0], to: [1], size: 1MB, at: 100s}]\n");
+  EXPECT_THAT(report.facts.faults, IsEmpty());
+  ASSERT_EQ(report.facts.warnings.size(), 1U);
+  EXPECT_EQ(report.facts.warnings[0].code, "E125");
+  EXPECT_THAT(report.facts.warnings[0].text, HasSubstr("from 100 s on, priority low has no effect: the run ends at"));
+}
+
 TEST(FaultsFromYaml, OfLinksAreListedAsIgnoredByAModelThatPlaysNone) {
   const Report report = report_of(two_hosts("  - {nic: host0/nic0}\n  - {node: 0, compute_scale: 0.5}", "alpha_beta"));
   EXPECT_THAT(report.facts.faults, ElementsAre("host0 computes at 0.5 times its speed"));

@@ -189,11 +189,26 @@ TEST(GpuSharing, MistakesAreNamed) {
               HasSubstr("job 'b' has 2 GPUs"));
   EXPECT_THAT(mistakes_of(scenario("antman", "{name: a, gpus: 1}, {name: b, gpus: 1, gpus_of: a}")),
               HasSubstr("opportunistic: true"));
+  EXPECT_THAT(mistakes_of(scenario("antman",
+                                   "{name: a, gpus: 1, opportunistic: true}, {name: b, gpus: 1, gpus_of: a, "
+                                   "opportunistic: true}")),
+              HasSubstr("leave 'opportunistic' out of one"));
   EXPECT_THAT(mistakes_of(scenario("tgs", "{name: a, gpus: 1, thread_percentage: 20}, {name: b, gpus: 1}")),
               HasSubstr("needs 'gpu_sharing.kind: mps'"));
   std::string off = scenario("mps", "{name: a, gpus: 1}, {name: b, gpus: 1, gpus_of: a}");
   off.replace(off.find("model: share"), 12, "model: none");
   EXPECT_THAT(mistakes_of(off), HasSubstr("interference: {model: share}"));
+}
+
+TEST(GpuSharing, AMechanismThatNobodyUsesIsNamed) {
+  const auto warnings = [](const std::string& jobs) {
+    const auto shared = configs::load_shared_text("sharing.yaml", scenario("mps", jobs));
+    return shared ? render(warnings_of(*shared)) : render(shared.error());
+  };
+  const std::string idle = "gpu_sharing has no effect: no job is on the GPUs of another one";
+  EXPECT_THAT(warnings("{name: a, gpus: 1}, {name: b, gpus: 1}"), HasSubstr(idle));
+  EXPECT_THAT(warnings("{name: a, gpus: 1, thread_percentage: 50}"), testing::Not(HasSubstr(idle)));
+  EXPECT_THAT(warnings("{name: a, gpus: 1}, {name: b, gpus: 1, gpus_of: a}"), testing::Not(HasSubstr(idle)));
 }
 
 // An opportunistic job has little to do, and AntMan's guaranteed one has gaps: its pipeline's.

@@ -111,6 +111,43 @@ TEST(Sharing, AJobThatDoesNotFitIntoMemoryIsNamed) {
   EXPECT_THAT(result.too_large.front(), HasSubstr("b: stage 0 needs"));
 }
 
+// 80 and 40 GB: a job of about 50 GiB fits on hosts of the first group alone.
+TEST(Sharing, MemoryIsThatOfTheHostsOfAJob) {
+  const auto too_large = [](const std::string& hosts) {
+    return shared_by(
+               "name: mixed\nmodel: {num_layers: 28, hidden_size: 2560, num_attention_heads: 32, "
+               "ffn_hidden_size: 10240, vocab_size: 32000, seq_length: 1024}\n"
+               "training: {global_batch: 8}\nparallel: {dp: auto}\n"
+               "cluster: {groups: [{nodes: 1, node: {preset: dgx-a100}}, {nodes: 1, node: {preset: dgx-a100, "
+               "gpu: {preset: a100-sxm4-40gb}}}], fabric: {type: fat_tree}}\n"
+               "jobs: [{name: a, gpus: 8, hosts: [" +
+               hosts + "]}]\n")
+        .too_large;
+  };
+  EXPECT_THAT(too_large("0"), testing::IsEmpty());
+  EXPECT_THAT(too_large("1"), testing::ElementsAre(HasSubstr(" of 40 GiB")));
+}
+
+TEST(Sharing, WhatNoJobNoticesIsNamed) {
+  const auto notes = [](const std::string& more) { return shared_by(kJobs + more).notes; };
+  EXPECT_THAT(notes("faults: [{node: 0, compute_scale: 0.5}, {nic: host0/nic0}]\n"), testing::IsEmpty());
+  const std::string late =
+      "faults: [{node: 3, compute_scale: 0.5}, {nic: host0/nic0, at: 1h}]\n"
+      "background: [{from: [0], to: [8], size: 1MB}, {from: [0], to: [8], size: 1MB, at: 1h}]\n";
+  EXPECT_THAT(notes(late), testing::ElementsAre(HasSubstr("'host0/nic0 down from 3600 s on' has no effect: the run"),
+                                                HasSubstr("from 3600 s on, priority low has no effect: the run ends"),
+                                                HasSubstr("host3, which is slow, has no effect: no job is on it")));
+  const SharingResult result = shared_by(kJobs + late);
+  EXPECT_THAT(render_sharing_text(result), HasSubstr("no job is on it"));
+  EXPECT_THAT(render_sharing_json(result), HasSubstr("no job is on it"));
+}
+
+TEST(Sharing, StepsAreNotPriced) {
+  const auto shared = configs::load_shared_text("pair.yaml", kJobs + "cost: {usd_per_gpu_hour: 2}\n");
+  ASSERT_TRUE(shared);
+  EXPECT_THAT(render(warnings_of(*shared)), HasSubstr("cost has no effect: steps of several jobs"));
+}
+
 TEST(Sharing, AnArrangementThatFailsSaysWhy) {
   const SharingResult result = shared_by(kJobs + kTwin + "  - {name: c, gpus: 8}\n");
   EXPECT_EQ(result.arrangements.front().code, "E481");
