@@ -18,9 +18,8 @@ using workload::ServerUpdates;
 workload::StepPlan plan_of_one_host(const LayeredJob& job) {
   workload::LayeredModel model = job.model;
   model.global_batch = model.global_batch / job.layout.workers() * job.layout.host_ranks;
-  workload::StepPlan plan = workload::build_layered_step(model, {.ranks = job.layout.host_ranks,
-                                                                 .host_ranks = job.layout.host_ranks,
-                                                                 .servers = {}});
+  workload::StepPlan plan = workload::build_layered_step(
+      model, {.ranks = job.layout.host_ranks, .host_ranks = job.layout.host_ranks, .servers = {}});
   plan.graph.iterations = 1;
   return plan;
 }
@@ -38,8 +37,7 @@ Duration computing_of(const TaskGraph& graph, const Program& program, const Comp
 std::vector<ServerBucket> buckets_of(const LayeredJob& job, const ComputeModel& compute) {
   workload::LayeredModel model = job.model;
   model.global_batch = model.global_batch / job.layout.workers() * 2;
-  const workload::StepPlan plan =
-      workload::build_layered_step(model, {.ranks = 2, .host_ranks = 2, .servers = {}});
+  const workload::StepPlan plan = workload::build_layered_step(model, {.ranks = 2, .host_ranks = 2, .servers = {}});
   const TaskGraph& graph = plan.graph;
   const Program& program = graph.programs.front();
   std::vector<Duration> ended(program.tasks.size());
@@ -78,8 +76,7 @@ Bandwidth update_rate(const Scenario& scenario, ServerUpdates updates, std::int6
   const double update = 3.0 + 2.0 * workload::state_values(job.model.optimizer);
   const auto pushes = static_cast<double>(workers);
   const double passes = updates == ServerUpdates::kSync ? (3.0 * pushes - 1.0 + update) / pushes : update;
-  return scenario.cluster.host.memory.bandwidth *
-         (1.0 / passes / static_cast<double>(job.layout.service.threads));
+  return scenario.cluster.host.memory.bandwidth * (1.0 / passes / static_cast<double>(job.layout.service.threads));
 }
 
 Bandwidth host_bandwidth(const Scenario& scenario) {
@@ -92,15 +89,15 @@ Bandwidth host_bandwidth(const Scenario& scenario) {
 Result<WorkerStep> worker_step(const Scenario& scenario) {
   const LayeredJob& job = *scenario.job.layered;
   const ComputeModel& compute = *scenario.job.compute;
-  auto simulation = Simulation::assemble(scenario, plan_of_one_host(job), scenario.cluster.topology->build(),
-                                         FoldMode::kFold);
+  auto simulation =
+      Simulation::assemble(scenario, plan_of_one_host(job), scenario.cluster.topology->build(), FoldMode::kFold);
   if (!simulation) return tl::unexpected(std::move(simulation.error()));
   const TaskGraph& graph = (*simulation)->plan().graph;
   const Duration computing = computing_of(graph, graph.programs.front(), compute);
   const PlayedPlan played = play_plan(scenario, **simulation, {});
   if (played.run.outcome != RunOutcome::kFinished) {
-    return tl::unexpected(failure("E549", "the step of one worker does not end",
-                                  Place{.file = scenario.simulate.steps_at.file}));
+    return tl::unexpected(
+        failure("E549", "the step of one worker does not end", Place{.file = scenario.simulate.steps_at.file}));
   }
   // Where the first host is a slow one, its step without what that adds to its computing.
   const std::vector<double>& slow = scenario.faults.slowdown_of_host;
@@ -132,7 +129,8 @@ Result<ServerRunResult> run_parameter_servers(const Scenario& scenario, const Wo
                   .rpc_latency = layout.service.rpc_latency,
                   .rpc_thread_rate = layout.service.rpc_thread_rate,
                   .warmup = std::max(1, scenario.simulate.warmup),
-                  .steps = scenario.simulate.steps};
+                  .steps = scenario.simulate.steps,
+                  .until = mode.updates == ServerUpdates::kSync ? CountUntil::kGiven : CountUntil::kSteady};
   if (mode.updates == ServerUpdates::kStaleSync) plan.staleness = mode.staleness;
   const network_models::Network machine = scenario.cluster.topology->build();
   Engine engine;
@@ -154,8 +152,8 @@ Duration ring_step(const Scenario& scenario, const WorkerStep& worker) {
   const auto n = static_cast<double>(layout.servers.dedicated ? hosts - layout.servers.count : hosts);
   Duration ended;
   for (const ServerBucket& bucket : worker.buckets) {
-    ended = std::max(ended, bucket.ready) + transfer_time(scale(bucket.bytes, 2.0 * (n - 1.0) / n),
-                                                          host_bandwidth(scenario));
+    ended = std::max(ended, bucket.ready) +
+            transfer_time(scale(bucket.bytes, 2.0 * (n - 1.0) / n), host_bandwidth(scenario));
   }
   return std::max(ended, worker.step);
 }

@@ -36,15 +36,15 @@ ServersRow row_of(const configs::Scenario& scenario, const configs::ServerMode& 
   row.step = speed > 0.0 ? from_seconds(workers / speed) : Duration(0);
   row.mean_staleness = run.mean_staleness();
   row.most_staleness = run.staleness.empty() ? 0 : run.staleness.size() - 1;
-  std::uint64_t least = run.workers.front().steps, most = 0;
+  double least = run.workers.front().steps_per_second(run.counted), most = 0.0;
   const double seconds = to_seconds(run.counted) * workers;
   for (const WorkerFigures& worker : run.workers) {
-    least = std::min(least, worker.steps);
-    most = std::max(most, worker.steps);
+    least = std::min(least, worker.steps_per_second(run.counted));
+    most = std::max(most, worker.steps_per_second(run.counted));
     row.waiting += to_seconds(worker.waiting) / seconds;
     row.exchanging += to_seconds(worker.exchanging) / seconds;
   }
-  row.slowest_share = most > 0 ? static_cast<double>(least) / static_cast<double>(most) : 0.0;
+  row.slowest_share = most > 0.0 ? least / most : 0.0;
   for (const ServerFigures& server : run.servers) {
     row.server_busy = std::max(row.server_busy, server.busy);
     row.longest_queue = std::max(row.longest_queue, server.longest_queue);
@@ -104,8 +104,10 @@ Result<ServersResult> study_servers(const configs::Scenario& scenario) {
   const LayeredLayout& layout = scenario.job.layered->layout;
   auto worker = configs::worker_step(scenario);
   if (!worker) return tl::unexpected(std::move(worker.error()));
-  ServersResult result{.scenario = scenario.name, .workers = layout.workers() / layout.host_ranks,
-                       .servers = layout.servers.count, .computing = worker->step};
+  ServersResult result{.scenario = scenario.name,
+                       .workers = layout.workers() / layout.host_ranks,
+                       .servers = layout.servers.count,
+                       .computing = worker->step};
   configs::WorkerStep slowest = *worker;
   const double slow = slowest_worker(scenario, result.workers);
   slowest.step = scale(slowest.step, slow);

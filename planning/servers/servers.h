@@ -13,15 +13,15 @@
 namespace ringwright::planning {
 
 struct ServersRow {
-  std::string updates;            // "sync", "ssp 3", "async"
+  std::string updates;  // "sync", "ssp 3", "async"
   double samples_per_second = 0.0;
-  Duration step;                  // mean over the workers' steps
-  double slowest_share = 0.0;     // steps of the slowest worker, of those of the fastest
-  double mean_staleness = 0.0;    // updates of others between a worker's pull and its push
+  Duration step;                // mean over the workers' steps
+  double slowest_share = 0.0;   // speed of the slowest worker, of that of the fastest
+  double mean_staleness = 0.0;  // updates of others between a worker's pull and its push
   std::uint64_t most_staleness = 0;
-  double waiting = 0.0;           // share of the workers' time that the bound on staleness costs
-  double exchanging = 0.0;        // the same, for parameters after their computing
-  double server_busy = 0.0;       // of the busiest server's threads
+  double waiting = 0.0;      // share of the workers' time that the bound on staleness costs
+  double exchanging = 0.0;   // the same, for parameters after their computing
+  double server_busy = 0.0;  // of the busiest server's threads
   std::uint64_t longest_queue = 0;
 };
 
@@ -29,8 +29,8 @@ struct ServersResult {
   std::string scenario;
   std::int64_t workers = 0;  // hosts
   std::int64_t servers = 0;
-  Duration computing;        // of a worker's step
-  Duration ring;             // the step with an all-reduce over the workers' hosts
+  Duration computing;                    // of a worker's step
+  Duration ring;                         // the step with an all-reduce over the workers' hosts
   double ring_samples_per_second = 0.0;  // at the pace of the slowest worker
   std::vector<ServersRow> rows;
 };

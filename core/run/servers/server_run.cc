@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 #include <utility>
 
 #include "core/base/check.h"
@@ -23,7 +24,11 @@ struct Part {
 class ServerRun final : public TransferListener, public ServedListener {
  public:
   ServerRun(Engine& engine, NetworkModel& network, const ServerPlan& plan)
-      : engine_(engine), network_(network), plan_(plan), workers_(plan.workers.size()) {
+      : engine_(engine),
+        network_(network),
+        plan_(plan),
+        workers_(plan.workers.size()),
+        window_({.warmup = plan.warmup, .first = plan.steps}, plan.until) {
     for (std::size_t s = 0; s < plan.servers.size(); ++s) {
       servers_.emplace_back(engine, *this, static_cast<std::uint32_t>(s), plan.threads);
     }
@@ -33,6 +38,7 @@ class ServerRun final : public TransferListener, public ServedListener {
   }
 
   ServerRunResult run() {
+    if (plan_.staleness) let_faster_ones_lead();
     for (std::uint32_t w = 0; w < workers_.size(); ++w) begin_step(w);
     const RunEnd end = engine_.run();
     result_.finished = done_ && end != RunEnd::kClockRanOut;
@@ -69,12 +75,24 @@ class ServerRun final : public TransferListener, public ServedListener {
   }
 
  private:
+  // A worker that gains a step in a hundred would take hundreds of steps until the bound holds it back.
+  void let_faster_ones_lead() {
+    if (plan_.slowdown.size() < workers_.size()) return;
+    const auto of_workers = std::span(plan_.slowdown).first(workers_.size());
+    const double slowest = *std::ranges::max_element(of_workers);
+    for (std::size_t w = 0; w < workers_.size(); ++w) {
+      if (of_workers[w] >= slowest) continue;
+      workers_[w].steps = static_cast<std::uint64_t>(*plan_.staleness);
+      workers_[w].replies = workers_[w].steps * plan_.buckets.size() * plan_.servers.size();
+    }
+  }
+
   struct Worker {
-    std::uint64_t steps = 0;         // ended
-    std::uint64_t replies = 0;       // of servers, for buckets of all steps
+    std::uint64_t steps = 0;    // ended
+    std::uint64_t replies = 0;  // of servers, for buckets of all steps
     bool computed = false;
-    bool blocked = false;            // by the bound on staleness
-    TimePoint since;                 // it is blocked, or has computed
+    bool blocked = false;  // by the bound on staleness
+    TimePoint since;       // it is blocked, or has computed
     std::uint64_t pulled_version = 0;
   };
 
@@ -84,9 +102,7 @@ class ServerRun final : public TransferListener, public ServedListener {
     std::size_t arrived = 0;             // pieces of the first
   };
 
-  [[nodiscard]] std::size_t parts() const {
-    return plan_.workers.size() * plan_.servers.size() * plan_.buckets.size();
-  }
+  [[nodiscard]] std::size_t parts() const { return plan_.workers.size() * plan_.servers.size() * plan_.buckets.size(); }
   [[nodiscard]] std::uint64_t number_of(const Part& part) const {
     return (part.worker * plan_.servers.size() + part.server) * plan_.buckets.size() + part.bucket;
   }
@@ -100,9 +116,8 @@ class ServerRun final : public TransferListener, public ServedListener {
     return Bytes(plan_.buckets[bucket].bytes.count() / static_cast<std::int64_t>(plan_.servers.size()));
   }
   [[nodiscard]] Duration service_time(std::uint32_t bucket) const {
-    const Duration moved = plan_.rpc_thread_rate > Bandwidth()
-                               ? transfer_time(share(bucket) * 2, plan_.rpc_thread_rate)
-                               : Duration(0);
+    const Duration moved =
+        plan_.rpc_thread_rate > Bandwidth() ? transfer_time(share(bucket) * 2, plan_.rpc_thread_rate) : Duration(0);
     return plan_.request + moved + transfer_time(share(bucket), plan_.update_rate);
   }
 
@@ -180,9 +195,11 @@ class ServerRun final : public TransferListener, public ServedListener {
     const std::uint64_t ahead = worker.replies + replies * static_cast<std::uint64_t>(plan_.outstanding);
     if (!worker.computed || worker.blocked || ahead < replies * (worker.steps + 1)) return;
     ++worker.steps;
-    if (counting_) {
-      ++result_.workers[w].steps;
-      result_.workers[w].exchanging += engine_.now() - std::max(worker.since, counted_from_);
+    if (window_.counts()) {
+      WorkerFigures& figures = result_.workers[w];
+      if (figures.steps++ == 0) figures.first_end = engine_.now();
+      figures.last_end = engine_.now();
+      figures.exchanging += engine_.now() - std::max(worker.since, counted_from_);
     }
     worker.blocked = true;
     worker.since = engine_.now();
@@ -190,20 +207,20 @@ class ServerRun final : public TransferListener, public ServedListener {
     if (!done_) release();
   }
 
-  [[nodiscard]] std::uint64_t slowest() const {
-    return std::ranges::min_element(workers_, {}, &Worker::steps)->steps;
-  }
+  [[nodiscard]] std::uint64_t slowest() const { return std::ranges::min_element(workers_, {}, &Worker::steps)->steps; }
 
   void note_progress() {
-    const std::uint64_t least = slowest();
-    if (!counting_ && least >= static_cast<std::uint64_t>(plan_.warmup)) {
-      counting_ = true;
-      counted_from_ = engine_.now();
-      for (ServerQueue& server : servers_) server.begin_counting();
+    if (!window_.is_over(slowest())) return;
+    if (window_.counts() && window_.is_last(result_.steps_per_second(engine_.now() - counted_from_))) {
+      done_ = true;
+      engine_.stop_after_instant();
+      return;
     }
-    if (least < static_cast<std::uint64_t>(plan_.warmup) + static_cast<std::uint64_t>(plan_.steps)) return;
-    done_ = true;
-    engine_.stop_after_instant();
+    window_.begin_next();
+    counted_from_ = engine_.now();
+    result_.workers.assign(workers_.size(), {});
+    result_.staleness.clear();
+    for (ServerQueue& server : servers_) server.begin_counting();
   }
 
   // Those that may go on: nobody is held where there is no bound, and servers hold all where updates are synchronous.
@@ -214,7 +231,7 @@ class ServerRun final : public TransferListener, public ServedListener {
       if (!worker.blocked) continue;
       if (plan_.staleness && worker.steps > least + static_cast<std::uint64_t>(*plan_.staleness)) continue;
       worker.blocked = false;
-      if (counting_) result_.workers[w].waiting += engine_.now() - std::max(worker.since, counted_from_);
+      if (window_.counts()) result_.workers[w].waiting += engine_.now() - std::max(worker.since, counted_from_);
       begin_step(w);
     }
   }
@@ -223,7 +240,7 @@ class ServerRun final : public TransferListener, public ServedListener {
     if (server != 0 || request.bucket + 1 != plan_.buckets.size()) return;
     const std::uint64_t behind = plan_.synchronous ? 0 : version_ - workers_[request.worker].pulled_version;
     ++version_;
-    if (!counting_) return;
+    if (!window_.counts()) return;
     if (result_.staleness.size() <= behind) result_.staleness.resize(behind + 1);
     ++result_.staleness[behind];
   }
@@ -233,21 +250,26 @@ class ServerRun final : public TransferListener, public ServedListener {
   const ServerPlan& plan_;
   std::vector<Worker> workers_;
   std::deque<ServerQueue> servers_;
-  std::vector<Connection> connections_;              // by worker and server; pushes, then pulls
+  std::vector<Connection> connections_;             // by worker and server; pushes, then pulls
   std::vector<std::vector<std::uint32_t>> served_;  // synchronous, by server and bucket: workers whose push was added
-  std::uint64_t version_ = 0;                        // updates so far
+  std::uint64_t version_ = 0;                       // updates so far
+  SteadyWindow window_;
   TimePoint counted_from_;
-  bool counting_ = false;
   bool done_ = false;
   ServerRunResult result_;
 };
 
 }  // namespace
 
-double ServerRunResult::steps_per_second() const {
-  std::uint64_t steps = 0;
-  for (const WorkerFigures& worker : workers) steps += worker.steps;
+double WorkerFigures::steps_per_second(Duration counted) const {
+  if (last_end > first_end) return static_cast<double>(steps - 1) / to_seconds(last_end - first_end);
   return counted > Duration(0) ? static_cast<double>(steps) / to_seconds(counted) : 0.0;
+}
+
+double ServerRunResult::steps_per_second(Duration time) const {
+  double sum = 0.0;
+  for (const WorkerFigures& worker : workers) sum += worker.steps_per_second(time);
+  return sum;
 }
 
 double ServerRunResult::mean_staleness() const {

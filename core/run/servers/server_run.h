@@ -11,7 +11,8 @@
 //     synchronous        a reply follows the pushes of all workers (Li et al., OSDI 2014, section 3; BSP)
 //     asynchronous       a reply follows the push (Dean et al., NIPS 2012)
 //     stale-synchronous  the same, but a worker that is more than s steps ahead of the slowest waits (Ho et al., NIPS
-//                        2013)
+//                        2013); those that compute faster than the slowest begin s steps ahead, where they come to in
+//                        the end
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "core/base/units.h"
 #include "core/engine/engine.h"
 #include "core/ports/network_model.h"
+#include "core/run/servers/steady_window.h"
 
 namespace ringwright {
 
@@ -37,23 +39,29 @@ struct ServerPlan {
   Duration step;                             // computing of a step
   std::vector<ServerBucket> buckets;
   bool synchronous = false;
-  std::optional<std::int64_t> staleness;     // bound on how far workers may be apart; empty: none
+  std::optional<std::int64_t> staleness;  // bound on how far workers may be apart; empty: none
   // Steps that a worker may begin before the parameters of an earlier one are back: embeddings of Persia (Lian et al.,
   // KDD 2022), whose lookups and updates overlap with the dense layers.
   std::int64_t outstanding = 0;
-  Bandwidth update_rate;                     // at which one thread of a server applies pushed bytes
-  Duration request;                          // of a thread for each push, besides
+  Bandwidth update_rate;  // at which one thread of a server applies pushed bytes
+  Duration request;       // of a thread for each push, besides
   std::int64_t threads = 1;
-  Duration rpc_latency;                      // of a push and its reply, half of it each
-  Bandwidth rpc_thread_rate;                 // of the bytes that a thread takes and sends; 0: no bound
-  int warmup = 1;                            // steps of the slowest worker that do not count
-  int steps = 1;                             // that do
+  Duration rpc_latency;       // of a push and its reply, half of it each
+  Bandwidth rpc_thread_rate;  // of the bytes that a thread takes and sends; 0: no bound
+  int warmup = 1;             // steps of the slowest worker that do not count
+  int steps = 1;              // that do, in the first window
+  CountUntil until = CountUntil::kGiven;
 };
 
 struct WorkerFigures {
-  std::uint64_t steps = 0;  // in the time that counts
-  Duration waiting;         // of that: for the bound on staleness
-  Duration exchanging;      // for parameters, once its computing has ended
+  std::uint64_t steps = 0;  // that end in the time that counts
+  TimePoint first_end;      // of these
+  TimePoint last_end;
+  Duration waiting;     // of that: for the bound on staleness
+  Duration exchanging;  // for parameters, once its computing has ended
+
+  // Between its own ends of steps: whole steps in a time that is none of their multiples would be too few or too many.
+  [[nodiscard]] double steps_per_second(Duration counted) const;
 };
 
 struct ServerFigures {
@@ -63,7 +71,7 @@ struct ServerFigures {
 
 struct ServerRunResult {
   bool finished = false;
-  Duration counted;                      // the time that counts
+  Duration counted;  // the time that counts
   std::vector<WorkerFigures> workers;
   std::vector<ServerFigures> servers;
   // By number: pushes (of the last bucket, at the first server) that found so many updates of others applied since the
@@ -72,7 +80,8 @@ struct ServerRunResult {
   std::vector<LinkUsage> usage;
   std::uint64_t events = 0;
 
-  [[nodiscard]] double steps_per_second() const;
+  [[nodiscard]] double steps_per_second() const { return steps_per_second(counted); }
+  [[nodiscard]] double steps_per_second(Duration time) const;
   [[nodiscard]] double mean_staleness() const;
 };
 

@@ -136,6 +136,33 @@ TEST(Servers, ASlowHostHoldsBackAllButAsynchronousOnes) {
   EXPECT_LT(result.rows[2].slowest_share, 0.6);
 }
 
+// Workers of servers with one thread drift apart until pushes fill one direction of the port while pulls fill the
+// other: n S / B, which is half of the synchronous 2 n S / B.
+TEST(Servers, AsynchronousOnesAreThoseInTheEnd) {
+  const ServersResult result = study(table(9, "servers: 1, threads: 1"));
+  EXPECT_NEAR(to_seconds(result.rows[0].step), 2.0 * 8 * 0.4 / 3.125, 0.15);
+  EXPECT_NEAR(to_seconds(result.rows[2].step), 8 * 0.4 / 3.125, 0.06);
+  const ServersResult longer = study(table(9, "servers: 1, threads: 1"), {"simulate.steps=50"});
+  EXPECT_NEAR(ratio(result.rows[2].step, longer.rows[2].step), 1.0, 0.05);
+}
+
+// Without `simulate.steps`, of which one is the default: a slow worker at 0.9 of the speed of the others, whose
+// exchange hardly counts, costs three of four workers a tenth where they wait for it, and nothing where they do not.
+TEST(Servers, SpeedsOfUnevenWorkersNeedNoStepsToBeGiven) {
+  const std::string text =
+      "layer_table: {preset: resnet50, global_batch: 256, parameter_server: {servers: 4, threads: 1}}\n"
+      "cluster: {nodes: 8, node: {preset: dgx1-v100, gpus: 1, nvlink: {kind: none}}, fabric: {type: fat_tree}}\n"
+      "compute: {model: roofline}\n";
+  const ServersResult even = study(text);
+  const ServersResult uneven = study(text + "faults: [{node: 0, compute_scale: 0.9}]\n");
+  const auto kept = [&](std::size_t row) {
+    return uneven.rows[row].samples_per_second / even.rows[row].samples_per_second;
+  };
+  EXPECT_NEAR(kept(0), 0.9, 0.01);
+  EXPECT_NEAR(kept(1), 0.9, 0.01);  // in the end, as synchronous ones
+  EXPECT_NEAR(kept(2), 1.0 - 0.1 / 4, 0.01);
+}
+
 TEST(Servers, RunRefusesAsynchronousOnes) {
   const auto outcome =
       configs::simulate(configs::load(table(5, "servers: 1, updates: async")), configs::FoldMode::kFold);

@@ -26,8 +26,12 @@ class EqualDelays final : public NetworkModel {
 
 // Steps of 10 ms, whose one bucket of 1 MB is complete at their end; updates take 1 ms.
 ServerPlan plan_of(std::size_t workers) {
-  ServerPlan plan{.workers = {}, .servers = {{RankId(workers)}}, .step = 10_ms,
-                  .buckets = {{.ready = 10_ms, .bytes = Bytes(1'000'000)}}, .update_rate = 1_GBps, .steps = 50};
+  ServerPlan plan{.workers = {},
+                  .servers = {{RankId(workers)}},
+                  .step = 10_ms,
+                  .buckets = {{.ready = 10_ms, .bytes = Bytes(1'000'000)}},
+                  .update_rate = 1_GBps,
+                  .steps = 50};
   for (std::size_t w = 0; w < workers; ++w) plan.workers.push_back({RankId(w)});
   plan.slowdown.assign(workers, 1.0);
   return plan;
@@ -107,6 +111,22 @@ TEST(ServerRun, TheBoundOnStalenessHoldsTheFastBack) {
   EXPECT_LE(bounded.staleness.size(), 5U);
   plan.staleness.reset();
   EXPECT_GT(run(plan).steps_per_second(), bounded.steps_per_second());
+}
+
+// A step of the fast one takes 15 ms, and of the slow one 5 ms + 20 / 17 of 10 ms: in three of its steps, of 16.76 ms,
+// the fast one ends three whole ones. The bound is reached after 29 steps of the slow one.
+TEST(ServerRun, AFewStepsAreEnoughForTheSpeedOfUnevenWorkers) {
+  ServerPlan plan = plan_of(2);
+  plan.threads = 2;
+  plan.slowdown[1] = 20.0 / 17.0;
+  const double slow = 1.0 / (5e-3 + 10e-3 * 20.0 / 17.0);
+  for (const int steps : {3, 10}) {
+    plan.steps = steps;
+    plan.staleness.reset();
+    EXPECT_NEAR(run(plan).steps_per_second(), 1.0 / 15e-3 + slow, 0.1) << steps;
+    plan.staleness = 3;
+    EXPECT_NEAR(run(plan).steps_per_second(), 2.0 * slow, 0.1) << steps;
+  }
 }
 
 TEST(ServerRun, EqualWorkersFindTheUpdatesOfAllOthers) {
