@@ -227,8 +227,8 @@ TEST(GpuPool, GivesBackWhatItGave) {
   const auto whole = pool.take(16, Search::kStrict);
   ASSERT_TRUE(whole);
   EXPECT_EQ(whole->locality, Locality::kUnit);
-  const auto part = pool.take_share(60);
-  const auto other = pool.take_share(60);  // another GPU: 40 % of the first are left
+  const auto part = pool.take_share(kWholeGpu * 6 / 10);
+  const auto other = pool.take_share(kWholeGpu * 6 / 10);  // another GPU: 40 % of the first are left
   EXPECT_EQ(pool.free(), 14);
   EXPECT_EQ(pool.fragmented(), 6);
   EXPECT_FALSE(pool.take(16, Search::kStrict));
