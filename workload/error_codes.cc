@@ -92,13 +92,13 @@ constexpr std::array kCodes = {
         "E460", "an order of layers that no hybrid model has",
         "hybrid_override_pattern has one letter for each of num_layers: M Mamba-2, G Gated DeltaNet, *\n"
         "attention, - MLP, E experts (with num_experts). Tensor-parallel ranks split heads and groups of Mamba-2\n"
-        "layers and heads of Gated DeltaNet layers evenly.",
+        "layers and heads of Gated DeltaNet layers evenly, and context-parallel ones exchange them for tokens.",
         "model: { num_layers: 4, hybrid_override_pattern: \"M-*-\" }"},
     ErrorCode{
         "E461", "a setting that layers of Mamba-2 or Gated DeltaNet do not support",
-        "Such layers are simulated without context parallelism, low-rank adapters and recomputation by operator.\n"
-        "They can be recomputed as a whole.",
-        "training: { recompute: full }, parallel: { cp: 1 }"},
+        "Such layers are simulated without low-rank adapters and recomputation by operator. They can be recomputed\n"
+        "as a whole.",
+        "training: { recompute: full }"},
     ErrorCode{
         "E463", "a setting that experts in a latent space do not support",
         "With moe_latent_size tokens are projected before they are dispatched. Megatron-LM does not overlap shared\n"
@@ -107,9 +107,9 @@ constexpr std::array kCodes = {
     ErrorCode{"E464", "a setting that sparse attention does not support",
               "DeepSeek sparse attention (dsa_indexer_topk) is latent attention with a causal mask. It is simulated "
               "with fused\n"
-              "kernels in the working type, without tensor and context parallelism, packed documents, adapters, and\n"
-              "recomputation by operator.",
-              "model: { preset: deepseek-v3.2 }, parallel: { tp: 2 }   # write 1"},
+              "kernels in the working type, without packed documents, adapters, and recomputation by operator. As in\n"
+              "Megatron-LM, tensor-parallel ranks need sequence parallelism, and context-parallel ones gather keys.",
+              "model: { preset: deepseek-v3.2 }, parallel: { cp: 2, cp_comm_type: all_gather }"},
     ErrorCode{
         "E592", "microbatches that cannot be shared unevenly",
         "Replicas may take different numbers of microbatches where they meet only at the end of a step: without\n"

@@ -8,6 +8,7 @@
 #include "workload/kernels/ring_kernels.h"
 #include "workload/kernels/sparse_attention_kernels.h"
 #include "workload/kernels/unfused_attention.h"
+#include "workload/options/document_mix.h"
 
 namespace ringwright::workload {
 namespace {
@@ -50,7 +51,7 @@ double score_share(const KernelContext& context, std::int64_t pieces, std::int64
 // All scores that this rank computes for one microbatch, in one kernel: its heads of its queries with all keys.
 KernelMaker::Scores all_scores(const KernelMaker& make, const KernelContext& context) {
   const std::int64_t exchanged = context.cp / context.ulysses;  // ranks that split the queries
-  const std::int64_t documents = context.training.documents(make.shape.sequence);
+  const std::int64_t documents = attended_documents(context.training, make.shape.sequence);
   return {.queries = std::max<std::int64_t>(1, make.shape.sequence / (exchanged * documents)),
           .keys = make.shape.sequence / documents,
           .heads = make.heads / context.ulysses,

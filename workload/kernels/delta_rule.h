@@ -1,9 +1,8 @@
 // The delta rule in chunks, forward and backward: its sizes on a rank, and its kernels.
 #pragma once
 
-#include <algorithm>
-
 #include "workload/kernels/kernel_maker.h"
+#include "workload/options/document_mix.h"
 
 namespace ringwright::workload {
 
@@ -24,8 +23,8 @@ struct NetSizes {
         projected(net.projected() / (make.tp() * context.cp)),
         tokens(make.tokens * context.cp),
         sequences(context.training.micro_batch * context.training.documents(make.shape.sequence)),
-        chunks(sequences *
-               ((tokens / std::max<std::int64_t>(1, sequences) + DeltaNetShape::kChunk - 1) / DeltaNetShape::kChunk)) {}
+        chunks(context.training.micro_batch *
+               document_chunks(context.training, make.shape.sequence, DeltaNetShape::kChunk)) {}
 
   [[nodiscard]] bool repeats() const { return repeated != keys; }
   [[nodiscard]] std::int64_t states() const { return chunks * heads * net.key_size * net.value_size; }

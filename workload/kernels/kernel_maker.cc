@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "workload/options/document_mix.h"
+
 namespace ringwright::workload {
 namespace {
 
@@ -269,14 +271,7 @@ void KernelMaker::adapter_backward(std::int64_t inputs, std::int64_t outputs) {
   stream(KernelFamily::kElementwise, "adapter gradient add", tokens * inputs, {.values = 3});
 }
 
-double KernelMaker::asked_pairs() const {
-  const std::int64_t documents = context_.training.documents(shape.sequence);
-  if (documents == 1) return score_pairs(shape, context_.windowed);
-  ModelShape document = shape;
-  document.sequence = shape.sequence / documents;
-  const bool windowed = context_.windowed && shape.window < document.sequence;
-  return score_pairs(document, windowed) * static_cast<double>(documents);
-}
+double KernelMaker::asked_pairs() const { return document_pairs(shape, context_.training, context_.windowed); }
 
 void KernelMaker::attention(std::string name, KernelFamily family, const Scores& scores) {
   const std::int64_t batch = context_.training.micro_batch * scores.heads;

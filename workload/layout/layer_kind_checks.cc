@@ -106,10 +106,26 @@ void check_sparse(ConfigMap& parallel, const ParallelContext& context, const Par
          "sparse attention is modelled with fused kernels alone", "write fused");
   refuse(training.recompute == Recompute::kOperators || training.recompute == Recompute::kExceptSaved, "recompute",
          "operators of sparse attention are not recomputed one by one", "write full, selective or none");
-  refuse(training.documents(context.shape.sequence) > 1, "document_length",
+  const bool mixed = !training.lengths.empty();
+  refuse(mixed || training.documents(context.shape.sequence) > 1, mixed ? "document_lengths" : "document_length",
          "sparse attention is modelled without packed documents", "remove it");
   refuse(training.fused.fp8_attention, "fp8_dot_product_attention",
          "sparse attention is modelled in the working type alone", "write false");
+}
+
+}  // namespace
+
+namespace {
+
+void check_documents(const ParallelContext& context) {
+  for (const std::int64_t length : context.training.lengths) {
+    if (length <= context.shape.sequence) continue;
+    ConfigMap& training = context.training_map;
+    return training.error(
+        "document_lengths", "E141",
+        fmt::format("{}: a document of {} tokens does not fit into {} = {}", training.path_of("document_lengths"),
+                    length, context.model_map.path_of("seq_length"), context.shape.sequence));
+  }
 }
 
 }  // namespace
@@ -118,6 +134,7 @@ void check_layer_kinds(ConfigMap& parallel, const ParallelContext& context, cons
   check_hybrid(parallel, context, options);
   check_delta_net(parallel, context, options);
   check_sparse(parallel, context, options);
+  check_documents(context);
 }
 
 }  // namespace ringwright::workload

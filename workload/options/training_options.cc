@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "workload/options/document_mix.h"
 #include "workload/options/narrow_types.h"
 
 namespace ringwright::workload {
@@ -286,13 +287,7 @@ TrainingOptions read_training_options(ConfigMap& training, Framework framework) 
       {.name = "global_batch", .doc = "sequences in one training step", .min = 1, .max = 1'000'000'000});
   options.micro_batch = training.integer(
       {.name = "micro_batch", .doc = "sequences per microbatch and replica", .fallback = 1, .min = 1, .max = 10'000});
-  options.document = training.integer({.name = "document_length",
-                                       .doc = "mean tokens of the documents that are packed into a sequence and do "
-                                              "not attend to each other (fused attention); 0: one document per "
-                                              "sequence",
-                                       .fallback = 0,
-                                       .min = 0,
-                                       .max = 1'000'000'000});
+  read_documents(training, options);
   options.precision = parse_precision(training.choice(
       {.name = "precision",
        .doc = "type of weights and activations",
@@ -319,11 +314,7 @@ TrainingOptions read_training_options(ConfigMap& training, Framework framework) 
                       kAttentions) == "unfused"
           ? AttentionKernel::kUnfused
           : AttentionKernel::kFused;
-  if (options.document > 0 && options.attention == AttentionKernel::kUnfused) {
-    training.warn("document_length", "W131",
-                  fmt::format("{} has no effect: unfused attention computes every score and masks it",
-                              training.path_of("document_length")));
-  }
+  warn_of_unfused_documents(training, options);
   read_kernel_choices(training, framework, options);
   const bool narrow = options.narrow != NarrowRecipe::kNone;
   options.fused = read_fused_kernels(training, narrow ? NarrowTypes::kSome : NarrowTypes::kNone);

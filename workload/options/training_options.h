@@ -109,6 +109,7 @@ struct TrainingOptions {
   std::int64_t global_batch = 1;  // sequences
   std::int64_t micro_batch = 1;   // sequences
   std::int64_t document = 0;      // mean tokens of the documents packed into a sequence; 0: one that fills it
+  std::vector<std::int64_t> lengths;  // of documents, whose mix fills the sequences; empty: all have the mean
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
   bool narrow_parameters = false;  // the layers' matrices are stored in it alone (Megatron's fp8-param-gather)

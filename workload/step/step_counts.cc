@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/plan/segments.h"
+#include "workload/options/document_mix.h"
 
 namespace ringwright::workload {
 namespace {
@@ -35,12 +36,19 @@ Flops scores_between_documents(const StepInputs& inputs) {
   const ModelShape& shape = inputs.shape;
   const std::int64_t documents = inputs.training.documents(shape.sequence);
   Flops total;
-  if (documents == 1 || inputs.training.attention == AttentionKernel::kUnfused) return total;
+  if (documents == 1 && inputs.training.lengths.empty()) return total;
+  if (inputs.training.attention == AttentionKernel::kUnfused) return total;
   const std::int64_t sequences = inputs.training.global_batch;
   ModelShape document = shape;
   document.sequence = shape.sequence / documents;
   for (std::int64_t layer = 0; layer < shape.layers + shape.predictors; ++layer) {
     if (halves_of(shape, layer).mixer != Mixer::kAttention) continue;
+    if (!inputs.training.lengths.empty()) {
+      const bool windowed = is_windowed(shape, layer);
+      const double among = document_pairs(shape, inputs.training, windowed) / score_pairs(shape, windowed);
+      total += attention_core_flops(shape, sequences, AttentionCount::kCausal, layer) * (1.0 - among);
+      continue;
+    }
     total += attention_core_flops(shape, sequences, AttentionCount::kCausal, layer) -
              attention_core_flops(document, sequences * documents, AttentionCount::kCausal, layer);
   }
