@@ -56,6 +56,13 @@ std::optional<Processor> processor_of(const NcclHost& host, const GroupLayout& l
   return first;
 }
 
+// Old versions compare with 8.0 and 9.0: an A10 (8.6) or L40S (8.9) has Volta's limits there (src/graph/tuning.cc of
+// 2.8.3 to 2.15.1, compCap80 and compCapIndex).
+Generation row_of(int compute_capability, const NcclBandwidthLimits& limits) {
+  const bool known = compute_capability == 80 || compute_capability == 90;
+  return limits.exact_gpus && !known ? Generation::kVolta : generation_of(compute_capability);
+}
+
 int clipped(int channels, const NcclKnobs& knobs, int most) {
   channels = std::min({channels, knobs.max_channels.value_or(most), knobs.max_blocks.value_or(most)});
   channels = std::max({channels, knobs.min_channels.value_or(1), knobs.min_blocks.value_or(1)});
@@ -76,7 +83,7 @@ NcclCostModel::NcclCostModel(const NcclTables& tables, const NcclHost& host, con
       processor_(processor_of(host, layout, tables)),
       smallest_host_(layout.smallest_host),
       largest_host_(layout.largest_host),
-      generation_(generation_of(host_.compute_capability)),
+      generation_(row_of(host_.compute_capability, tables.bandwidth)),
       column_(static_cast<std::size_t>(std::min(layout.host_count(), 3) - 1)) {}
 
 const NcclGraph& NcclCostModel::graph_of(NcclAlgorithm algorithm) const {

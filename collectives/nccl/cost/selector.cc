@@ -165,8 +165,9 @@ CollectivePlan NcclSelector::plan_for(const CollectiveCall& call, const NcclCost
   HostPaths through = paths_of(setup_, costs, choice.algorithm, *call.layout, work.channels);
   Bytes chunk = chunk_of(setup_.knobs, choice);
   const bool simple_tree = choice.algorithm == NcclAlgorithm::kTree && choice.protocol == Protocol::kSimple;
-  if (simple_tree && setup_.tables.tree.chunks_by_depth && chunk == Bytes(0)) {
-    chunk = tree_chunk_by_depth(call, work.channels);
+  if (simple_tree && setup_.tables.tree.chunks_by_depth) chunk = tree_chunk_by_depth(call, work.channels, chunk);
+  if (choice.algorithm == NcclAlgorithm::kNvlsTree && setup_.tables.nvls.large_tree_chunks && chunk == Bytes(0)) {
+    chunk = nvls_tree_chunk_of_old(call, work.channels);
   }
   const bool direct = choice.algorithm == NcclAlgorithm::kCollnetDirect;
   const NcclHost& host = setup_.host.weakest_of(*call.layout);

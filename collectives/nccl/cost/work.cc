@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "collectives/channels/channel_cut.h"
 #include "collectives/nccl/cost/families.h"
 
 namespace ringwright::collectives {
@@ -162,10 +163,10 @@ NcclWork share_out(const NcclCostModel& model, const NcclHost& host, const NcclK
 
 // computeColl of src/enqueue.cc up to 2.18: a slot is halved while the number of loops is small for the depth of the
 // tree.
-Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
+Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels, Bytes slot) {
   const auto hosts = static_cast<unsigned>(call.layout->host_count());
   const int depth = call.size() / static_cast<int>(hosts) - 1 + static_cast<int>(std::bit_width(hosts)) - 1;
-  std::int64_t chunk = kBuffer / 8;
+  std::int64_t chunk = slot > Bytes(0) ? slot.count() : kBuffer / 8;
   struct Step {
     int loops_a_level;
     std::int64_t down_to;
@@ -173,6 +174,21 @@ Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels) {
   for (const Step& step : {Step{8, 128 << 10}, Step{4, 64 << 10}, Step{1, 32 << 10}}) {
     while (call.bytes.count() / (channels * chunk) < std::int64_t{step.loops_a_level} * depth && chunk > step.down_to)
       chunk /= 2;
+  }
+  return Bytes(chunk);
+}
+
+// computeColl of src/enqueue.cc up to 2.21.
+Bytes nvls_tree_chunk_of_old(const CollectiveCall& call, int channels) {
+  const int hosts = call.layout->host_count();
+  const std::int64_t concurrent = std::int64_t{channels} * call.layout->largest_host;
+  std::int64_t chunk = hosts >= 4 ? 64 << 10 : 512 << 10;
+  struct Step {
+    int times;
+    std::int64_t down_to;
+  };
+  for (const Step& step : {Step{32, 256 << 10}, Step{16, 128 << 10}, Step{4, 64 << 10}, Step{1, 32 << 10}}) {
+    if (call.bytes.count() < step.times * concurrent * chunk) chunk = std::min(chunk, step.down_to);
   }
   return Bytes(chunk);
 }
@@ -217,11 +233,11 @@ PeerPath inside_host(const NcclHost& host, const NcclKnobs& knobs) {
   return knobs.peer_to_peer && host.links != NcclHost::Links::kPcie ? PeerPath::kNvlink : PeerPath::kPcie;
 }
 
-Bytes exchange_chunk(const NcclKnobs& knobs, PeerPath path) {
+Bytes exchange_chunk(const NcclMessageRules& rules, const NcclKnobs& knobs, PeerPath path) {
   switch (path) {
     case PeerPath::kNetwork: return knobs.p2p_net_chunk;
-    case PeerPath::kNvlink: return knobs.p2p_nvlink_chunk;
-    case PeerPath::kPcie: return knobs.p2p_pcie_chunk;
+    case PeerPath::kNvlink: return knobs.p2p_nvlink_chunk.value_or(Bytes(rules.nvlink_chunk));
+    case PeerPath::kPcie: return knobs.p2p_pcie_chunk.value_or(Bytes(rules.pcie_chunk));
   }
   return knobs.p2p_net_chunk;
 }
@@ -261,6 +277,8 @@ PeerChannels channels_of_peer(const NcclCostModel& model, const NcclHost& host, 
     most = std::min(most, by_rate ? of_nic : (2 * ranks > 4 * all ? 1 : 2));
   }
   most = std::min(all, power_of_two(most));
+  // scheduleP2pTasksToPlan of 2.14.3 and 2.17.1, src/group.cc of 2.10.3.
+  while (model.tables().messages.fewer_for_many && most * ranks > 4 * all && most > 1) most /= 2;
   if (several_hosts && by_rate) {
     while (most * ((ranks + kOfBatch - 1) / kOfBatch) > all && most > 1) most /= 2;
   }
@@ -286,7 +304,7 @@ MessageShare share_of_message(const NcclCostModel& model, const NcclKnobs& knobs
   // Connections over the network have no buffers of LL, unless requested.
   const bool has_ll = rules.ll && (path != PeerPath::kNetwork || knobs.p2p_net_ll);
   bool uses_ll = has_ll && rules.ll_by_channels && bytes <= peer.most * knobs.p2p_ll_up_to.count();
-  std::int64_t step = std::min(slot, exchange_chunk(knobs, of_communicator).count());
+  std::int64_t step = std::min(slot, exchange_chunk(rules, knobs, of_communicator).count());
   if (uses_ll) step = knobs.buffer[index_of(Protocol::kLl)].value_or(Bytes(kLlBuffer)).count() / 8;
   if (!rules.small_parts) step = slot;
   const std::int64_t fine = several_hosts ? step / 2 : step / 8;
@@ -313,7 +331,7 @@ NcclExchange share_out_exchange(const NcclCostModel& model, const NcclHost& host
   return {.channels = std::min(all, share.channels * call.size()),
           .of_message = share.channels,
           .protocol = share.protocol,
-          .chunk = exchange_chunk(knobs, path)};
+          .chunk = exchange_chunk(model.tables().messages, knobs, path)};
 }
 
 NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host, const NcclKnobs& knobs,
@@ -322,10 +340,11 @@ NcclExchange share_out_message(const NcclCostModel& model, const NcclHost& host,
   const PeerChannels peer = channels_of_peer(model, host, knobs, exchange_channels(model, knobs));
   const MessageShare share =
       share_of_message(model, knobs, call.bytes, peer, path, path_of_communicator(model, host, knobs));
+  const Bytes chunk = std::min(exchange_chunk(model.tables().messages, knobs, path), Bytes(slot_of(knobs)));
   return {.channels = share.channels,
           .of_message = share.channels,
           .protocol = share.protocol,
-          .chunk = std::min(exchange_chunk(knobs, path), Bytes(slot_of(knobs)))};
+          .chunk = path == PeerPath::kNetwork ? network_chunk(chunk, call.bytes) : chunk};
 }
 
 }  // namespace ringwright::collectives

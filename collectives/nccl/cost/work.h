@@ -21,7 +21,9 @@ struct NcclChoice {
                                  const CollectiveCall& call, const NcclChoice& choice);
 
 // For trees with Simple in versions that cut small buffers finer, so that levels overlap.
-[[nodiscard]] Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels);
+[[nodiscard]] Bytes tree_chunk_by_depth(const CollectiveCall& call, int channels, Bytes slot);
+// NVLS trees' chunks of versions that start at 512 KiB.
+[[nodiscard]] Bytes nvls_tree_chunk_of_old(const CollectiveCall& call, int channels);
 // In such versions: the grain of chunks of rings and trees.
 [[nodiscard]] Bytes chunk_grain(CollectiveKind kind, const NcclChoice& choice, int threads);
 

@@ -14,8 +14,8 @@
 namespace ringwright::collectives {
 namespace {
 
-// Step limits of one search and of all searches of a pattern (search.cc of 2.16 and later; older versions took longer
-// for the same).
+// Step limits of one search and of all searches of a pattern (search.cc of 2.19 and later; older versions have others
+// for all searches, and before 2.16 took longer for the same).
 constexpr int kSteps = 1 << 14;
 constexpr int kIdenticalSteps = 1 << 8;
 constexpr std::int64_t kStepsInAll = 1 << 19;
@@ -96,6 +96,7 @@ void GraphFinder::begin(Asked asked) {
 std::size_t GraphFinder::fastest_worth(int least) const {
   const double gpus = topology_.gpus();
   const double total = topology_.total() * (gpus > 1 && best_.pattern != NcclPattern::kRing ? gpus / (gpus - 1) : 1.0);
+  if (!tables_.search.starts_by_channels) least = 0;
   std::size_t index = 0;
   while (index + 1 < speeds_.size() && (speeds_[index] > topology_.fastest() || speeds_[index] * least > total))
     ++index;
@@ -105,14 +106,16 @@ std::size_t GraphFinder::fastest_worth(int least) const {
 GraphFinder::Outcome GraphFinder::attempt() {
   const int steps = trial_.same ? kIdenticalSteps : kSteps;
   budget_ -= steps;
-  left_ = is_hopeless(topology_, trial_, best_) ? steps : search_.run(trial_, steps, best_);
+  const bool hopeless = is_hopeless(topology_, trial_, best_);
+  left_ = hopeless ? steps : search_.run(trial_, steps, best_);
   if (left_ == NcclSearch::kPerfect || best_.count * best_.between >= topology_.total()) return Outcome::kDone;
   return Outcome::kGoOn;
 }
 
 // A different order on every channel, unless traffic between sockets of AMD CPUs is involved; a simpler tree.
 bool GraphFinder::loosen_order() {
-  const bool sockets = topology_.host().processor == Processor::kAmd && trial_.type_inside == NcclPath::kSys;
+  const bool sockets = tables_.search.one_order_over_amd && topology_.host().processor == Processor::kAmd &&
+                       trial_.type_inside == NcclPath::kSys;
   if (trial_.same && !sockets) {
     trial_.same = false;
     return true;
@@ -120,7 +123,8 @@ bool GraphFinder::loosen_order() {
   trial_.same = identical_first_;
   budget_ += left_;
   if (budget_ < 0 && best_.count > 0) return false;
-  if (topology_.host().compute_capability >= 90 && trial_.pattern == NcclPattern::kBalancedTree) {
+  if (tables_.search.plain_trees && topology_.host().compute_capability >= 90 &&
+      trial_.pattern == NcclPattern::kBalancedTree) {
     trial_.pattern = NcclPattern::kTree;
     return true;
   }
@@ -158,7 +162,7 @@ bool GraphFinder::loosen() {
   if (loosen_types()) return true;
   const bool swaps = best_.pattern == NcclPattern::kRing || best_.pattern == NcclPattern::kBalancedTree;
   if (cross_nic_ == 2 && trial_.cross_nic == 0 && swaps) {
-    trial_.cross_nic = 2;
+    trial_.cross_nic = tables_.search.pairs_swap_nics ? 2 : 1;
     return true;
   }
   trial_.cross_nic = cross_nic_ == 1 ? 1 : 0;
@@ -171,7 +175,8 @@ bool GraphFinder::loosen() {
 // Wide channels are doubled, each with half of the bandwidth.
 void GraphFinder::double_wide() {
   if (best_.count == 0 || best_.pattern == NcclPattern::kNvls || best_.inside < kWide) return;
-  if (topology_.host().compute_capability > 80 && best_.inside < kVeryWide && best_.count > 4) return;
+  const bool several = best_.count > tables_.search.doubled_from_hopper;
+  if (topology_.host().compute_capability > 80 && best_.inside < kVeryWide && several) return;
   const int doubled = std::min(best_.count * 2, best_.most);
   const int times = (doubled + best_.count - 1) / best_.count;
   const int gpus = topology_.gpus();
@@ -221,8 +226,9 @@ NcclChannels GraphFinder::find(Asked asked) {
   begin(asked);
   while (attempt() == Outcome::kGoOn && loosen()) {
   }
-  double_wide();
+  if (tables_.search.doubles_first) double_wide();
   if (best_.count > 0) speed_up();
+  if (!tables_.search.doubles_first) double_wide();
   return best_;
 }
 
@@ -284,7 +290,7 @@ NcclGraph described(const NcclTopology& topology, const NcclChannels& found) {
 }  // namespace
 
 NcclGraphs find_graphs_on_host(const NcclHost& host, const std::vector<int>& members, const NcclTables& tables,
-                          bool several_hosts) {
+                               bool several_hosts) {
   if (tables.rccl.by_share) return find_rccl_graphs(host, members, tables, several_hosts);
   const NcclTopology topology(host, members, tables, several_hosts);
   GraphFinder finder(topology, tables);

@@ -26,11 +26,13 @@ NcclGraphs graphs_of_kind(const NcclHost& host, const HostMembers& kind, const N
   return graphs;
 }
 
-int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, int most) {
+int compute_channels(const NcclGraph& ring, int compute_capability, bool several_hosts, const NcclTables& tables) {
+  const int most = tables.channels.most;
   int channels = std::min(ring.channels * 2, most);
   // Fast NICs from Hopper on: four compute channels per channel found.
-  if (compute_capability >= 90 && several_hosts && ring.inside_gb > 45.0 && channels < 16) channels *= 2;
-  return channels;
+  const bool few = channels <= tables.search.four_for_one_up_to;
+  if (compute_capability >= 90 && several_hosts && ring.inside_gb > 45.0 && few) channels *= 2;
+  return std::min(channels, most);
 }
 
 void take_worse(const NcclGraph& other, NcclGraph& graph) {
@@ -76,8 +78,8 @@ NcclGraphs find_nccl_graphs(const NcclHost& host, const GroupLayout& layout, con
     take_worse(graphs.collnet, result.collnet);
     take_worse(graphs.collnet_chain, result.collnet_chain);
   }
-  result.compute_channels = compute_channels(result.ring, host.weakest_of(layout).compute_capability, several_hosts,
-                                             tables.channels.most);
+  result.compute_channels =
+      compute_channels(result.ring, host.weakest_of(layout).compute_capability, several_hosts, tables);
   if (members.size() == 1) return result;
   result.members.assign(members.begin(), members.end());
   result.of_members = std::move(of_members);

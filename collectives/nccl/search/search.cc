@@ -26,6 +26,10 @@ int whole(int speed) {
 
 }  // namespace
 
+double to_beat(const NcclChannels& best, int cross_nic, double crossing_gain) {
+  return best.count * best.inside * (1.0 - (best.cross_nic - cross_nic) * crossing_gain);
+}
+
 NcclSearch::NcclSearch(const NcclTopology& topology) : topology_(topology), order_(topology) {
   for (const NcclTopology::Link& link : topology.links()) left_.push_back(link.rate);
   net_left_.assign(at(topology.nets()), topology.net_rate());
@@ -364,9 +368,10 @@ bool NcclSearch::better() const {
     return (trial_.count > best_->count && trial_.count <= topology_.gpus()) ||
            trial_.count * trial_.between > best_->count * best_->between;
   }
-  const int found = trial_.count * trial_.inside;
-  const int known = best_->count * best_->inside;
-  if (found != known) return found > known;
+  const double found = trial_.count * trial_.inside;
+  const double known = to_beat(*best_, trial_.cross_nic, topology_.crossing_gain());
+  if (found > known) return true;
+  if (found < known) return false;
   return trial_.pattern == best_->pattern && trial_.cross_nic == best_->cross_nic && trial_.hops < best_->hops;
 }
 

@@ -38,6 +38,9 @@ struct NcclChannels {
   std::vector<int> nets;  // from channel * 2: entered by, left by
 };
 
+// The bandwidth that channels with `cross_nic` must exceed to be better than `best` (ncclTopoCompareGraphs).
+[[nodiscard]] double to_beat(const NcclChannels& best, int cross_nic, double crossing_gain);
+
 class NcclSearch {
  public:
   // The topology must outlive the search.

@@ -121,8 +121,10 @@ bool is_hopeless(const NcclTopology& topology, const NcclChannels& trial, const 
   const int most = bound.channels();
   if (most < std::max(1, trial.least)) return true;
   if (best.count == 0) return false;
-  const int known = best.count * best.inside;
-  if (most * trial.inside != known) return most * trial.inside < known;
+  const double known = to_beat(best, trial.cross_nic, topology.crossing_gain());
+  const double bounded = most * trial.inside;
+  if (bounded < known) return true;
+  if (bounded > known) return false;
   // Equal bandwidth is better only with fewer hops.
   if (trial.pattern != best.pattern || trial.cross_nic != best.cross_nic) return true;
   return most * bound.hops() >= best.hops;

@@ -48,8 +48,8 @@ struct NcclKnobs {
   std::optional<Bytes> nvls_chunk;
   std::optional<Bytes> nvls_tree_chunk;
   Bytes p2p_net_chunk{128 << 10};
-  Bytes p2p_pcie_chunk{128 << 10};
-  Bytes p2p_nvlink_chunk{512 << 10};
+  std::optional<Bytes> p2p_pcie_chunk;  // absent: the version's
+  std::optional<Bytes> p2p_nvlink_chunk;
   Bytes p2p_ll_up_to{16 << 10};
   bool p2p_net_ll = false;  // NCCL_ALLOC_P2P_NET_LL_BUFFERS: between hosts too
 

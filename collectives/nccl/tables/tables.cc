@@ -158,6 +158,8 @@ constexpr std::array kPatRules = {
 constexpr std::array kNvlsRules = {
     RuleRow<NcclNvlsRules>{"nvls", "the version has in-switch reduction", nullptr, &NcclNvlsRules::supported},
     RuleRow<NcclNvlsRules>{"nvls_over_hosts", "and NVLS trees", nullptr, &NcclNvlsRules::over_hosts},
+    RuleRow<NcclNvlsRules>{"nvls_tree_large_chunks", "their chunks start at 512 KiB", nullptr,
+                           &NcclNvlsRules::large_tree_chunks},
     RuleRow<NcclNvlsRules>{"nvls_on_rings", "NVLS is planned with the rings' channels", nullptr,
                            &NcclNvlsRules::on_rings},
     RuleRow<NcclNvlsRules>{"nvls_gathers", "NVLS also supports all-gather and reduce-scatter", nullptr,
@@ -207,11 +209,30 @@ constexpr std::array kMessageRules = {
                               nullptr, &NcclMessageRules::ll_by_channels},
     RuleRow<NcclMessageRules>{"p2p_by_net_rate", "a peer on another host has a channel for each 14 GB/s", nullptr,
                               &NcclMessageRules::by_net_rate},
+    RuleRow<NcclMessageRules>{"p2p_fewer_for_many", "channels of a peer halve where ranks are many", nullptr,
+                              &NcclMessageRules::fewer_for_many},
+};
+
+constexpr std::array kLimitRules = {
+    RuleRow<NcclBandwidthLimits>{"exact_gpus", "GPUs other than compute capability 8.0 and 9.0 have Volta's limits",
+                                 nullptr, &NcclBandwidthLimits::exact_gpus},
 };
 
 constexpr std::array kSearchRules = {
     RuleRow<NcclSearchRules>{"speeds_up_rings", "the search's second pass includes rings", nullptr,
                              &NcclSearchRules::speeds_up_rings},
+    RuleRow<NcclSearchRules>{"doubles_first", "wide channels are doubled before the second pass", nullptr,
+                             &NcclSearchRules::doubles_first},
+    RuleRow<NcclSearchRules>{"pairs_swap_nics", "NCCL_CROSS_NIC=2 tries pairs of channels that swap NICs", nullptr,
+                             &NcclSearchRules::pairs_swap_nics},
+    RuleRow<NcclSearchRules>{"plain_trees", "from Hopper on a chain is tried before farther paths", nullptr,
+                             &NcclSearchRules::plain_trees},
+    RuleRow<NcclSearchRules>{"starts_by_channels", "the first speed is one that all requested channels can have",
+                             nullptr, &NcclSearchRules::starts_by_channels},
+    RuleRow<NcclSearchRules>{"one_order_over_amd", "one order of GPUs between sockets of AMD's CPUs", nullptr,
+                             &NcclSearchRules::one_order_over_amd},
+    RuleRow<NcclSearchRules>{"crossing_gain", "by which channels that cross NICs must be faster",
+                             &NcclSearchRules::crossing_gain},
 };
 
 template <class Rules, std::size_t kRows>
@@ -223,6 +244,17 @@ void read_rows(ConfigMap& map, const std::array<RuleRow<Rules>, kRows>& rows, Ru
     }
     rules.*row.share = map.number({.name = row.name, .doc = row.doc, .fallback = rules.*row.share, .min = 0.0});
   }
+}
+
+void read_search_rules(ConfigMap& map, NcclSearchRules& rules) {
+  read_rows(map, kSearchRules, rules);
+  const auto channels = [&](std::string_view name, std::string_view doc, int& count) {
+    count =
+        static_cast<int>(map.integer({.name = name, .doc = doc, .fallback = count, .min = 0, .max = kNcclMaxChannels}));
+  };
+  channels("doubled_from_hopper", "channels of 25 to 50 GB/s that are doubled from Hopper on, at most",
+           rules.doubled_from_hopper);
+  channels("four_for_one_up_to", "channels with fast NICs that are doubled again", rules.four_for_one_up_to);
 }
 
 void read_rules(ConfigMap map, NcclTables& tables) {
@@ -241,6 +273,9 @@ void read_rules(ConfigMap map, NcclTables& tables) {
       in_gb(map.bandwidth({.name = "intel_socket_limit",
                            .doc = "limit between sockets of Intel CPUs",
                            .fallback = Bandwidth(tables.paths.intel_socket_limit * 1e9)}));
+  tables.paths.amd_socket = in_gb(map.bandwidth({.name = "amd_socket",
+                                                 .doc = "between sockets of AMD's CPUs",
+                                                 .fallback = Bandwidth(tables.paths.amd_socket * 1e9)}));
   for (const std::int64_t gpu : map.integers({.name = "ll128_gpus",
                                 .doc = "compute capabilities with LL128, 90 for 9.0; absent: all from 70",
                                 .min = 10,
@@ -275,7 +310,10 @@ void read_rules(ConfigMap map, NcclTables& tables) {
                                                              .min = 1,
                                                              .max = 8}));
   read_rows(map, kMessageRules, tables.messages);
-  read_rows(map, kSearchRules, tables.search);
+  tables.messages.pcie_chunk = bytes("p2p_pcie_chunk", "of sends over PCIe", tables.messages.pcie_chunk);
+  tables.messages.nvlink_chunk = bytes("p2p_nvlink_chunk", "of sends over NVLink", tables.messages.nvlink_chunk);
+  read_rows(map, kLimitRules, tables.bandwidth);
+  read_search_rules(map, tables.search);
 }
 
 std::vector<double> read_percents(ConfigMap& map, Protocol protocol) {

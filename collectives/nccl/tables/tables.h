@@ -31,6 +31,7 @@ struct NcclBandwidthLimits {
   std::array<double, kNcclKinds>
       ring_ll128_of_kind{};                       // of one channel, by kind instead of generation; 0: by generation
   std::array<double, kGenerations.size()> bus{};  // of all channels; 0: none
+  bool exact_gpus = false;                        // compute capabilities other than 8.0 and 9.0 have Volta's rows
 };
 
 struct NcclRingRules {
@@ -62,6 +63,7 @@ struct NcclPathRules {
   bool mixed_processors = true;      // hosts of several CPU vendors count as such, not as the weakest host's
   bool c2c = true;                   // supports NVLink-C2C as a path to the NIC, also for LL128
   double intel_socket_limit = 40.0;  // between sockets of Intel CPUs, GB/s: the newest that the version knows
+  double amd_socket = 16.0;          // between sockets of AMD's CPUs, GB/s
 };
 
 struct NcclPatRules {
@@ -73,6 +75,7 @@ struct NcclPatRules {
 struct NcclNvlsRules {
   bool supported = true;
   bool over_hosts = true;             // NVLS trees
+  bool large_tree_chunks = false;     // their chunks start at 512 KiB, not 128 KiB
   bool on_rings = false;              // planned with the rings' channels
   bool gathers = true;                // also all-gather and reduce-scatter
   bool gathers_over_hosts = true;     // those over several hosts too, by CollNet
@@ -112,10 +115,21 @@ struct NcclMessageRules {
   bool small_parts = true;  // a channel joins for each 64 KiB of a message (256 KiB between hosts), not for each slot
   bool ll_by_channels = false;  // NCCL_P2P_LL_THRESHOLD is of each channel that a peer may have, not of those it takes
   bool by_net_rate = true;      // a peer on another host has a channel for each 14 GB/s of the NIC, not two at most
+  bool fewer_for_many = false;  // channels of a peer halve while those of all ranks are more than four times all
+  std::int64_t pcie_chunk = 128 << 10;
+  std::int64_t nvlink_chunk = 512 << 10;
 };
 
 struct NcclSearchRules {
-  bool speeds_up_rings = true;  // the search's second pass
+  bool speeds_up_rings = true;     // the search's second pass
+  bool doubles_first = true;       // wide channels are doubled before that pass, not after it
+  bool pairs_swap_nics = true;     // NCCL_CROSS_NIC=2 tries pairs of channels that swap NICs, not any two NICs
+  bool plain_trees = true;         // from Hopper on a chain is tried before farther paths
+  bool starts_by_channels = true;  // at the speed that the least number of channels can have together
+  bool one_order_over_amd = true;  // different orders are not tried between sockets of AMD's CPUs
+  int doubled_from_hopper = 4;     // from Hopper on so many channels of 25 to 50 GB/s are doubled, not more
+  int four_for_one_up_to = 15;     // channels with fast NICs that are doubled once more
+  double crossing_gain = 0.0;      // by which channels that cross NICs must be faster than those that do not
   // Channel bandwidths that the search tries, fastest first, on one host and over several.
   std::array<std::vector<double>, kGenerations.size()> inside;
   std::array<std::vector<double>, kGenerations.size()> between;

@@ -28,7 +28,7 @@ int socket_rate(const NcclHost& host, const NcclTables& tables) {
       }
       return kIntel.back();
     }
-    case Processor::kAmd: return 16'000;
+    case Processor::kAmd: return mega(tables.paths.amd_socket);
     case Processor::kPower: return 32'000;
     case Processor::kArm:
     case Processor::kOther: return 6'000;
@@ -106,8 +106,7 @@ void NcclDevices::add_pcie(const NcclHost& host, const std::vector<int>& members
 void NcclDevices::add_nvlink(const NcclHost& host, const std::vector<int>& members, double share) {
   if (host.links == NcclHost::Links::kSwitch) {
     switch_ = add(Device::kSwitch);
-    for (int gpu = 0; gpu < gpus_; ++gpu)
-      connect(gpu, switch_, Wire::kNvlink, mega(host.nvlink.count() / 1e9 * share));
+    for (int gpu = 0; gpu < gpus_; ++gpu) connect(gpu, switch_, Wire::kNvlink, mega(host.nvlink.count() / 1e9 * share));
   }
   for (const NcclHost::Lanes& lanes : host.lanes) {
     const auto a = std::ranges::find(members, lanes.a) - members.begin();

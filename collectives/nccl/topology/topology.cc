@@ -29,6 +29,7 @@ NcclTopology::NcclTopology(const NcclHost& host, std::vector<int> members, const
     : host_(host),
       members_(std::move(members)),
       c2c_paths_(tables.paths.c2c),
+      crossing_gain_(tables.search.crossing_gain),
       devices_(host, members_, tables, network),
       routes_(at(devices_.count()) * at(devices_.count())) {
   for (int device = 0; device < devices_.count(); ++device) {

@@ -54,6 +54,8 @@ class NcclTopology {
   [[nodiscard]] int gpu_slot(int gpu) const;  // of the PCIe slot; -1 without one
 
   [[nodiscard]] const NcclHost& host() const { return host_; }
+  // By which channels that cross NICs must be faster than those that do not.
+  [[nodiscard]] double crossing_gain() const { return crossing_gain_; }
   // Rate of the fastest path that a channel could take, and of all links of one GPU: bounds of the search.
   [[nodiscard]] int fastest() const;
   [[nodiscard]] int total() const;
@@ -81,8 +83,9 @@ class NcclTopology {
   NcclHost host_;
   std::vector<int> members_;
   bool c2c_paths_;
+  double crossing_gain_;
   NcclDevices devices_;
-  std::vector<Route> routes_;           // from * devices + to
+  std::vector<Route> routes_;  // from * devices + to
   std::vector<int> gpu_of_net_;
   std::vector<std::vector<int>> near_;  // by (gpu + 1) and worst path
 };

@@ -49,9 +49,9 @@ TEST(NcclSettings, TheNewestVersionIsTheDefault) {
 
 TEST(NcclSettings, AVersionWithoutATableTakesTheNewestOlderOneAndReportsIt) {
   const Read result = read("nccl_version: 2.13.4");
-  EXPECT_EQ(result.setup.tables.version, "2.9");
+  EXPECT_EQ(result.setup.tables.version, "2.12");
   ASSERT_EQ(result.assumptions.size(), 1u);
-  EXPECT_EQ(result.assumptions[0].value, "2.9");
+  EXPECT_EQ(result.assumptions[0].value, "2.12");
   EXPECT_TRUE(read("nccl_version: 2.27").assumptions.empty());
 }
 

@@ -1,4 +1,6 @@
 // Each version's formula against values worked out by hand from the numbers that its source publishes.
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "collectives/nccl/cost/cost.h"
@@ -41,7 +43,9 @@ TEST(NcclVersions, V28ChargesLlMoreInsideHostsWhereThereAreSeveral) {
   Asked tree = two_hosts;
   tree.algorithm = kTree;
   EXPECT_NEAR(cost("2.8", tree).latency_us, 4.4 + 2 * (3 * 0.52 * 1.8 + 5.0), 1e-9);
-  // 2.15 counts four steps between two hosts, and 2.18 no steps shorter than a post of 1 us.
+  // 2.12 counts four steps between two hosts, and 2.18 no steps shorter than a post of 1 us.
+  EXPECT_NEAR(cost("2.9", two_hosts).latency_us, 3.6 + 12 * 0.47 * 1.8 + 2 * 2.7, 1e-9);
+  EXPECT_NEAR(cost("2.12", two_hosts).latency_us, 3.6 + 10 * 0.47 * 1.8 + 4 * 2.7, 1e-9);
   EXPECT_NEAR(cost("2.15", two_hosts).latency_us, 3.6 + 10 * 0.47 * 1.8 + 4 * 2.7, 1e-9);
   EXPECT_NEAR(cost("2.18", two_hosts).latency_us, 6.6 + 10 * 1.0 + 4 * 2.7, 1e-9);
 }
@@ -57,13 +61,13 @@ TEST(NcclVersions, V217PutsRingsOnAPlateauByRanks) {
   EXPECT_NEAR(extra(dgx_h100(), 64_KiB), 1.5, 1e-9);
 }
 
-// 2.17: 40 us and three quarters of the rings' 360 GB/s. 2.18: 23 us for all of the switch, trees 19 us for each other
+// 2.17: 40 us and three quarters of the rings' 370 GB/s. 2.18: 23 us for all of the switch, trees 19 us for each other
 // host and back. 2.20: hops of 23 us, 2.22: of 25.
 TEST(NcclVersions, InSwitchReductionHasChangedWithEachVersion) {
   const Asked one_host{.host = dgx_h100(), .algorithm = kNvls};
   EXPECT_EQ(cost("2.15", one_host).why_not, "not in this version");
   EXPECT_NEAR(cost("2.17", one_host).latency_us, 40.0, 1e-9);
-  EXPECT_NEAR(cost("2.17", one_host).bandwidth_gb, 0.75 * 360.0, 1e-9);
+  EXPECT_NEAR(cost("2.17", one_host).bandwidth_gb, 0.75 * 370.0, 1e-9);
   EXPECT_NEAR(cost("2.18", one_host).latency_us, 23.0, 1e-9);
   EXPECT_NEAR(cost("2.18", one_host).bandwidth_gb, 8 * 40.0 * 5 / 6, 1e-6);
   EXPECT_NEAR(cost("2.20", one_host).latency_us, 23.0, 1e-9);
@@ -138,13 +142,22 @@ TEST(NcclVersions, V223WantsTrafficForEachChannel) {
 // not. 8 MiB: 16 of 128 KiB, and still fewer than 28: 32 of 64 KiB.
 TEST(NcclVersions, OldTreesCutSmallBuffersFiner) {
   const GroupLayout layout = make_block_layout(64, 4);
-  const auto chunk = [&](Bytes bytes) {
-    return tree_chunk_by_depth({.kind = kAllReduce, .bytes = bytes, .layout = &layout}, 4);
+  const auto chunk = [&](Bytes bytes, Bytes slot = {}) {
+    return tree_chunk_by_depth({.kind = kAllReduce, .bytes = bytes, .layout = &layout}, 4, slot);
   };
   EXPECT_EQ(chunk(1_GiB), 512_KiB);
   EXPECT_EQ(chunk(64_MiB), 256_KiB);
   EXPECT_EQ(chunk(8_MiB), 64_KiB);
   EXPECT_EQ(chunk(512_KiB), 32_KiB);
+  // NCCL_BUFFSIZE of 8 MiB: slots of 1 MiB, halved as the others are.
+  EXPECT_EQ(chunk(8_GiB, 1_MiB), 1_MiB);
+  EXPECT_EQ(chunk(64_MiB, 1_MiB), 256_KiB);
+  NcclSetup setup = setup_of(polaris(), "2.17");
+  setup.knobs.buffer[index_of(Protocol::kSimple)] = 8_MiB;
+  const CollectiveCall call{.kind = kAllReduce, .bytes = 1_MiB, .layout = &layout};
+  setup.knobs.protocols[index_of(kAllReduce)].fill(Allowed::kNo);
+  setup.knobs.protocols[index_of(kAllReduce)][index_of(Protocol::kSimple)] = Allowed::kYes;
+  EXPECT_LE(NcclSelector(setup).plan_with(call, kTree).chunk, 64_KiB);
   EXPECT_TRUE(shipped_tables("2.17").tree.chunks_by_depth);
   EXPECT_FALSE(shipped_tables("2.20").tree.chunks_by_depth);
 }
@@ -187,6 +200,100 @@ TEST(NcclVersions, SmallSendsTakeOneChannelAndSince214Ll) {
   EXPECT_EQ(exchange("2.9", 64_MiB).message_channels, 4);
   EXPECT_EQ(exchange("2.30", 2_MiB, 16).message_channels, 1);
   EXPECT_EQ(exchange("2.30", 4_MiB, 16).message_channels, 2);
+}
+
+// src/graph/tuning.cc of 2.14.3: compCap80 is 8.0 alone, other GPUs have Volta's limits and none of all
+// channels; 2.15.1 also knows 9.0. 12 lanes of 22 GB/s are 264, 18 of them 396.
+TEST(NcclVersions, BeforeV217OnlyA100AndH100HaveLimitsOfTheirOwn) {
+  NcclHost a10 = dgx_a100();
+  a10.compute_capability = 86;
+  EXPECT_NEAR(cost("2.14", {.host = dgx_a100()}).bandwidth_gb, 235.0 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.14", {.host = a10}).bandwidth_gb, 264.0 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.16", {.host = a10}).bandwidth_gb, 264.0 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.17", {.host = a10}).bandwidth_gb, 235.0 * 8 / 14, 1e-9);
+  const Asked ll{.host = dgx_h100(), .protocol = Protocol::kLl};
+  EXPECT_NEAR(cost("2.14", ll).bandwidth_gb, 39.0 * 8 / 14, 1e-9);
+  EXPECT_NEAR(cost("2.15", ll).bandwidth_gb, 87.7 * 8 / 14, 1e-9);
+}
+
+// src/graph/search.cc, topo.h and connect.cc. 18 lanes of 22 GB/s: 8 rings of 44, doubled to the 16 that it looks for
+// (2.14.3); 6 of 66, doubled (2.17.1). 18 of 20 GB/s: 6 of 60, doubled (2.18.3).
+TEST(NcclVersions, TheSearchHasChangedWithHopper) {
+  const auto ring = [](const NcclHost& host, const std::string& version, int ranks = 8) {
+    const GroupLayout layout = make_block_layout(ranks, host.gpus);
+    const NcclGraphs graphs = NcclSelector(setup_of(host, version)).graphs(layout);
+    return std::tuple(graphs.ring.channels, graphs.ring.inside_gb, graphs.compute_channels);
+  };
+  EXPECT_EQ(ring(dgx_h100(), "2.14"), std::tuple(16, 22.0, 32));
+  EXPECT_EQ(ring(dgx_h100(), "2.17"), std::tuple(12, 33.0, 24));
+  EXPECT_EQ(ring(dgx_h100(), "2.18"), std::tuple(12, 30.0, 24));
+  // H800, 8 lanes of 20 GB/s: a log of 2.18 has 16 channels (github.com/NVIDIA/nccl/issues/892).
+  EXPECT_EQ(ring(switched_host({.nvlink_gb = 200.0}), "2.18"), std::tuple(8, 20.0, 16));
+  // Eight NICs of 48 GB/s. Rings that return to their NIC cross NVLink eight times: 8 x 45 GB/s. Those that leave by
+  // another NIC have 48, which 2.18 and 2.19 take for 15 % more only.
+  EXPECT_EQ(ring(dgx_h100(), "2.17", 16), std::tuple(8, 48.0, 16));
+  EXPECT_EQ(ring(dgx_h100(), "2.18", 16), std::tuple(8, 45.0, 16));
+  EXPECT_EQ(ring(dgx_h100(), "2.19", 16), std::tuple(8, 45.0, 16));
+  EXPECT_EQ(ring(dgx_h100(), "2.20", 16), std::tuple(8, 48.0, 16));
+  // Six of 48 GB/s: four compute channels for each since 2.18.
+  const NcclHost six = switched_host({.nics = 6, .switches = 6, .gpus = 6});
+  EXPECT_EQ(ring(six, "2.17", 12), std::tuple(6, 48.0, 12));
+  EXPECT_EQ(ring(six, "2.18", 12), std::tuple(6, 48.0, 24));
+}
+
+// Eight A100 with 32 channels and 24 for each peer: 8 x 32 are more than 4 x 32, so that a peer has 16
+// (scheduleP2pTasksToPlan of src/enqueue.cc, 2.14.3 and 2.17.1). From 2.19 on 32.
+TEST(NcclVersions, OldSendsLeaveChannelsToOtherPeers) {
+  const auto channels = [](const std::string& version) {
+    const NcclSetup setup = setup_of(dgx_a100(), version);
+    const GroupLayout layout = make_block_layout(8, 8);
+    return NcclSelector(setup).plan_message({.bytes = 1_GiB, .layout = &layout, .from = 0, .to = 1}).channels;
+  };
+  EXPECT_EQ(channels("2.9"), 16);
+  EXPECT_EQ(channels("2.17"), 16);
+  EXPECT_EQ(channels("2.19"), 32);
+}
+
+// A quarter of a slot of 512 KiB on every path (SENDRECV_SLICEFACTOR of 2.10.3); then a slot on one host, and from 2.17
+// on 128 KiB over PCIe. Between hosts 128 KiB, halved for messages of less than eight of them, and again for less than
+// one.
+TEST(NcclVersions, ChunksOfSendsHaveChanged) {
+  const auto chunk = [](NcclSetup setup, int per_host, Bytes bytes) {
+    const GroupLayout layout = make_block_layout(8, per_host);
+    return NcclSelector(setup).plan_message({.bytes = bytes, .layout = &layout, .from = 0, .to = 7}).chunk;
+  };
+  EXPECT_EQ(chunk(setup_of(dgx_a100(), "2.9"), 8, 1_GiB), 128_KiB);
+  EXPECT_EQ(chunk(setup_of(dgx_a100(), "2.14"), 8, 1_GiB), 512_KiB);
+  NcclHost pcie = dgx_a100();
+  pcie.links = NcclHost::Links::kPcie;
+  EXPECT_EQ(chunk(setup_of(pcie, "2.9"), 8, 1_GiB), 128_KiB);
+  EXPECT_EQ(chunk(setup_of(pcie, "2.14"), 8, 1_GiB), 512_KiB);
+  EXPECT_EQ(chunk(setup_of(pcie, "2.17"), 8, 1_GiB), 128_KiB);
+  NcclSetup given = setup_of(pcie, "2.14");
+  given.knobs.p2p_pcie_chunk = 64_KiB;
+  EXPECT_EQ(chunk(given, 8, 1_GiB), 64_KiB);
+  EXPECT_EQ(chunk(setup_of(dgx_a100()), 4, 1_MiB), 128_KiB);
+  EXPECT_EQ(chunk(setup_of(dgx_a100()), 4, 1_MiB - 4_KiB), 64_KiB);
+  EXPECT_EQ(chunk(setup_of(dgx_a100()), 4, 64_KiB), 32_KiB);
+  EXPECT_EQ(chunk(setup_of(dgx_a100()), 8, 64_KiB), 512_KiB);
+}
+
+// computeColl of src/enqueue.cc, 2.19.3: 512 KiB, below 32 x 16 channels x 8 heads of them (2 GiB) 256 KiB, below 16 of
+// those 128, below 4 of those 64 (64 MiB) and below one 32; from four hosts on 64 KiB.
+TEST(NcclVersions, NvlsTreesOnceHadLargeChunks) {
+  const auto chunk = [](const std::string& version, int ranks, Bytes bytes) {
+    const NcclSetup setup = setup_of(dgx_h100(), version);
+    const GroupLayout layout = make_block_layout(ranks, 8);
+    const CollectiveCall call{.kind = kAllReduce, .bytes = bytes, .layout = &layout};
+    return NcclSelector(setup).plan_with(call, NcclAlgorithm::kNvlsTree).chunk;
+  };
+  EXPECT_EQ(chunk("2.21", 16, 2_GiB), 512_KiB);
+  EXPECT_EQ(chunk("2.21", 16, 1_GiB), 256_KiB);
+  EXPECT_EQ(chunk("2.21", 16, 256_MiB), 128_KiB);
+  EXPECT_EQ(chunk("2.21", 16, 60_MiB), 64_KiB);
+  EXPECT_EQ(chunk("2.21", 16, 4_MiB), 32_KiB);
+  EXPECT_EQ(chunk("2.21", 32, 2_GiB), 64_KiB);
+  EXPECT_EQ(chunk("2.22", 16, 2_GiB), Bytes(0));  // as channels cut the buffer: 128 KiB
 }
 
 // RCCL's factors: a ring over hosts counts a tenth at 128 MiB and all from 256 MiB on; on one host all.

@@ -10,8 +10,8 @@ namespace ringwright::collectives::tables_test {
 namespace {
 
 TEST(NcclTables, EveryShippedVersionIsWhole) {
-  for (const std::string version : {"2.8", "2.9", "2.14", "2.15", "2.17", "2.18", "2.19", "2.20", "2.21", "2.22",
-                                    "2.23", "2.24", "2.25", "2.27", "2.30", "rccl"}) {
+  for (const std::string version : {"2.8", "2.9", "2.12", "2.14", "2.15", "2.16", "2.17", "2.18", "2.19", "2.20",
+                                    "2.21", "2.22", "2.23", "2.24", "2.25", "2.27", "2.30", "rccl"}) {
     const NcclTables tables = shipped_tables(version);
     EXPECT_EQ(tables.version, version);
     for (const Generation generation : kGenerations) {
