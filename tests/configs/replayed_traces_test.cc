@@ -12,9 +12,9 @@
 #include "configs/simulation/step_traces.h"
 #include "core/report/report.h"
 #include "tests/configs/played.h"
+#include "tests/support/own_folder.h"
 #include "traces/chakra/trace_builder.h"
 #include "traces/chakra/writer.h"
-#include "tests/support/own_folder.h"
 
 namespace ringwright::configs::replayed_traces_test {
 namespace {
@@ -72,8 +72,7 @@ class ReplayedTraces : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
  private:
-  std::filesystem::path folder_ =
-      std::filesystem::path(test::own_folder());
+  std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
 };
 
 Report report_of(const Scenario& scenario) {
@@ -263,10 +262,11 @@ TEST_F(ReplayedTraces, ReplicasTakeTheTimeOfTheLargerJob) {
 
 TEST_F(ReplayedTraces, GroupsOfAllRanksAreTheDataParallelOnes) {
   write_step();
-  const std::string four = job();
-  std::string eight = job(", replicas: 2");
+  const std::string ring = "comm: {env: {NCCL_ALGO: ring}}\n";
+  const std::string four = job() + ring;
+  std::string eight = job(", replicas: 2") + ring;
   eight.replace(eight.find("gpus: 4"), 7, "gpus: 8");
-  // The same bytes over eight GPUs instead of four: 2 (n - 1) / n of them pass each, 7 / 4 instead of 6 / 4.
+  // The same bytes over eight GPUs instead of four: in a ring 2 (n - 1) / n of them pass each, 7 / 4 instead of 6 / 4.
   const double ratio = to_seconds(play(load(eight)).time() - 150_us) / to_seconds(play(load(four)).time() - 150_us);
   EXPECT_GT(ratio, 1.0);
   EXPECT_LT(ratio, 1.3);
@@ -311,9 +311,8 @@ TEST_F(ReplayedTraces, AGoalRingTakesItsClosedForm) {
     schedule += "}\n";
   }
   write("ring.goal", schedule);
-  const std::string text = fmt::format(
-      "workload: {{goal: {}}}\n{}collectives: {{overhead: none}}\n",
-      (folder() / "ring.goal").string(), kFourHosts);
+  const std::string text = fmt::format("workload: {{goal: {}}}\n{}collectives: {{overhead: none}}\n",
+                                       (folder() / "ring.goal").string(), kFourHosts);
   EXPECT_EQ(report_of(load(text)).step_time.mean, (1'048'576_ns + 2_us) * kSteps);
 }
 

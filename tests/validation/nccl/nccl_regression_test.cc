@@ -67,14 +67,15 @@ TEST(NcclRegression, ClassValuesStayAsNearAsTheyWere) {
 }
 
 // Medians of machines for H100 and H200 of four owners, with one process for eight GPUs and one for each, timed in a
-// row and through PyTorch: 20.1, 9.8 and 1.7 %.
+// row and through PyTorch: 20.1, 11.1 and 1.6 % (9.8 % to 64 MiB with NVLS's chunks before they followed enqueue.cc).
 TEST(NcclRegression, HostsOfHopperAreOneClassHoweverTheirCallsWereIssued) {
   const auto measured =
       logs({"azure_ndh200v5_n1_all_reduce.csv", "dgxc_h100_n1_all_reduce.csv", "stas_h200_n1_all_reduce.csv",
             "stas_h200_n1_all_reduce_queued.csv", "stas_h200_n1_all_reduce_tests.csv"});
-  EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.22, 0.11, 0.03}));
-  // Timed one at a time by PyTorch, and queued: its profile is fitted to the one, 19.4, 11.7 and 1.3 % for the other.
-  EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.22, 0.13, 0.03}));
+  EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.22, 0.12, 0.03}));
+  // Timed one at a time by PyTorch, and queued: its profile is fitted to the one, 19.4, 13.1 and 1.5 % for the
+  // other (11.7 % with the chunks before).
+  EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.22, 0.14, 0.03}));
 }
 
 TEST(ShippedMeasurements, AllFindTheirMachineAndNameTheirSource) {

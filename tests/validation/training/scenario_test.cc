@@ -261,7 +261,7 @@ TEST(TrainingScenario, AVersionOfTheSoftwareMayOverlapByDefault) {
   TrainingConventions overlapping = conventions();
   overlapping.sources.insert(overlapping.sources.begin(), {.name = row.source(), .stack = "nemo.yaml"});
   EXPECT_THAT(make_scenario(row, overlapping)->yaml, Not(HasSubstr("tp_comm_overlap")));
-  overlapping.sources[0].versions.push_back({{.words = {"pretraining"}}, "", 0, true});
+  overlapping.sources[0].versions.push_back({{.words = {"pretraining"}}, "", true});
   const auto scenario = make_scenario(row, overlapping);
   EXPECT_THAT(scenario->yaml, HasSubstr("tp_comm_overlap: true"));
   EXPECT_THAT(scenario->assumed, testing::Contains(HasSubstr("concurrent with GEMMs")));
@@ -318,7 +318,7 @@ TEST(TrainingScenario, TheRecomputationOfASourceOverridesItsColumn) {
 
 TEST(TrainingScenario, AVersionMayHaveAStackOfItsOwn) {
   TrainingConventions versions = conventions();
-  versions.sources[0].versions = {{{.words = {"2025"}}, "new.yaml", 0}};
+  versions.sources[0].versions = {{{.words = {"2025"}}, "new.yaml"}};
   TrainingRow row = full_row();
   row.where = "table of 2025";
   EXPECT_THAT(make_scenario(row, versions)->yaml, HasSubstr("extends: \"/conventions/new.yaml\""));

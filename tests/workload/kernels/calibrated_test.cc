@@ -151,7 +151,7 @@ TEST(Calibrated, AnUnmeasuredGpuIsReportedToHaveClassValues) {
 // 1000 blocks of fused attention at 90 % of the peak, and at 45 % with FlashAttention-2.
 TEST(Calibrated, TheReleaseOfFlashAttentionCanBeChosen) {
   const std::string kernels =
-      "{name: t, attention: {forward_share: 90%, score_cost: 0, tail: 0}, "
+      "{name: t, stream: {gap: 0us}, attention: {forward_share: 90%, score_cost: 0, tail: 0}, "
       "flash_attention: [{release: 2, forward_share: 45%}]}";
   Work work{.name = "attention",
             .kernels = {{.family = KernelFamily::kAttentionForward,
