@@ -142,11 +142,11 @@ GpuSpec with_chosen_attention(ConfigMap& compute, const GpuSpec& gpu) {
       "auto");
   GpuSpec chosen = gpu;
   if (!release) return chosen;
+  // Before Blackwell the newest release is the fastest; there, cuDNN's kernels are the fastest that were measured.
+  const bool is_fastest = *release == newest_flash_attention(gpu) && *release < kNewestFlashAttention;
   if (auto profile = with_flash_attention(gpu.kernels, static_cast<int>(*release))) {
     chosen.kernels = std::move(*profile);
-  } else if (const bool fastest = newest_flash_attention(gpu) < kNewestFlashAttention;
-             !fastest || *release != newest_flash_attention(gpu)) {
-    // Before Blackwell, where cuDNN's kernels are the fastest that were measured, the newest release is.
+  } else if (!is_fastest) {
     warn_of_no_effect(
         compute, kKey,
         fmt::format("no constants of FlashAttention-{} are known for {}, and its fastest kernels are used; "
