@@ -131,6 +131,17 @@ SimulateSettings read_simulate(ConfigMap root, const UsualSteps& usual = {}) {
       {.name = "fast_forward",
        .doc = "skip what provably repeats: rounds of rings, calls of kernels, cycles of a pipeline, training steps",
        .fallback = true});
+  if (settings.fast_forward || map.documenting()) {
+    settings.cycle_tolerance = map.number(
+        {.name = "cycle_tolerance",
+         .doc = "cycles of a pipeline that come ever closer to a period without reaching it are left out of runs of "
+                "more than a million events, where the step's time changes by at most this share; 0: equal cycles only",
+         .fallback = settings.cycle_tolerance,
+         .min = 0.0,
+         .max = 0.01});
+  } else {
+    map.ignore("cycle_tolerance", "'simulate.fast_forward: false' simulates all cycles");
+  }
   settings.allow_slow = map.boolean(
       {.name = "allow_slow",
        .doc = "run even if the estimate made beforehand exceeds 2 minutes or 16 GiB",

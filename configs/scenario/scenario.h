@@ -46,6 +46,7 @@ struct SimulateSettings {
   std::uint64_t seed = 1;
   bool allow_slow = false;   // also run what takes long, or much memory (run_cost.h)
   bool fast_forward = true;  // exact repetitions are not simulated again
+  double cycle_tolerance = 1e-5;  // as NearlyEqualCycles::tolerance
   const network_models::ModelEntry* network = nullptr;
   network_models::CongestionSettings congestion;  // of a network that queues
 };

@@ -71,6 +71,8 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
                         .pass_segments_at_once = fast_forward,
                         .host_awaits_receives = !scenario.job.parallel.overlap_p2p,
                         .figures = options.figures,
+                        .nearly_equal = {.tolerance = scenario.simulate.cycle_tolerance,
+                                         .after_events = options.nearly_equal_after},
                         .most_void_events = known.most_void_events,
                         .windows = options.windows});
   played.events = engine.events_run() - (links != nullptr ? links->events() : 0);

@@ -145,6 +145,10 @@ void add_engine_facts(const Scenario& scenario, const Simulation& simulation, co
     const auto played_steps =
         static_cast<std::uint64_t>(simulation.plan().graph.iterations - played.run.skipped_iterations);
     facts.engine.counters.push_back({.name = "cycles of the pipeline fast-forwarded", .value = cycles * played_steps});
+    if (played.run.most_change > Duration(0)) {
+      facts.engine.nearly_equal_cycles = cycles * played_steps;
+      facts.engine.most_change = played.run.most_change;
+    }
   }
 }
 

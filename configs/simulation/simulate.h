@@ -37,6 +37,7 @@ struct SimulateOptions {
   const TimelineRequest* timeline = nullptr;  // null: none
   PathWish critical_path = PathWish::kNone;   // not of several jobs
   std::vector<StepWindow> windows = {};       // of several jobs: as in ExecutorOptions
+  std::uint64_t nearly_equal_after = NearlyEqualCycles{}.after_events;
   Checkpointing checkpointing = Checkpointing::kAsGiven;
   RunFigures figures = RunFigures::kAll;       // of play_plan
   std::optional<Duration> with_exchange = {};  // of workers that train on their own: the step in which they meet

@@ -205,6 +205,8 @@ struct EngineFacts {
   std::uint64_t events = 0;
   std::string little_folded;  // why most ranks are classes of their own; empty when they are not
   std::size_t classes = 0;  // ranks simulated; each represents its class
+  std::uint64_t nearly_equal_cycles = 0;  // of the pipeline, that were left out although they are not exactly equal
+  Duration most_change;                   // of the step's time by them
   std::vector<NamedCount> counters;
   double wall_seconds = 0.0;
   Bytes peak_memory;        // resident set of the process

@@ -352,6 +352,7 @@ Json engine_json(const Report& report) {
           {"interference", engine.interference},
           {"events", engine.events},     {"messages", report.messages},       {"classes", engine.classes},
           {"ranks", report.gpus},        {"little_folded", engine.little_folded}, {"counters", counters},
+          {"nearly_equal_cycles", engine.nearly_equal_cycles}, {"most_change_s", seconds(engine.most_change)},
           {"wall_s", engine.wall_seconds}, {"peak_rss_bytes", engine.peak_memory.count()}};
 }
 

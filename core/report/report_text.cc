@@ -358,6 +358,10 @@ std::string footer(const Report& report) {
                         with_commas(static_cast<long long>(report.gpus)));
   }
   if (!engine.little_folded.empty()) text += "; little folded: " + engine.little_folded;
+  if (engine.nearly_equal_cycles > 0) {
+    text += fmt::format("; {} nearly equal cycles of the pipeline skipped, which may change the step by {}",
+                        with_commas(static_cast<long long>(engine.nearly_equal_cycles)), to_string(engine.most_change));
+  }
   return text + fmt::format("; {:.2f} s, {:.0f} MiB", engine.wall_seconds,
                             static_cast<double>(engine.peak_memory.count()) / 0x1p20);
 }

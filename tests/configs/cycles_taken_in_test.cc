@@ -1,5 +1,7 @@
 // Random training steps whose cycles do not repeat soon: a run that takes cycles in while it goes on gives what a run
 // of the whole step does, to the picosecond.
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -68,18 +70,35 @@ std::string random_step(std::uint64_t seed) {
              dice.one_of({"steps: 1", "steps: 1", "steps: 2, warmup: 1"}), dice.one_of({"alpha_beta", "flow", "flow"}));
 }
 
+// Exchanges of tokens by hashed routes: flows of several stages share links, and cycles come closer to a period slowly.
+std::string slowly_settling_step(std::uint64_t seed) {
+  Dice dice(seed);
+  const int pp = dice.one_of({2, 4, 4});
+  const int microbatches = dice.between(60, 120);
+  return fmt::format(
+      "model: {{num_layers: 8, hidden_size: {}, num_attention_heads: 8, num_query_groups: 8, ffn_hidden_size: 512, "
+      "vocab_size: 1000, seq_length: {}, num_experts: 32, moe_router_topk: {}, moe_ffn_hidden_size: 256}}\n"
+      "training: {{global_batch: {}, micro_batch: 1}}\n"
+      "parallel: {{pp: {}, ep: {}, etp: 1, dp: auto}}\n{}"
+      "cluster: {{nodes: 8, node: {{preset: dgx-h100}}, fabric: {{type: rail_optimized, scalable_unit: 2, "
+      "leaf: {{ports: 4}}, spine: {{ports: 16}}, routing: {{policy: ecmp}}}}}}\n"
+      "compute: {{model: roofline}}\nsimulate: {{seed: {}}}\n",
+      dice.one_of({512, 1024}), dice.one_of({512, 1024, 2048}), dice.one_of({2, 4}), microbatches * 64 / pp, pp,
+      pp == 2 ? 32 : 16, slow_hosts(dice), seed);
+}
+
 struct Run {
   std::uint32_t cycles_left_out = 0;  // of the graph
   PlayedPlan played;
 };
 
-Run run(const Scenario& scenario, workload::Passes passes) {
+Run run(const Scenario& scenario, workload::Passes passes, const SimulateOptions& options = {}) {
   workload::StepPlan plan = plan_step(scenario, passes);
   auto simulation =
       Simulation::assemble(scenario, std::move(plan), scenario.cluster.topology->build(), FoldMode::kFold);
   if (!simulation) throw std::runtime_error(render(simulation.error()));
   return {.cycles_left_out = (*simulation)->plan().graph.cycles_left_out,
-          .played = play_plan(scenario, **simulation, {})};
+          .played = play_plan(scenario, **simulation, options)};
 }
 
 struct Outcomes {
@@ -107,7 +126,7 @@ void compare(std::uint64_t seed, Outcomes& outcomes) {
     ++(result.cycles_taken_in < some.cycles_left_out ? outcomes.repeated : outcomes.whole);
   }
   const Run all = run(scenario, workload::Passes::kAsSegments);
-  EXPECT_LE(some.played.events, all.played.events) << text;
+  EXPECT_LE(some.played.events, all.played.events * 21 / 20) << text;  // receives wait longer
   expect_equal(result.record, all.played.run.record, text);
   expect_equal(result.usage, all.played.run.usage, text);
 }
@@ -127,6 +146,33 @@ TEST(CyclesTakenIn, ChangeNoResultOfRandomSteps) {
   EXPECT_LE(outcomes.unproven, static_cast<int>(cases / 100)) << "cycles can be taken in nearly always";
   EXPECT_GT(outcomes.repeated, static_cast<int>(cases / 10));
   EXPECT_GT(outcomes.whole, static_cast<int>(cases / 20));
+}
+
+// Cycles that are nearly equal, in steps of any length: they change the time of the step by no more than is reported,
+// except where a change becomes larger again, and then by little. More with RINGWRIGHT_CYCLES=60.
+TEST(CyclesTakenIn, ChangeAStepByLittleWhereTheyAreNearlyEqual) {
+  const char* const asked = std::getenv("RINGWRIGHT_CYCLES");
+  const std::uint64_t cases = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 4;
+  int approximate = 0, beyond = 0;
+  double worst = 0.0;
+  for (std::uint64_t seed = 0; seed < cases; ++seed) {
+    const std::string text = fmt::format("# {}\n", seed) + slowly_settling_step(seed);
+    const Scenario scenario = load(text, {"simulate.cycle_tolerance=0.0001"});
+    const auto some = run(scenario, workload::Passes::kFewCycles, {.nearly_equal_after = 0});
+    const RunResult& result = some.played.run;
+    if (result.outcome != RunOutcome::kFinished || result.most_change == Duration(0)) continue;
+    ++approximate;
+    const auto all = run(scenario, workload::Passes::kAsSegments);
+    const Duration time = all.played.run.record.iteration_end.back().since_start();
+    const double change = to_seconds(result.record.iteration_end.back().since_start() - time);
+    EXPECT_LE(to_seconds(result.most_change), 1.1e-4 * to_seconds(time)) << text;
+    EXPECT_LE(std::abs(change), 2e-4 * to_seconds(time)) << text;
+    if (std::abs(change) > to_seconds(result.most_change)) ++beyond;
+    worst = std::max(worst, std::abs(change) / to_seconds(time));
+  }
+  if (asked != nullptr) fmt::print("approximate {}, beyond {}, worst {:.2e}\n", approximate, beyond, worst);
+  EXPECT_GT(approximate, static_cast<int>(cases / 40));
+  EXPECT_LE(beyond, 1 + approximate / 20) << "changes that grow";
 }
 
 }  // namespace

@@ -12,52 +12,87 @@ auto same_call(const CallTime& call) {
 
 }  // namespace
 
-void SteadyStateWatch::begin_step() {
+void SteadyStateWatch::begin_step(TimePoint now) {
   seen_.clear();
   begin_.reset();
   proofs_.emplace_back();
+  step_began_ = now;
 }
 
-bool SteadyStateWatch::host_keeps_up(ClassId c, const Position& before, const Position& now, TimePoint since) const {
-  if (now.host_behind > before.host_behind || now.receives_behind > before.receives_behind) return false;
-  if (now.host_behind < before.host_behind && host_.late_at(c) >= since) return false;
-  return now.receives_behind == before.receives_behind || host_.receive_late_at(c) < since;
+// With a difference, what is nearly equal counts as equal.
+bool SteadyStateWatch::host_keeps_up(ClassId c, const Moment& before, const Moment& now, Duration difference) const {
+  const Position& earlier = before.places[c.index()];
+  const Position& later = now.places[c.index()];
+  const Duration host = later.host_behind - earlier.host_behind;
+  const Duration receives = later.receives_behind - earlier.receives_behind;
+  if (host > difference || receives > difference) return false;
+  if (host < Duration(0) - difference && host_.late_at(c) >= before.at) return false;
+  return receives >= Duration(0) - difference || host_.receive_late_at(c) < before.at;
 }
 
-bool SteadyStateWatch::repeats(const Moment& before, const Moment& now) const {
-  if (before.digest != now.digest) return false;
+std::optional<Duration> SteadyStateWatch::compare(const Moment& before, const Moment& now) const {
   const std::uint32_t cycles = now.places.front().cycle - before.places.front().cycle;
-  if (cycles == 0 || cycles > left_out_) return false;
+  if (cycles == 0 || cycles > left_out_) return std::nullopt;
   // Only the first step takes cycles in.
-  if (proofs_.size() > 1 && left_out_ % cycles != 0) return false;
-  for (std::size_t c = 0; c < now.places.size(); ++c) {
-    if (now.places[c].cycle - before.places[c].cycle != cycles) return false;
-    if (!host_keeps_up(ClassId(c), before.places[c], now.places[c], before.at)) return false;
+  if (proofs_.size() > 1 && left_out_ % cycles != 0) return std::nullopt;
+  Duration difference;
+  if (before.digest != now.digest) {
+    if (!now.is_long || tolerance_ <= 0.0) return std::nullopt;
+    for (std::size_t c = 0; c < now.places.size(); ++c) {
+      if (now.places[c].done_beyond != before.places[c].done_beyond) return std::nullopt;
+      const Duration change = now.places[c].since_begin - before.places[c].since_begin;
+      difference = std::max({difference, change, Duration(0) - change});
+    }
+    if (!is_small(difference, before, now)) return std::nullopt;
   }
-  return true;
+  for (std::size_t c = 0; c < now.places.size(); ++c) {
+    if (now.places[c].cycle - before.places[c].cycle != cycles) return std::nullopt;
+    if (!host_keeps_up(ClassId(c), before, now, difference)) return std::nullopt;
+  }
+  return difference;
+}
+
+// Of the time of the step, if each of the left-out periods changes it by as much.
+bool SteadyStateWatch::is_small(Duration change, const Moment& before, const Moment& now) const {
+  const double periods = static_cast<double>(left_out_) / (now.places.front().cycle - before.places.front().cycle);
+  const double step = to_seconds(now.at - step_began_) + periods * to_seconds(now.at - before.at);
+  return periods * to_seconds(change) <= tolerance_ * step;
 }
 
 SteadyStateWatch::Verdict SteadyStateWatch::observe(Moment moment) {
   const std::uint32_t cycle = moment.places.front().cycle;
-  if (begin_ && cycle == begin_->places.front().cycle + period_ && repeats(*begin_, moment)) {
-    Proof& proof = proofs_.back();
-    proof = {.holds = true, .since = begin_->at};
-    for (std::size_t c = 0; c < moment.places.size(); ++c) {
-      const Position& before = begin_->places[c];
-      proof.ahead.push_back({.host = moment.places[c].host_behind != before.host_behind,
-                             .receives = moment.places[c].receives_behind != before.receives_behind});
+  if (begin_ && cycle == begin_->places.front().cycle + period_) {
+    if (const std::optional<Duration> difference = compare(*begin_, moment)) {
+      const Duration longer = moment.at - begin_->at - period_time_;
+      const Duration change =
+          begin_->digest == moment.digest ? Duration(0) : std::max({*difference, longer, Duration(0) - longer});
+      if (is_small(change, *begin_, moment)) {
+        prove(moment, change);
+        return Verdict::kProved;
+      }
     }
-    return Verdict::kProved;
   }
   if (seen_.size() == kLongest) seen_.erase(seen_.begin());
   seen_.push_back(std::move(moment));
   if (begin_ && cycle < begin_->places.front().cycle + period_) return Verdict::kGoOn;
   const Moment& now = seen_.back();
-  const auto equal =
-      std::find_if(seen_.rbegin() + 1, seen_.rend(), [&](const Moment& before) { return repeats(before, now); });
+  const auto equal = std::find_if(seen_.rbegin() + 1, seen_.rend(),
+                                  [&](const Moment& before) { return compare(before, now).has_value(); });
   period_ = equal == seen_.rend() ? 1 : cycle - equal->places.front().cycle;
+  period_time_ = equal == seen_.rend() ? Duration(0) : now.at - equal->at;
   begin_ = now;
   return Verdict::kBegins;
+}
+
+void SteadyStateWatch::prove(const Moment& now, Duration change) {
+  Proof& proof = proofs_.back();
+  proof = {.holds = true, .since = begin_->at};
+  for (std::size_t c = 0; c < now.places.size(); ++c) {
+    const Position& before = begin_->places[c];
+    proof.ahead.push_back({.host = now.places[c].host_behind < before.host_behind - change,
+                           .receives = now.places[c].receives_behind < before.receives_behind - change});
+  }
+  most_change_ = most_change_ + change * std::int64_t{periods()};
 }
 
 bool SteadyStateWatch::held(ClassId c, int iteration) const {

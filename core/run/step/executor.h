@@ -61,6 +61,13 @@ struct ExecutorInputs {
 // What a run is asked for. kTimes: neither the usage of links nor the times of calls.
 enum class RunFigures : std::uint8_t { kAll, kTimes };
 
+// Cycles that the graph leaves out may be nearly equal once the run has taken so many events, about a second's, where
+// they change the time of the step by at most this share of it. 0: they must be equal.
+struct NearlyEqualCycles {
+  double tolerance = 0.0;
+  std::uint64_t after_events = 1'000'000;
+};
+
 struct ExecutorOptions {
   int warmup_iterations = 0;      // not counted in RunRecord::time_in
   std::vector<ClassId> recorded;  // classes whose spans are recorded
@@ -76,6 +83,7 @@ struct ExecutorOptions {
   // messages of a pipeline. Matters only where issuing takes time.
   bool host_awaits_receives = false;
   RunFigures figures = RunFigures::kAll;
+  NearlyEqualCycles nearly_equal = {};
   // A run with calls at once that is void goes on up to so many events, to find what else clashes.
   std::uint64_t most_void_events = std::numeric_limits<std::uint64_t>::max();
   // Of several jobs, by job: the steps that count. Empty: as many as there are iterations, of each job while all run.
@@ -100,6 +108,7 @@ struct RunResult {
   StallReport stall;  // when stalled, or given up
   std::vector<ClassId> disturbed;  // of kDisturbed, where passes were: the classes that went through them, ascending
   std::uint32_t cycles_taken_in = 0;  // of those that the graph leaves out: simulated, since none had repeated yet
+  Duration most_change;  // of the step's time by the others, which are nearly equal; 0: they are equal
 };
 
 [[nodiscard]] RunResult execute(const ExecutorInputs& inputs, const ExecutorOptions& options = {});

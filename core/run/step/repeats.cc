@@ -4,18 +4,19 @@
 #include <utility>
 
 namespace ringwright {
-
 Repeats::Repeats(RunState& run, RunProgress& progress, const ExecutorInputs& inputs, const ExecutorOptions& options)
     : run_(run),
       progress_(progress),
-      cycles_(run.host, inputs.graph.cycles_left_out),
+      cycles_(run.host, inputs.graph.cycles_left_out, options.nearly_equal.tolerance),
+      begins_(run.streams),
       left_out_(run.streams.classes(), inputs.graph.dimensions.size()),
-      further_(run, inputs, options) {}
+      further_(run, inputs, options),
+      nearly_equal_after_(options.nearly_equal.after_events) {}
 
 void Repeats::begin_iteration(ClassId c) {
-  if (c.index() != 0 || !cycles_.on()) return;
-  cycles_.begin_step();
-  next_cycle_ = run_.streams.program_of(c).loop.first;
+  if (!cycles_.on()) return;
+  begins_.begin_iteration(c);
+  if (c.index() == 0) cycles_.begin_step(run_.engine.now());
 }
 
 void Repeats::end_iteration(ClassId c, int iteration) {
@@ -47,13 +48,6 @@ bool Repeats::take_in(std::uint32_t cycles) {
   return true;
 }
 
-void Repeats::look_for_cycle_at(std::uint32_t task) {
-  const Loop& loop = run_.streams.program_of(ClassId(0)).loop;
-  if (task < next_cycle_ || task >= loop.end()) return;
-  next_cycle_ = loop.first + ((task - loop.first) / loop.size + 1) * loop.size;
-  run_.engine.at_end_of_instant([this] { look_for_cycle(); });
-}
-
 // At the end of the instant in which class 0 began a cycle.
 void Repeats::look_for_cycle() {
   run_.communication.job().reference_iteration = run_.streams.all().front().iteration;
@@ -65,7 +59,11 @@ void Repeats::look_for_cycle() {
   const auto of_network = run_.network.state_digest();
   if (!of_network) return;
   const std::uint64_t digest = run_.cycle_digest(*of_network);
-  switch (cycles_.observe({.at = run_.engine.now(), .digest = digest, .places = std::move(places)})) {
+  begins_.complete(places, run_.engine.now());
+  switch (cycles_.observe({.at = run_.engine.now(),
+                           .digest = digest,
+                           .is_long = run_.engine.events_run() >= nearly_equal_after_,
+                           .places = std::move(places)})) {
     case SteadyStateWatch::Verdict::kGoOn: return;
     case SteadyStateWatch::Verdict::kBegins: cycle_begin_ = snapshot(0, digest); return;
     case SteadyStateWatch::Verdict::kProved:

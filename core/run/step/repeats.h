@@ -8,6 +8,7 @@
 
 #include "core/run/shortcuts/steady_state_watch.h"
 #include "core/run/shortcuts/step_period.h"
+#include "core/run/step/cycle_begins.h"
 #include "core/run/step/further_cycles.h"
 #include "core/run/step/run_progress.h"
 #include "core/run/step/run_state.h"
@@ -25,7 +26,9 @@ class Repeats {
   // A class has begun a task of its compute stream.
   void note_task(ClassId c, std::uint32_t task) {
     if (!cycles_.searches()) return;
-    if (c.index() == 0) look_for_cycle_at(task);
+    if (begins_.note(c, task, run_.engine.now()) && c.index() == 0) {
+      run_.engine.at_end_of_instant([this] { look_for_cycle(); });
+    }
     if (further_.nears_end(c, task)) take_in_soon();
   }
   // The class ends an iteration: the run stops if no cycles should have been left out of it.
@@ -34,6 +37,8 @@ class Repeats {
   [[nodiscard]] bool unproven() const { return unproven_; }
   // Cycles that the graph leaves out and the run did not.
   [[nodiscard]] std::uint32_t taken_in() const { return further_.inserted(); }
+  // By how much the run may differ from one without left-out cycles, where these are nearly equal; 0: they are equal.
+  [[nodiscard]] Duration most_change() const { return cycles_.most_change(); }
   // That left-out cycles have taken so far.
   [[nodiscard]] Duration left_out_time() const { return left_out_.time(); }
   // Discards how the class spent its time (warm-up).
@@ -48,7 +53,6 @@ class Repeats {
   void extend(RunRecord& record, std::vector<LinkUsage>& usage) const;
 
  private:
-  void look_for_cycle_at(std::uint32_t task);
   void look_for_cycle();
   void leave_out(const StepSnapshot& end);
   void give_up();
@@ -60,10 +64,11 @@ class Repeats {
   RunProgress& progress_;
   StepPeriod period_;
   SteadyStateWatch cycles_;
-  std::uint32_t next_cycle_ = 0;  // of class 0: the task that begins it
+  CycleBegins begins_;
   std::optional<StepSnapshot> cycle_begin_;
   LeftOutCycles left_out_;
   FurtherCycles further_;
+  std::uint64_t nearly_equal_after_;  // events
   bool takes_in_ = false;  // at the end of this instant
   bool unproven_ = false;  // cycles were left out that may not be
 };

@@ -327,6 +327,7 @@ RunResult StepPlayer::run() {
   result.messages = std::move(run_.communication.job().messages);
   result.skipped_iterations = progress_.skipped();
   result.cycles_taken_in = repeats_.taken_in();
+  result.most_change = repeats_.most_change();
   repeats_.extend(result.record, result.usage);
   result.iterations_in_time = static_cast<int>(std::ranges::count_if(
       result.record.iteration_end, [](TimePoint ended) { return ended > TimePoint() && !is_beyond_clock(ended); }));

@@ -13,7 +13,7 @@ using Verdict = SteadyStateWatch::Verdict;
 // Two classes without tasks: their hosts are late only when a test makes them.
 class SteadyStateWatchTest : public testing::Test {
  protected:
-  SteadyStateWatchTest() { watch_.begin_step(); }
+  SteadyStateWatchTest() { watch_.begin_step(TimePoint()); }
 
   static RankClasses two_classes() { return identity_classes(2); }
   static TaskGraph idle_graph() {
@@ -69,7 +69,7 @@ TEST_F(SteadyStateWatchTest, LeavesOutWholePeriodsOnly) {
 
 // Only the first step can take cycles in.
 TEST_F(SteadyStateWatchTest, LaterStepsFindPeriodsThatDivideWhatIsLeftOut) {
-  watch_.begin_step();
+  watch_.begin_step(TimePoint());
   for (int i = 0; i < 4; ++i) {
     for (const std::uint64_t digest : {1U, 2U, 3U}) EXPECT_NE(observe(digest), Verdict::kProved);
   }
@@ -118,9 +118,77 @@ TEST_F(SteadyStateWatchTest, DoesNotHoldWhenSuchAHostIsLateAfterwards) {
 TEST_F(SteadyStateWatchTest, EveryTrainingStepNeedsItsOwnProof) {
   observe(1);
   EXPECT_EQ(observe(1), Verdict::kProved);
-  watch_.begin_step();
+  watch_.begin_step(TimePoint());
   EXPECT_TRUE(watch_.held(ClassId(0), 0));
   EXPECT_FALSE(watch_.held(ClassId(0), 1));
+}
+
+// The second class begins its cycle later from cycle to cycle, by half as much each time: from 8 us to 16 us.
+class NearlyEqualCyclesTest : public SteadyStateWatchTest {
+ protected:
+  struct Cycle {
+    Duration lag;                   // of the second class
+    std::uint32_t done_beyond = 0;  // of its tasks
+    Duration longer;                // than 10 us, since the cycle before
+    bool is_long = true;
+  };
+  Verdict observe(SteadyStateWatch& watch, const Cycle& cycle) {
+    now_ = now_ + 10_us + cycle.longer;
+    const std::uint32_t number = cycle_++;
+    const SteadyStateWatch::Position first{.cycle = number};
+    const SteadyStateWatch::Position second{
+        .cycle = number, .since_begin = cycle.lag, .done_beyond = cycle.done_beyond, .host_behind = cycle.lag};
+    return watch.observe({.at = now_, .digest = number, .is_long = cycle.is_long, .places = {first, second}});
+  }
+  // How many cycles of the pattern are seen until it counts as a period; 0: none does in 40 cycles.
+  template <class Pattern>
+  int proved_after(double tolerance, const Pattern& pattern) {
+    SteadyStateWatch watch(host_, 100, tolerance);
+    watch.begin_step(TimePoint());
+    for (int i = 1; i <= 40; ++i) {
+      if (observe(watch, pattern(i)) != Verdict::kProved) continue;
+      most_change_ = watch.most_change();
+      return i;
+    }
+    return 0;
+  }
+  static Cycle closer(int i) { return {.lag = 16_us - Duration((8_us).count() >> i)}; }
+
+  TimePoint now_;
+  Duration most_change_;
+};
+
+TEST_F(NearlyEqualCyclesTest, CountAsAPeriodOnceTheirChangesAreSmall) {
+  const int soon = proved_after(1e-2, closer);
+  const int later = proved_after(1e-4, closer);
+  EXPECT_GT(soon, 2);
+  EXPECT_GT(later, soon + 5);
+  EXPECT_GT(most_change_, Duration(0));
+  EXPECT_LE(most_change_, 110_ns);  // of 1.1 ms
+}
+
+TEST_F(NearlyEqualCyclesTest, CountOnlyWhereTheyMayAndInLongRuns) {
+  EXPECT_EQ(proved_after(0.0, closer), 0);
+  EXPECT_EQ(proved_after(1e-3, [](int i) {
+              Cycle cycle = closer(i);
+              cycle.is_long = false;
+              return cycle;
+            }),
+            0);
+}
+
+// A class that falls behind by the same from cycle to cycle does so in those that would be left out.
+TEST_F(NearlyEqualCyclesTest, DoNotCountWhereAClassFallsBehind) {
+  EXPECT_EQ(proved_after(1e-3, [](int i) { return Cycle{.lag = 100_ns * std::int64_t{i}}; }), 0);
+  EXPECT_NE(proved_after(1e-3, [](int i) { return Cycle{.lag = 1_ns * std::int64_t{i}}; }), 0);
+}
+
+TEST_F(NearlyEqualCyclesTest, DoNotCountWhereTasksAreLeftBehind) {
+  EXPECT_EQ(proved_after(1e-3, [](int i) { return Cycle{.done_beyond = static_cast<std::uint32_t>(-i)}; }), 0);
+}
+
+TEST_F(NearlyEqualCyclesTest, DoNotCountWhereTheyTakeLongerAndLonger) {
+  EXPECT_EQ(proved_after(1e-3, [](int i) { return Cycle{.longer = 100_ns * std::int64_t{i}}; }), 0);
 }
 
 TEST(LeftOutCycles, AddWhatAPeriodAdds) {
