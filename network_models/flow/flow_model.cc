@@ -23,7 +23,12 @@ void FlowModel::start(const Transfer& transfer, TransferListener& listener) {
   row.bytes = row.remaining = static_cast<double>(transfer.size.count());
   row.latency = transfer.pays_latency ? route.latency : Duration();
   row.pays_latency = transfer.pays_latency;
-  if (!batches_.try_start(flow)) pay_latency(flow);
+  if (!batches_.try_start(flow)) {
+    // What enters now meets this instant's solve, together with what leaves at this instant: a message that follows
+    // another over its path changes no rate.
+    const bool enters = !transfer.pays_latency && row.bytes > 0.0 && !state_.shares.route(flow).empty();
+    enters ? begin(flow) : pay_latency(flow);
+  }
   expect_end_of_instant();
 }
 

@@ -8,7 +8,10 @@ RouteCache::Route& RouteCache::find_anew(const RouteQuery& query) {
   CHECK(query.down == nullptr, "a path around links that are down does not depend on its query alone");
   if (routes_.empty()) resize(kFirstPlaces);
   if (replaced_ > routes_.size() && routes_.size() < kMostPlaces) resize(4 * routes_.size());
-  const std::size_t place = place_of(query);
+  std::size_t place = place_of(query);
+  // The older one of the two makes room; a free place has no number yet.
+  const auto age = [this](std::size_t at) { return routes_[at].number + 1; };
+  if (age(second(place)) < age(place)) place = second(place);
   Route& route = routes_[place];
   if (route.number != kNoPath) ++replaced_;
   if (route.idle != kNoFlow) stranded_.push_back(route.idle);

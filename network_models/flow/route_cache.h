@@ -1,5 +1,5 @@
 // The paths that queries have asked for. A path depends on its query alone, and messages of a collective take few paths
-// again and again: a cache by hash of the query, of the last one requested.
+// again and again: a cache by hash of the query, with two places for each.
 #pragma once
 
 #include <bit>
@@ -48,14 +48,14 @@ class RouteCache {
   [[nodiscard]] Route& find(const RouteQuery& query) {
     const Key key(query);
     if (!routes_.empty()) [[likely]] {
-      Route& route = routes_[place_of(query)];
-      if (route.key == key) [[likely]] return route;
+      const std::size_t place = place_of(query);
+      if (routes_[place].key == key) [[likely]]
+        return routes_[place];
+      if (routes_[second(place)].key == key) return routes_[second(place)];
     }
     return find_anew(query);
   }
-  [[nodiscard]] std::span<const Hop> hops(const Route& route) const {
-    return hops_[route.number & (hops_.size() - 1)];
-  }
+  [[nodiscard]] std::span<const Hop> hops(const Route& route) const { return hops_[route.number & (hops_.size() - 1)]; }
   // The route of this number, if it is still known.
   [[nodiscard]] Route* known(std::uint64_t number) {
     if (routes_.empty()) return nullptr;
@@ -83,6 +83,8 @@ class RouteCache {
     const std::uint64_t spread = ((distance ^ std::rotr(kind, 32)) * kGolden) >> 40U;
     return (query.from.value + spread) & (routes_.size() - 1);
   }
+  // Where a path is whose place another one has: in the other half, so that paths in a row stay so.
+  [[nodiscard]] std::size_t second(std::size_t place) const { return place ^ (routes_.size() / 2); }
   Route& find_anew(const RouteQuery& query);
   void resize(std::size_t places);
 

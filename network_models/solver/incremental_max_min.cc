@@ -20,13 +20,12 @@ bool IncrementalMaxMin::is_route(FlowSlot flow, std::span<const Hop> route_asked
 }
 
 bool IncrementalMaxMin::route_is_empty(FlowSlot flow) const {
-  const auto is_free = [this](const LinkShare& hop) { return table_.link(hop.link).member_count == 0; };
-  return std::ranges::all_of(route(flow), is_free);
+  return std::ranges::all_of(route(flow), [this](const LinkShare& hop) { return is_empty(LinkId(hop.link)); });
 }
 
 bool IncrementalMaxMin::is_alone(FlowSlot flow) const {
   const PathTable::Flow& row = table_.flow(flow);
-  const auto is_only = [this](const LinkShare& hop) { return table_.link(hop.link).member_count == 1; };
+  const auto is_only = [this](const LinkShare& hop) { return table_.count_in_use(table_.link(hop.link), 2) == 1; };
   return table_.path(row.path).flows.size() == 1 && std::ranges::all_of(route(flow), is_only);
 }
 
@@ -72,6 +71,7 @@ std::span<const FlowSlot> IncrementalMaxMin::solve() {
   alone_ = 0;
   changed_.clear();
 
+  table_.remove_empty_paths();
   choose_first();
   while (chosen_.size() > 0) {
     if (2 * chosen_.size() > table_.path_count() - alone_) choose_all();
@@ -89,8 +89,9 @@ std::span<const FlowSlot> IncrementalMaxMin::solve() {
 void IncrementalMaxMin::choose_first() {
   for (const FlowSlot flow : entered_) {
     const PathTable::Flow& row = table_.flow(flow);
-    if (row.entered && !settle_alone(row.path)) chosen_.choose(row.path);
+    if (row.entered && table_.path(row.path).has_changed() && !settle_alone(row.path)) chosen_.choose(row.path);
   }
+  table_.take_changed_paths();
   table_.take_touched([this](std::uint32_t l) {
     const PathTable::Link& link = table_.link(l);
     if (link.bottleneck_of == 0 && !link.resized) return;
@@ -167,7 +168,7 @@ void IncrementalMaxMin::report(FlowSlot flow) {
   changed_.push_back(flow);
 }
 
-// They had no rate, even where their path keeps its rate.
+// They had no rate, even where their path keeps its rate: as many flows have left it since the last solve.
 void IncrementalMaxMin::report_entered() {
   for (const FlowSlot flow : entered_) {
     if (table_.flow(flow).entered) report(flow);

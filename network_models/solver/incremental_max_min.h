@@ -61,7 +61,7 @@ class IncrementalMaxMin {
   void forget(FlowSlot flow) { table_.forget(flow); }
   void set_capacity(LinkId link, Bandwidth capacity) { table_.set_capacity(link, capacity); }
 
-  [[nodiscard]] bool is_empty(LinkId link) const { return table_.link(link.value).member_count == 0; }
+  [[nodiscard]] bool is_empty(LinkId link) const { return table_.count_in_use(table_.link(link.value), 1) == 0; }
   // Bytes per second that flows put on the link, as of the last solve.
   [[nodiscard]] double load(LinkId link) const;
 
@@ -97,7 +97,7 @@ class IncrementalMaxMin {
 
   PathTable table_;
   ChosenPaths chosen_;
-  std::size_t alone_ = 0;  // paths that this solve settled without choosing them
+  std::size_t alone_ = 0;          // paths that this solve settled without choosing them
   std::vector<FlowSlot> entered_;  // since the last solve
   std::vector<FlowSlot> changed_;  // in it
   std::vector<PathSlot> broken_;   // scratch of check_certificate

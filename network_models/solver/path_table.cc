@@ -85,7 +85,7 @@ void PathTable::enter(FlowSlot flow) {
   row.place = static_cast<std::uint32_t>(path.flows.size());
   path.flows.push_back(flow);
   path.weight = static_cast<double>(path.flows.size());
-  if (known) touch_links(row.path);
+  changed_.push_back(row.path);
 }
 
 void PathTable::leave(FlowSlot flow) {
@@ -99,7 +99,23 @@ void PathTable::leave(FlowSlot flow) {
   path.weight = static_cast<double>(path.flows.size());
   row.entered = false;
   --flow_count_;
-  path.flows.empty() ? remove_path(row.path) : touch_links(row.path);
+  changed_.push_back(row.path);
+}
+
+void PathTable::remove_empty_paths() {
+  for (const PathSlot path : changed_) {
+    if (paths_[path].hops > 0 && paths_[path].flows.empty()) remove_path(path);
+  }
+}
+
+void PathTable::take_changed_paths() {
+  for (const PathSlot slot : changed_) {
+    Path& path = paths_[slot];
+    if (path.hops == 0 || !path.has_changed()) continue;
+    touch_links(slot);
+    path.flows_before = static_cast<std::uint32_t>(path.flows.size());
+  }
+  changed_.clear();
 }
 
 std::optional<PathSlot> PathTable::find_path(std::span<const LinkShare> route, std::uint32_t hash) const {
@@ -118,11 +134,11 @@ PathSlot PathTable::make_path(FlowSlot flow, std::uint32_t hash) {
   }
   const PathSlot slot = free_paths_.back();
   free_paths_.pop_back();
-  ++path_count_;
   Path& path = paths_[slot];
   path.rate = 0.0;
   path.bottleneck = kNoBottleneck;
   path.chosen_in = 0;
+  path.flows_before = 0;
   path.hops = flows_[flow].hops;
   path.first_hop = path_hops_.take(block_order(path.hops));
   std::copy_n(hops_.at(flows_[flow].first_hop), path.hops, path_hops_.at(path.first_hop));
@@ -143,9 +159,8 @@ void PathTable::find_loose(const Path& path) {
       tighter = kNoLink;
     } else if (link.tightness == Tightness::kUnknown) {
       tighter = nearest_tighter(hops, h);
-    } else if (std::ranges::none_of(hops, [&](const LinkShare& hop) {
-                 return hop.link == tighter && is_tighter(hop, hops[h]);
-               })) {
+    } else if (std::ranges::none_of(
+                   hops, [&](const LinkShare& hop) { return hop.link == tighter && is_tighter(hop, hops[h]); })) {
       tighter = kNoLink;
     }
     link.tightness = tighter == kNoLink ? Tightness::kFirm : Tightness::kLoose;
@@ -173,7 +188,6 @@ void PathTable::remove_path(PathSlot slot) {
   for (std::uint32_t h = path.first_hop; h < path.first_hop + path.hops; ++h) remove_member(path_hops_[h]);
   path_hops_.give_back(path.first_hop, block_order(path.hops));
   path.hops = 0;
-  --path_count_;
   free_paths_.push_back(slot);
 }
 

@@ -51,9 +51,12 @@ class PathTable {
     std::uint32_t first_hop = 0;
     std::uint32_t hops = 0;  // 0: a free slot
     std::uint32_t bottleneck = kNoBottleneck;
-    std::uint32_t chosen_in = 0;  // number of the solve that last chose it
-    std::uint32_t row = 0;        // in the problem of that solve
-    InlineVector<FlowSlot, 2> flows;
+    std::uint32_t chosen_in = 0;      // number of the solve that last chose it
+    std::uint32_t row = 0;            // in the problem of that solve
+    std::uint32_t flows_before = 0;   // how many flows it had at the last solve
+    InlineVector<FlowSlot, 2> flows;  // none: the last one has left since
+
+    [[nodiscard]] bool has_changed() const { return flows.size() != flows_before; }
   };
   // A firm link stays so: a path over it does not cross the link that is tighter on others. Unknown: none has entered.
   enum class Tightness : std::uint8_t { kUnknown, kLoose, kFirm };
@@ -66,7 +69,7 @@ class PathTable {
     std::uint32_t visit = 0;          // its index among the visits of that solve
     std::uint8_t members_order = 0;   // of its block; 0: none yet
     bool touched = false;
-    bool resized = false;             // its capacity has changed
+    bool resized = false;  // its capacity has changed
     Tightness tightness = Tightness::kUnknown;
 
     [[nodiscard]] bool is_loose() const { return tightness == Tightness::kLoose; }
@@ -87,6 +90,11 @@ class PathTable {
   void enter(FlowSlot flow);
   void leave(FlowSlot flow);
   void set_capacity(LinkId link, Bandwidth capacity);
+  // Paths keep their place after their last flow, until a solve begins: a connection whose messages follow each other
+  // at once is the same path, with the same rate, and touches no link. Removes those that are empty.
+  void remove_empty_paths();
+  // What has changed is known from now on, and its links are touched.
+  void take_changed_paths();
   // Hands each link that has changed since the last call to `visit`, once.
   template <class Visit>
   void take_touched(Visit&& visit) {
@@ -114,8 +122,16 @@ class PathTable {
   [[nodiscard]] std::span<const Member> members_of(const Link& link) const {
     return {members_.at(link.members), link.member_count};
   }
+  // Paths with flows over the link, up to `most`.
+  [[nodiscard]] std::size_t count_in_use(const Link& link, std::size_t most) const {
+    std::size_t count = 0;
+    for (const Member& member : members_of(link)) {
+      if (!paths_[member.path].flows.empty() && ++count == most) break;
+    }
+    return count;
+  }
   [[nodiscard]] std::size_t flow_count() const { return flow_count_; }  // that have entered
-  [[nodiscard]] std::size_t path_count() const { return path_count_; }
+  [[nodiscard]] std::size_t path_count() const { return paths_.size() - free_paths_.size(); }
   // Slots of paths, free ones included.
   [[nodiscard]] PathSlot path_slots() const { return static_cast<PathSlot>(paths_.size()); }
 
@@ -137,11 +153,11 @@ class PathTable {
   ProbedTable<std::uint32_t> known_;  // by hash of their links
   std::vector<Link> links_;
   std::vector<std::uint32_t> tighter_;  // by loose link: the other one on all its paths
-  BlockPool<LinkShare> hops_;       // of flows
-  BlockPool<LinkShare> path_hops_;  // separate, so that a flow's route does not move while another enters
+  BlockPool<LinkShare> hops_;           // of flows
+  BlockPool<LinkShare> path_hops_;      // separate, so that a flow's route does not move while another enters
   BlockPool<Member> members_;
   std::size_t flow_count_ = 0;
-  std::size_t path_count_ = 0;
+  std::vector<PathSlot> changed_;  // paths that flows have entered or left since the last solve, some twice
   std::vector<std::uint32_t> touched_;
 };
 

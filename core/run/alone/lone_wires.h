@@ -13,7 +13,7 @@ namespace ringwright {
 
 class LoneWires final : public NetworkModel, public TransferListener {
  public:
-  LoneWires(const Engine& engine, NetworkModel& network) : engine_(engine), network_(network) {}
+  LoneWires(const Engine& engine, NetworkModel& network) : engine_(engine), network_(network), recent_(kFirstRecent) {}
 
   // All transfers have one listener.
   void start(const Transfer& transfer, TransferListener& listener) override;
@@ -42,11 +42,23 @@ class LoneWires final : public NetworkModel, public TransferListener {
     std::size_t operator()(const Wire& wire) const;
   };
 
+  // Most transfers take a path that was taken before, and a look at one place finds it.
+  struct Recent {
+    Wire wire;
+    std::uint32_t call = 0;  // that took it; 0: none
+  };
+  static constexpr std::size_t kFirstRecent = 64;  // most calls have few paths
+  static constexpr std::size_t kMostRecent = std::size_t{1} << 16U;
+
+  void note(const Wire& wire);
+
   const Engine& engine_;
   NetworkModel& network_;
   TransferListener* listener_ = nullptr;
   std::vector<RouteQuery> queries_;
   std::unordered_set<Wire, HashOfWire> seen_;
+  std::vector<Recent> recent_;  // a power of two, by hash: the last path that was seen
+  std::uint32_t call_ = 1;      // number of the current one
   TimePoint last_arrival_;
 };
 

@@ -42,6 +42,23 @@ TEST(RouteCache, AsksForAPathOnce) {
   EXPECT_EQ(router.asked.size(), 1U);
 }
 
+// The first 256 places hold the path from rank r to r + 2 next to that from r + 1 to r + 3, so that those of ranks 3,
+// 259 and 515 are at one place.
+TEST(RouteCache, HasTwoPlacesForEachPath) {
+  const AskedRouter router;
+  RouteCache routes(router);
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(routes.find(between(3, 5)).latency, Duration(3));
+    EXPECT_EQ(routes.find(between(259, 261)).latency, Duration(259));
+  }
+  EXPECT_EQ(router.asked.size(), 2U);
+  EXPECT_EQ(routes.find(between(515, 517)).latency, Duration(515));  // instead of the older one
+  EXPECT_EQ(routes.find(between(259, 261)).latency, Duration(259));
+  EXPECT_EQ(router.asked.size(), 3U);
+  EXPECT_EQ(routes.find(between(3, 5)).latency, Duration(3));
+  EXPECT_EQ(router.asked.size(), 4U);
+}
+
 TEST(RouteCache, TellsQueriesApartByEachOfTheirFields) {
   const AskedRouter router;
   RouteCache routes(router);

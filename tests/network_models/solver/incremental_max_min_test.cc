@@ -90,6 +90,37 @@ TEST(IncrementalMaxMin, AFlowThatReplacesAnotherIsReportedAlone) {
   EXPECT_EQ(shares.rate(2), 5.0);
 }
 
+// The only flow of a path leaves, and another one takes the path before the next solve: no rate has to be found.
+TEST(IncrementalMaxMin, AFlowThatFollowsTheOnlyOneOfAPathNeedsNoSolve) {
+  IncrementalMaxMin shares(bandwidths({10.0, 10.0}));
+  add(shares, 0, over({0, 1}));
+  add(shares, 1, over({1}));
+  shares.solve();
+  const IncrementalMaxMin::Work before = shares.work();
+  shares.leave(0);
+  add(shares, 2, over({0, 1}));
+  EXPECT_EQ(sorted(shares.solve()), (std::vector<FlowSlot>{2}));
+  EXPECT_EQ(shares.rate(2), 5.0);
+  EXPECT_EQ(shares.work().solves, before.solves);
+  EXPECT_EQ(shares.work().flows_resolved, before.flows_resolved);
+  shares.leave(2);
+  EXPECT_EQ(sorted(shares.solve()), (std::vector<FlowSlot>{1}));
+  EXPECT_EQ(shares.rate(1), 10.0);
+}
+
+TEST(IncrementalMaxMin, APathIsEmptyAsSoonAsItsLastFlowHasLeft) {
+  IncrementalMaxMin shares(bandwidths({10.0, 10.0}));
+  add(shares, 0, over({0, 1}));
+  add(shares, 1, over({1}));
+  shares.place(2, over({0}));
+  EXPECT_FALSE(shares.route_is_empty(2));
+  EXPECT_FALSE(shares.is_alone(1));
+  shares.leave(0);
+  EXPECT_TRUE(shares.route_is_empty(2));
+  EXPECT_TRUE(shares.is_empty(LinkId(0)));
+  EXPECT_TRUE(shares.is_alone(1));
+}
+
 // A chain: freeing link 0 lets flow 1 rise, which takes from flow 2 on link 1, which leaves more to flow 3 on link 2.
 TEST(IncrementalMaxMin, FollowsAChainOfBottlenecks) {
   std::vector<double> capacities = {4.0, 10.0, 12.0};

@@ -51,13 +51,17 @@ TEST_F(Paths, AShareDistinguishesRoutes) {
   EXPECT_EQ(table.path_count(), 2U);
 }
 
-TEST_F(Paths, ThePathGoesWithItsLastFlow) {
+TEST_F(Paths, ThePathGoesWithItsLastFlowWhenASolveBegins) {
   enter(0, {0, 1});
   enter(1, {0, 1});
   table.leave(0);
+  table.remove_empty_paths();
   EXPECT_EQ(table.path_count(), 1U);
   EXPECT_DOUBLE_EQ(table.path(table.flow(1).path).weight, 1.0);
   table.leave(1);
+  EXPECT_EQ(table.path_count(), 1U);
+  EXPECT_EQ(table.count_in_use(table.link(0), 2), 0U);
+  table.remove_empty_paths();
   EXPECT_EQ(table.path_count(), 0U);
   EXPECT_EQ(table.members_of(table.link(0)).size(), 0U);
 }
@@ -71,6 +75,7 @@ TEST_F(Paths, MembersKnowTheirPlaces) {
     table.enter(flow);
   }
   for (const FlowSlot gone : {0U, 8U, 3U}) table.leave(gone);
+  table.remove_empty_paths();
   for (const std::uint32_t link : {0U, 1U}) {
     const auto members = table.members_of(table.link(link));
     ASSERT_EQ(members.size(), 6U);
@@ -90,6 +95,22 @@ TEST_F(Paths, AChangeTouchesItsLinksOnce) {
   table.set_capacity(LinkId(2), Bandwidth(5.0));
   EXPECT_EQ(take_touched(), std::vector<std::uint32_t>{2});
   EXPECT_DOUBLE_EQ(table.link(2).capacity, 5.0);
+}
+
+TEST_F(Paths, AFlowThatReplacesAnotherTouchesNoLink) {
+  enter(0, {0, 1});
+  const PathSlot path = table.flow(0).path;
+  table.take_changed_paths();
+  EXPECT_EQ(take_touched(), (std::vector<std::uint32_t>{0, 1}));
+  table.leave(0);
+  enter(1, {0, 1});
+  EXPECT_EQ(table.flow(1).path, path);
+  EXPECT_FALSE(table.path(path).has_changed());
+  table.take_changed_paths();
+  EXPECT_EQ(take_touched(), std::vector<std::uint32_t>{});
+  enter(2, {0, 1});
+  table.take_changed_paths();
+  EXPECT_EQ(take_touched(), (std::vector<std::uint32_t>{0, 1}));
 }
 
 TEST(LooseLinks, AreThoseWhosePathsAllCrossATighterLink) {
