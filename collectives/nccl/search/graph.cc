@@ -236,8 +236,8 @@ NcclChannels GraphFinder::find(Asked asked) {
 int relay_between(const NcclTopology& topology, int gpu, int port) {
   const NcclTopology::Route& route = topology.route(gpu, topology.net(port));
   if (route.path != NcclPath::kPxn) return -1;
-  for (auto link = route.links.rbegin(); link != route.links.rend(); ++link) {
-    const int device = topology.links()[static_cast<std::size_t>(*link)].from;
+  for (int hop = route.hops(); hop-- > 0;) {
+    const int device = topology.links()[at(route.links[at(hop)])].from;
     if (topology.kind(device) != NcclTopology::Device::kGpu || device == gpu) continue;
     return topology.members()[static_cast<std::size_t>(device)];
   }

@@ -98,7 +98,7 @@ class Bound {
       std::set<int> doors;
       for (int to = 0; to < gpus; ++to) {
         if (from != to && usable(from, to, trial_.inside, trial_.type_inside)) {
-          doors.insert(topology_.route(from, to).links.front());
+          doors.insert(topology_.route(from, to).links[0]);
         }
       }
       int sends = 0;

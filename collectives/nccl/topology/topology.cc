@@ -79,9 +79,11 @@ void NcclTopology::find_routes_to(int base) {
         Route& known = to_base(link.to);
         const int rate = std::min(rest.rate, link.rate);
         if ((known.rate != 0 && known.hops() <= rest.hops()) || known.rate >= rate) continue;
-        Route found{.links = {link.back}, .rate = rate, .path = path_over(link, rest)};
-        found.links.insert(found.links.end(), rest.links.begin(), rest.links.end());
-        known = std::move(found);
+        known.rate = rate;
+        known.path = path_over(link, rest);
+        known.links.clear();
+        known.links.push_back(link.back);
+        for (const int further : rest.links) known.links.push_back(further);
         if (std::ranges::find(next, link.to) == next.end()) next.push_back(link.to);
       }
     }
@@ -94,7 +96,7 @@ void NcclTopology::lead_through(int from, int by, int to) {
   const Route& second = route(by, to);
   Route joined{
       .links = first.links, .rate = std::min(first.rate, second.rate), .path = std::max(first.path, second.path)};
-  joined.links.insert(joined.links.end(), second.links.begin(), second.links.end());
+  for (const int link : second.links) joined.links.push_back(link);
   if (kind(by) == Device::kGpu) joined.path = NcclPath::kPxn;
   routes_[at(from) * at(devices_.count()) + at(to)] = std::move(joined);
 }
@@ -148,13 +150,17 @@ void NcclTopology::find_routes_by_peers() {
   const NcclPath longest = c2c_paths_ ? NcclPath::kP2c : NcclPath::kPxb;
   const NcclPath direct = c2c_paths_ ? NcclPath::kPxn : NcclPath::kPxb;
   for (int index = 0; index < nets(); ++index) {
+    const std::vector<int> near = nearest(net(index), 0, gpus());  // routes from the NIC stay
+    int peer = find_gpu_of(index);
     for (int gpu = 0; gpu < gpus(); ++gpu) {
-      const int peer = find_gpu_of(index);
       if (peer < 0 || peer == gpu) continue;
       const Route& own = route(gpu, net(index));
       const Route& theirs = route(peer, net(index));
       if (theirs.path > longest || route(peer, gpu).path > NcclPath::kNvlink) continue;
-      if (theirs.rate > own.rate || own.path > direct) lead_through(gpu, peer, net(index));
+      if (theirs.rate <= own.rate && own.path <= direct) continue;
+      lead_through(gpu, peer, net(index));
+      // The GPU next to the NIC is one of these, by their own routes to NICs.
+      if (std::ranges::find(near, gpu) != near.end()) peer = find_gpu_of(index);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "collectives/nccl/tables/tables.h"
 #include "collectives/nccl/topology/devices.h"
 #include "collectives/nccl/topology/hardware.h"
+#include "core/base/inline_vector.h"
 
 namespace ringwright::collectives {
 
@@ -31,7 +32,7 @@ class NcclTopology {
   using Wire = NcclDevices::Wire;
   using Link = NcclDevices::Link;
   struct Route {
-    std::vector<int> links;
+    InlineVector<int, 8> links;  // a path of a host is no longer, but for detours
     int rate = 0;
     NcclPath path = NcclPath::kNone;
     [[nodiscard]] int hops() const { return static_cast<int>(links.size()); }
