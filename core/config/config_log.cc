@@ -61,6 +61,7 @@ void ConfigLog::add(KeyDoc doc) {
 }
 
 void ConfigLog::mark_open(std::string_view path) {
+  if (path.ends_with("[]")) path.remove_suffix(2);  // maps of a list: the list's key is documented
   for (KeyDoc& doc : docs_) {
     if (doc.path == path) doc.open = true;
   }

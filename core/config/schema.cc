@@ -168,16 +168,17 @@ Json object(const Branch& branch, const std::string& path, std::span<const Prese
   }
   const bool open = std::any_of(branch.docs.begin(), branch.docs.end(), [](const KeyDoc* doc) { return doc->open; });
   Json schema = {{"type", "object"}, {"properties", std::move(properties)}};
-  schema["additionalProperties"] = open ? any_scalar() : Json(false);
+  // An open map without keys of its own holds settings of another map, of any type.
+  const bool settings = open && branch.order.empty();
+  schema["additionalProperties"] = settings ? Json(true) : open ? any_scalar() : Json(false);
   return schema;
 }
 
 }  // namespace
 
 std::string preset_help(const PresetRule& rule) {
-  return fmt::format(
-      "the keys next to it override it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
-      rule.folder);
+  return fmt::format("the keys next to it override it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
+                     rule.folder);
 }
 
 std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule> presets, std::string_view title) {

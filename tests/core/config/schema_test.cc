@@ -66,8 +66,18 @@ TEST(Schema, HasItemsForListsOfMapsAndOpenMapsForData) {
   const Json schema = sample_schema();
   EXPECT_TRUE(schema.contains("/properties/faults/items/properties/at"_json_pointer));
   EXPECT_EQ(schema.at("/properties/faults/items/additionalProperties"_json_pointer), false);
-  EXPECT_EQ(schema.at("/properties/environment/additionalProperties"_json_pointer),
-            Json({{"type", {"string", "number", "boolean"}}}));
+  EXPECT_EQ(schema.at("/properties/environment/additionalProperties"_json_pointer), true);
+}
+
+// Settings of another map are of any type: `set: {faults: [{node: 3}]}`. Maps of a list may be open as well.
+TEST(Schema, OpenMapsTakeListsAndMaps) {
+  ConfigDocument document = ConfigDocument::for_documentation();
+  for (ConfigMap& change : document.root().maps("changes", "of the rest")) {
+    for (const ConfigMap& fault : change.maps("faults", "as elsewhere")) static_cast<void>(fault.keys());
+  }
+  const Json schema = Json::parse(json_schema(document.log().docs(), {}, "changes"));
+  EXPECT_EQ(schema.at("/properties/changes/items/additionalProperties"_json_pointer), false);
+  EXPECT_EQ(schema.at("/properties/changes/items/properties/faults/items/additionalProperties"_json_pointer), true);
 }
 
 TEST(Schema, OffersPresetsWhereTheyAreRead) {
