@@ -106,7 +106,7 @@ void read_storage_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& 
   const bool reads = back.per_rank > Bandwidth() || back.per_host > Bandwidth() || back.store > Bandwidth();
   if (reads) need_size(map, sizes);
   tier.load = wants(map, "load") ? read_given(map, "load", "until all ranks hold a version again")
-                              : job_time(workload::write_time(loaded, back));
+                                 : job_time(workload::write_time(loaded, back));
 }
 
 // Who holds versions in memory.
@@ -179,10 +179,9 @@ void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& t
   if (wants(map, "stall")) tier.stall = read_given(map, "stall", "of training, per checkpoint");
   if (wants(map, "write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
   if (wants(map, "load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
-  tier.outlives_process =
-      map.boolean({.name = "snapshot_process",
-                   .doc = "a process of its own holds versions, which outlive the training process",
-                   .fallback = true});
+  tier.outlives_process = map.boolean({.name = "snapshot_process",
+                                       .doc = "a process of its own holds versions, which outlive the training process",
+                                       .fallback = true});
   if (sizes.loaded_by_rank == Bytes()) return;
   const workload::ParityGroup group{.rank = sizes.loaded_by_rank, .hosts = tier.copies, .parity = tier.parity};
   const Bytes rank = !at_peers ? group.rank : tier.parity > 0 ? workload::parity_held(group) : group.rank * tier.copies;
@@ -212,6 +211,16 @@ std::vector<std::string> read_simulated(ConfigMap& map, const ScenarioFacts& fac
   return settings;
 }
 
+// Unless the stall is given, simulated, or follows from a rate that hides all of it.
+void warn_of_no_stall(ConfigMap& map, const CheckpointTier& tier) {
+  if (map.documenting() || tier.stall > JobTime() || map.has("stall") || map.has("simulate")) return;
+  if (map.has("snapshot") || map.has("nic")) return;
+  const bool stored = tier.place == CheckpointPlace::kStorage;
+  std::string hint = stored ? "stall: 3 s, or per_host: 5GB/s" : "stall: 3 s";
+  if (stored && map.has("write")) hint = "stall: 3 s; training goes on during 'write'";
+  map.warn("", "W410", fmt::format("checkpoint '{}' stalls training for no time", tier.name), hint);
+}
+
 CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes& all, const JobShape& job) {
   CheckpointTier tier{.name = name};
   const std::string place =
@@ -238,12 +247,15 @@ CheckpointTier read_tier(ConfigMap map, const std::string& name, const TierSizes
     map.warn("", "W409", fmt::format("checkpoint '{}' loads in no time", name),
              stored ? "read_per_host: 5GB/s or read_total: 500GB/s, or load: 1 min" : "nic: 50GB/s, or load: 5 s");
   }
+  warn_of_no_stall(map, tier);
   return tier;
 }
 
 }  // namespace
 
-std::string regime_of(const CheckpointTier& tier) { return "checkpoint.tiers." + tier.name; }
+std::string regime_of(const CheckpointTier& tier) {
+  return "checkpoint.tiers." + tier.name;
+}
 
 std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts& facts, const JobShape& job,
                                             RegimeSettings& regimes) {

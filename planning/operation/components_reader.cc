@@ -39,6 +39,8 @@ std::vector<JobTime> read_times(ConfigMap& map) {
     }
     times.push_back(job_seconds(*seconds));
   }
+  if (times.empty() && !map.documenting())
+    map.error("times", "E402", fmt::format("{} has no time", map.path_of("times")));
   std::ranges::sort(times);
   if (std::ssize(times) > kMostRecordedFaults) {
     map.error("times", "E404", fmt::format("there are {} recorded faults, and at most a million", times.size()));
@@ -82,7 +84,19 @@ void read_process(ConfigMap& map, ComponentClass& part) {
   if (wants(map, "times")) part.times = read_times(map);
 }
 
-void read_effect(ConfigMap& map, ComponentClass& part, std::vector<std::string>& settings) {
+// How slow: one of both says it.
+void check_slowdown(ConfigMap& map, bool nothing_set) {
+  if (map.documenting() || map.has("slowdown") == nothing_set) return;
+  if (nothing_set) {
+    map.error("", "E402", fmt::format("'{}' is slow, and nothing says how slow", map.path()),
+              "slowdown: 1.2, or values of the scenario as `set`");
+  } else {
+    map.error("slowdown", "E402", fmt::format("{} and 'set' both say how slow a step is", map.path_of("slowdown")),
+              "leave out one");
+  }
+}
+
+void read_effect(ConfigMap& map, const JobShape& job, ComponentClass& part, std::vector<std::string>& settings) {
   const std::string kind =
       map.choice({.name = "kind", .doc = "what the job notices", .fallback = std::string("crash")}, kFaultKindOptions);
   part.kind = kind_named(kind);
@@ -91,6 +105,11 @@ void read_effect(ConfigMap& map, ComponentClass& part, std::vector<std::string>&
                             .fallback = 1,
                             .min = 0,
                             .max = 1'000'000});
+  if (map.has("hosts") && part.hosts > job.hosts()) {
+    map.error("hosts", "E402",
+              fmt::format("{} is {}, and the job has {} host{}", map.path_of("hosts"), part.hosts, job.hosts(),
+                          job.hosts() == 1 ? "" : "s"));
+  }
   if (wants(map, "detect")) part.detect = read_spread(map, {.name = "detect", .doc = "instead of that of its kind"});
   if (wants(map, "repair")) {
     part.repair = read_spread(map, {.name = "repair", .doc = "until its hosts return, instead of the usual time"});
@@ -110,6 +129,7 @@ void read_effect(ConfigMap& map, ComponentClass& part, std::vector<std::string>&
       if (!known.has(key)) set.error(key, "E301", known.why_unknown(key));
       settings.push_back(key + "=" + set.setting(key));
     }
+    check_slowdown(map, settings.empty());
   }
   if (part.kind == FaultKind::kCorruption || map.documenting()) {
     part.found =
@@ -127,11 +147,8 @@ void read_places(ConfigMap map, ComponentClass& part) {
     }
     map.error("factors", "E402", fmt::format("'{}' is no factor from 0 to 1000000", text));
   }
-  part.place_hosts = map.integer({.name = "hosts",
-                                  .doc = "neighbouring hosts that have one factor",
-                                  .fallback = 1,
-                                  .min = 1,
-                                  .max = 1'000'000});
+  part.place_hosts = map.integer(
+      {.name = "hosts", .doc = "neighbouring hosts that have one factor", .fallback = 1, .min = 1, .max = 1'000'000});
   if (map.documenting()) return;
   if (part.place_factors.empty() || std::ranges::max(part.place_factors) <= 0.0) {
     map.error("factors", "E402", "a hazard by place needs a factor above zero", "as: by_place: {factors: [1, 1, 1.3]}");
@@ -144,12 +161,13 @@ void read_places(ConfigMap map, ComponentClass& part) {
   }
 }
 
-ComponentClass read_component(ConfigMap map, const std::string& name, std::vector<std::string>& settings) {
+ComponentClass read_component(ConfigMap map, const std::string& name, const JobShape& job,
+                              std::vector<std::string>& settings) {
   ComponentClass part{.name = name};
   part.per = exposure_named(
       map.choice({.name = "per", .doc = "what there is one of", .fallback = std::string("gpu")}, kExposures));
   read_process(map, part);
-  read_effect(map, part, settings);
+  read_effect(map, job, part, settings);
   if (wants(map, "by_place")) read_places(map.map("by_place", "the hazard by the place of a host"), part);
   if (wants(map, "early")) {
     ConfigMap early = map.map("early", "a higher hazard at the start of the job");
@@ -165,12 +183,12 @@ ComponentClass read_component(ConfigMap map, const std::string& name, std::vecto
 
 }  // namespace
 
-std::vector<ComponentClass> read_components(ConfigMap root, RegimeSettings& regimes) {
+std::vector<ComponentClass> read_components(ConfigMap root, const JobShape& job, RegimeSettings& regimes) {
   std::vector<ComponentClass> parts;
   ConfigMap components = root.map("components", "classes of equal parts that fail, by name");
   for (const std::string& name : names_in(components)) {
     std::vector<std::string> settings;
-    parts.push_back(read_component(components.map(name, "a class of parts"), name, settings));
+    parts.push_back(read_component(components.map(name, "a class of parts"), name, job, settings));
     if (!settings.empty()) regimes[name] = std::move(settings);
   }
   return parts;

@@ -18,14 +18,15 @@ constexpr std::array kOperationCodes = {
               .explanation =
                   "A component class has one failure process: a mean time between faults, a rate, a count with its "
                   "exposure, a\nlifetime, or recorded times. A job lasts either a duration by the calendar or as long "
-                  "as its work. Lifetimes\nand recorded times follow the calendar.",
+                  "as its work. Lifetimes\nand recorded times follow the calendar. A slow part has a `slowdown` or "
+                  "values of the scenario (`set`), and a fault\ntakes out at most the hosts of the job.",
               .example = "components: { gpu: {mtbf: 50000 h, count: 148} }\n"
                          "components: { gpu: {count: 148, exposure: 21233664 h} }"},
     ErrorCode{.code = "E403",
               .title = "a recovery policy that does not exist or does not apply",
               .explanation =
                   "`ringwright goodput --help` lists the policies. Some need several data-parallel replicas, or "
-                  "replicas over\nseveral hosts.",
+                  "replicas over\nseveral hosts, and none waits for more replicas or hosts than the job has.",
               .example = "recovery: { policy: replica_drop }   # job: { replicas: 128 }"},
     ErrorCode{.code = "E404",
               .title = "a life with too many faults",
@@ -65,6 +66,11 @@ constexpr std::array kOperationCodes = {
               .explanation = "Rates of writing say nothing of reading. Without a time or a rate of it a recovery is "
                              "shorter than it can be.",
               .example = "checkpoint: { tiers: { store: {every: daly, per_host: 5GB/s, read_per_host: 5GB/s} } }"},
+    ErrorCode{.code = "W410",
+              .title = "a checkpoint stalls training for no time",
+              .explanation = "Training stands at least while it copies its state: give that time as `stall`, or rates "
+                             "that it follows from. `write`\nis the time from then on until the version counts.",
+              .example = "checkpoint: { tiers: { store: {every: 30 min, stall: 3 s, write: 60 s, load: 1 min} } }"},
     ErrorCode{.code = "W400",
               .title = "checkpoints that take longer to write than the time between them",
               .explanation =

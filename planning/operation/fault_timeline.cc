@@ -43,8 +43,8 @@ void FaultTimeline::start_class(std::size_t index) {
       hosts = static_cast<double>(hosts_.size()) +
               static_cast<double>(hosts_.lemons().size()) * (operation_.lemons.factor - 1.0);
     }
-    faults.highest_per_hour = hosts * static_cast<double>(each) * part.per_hour * std::max(1.0, part.early_factor) *
-                              part.highest_factor();
+    faults.highest_per_hour =
+        hosts * static_cast<double>(each) * part.per_hour * std::max(1.0, part.early_factor) * part.highest_factor();
     return;
   }
   const std::int64_t parts = part.per == Exposed::kJob ? 1 : hosts_.size() * each;
@@ -106,7 +106,11 @@ void FaultTimeline::draw_part(ClassFaults& faults, const ComponentClass& part, s
   const PartFault fault = faults.parts.top();
   faults.parts.pop();
   faults.candidate.at = fault.at;
-  if (part.per != Exposed::kJob) faults.candidate.host = fault.part / parts_per_host(part, operation_.job);
+  if (part.per != Exposed::kJob) {
+    const std::int64_t each = parts_per_host(part, operation_.job);
+    faults.candidate.host = fault.part / each;
+    faults.candidate.part = fault.part % each;
+  }
   // A lifetime of zero would stop the clock.
   const JobTime next = std::max(lifetime(index, fault.part, fault.fault + 1), JobTime(1));
   faults.parts.push({.at = fault.at + next, .part = fault.part, .fault = fault.fault + 1});

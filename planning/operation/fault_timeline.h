@@ -22,6 +22,7 @@ struct FaultCandidate {
   JobTime at = kNever;
   std::size_t component = 0;    // index of its class
   std::int64_t host = kNoHost;  // of classes of the whole job: none, unless the fault takes hosts; then any of the job
+  std::int64_t part = 0;        // on the host, of parts with ages
   double draw = 0.0;
   std::uint64_t serial = 0;  // of streams that belong to this fault
 };

@@ -45,8 +45,13 @@ class Fleet {
   // Hosts that could join now.
   [[nodiscard]] std::int64_t spare() const;
   [[nodiscard]] std::int64_t retired() const { return retired_; }
-  // Standby hosts cost as much as those of the job.
-  [[nodiscard]] std::int64_t paid() const { return std::ssize(host_at_) - std::ssize(empty_) + std::ssize(standby_); }
+  // GPUs of the job and of standby hosts, which cost as much; of the job's last host those that it uses.
+  [[nodiscard]] std::int64_t paid_gpus() const {
+    const JobShape& job = operation_.job;
+    const std::int64_t last = std::ssize(host_at_) - 1;
+    const std::int64_t hosts = std::ssize(host_at_) - std::ssize(empty_) + std::ssize(standby_);
+    return hosts * job.gpus_per_host - (host_at(last) == kNoHost ? 0 : job.gpus_per_host - job.gpus_on(last));
+  }
 
  private:
   struct Return {

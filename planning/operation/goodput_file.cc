@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,6 +45,14 @@ SplitSettings split_settings(const std::vector<std::string>& settings) {
   return split;
 }
 
+// Data-parallel replicas that hold all of the state themselves: a distributed optimizer (ZeRO) and FSDP divide it among
+// several, and without them all of it is on no GPU that is left.
+std::int64_t copies_of_state(const workload::ParallelOptions& parallel) {
+  if (parallel.zero_stage == 0) return parallel.dp;
+  if (!parallel.sharding.parameters) return parallel.workers;
+  return std::clamp(parallel.dp * parallel.cp / parallel.sharding.shard, 1, parallel.dp);
+}
+
 class GoodputReader {
  public:
   // Reads nothing: the keys of a file.
@@ -64,6 +74,8 @@ class GoodputReader {
     plan.name = read_name();
     const ScenarioFacts facts = read_scenario(plan);
     if (foreign_.has_errors()) return tl::unexpected(std::move(foreign_));
+    if (plan.scenario.empty() && root_.has("scenario") && failed())
+      return tl::unexpected(document_.log().diagnostics());
     OperationRead read = read_operation(root_, facts);
     plan.operation = std::make_unique<Operation>(std::move(read.operation));
     read_policies(plan);
@@ -92,11 +104,17 @@ class GoodputReader {
   [[nodiscard]] bool failed() const { return document_.log().diagnostics().has_errors(); }
 
   // Relative to this file, as a sweep's is; a name without a file is that of a shipped scenario.
-  [[nodiscard]] std::string scenario_file(const std::string& named) const {
+  [[nodiscard]] std::string scenario_file(const std::string& named) {
     const ConfigSource* const file = document_.file();
     if (auto near = near_file(file != nullptr ? file->path : "", named)) return *near;
     const std::string shipped = configs::scenario_path(configs::load_options({}), named);
-    return shipped.empty() ? named : shipped;
+    std::error_code ignored;
+    if (shipped.empty() && std::filesystem::exists(named, ignored)) return named;
+    if (shipped.empty()) {
+      root_.error("scenario", "E100", fmt::format("there is no file and no shipped scenario '{}'", named),
+                  "`ringwright list scenarios` shows all scenarios");
+    }
+    return shipped;
   }
 
   [[nodiscard]] ScenarioFacts read_scenario(GoodputPlan& plan) {
@@ -115,9 +133,9 @@ class GoodputReader {
       }
       return {};
     }
-    plan.scenario =
-        scenario_file(root_.text({.name = "scenario", .doc = "that describes the job; a file, or shipped"}));
-    if (root_.documenting()) return {};
+    const std::string named = root_.text({.name = "scenario", .doc = "that describes the job; a file, or shipped"});
+    if (!root_.documenting()) plan.scenario = scenario_file(named);
+    if (root_.documenting() || plan.scenario.empty()) return {};
     const auto scenario = configs::load_scenario(plan.scenario, {.overrides = settings_, .share_folders = {}});
     if (!scenario) {
       foreign_ = scenario.error();
@@ -136,7 +154,10 @@ class GoodputReader {
     if (job.trace && job.trace->replicas > 1) facts.shape.replicas = job.trace->replicas;
     if (!job.trains_transformer() || job.compute == nullptr) return facts;
     // Stages with meshes of their own have different numbers of replicas: no hosts hold the model once.
-    facts.shape.replicas = job.parallel.meshes.empty() ? job.parallel.dp : 1;
+    if (job.parallel.meshes.empty()) {
+      facts.shape.replicas = copies_of_state(job.parallel);
+      facts.shape.data_parallel = job.parallel.dp;
+    }
     const workload::SavedState state =
         workload::saved_state({.shape = job.model, .training = job.training, .parallel = job.parallel});
     facts.state = state.total;
@@ -217,12 +238,12 @@ class GoodputReader {
 
   void save_as_simulated(const StepFigures& saving, const StepFigures& healthy, CheckpointTier& tier) {
     if (!saving.checkpoint_takes) {
-      foreign_.add({.code = "E405",
-                    .place = {.file = document_.file() != nullptr ? document_.file()->path : ""},
-                    .message = fmt::format(
-                        "no checkpoint is simulated for '{}': the scenario's network model shares no links",
-                        regime_of(tier)),
-                    .hint = "simulate.network: flow"});
+      foreign_.add(
+          {.code = "E405",
+           .place = {.file = document_.file() != nullptr ? document_.file()->path : ""},
+           .message = fmt::format("no checkpoint is simulated for '{}': the scenario's network model shares no links",
+                                  regime_of(tier)),
+           .hint = "simulate.network: flow"});
       return;
     }
     const Duration stall = std::max(Duration(), saving.step - healthy.step);

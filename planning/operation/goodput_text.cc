@@ -22,7 +22,9 @@ std::string amount_text(double count) {
   return count >= 1000.0 ? with_commas(std::llround(count)) : fmt::format("{:.4g}", count);
 }
 
-std::string mean_text(const Summary& summary) {
+// One life has no interval.
+std::string mean_text(const Summary& summary, int lives) {
+  if (lives == 1) return percent_text(summary.mean);
   return fmt::format("{} +- {:.2f}", percent_text(summary.mean), 196.0 * summary.error);
 }
 
@@ -39,7 +41,8 @@ std::string head_text(const GoodputResult& result) {
                   to_string(job.step), job.is_simulated ? " (simulated)" : "");
   text += operation.length.work ? fmt::format("  {} of work", to_string(*operation.length.work))
                                 : fmt::format("  {} by the calendar", to_string(*operation.length.duration));
-  text += fmt::format(", {} repetitions, seed {}\n", operation.repetitions, operation.seed);
+  text += fmt::format(", {} repetition{}, seed {}\n", operation.repetitions, operation.repetitions == 1 ? "" : "s",
+                      operation.seed);
   const double rate = operation.faults_per_hour();
   if (rate > 0.0) {
     text += fmt::format("  a fault every {} expected; standby hosts: {}\n", to_string(job_seconds(3600.0 / rate)),
@@ -55,10 +58,12 @@ std::string head_text(const GoodputResult& result) {
 }
 
 std::string result_text(const PolicyOutcome& outcome) {
-  std::string text =
-      fmt::format("\n{}: ETTR {} % (mean, 95 %), median {} ({} .. {})\n", outcome.policy,
-                  fmt::format("{:.2f} +- {:.2f}", outcome.ettr.mean * 100.0, 196.0 * outcome.ettr.error),
-                  percent_text(outcome.ettr.median), percent_text(outcome.ettr.low), percent_text(outcome.ettr.high));
+  std::string text = fmt::format("\n{}: ETTR {} of one life\n", outcome.policy, percent_text(outcome.ettr.mean));
+  if (outcome.lives > 1) {
+    text = fmt::format("\n{}: ETTR {:.2f} +- {:.2f} % (mean, 95 %), median {} ({} .. {})\n", outcome.policy,
+                       outcome.ettr.mean * 100.0, 196.0 * outcome.ettr.error, percent_text(outcome.ettr.median),
+                       percent_text(outcome.ettr.low), percent_text(outcome.ettr.high));
+  }
   if (outcome.faults.mean > 0.0) {
     text += fmt::format("  {} faults a life, one every {} of wall time; {} of them during a recovery\n",
                         amount_text(outcome.faults.mean), to_string(job_seconds(outcome.between_faults_hours * 3600.0)),
@@ -127,7 +132,8 @@ std::string intervals_text(const GoodputResult& result) {
   TextTable table({Align::kRight, Align::kLeft, Align::kRight, Align::kRight, Align::kLeft});
   table.add_row({"every", "", "ETTR", "closed form", ""});
   for (const IntervalOutcome* const one : rows) {
-    table.add_row({to_string(job_seconds(one->seconds)), one->rule == "searched" ? "" : one->rule, mean_text(one->ettr),
+    table.add_row({to_string(job_seconds(one->seconds)), one->rule == "searched" ? "" : one->rule,
+                   mean_text(one->ettr, result.operation.repetitions),
                    one->closed_form > 0.0 ? percent_text(one->closed_form) : "-", one == *best ? "best" : ""});
   }
   std::string text =
@@ -152,7 +158,7 @@ std::string policies_text(const GoodputResult& result) {
       table.add_row({outcome.policy, "-", "-", "-", "-", outcome.refusal});
       return;
     }
-    table.add_row({outcome.policy, mean_text(outcome.ettr),
+    table.add_row({outcome.policy, mean_text(outcome.ettr, outcome.lives),
                    fmt::format("{:+.2f} %", (outcome.ettr.mean - base) * 100.0),
                    amount_text(outcome.seconds[0] * hours), percent_text(outcome.out_of_spares), ""});
   };

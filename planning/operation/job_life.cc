@@ -94,13 +94,13 @@ LifeResult JobLife::live() {
 void JobLife::train(JobTime until) {
   const JobTime wall = until - now_;
   progress_.run(now_, wall, result_.accounts);
-  result_.paid_gpu_hours += hours_of(wall) * static_cast<double>(fleet_.paid() * operation_.job.gpus_per_host);
+  result_.paid_gpu_hours += hours_of(wall) * static_cast<double>(fleet_.paid_gpus());
   now_ = until;
 }
 
 void JobLife::spend(JobTime time, Account account) {
   result_.accounts[account] += time;
-  result_.paid_gpu_hours += hours_of(time) * static_cast<double>(fleet_.paid() * operation_.job.gpus_per_host);
+  result_.paid_gpu_hours += hours_of(time) * static_cast<double>(fleet_.paid_gpus());
   now_ += time;
 }
 
@@ -150,8 +150,17 @@ void JobLife::handle_events() {
   handle_slow_parts();
 }
 
+std::int64_t JobLife::gpus_used(const FaultCandidate& candidate) const {
+  const JobShape& job = operation_.job;
+  const bool of_gpu = operation_.components[candidate.component].per == Exposed::kGpu;
+  if (!of_gpu || candidate.host == kNoHost || !fleet_.in_job(candidate.host)) return job.gpus_per_host;
+  return job.gpus_on(fleet_.slot_of(candidate.host));
+}
+
 bool JobLife::is_hit(const FaultCandidate& candidate) const {
   const ComponentClass& part = operation_.components[candidate.component];
+  const std::int64_t used = gpus_used(candidate);
+  if (part.lifetime && candidate.part >= used) return false;
   // The candidate was drawn at the highest hazard.
   double hazard = 1.0;
   if (!part.lifetime && part.times.empty()) {
@@ -159,6 +168,7 @@ bool JobLife::is_hit(const FaultCandidate& candidate) const {
     hazard = (candidate.at < part.early_until ? part.early_factor : 1.0) / highest;
     if (candidate.host != kNoHost) {
       hazard *= fleet_.hazard_left(candidate.host) * part.factor_at(candidate.host) / part.highest_factor();
+      hazard *= static_cast<double>(used) / static_cast<double>(operation_.job.gpus_per_host);
     }
     if (candidate.draw >= hazard) return false;
   }

@@ -91,6 +91,8 @@ class JobLife {
   void handle_events();
   void take_candidate();
   [[nodiscard]] bool is_hit(const FaultCandidate& candidate) const;
+  // Of its host, by the job: the last host may have more.
+  [[nodiscard]] std::int64_t gpus_used(const FaultCandidate& candidate) const;
   // Faults of the whole job that take hosts hit any of its places.
   [[nodiscard]] Fault fault_of(const FaultCandidate& candidate) const;
   void begin_slow(const Fault& fault);

@@ -15,12 +15,20 @@ namespace ringwright::planning {
 struct JobShape {
   std::int64_t gpus = 0;
   std::int64_t gpus_per_host = 8;
-  std::int64_t replicas = 1;         // data-parallel: each holds all of the model's state
+  std::int64_t replicas = 1;  // data-parallel: each holds all of the model's state
+  // Data-parallel ranks, where ZeRO or FSDP shard a replica's state over several of them; 0: as many as replicas.
+  std::int64_t data_parallel = 0;
   std::int64_t tokens_per_step = 0;  // 0: not known
   JobTime step;                      // of the job as it should be
   bool is_simulated = false;         // the step's time comes from the scenario
 
   [[nodiscard]] std::int64_t hosts() const { return (gpus + gpus_per_host - 1) / gpus_per_host; }
+  // The last host's may be fewer than it has.
+  [[nodiscard]] std::int64_t gpus_on(std::int64_t slot) const {
+    return std::clamp<std::int64_t>(gpus - slot * gpus_per_host, 0, gpus_per_host);
+  }
+  // What a layout made anew can leave out, with the state from a checkpoint.
+  [[nodiscard]] std::int64_t units() const { return data_parallel > 0 ? data_parallel : replicas; }
   // GPUs are a multiple of replicas.
   [[nodiscard]] std::int64_t gpus_per_replica() const { return std::max<std::int64_t>(1, gpus / replicas); }
   // Replicas smaller than a host share it.
@@ -33,7 +41,7 @@ struct JobShape {
   }
   // Of a layout made anew over so many hosts.
   [[nodiscard]] std::int64_t replicas_on(std::int64_t left) const {
-    return std::min(replicas, left * gpus_per_host / gpus_per_replica());
+    return std::min(units(), left * gpus_per_host / std::max<std::int64_t>(1, gpus / units()));
   }
 };
 
@@ -144,9 +152,9 @@ struct CheckpointTier {
   std::int64_t copies = 2;  // in peers' memory, the own one included; with parity: the hosts of a group
   std::int64_t parity = 0;  // parts of each stripe over a group's hosts that are parity; 0: copies
   Placement placement = Placement::kGroup;
-  std::int64_t jump = 1;          // hosts between the copies of a group
-  bool outlives_process = true;   // a process besides the training process holds the version
-  std::optional<Bytes> held;      // of one host's memory; versions in memory whose size is known
+  std::int64_t jump = 1;         // hosts between the copies of a group
+  bool outlives_process = true;  // a process besides the training process holds the version
+  std::optional<Bytes> held;     // of one host's memory; versions in memory whose size is known
 };
 
 struct Planned {

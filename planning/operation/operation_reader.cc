@@ -41,6 +41,7 @@ JobShape read_job(ConfigMap root, const JobShape& facts) {
   shape.gpus_per_host = whole("gpus_per_host", "of one host", scenario ? facts.gpus_per_host : 8, 1024);
   shape.replicas = whole("replicas", "data-parallel replicas, each with all of the model's state",
                          std::max<std::int64_t>(1, facts.replicas), 100'000'000);
+  if (shape.replicas == facts.replicas) shape.data_parallel = facts.data_parallel;
   shape.tokens_per_step = whole("tokens_per_step", "of the whole job; 0: not known", 0, kMostTokens);
   if (shape.replicas > shape.gpus) {
     job.error("replicas", "E402",
@@ -142,7 +143,7 @@ Spares read_spares(ConfigMap root) {
   spares.standby = standby.value_or(0);
   spares.swap =
       read_spread(map, {.name = "swap", .doc = "of lost hosts with warm ones", .fallback = Spread::fixed(0.0)});
-  const std::array later{"pool",   "select",  "reselect",      "fills_standby",
+  const std::array later{"pool",   "select",  "reselect",     "fills_standby",
                          "others", "preempt", "retire_after", "retire_within"};
   if (spares.unlimited) {
     for (const char* key : later) {
@@ -203,6 +204,26 @@ Repair read_repair(ConfigMap root, bool unlimited_hosts) {
   return repair;
 }
 
+// What `components` give without effect, now that spare hosts and the length are known.
+void check_components(const Operation& operation, ConfigMap root) {
+  ConfigMap components = root.map("components", "classes of equal parts that fail, by name");
+  for (const ComponentClass& part : operation.components) {
+    ConfigMap map = components.map(part.name, "a class of parts");
+    if (part.repair && operation.spares.unlimited) {
+      map.warn("repair", "W131",
+               fmt::format("{} has no effect: with unlimited hosts none returns", map.path_of("repair")),
+               "give spares.standby");
+    }
+    if (!operation.length.duration) continue;
+    const auto late = std::ranges::count_if(part.times, [&](JobTime at) { return at >= *operation.length.duration; });
+    if (late > 0) {
+      map.warn("times", "W131",
+               fmt::format("{} of the {} recorded faults of {} have no effect: the job has ended before", late,
+                           part.times.size(), map.path()));
+    }
+  }
+}
+
 void read_lemons(ConfigMap root, Operation& operation) {
   ConfigMap map = root.map("lemons", "hosts that fail more often, until a repair succeeds");
   operation.lemons.share =
@@ -252,7 +273,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
       {.name = "repetitions", .doc = "lives that are simulated", .fallback = 30, .min = 1, .max = 100'000}));
   operation.seed = static_cast<std::uint64_t>(
       root.integer({.name = "seed", .doc = "of all random numbers", .fallback = 1, .min = 0}));
-  operation.components = read_components(root, read.regimes);
+  operation.components = read_components(root, operation.job, read.regimes);
   read_detection(root, operation);
   operation.restart = read_restart(root);
   operation.spares = read_spares(root);
@@ -271,6 +292,7 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
                                             .min = 0.0,
                                             .max = 1e6});
   check_clock(operation, root);
+  if (!root.documenting()) check_components(operation, root);
   check_missed(operation, root);
   return read;
 }

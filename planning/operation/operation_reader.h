@@ -30,7 +30,7 @@ struct OperationRead {
 
 [[nodiscard]] OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts);
 // In files of their own: components_reader.cc, checkpoint_reader.cc.
-[[nodiscard]] std::vector<ComponentClass> read_components(ConfigMap root, RegimeSettings& regimes);
+[[nodiscard]] std::vector<ComponentClass> read_components(ConfigMap root, const JobShape& job, RegimeSettings& regimes);
 [[nodiscard]] std::vector<CheckpointTier> read_checkpoint(ConfigMap root, const ScenarioFacts& facts,
                                                           const JobShape& job, RegimeSettings& regimes);
 // The name of the regime in which a tier's checkpoint is simulated.

@@ -8,6 +8,11 @@
 namespace ringwright::planning {
 namespace {
 
+// A restart needs no other copy of the state.
+std::string needs_units(const Operation& job) {
+  return job.job.units() > 1 ? "" : needs_replicas(job);
+}
+
 // Of policies that divide hosts.
 std::string needs_whole_hosts(const Operation& job) {
   if (std::string refusal = needs_replicas(job); !refusal.empty()) return refusal;
@@ -31,7 +36,7 @@ constexpr std::array kPolicies = {
     PolicyEntry{.name = "shrink",
                 .help = "restart with as many whole replicas as there are hosts for, and grow when hosts return",
                 .make = make_shrink,
-                .refusal = needs_replicas},
+                .refusal = needs_units},
     PolicyEntry{.name = "replica_drop",
                 .help = "the other replicas go on, and a lost one rejoins (torchft, FT-HSDP)",
                 .make = make_replica_drop,

@@ -6,6 +6,7 @@
 //   stall                       rendezvous + state / bandwidth
 //   step with r of R replicas   R / r of the time: batches of a worker stay as they are
 #include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
 #include "planning/operation/policies/state_copy.h"
 
 namespace ringwright::planning {
@@ -60,10 +61,9 @@ std::unique_ptr<RecoveryPolicy> make_commit(ConfigMap map, const Operation& job)
                                                  "initialising communicators",
                                           .fallback = Spread::fixed(job.restart.init_seconds(job.job.gpus))});
   settings.broadcast = read_state_copy(map);
-  settings.least = map.integer({.name = "least_replicas",
-                                .doc = "the job waits for hosts rather than train with fewer replicas (min_np)",
-                                .fallback = 1,
-                                .min = 1});
+  settings.least = read_least(map, {.name = "least_replicas",
+                                    .doc = "the job waits for hosts rather than train with fewer replicas (min_np)",
+                                    .has = job.job.replicas});
   return std::make_unique<Commit>(settings);
 }
 

@@ -2,6 +2,7 @@
 // FT-HSDP, arXiv 2602.00277). The step in progress is done again. With r of R replicas the global batch is smaller in
 // that ratio: work of R steps takes R / r of their time.
 #include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
 
 namespace ringwright::planning {
 namespace {
@@ -52,10 +53,9 @@ std::unique_ptr<RecoveryPolicy> make_replica_drop(ConfigMap map, const Operation
   times.rejoin = read_spread(map, {.name = "rejoin",
                                    .doc = "all wait while it joins; default: initialising communicators",
                                    .fallback = Spread::fixed(init)});
-  times.least = map.integer({.name = "least_replicas",
-                             .doc = "the job waits for hosts rather than train with fewer replicas",
-                             .fallback = 1,
-                             .min = 1});
+  times.least = read_least(map, {.name = "least_replicas",
+                                 .doc = "the job waits for hosts rather than train with fewer replicas",
+                                 .has = job.job.replicas});
   return std::make_unique<ReplicaDrop>(times);
 }
 

@@ -3,9 +3,10 @@
 //
 //   stall   plan + the largest share that a host fetches x state / bandwidth + communicators
 //   step    hosts / (hosts of the new layout) of the time
-#include "planning/operation/policies/builtin_policies.h"
-#include "planning/operation/policies/state_copy.h"
 #include "planning/operation/reshard.h"
+#include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
+#include "planning/operation/policies/state_copy.h"
 
 namespace ringwright::planning {
 namespace {
@@ -67,10 +68,10 @@ std::unique_ptr<RecoveryPolicy> make_reshard(ConfigMap map, const Operation& job
                                            .doc = "the new plan and communicators; default: initialising communicators",
                                            .fallback = Spread::fixed(job.restart.init_seconds(job.job.gpus))});
   settings.copy = read_state_copy(map);
-  settings.least_hosts = map.integer({.name = "least_hosts",
-                                      .doc = "that hold the model; default: as many as a replica has",
-                                      .fallback = job.job.hosts_per_replica(),
-                                      .min = 1});
+  settings.least_hosts = read_least(map, {.name = "least_hosts",
+                                          .doc = "that hold the model; default: as many as a replica has",
+                                          .fallback = job.job.hosts_per_replica(),
+                                          .has = job.job.hosts()});
   return std::make_unique<ReshardPolicy>(job, settings);
 }
 

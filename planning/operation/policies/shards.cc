@@ -4,6 +4,7 @@
 //   lost     the part of its shard that each lost worker had done, uniform in [0, shard), of hosts' time: / hosts
 //   step     hosts / hosts left of the time
 #include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
 
 namespace ringwright::planning {
 namespace {
@@ -56,8 +57,8 @@ std::unique_ptr<RecoveryPolicy> make_shards(ConfigMap map, const Operation& job)
                                           .doc = "until a new worker takes its first shard; default: a restart's "
                                                  "schedule and container",
                                           .fallback = Spread::fixed(start)});
-  settings.least = map.integer(
-      {.name = "least_hosts", .doc = "the job waits rather than go on with fewer", .fallback = 1, .min = 1});
+  settings.least = read_least(
+      map, {.name = "least_hosts", .doc = "the job waits rather than go on with fewer", .has = job.job.hosts()});
   return std::make_unique<Shards>(settings);
 }
 

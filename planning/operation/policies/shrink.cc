@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
 
 namespace ringwright::planning {
 namespace {
@@ -23,7 +24,7 @@ class Shrink final : public RecoveryPolicy {
   [[nodiscard]] std::optional<double> slowdown(const JobView& job) const override {
     const std::int64_t left = replicas_with(job.shape(), std::ssize(job.empty));
     if (left < least_) return std::nullopt;
-    return static_cast<double>(job.shape().replicas) / static_cast<double>(left);
+    return static_cast<double>(job.shape().units()) / static_cast<double>(left);
   }
   // It saves before it stops, so that nothing is lost.
   [[nodiscard]] Joining joining(const JobView& job, RandomStream& stream) const override {
@@ -52,11 +53,10 @@ class Shrink final : public RecoveryPolicy {
 }  // namespace
 
 std::unique_ptr<RecoveryPolicy> make_shrink(ConfigMap map, const Operation& job) {
-  return std::make_unique<Shrink>(job,
-                                  map.integer({.name = "least_replicas",
-                                               .doc = "the job waits for hosts rather than train with fewer replicas",
-                                               .fallback = 1,
-                                               .min = 1}));
+  return std::make_unique<Shrink>(
+      job, read_least(map, {.name = "least_replicas",
+                            .doc = "the job waits for hosts rather than train with fewer replicas",
+                            .has = job.job.units()}));
 }
 
 }  // namespace ringwright::planning

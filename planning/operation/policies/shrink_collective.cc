@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
 #include "planning/operation/policies/state_copy.h"
 
 namespace ringwright::planning {
@@ -32,9 +33,7 @@ class ShrinkCollective final : public RecoveryPolicy {
     const std::int64_t left = job.whole_replicas();
     JobTime stall = agreement(job, stream);
     stall += times_.collective.draw(stream);
-    return {.stall = stall,
-            .loss = left > 0 ? Loss::kNothing : Loss::kVersion,
-            .fills = left < times_.least};
+    return {.stall = stall, .loss = left > 0 ? Loss::kNothing : Loss::kVersion, .fills = left < times_.least};
   }
   [[nodiscard]] std::optional<double> slowdown(const JobView& job) const override {
     const std::int64_t left = job.whole_replicas();
@@ -65,13 +64,12 @@ std::unique_ptr<RecoveryPolicy> make_shrink_collective(ConfigMap map, const Oper
   times.communicators = read_spread(map, {.name = "communicators",
                                           .doc = "of the GPUs, after the agreement; default: initialising them all",
                                           .fallback = Spread::fixed(job.restart.init_seconds(job.job.gpus))});
-  times.collective = read_spread(
-      map, {.name = "collective", .doc = "the failed one, done again", .fallback = Spread::fixed(0.0)});
+  times.collective =
+      read_spread(map, {.name = "collective", .doc = "the failed one, done again", .fallback = Spread::fixed(0.0)});
   times.copy = read_state_copy(map);
-  times.least = map.integer({.name = "least_replicas",
-                             .doc = "the job waits for hosts rather than train with fewer replicas",
-                             .fallback = 1,
-                             .min = 1});
+  times.least = read_least(map, {.name = "least_replicas",
+                                 .doc = "the job waits for hosts rather than train with fewer replicas",
+                                 .has = job.job.replicas});
   return std::make_unique<ShrinkCollective>(times);
 }
 

@@ -1,8 +1,11 @@
 // Pipeline templates: pipelines of prepared sizes are built anew over all hosts that are left (Oobleck, Jang et al.,
 // SOSP 2023; pipeline_templates.h). Layers that a pipeline lacks are copied from others, so that only the step in
 // progress is done again, unless more than f hosts were lost at once.
+#include <fmt/format.h>
+
 #include "planning/operation/pipeline_templates.h"
 #include "planning/operation/policies/builtin_policies.h"
+#include "planning/operation/policies/least_left.h"
 
 namespace ringwright::planning {
 namespace {
@@ -46,6 +49,23 @@ class Templates final : public RecoveryPolicy {
   TemplateSettings settings_;
 };
 
+// Otherwise the job could not even begin.
+void check_whole_job(ConfigMap& map, const TemplateSettings& settings, std::int64_t hosts) {
+  const bool given = map.has("f") || map.has("least_hosts") || map.has("most_hosts");
+  if (!given || settings.rules.least > hosts) return;
+  if (settings.tolerated + 1 > hosts / settings.rules.least) {
+    map.error("", "E403",
+              fmt::format("the loss of {} hosts at once needs {} pipelines of {} hosts, and the job has {} hosts",
+                          settings.tolerated, settings.tolerated + 1, settings.rules.least, hosts),
+              "a smaller f, or fewer least_hosts");
+  } else if (cover_hosts(settings.rules, hosts).empty()) {
+    map.error("", "E403",
+              fmt::format("no pipelines of {} to {} hosts make up the {} hosts of the job", settings.rules.least,
+                          settings.rules.most, hosts),
+              fmt::format("most_hosts: {}", 2 * settings.rules.least - 1));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<RecoveryPolicy> make_templates(ConfigMap map, const Operation& job) {
@@ -55,10 +75,10 @@ std::unique_ptr<RecoveryPolicy> make_templates(ConfigMap map, const Operation& j
                                            .fallback = Spread::fixed(job.restart.init_seconds(job.job.gpus))});
   settings.tolerated =
       map.integer({.name = "f", .doc = "hosts that may be lost at once without a checkpoint", .fallback = 1, .min = 1});
-  settings.rules.least = map.integer({.name = "least_hosts",
-                                      .doc = "hosts of the shortest pipeline that holds the model",
-                                      .fallback = job.job.hosts_per_replica(),
-                                      .min = 1});
+  settings.rules.least = read_least(map, {.name = "least_hosts",
+                                          .doc = "hosts of the shortest pipeline that holds the model",
+                                          .fallback = job.job.hosts_per_replica(),
+                                          .has = job.job.hosts()});
   settings.rules.most = map.integer({.name = "most_hosts",
                                      .doc = "hosts of the longest pipeline; at least 2 x least_hosts - 1 covers every "
                                             "number of hosts",
@@ -72,6 +92,7 @@ std::unique_ptr<RecoveryPolicy> make_templates(ConfigMap map, const Operation& j
     map.error("most_hosts", "E403", "the longest pipeline has fewer hosts than the shortest");
     settings.rules.most = settings.rules.least;
   }
+  check_whole_job(map, settings, job.job.hosts());
   return std::make_unique<Templates>(job, settings);
 }
 

@@ -70,7 +70,7 @@ TEST(Fleet, PreemptionFillsUpTheWarmHostsToo) {
     const Fleet::Taken taken = fleet.fill(JobTime());
     EXPECT_EQ(taken.time, job_seconds(fills ? 3600.0 : 1200.0));
     EXPECT_TRUE(fleet.empty().empty());
-    EXPECT_EQ(fleet.paid(), fills ? 5 : 3);
+    EXPECT_EQ(fleet.paid_gpus(), fills ? 5 : 3);
   }
 }
 
