@@ -1,6 +1,7 @@
 #include "planning/adaptive/adaptive_ratio.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -24,7 +25,13 @@ struct MeasuredStep {
 
 constexpr std::string_view kRatioKey = "training.compression.ratio=";
 
-std::string ratio_setting(double ratio) { return fmt::format("{}{:.17g}", kRatioKey, ratio); }
+// What a phase may change: the network under the job, and how it is used and simulated.
+constexpr std::array<std::string_view, 6> kOfTheNetwork{"cluster", "faults",      "background",
+                                                        "comm",    "collectives", "simulate"};
+
+std::string ratio_setting(double ratio) {
+  return fmt::format("{}{:.17g}", kRatioKey, ratio);
+}
 
 // Steps by phase and ratio.
 class AdaptiveSteps {
@@ -92,6 +99,12 @@ Result<RatioPhase> parse_phase(const std::string& text) {
     const char* const begin = at + 1;
     at = std::find(begin, text.data() + text.size(), ' ');
     if (at != begin) phase.settings.emplace_back(begin, at);
+  }
+  for (const std::string& set : phase.settings) {
+    const std::string first = set.substr(0, set.find_first_of(".="));
+    if (std::ranges::find(kOfTheNetwork, first) != kOfTheNetwork.end() || set.starts_with(kRatioKey)) continue;
+    return tl::unexpected(failure("E522", fmt::format("'{}' changes the job, and a phase changes the network", set), {},
+                                  "--set for all phases"));
   }
   if (std::ranges::any_of(phase.settings, [](const std::string& set) { return set.starts_with(kRatioKey); })) {
     return tl::unexpected(failure("E522", fmt::format("'{}' sets the ratio, which follows delays", text), {},
@@ -162,10 +175,11 @@ std::string render_adaptive_text(const AdaptiveRatio& result) {
 std::string render_adaptive_json(const AdaptiveRatio& result) {
   std::vector<std::string> rows;
   for (const AdaptivePhase& row : result.phases) {
-    rows.push_back(fmt::format("{{\"steps\": {}, \"settings\": {}, \"mean_ratio\": {}, \"adaptive_ps\": {}, "
-                               "\"fixed_ps\": {}, \"least_ps\": {}}}",
-                               row.phase.steps, json_text(join(row.phase.settings, " ")), row.mean_ratio,
-                               row.adaptive.count(), row.fixed.count(), row.least.count()));
+    rows.push_back(
+        fmt::format("{{\"steps\": {}, \"settings\": {}, \"mean_ratio\": {}, \"adaptive_ps\": {}, "
+                    "\"fixed_ps\": {}, \"least_ps\": {}}}",
+                    row.phase.steps, json_text(join(row.phase.settings, " ")), row.mean_ratio, row.adaptive.count(),
+                    row.fixed.count(), row.least.count()));
   }
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.adaptive/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"

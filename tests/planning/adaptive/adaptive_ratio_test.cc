@@ -52,17 +52,16 @@ TEST(AdaptiveRatio, FollowsTheBandwidth) {
 }
 
 TEST(AdaptiveRatio, StaysAtTheLeast) {
-  const auto result = adapt_ratio({.load = job("codec: topk, ratio: 10%"),
-                                   .phases = {phase(1, "1Gbps"), phase(20, "1Mbps")},
-                                   .least = "5%"});
+  const auto result = adapt_ratio(
+      {.load = job("codec: topk, ratio: 10%"), .phases = {phase(1, "1Gbps"), phase(20, "1Mbps")}, .least = "5%"});
   ASSERT_TRUE(result) << render(result.error());
   EXPECT_NEAR(result->phases[1].mean_ratio, 0.05, 0.005);
 }
 
 TEST(AdaptiveRatio, MistakesAreReported) {
   const auto refusal = [](std::string_view compression, std::vector<RatioPhase> phases, std::string least = "0.1%") {
-    const auto result = adapt_ratio({.load = job(std::string(compression)), .phases = std::move(phases),
-                                     .least = std::move(least)});
+    const auto result =
+        adapt_ratio({.load = job(std::string(compression)), .phases = std::move(phases), .least = std::move(least)});
     return result ? std::string("none") : render(result.error());
   };
   EXPECT_THAT(refusal("codec: int8", {phase(1, "1Gbps")}), HasSubstr("has no ratio"));
@@ -72,10 +71,18 @@ TEST(AdaptiveRatio, MistakesAreReported) {
   EXPECT_FALSE(parse_phase("0 a=b"));
   EXPECT_FALSE(parse_phase("3x"));
   EXPECT_FALSE(parse_phase("3 training.compression.ratio=5%"));
-  const auto parsed = parse_phase("3 a=b c=d");
+  // The job is the same in all phases, its codec too.
+  for (const char* const job :
+       {"3 training.compression.codec=int8", "3 training.global_batch=8", "3 training={compression: {ratio: 5%}}",
+        "3 parallel.tp=2", "3 cluster.nodes=2 model.x=1"}) {
+    const auto refused = parse_phase(job);
+    ASSERT_FALSE(refused) << job;
+    EXPECT_THAT(render(refused.error()), HasSubstr("changes the job, and a phase changes the network")) << job;
+  }
+  const auto parsed = parse_phase("3 cluster.a=b faults=d");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->steps, 3);
-  EXPECT_EQ(parsed->settings, (std::vector<std::string>{"a=b", "c=d"}));
+  EXPECT_EQ(parsed->settings, (std::vector<std::string>{"cluster.a=b", "faults=d"}));
 }
 
 }  // namespace
