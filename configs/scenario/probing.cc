@@ -24,7 +24,8 @@ constexpr std::array kProbingCodes = {
     ErrorCode{.code = "E641",
               .title = "a fault that probes cannot meet",
               .explanation =
-                  "The library starts without a NIC that is down from 0 s for good: it is not part of the job.",
+                  "The library starts without a NIC that is down from 0 s for good: it is not part of the job. Slow "
+                  "hosts, links that\nlose bandwidth only, and faults at a step of a run (`at_step`) lose no probes.",
               .example = "faults: [{nic: host0/nic0}]\nfaults: [{nic: host0/nic0, at: 1ns}]"},
     ErrorCode{.code = "E642",
               .title = "a fault at a share of a step",

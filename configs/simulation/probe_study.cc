@@ -104,7 +104,7 @@ class Rounds {
   const ProbePlan& plan_;
   const ProbingSettings& probing_;
   RandomStream random_;
-  double round_;  // seconds
+  double round_;                                          // seconds
   std::vector<std::pair<std::size_t, double>> affected_;  // paths over faulty cables, and what passes
   std::vector<double> success_;
 };
@@ -154,6 +154,11 @@ Result<ProbeStudy> study_probes(const Scenario& scenario, const ProbingSettings&
   const Faulty listed = listed_cables(scenario.faults, plan);
   for (const OrderedFault& fault : scenario.faults.ordered) {
     if (fault.of_link) study.faults.push_back(fault.text);
+  }
+  const bool given = !scenario.faults.ordered.empty() || !scenario.faults.at_steps.empty();
+  if (given && (listed.empty() || !scenario.faults.at_steps.empty())) {
+    return tl::unexpected(failure("E641", "'faults' has none that loses packets of a cable from a time on", {},
+                                  "faults: [{link: leaf0.0->spine0, at: 1ns}], or no faults: each cable in turn"));
   }
   const std::size_t sets = study.faults.empty() ? std::min(study.cables, static_cast<std::size_t>(probing.cables)) : 1;
   for (std::size_t i = 0; i < sets; ++i) {

@@ -83,8 +83,10 @@ TEST(ProbeStudy, TriesTheListedFaultsTogether) {
   EXPECT_EQ(leaf.localised, 5U);
   EXPECT_EQ(leaf.wrong_cables, 0U);
   EXPECT_GE(leaf.switches, 5U);
-  const ProbeStudy degraded = study("{nic: host3/nic2, state: degraded, factor: 0.5}", "repetitions: 5");
+  const ProbeStudy degraded =
+      study("{nic: host3/nic2, state: degraded, factor: 0.5}, {nic: host4/nic2, at: 2ms}", "repetitions: 5");
   EXPECT_EQ(degraded.degraded, 2U);
+  EXPECT_EQ(degraded.localised, 5U);
 }
 
 TEST(ProbeStudy, RepeatsWithTheSameSeed) {
@@ -100,6 +102,12 @@ TEST(ProbeStudy, RefusesWhatCannotBeProbed) {
     return result ? std::string("none") : render(result.error());
   };
   EXPECT_THAT(refusal(scenario_text("{nic: host0/nic0}", "")), HasSubstr("E641"));
+  // Nothing is lost, so nothing can be localised.
+  for (const char* const fault :
+       {"{node: 3, compute_scale: 0.8}", "{link: leaf0.0->spine0, state: degraded, factor: 0.5}",
+        "{link: leaf0.0->spine0, at_step: 2.5}"}) {
+    EXPECT_THAT(refusal(scenario_text(fault, "")), HasSubstr("E641")) << fault;
+  }
   std::string torus = scenario_text("", "", "torus");
   torus.replace(torus.find("scalable_unit: 2"), 16, "dims: [2, 4]");
   EXPECT_THAT(refusal(torus), HasSubstr("E640"));
