@@ -41,7 +41,11 @@ ExitCode Command::write_page(const std::string& path, std::string_view json) {
 }
 
 OptionSpec Command::page_option(std::string* path) {
-  return {.names = "--html", .value = "FILE", .doc = "write the result as a page with charts", .target = path};
+  return {.names = "--html",
+          .value = "FILE",
+          .doc = "write the result as a page with charts",
+          .target = path,
+          .writes = true};
 }
 
 }  // namespace ringwright::tools

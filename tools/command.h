@@ -37,6 +37,7 @@ struct OptionSpec {
   bool required = false;    // positionals
   std::uint64_t least = 0;  // of a number; values outside the range are refused
   std::uint64_t most = 1'000'000'000;
+  bool writes = false;  // a file that is written, "-" for stdout: never one that is read
 };
 
 // "-j".

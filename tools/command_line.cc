@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -108,6 +110,30 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands, std::st
          (missing.empty() ? "" : fmt::format("\n{}", missing));
 }
 
+// What stands in the way of a file that is to be written: it is read as well, or its folder is missing. Said before the
+// work, which may take hours, and not after it.
+std::string why_not_written(const OptionSpec& output, std::span<const OptionSpec> specs) {
+  namespace fs = std::filesystem;
+  const std::string* const path = output.writes ? *std::get_if<std::string*>(&output.target) : nullptr;
+  if (path == nullptr || path->empty() || *path == "-") return "";
+  std::error_code ignored;
+  const fs::path folder = fs::path(*path).parent_path();
+  if (!folder.empty() && !fs::exists(folder, ignored)) {
+    return fmt::format("cannot write '{}': there is no folder '{}'", *path, folder.string());
+  }
+  const auto is_same = [&](const std::string& input) { return fs::equivalent(input, *path, ignored); };
+  for (const OptionSpec& spec : specs) {
+    if (is_option(spec.names)) continue;
+    const auto* const one = std::get_if<std::string*>(&spec.target);
+    const auto* const several = std::get_if<std::vector<std::string>*>(&spec.target);
+    if ((one != nullptr && is_same(**one)) || (several != nullptr && std::ranges::any_of(**several, is_same))) {
+      const std::string_view name = output.names.substr(output.names.rfind(',') + 1);
+      return fmt::format("{} is '{}', which is read and would be overwritten", name, *path);
+    }
+  }
+  return "";
+}
+
 // The library of Debian 12 throws on every outcome, help included; no exception leaves this function.
 ParsedCommand parse_options(Command& command, std::vector<std::string> arguments) {
   const std::string full_name = fmt::format("ringwright {}", command.name());
@@ -133,6 +159,9 @@ ParsedCommand parse_options(Command& command, std::vector<std::string> arguments
   }
   const std::vector<std::string> extras = app.remaining();
   if (!extras.empty()) return usage_error(explain_extra(app, extras), full_name);
+  for (const OptionSpec& spec : specs) {
+    if (const std::string why = why_not_written(spec, specs); !why.empty()) return usage_error(why, full_name);
+  }
   parsed.command = &command;
   return parsed;
 }

@@ -75,6 +75,10 @@ OptionSpec step_option(std::string_view name, std::string_view value, std::strin
   return {.names = name, .value = value, .doc = doc, .target = path};
 }
 
+OptionSpec written_option(std::string_view name, std::string_view doc, std::string* path) {
+  return {.names = name, .value = "FILE", .doc = doc, .target = path, .writes = true};
+}
+
 class Run final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "run"; }
@@ -97,7 +101,7 @@ class Run final : public Command {
             step_option("--chakra", "PREFIX",
                         "also write the step as Chakra execution traces: PREFIX.RANK.et and PREFIX.groups.json",
                         &chakra_),
-            step_option("--goal", "FILE", "also write the step as a GOAL schedule; binary if it ends in .bin", &goal_),
+            written_option("--goal", "also write the step as a GOAL schedule; binary if it ends in .bin", &goal_),
             {.names = "--dry-run",
              .value = "",
              .doc = "stop before the simulation: derived sizes and cost",
@@ -123,12 +127,12 @@ class Run final : public Command {
              .value = "",
              .doc = "run even if the estimate exceeds 2 minutes or 16 GiB (simulate.allow_slow)",
              .target = &allow_slow_},
-            step_option("--timeline", "FILE",
-                        "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
-                        &record_.timeline),
-            step_option("--html", "FILE",
-                        "also write the report as a page with charts, with the tasks of each pipeline stage",
-                        &record_.html),
+            written_option("--timeline",
+                           "also write what ranks did, for ui.perfetto.dev; Chrome's JSON when the name ends in .json",
+                           &record_.timeline),
+            written_option("--html",
+                           "also write the report as a page with charts, with the tasks of each pipeline stage",
+                           &record_.html),
             {.names = "--critical-path",
              .value = "",
              .doc = "also report the chain of tasks that bounds the step; --timeline and --html do, too",

@@ -140,7 +140,11 @@ class Topo final : public Command {
          .value = "",
          .doc = "the bandwidth of the cut through the middle of the hosts",
          .target = &bisection_},
-        {.names = "--dot", .value = "FILE", .doc = "write a drawing for Graphviz ('-': to stdout)", .target = &dot_}};
+        {.names = "--dot",
+         .value = "FILE",
+         .doc = "write a drawing for Graphviz ('-': to stdout)",
+         .target = &dot_,
+         .writes = true}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "configs/scenario/foreign_names.h"
 #include "configs/scenario/imports/imports.h"
 #include "configs/scenario/key_effects.h"
@@ -113,11 +115,10 @@ Result<Scenario> read_all(const Load& load, const std::string& path, const Scena
   Diagnostics foreign = imports.diagnostics;  // of other files that the scenario names
   const bool shared = extent == Extent::kSharedMachine;
   const bool whole = shared || extent == Extent::kJob || document->names("model") || document->names("megatron") ||
-                     document->names("workload") || document->names("recommendation") ||
-                     document->names("layer_table");
-  Scenario scenario = whole ? read_scenario(std::move(*document), files, foreign,
-                                            {.share = options.share, .machine_only = shared})
-                            : read_machine(std::move(*document), files, foreign);
+                     document->names("workload") || document->names("recommendation") || document->names("layer_table");
+  Scenario scenario =
+      whole ? read_scenario(std::move(*document), files, foreign, {.share = options.share, .machine_only = shared})
+            : read_machine(std::move(*document), files, foreign);
   scenario.document.check_all_read();
   if (foreign.has_errors() && has_model_file) {
     return tl::unexpected(without_consequences(scenario.document.log().diagnostics(), foreign));
@@ -149,8 +150,7 @@ Result<Scenario> load_scenario(const std::string& path, const ScenarioOptions& o
 }
 
 Result<Scenario> read_scenario_with_errors(const std::string& path, const ScenarioOptions& options) {
-  return read_all([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options,
-                  Extent::kJob);
+  return read_all([&](const LoadOptions& how) { return ConfigDocument::load(path, how); }, path, options, Extent::kJob);
 }
 
 Result<Scenario> load_scenario_text(const std::string& name, std::string_view text, const ScenarioOptions& options) {
@@ -233,12 +233,33 @@ Result<Scenario> load_shared_machine_text(const std::string& name, std::string_v
                           options, Extent::kSharedMachine);
 }
 
+// Those of the whole file, since the readers of a cluster alone ask for some of its keys only.
+static Diagnostics unknown_keys(const std::string& path, const ScenarioOptions& options) {
+  Diagnostics unknown;
+  const auto machine = load_machine(path, options);
+  if (machine) return unknown;
+  for (const Diagnostic& mistake : machine.error().all()) {
+    if (mistake.code == "E102") unknown.add(mistake);
+  }
+  return unknown;
+}
+
 Result<DescribedCluster> describe_cluster(const std::string& path, const ScenarioOptions& options) {
   auto document = ConfigDocument::load(path, load_options(options));
   if (!document) return tl::unexpected(document.error());
   DescribedCluster described{.cluster = read_cluster(document->root()), .warnings = {}};
   if (document->log().diagnostics().has_errors()) return tl::unexpected(document->log().diagnostics());
+  if (Diagnostics unknown = unknown_keys(path, options); unknown.has_errors())
+    return tl::unexpected(std::move(unknown));
   described.warnings = without_listed(document->log());
+  for (const std::string& setting : options.overrides) {
+    const std::string first = setting.substr(0, setting.find_first_of(".="));
+    if (first == "cluster") continue;
+    described.warnings.add(
+        {.severity = Severity::kWarning,
+         .code = "W131",
+         .message = fmt::format("'{}' has no effect: of '{}' only the cluster is read", setting, path)});
+  }
   return described;
 }
 

@@ -1,5 +1,8 @@
 #include "tools/command_line.h"
 
+#include <fstream>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,13 +21,15 @@ class Probe final : public Command {
     return {{.names = "config", .value = "", .doc = "a file", .target = &config, .required = true},
             {.names = "--set", .value = "KEY=VALUE", .doc = "an override", .target = &overrides},
             {.names = "--seed", .value = "N", .doc = "a number", .target = &seed, .least = 1, .most = 100},
-            {.names = "--dry-run", .value = "", .doc = "a flag", .target = &dry_run}};
+            {.names = "--dry-run", .value = "", .doc = "a flag", .target = &dry_run},
+            {.names = "-o,--table", .value = "FILE", .doc = "a file", .target = &table, .writes = true}};
   }
   [[nodiscard]] ExitCode run(const CommonOptions&) override { return ExitCode::kOk; }
 
   std::string config;
   std::vector<std::string> overrides;
   std::optional<std::uint64_t> seed;
+  std::string table;
   bool dry_run = false;
 };
 
@@ -50,6 +55,21 @@ TEST_F(CommandLineTest, ReadsOptionsOfEveryKind) {
   EXPECT_EQ(probe().config, "a.yaml");
   EXPECT_EQ(probe().seed, 7u);
   EXPECT_TRUE(probe().dry_run);
+}
+
+TEST_F(CommandLineTest, AFileThatIsReadIsNotWritten) {
+  const std::string folder = testing::TempDir();
+  const std::string input = folder + "command_line_test.yaml";
+  std::ofstream(input) << "cluster: {}\n";
+  expect_error({"probe", input, "-o", input},
+               "error: --table is '" + input + "', which is read and would be overwritten");
+  const std::string other = folder + "./command_line_test.yaml";  // another name of the same file
+  expect_error({"probe", input, "-o", other},
+               "error: --table is '" + other + "', which is read and would be overwritten");
+  expect_error({"probe", input, "-o", folder + "nowhere/a.csv"},
+               "error: cannot write '" + folder + "nowhere/a.csv': there is no folder '" + folder + "nowhere'");
+  EXPECT_NE(parse({"probe", input, "-o", folder + "command_line_test.csv"}).command, nullptr);
+  EXPECT_NE(parse({"probe", input, "-o", "-"}).command, nullptr);
 }
 
 TEST_F(CommandLineTest, AnOptionThatMayBeRepeatedTakesOneValueEachTime) {

@@ -193,6 +193,33 @@ class StudiesTest(unittest.TestCase):
         self.assertIn('E310', self.call('sweep', 'plan.yaml', '--db', 'mine.sqlite')[2])
         self.assertIn('E306', self.call('sweep', 'plan.yaml', '--shard', '9/8')[2])
 
+    def test_no_file_that_is_read_is_written(self):
+        for arguments in (['search', 'base.yaml', '--write', 'base.yaml'], ['search', 'base.yaml', '--csv', './base.yaml'],
+                          ['what-if', 'base.yaml', '--html', 'base.yaml'], ['topo', 'base.yaml', '--dot', 'base.yaml']):
+            code, out, err = self.call(*arguments)
+            self.assertEqual((code, out), (2, ''), arguments)
+            self.assertIn('which is read and would be overwritten', err)
+            self.assertEqual((self.folder / 'base.yaml').read_text(encoding='utf-8'), BASE)
+
+    def test_a_folder_that_is_missing_is_named_before_the_work(self):
+        code, out, err = self.call('search', 'base.yaml', '--csv', 'nowhere/all.csv')
+        self.assertEqual((code, out), (2, ''))
+        self.assertIn("cannot write 'nowhere/all.csv': there is no folder 'nowhere'", err)
+
+    def test_a_search_warns_of_more_memory_than_there_is(self):
+        few = ['search', 'base.yaml', '--fix', 'pp=1', '--vary', 'tp=1,2', '--fix', 'recompute=none', '--max-memory']
+        self.assertIn('search.max_memory of 200 GiB has no effect: a GPU has', self.call(*few, '200GiB')[2])
+        self.assertNotIn('max_memory', self.call(*few, '40GiB')[2])
+
+    def test_topo_knows_the_keys_of_a_scenario(self):
+        for key in ('cluster.nodez=3', 'cluster.fabric.sped=1GB/s', 'nonsense=1'):
+            code, out, err = self.call('topo', 'base.yaml', '--set', key)
+            self.assertEqual((code, out), (2, ''), key)
+            self.assertIn('error[E102]', err)
+        code, _, err = self.call('topo', 'base.yaml', '--set', 'parallel.tp=2')
+        self.assertEqual(code, 0)
+        self.assertIn("warning[W131]: 'parallel.tp=2' has no effect", err)
+
 
 if __name__ == '__main__':
     unittest.main()

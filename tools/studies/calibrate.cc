@@ -36,7 +36,8 @@ class Calibrate final : public Command {
             {.names = "-o,--out",
              .value = "PROFILE",
              .doc = "output file of the profile; default: standard output",
-             .target = &out_}};
+             .target = &out_,
+             .writes = true}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {

@@ -25,7 +25,11 @@ class Capacity final : public Command {
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "file", .value = "", .doc = "a capacity file (YAML)", .target = &file_, .required = true},
             threads_option(&threads_),
-            {.names = "--csv", .value = "FILE", .doc = "write every machine and size as a table", .target = &csv_},
+            {.names = "--csv",
+             .value = "FILE",
+             .doc = "write every machine and size as a table",
+             .target = &csv_,
+             .writes = true},
             page_option(&html_)};
   }
 

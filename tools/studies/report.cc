@@ -30,7 +30,11 @@ class ReportCommand final : public Command {
              .doc = "result.json of a run, or the JSON of another command; one or more",
              .target = &files_,
              .required = true},
-            {.names = "-o,--output", .value = "FILE", .doc = "the page; report.html", .target = &output_}};
+            {.names = "-o,--output",
+             .value = "FILE",
+             .doc = "the page; report.html",
+             .target = &output_,
+             .writes = true}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {

@@ -104,9 +104,17 @@ class Search final : public Command {
              .value = "",
              .doc = "predict every layout that fits; default where at most 500 fit, and with --csv, --html or --json",
              .target = &predict_all_},
-            {.names = "--csv", .value = "FILE", .doc = "write every legal layout as a table", .target = &csv_},
+            {.names = "--csv",
+             .value = "FILE",
+             .doc = "write every legal layout as a table",
+             .target = &csv_,
+             .writes = true},
             page_option(&html_),
-            {.names = "--write", .value = "FILE", .doc = "write the best layout as a scenario", .target = &write_}};
+            {.names = "--write",
+             .value = "FILE",
+             .doc = "write the best layout as a scenario",
+             .target = &write_,
+             .writes = true}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
@@ -129,6 +137,7 @@ class Search final : public Command {
                                           .own_problem = base->own_problem});
     if (progress_) progress_->clear();
     if (!result) return refuse(result.error());
+    warn(limit_without_effect(settings, *result), common);
     const planning::SearchReport report{.scenario = *scenario,
                                         .settings = settings,
                                         .result = *result,
@@ -144,6 +153,18 @@ class Search final : public Command {
   }
 
  private:
+  static Diagnostics limit_without_effect(const configs::SearchSettings& settings,
+                                          const planning::SearchResult& result) {
+    Diagnostics warnings;
+    if (settings.max_memory <= result.capacity) return warnings;
+    warnings.add({.severity = Severity::kWarning,
+                  .code = "W131",
+                  .message = fmt::format("search.max_memory of {} has no effect: a GPU has {}",
+                                         to_string(settings.max_memory), to_string(result.capacity)),
+                  .hint = "cluster.node.gpu.memory is what it has"});
+    return warnings;
+  }
+
   // As far as the result depends on it.
   [[nodiscard]] std::vector<std::string> command_given() const {
     std::vector<std::string> words = {"ringwright", "search", base_name(config_)};

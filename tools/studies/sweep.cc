@@ -43,7 +43,7 @@ class Sweep final : public Command {
          .target = &objective_},
         {.names = "--top", .value = "N", .doc = "number of points shown; 20", .target = &top_, .least = 1},
         threads_option(&threads_),
-        {.names = "--csv", .value = "FILE", .doc = "write every point as a table", .target = &csv_},
+        {.names = "--csv", .value = "FILE", .doc = "write every point as a table", .target = &csv_, .writes = true},
         page_option(&html_),
         {.names = "--shard", .value = "I/N", .doc = "only the I-th of N parts, for batch arrays", .target = &shard_},
         {.names = "--merge",

@@ -63,7 +63,11 @@ class Tune final : public Command {
              .doc = "logs of nccl-tests instead of simulations: own=a.log, ring/ll128=b.log, tree/simple/16=c.log; "
                     "repeated",
              .target = &measured_},
-            {.names = "-o,--output", .value = "FILE", .doc = "write the tuner file", .target = &output_},
+            {.names = "-o,--output",
+             .value = "FILE",
+             .doc = "write the tuner file",
+             .target = &output_,
+             .writes = true},
             {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated", .target = &settings_},
             page_option(&html_),
             threads_option(&threads_)};

@@ -58,7 +58,11 @@ class Validate final : public Command {
          .doc = "for kineto: ranks of the calls of a stream whose group is not recorded, as 363=0,8; repeatable",
          .target = &records_.groups},
         {.names = "--threshold", .value = "PERCENT", .doc = "largest error that passes", .target = &threshold_},
-        {.names = "--markdown", .value = "FILE", .doc = "also write the tables as Markdown", .target = &markdown_},
+        {.names = "--markdown",
+         .value = "FILE",
+         .doc = "also write the tables as Markdown",
+         .target = &markdown_,
+         .writes = true},
         {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
   }
 
@@ -84,8 +88,8 @@ class Validate final : public Command {
       return refuse("--profile is for `validate nccl`");
     }
     if (!overrides_.empty() && (validator->name == "memory" || validator->name == "host_copies")) {
-      return refuse(fmt::format("--set has no effect: `validate {}` fits formulas, and simulates nothing",
-                                validator->name));
+      return refuse(
+          fmt::format("--set has no effect: `validate {}` fits formulas, and simulates nothing", validator->name));
     }
     if (!markdown_.empty() && records) return refuse("--markdown: this kind of measurement has no page");
     if (records_.hosts) request.hosts = static_cast<int>(*records_.hosts);
