@@ -120,6 +120,15 @@ Result<RankFiles> read_rank_map(const std::string& path, const std::string& fold
   return files;
 }
 
+// As the files that are there end: JSON traces stand for others.
+std::string_view ending_of(const RankFiles& files) {
+  for (const std::string& file : files.files) {
+    const auto found = std::ranges::find_if(kEndings, [&](std::string_view ending) { return file.ends_with(ending); });
+    if (found != kEndings.end()) return *found;
+  }
+  return kEndings.front();
+}
+
 // Errors about ranks that have no file, or files that no rank of the job has.
 Diagnostics check_ranks(const RankFiles& files, const std::string& prefix, std::size_t ranks) {
   std::vector<std::uint32_t> missing;
@@ -129,8 +138,8 @@ Diagnostics check_ranks(const RankFiles& files, const std::string& prefix, std::
   Diagnostics problems;
   if (!missing.empty()) {
     problems = failure("E247",
-                       fmt::format("of {} ranks {} have no trace '{}.RANK.et': {}", files.file_of.size(),
-                                   missing.size(), prefix, ranges_text(missing)),
+                       fmt::format("of {} ranks {} have no trace '{}.RANK{}': {}", files.file_of.size(),
+                                   missing.size(), prefix, ending_of(files), ranges_text(missing)),
                        {.file = prefix});
   }
   if (ranks > 0 && ranks < files.file_of.size()) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "traces/calls/repeated_calls.h"
 #include "traces/input/byte_stream.h"
 #include "traces/input/json_scanner.h"
 #include "traces/input/log_text.h"
@@ -45,6 +46,10 @@ class LogCollector final {
                         *record.time_us <= kMostCallMicroseconds && !operation.empty();
     if (!usable) {
       ++log_.without_time;
+      return;
+    }
+    if (record.rank && record.ranks && *record.rank >= *record.ranks) {
+      ++log_.beyond;
       return;
     }
     const int ranks = small(record.ranks);
@@ -245,6 +250,7 @@ void append(CommunicationLog& all, CommunicationLog&& log) {
   std::ranges::move(log.unfinished, std::back_inserter(all.unfinished));
   all.records += log.records;
   all.without_time += log.without_time;
+  all.beyond += log.beyond;
   all.dropped += log.dropped;
   for (const auto& [key, count] : log.unknown_keys) all.unknown_keys[key] += count;
   for (const Diagnostic& warning : log.warnings.all()) all.warnings.add(warning);
@@ -270,6 +276,14 @@ void warn_of_what_is_left_out(CommunicationLog& log, const std::string& file) {
   if (log.without_time > 0) {
     warn(fmt::format("{} of {} records are left out: they have no time, no number, or no known operation",
                      log.without_time, log.records));
+  }
+  if (log.beyond > 0) {
+    warn(fmt::format("{} of {} records are left out: their rank is not below the ranks of their communicator",
+                     log.beyond, log.records));
+  }
+  if (log.repeated > 0) {
+    warn(fmt::format("{} of {} records repeat a call of the same rank, and count once; are files given twice?",
+                     log.repeated, log.records));
   }
   if (log.dropped > 0) warn(fmt::format("{} calls are missing: the Inspector dropped them when it wrote", log.dropped));
   std::vector<std::string> keys;
@@ -332,6 +346,7 @@ Result<CommunicationLog> read_communication_logs(const std::vector<std::string>&
     }
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
+  all.repeated = drop_repeated_calls(all.processes);
   if (!paths.empty()) warn_of_what_is_left_out(all, paths.front());
   std::ranges::stable_sort(all.processes, {}, &RankCalls::rank);
   return all;

@@ -35,6 +35,8 @@ struct CommunicationLog {
   std::vector<UnfinishedCall> unfinished;
   std::size_t records = 0;
   std::size_t without_time = 0;                     // records that are left out
+  std::size_t beyond = 0;                           // records whose rank the communicator does not have, left out
+  std::size_t repeated = 0;                         // records of a call that its rank has recorded already, left out
   std::size_t dropped = 0;                          // calls that the Inspector itself left out
   std::map<std::string, std::size_t> unknown_keys;  // and how often each occurs
   Diagnostics warnings;

@@ -51,7 +51,7 @@ Heading heading_of(std::string_view line) {
 }
 
 // What the lines "#  Rank  0 Group  0 ..." name.
-struct ListedRanks {
+struct RanksInLog {
   std::set<int> ranks;
   std::set<std::string> hosts;
   std::set<std::string> processes;  // with their hosts
@@ -282,7 +282,7 @@ class PrintedReader {
   Diagnostics warnings_, refused_;
   Heading heading_;
   std::string other_test_;  // another operation, of which rows may follow
-  ListedRanks listed_;
+  RanksInLog listed_;
   bool ended_ = false;
   bool doubted_ = false;  // one warning stands for all rows
   int line_ = 0;

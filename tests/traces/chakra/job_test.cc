@@ -59,6 +59,14 @@ TEST_F(ChakraJobs, MissingRanksAreNamed) {
   EXPECT_THAT(error(), testing::HasSubstr("of 10 ranks 7 have no trace"));
   EXPECT_THAT(error(), testing::HasSubstr(": 1, 3-8"));
   EXPECT_THAT(error(12), testing::HasSubstr("of 12 ranks 9 have no trace"));
+  EXPECT_THAT(error(), testing::HasSubstr("step.RANK.et': 1"));
+}
+
+TEST_F(ChakraJobs, MissingRanksAreNamedAsTheFilesThatAreThere) {
+  file("step.0.json", "{}");
+  file("step.2.json", "{}");
+  EXPECT_THAT(error(), testing::HasSubstr("of 3 ranks 1 have no trace"));
+  EXPECT_THAT(error(), testing::HasSubstr("step.RANK.json': 1"));
 }
 
 TEST_F(ChakraJobs, MoreTracesThanRanksAreAnError) {

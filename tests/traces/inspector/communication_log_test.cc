@@ -9,10 +9,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/support/own_folder.h"
 #include "traces/calls/joined_calls.h"
 #include "traces/calls/slow_groups.h"
 #include "traces/inspector/log_summary.h"
-#include "tests/support/own_folder.h"
 
 namespace ringwright::traces::communication_log_test {
 namespace {
@@ -146,6 +146,38 @@ TEST(InspectorLog, AFolderIsAllOfItsFiles) {
   ASSERT_EQ(log->processes.size(), 2u);
   EXPECT_EQ(log->processes[0].rank, 0);
   EXPECT_THAT(render(log->warnings), HasSubstr("1 keys are not known and have no effect: x (1 times)"));
+  std::filesystem::remove_all(folder);
+}
+
+// A copy of rank 1's file: its calls are no calls of a third rank, and none counts twice.
+TEST(InspectorLog, CallsThatARankRepeatsCountOnce) {
+  const auto folder = std::filesystem::path(test::own_folder()) / "copies";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.log") << line({.rank = 0}) << line({.rank = 0, .sequence = 2});
+  for (const char* const copy : {"b.log", "c.log"}) {
+    std::ofstream(folder / copy) << line({.rank = 1}) << line({.rank = 1, .sequence = 2, .time_us = 40});
+  }
+  std::ofstream(folder / "d.log") << line({.rank = 0, .sequence = 2}) << line({.rank = 0, .sequence = 3});
+  const auto log = read_communication_logs({folder.string(), (folder / "a.log").string()});
+  ASSERT_TRUE(log.has_value());
+  EXPECT_EQ(log->repeated, 5u);  // 2 of c, 1 of d, 2 of a that is named again
+  EXPECT_THAT(render(log->warnings), HasSubstr("5 of 10 records repeat a call of the same rank"));
+  const auto joined = join_calls(log->processes);
+  ASSERT_EQ(joined.calls.size(), 3u);
+  EXPECT_EQ(joined.calls[0].recorded, 2);
+  EXPECT_EQ(joined.calls[1].recorded, 2);
+  EXPECT_EQ(joined.calls[2].recorded, 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(InspectorLog, ARankThatTheCommunicatorDoesNotHaveIsLeftOut) {
+  const auto folder = std::filesystem::path(test::own_folder()) / "beyond";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.log") << line({.rank = 7}) << line({.rank = 8}) << line({.rank = 11});
+  const auto log = read_communication_logs({folder.string()});
+  ASSERT_TRUE(log.has_value());
+  EXPECT_EQ(log->processes.size(), 1u);
+  EXPECT_THAT(render(log->warnings), HasSubstr("2 of 3 records are left out: their rank is not below the ranks"));
   std::filesystem::remove_all(folder);
 }
 
