@@ -35,6 +35,11 @@ Result<std::string> find_named(const std::string& path_or_name, const ShippedNam
   const std::filesystem::path path(path_or_name);
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored)) {
+    if (path.extension() == ".toml") {
+      return tl::unexpected(failure("E105", "'" + path_or_name + "' is TOML, but a scenario is YAML", {},
+                                    "write its values in a scenario; a key under torchtitan's name is refused with the "
+                                    "name that it has here"));
+    }
     if (path.extension() != ".sh") return path_or_name;
     return tl::unexpected(failure("E105", "'" + path_or_name + "' is a script, but a scenario is YAML", {},
                                   "name a scenario with a 'cluster', and the script with --megatron or as 'megatron: " +

@@ -71,7 +71,8 @@ constexpr std::array kKinds = {
 std::string known_kinds() {
   std::string text;
   for (const FileKind& kind : kKinds) text += fmt::format("{}{}", text.empty() ? "" : ", ", kind.doc);
-  return text;
+  return "traces and logs that are read: " + text +
+         ". Configurations (config.json, DeepSpeed, Megatron-LM's scripts) are named in a scenario";
 }
 
 }  // namespace

@@ -9,10 +9,10 @@
 #include "configs/scenario/checkpoint_settings.h"
 #include "configs/scenario/data_pipeline_settings.h"
 #include "configs/scenario/job_error_codes.h"
-#include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/key_effects.h"
-#include "configs/scenario/probing.h"
+#include "configs/scenario/mixed_error_codes.h"
 #include "configs/scenario/nccl_tables_page.h"
+#include "configs/scenario/probing.h"
 #include "configs/scenario/scenario.h"
 #include "core/base/error_code.h"
 #include "core/config/error_codes.h"
@@ -96,7 +96,8 @@ std::string explain_code(std::string_view code) {
                              traces::chakra_error_codes(),
                              traces::job_log_error_codes(),
                              traces::kineto_error_codes(),
-                             traces::inspector_error_codes(), traces::goal_error_codes(),
+                             traces::inspector_error_codes(),
+                             traces::goal_error_codes(),
                              traces::text_workload_error_codes(),
                              traces::timeline_error_codes(),
                              collectives::collective_error_codes(),
@@ -105,8 +106,9 @@ std::string explain_code(std::string_view code) {
   return explain_error(tables, code);
 }
 
-// "cluster.node.preset": no reader has a key for the places where presets may be named.
-std::string explain_preset(std::string_view word) {
+// "cluster.node.preset", "extends": no reader has a key for the other files that a scenario may name anywhere.
+std::string explain_base(std::string_view word) {
+  if (word == "extends") return fmt::format("extends: text\n  {}\n", kExtendsHelp);
   for (const PresetRule& rule : load_options({}).presets) {
     if (word != (rule.path.empty() ? "preset" : rule.path + ".preset")) continue;
     return fmt::format("{}: text\n  {}\n", word, preset_help(rule));
@@ -118,7 +120,7 @@ std::string explain_preset(std::string_view word) {
 
 Explanation explain(std::string_view word) {
   if (std::string page = explain_code(word); !page.empty()) return {.page = std::move(page), .near = {}};
-  if (std::string page = explain_preset(word); !page.empty()) return {.page = std::move(page), .near = {}};
+  if (std::string page = explain_base(word); !page.empty()) return {.page = std::move(page), .near = {}};
   if (std::string page = nccl_tables_page(word); !page.empty()) return {.page = std::move(page), .near = {}};
   const std::vector<KeyDoc> keys = scenario_keys();
   if (std::string page = explain_key(keys, word); !page.empty()) {

@@ -59,13 +59,29 @@ std::string cycle_text(const std::vector<std::string>& chain, std::string_view l
 }
 
 // The key of the rule for messages: "cluster.node.preset"; "preset" at the root.
-std::string preset_key(const PresetRule& rule) { return rule.path.empty() ? "preset" : rule.path + ".preset"; }
+std::string preset_key(const PresetRule& rule) {
+  return rule.path.empty() ? "preset" : rule.path + ".preset";
+}
 
 bool is_preset_name(std::string_view name) {
   return !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
            c == '_' || c == '+';
   });
+}
+
+// Shipped files that `extends` may name without a path.
+constexpr std::string_view kScenarios = "scenarios";
+
+// The path of the shipped scenario of this name; empty: there is none.
+std::string shipped_scenario(const LoadOptions& options, const std::string& name) {
+  if (!is_preset_name(name)) return {};
+  for (const std::string& share : options.share_folders) {
+    const std::string path = (fs::path(share) / kScenarios / (name + ".yaml")).string();
+    std::error_code ignored;
+    if (fs::is_regular_file(path, ignored)) return path;
+  }
+  return {};
 }
 
 // "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its column in the argument.
@@ -180,7 +196,7 @@ ConfigSource& ConfigLoader::add_source(std::string name, SourceKind kind, std::s
 
 std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::string_view text, const Chain& chain) {
   auto root = options_.parsed == nullptr || source.path.empty() ? read_yaml(text, source, problems_)
-                                                               : options_.parsed->read(text, source, problems_);
+                                                                : options_.parsed->read(text, source, problems_);
   if (!root) return std::nullopt;
   take_file_defaults(*root, source);
   return with_base(std::move(*root), source, chain);
@@ -220,11 +236,16 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
     problems_.add(at_value(wanted, "E109", std::move(message), std::move(hint)));
     return std::nullopt;
   };
-  if (wanted.kind != ConfigKind::kScalar) return refuse("'extends' must be the path of one file");
+  if (wanted.kind != ConfigKind::kScalar) {
+    return refuse("'extends' must be the path of one file, or the name of a shipped scenario");
+  }
   const auto below = [&](const std::string& file) {
     return (fs::path(file).parent_path() / wanted.text).lexically_normal().string();
   };
-  const std::string path = below(source.path.empty() ? source.name : source.path);
+  const std::string local = below(source.path.empty() ? source.name : source.path);
+  std::error_code ignored;
+  const std::string shipped = fs::exists(local, ignored) ? std::string() : shipped_scenario(options_, wanted.text);
+  const std::string& path = shipped.empty() ? local : shipped;
   const std::string canonical = canonical_path(path);
   if (chain.size() >= kMaxChain) return refuse(fmt::format("'extends' goes through more than {} files", kMaxChain));
   if (std::find(chain.begin(), chain.end(), canonical) != chain.end()) {
@@ -232,9 +253,13 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   }
   const InputFile file = read_input_file(path, kMaxConfigBytes);
   if (!file.problem.empty()) {
-    return refuse(fmt::format("'extends' cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));
+    std::string hint = did_you_mean_file(path);
+    const std::string near = hint.empty() ? nearest_name(wanted.text, preset_names(options_, kScenarios)) : "";
+    if (!near.empty()) hint = fmt::format("did you mean '{}'?", near);
+    return refuse(fmt::format("'extends' cannot read '{}': {}", wanted.text, file.problem), std::move(hint));
   }
-  const std::string name = source.kind == SourceKind::kPreset ? "preset:" + wanted.text : below(source.name);
+  std::string name = source.kind == SourceKind::kPreset ? "preset:" + wanted.text : below(source.name);
+  if (!shipped.empty()) name = wanted.text + ".yaml";
   ConfigSource& base = add_source(name, source.kind, path);
   Chain longer = chain;
   longer.push_back(canonical);

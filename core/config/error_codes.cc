@@ -44,9 +44,9 @@ constexpr std::array kCodes = {
         "parallel:\n  <<: *base                   # in a file of its own: extends: base.yaml"},
     ErrorCode{
         "E109", "a file or preset to build on cannot be used",
-        "'extends' is the path of one file, relative to the file that sets it. 'preset' is the name of a shipped\n"
-        "file ('ringwright list' shows them), or the path of one of your own, which ends with .yaml (in\n"
-        "--set, relative to the working directory). Neither may lead back to itself.",
+        "'extends' is the path of one file, relative to the file that sets it, or the name of a shipped scenario.\n"
+        "'preset' is the name of a shipped file ('ringwright list' shows them), or the path of one of your own,\n"
+        "which ends with .yaml (in --set, relative to the working directory). Neither may lead back to itself.",
         "node: { preset: dgx-h10 }     # write: dgx-h100"},
     ErrorCode{
         "E110", "a quantity without a unit",
@@ -75,11 +75,10 @@ constexpr std::array kCodes = {
         "A value that a named file sets (a DeepSpeed configuration, an FSDP configuration) holds where the scenario\n"
         "sets nothing. Where both set a key, the values must be the same.",
         "training: { deepspeed: ds.json, micro_batch: 4 }   # ds.json: train_micro_batch_size_per_gpu: 2"},
-    ErrorCode{
-        "E116", "a file in another format cannot be used",
-        "The key names a file of another tool, relative to the file that names it. Its values override the\n"
-        "preset; keys that are written out override its values.",
-        "nccl_topo: dgx.xml            # the file must be there"},
+    ErrorCode{"E116", "a file in another format cannot be used",
+              "The key names a file of another tool, relative to the file that names it. Its values override the\n"
+              "preset; keys that are written out override its values.",
+              "nccl_topo: dgx.xml            # the file must be there"},
     ErrorCode{"E117", "the text is not XML", "Tags must close, attributes stand in quotes, and & is written as &amp;.",
               "<gpu dev=0>                   # write: <gpu dev=\"0\">"},
     ErrorCode{"E118", "a name that cannot be a folder name",

@@ -177,8 +177,9 @@ Json object(const Branch& branch, const std::string& path, std::span<const Prese
 }  // namespace
 
 std::string preset_help(const PresetRule& rule) {
-  return fmt::format("the keys next to it override it: a name of 'ringwright list {}', or the path of a file (*.yaml)",
-                     rule.folder);
+  return fmt::format(
+      "a name of 'ringwright list {}', or the path of a file (*.yaml); the keys next to it override its values",
+      rule.folder);
 }
 
 std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule> presets, std::string_view title) {
@@ -187,8 +188,7 @@ std::string json_schema(std::span<const KeyDoc> docs, std::span<const PresetRule
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", title}};
   schema.update(object(root, "", presets));
   Json& properties = schema["properties"];
-  properties["extends"] = {{"description", "the file to build on; its path is relative to this file"},
-                           {"type", "string"}};
+  properties["extends"] = {{"description", std::string(kExtendsHelp)}, {"type", "string"}};
   properties["evidence"] = {{"description", "how far the values of this file can be trusted"},
                             {"enum", {"measured", "calibrated", "vendor-spec", "assumed"}}};
   if (!properties.contains("source")) {

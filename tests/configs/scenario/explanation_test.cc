@@ -19,7 +19,8 @@ TEST(Explanation, OfAPresetSaysWhereItsNamesAre) {
   EXPECT_EQ(
       explain("cluster.node.gpu.preset").page,
       "cluster.node.gpu.preset: text\n"
-      "  the keys next to it override it: a name of 'ringwright list gpus', or the path of a file (*.yaml)\n");
+      "  a name of 'ringwright list gpus', or the path of a file (*.yaml); the keys next to it override its values\n");
+  EXPECT_THAT(explain("extends").page, HasSubstr("the name of a shipped scenario"));
   EXPECT_THAT(explain("preset").page, HasSubstr("ringwright list profiles"));
 }
 
@@ -49,7 +50,6 @@ TEST(Explanation, TheSchemaKnowsTheKeysOfAllFolders) {
     EXPECT_THAT(schema, HasSubstr(key));
   }
 }
-
 
 // The number of hosts, GPUs, sockets is the cluster's, which the schema does not know.
 TEST(Explanation, TheSchemaKnowsNoBoundsOfTheCluster) {

@@ -46,6 +46,8 @@ TEST(ForeignNames, OfHuggingFaceAndTorchtitanPointToOurs) {
   EXPECT_EQ(hint_of("num_key_value_heads"),
             "'num_key_value_heads' is a name of Hugging Face; here it is 'model.num_query_groups'");
   EXPECT_THAT(hint_of("tensor_parallel_degree"), HasSubstr("here it is 'parallel.tp'"));
+  EXPECT_THAT(hint_of("data_parallel_shard_degree"), HasSubstr("here it is 'parallel.fsdp.shard_degree'"));
+  EXPECT_THAT(hint_of("data_parallel_replicate_degree"), HasSubstr("here it is 'parallel.fsdp.replicate_degree'"));
   EXPECT_THAT(hint_of("zero_optimization"), HasSubstr("training: {deepspeed: FILE}"));
 }
 

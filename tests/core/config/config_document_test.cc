@@ -148,7 +148,7 @@ TEST(ConfigDocument, RefusesEmptyMapsThatWouldChangeNothing) {
     return render(loaded(ConfigDocument::load_text("t.yaml", text, {.overrides = {setting}})).log().diagnostics());
   };
   EXPECT_THAT(problems("zero: {stage: 1}\n", "zero={}"), HasSubstr("'zero' is an empty map, which changes nothing"));
-  EXPECT_THAT(problems("tp: 1\n", "fsdp={}"), HasSubstr("0 errors"));          // a new one
+  EXPECT_THAT(problems("tp: 1\n", "fsdp={}"), HasSubstr("0 errors"));           // a new one
   EXPECT_THAT(problems("faults: [{}]\n", "faults=[]"), HasSubstr("0 errors"));  // lists are replaced
 }
 
@@ -180,6 +180,26 @@ TEST_F(ConfigFiles, BuildOnAnotherFileKeyByKey) {
   std::vector<std::string> names;
   for (const auto& source : document.sources()) names.push_back(without_folder(source->name));
   EXPECT_THAT(names, ElementsAre("top.yaml", "base/middle.yaml", "base/common.yaml", "--set:1"));
+}
+
+TEST_F(ConfigFiles, BuildOnAShippedFileByName) {
+  write("share/scenarios/llama.yaml", "extends: common.yaml\nparallel: { tp: 1, pp: 2 }\n");
+  write("share/scenarios/common.yaml", "only: 3\n");
+  const LoadOptions options{.share_folders = {(folder_ / "share").string()}};
+  const std::string top = write("top.yaml", "extends: llama\nparallel: { tp: 8 }\n");
+  ConfigDocument document = loaded(ConfigDocument::load(top, options));
+  ConfigMap parallel = document.root().map("parallel", "");
+  EXPECT_EQ(integer(parallel, "tp"), 8);
+  EXPECT_EQ(integer(parallel, "pp"), 2);
+  EXPECT_EQ(integer(document.root(), "only"), 3);
+  EXPECT_EQ(parallel.origin("pp"), "llama.yaml:2");  // no folder of the installation
+
+  write("llama", "parallel: { pp: 16 }\n");  // a file of one's own comes first
+  ConfigDocument own = loaded(ConfigDocument::load(top, options));
+  EXPECT_EQ(integer(own.root().map("parallel", ""), "pp"), 16);
+
+  const ConfigDocument wrong = loaded(ConfigDocument::load(write("wrong.yaml", "extends: lama\n"), options));
+  EXPECT_THAT(render(wrong.log().diagnostics()), HasSubstr("did you mean 'llama'?"));
 }
 
 TEST_F(ConfigFiles, PointAtTheFileInWhichTheMistakeStands) {
