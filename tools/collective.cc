@@ -69,6 +69,13 @@ class Collective final : public Command {
   [[nodiscard]] std::string_view summary() const override {
     return "time and bandwidth of a collective by size, as nccl-tests prints them";
   }
+  [[nodiscard]] std::string notes() const override {
+    return "Times are in us, algbw and busbw in GB/s (1e9 bytes), as in nccl-tests; then what NCCL's cost model "
+           "chooses. The\n"
+           "collective is simulated as NCCL's kernels execute it. The last line is the error that was found on "
+           "machines\n"
+           "whose logs were left out of the fit (docs/collectives.md).\n";
+  }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
         {.names = "cluster",
@@ -93,7 +100,10 @@ class Collective final : public Command {
                 "README starts it; 1 on several hosts)",
          .target = &process_,
          .least = 1},
-        {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (8)", .target = &from_},
+        {.names = "-b,--minbytes",
+         .value = "SIZE",
+         .doc = "first size in bytes; K, M, G are powers of 1024 (8)",
+         .target = &from_},
         {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (8G)", .target = &to_},
         {.names = "-f,--stepfactor",
          .value = "F",
@@ -107,12 +117,12 @@ class Collective final : public Command {
         {.names = "-o,--op", .value = "OP", .doc = "reduction (sum); times do not depend on it", .target = &reduction_},
         {.names = "-w,--warmup_iters",
          .value = "N",
-         .doc = "calls before those that are measured",
+         .doc = "calls before those that are measured (0)",
          .target = &warmup_,
          .most = kMostCalls},
         {.names = "-n,--iters",
          .value = "N",
-         .doc = "calls that are measured, back to back; the mean is printed",
+         .doc = "calls that are measured, back to back; the mean is printed (1)",
          .target = &iterations_,
          .least = 1,
          .most = kMostCalls},

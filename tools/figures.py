@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every figure in README.md and docs/search.md comes from a run: this script writes them, or checks that they match.
+"""Console blocks of README.md, docs/search.md and docs/usage.md come from runs: this script writes or checks them.
 
     tools/figures.py BINARY             rewrites the pages
     tools/figures.py BINARY --check     exit code 1 when a console block differs from the command's output
@@ -66,11 +66,14 @@ def accuracy_table(binary):
 
 
 def main(arguments):
+    if len(arguments) not in (1, 2) or arguments[1:] not in ([], ['--check']):
+        print(__doc__)  # anything else would rewrite the pages
+        return 2
     binary = str(Path(arguments[0]).resolve())
+    checking = '--check' in arguments
     differing = 0
     for page in PAGES:
         old = page.read_text(encoding='utf-8')
-        checking = '--check' in arguments
         new = console_blocks(binary, old, checking)
         if checking:
             if new != old:

@@ -40,7 +40,7 @@ std::string table_text(std::vector<std::vector<std::string>> rows) {
 
 std::string times_text(const ClusterStudy& study) {
   std::vector<std::vector<std::string>> rows{
-      {"policy", "waiting", "p50", "p90", "p99", "completion", "p50", "p90", "p99", "all done"}};
+      {"policy", "mean wait", "p50", "p90", "p99", "mean completion", "p50", "p90", "p99", "all done"}};
   for (const PolicyResult& result : study.policies) {
     rows.push_back({result.policy, time_text(result.waiting.mean), time_text(result.waiting.p50),
                     time_text(result.waiting.p90), time_text(result.waiting.p99), time_text(result.completion.mean),
@@ -52,7 +52,8 @@ std::string times_text(const ClusterStudy& study) {
 
 std::string use_text(const ClusterStudy& study) {
   std::vector<std::vector<std::string>> rows{{"policy", "in use", "productive", "fragmented", "blocked", "peak GPUs",
-                                              "preempted", "resized", "moved", "in a host", "unit", "fabric"}};
+                                              "preempted", "resized", "moved", "jobs in a host", "in a unit",
+                                              "across units"}};
   for (const PolicyResult& result : study.policies) {
     const ClusterTotals& totals = result.totals;
     rows.push_back(

@@ -29,7 +29,7 @@ constexpr std::array kOperationCodes = {
                   "replicas over\nseveral hosts, and none waits for more replicas or hosts than the job has.",
               .example = "recovery: { policy: replica_drop }   # job: { replicas: 128 }"},
     ErrorCode{.code = "E404",
-              .title = "a life with too many faults",
+              .title = "too many faults to simulate",
               .explanation =
                   "All repetitions together may have at most 5e8 faults and planned stops, a class at most a million "
                   "recorded\nfaults, a job at most a million hosts and ten million parts with ages.",

@@ -58,14 +58,16 @@ std::string head_text(const GoodputResult& result) {
 }
 
 std::string result_text(const PolicyOutcome& outcome) {
-  std::string text = fmt::format("\n{}: ETTR {} of one life\n", outcome.policy, percent_text(outcome.ettr.mean));
+  std::string text = fmt::format("\n{}: ETTR (productive share of the wall time) {} of one repetition\n", outcome.policy,
+                                 percent_text(outcome.ettr.mean));
   if (outcome.lives > 1) {
-    text = fmt::format("\n{}: ETTR {:.2f} +- {:.2f} % (mean, 95 %), median {} ({} .. {})\n", outcome.policy,
-                       outcome.ettr.mean * 100.0, 196.0 * outcome.ettr.error, percent_text(outcome.ettr.median),
-                       percent_text(outcome.ettr.low), percent_text(outcome.ettr.high));
+    text = fmt::format(
+        "\n{}: ETTR (productive share of the wall time; mean, 95 %) {:.2f} +- {:.2f} %, median {} ({} .. {})\n",
+        outcome.policy, outcome.ettr.mean * 100.0, 196.0 * outcome.ettr.error, percent_text(outcome.ettr.median),
+        percent_text(outcome.ettr.low), percent_text(outcome.ettr.high));
   }
   if (outcome.faults.mean > 0.0) {
-    text += fmt::format("  {} faults a life, one every {} of wall time; {} of them during a recovery\n",
+    text += fmt::format("  {} faults per repetition, one every {} of wall time; {} of them during a recovery\n",
                         amount_text(outcome.faults.mean), to_string(job_seconds(outcome.between_faults_hours * 3600.0)),
                         amount_text(outcome.in_recovery));
   } else {
@@ -73,21 +75,23 @@ std::string result_text(const PolicyOutcome& outcome) {
   }
   if (outcome.tokens_per_second) text += fmt::format("  {} tokens/s\n", amount_text(outcome.tokens_per_second->mean));
   if (outcome.usd) {
-    text += fmt::format("  ${} a life", with_commas(std::llround(std::min(*outcome.usd, 1e18))));
+    text += fmt::format("  ${} per repetition", with_commas(std::llround(std::min(*outcome.usd, 1e18))));
     if (outcome.usd_per_productive_gpu_hour) {
       text += fmt::format(", ${:.4g} per productive GPU-hour", *outcome.usd_per_productive_gpu_hour);
     }
     text += "\n";
   }
   if (outcome.unfinished > 0) {
-    text += fmt::format("  {} of {} lives did not end within 50 times their work\n", outcome.unfinished, outcome.lives);
+    text += fmt::format("  {} of {} repetitions did not end within 50 times their work\n", outcome.unfinished,
+                        outcome.lives);
   }
-  text += fmt::format("  hosts ran out in {} of the lives\n", percent_text(outcome.out_of_spares));
+  text += fmt::format("  hosts ran out in {} of the repetitions\n", percent_text(outcome.out_of_spares));
   if (outcome.from_start > 0.0) {
-    text += fmt::format("  {} recoveries a life found no version and began anew\n", amount_text(outcome.from_start));
+    text += fmt::format("  {} recoveries per repetition found no checkpoint and restarted from the first step\n",
+                        amount_text(outcome.from_start));
   }
   if (outcome.undetected > 0.0) {
-    text += fmt::format("  {} corruptions a life are never detected\n", amount_text(outcome.undetected));
+    text += fmt::format("  {} corruptions per repetition are never detected\n", amount_text(outcome.undetected));
   }
   return text;
 }
@@ -114,7 +118,7 @@ std::string classes_text(const GoodputResult& result) {
   const PolicyOutcome& outcome = result.outcome;
   std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return outcome.class_gpu_hours[i]; });
   TextTable table({Align::kLeft, Align::kRight, Align::kRight});
-  table.add_row({"fault", "per life", "lost GPU-hours"});
+  table.add_row({"fault", "per repetition", "lost GPU-hours"});
   for (const std::size_t i : order) {
     table.add_row({result.operation.components[i].name, amount_text(outcome.class_faults[i]),
                    amount_text(outcome.class_gpu_hours[i])});
@@ -140,7 +144,7 @@ std::string intervals_text(const GoodputResult& result) {
       fmt::format("\nInterval of checkpoint '{}', policy {}, the same faults:\n", result.tier, result.outcome.policy);
   append_lines(text, table);
   text +=
-      fmt::format("  closed form: failures without memory every {}, recovery {}, this checkpoint alone",
+      fmt::format("  closed form: memoryless failures every {}, recovery {}, this checkpoint alone",
                   to_string(job_seconds(result.between_recoveries())), to_string(job_seconds(result.recovery_seconds)));
   if (1.0 - result.outcome.ettr.mean > kClosedFormBound) {
     text += fmt::format("; it does not hold here: more than {:.0f} % of the time is lost", kClosedFormBound * 100.0);
@@ -150,7 +154,7 @@ std::string intervals_text(const GoodputResult& result) {
 
 std::string policies_text(const GoodputResult& result) {
   TextTable table({Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.add_row({"policy", "ETTR", "gain", "productive GPU-hours", "hosts ran out", ""});
+  table.add_row({"policy", "ETTR", "change", "productive GPU-hours", "hosts ran out", ""});
   const double base = result.outcome.ettr.mean;
   const double hours = static_cast<double>(result.operation.job.gpus) / 3600.0;
   const auto add = [&](const PolicyOutcome& outcome) {
@@ -159,7 +163,7 @@ std::string policies_text(const GoodputResult& result) {
       return;
     }
     table.add_row({outcome.policy, mean_text(outcome.ettr, outcome.lives),
-                   fmt::format("{:+.2f} %", (outcome.ettr.mean - base) * 100.0),
+                   fmt::format("{:+.2f} points", (outcome.ettr.mean - base) * 100.0),
                    amount_text(outcome.seconds[0] * hours), percent_text(outcome.out_of_spares), ""});
   };
   add(result.outcome);

@@ -269,8 +269,12 @@ OperationRead read_operation(ConfigMap root, const ScenarioFacts& facts) {
       root.choice({.name = "clock", .doc = "when faults happen", .fallback = std::string("wall")}, kClocks) == "running"
           ? FaultClock::kRunning
           : FaultClock::kWall;
-  operation.repetitions = static_cast<int>(root.integer(
-      {.name = "repetitions", .doc = "lives that are simulated", .fallback = 30, .min = 1, .max = 100'000}));
+  operation.repetitions =
+      static_cast<int>(root.integer({.name = "repetitions",
+                                     .doc = "simulated runs of the job, each with faults of its own",
+                                     .fallback = 30,
+                                     .min = 1,
+                                     .max = 100'000}));
   operation.seed = static_cast<std::uint64_t>(
       root.integer({.name = "seed", .doc = "of all random numbers", .fallback = 1, .min = 0}));
   operation.components = read_components(root, operation.job, read.regimes);

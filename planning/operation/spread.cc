@@ -9,7 +9,7 @@
 namespace ringwright::planning {
 namespace {
 
-constexpr std::array kSpreadShapes{Option{"fixed", "always `mean`"}, Option{"exponential", "without memory; `mean`"},
+constexpr std::array kSpreadShapes{Option{"fixed", "always `mean`"}, Option{"exponential", "memoryless; `mean`"},
                                    Option{"uniform", "between `from` and `to`"},
                                    Option{"lognormal", "a long tail: `median` and `mean`"},
                                    Option{"weibull", "`mean` and `shape`; below 1 the hazard falls with age"}};

@@ -20,7 +20,8 @@ class Capacity final : public Command {
   }
   [[nodiscard]] std::string notes() const override {
     return "A capacity file names a scenario, the tokens to train on, machines with numbers of hosts, and a budget\n"
-           "(docs/capacity.md). On each machine the best layout is searched.\n";
+           "(docs/capacity.md). On each machine the best layout is searched; printed are its step time, days, dollars\n"
+           "and MWh for the whole run, and the machines within the budget.\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "file", .value = "", .doc = "a capacity file (YAML)", .target = &file_, .required = true},

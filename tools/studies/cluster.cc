@@ -14,11 +14,20 @@ class ClusterOverDays final : public Command {
   [[nodiscard]] std::string_view name() const override { return "cluster"; }
   [[nodiscard]] std::string_view summary() const override { return "simulate the jobs of a cluster over days"; }
   [[nodiscard]] std::string notes() const override {
-    return "The file names hosts, jobs (a log, or a generator), speeds and scheduling policies (docs/jobs.md).\n";
+    return "The file names hosts, jobs (a log, or a generator), speeds and scheduling policies; `ringwright list "
+           "clusters` shows\n"
+           "the shipped ones. Printed are waiting and completion times, use of the GPUs and fragmentation by policy\n"
+           "(docs/jobs.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
-    return {{.names = "config", .value = "", .doc = "a YAML file", .target = &study_.config, .required = true},
-            {.names = "--set", .value = "KEY=VALUE", .doc = "override a value, may be repeated",
+    return {{.names = "config",
+             .value = "",
+             .doc = "a YAML file, or the name of a shipped one",
+             .target = &study_.config,
+             .required = true},
+            {.names = "--set",
+             .value = "KEY=VALUE",
+             .doc = "override a value, may be repeated",
              .target = &study_.settings},
             page_option(&html_),
             threads_option(&study_.threads)};

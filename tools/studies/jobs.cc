@@ -15,14 +15,18 @@ class Jobs final : public Command {
   [[nodiscard]] std::string_view name() const override { return "jobs"; }
   [[nodiscard]] std::string_view summary() const override { return "simulate several jobs on one machine"; }
   [[nodiscard]] std::string notes() const override {
-    return "The file describes a machine and lists jobs with their GPUs and placement as `jobs` (docs/jobs.md).\n";
+    return "The file describes a machine and lists jobs with their GPUs and placement as `jobs`. Printed are\n"
+           "the step time of each job alone and together with the others, and the links that several of them load\n"
+           "(docs/jobs.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     std::vector<OptionSpec> options = study_.options();
-    options.push_back({.names = "--placements",
-                       .value = "given|all",
-                       .doc = "also compare packed, spread, rail_aligned and random placement of all jobs",
-                       .target = &placements_});
+    options.push_back(
+        {.names = "--placements",
+         .value = "given|all",
+         .doc =
+             "given (default): as in the file; all: also packed, spread, rail_aligned and random placement of all jobs",
+         .target = &placements_});
     options.push_back(page_option(&html_));
     options.push_back({.names = "--no-fold", .value = "", .doc = "simulate every rank", .target = &unfolded_});
     return options;

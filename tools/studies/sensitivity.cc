@@ -19,8 +19,11 @@ class Sensitivity final : public Command {
     return "find the parameters that the step time depends on";
   }
   [[nodiscard]] std::string notes() const override {
-    return "Every bandwidth, latency, rate and efficiency of the scenario is changed alone, down and up\n"
-           "(docs/what-if.md).\n";
+    return "Every bandwidth, latency, rate and efficiency of the scenario is changed alone, down and up. The "
+           "elasticity is the\n"
+           "relative change of the step time over that of the parameter: -0.6 means that 1 % more of it saves 0.6 % of "
+           "the\n"
+           "step (docs/what-if.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     std::vector<OptionSpec> options = study_.options();
@@ -42,9 +45,8 @@ class Sensitivity final : public Command {
     const auto path = find_scenario(study_.config);
     if (!path) return refuse(path.error());
     configs::OverheadStore store(cache_folder());
-    const auto result =
-        planning::sensitivity(*path, study_.settings,
-                              {.share = *share, .workers = study_.workers(common), .store = &store});
+    const auto result = planning::sensitivity(*path, study_.settings,
+                                              {.share = *share, .workers = study_.workers(common), .store = &store});
     study_.clear_progress();
     if (!result) return refuse(result.error());
     print(common.json ? render_sensitivity_json(*result) : render_sensitivity_text(*result, top_.value_or(20)));

@@ -41,7 +41,7 @@ class Tune final : public Command {
     return {{.names = "cluster",
              .value = "",
              .doc = "a file with a cluster, or a shipped node or machine (`list nodes`, `list machines`); with --step "
-                     "a scenario",
+                    "a scenario",
              .target = &cluster_,
              .required = true},
             {.names = "-c,--collective",
@@ -49,9 +49,16 @@ class Tune final : public Command {
              .doc = "all_reduce (default), all_gather, reduce_scatter, broadcast or reduce; may be repeated",
              .target = &operations_},
             {.names = "-N,--nodes", .value = "N", .doc = "hosts, instead of the file's", .target = &nodes_, .least = 1},
-            {.names = "-b,--minbytes", .value = "SIZE", .doc = "first size (1K)", .target = &from_},
+            {.names = "-b,--minbytes",
+             .value = "SIZE",
+             .doc = "first size in bytes; K, M, G are powers of 1024 (1K)",
+             .target = &from_},
             {.names = "-e,--maxbytes", .value = "SIZE", .doc = "last size (1G)", .target = &to_},
-            {.names = "-f,--stepfactor", .value = "F", .doc = "from size to size (4)", .target = &factor_, .least = 2},
+            {.names = "-f,--stepfactor",
+             .value = "F",
+             .doc = "each size is F times the previous one (4)",
+             .target = &factor_,
+             .least = 2},
             {.names = "--kernels",
              .doc = "threads and buffers of channels as well, which are variables of the whole process",
              .target = &kernels_},
@@ -95,8 +102,9 @@ class Tune final : public Command {
   [[nodiscard]] ExitCode run_step(const CommonOptions& common) const {
     const bool sizes = !operations_.empty() || factor_ || from_ != kFirstSize || to_ != kLastSize;
     if (sizes || nodes_ || !measured_.empty() || !output_.empty() || !html_.empty()) {
-      return refuse("--step takes collectives, sizes and hosts from the scenario, and variables are not by size: leave "
-                    "out --collective, --nodes, --minbytes, --maxbytes, --stepfactor, --measured, --output and --html");
+      return refuse(
+          "--step takes collectives, sizes and hosts from the scenario, and variables are not by size: leave "
+          "out --collective, --nodes, --minbytes, --maxbytes, --stepfactor, --measured, --output and --html");
     }
     planning::StepTuneOptions options{.kernels = kernels_};
     options.workers.threads = static_cast<int>(threads_.value_or(0));
@@ -120,8 +128,9 @@ class Tune final : public Command {
     const bool simulates = !operations_.empty() || nodes_ || factor_ || kernels_ || !settings_.empty() ||
                            from_ != kFirstSize || to_ != kLastSize;
     if (simulates) {
-      return refuse("--measured takes collectives, hosts and sizes from the logs, and simulates nothing: leave out "
-                    "--collective, --nodes, --minbytes, --maxbytes, --stepfactor, --kernels and --set");
+      return refuse(
+          "--measured takes collectives, hosts and sizes from the logs, and simulates nothing: leave out "
+          "--collective, --nodes, --minbytes, --maxbytes, --stepfactor, --kernels and --set");
     }
     std::vector<planning::MeasuredSetting> logs;
     for (const std::string& text : measured_) {

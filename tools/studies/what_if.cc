@@ -17,7 +17,9 @@ class WhatIf final : public Command {
   [[nodiscard]] std::string_view name() const override { return "what-if"; }
   [[nodiscard]] std::string_view summary() const override { return "simulate the what-ifs that a scenario lists"; }
   [[nodiscard]] std::string notes() const override {
-    return "The scenario lists named changes, faults among them, as `what_if` (docs/what-if.md).\n";
+    return "The scenario lists named changes, faults among them, as `what_if`. Printed are the step time with each, "
+           "its\n"
+           "change, tokens/s, MFU, memory, and the cause that changes most (docs/what-if.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     std::vector<OptionSpec> options = study_.options();

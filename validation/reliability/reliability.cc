@@ -101,8 +101,8 @@ std::string json_of(const std::vector<SimulatedCase>& cases) {
 std::string markdown_of(const std::vector<SimulatedCase>& cases, const std::string& text) {
   std::string page =
       "# Jobs with failures: measured, and simulated\n\n"
-      "Made by `ringwright validate reliability --markdown docs/validation-reliability.md`; not by hand. What a life "
-      "is:\n"
+      "Made by `ringwright validate reliability --markdown docs/validation-reliability.md`; not by hand. How a job "
+      "is simulated:\n"
       "[goodput.md](goodput.md). A bound says that the source states only \"more than\". Implied: an input was solved "
       "from "
       "this\noutcome, so that the row shows consistency, and is not counted. Rows of AIReSim compare with another "

@@ -45,8 +45,8 @@ ReportSection goodput_header(const ResultInput& input) {
   const double gpus = study["job"]["gpus"].number().value_or(0.0);
   const double lives = chosen["lives"].number().value_or(0.0);
   ReportSection section{.title = study["name"].text(),
-                        .subtitle = fmt::format("Goodput of {} GPUs with the policy '{}', {} lives", count_text(gpus),
-                                                chosen["policy"].text(), count_text(lives)),
+                        .subtitle = fmt::format("Goodput of {} GPUs with the policy '{}', {} repetitions",
+                                                count_text(gpus), chosen["policy"].text(), count_text(lives)),
                         .fingerprint = study["config"]["sha256"].text()};
   if (chosen["status"].text() != "ok") {
     if (!chosen["reason"].text().empty()) section.sentences.push_back("Refused: " + chosen["reason"].text());
@@ -55,14 +55,14 @@ ReportSection goodput_header(const ResultInput& input) {
   section.figures.push_back(
       {.name = "Productive time",
        .value = percent_text(chosen["ettr"]["mean"].number_or_unknown()),
-       .remark = fmt::format("{} to {} over the lives", percent_text(chosen["ettr"]["least"].number_or_unknown()),
+       .remark = fmt::format("{} to {} over the repetitions", percent_text(chosen["ettr"]["least"].number_or_unknown()),
                              percent_text(chosen["ettr"]["most"].number_or_unknown()))});
   section.figures.push_back({.name = "Wall time",
                              .value = long_time_text(3600.0 * chosen["wall_hours"]["mean"].number_or_unknown()),
-                             .remark = "of a life, mean"});
+                             .remark = "of a repetition, mean"});
   section.figures.push_back({.name = "Faults",
                              .value = count_text(chosen["faults"]["mean"].number_or_unknown()),
-                             .remark = "of a life, mean"});
+                             .remark = "of a repetition, mean"});
   if (const double between = chosen["mtbf_hours"].number().value_or(0.0); between > 0.0) {
     section.figures.push_back(
         {.name = "Between faults", .value = long_time_text(3600.0 * between), .remark = "of wall time"});
@@ -74,10 +74,10 @@ ReportSection goodput_header(const ResultInput& input) {
   add_best_policy(study["policies"].list(), section);
   if (const double unfinished = chosen["unfinished"].number().value_or(0.0); unfinished > 0.0) {
     section.sentences.push_back(
-        fmt::format("{} of {} lives never end their work.", count_text(unfinished), count_text(lives)));
+        fmt::format("{} of {} repetitions never end their work.", count_text(unfinished), count_text(lives)));
   }
   if (const double share = chosen["out_of_spares"].number().value_or(0.0); share > 0.0) {
-    section.sentences.push_back(fmt::format("{} of the lives wait for a host.", percent_text(share)));
+    section.sentences.push_back(fmt::format("{} of the repetitions wait for a host.", percent_text(share)));
   }
   return section;
 }

@@ -31,7 +31,7 @@ std::vector<Panel> goodput_intervals(const ResultInput& result) {
                          (interval["tier"].text().empty() ? "" : " (" + interval["tier"].text() + ")"),
                 .sentence =
                     "All intervals meet the same faults. The closed form is the exact efficiency of the classic "
-                    "model: failures without memory and one kind of checkpoint.",
+                    "model: memoryless failures and one kind of checkpoint.",
                 .chart = Chart::kLines,
                 .columns = {series, every, ratio, rule, error},
                 .x_scale = AxisScale::kLogarithmic}};

@@ -7,7 +7,7 @@ std::vector<Panel> goodput_parts(const ResultInput& result) {
   const std::vector<JsonValue>& policies = result.json["policies"].list();
   if (policies.empty()) return {};
   PanelColumn name = text_column("component"), lost = number_column("lost to recovery and replay", "GPU hours"),
-              faults = number_column("faults of a life", "");
+              faults = number_column("faults per repetition", "");
   for (const JsonValue& part : policies.front()["components"].list()) {
     texts(name).push_back(part["name"].text());
     numbers(lost).push_back(part["lost_gpu_hours"].number_or_unknown());
@@ -16,8 +16,9 @@ std::vector<Panel> goodput_parts(const ResultInput& result) {
   if (name.size() == 0) return {};
   return {Panel{.id = "components",
                 .title = "What fails, and what that costs",
-                .sentence = "Means over all lives, by class of component; losses of detection, recovery and work done "
-                            "again.",
+                .sentence =
+                    "Means over all repetitions, by class of component; losses of detection, recovery and work done "
+                    "again.",
                 .chart = Chart::kBars,
                 .columns = {name, lost, faults}}};
 }

@@ -10,10 +10,11 @@ std::vector<Panel> goodput_spread(const ResultInput& result) {
     lines.add(policy["policy"].text(), policy["ettr_quantiles"]);
   }
   if (lines.empty()) return {};
-  return {lines.panel({.id = "lives",
-                       .title = "Productive time over the lives",
-                       .sentence = "The share of lives, each with its own faults, whose productive time is at most "
-                                   "that large. A steep line is a job whose end can be planned."})};
+  return {
+      lines.panel({.id = "lives",
+                   .title = "Productive time over the repetitions",
+                   .sentence = "The share of repetitions, each with its own faults, whose productive time is at most "
+                               "that large. A steep line is a job whose end can be planned."})};
 }
 
 }  // namespace ringwright::planning

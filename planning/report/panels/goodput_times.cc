@@ -27,8 +27,9 @@ std::vector<Panel> goodput_waterfall(const ResultInput& result) {
   }
   return {Panel{.id = "life",
                 .title = "Where the time of the job goes",
-                .sentence = "Means over all lives. Productive is the healthy time of steps that lasted; the parts add "
-                            "up to the wall time.",
+                .sentence =
+                    "Means over all repetitions. Productive is the healthy time of steps that lasted; the parts add "
+                    "up to the wall time.",
                 .chart = Chart::kWaterfall,
                 .columns = {name, value, share, lost},
                 .wide = true,
@@ -63,7 +64,7 @@ std::vector<Panel> goodput_policies(const ResultInput& result) {
   Panel panel{.id = "policies",
               .title = "What each recovery policy loses",
               .sentence =
-                  "Time of a life that is not productive, by account, under the same faults. A shorter bar is "
+                  "Time of a repetition that is not productive, by account, under the same faults. A shorter bar is "
                   "a job that is done sooner.",
               .chart = Chart::kBars,
               .columns = {policy},

@@ -121,7 +121,7 @@ TEST(GoodputHeader, NamesTheLargestLossAndTheBestPolicy) {
   EXPECT_THAT(section.sentences,
               ElementsAre("The largest loss is restart: 6 h of 4.167 days in the mean, 6.0 %.",
                           "Of the policies compared, 'hot_spare' gets most out of the time: 95.0 % instead of 90.0 %.",
-                          "25.0 % of the lives wait for a host."));
+                          "25.0 % of the repetitions wait for a host."));
 }
 
 // 100 h are 4.17 days; accounts without time are left out; 90 h on 16 GPUs.
