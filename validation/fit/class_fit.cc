@@ -1,10 +1,12 @@
 #include "validation/fit/class_fit.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "core/base/check.h"
 
@@ -14,6 +16,8 @@ namespace {
 constexpr double kStep = 0.05;    // of a logarithm, for derivatives
 constexpr double kEnough = 2e-2;  // a round with a smaller relative gain ends the search
 constexpr int kMostLeaps = 1;
+constexpr int kMostFirstLeaps = 3;
+constexpr std::array kLeaps = {-2.0, -1.0, 1.0, 2.0};  // of a constant's spread
 constexpr double kFirstDamping = 0.1;
 constexpr double kMostDamping = 1e4;
 
@@ -71,16 +75,8 @@ class Search {
 
   ClassFitAnswer run() {
     answer_.left_over.assign(constants_.size(), 1.0);
-    descend();
-    for (int leaps = 0; leaps < kMostLeaps && leap(); ++leaps) descend();
-    weigh_constants();
-    answer_.determined.resize(constants_.size());
-    for (std::size_t i = 0; i < constants_.size(); ++i) {
-      answer_.determined[i] = answer_.left_over[i] <= options_.determined;
-      if (answer_.determined[i]) continue;
-      free_[i] = false;
-      x_[i] = std::log(constants_[i].start);
-    }
+    search_from_two_starts();
+    put_back_undetermined();
     rows_ = play(x_);
     descend();
     for (const double logarithm : x_) answer_.values.push_back(std::exp(logarithm));
@@ -104,6 +100,24 @@ class Search {
       weight += row.weight;
     }
     return weight > 0.0 ? sum / weight : 0.0;
+  }
+
+  // The errors have several valleys: a rate that the class has far too high leaves the rows to another constant nearby,
+  // while both are right beyond a ridge. Of the valley next to the class values and the one where leaps of single
+  // constants lead, the deeper is kept.
+  void search_from_two_starts() {
+    const Logarithms start = x_;
+    const std::vector<ClassResidual> rows_at_start = rows_;
+    descend();
+    for (int leaps = 0; leaps < kMostLeaps && leap(); ++leaps) descend();
+    const Logarithms nearest = std::exchange(x_, start);
+    const std::vector<ClassResidual> rows_there = std::exchange(rows_, rows_at_start);
+    bool leapt = false;
+    for (int leaps = 0; leaps < kMostFirstLeaps && leap(); ++leaps) leapt = true;
+    if (leapt) descend();
+    if (loss(rows_, x_) < loss(rows_there, nearest)) return;
+    x_ = nearest;
+    rows_ = rows_there;
   }
 
   [[nodiscard]] double pull(std::size_t i, const Logarithms& x) const {
@@ -141,13 +155,14 @@ class Search {
   }
 
   // Errors jump where a library chooses otherwise, and a constant may matter only beyond: where no nearby point is
-  // better, one constant moves by its whole spread, if that helps.
+  // better, one constant moves by its spread or twice as far, if that helps.
   bool leap() {
     std::vector<Logarithms> tried;
     for (std::size_t i = 0; i < x_.size(); ++i) {
-      for (const double path : {-1.0, 1.0}) {
+      if (!free_[i]) continue;
+      for (const double leap : kLeaps) {
         const double to =
-            std::clamp(x_[i] + path * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
+            std::clamp(x_[i] + leap * constants_[i].spread, std::log(constants_[i].low), std::log(constants_[i].high));
         tried.push_back(x_);
         tried.back()[i] = to;
       }
@@ -237,15 +252,50 @@ class Search {
     }
   }
 
-  // The inverse's diagonal: the share of each constant's spread that the rows leave.
-  void weigh_constants() {
-    Model here = model();
+  // The inverse's diagonal: the share of each constant's spread that the rows leave, while the other free ones move as
+  // well. Several that only their sum is determined of, as a message's latencies, are each undetermined: the one that
+  // the rows determine least goes back to its class value first, which leaves the sum to the others.
+  void put_back_undetermined() {
+    answer_.determined.assign(constants_.size(), true);
+    for (Model here = model(); !here.of.empty();) {
+      const std::size_t last = weigh(here);
+      const std::size_t constant = here.of[last];
+      if (answer_.left_over[constant] <= options_.determined) return;
+      answer_.determined[constant] = false;
+      free_[constant] = false;
+      x_[constant] = std::log(constants_[constant].start);
+      here = without(here, last);
+    }
+  }
+
+  // Returns the place of the one that is determined least.
+  std::size_t weigh(Model here) {
     here.matrix.factor();
+    std::size_t least = 0;
     for (std::size_t a = 0; a < here.of.size(); ++a) {
       std::vector<double> unit(here.of.size());
       unit[a] = 1.0;
       answer_.left_over[here.of[a]] = std::sqrt(here.matrix.solve(unit)[a]) / constants_[here.of[a]].spread;
+      if (answer_.left_over[here.of[a]] > answer_.left_over[here.of[least]]) least = a;
     }
+    return least;
+  }
+
+  [[nodiscard]] static Model without(const Model& all, std::size_t place) {
+    Model rest{.of = {}, .matrix = SquareMatrix(all.of.size() - 1), .slope = {}};
+    for (std::size_t a = 0; a < all.of.size(); ++a) {
+      if (a == place) continue;
+      for (std::size_t b = 0; b < a; ++b) {
+        if (b == place) continue;
+        const double cell = all.matrix.at(a, b);
+        const std::size_t row = rest.of.size(), column = b - (b > place ? 1 : 0);
+        rest.matrix.at(row, column) = rest.matrix.at(column, row) = cell;
+      }
+      rest.matrix.at(rest.of.size(), rest.of.size()) = all.matrix.at(a, a);
+      rest.of.push_back(all.of[a]);
+      rest.slope.push_back(all.slope[a]);
+    }
+    return rest;
   }
 
   std::span<const ClassConstant> constants_;

@@ -9,8 +9,10 @@
 // where h is Huber's function, so that single bad rows have little effect. (The most probable constants, when
 // logarithms of times scatter by `noise` and constants by their spreads.) The search takes Levenberg's and Marquardt's
 // steps with derivatives from differences; all of its trials run concurrently, and it gives the same answer on any
-// number of cores. The remaining spread of a constant shows whether the rows determine it: one that they do not
-// determine is put back to its class value, and the others are fitted again.
+// number of cores. It descends from the class values and from where leaps of single constants lead, and keeps the
+// deeper of the two valleys. The remaining spread of a constant shows whether the rows determine it: the one that they
+// determine least is put back to its class value, and so on while any is left undetermined by the others; those that
+// remain are fitted again.
 #pragma once
 
 #include <functional>
