@@ -34,11 +34,14 @@ TEST(NcclRegression, OneHostOfA100StaysAsNearAsItWas) {
   EXPECT_TRUE(within(played(logs({"superbench_a100_n1_all_reduce.csv"})).simulation, {0.03, 0.1, 0.04}));
 }
 
-// The profile was fitted on one and two hosts; for four and eight it is 10.5 and 15.3 %. (With LL128, which is not for
-// NICs behind a processor, 29; and 19 where messages did not lie in host memory as a whole in transit.)
+// The profile was fitted on one and two hosts; for four and eight it is 14.1 and 15.9 % (10.5 and
+// 15.3 with 1 us from a slot to the NIC, which these logs do not determine; InfiniBand's is 1.33 since more of its
+// machines do. Predicted from two hosts without its own class values, small sizes have 16 % instead of 20). (With
+// LL128, which is not for NICs behind a processor, 29; and 19 where messages did not lie in host memory as a whole in
+// transit.)
 TEST(NcclRegression, AProfileOfTwoHostsPredictsFourAndEight) {
   const PlatformScore score = played(logs({"abci_v100_n4_all_reduce.csv", "abci_v100_n8_all_reduce.csv"}));
-  EXPECT_TRUE(within(score.simulation, {0.12, 0.17, 0.1}));
+  EXPECT_TRUE(within(score.simulation, {0.15, 0.17, 0.1}));
   // And is nearer than NCCL's own formula.
   EXPECT_LT(score.simulation[0].geometric_mean_abs, score.formula[0].geometric_mean_abs / 2.0);
   EXPECT_LT(score.simulation[1].geometric_mean_abs, score.formula[1].geometric_mean_abs / 1.5);
@@ -67,15 +70,16 @@ TEST(NcclRegression, ClassValuesStayAsNearAsTheyWere) {
 }
 
 // Medians of machines for H100 and H200 of four owners, with one process for eight GPUs and one for each, timed in a
-// row and through PyTorch: 20.1, 11.1 and 1.6 % (9.8 % to 64 MiB with NVLS's chunks before they followed enqueue.cc).
+// row and through PyTorch: 18.5, 6.3 and 4.3 % (20.1, 11.1 and 1.6 % with constants fitted to smaller chunks of NVLS
+// than NCCL's).
 TEST(NcclRegression, HostsOfHopperAreOneClassHoweverTheirCallsWereIssued) {
   const auto measured =
       logs({"azure_ndh200v5_n1_all_reduce.csv", "dgxc_h100_n1_all_reduce.csv", "stas_h200_n1_all_reduce.csv",
             "stas_h200_n1_all_reduce_queued.csv", "stas_h200_n1_all_reduce_tests.csv"});
-  EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.22, 0.12, 0.03}));
-  // Timed one at a time by PyTorch, and queued: its profile is fitted to the one, 19.4, 13.1 and 1.5 % for the
-  // other (11.7 % with the chunks before).
-  EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.22, 0.14, 0.03}));
+  EXPECT_TRUE(within(played(measured, {.use_profile = UseProfile::kNo}).simulation, {0.2, 0.075, 0.05}));
+  // Timed one at a time by PyTorch, and queued: its profile is fitted to the one, 10.6, 8.7 and 2.0 % for the
+  // other.
+  EXPECT_TRUE(within(played(logs({"stas_h200_n1_all_reduce_queued.csv"})).simulation, {0.12, 0.1, 0.03}));
 }
 
 TEST(ShippedMeasurements, AllFindTheirMachineAndNameTheirSource) {
