@@ -70,11 +70,9 @@ class Collective final : public Command {
     return "time and bandwidth of a collective by size, as nccl-tests prints them";
   }
   [[nodiscard]] std::string notes() const override {
-    return "Times are in us, algbw and busbw in GB/s (1e9 bytes), as in nccl-tests; then what NCCL's cost model "
-           "chooses. The\n"
-           "collective is simulated as NCCL's kernels execute it. The last line is the error that was found on "
-           "machines\n"
-           "whose logs were left out of the fit (docs/collectives.md).\n";
+    return "Times are in us, algbw and busbw in GB/s (1e9 bytes), as in nccl-tests; then what NCCL's cost model\n"
+           "chooses. The collective is simulated as NCCL's kernels execute it. The last line is the error that was\n"
+           "found on machines whose logs were left out of the fit (docs/collectives.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {

@@ -16,8 +16,7 @@ namespace ringwright {
 // What the key `extends` of every file does; the loader takes it, so that no reader documents it.
 constexpr std::string_view kExtendsHelp =
     "the file to build on, relative to this file, or the name of a shipped scenario; the keys of this file override "
-    "its "
-    "values, lists whole, maps key by key";
+    "its values, lists whole, maps key by key";
 
 // `title` names the kind of file. Required keys are stated in descriptions only: any of them may come from `extends` or
 // a preset, which an editor does not read.

@@ -58,8 +58,8 @@ std::string head_text(const GoodputResult& result) {
 }
 
 std::string result_text(const PolicyOutcome& outcome) {
-  std::string text = fmt::format("\n{}: ETTR (productive share of the wall time) {} of one repetition\n", outcome.policy,
-                                 percent_text(outcome.ettr.mean));
+  std::string text = fmt::format("\n{}: ETTR (productive share of the wall time) {}, one repetition\n",
+                                 outcome.policy, percent_text(outcome.ettr.mean));
   if (outcome.lives > 1) {
     text = fmt::format(
         "\n{}: ETTR (productive share of the wall time; mean, 95 %) {:.2f} +- {:.2f} %, median {} ({} .. {})\n",

@@ -14,10 +14,9 @@ class ClusterOverDays final : public Command {
   [[nodiscard]] std::string_view name() const override { return "cluster"; }
   [[nodiscard]] std::string_view summary() const override { return "simulate the jobs of a cluster over days"; }
   [[nodiscard]] std::string notes() const override {
-    return "The file names hosts, jobs (a log, or a generator), speeds and scheduling policies; `ringwright list "
-           "clusters` shows\n"
-           "the shipped ones. Printed are waiting and completion times, use of the GPUs and fragmentation by policy\n"
-           "(docs/jobs.md).\n";
+    return "The file names hosts, jobs (a log, or a generator), speeds and scheduling policies;\n"
+           "`ringwright list clusters` shows the shipped ones. Printed are waiting and completion times, use of the\n"
+           "GPUs and fragmentation by policy (docs/jobs.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "config",

@@ -21,9 +21,8 @@ class Goodput final : public Command {
   [[nodiscard]] std::string notes() const override {
     std::string text =
         "A goodput file names a scenario, or states a job, and what happens to it; `ringwright list operation`\n"
-        "shows the shipped ones. Printed are the productive share of the wall time (ETTR), where the rest goes, what "
-        "each\n"
-        "class of faults costs, and checkpoint intervals and recovery policies compared (docs/goodput.md).\n"
+        "shows the shipped ones. Printed are the productive share of the wall time (ETTR), where the rest goes,\n"
+        "what each class of faults costs, and checkpoint intervals and recovery policies compared (docs/goodput.md).\n"
         "Recovery policies:\n";
     for (const planning::PolicyEntry& entry : planning::recovery_policies()) {
       text += fmt::format("  {:<19}{}\n", entry.name, entry.help);

@@ -63,13 +63,11 @@ class Search final : public Command {
   [[nodiscard]] std::string_view name() const override { return "search"; }
   [[nodiscard]] std::string_view summary() const override { return "find the best parallel layout of a scenario"; }
   [[nodiscard]] std::string notes() const override {
-    return "Prints the best layouts with step time, tokens/s, MFU and memory, what each choice costs, time against "
-           "memory, what\n"
-           "does not fit, and the scenario's own layout (docs/search.md).\n"
+    return "Prints the best layouts with step time, tokens/s, MFU and memory, what each choice costs, time against\n"
+           "memory, what does not fit, and the scenario's own layout (docs/search.md).\n"
            "Axes: tp, pp, virtual_stages, cp, ep, etp, micro_batch, recompute, sharding, stage_layers, schedule,\n"
-           "sequence_parallel; `ringwright explain search.tp` lists its default values. The block `search` "
-           "of\n"
-           "the scenario has the same settings as these options.\n";
+           "sequence_parallel; `ringwright explain search.tp` lists its default values. The block `search`\n"
+           "of the scenario has the same settings as these options.\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "config",
