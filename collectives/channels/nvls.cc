@@ -1,5 +1,6 @@
 // NVLS: the NVSwitches of one host reduce and multicast (NVLink SHARP); every GPU is the head of one chunk in each
-// loop. Over several hosts, network switches reduce the hosts' sums (all-reduce only).
+// loop, in larger domains (all-reduce only) the first 32. Over several hosts, network switches reduce the hosts' sums
+// (all-reduce only).
 //
 // Each channel's warps form four groups that work concurrently: one scatters the GPU's data to the heads' slots, where
 // the switch fetches and reduces them; one of each head reads the sum from the switch and multicasts it; one gathers
@@ -29,11 +30,13 @@ struct NvlsPlay {
       : call(of),
         over_hosts(of.layout->host_count() > 1),
         size(of.layout->largest_host),
+        heads(std::min(size, kMostNvlsHeads)),
         shared(of.kind != CollectiveKind::kAllReduce),
         whole(shared ? Cut(of.bytes, of.size()).size(0) : of.bytes),
         cells(whole, {.channels = plan.channels, .kinds = 1}),
         loops(cells.cell(),
-              {.parts = shared ? 1 : size, .chunk = nvls_chunk(plan, {.bytes = of.bytes, .heads = size, .hosts = 1})}) {
+              {.parts = shared ? 1 : heads,
+               .chunk = nvls_chunk(plan, {.bytes = of.bytes, .heads = heads, .hosts = 1})}) {
   }
 
   // Whether a role has work in this kind of call.
@@ -42,17 +45,24 @@ struct NvlsPlay {
     if (role == kNvlsGather) return call.kind != CollectiveKind::kReduceScatter;
     return role == kNvlsReduce || over_hosts;
   }
-  // The part whose head a member is.
-  [[nodiscard]] int head(int member) const { return over_hosts ? call.layout->place_in_host[at(member)] : member; }
-  [[nodiscard]] int neighbor(int member, int distance) const {
-    const int there = (head(member) + distance) % size;
+  // Of a member on its host: also the part whose head it is, below `heads`.
+  [[nodiscard]] int place(int member) const { return over_hosts ? call.layout->place_in_host[at(member)] : member; }
+  [[nodiscard]] bool is_head(int member) const { return place(member) < heads; }
+  [[nodiscard]] int neighbor(int member, int there) const {
     return over_hosts ? call.layout->hosts[at(call.layout->host_of[at(member)])][at(there)] : there;
   }
-  [[nodiscard]] int on_host(int member, int host) const { return call.layout->hosts[at(host)][at(head(member))]; }
+  [[nodiscard]] int on_host(int member, int host) const { return call.layout->hosts[at(host)][at(place(member))]; }
+  // The head to which a member scatters as the d-th, and that from which it gathers as the d-th: it begins with itself.
+  [[nodiscard]] int scatters_to(int from, int d) const { return (from + d) % heads; }
+  [[nodiscard]] int gathers_from(int to, int d) const { return (to % heads - d + heads) % heads; }
+  // The position of a head among those to which a member scatters, and of a member among those to which a head sends.
+  [[nodiscard]] int port_of_head(int from, int head) const { return (head - from % heads + heads) % heads; }
+  [[nodiscard]] int port_of_member(int head, int to) const { return (to - head + size) % size; }
 
   const CollectiveCall& call;
   bool over_hosts;
   int size;     // GPUs of a host
+  int heads;    // of these
   bool shared;  // every member has its own part
   Bytes whole;
   ChannelCells cells;
@@ -69,6 +79,7 @@ class Nvls final : public ChannelAlgorithm {
     const bool kind = call.kind == CollectiveKind::kAllReduce || call.kind == CollectiveKind::kAllGather ||
                       call.kind == CollectiveKind::kReduceScatter;
     if (!kind || plan.protocol != Protocol::kSimple) return false;
+    if (call.layout->largest_host > kMostNvlsHeads && call.kind != CollectiveKind::kAllReduce) return false;
     if (call.layout->host_count() == 1) return true;
     return call.kind == CollectiveKind::kAllReduce && call.layout->even() && call.layout->largest_host > 1;
   }
@@ -80,12 +91,15 @@ class Nvls final : public ChannelAlgorithm {
              ThreadBlock& out) const override;
   void primitive(const CollectiveCall& call, const CollectivePlan& plan, int member, int block, std::int64_t index,
                  Primitive& out) const override;
-  // Every member has a port for every head, in the order of heads, starting from itself.
-  [[nodiscard]] std::uint64_t shape(const CollectiveCall&, const CollectivePlan&, int, int) const override { return 1; }
+  // Every member has a port for every head, in the order of heads, starting from itself. Where not all are heads, those
+  // of a head depend on its place.
+  [[nodiscard]] std::uint64_t shape(const CollectiveCall& call, const CollectivePlan&, int member, int) const override {
+    return call.layout->largest_host <= kMostNvlsHeads ? 1 : 1 + static_cast<std::uint64_t>(member);
+  }
 
   [[nodiscard]] int pieces(const CollectiveCall& call, const CollectivePlan& plan) const override {
     const NvlsPlay play(call, plan);
-    return static_cast<int>(play.loops.slices_in_all()) * play.size;
+    return static_cast<int>(play.loops.slices_in_all()) * play.heads;
   }
   // Head by head.
   [[nodiscard]] Bytes piece_size(const CollectiveCall& call, const CollectivePlan& plan, int piece) const override {
@@ -100,11 +114,11 @@ class Nvls final : public ChannelAlgorithm {
                 PrimitiveContents& out) const override;
 
  private:
-  static void add_ports(const NvlsPlay& play, int member, NvlsRole role, int distance, ThreadBlock& out);
+  static void add_head_ports(const NvlsPlay& play, int member, NvlsRole role, ThreadBlock& out);
 };
 
 double share_of(const NvlsPlay& play, NvlsRole role) {
-  const NvlsWarps warps = play.over_hosts ? nvls_warps_over_hosts() : nvls_warps(play.size);
+  const NvlsWarps warps = play.over_hosts ? nvls_warps_over_hosts() : nvls_warps(play.heads);
   switch (role) {
     case kNvlsScatter: return warps.scatter;
     case kNvlsReduce: return warps.reduce;
@@ -115,20 +129,22 @@ double share_of(const NvlsPlay& play, NvlsRole role) {
   return warps.hand_out;
 }
 
-// Port d of a scattering or gathering block: the head d positions after. Port d of a head's block: the member d
-// positions before when it reads, after when it multicasts; so both ends number a queue by the distance from writer to
-// reader.
-void Nvls::add_ports(const NvlsPlay& play, int member, NvlsRole role, int d, ThreadBlock& out) {
-  const int on = play.neighbor(member, d);
-  const int back = play.neighbor(member, play.size - d);
+// Of a head: port d is the member d positions before when it reads, after when it multicasts.
+void Nvls::add_head_ports(const NvlsPlay& play, int member, NvlsRole role, ThreadBlock& out) {
+  const int head = play.place(member);
   const bool multicasts = play.works(kNvlsGather) && role == (play.over_hosts ? kNvlsHandOut : kNvlsReduce);
-  if (role == kNvlsScatter || multicasts) out.sends.push_back({.peer = on, .route_kind = RouteKind::kUpToSwitch});
-  if (role == kNvlsReduce && play.works(kNvlsScatter)) {
-    out.receives.push_back({.peer = back, .block = kNvlsScatter, .port = d, .route_kind = RouteKind::kDownFromSwitch});
-  }
-  if (role == kNvlsGather) {
-    const int from = play.over_hosts ? kNvlsHandOut : kNvlsReduce;
-    out.receives.push_back({.peer = back, .block = from, .port = d, .route_kind = RouteKind::kDownFromSwitch});
+  for (int d = 0; d < play.size; ++d) {
+    if (multicasts) {
+      out.sends.push_back(
+          {.peer = play.neighbor(member, (head + d) % play.size), .route_kind = RouteKind::kUpToSwitch});
+    }
+    if (role == kNvlsReduce && play.works(kNvlsScatter)) {
+      const int from = (head - d + play.size) % play.size;
+      out.receives.push_back({.peer = play.neighbor(member, from),
+                              .block = kNvlsScatter,
+                              .port = play.port_of_head(from, head),
+                              .route_kind = RouteKind::kDownFromSwitch});
+    }
   }
 }
 
@@ -136,21 +152,32 @@ void Nvls::block(const CollectiveCall& call, const CollectivePlan& plan, int mem
                  ThreadBlock& out) const {
   const NvlsPlay play(call, plan);
   const auto role = static_cast<NvlsRole>(block);
+  const bool of_head = role == kNvlsReduce || role == kNvlsHandOut;
   out.clear();
   out.copies = play.cells.channels();
   out.thread_share = share_of(play, role);
-  if (!play.works(role)) return;
-  const bool of_head = role == kNvlsReduce || role == kNvlsHandOut;
-  out.primitives = play.loops.slices_in_all() * (of_head ? 1 : play.size);
+  if (!play.works(role) || (of_head && !play.is_head(member))) return;
+  out.primitives = play.loops.slices_in_all() * (of_head ? 1 : play.heads);
   const int host = call.layout->host_of[at(member)];
-  const int head = play.head(member);
+  const int place = play.place(member);
   if (role == kNvlsHandOut) {
     const int before = play.on_host(member, host_before(*call.layout, host));
-    out.receives.push_back({.peer = before, .block = kNvlsReduce, .port = 0, .sum = head});
+    out.receives.push_back({.peer = before, .block = kNvlsReduce, .port = 0, .sum = place});
   }
-  for (int d = 0; d < play.size; ++d) add_ports(play, member, role, d, out);
+  if (of_head) add_head_ports(play, member, role, out);
+  for (int d = 0; d < play.heads && role == kNvlsScatter; ++d) {
+    out.sends.push_back(
+        {.peer = play.neighbor(member, play.scatters_to(place, d)), .route_kind = RouteKind::kUpToSwitch});
+  }
+  for (int d = 0; d < play.heads && role == kNvlsGather; ++d) {
+    const int head = play.gathers_from(place, d);
+    out.receives.push_back({.peer = play.neighbor(member, head),
+                            .block = play.over_hosts ? kNvlsHandOut : kNvlsReduce,
+                            .port = play.port_of_member(head, place),
+                            .route_kind = RouteKind::kDownFromSwitch});
+  }
   if (role == kNvlsReduce && play.over_hosts) {
-    out.sends.push_back({.peer = play.on_host(member, next_host(*call.layout, host)), .sum = head});
+    out.sends.push_back({.peer = play.on_host(member, next_host(*call.layout, host)), .sum = place});
   }
 }
 
@@ -158,7 +185,7 @@ void Nvls::primitive(const CollectiveCall& call, const CollectivePlan& plan, int
                      Primitive& out) const {
   const NvlsPlay play(call, plan);
   const auto role = static_cast<NvlsRole>(block);
-  const int steps = role == kNvlsReduce || role == kNvlsHandOut ? 1 : play.size;
+  const int steps = role == kNvlsReduce || role == kNvlsHandOut ? 1 : play.heads;
   out.clear();
   out.size = play.loops.slice_size(play.loops.slice_at(index / steps));
   const int distance = static_cast<int>(index % steps);
@@ -190,20 +217,19 @@ void Nvls::contents(const CollectiveCall& call, const CollectivePlan& plan, int 
                     PrimitiveContents& out) const {
   const NvlsPlay play(call, plan);
   const auto role = static_cast<NvlsRole>(block);
-  const int n = play.size;
   const int loops = static_cast<int>(play.loops.slices_in_all());
   out.clear();
   if (role == kNvlsHandOut) return;  // the gathering role stores what it passes on
-  const int own = play.head(member);
+  const int place = play.place(member);
   if (role == kNvlsReduce) {
-    const int piece = own * loops + static_cast<int>(index);
+    const int piece = place * loops + static_cast<int>(index);
     if (!play.works(kNvlsScatter)) out.reads.push_back(piece);
     if (!play.works(kNvlsGather)) out.stores.push_back(piece);
     return;
   }
-  const int distance = static_cast<int>(index % n);
-  const int head = role == kNvlsScatter ? (own + distance) % n : (own - distance + n) % n;
-  const int piece = head * loops + static_cast<int>(index / n);
+  const int distance = static_cast<int>(index % play.heads);
+  const int head = role == kNvlsScatter ? play.scatters_to(place, distance) : play.gathers_from(place, distance);
+  const int piece = head * loops + static_cast<int>(index / play.heads);
   (role == kNvlsScatter ? out.reads : out.stores).push_back(piece);
 }
 

@@ -6,6 +6,10 @@
 
 namespace ringwright::collectives {
 
+// Of an in-switch reduction (NCCL_MAX_NVLS_ARITY of src/include/device.h): the other GPUs of a domain only scatter and
+// gather.
+inline constexpr int kMostNvlsHeads = 32;
+
 struct NvlsExtent {
   Bytes bytes;
   int heads = 1;

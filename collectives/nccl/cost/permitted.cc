@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "collectives/channels/nvls_parts.h"
 #include "collectives/nccl/cost/cost.h"
 #include "collectives/nccl/cost/families.h"
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/channels/nvls_parts.h"
 #include "collectives/nccl/search/path_types.h"
 #include "collectives/nccl/search/rccl_graph.h"
 #include "collectives/nccl/search/search.h"

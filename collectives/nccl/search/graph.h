@@ -17,8 +17,6 @@
 
 namespace ringwright::collectives {
 
-inline constexpr int kMostNvlsHeads = 32;  // of an in-switch reduction (NCCL_MAX_NVLS_ARITY)
-
 struct NcclGraph {
   int channels = 0;         // found by the search; 0: the pattern does not fit
   double inside_gb = 0.0;   // GB/s of one channel in a host

@@ -38,6 +38,21 @@ TEST(NvlsOnChannels, AllReduceMovesTheBufferUpAndDownOnceAndAnEighthMore) {
   EXPECT_EQ(proof.received[3], 4_MiB + 512_KiB);
 }
 
+// NCCL_MAX_NVLS_ARITY: of the 72 GPUs of a rack 32 are heads; the others scatter to them and gather from them.
+TEST(NvlsOnChannels, ARackHasThirtyTwoHeads) {
+  const GroupLayout layout = make_block_layout(72, 72);
+  const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 2};
+  const CollectiveCall call{.kind = CollectiveKind::kAllReduce, .bytes = 4_MiB, .layout = &layout};
+  const ChannelProof proof = prove(nvls(), call, plan);
+  ASSERT_TRUE(proof.holds()) << proof.violation;
+  EXPECT_EQ(proof.sent[31], 4_MiB + 128_KiB);
+  EXPECT_EQ(proof.received[31], 4_MiB + 128_KiB);
+  EXPECT_EQ(proof.sent[32], 4_MiB);
+  EXPECT_EQ(proof.received[32], 4_MiB);
+  const CollectiveCall gather{.kind = CollectiveKind::kAllGather, .bytes = 4_MiB, .layout = &layout};
+  EXPECT_FALSE(nvls().supports(gather, plan));
+}
+
 TEST(NvlsOnChannels, ChunksShrinkWithTheBuffer) {
   const CollectivePlan plan{.protocol = Protocol::kSimple, .channels = 16};
   // 16 channels x 8 heads x 128 KiB = 16 MiB at a time.
