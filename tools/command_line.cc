@@ -110,7 +110,7 @@ std::string overview(std::span<const std::unique_ptr<Command>> commands, std::st
          (missing.empty() ? "" : fmt::format("\n{}", missing));
 }
 
-// What stands in the way of a file that is to be written: it is read as well, or its folder is missing. Said before the
+// Why a file must not be written: it is read as well, or its folder is missing. Said before the
 // work, which may take hours, and not after it.
 std::string why_not_written(const OptionSpec& output, std::span<const OptionSpec> specs) {
   namespace fs = std::filesystem;
