@@ -77,7 +77,7 @@ constexpr std::string_view kScenarios = "scenarios";
 std::string shipped_scenario(const LoadOptions& options, const std::string& name) {
   if (!is_preset_name(name)) return {};
   for (const std::string& share : options.share_folders) {
-    const std::string path = (fs::path(share) / kScenarios / (name + ".yaml")).string();
+    std::string path = (fs::path(share) / kScenarios / (name + ".yaml")).string();
     std::error_code ignored;
     if (fs::is_regular_file(path, ignored)) return path;
   }
