@@ -38,7 +38,8 @@ struct ValidationOutcome {
   std::string text;              // text tables
   std::string json;              // one object
   std::string markdown;          // the page in docs/
-  std::vector<NamedText> plots;  // SVG, for the page
+  std::vector<NamedText> plots;      // SVG, for the page
+  std::vector<NamedText> scenarios;  // YAML, of training runs: one for each row that was simulated
   bool passed = true;    // within the threshold
   Diagnostics warnings;
 };

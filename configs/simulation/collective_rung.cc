@@ -7,7 +7,7 @@
 
 namespace ringwright::configs {
 
-CollectiveRung::CollectiveRung(const Inputs& inputs) {
+CollectiveRung::CollectiveRung(const Inputs& inputs) : choices_(inputs.choices) {
   const Scenario& scenario = inputs.scenario;
   if (scenario.collectives.rung == collectives::Rung::kClosedForm) {
     closed_form_ = std::make_unique<collectives::ClosedForm>(inputs.choices.steps(),
@@ -44,12 +44,14 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
       closed_form_ || !scenario.simulate.network->max_min
           ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
                    : *scenario.simulate.network;
+  const bool by_nccl = !collectives::LibraryCalls::counts(scenario.collectives.library);
+  if (!closed_form_ && by_nccl) scalar_sums_.emplace(inputs.choices.steps(), inputs.choices.kernels());
   overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{
       .network = inputs.network,
       .model = model,
       .per_host = scenario.cluster.host.gpus,
       .nic_set_of_host = scenario.cluster.nic_set_of_host,
-      .steps = inputs.choices.steps(),
+      .steps = steps(),
       .progress = inputs.progress,
       .formula = closed_form_.get(),
       .step_costs = scenario.collectives.step_costs,

@@ -9,6 +9,7 @@
 #include "collectives/closed_form.h"
 #include "collectives/library_calls.h"
 #include "collectives/msccl/file_chooser.h"
+#include "collectives/scalar_sums.h"
 #include "configs/scenario/scenario.h"
 #include "configs/simulation/call_overheads.h"
 #include "configs/simulation/collective_choices.h"
@@ -40,6 +41,10 @@ class CollectiveRung {
   }
   // The same without the cost of kernels or of a library.
   [[nodiscard]] const CollectiveTime* formula() const { return closed_form_.get(); }
+  // As a run in steps carries calls out: by the choice for each; sums of one number as if all members left together.
+  [[nodiscard]] const CollectiveChooser& steps() const {
+    return scalar_sums_ ? static_cast<const CollectiveChooser&>(*scalar_sums_) : choices_.steps();
+  }
   // Null unless collectives are simulated as kernels run them.
   [[nodiscard]] const ChannelInputs* channels() const { return channels_ ? &*channels_ : nullptr; }
   // Files of algorithms that run no call of the plan.
@@ -55,6 +60,8 @@ class CollectiveRung {
   void wire_overheads(const Inputs& inputs);
   void wire_library(const Inputs& inputs);
 
+  const CollectiveChoices& choices_;
+  std::optional<collectives::ScalarSums> scalar_sums_;  // where kernels' times are known
   std::unique_ptr<collectives::ClosedForm> closed_form_;
   std::unique_ptr<collectives::FileChooser> files_;
   std::optional<ChannelInputs> channels_;

@@ -12,7 +12,7 @@ namespace ringwright::configs {
 
 std::unique_ptr<CollectiveRunner> LoneNetwork::make(PlayedJob& job) const {
   if (simulation_.channels() != nullptr) return std::make_unique<ChunkPlayer>(job, *simulation_.channels());
-  return std::make_unique<CollectivePlayer>(job, simulation_.chooser(), scenario_.collectives.step_costs,
+  return std::make_unique<CollectivePlayer>(job, simulation_.steps(), scenario_.collectives.step_costs,
                                             simulation_.call_overhead());
 }
 

@@ -53,7 +53,7 @@ PlayedPlan play_once(const Scenario& scenario, const Simulation& simulation, con
                         .graph = graph,
                         .classes = simulation.folding().ranks,
                         .network = *network,
-                        .chooser = simulation.chooser(),
+                        .chooser = simulation.steps(),
                         .compute = options.compute != nullptr ? *options.compute : *scenario.job.compute,
                         .collective_time = simulation.collective_time(),
                         .step_costs = scenario.collectives.step_costs,

@@ -157,7 +157,7 @@ CallsOfPasses calls_of_passes(const Simulation& simulation) {
                                   .bytes = spec.bytes,
                                   .layout = &graph.layouts[layout],
                                   .dimension = task.dimension};
-        calls.rings = calls.rings && simulation.chooser().choose(call).ring_steps(call);
+        calls.rings = calls.rings && simulation.steps().choose(call).ring_steps(call);
       }
     }
   }
@@ -215,7 +215,7 @@ std::optional<RehearsedCalls> rehearse(const Scenario& scenario, const Simulatio
                                    .graph = rehearsal.round(round),
                                    .classes = classes,
                                    .network = recorder,
-                                   .chooser = simulation.chooser(),
+                                   .chooser = simulation.steps(),
                                    .compute = compute,
                                    .step_costs = scenario.collectives.step_costs,
                                    .progress = simulation.progress(),

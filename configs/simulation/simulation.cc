@@ -70,7 +70,7 @@ std::vector<network_models::LinkKind> kinds_of_classes(const std::vector<network
 Choosers asked_by_run(const Simulation& simulation) {
   const CollectiveTime* const times = simulation.collective_time();
   const ChannelInputs* const channels = simulation.channels();
-  Choosers choosers(times != nullptr ? collectives::pairings() : simulation.chooser(),
+  Choosers choosers(times != nullptr ? collectives::pairings() : simulation.steps(),
                     channels != nullptr ? &channels->chooser : nullptr, times, simulation.call_overhead(),
                     simulation.footprint());
   choosers.members_together = simulation.progress() == MemberProgress::kTogether;
@@ -220,7 +220,7 @@ namespace {
 double messages_in(const Simulation& simulation, const CollectiveCall& call) {
   if (simulation.collective_time() != nullptr) return 0.0;
   if (simulation.channels() == nullptr) {
-    const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
+    const CollectiveAlgorithm& algorithm = simulation.steps().choose(call);
     if (simulation.progress() == MemberProgress::kTogether) return count_phases(algorithm, call);
     return static_cast<double>(algorithm.steps(call));
   }
@@ -232,7 +232,7 @@ double messages_in(const Simulation& simulation, const CollectiveCall& call) {
 double exchanged_in(const Simulation& simulation, const CollectiveCall& call) {
   const bool in_steps = simulation.collective_time() == nullptr && simulation.channels() == nullptr;
   if (!in_steps || simulation.progress() == MemberProgress::kTogether || call.layout->host_count() < 2) return 0.0;
-  const CollectiveAlgorithm& algorithm = simulation.chooser().choose(call);
+  const CollectiveAlgorithm& algorithm = simulation.steps().choose(call);
   if (algorithm.steps(call) != 1) return 0.0;
   constexpr int kMostAsked = 64;  // members; of more the first ones stand for all
   const int asked = std::min(call.size(), kMostAsked);

@@ -75,6 +75,8 @@ class Simulation {
   [[nodiscard]] const Router& router() const { return is_folded() ? *folded_.router() : *network_.router; }
   [[nodiscard]] const workload::StepPlan& plan() const { return plan_; }
   [[nodiscard]] const CollectiveChooser& chooser() const { return choices_->steps(); }
+  // The same as a run in steps carries them out.
+  [[nodiscard]] const CollectiveChooser& steps() const { return rung_->steps(); }
   // NCCL's choice, even where another chooser decides here.
   [[nodiscard]] const collectives::NcclTuner& nccl() const { return choices_->nccl(); }
   // How the members of a call in steps progress.

@@ -235,11 +235,13 @@ class FootprintBuilder {
       const MemberPattern& pattern = edges.all;
       add_collectives(rank, dimension, edges);
       if (pattern.costs != 0) traits_.push_back(pattern.costs);
-      // Where a call is a barrier without messages, only a formula gives its time; its layout where that is not known.
+      // Where a call is a barrier without messages, a formula or its overhead gives its time; its layout where neither
+      // is known.
       if (!pattern.only_meets) continue;
       const Dimension& d = graph_.dimensions[dimension.index()];
       traits_.push_back(dimension.value);
-      traits_.push_back(choosers_.times != nullptr ? pattern.pairing : d.layout_of_group[d.group_of[rank.index()]]);
+      const bool timed = choosers_.times != nullptr || choosers_.overhead != nullptr;
+      traits_.push_back(timed ? pattern.pairing : d.layout_of_group[d.group_of[rank.index()]]);
     }
     for (const ProgramMessage& message : traffic.messages) {
       // A message's receiver identifies it by the sender's name for the receiver: its index in the group, or the

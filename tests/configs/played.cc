@@ -63,7 +63,7 @@ RunResult run_on(const Scenario& scenario, const Simulation& simulation, const R
                   .graph = simulation.plan().graph,
                   .classes = simulation.folding().ranks,
                   .network = *network,
-                  .chooser = simulation.chooser(),
+                  .chooser = simulation.steps(),
                   .compute = *scenario.job.compute,
                   .collective_time = simulation.collective_time(),
                   .step_costs = scenario.collectives.step_costs,

@@ -47,7 +47,7 @@ Run play_with(const std::string& text, network_models::FastForward fast_forward)
                            .graph = simulation->plan().graph,
                            .classes = simulation->folding().ranks,
                            .network = *network,
-                           .chooser = simulation->chooser(),
+                           .chooser = simulation->steps(),
                            .compute = *scenario.job.compute,
                            .step_costs = scenario.collectives.step_costs,
                            .progress = simulation->progress(),

@@ -63,7 +63,11 @@ class Validate final : public Command {
          .doc = "also write the tables as Markdown",
          .target = &markdown_,
          .writes = true},
-        {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_}};
+        {.names = "--plots", .value = "FOLDER", .doc = "also write the plots of that page, as SVG", .target = &plots_},
+        {.names = "--scenarios",
+         .value = "FOLDER",
+         .doc = "for training: also write each row's scenario, which `run` simulates (without --set)",
+         .target = &scenarios_}};
   }
 
   [[nodiscard]] ExitCode run(const CommonOptions& common) override {
@@ -91,6 +95,7 @@ class Validate final : public Command {
       return refuse(
           fmt::format("--set has no effect: `validate {}` fits formulas, and simulates nothing", validator->name));
     }
+    if (!scenarios_.empty() && validator->name != "training") return refuse("--scenarios is for `validate training`");
     if (!markdown_.empty() && records) return refuse("--markdown: this kind of measurement has no page");
     if (records_.hosts) request.hosts = static_cast<int>(*records_.hosts);
     request.groups = records_.groups;
@@ -125,14 +130,20 @@ class Validate final : public Command {
     if (!markdown_.empty()) {
       if (const ExitCode code = write_to(markdown_, outcome.markdown); code != ExitCode::kOk) return code;
     }
-    if (!plots_.empty()) {
-      std::vector<FileContent> files;
-      for (const validation::NamedText& plot : outcome.plots) files.push_back({.name = plot.name, .text = plot.text});
-      const std::string problem = write_files(plots_, files);
-      if (!problem.empty()) return refuse("cannot write into '" + plots_ + "': " + problem);
-      if (outcome.plots.empty()) std::fputs("note: this kind of measurement has no plots\n", stderr);
+    if (const ExitCode code = write_all(plots_, outcome.plots); code != ExitCode::kOk) return code;
+    if (!plots_.empty() && outcome.plots.empty()) {
+      std::fputs("note: this kind of measurement has no plots\n", stderr);
     }
+    if (const ExitCode code = write_all(scenarios_, outcome.scenarios); code != ExitCode::kOk) return code;
     return outcome.passed ? ExitCode::kOk : ExitCode::kOutsideThreshold;
+  }
+
+  [[nodiscard]] static ExitCode write_all(const std::string& folder, const std::vector<validation::NamedText>& texts) {
+    if (folder.empty()) return ExitCode::kOk;
+    std::vector<FileContent> files;
+    for (const validation::NamedText& text : texts) files.push_back({.name = text.name, .text = text.text});
+    const std::string problem = write_files(folder, files);
+    return problem.empty() ? ExitCode::kOk : refuse("cannot write into '" + folder + "': " + problem);
   }
 
   // Of traces and communication logs.
@@ -143,7 +154,7 @@ class Validate final : public Command {
 
   std::vector<std::string> words_, overrides_;
   RecordOptions records_;
-  std::string cluster_, node_, profile_, classes_, threshold_, markdown_, plots_, collective_;
+  std::string cluster_, node_, profile_, classes_, threshold_, markdown_, plots_, scenarios_, collective_;
   std::optional<Progress> progress_;
 };
 

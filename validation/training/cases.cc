@@ -132,6 +132,9 @@ class ScenarioPool {
   [[nodiscard]] std::size_t size() const {
     return scenarios_.size();
   }
+  [[nodiscard]] const std::string& yaml(std::size_t scenario) const {
+    return scenarios_[scenario];
+  }
 
  private:
   std::map<std::string, std::size_t> known_;
@@ -282,6 +285,7 @@ std::vector<PlayedRow> play_rows(const std::vector<TrainingRow>& rows, const Tra
     if (variants[i].empty()) continue;
     const Variant& best = best_of(variants[i], predictions);
     result[i].assumed = best.assumed;
+    result[i].scenario = pool.yaml(best.scenario);
     take(predictions[best.scenario], conventions, result[i]);
   }
   return result;

@@ -23,6 +23,7 @@ struct PlayedRow {
   std::string reason;                // why it could not be simulated or scored; else empty
   std::string reason_column;         // of the table, that the reason is about; empty: no single one
   StepKind kind;                     // of the simulated step
+  std::string scenario;              // YAML of that step, without overrides
   std::vector<std::string> assumed;  // assumptions: set neither by the row nor by the conventions
   MeasuredAs measured_as = MeasuredAs::kNothing;
   double measured_seconds = 0.0;  // a step, from the time or rate of the row

@@ -185,6 +185,9 @@ Result<ValidationOutcome> validate_training(const ValidationRequest& request) {
     const std::string left_out = text_of_file(folder + "/leave_one_out.md");
     outcome.markdown.insert(below_title, "\n" + left_out + "\n## Sources in view\n");
   }
+  for (const PlayedRow& row : rows) {
+    if (row.played()) outcome.scenarios.push_back({.name = row.row.id + ".yaml", .text = row.scenario});
+  }
   outcome.passed = std::ranges::all_of(scores, &SourceScore::passed);
   if (request.cluster) {
     outcome.warnings.add({.severity = Severity::kWarning,

@@ -1,7 +1,9 @@
 // How experts are spread over ranks, how tokens reach them, and how unevenly the router chooses.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/config/config_map.h"
@@ -37,6 +39,9 @@ struct ExpertOptions {
   [[nodiscard]] bool to_all() const { return ep > 1 && dispatcher == Dispatcher::kAllGather; }
   // Dropless: the host reads how many tokens each expert has, to size buffers and GEMMs.
   [[nodiscard]] bool host_sizes() const { return capacity <= 0.0 && !paged_stash; }
+  [[nodiscard]] bool loads_differ() const {
+    return std::ranges::adjacent_find(load, std::not_equal_to()) != load.end();
+  }
   // Of the most loaded rank: all wait for it.
   [[nodiscard]] double hottest() const;
   // Expert-parallel ranks that are neighbours on one host, and the number of such hosts.

@@ -12,17 +12,20 @@ ExpertParallel::ExpertParallel(SectionTable& sections, TensorParallel& tensor, c
       channels_(channels),
       tokens_(static_cast<double>(KernelMaker(sections.context()).local_tokens)) {}
 
-Bytes ExpertParallel::vectors(double count, Direction direction) const {
+// The same whole bytes for each of so many ranks: counts are expected values, and ranks with a byte more than others
+// would not be equal to them.
+Bytes ExpertParallel::vectors(double count, std::int64_t ranks, Direction direction) const {
   const bool fp8 = options().fp8_dispatch && direction == Direction::kToExperts;
   const double each = fp8 ? 1.0 + 4.0 / 128.0 : bytes_per_element(sections_.context().training.precision);
-  return Bytes(std::llround(count * static_cast<double>(expert_hidden(sections_.context().shape)) * each));
+  const double all = count * static_cast<double>(expert_hidden(sections_.context().shape)) * each;
+  return Bytes(std::llround(all / static_cast<double>(ranks)) * ranks);
 }
 
 // Every rank has all tokens; results are summed over the ranks.
 std::vector<TaskIndex> ExpertParallel::travel_to_all(ProgramWriter& writer, Direction direction) {
   const bool there = direction == Direction::kToExperts;
   const CollectiveSpec spec{.kind = there ? CollectiveKind::kAllGather : CollectiveKind::kReduceScatter,
-                            .bytes = vectors(tokens_ * options().ep, direction)};
+                            .bytes = vectors(tokens_ * options().ep, options().ep, direction)};
   return {writer.collective(*channels_.all, spec, there ? "ep all_gather tokens" : "ep reduce_scatter tokens")};
 }
 
@@ -32,14 +35,15 @@ std::vector<TaskIndex> ExpertParallel::travel(ProgramWriter& writer, Direction d
   const std::string label = direction == Direction::kToExperts ? "ep dispatch" : "ep combine";
   const double copies = tokens_ * options().hottest() * static_cast<double>(shape().per_token);
   std::vector<TaskIndex> tasks;
-  const auto exchange = [&](const std::optional<CommStream>& channel, double count) {
+  const auto exchange = [&](const std::optional<CommStream>& channel, double count, std::int64_t ranks) {
     if (!channel) return;
-    const CollectiveSpec spec{.kind = CollectiveKind::kAllToAll, .bytes = vectors(count, direction)};
+    const CollectiveSpec spec{.kind = CollectiveKind::kAllToAll, .bytes = vectors(count, ranks, direction)};
     tasks.push_back(writer.collective(*channel, spec, label));
   };
-  exchange(channels_.all, copies);
-  exchange(channels_.outer, tokens_ * options().hottest() * hosts_visited(shape(), options().outer()));
-  exchange(channels_.inner, tokens_ * options().hottest() * ranks_visited(shape(), options()));
+  exchange(channels_.all, copies, options().ep);
+  exchange(channels_.outer, tokens_ * options().hottest() * hosts_visited(shape(), options().outer()),
+           options().outer());
+  exchange(channels_.inner, tokens_ * options().hottest() * ranks_visited(shape(), options()), options().inner());
   return tasks;
 }
 
@@ -50,7 +54,7 @@ void ExpertParallel::split(ProgramWriter& writer, Direction direction) {
                                          : tokens_ * options().hottest() * static_cast<double>(shape().per_token);
   const bool there = direction == Direction::kToExperts;
   const CollectiveSpec spec{.kind = there ? CollectiveKind::kAllGather : CollectiveKind::kReduceScatter,
-                            .bytes = vectors(held * options().etp, Direction::kBack)};
+                            .bytes = vectors(held * options().etp, options().etp, Direction::kBack)};
   writer.wait(
       writer.collective(*channels_.tensor, spec, there ? "etp all_gather tokens" : "etp reduce_scatter tokens"));
 }

@@ -43,7 +43,7 @@ class ExpertParallel {
   enum class Direction { kToExperts, kBack };
   [[nodiscard]] std::vector<TaskIndex> travel(ProgramWriter& writer, Direction direction);
   [[nodiscard]] std::vector<TaskIndex> travel_to_all(ProgramWriter& writer, Direction direction);
-  [[nodiscard]] Bytes vectors(double count, Direction direction) const;
+  [[nodiscard]] Bytes vectors(double count, std::int64_t ranks, Direction direction) const;
   void split(ProgramWriter& writer, Direction direction);
   void await(ProgramWriter& writer, const Travel& arriving);
   void shared_forward(ProgramWriter& writer);

@@ -33,7 +33,7 @@ Variants variants_of(const StepInputs& inputs, const StepStreams& streams) {
   const ParallelOptions& parallel = inputs.parallel;
   const bool uneven = parallel.context_exchange == ContextExchange::kAllGather && !is_even(inputs);
   return {.context = streams.ring || uneven ? parallel.cp : 1,
-          .expert = parallel.experts.load.empty() ? 1 : parallel.experts.ep};
+          .expert = parallel.experts.loads_differ() ? parallel.experts.ep : 1};
 }
 
 KernelContext context_of(const StepInputs& inputs, const Variants& variants, int context, int expert) {

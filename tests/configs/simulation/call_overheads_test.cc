@@ -50,6 +50,22 @@ TEST(CallOverheads, MakeStepsTakeWhatKernelsTake) {
   }
 }
 
+TEST(CallOverheads, SumsOfOneNumberTakeWhatKernelsTake) {
+  const Duration kernels = time_of(machine("model: chunks"), CollectiveOperation::kAllReduce, 4_B);
+  EXPECT_EQ(time_of(machine("model: steps, overhead: kernels"), CollectiveOperation::kAllReduce, 4_B), kernels);
+}
+
+// The norm of sharded gradients is one number, which has another role for every member of a tree.
+TEST(CallOverheads, SumsOfOneNumberKeepEqualRanksEqual) {
+  const Scenario scenario = load(std::string(kTinyModel) +
+                                 "training: {global_batch: 64}\nparallel: {dp: auto, zero: {stage: 1}}\n"
+                                 "cluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\n");
+  EXPECT_EQ(assemble(scenario)->folding().ranks.count(), 1U);
+  const Played unfolded = play(scenario, FoldMode::kNoFold);
+  EXPECT_EQ(play(scenario).time(), unfolded.time());
+  EXPECT_GT(unfolded.sent(0, "dp"), Bytes());
+}
+
 // Rings of thousands of ranks are simulated as kernels on fewer hosts: on some of each leaf's, since NCCL's rings leave
 // every other host by other NICs.
 TEST(CallOverheads, OfThousandsOfRanksAreThoseOfTheKernels) {

@@ -79,10 +79,11 @@ TEST(ExpertParallel, ADispatcherThatKnowsHostsSendsATokenOncePerHost) {
   two_hosts.experts.host_ranks = 2;
   const StepPlan plan = build_step({.shape = job.shape, .training = job.training, .parallel = two_hosts});
   // Of eight experts four are on each host; both of a token's two are elsewhere with probability 4/8 x 3/7 = 3/14, so
-  // that it visits 2 (1 - 3/14) = 11/7 hosts: 32 x 11/7 x 64 x 2 bytes = 6436.57 between hosts.
-  EXPECT_EQ(traffic(plan, 0, "ep_outer"), Bytes(kPasses * 4 * 6437));
-  // Of four ranks with two experts each it visits 4 (1 - 6/8 x 5/7) = 13/7: 32 x 13/7 x 64 x 2 bytes = 7606.86 inside.
-  EXPECT_EQ(traffic(plan, 0, "ep_inner"), Bytes(kPasses * 4 * 7607));
+  // that it visits 2 (1 - 3/14) = 11/7 hosts: 32 x 11/7 x 64 x 2 bytes = 6436.57 between hosts, 3218 for each.
+  EXPECT_EQ(traffic(plan, 0, "ep_outer"), Bytes(kPasses * 4 * 2 * 3218));
+  // Of four ranks with two experts each it visits 4 (1 - 6/8 x 5/7) = 13/7: 32 x 13/7 x 64 x 2 bytes = 7606.86 inside,
+  // 3803 for each of the two.
+  EXPECT_EQ(traffic(plan, 0, "ep_inner"), Bytes(kPasses * 4 * 2 * 3803));
   EXPECT_EQ(traffic(plan, 0, "ep"), Bytes(-1));
 }
 
@@ -105,6 +106,13 @@ TEST(ExpertParallel, FlexibleDispatchersCopyTokensIntoTheOrderOfExperts) {
   EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4, "", ", moe_permute_fusion: false")),
               Not(Contains("dispatch buffer")));
   EXPECT_THAT(kernels_of_plan(plan_of(flex + "deepep", 4)), Not(Contains("token permutation")));
+}
+
+// Experts that pad to their capacity have equal loads: their ranks are equal.
+TEST(ExpertParallel, RanksOfEqualLoadsRunOneProgram) {
+  const std::string padded = "ep: 4, moe_expert_capacity_factor: 1.0, moe_pad_expert_input_to_capacity: true";
+  EXPECT_EQ(plan_of(padded, 4).graph.programs.size(), 1U);
+  EXPECT_EQ(plan_of("ep: 4, moe_router_load: {deviation: 0.3}", 4).graph.programs.size(), 4U);
 }
 
 TEST(ExpertParallel, TheHostReadsTheNumberOfTokensUnlessBuffersHaveAFixedSize) {
