@@ -30,23 +30,36 @@ class HeadedTable {
     static_cast<void>(rows_.next(head_));
     if (!head_.empty() && head_.front().starts_with("\xEF\xBB\xBF")) head_.front().erase(0, 3);
   }
-  // A mistake where a column is missing and there is no other of its names.
-  void need(std::initializer_list<std::string_view> columns, Diagnostics& problems) const {
+  // A mistake where a column is missing, or one that is read stands twice.
+  void need(std::initializer_list<std::string_view> columns, std::initializer_list<std::string_view> others,
+            Diagnostics& problems) const {
     if (head_.empty()) {
       problems.add(wrong_row(name_, 0, "the log is empty"));
       return;
     }
-    for (const std::string_view column : columns) {
-      if (std::ranges::count(head_, column) > 1) {
+    for (const auto& names : {columns, others}) {
+      for (const std::string_view column : names) {
+        if (std::ranges::count(head_, column) < 2) continue;
         problems.add(wrong_row(name_, 1, fmt::format("the head line names the column '{}' twice", column)));
       }
+    }
+    for (const std::string_view column : columns) {
       if (has(column)) continue;
       problems.add(wrong_row(name_, 1, fmt::format("the head line names no column '{}'; it names {}", column,
                                                    join(head_, ", "))));
     }
   }
   [[nodiscard]] bool has(std::string_view column) const { return std::ranges::find(head_, column) != head_.end(); }
-  [[nodiscard]] bool next() { return rows_.next(fields_); }
+  // A row with more fields than the head has columns is a mistake, since it is not known which are which.
+  [[nodiscard]] bool next(Diagnostics& problems) {
+    if (problems.has_errors() || !rows_.next(fields_)) return false;
+    const auto beyond = fields_.begin() + static_cast<std::ptrdiff_t>(std::min(fields_.size(), head_.size()));
+    if (std::all_of(beyond, fields_.end(), [](const std::string& field) { return field.empty(); })) return true;
+    problems.add(wrong_row(
+        name_, line(),
+        fmt::format("the row has {} fields, and the head line names {} columns", fields_.size(), head_.size())));
+    return false;
+  }
   [[nodiscard]] int line() const { return rows_.line(); }
   // Empty where the row or the head has none.
   [[nodiscard]] std::string_view field(std::string_view column) const {
@@ -79,9 +92,9 @@ void add_row(const HeadedTable& table, const std::string& name, LoggedJob job, s
 
 JobLog parse_acme(const std::string& name, std::string_view text, Diagnostics& problems) {
   HeadedTable table(name, text);
-  table.need({"gpu_num", "submit_time", "duration"}, problems);
+  table.need({"gpu_num", "submit_time", "duration"}, {"job_id", "type"}, problems);
   JobLog log;
-  while (!problems.has_errors() && table.next()) {
+  while (table.next(problems)) {
     LoggedJob job{.name = std::string(table.field("job_id")), .type = std::string(table.field("type"))};
     if (table.field("submit_time").empty() || table.field("duration").empty()) {
       ++log.without_times;
@@ -102,9 +115,9 @@ JobLog parse_acme(const std::string& name, std::string_view text, Diagnostics& p
 
 JobLog parse_own(const std::string& name, std::string_view text, Diagnostics& problems) {
   HeadedTable table(name, text);
-  table.need({"submit_s", "gpus", "run_s"}, problems);
+  table.need({"submit_s", "gpus", "run_s"}, {"name", "type"}, problems);
   JobLog log;
-  while (!problems.has_errors() && table.next()) {
+  while (table.next(problems)) {
     LoggedJob job{.name = std::string(table.field("name")), .type = std::string(table.field("type"))};
     if (!parse_seconds(table.field("submit_s"), job.submit) || !parse_seconds(table.field("run_s"), job.run)) {
       problems.add(wrong_row(name, table.line(),

@@ -108,6 +108,12 @@ TEST(OwnLog, HasThreeColumns) {
   // In milliseconds since 1970.
   EXPECT_THAT(mistake("submit_s,gpus,run_s\n1.7e12,1,5\n", JobLogForm::kCsv), HasSubstr("seconds up to 1e+11"));
   EXPECT_THAT(mistake("", JobLogForm::kCsv), HasSubstr("the log is empty"));
+  // A comma without quotes shifts what follows it.
+  EXPECT_THAT(mistake("submit_s,gpus,run_s,name,type\n0,1,5,train, large,bert\n", JobLogForm::kCsv),
+              HasSubstr("log:2:0: error[E490]: the row has 6 fields, and the head line names 5 columns"));
+  EXPECT_EQ(read("submit_s,gpus,run_s\n0,1,5,\n", JobLogForm::kCsv).jobs.size(), 1U);
+  EXPECT_THAT(mistake("submit_s,gpus,run_s,type,type\n0,1,5,a,b\n", JobLogForm::kCsv),
+              HasSubstr("names the column 'type' twice"));
   EXPECT_THAT(mistake("submit_s,gpus,run_s\n1,inf,1\n", JobLogForm::kCsv), HasSubstr("no number of GPUs"));
 }
 
