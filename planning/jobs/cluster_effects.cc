@@ -20,6 +20,7 @@ constexpr std::string_view kBest =
     "take others";
 constexpr std::string_view kAnywhere = "elastic policies take any free GPUs, and change sizes instead";
 constexpr std::string_view kNoParts = "no job asks for a part of a GPU";
+constexpr std::string_view kAllParts = "every job asks for a part of a GPU, which is its demand";
 constexpr std::string_view kNoOneGpu = "no job is of one GPU";
 
 constexpr std::array kEffects{
@@ -31,6 +32,9 @@ constexpr std::array kEffects{
     KeyEffect{.keys = "jobs.mig", .needs = "jobs.parts=yes", .why = kNoParts},
     KeyEffect{.keys = "sharing", .needs = "jobs.one_gpu=yes", .why = kNoOneGpu},
     KeyEffect{.keys = "sharing", .needs = "sharing.kind!=parts | jobs.parts=yes", .why = kNoParts},
+    KeyEffect{.keys = "sharing.busy", .needs = "jobs.whole=yes", .why = kAllParts},
+    KeyEffect{.keys = "sharing.fill", .needs = "jobs.whole=yes", .why = kAllParts},
+    KeyEffect{.keys = "sharing.seed", .needs = "jobs.classes=drawn", .why = "no classes of jobs are drawn"},
     KeyEffect{.keys = "speed.scaling", .needs = "policies.resize=yes", .why = kElastic},
     KeyEffect{.keys = "speed.machine", .needs = "plan.anywhere=yes", .why = kBest},
     KeyEffect{.keys = "speed.unit", .needs = "plan.anywhere=yes", .why = kBest},
@@ -76,6 +80,8 @@ void add_plan_facts(const ClusterPlan& plan, SettingValues& values) {
   values.add("speed.places", places_differ ? "differ" : "equal");
   values.add("plan.anywhere", yes_or_no(anywhere));
   values.add("plan.stops", yes_or_no(stops));
+  values.add("jobs.whole", yes_or_no(plan.has_usual_demand));
+  values.add("jobs.classes", plan.draws_classes ? "drawn" : "given");
   values.add("jobs.one_gpu",
              yes_or_no(std::ranges::any_of(plan.jobs, [](const ClusterJob& job) { return job.gpus == 1; })));
   values.add("jobs.parts",

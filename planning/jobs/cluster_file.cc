@@ -210,8 +210,10 @@ class ClusterReader {
     if (has_instances_) map.error("kind", std::string(kClusterCode), "'jobs.mig' and 'sharing' both divide GPUs");
     if (!plan_.shares_gpus) map.error("kind", std::string(kClusterCode), "it needs 'jobs.share_gpus: true'");
     RandomStream classes(seed, "opportunistic jobs");
+    plan_.draws_classes = opportunistic > 0.0 && opportunistic < 1.0;
     for (ClusterJob& job : plan_.jobs) {
       const double part = static_cast<double>(job.share) / kWholeGpu;  // that it asks for
+      plan_.has_usual_demand = plan_.has_usual_demand || job.share == kWholeGpu;
       job.demand = job.share < kWholeGpu ? part : demand;
       if (job.gpus > 1) continue;
       job.opportunistic = classes.next_unit() < opportunistic;
@@ -271,9 +273,7 @@ class ClusterReader {
         seconds_of(map.duration({.name = "longest", .doc = "running time", .fallback = hours(72), .min = kLeast}));
     if (settings.median > settings.longest) {
       map.error("median", std::string(kClusterCode),
-                "'jobs.median' is above 'jobs.longest', so that half of the jobs "
-                "would be cut",
-                "raise jobs.longest");
+                "'jobs.median' is above 'jobs.longest', so that half of the jobs would be cut", "raise jobs.longest");
     }
     settings.seed =
         static_cast<std::uint64_t>(map.integer({.name = "seed", .doc = "of the generator", .fallback = 1, .min = 0}));
@@ -293,8 +293,7 @@ class ClusterReader {
     for (const std::int64_t weight : settings.weights) sum += weight;
     if (settings.gpus.size() != settings.weights.size() || sum <= 0) {
       map.error("weights", std::string(kClusterCode),
-                "'jobs.gpus' and 'jobs.weights' are lists of one length, with a "
-                "weight above 0");
+                "'jobs.gpus' and 'jobs.weights' are lists of one length, with a weight above 0");
       return;
     }
     if (std::ranges::max(settings.gpus) > plan_.shape.gpus()) {

@@ -25,7 +25,9 @@ struct ClusterPlan {
   std::vector<std::string> policies;  // known ones
   bool shares_gpus = true;            // parts of GPUs are packed; false: each has a GPU
   SharingKind sharing = SharingKind::kParts;
-  Diagnostics warnings;  // keys without effect among them
+  bool has_usual_demand = false;  // some job asks for no part of a GPU, so that its demand is that of `sharing`
+  bool draws_classes = false;     // which jobs are opportunistic
+  Diagnostics warnings;           // keys without effect among them
 };
 
 [[nodiscard]] Result<ClusterPlan> load_cluster_plan(const std::string& path, const std::vector<std::string>& settings);

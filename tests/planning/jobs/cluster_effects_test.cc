@@ -69,6 +69,25 @@ TEST(ClusterEffects, PartsNeedJobsThatHaveThem) {
   EXPECT_THAT(render(large->warnings), HasSubstr("sharing has no effect: no job is of one GPU"));
 }
 
+TEST(ClusterEffects, DemandsAndClassesNeedJobsThatHaveThem) {
+  const auto sharing = [](const std::string& gpus, const std::string& keys) {
+    const auto plan =
+        load_cluster_plan_text("week.yaml", "cluster: {hosts: 2}\njobs: {count: 10, part: 50%, gpus: " + gpus +
+                                                "}\nsharing: {" + keys + "}\n");
+    return plan ? render(plan->warnings) : "refused: " + render(plan.error());
+  };
+  const std::string parts = "[1], weights: [1]";
+  const std::string both = "[1, 8], weights: [1, 1]";
+  EXPECT_THAT(sharing(parts, "kind: antman, busy: 52%"), HasSubstr("sharing.busy has no effect: every job asks for"));
+  EXPECT_THAT(sharing(parts, "kind: mps, fill: 60%"), HasSubstr("sharing.fill has no effect"));
+  EXPECT_THAT(sharing(both, "kind: mps, busy: 52%, fill: 60%"), Not(HasSubstr("has no effect")));
+  for (const std::string keys :
+       {"kind: mps, seed: 2", "kind: tgs, seed: 2, opportunistic: 0%", "kind: tgs, seed: 2, opportunistic: 100%"}) {
+    EXPECT_THAT(sharing(parts, keys), HasSubstr("sharing.seed has no effect"));
+  }
+  EXPECT_THAT(sharing(parts, "kind: tgs, seed: 2"), Not(HasSubstr("has no effect")));
+}
+
 TEST(ClusterEffects, OfAShippedFileAreNamedForWhatIsSetAlone) {
   const auto shipped = load_cluster_plan("shared-week", {});
   ASSERT_TRUE(shipped) << render(shipped.error());
