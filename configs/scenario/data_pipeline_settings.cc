@@ -115,7 +115,7 @@ void check_clock(ConfigMap& map, const DataPipeline& pipeline, const Scenario& s
   const std::int64_t steps = scenario.simulate.warmup + scenario.simulate.steps;
   DataPipeline grown = pipeline;
   grown.remote_workers += grown.elastic_workers;
-  const Duration batch = batch_time(grown, scenario.cluster.hosts, samples_per_step(scenario));
+  const Duration batch = batch_time(grown, training_hosts(scenario), samples_per_step(scenario));
   const double longest = pipeline.slow_every > 0 ? pipeline.slow_factor : 1.0;
   if (to_seconds(batch) * longest * static_cast<double>(steps) < 0.5 * to_seconds(kClockEnd)) return;
   map.error("cpu_per_sample", kTooSlow,
@@ -166,6 +166,12 @@ std::int64_t samples_per_step(const Scenario& scenario) {
   if (job.recommendation) return job.recommendation->model.global_batch;
   if (job.layered) return job.layered->model.global_batch;
   return job.training.global_batch;
+}
+
+std::int64_t training_hosts(const Scenario& scenario) {
+  const std::optional<LayeredJob>& layered = scenario.job.layered;
+  const bool apart = layered && layered->layout.servers.dedicated;
+  return scenario.cluster.hosts - (apart ? layered->layout.servers.count : 0);
 }
 
 std::span<const ErrorCode> data_pipeline_error_codes() {

@@ -22,6 +22,8 @@ struct JobReading;
 
 // Of a step: sequences of a transformer. 0 of a recorded one.
 [[nodiscard]] std::int64_t samples_per_step(const Scenario& scenario);
+// That train, and have data workers: dedicated parameter servers do not.
+[[nodiscard]] std::int64_t training_hosts(const Scenario& scenario);
 
 [[nodiscard]] std::span<const ErrorCode> data_pipeline_error_codes();
 

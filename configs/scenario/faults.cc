@@ -302,6 +302,7 @@ class FaultReader {
                                .until = period.until,
                                .is_down = false,
                                .of_link = false,
+                               .host = host,
                                .path = map.path_of("node"),
                                .place = map.place("node")});
     note({});

@@ -21,16 +21,17 @@ struct OrderedFault {
   TimePoint at;
   TimePoint until = network_models::kForGood;
   bool is_down = false;
-  bool of_link = false;  // otherwise of a host
+  bool of_link = false;      // otherwise of a host
   bool of_lost_nic = false;  // all of its links are cables of NICs that are missing for the whole run
-  std::string path;  // "faults[2].nic"
+  std::int64_t host = -1;    // that is slow
+  std::string path;          // "faults[2].nic"
   Place place;
 };
 
 // A fault that begins within a step, whose time is not known before the step is simulated. Times of its links count
 // from its beginning.
 struct StepFault {
-  double at_step = 0.0;  // 1.4: after 40 % of the second step, warm-up included
+  double at_step = 0.0;     // 1.4: after 40 % of the second step, warm-up included
   std::size_t ordered = 0;  // its number in Faults::ordered
   std::vector<network_models::LinkFault> links;
 };
@@ -39,7 +40,7 @@ struct Faults {
   std::vector<network_models::LinkFault> links;  // without those of lost NICs
   network_models::NicSets lost_nics;             // down from the start and for good: the library does not use them
   std::vector<int> nics_to_plan_around;          // down with `failover: replan`, by host, a bit each; empty: none
-  std::vector<double> slowdown_of_host;  // 1 = nominal; empty: all are
+  std::vector<double> slowdown_of_host;          // 1 = nominal; empty: all are
   std::vector<double> nic_share_of_host;  // what degraded NICs leave of its bandwidth, for the whole run; empty: all
   std::vector<OrderedFault> ordered;
   std::vector<StepFault> at_steps;  // not in `links` (configs/simulation/fault_times.h)
@@ -53,10 +54,10 @@ struct FaultContext {
   const network_models::Topology& topology;  // built to look up names, when there are faults of links
   const network_models::ModelEntry& model;   // one that does not simulate faults ignores those of links
   std::int64_t hosts = 1;
-  int nics = 0;                // of a host
-  std::string_view fabric = {};  // name of the topology
+  int nics = 0;                                // of a host
+  std::string_view fabric = {};                // name of the topology
   const network_models::Host* host = nullptr;  // with its kinds; null: all hosts have `nics`
-  bool fabric_is_wrong = false;  // and reported, so that it cannot be built
+  bool fabric_is_wrong = false;                // and reported, so that it cannot be built
 };
 
 // "from 2 s to 32 s"

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "collectives/key_effects.h"
+#include "configs/scenario/data_pipeline_settings.h"
 #include "configs/scenario/nccl_host.h"
 #include "network_models/key_effects.h"
 #include "workload/key_effects.h"
@@ -47,8 +48,8 @@ constexpr std::string_view kKernelsDoNotCount =
     "what messages cost beyond their wires counts with 'collectives.model: chunks' and 'overhead: kernels'";
 
 constexpr std::array kEffects = {
-    KeyEffect{"simulate.seed", "", "nothing in the simulation is random; hashed routing, router load and searches have "
-                                   "seeds of their own"},
+    KeyEffect{"simulate.seed", "jobs.random=yes",
+              "nothing in the simulation is random; hashed routing, router load and searches have seeds of their own"},
     KeyEffect{"report.attention_flops", "job.transformer=yes",
               "only a transformer that is described by its sizes has attention"},
     KeyEffect{"search", "", "only 'ringwright search' uses it"},
@@ -75,7 +76,9 @@ constexpr std::array kEffects = {
     KeyEffect{"comm.env.NCCL_IB_TIMEOUT", kMeetsLinksDown, kNothingStands},
     KeyEffect{"comm.env.NCCL_IB_RETRY_CNT", kMeetsLinksDown, kNothingStands},
     KeyEffect{.keys = "background[]", .needs = kNotClosed, .why = kNoSharing, .partly = true},
-    KeyEffect{.keys = "comm.env.NCCL_CROSS_NIC", .needs = "simulate.network!=alpha_beta", .why = kNobodyShares,
+    KeyEffect{.keys = "comm.env.NCCL_CROSS_NIC",
+              .needs = "simulate.network!=alpha_beta",
+              .why = kNobodyShares,
               .partly = true},
     KeyEffect{"cluster.node.nic.transport", kKernelsCount, kKernelsDoNotCount},
     KeyEffect{"comm.env.FI_CXI_RX_MATCH_MODE", kKernelsCount, kKernelsDoNotCount},
@@ -91,15 +94,32 @@ constexpr std::array kEffects = {
 
 std::vector<KeyEffect> all_effects() {
   std::vector<KeyEffect> all(kEffects.begin(), kEffects.end());
-  for (const std::span<const KeyEffect> wing : {collectives::collective_key_effects(),
-                                                network_models::network_key_effects(),
-                                                workload::workload_key_effects()}) {
+  for (const std::span<const KeyEffect> wing :
+       {collectives::collective_key_effects(), network_models::network_key_effects(),
+        workload::workload_key_effects()}) {
     all.insert(all.end(), wing.begin(), wing.end());
   }
   return all;
 }
 
-const char* yes_or_no(bool fact) { return fact ? "yes" : "no"; }
+const char* yes_or_no(bool fact) {
+  return fact ? "yes" : "no";
+}
+
+// Of a recommendation model's tables: whether every rank has copies, and whether rows pass between ranks.
+void add_table_facts(const RecommendationJob& recommendation, SettingValues& values) {
+  const workload::TablePlacement& placement = recommendation.placement;
+  bool any_copied = false, any_held = false;
+  for (const workload::GroupPlacement& group : placement.groups) {
+    any_copied = any_copied || group.replicated > 0;
+    any_held = any_held || group.placed > 0 || group.row_wise > 0;
+  }
+  const std::size_t ranks = placement.role_of_rank.size();
+  values.add("tables.copied", !any_held ? "all" : any_copied ? "some" : "none");
+  values.add("tables.cached", yes_or_no(recommendation.model.cache.on()));
+  values.add("tables.exchanged", yes_or_no(any_held && ranks > 1));
+  values.add("job.ranks", std::to_string(ranks));
+}
 
 void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   using workload::Tier;
@@ -127,6 +147,10 @@ void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   values.add("faults.down", yes_or_no(down));
   values.add("faults.lossy", yes_or_no(lossy));
   values.add("faults.lost_nics", yes_or_no(!scenario.faults.lost_nics.empty()));
+  // Placement of several jobs on one machine.
+  values.add("jobs.random", yes_or_no(std::ranges::any_of(scenario.jobs, [](const JobEntry& job) {
+               return job.placement == PlacementPolicy::kRandom;
+             })));
   values.add("job.transformer", yes_or_no(scenario.job.trains_transformer()));
   values.add("job.replicas", std::to_string(parallel.replicas()));
   values.add("job.fsdp", yes_or_no(fsdp));
@@ -134,6 +158,7 @@ void add_facts(Scenario& scenario, RunOf run, SettingValues& values) {
   values.add("job.offloads", yes_or_no(offload.any() || serves));
   values.add("job.saves", yes_or_no(scenario.checkpoint.has_value()));
   values.add("job.nvme", yes_or_no(offload.optimizer == Tier::kNvme || offload.parameters == Tier::kNvme));
+  if (scenario.job.recommendation) add_table_facts(*scenario.job.recommendation, values);
   values.add("job.optimizer", offload.optimizer == Tier::kGpu ? "on the GPU" : "off the GPU");
 }
 
@@ -147,6 +172,18 @@ void list_unmet_faults(const Scenario& scenario, const SettingValues& values, Co
   }
 }
 
+// Dedicated parameter servers update in host memory: the speed of their GPUs does not count.
+void list_slow_servers(const Scenario& scenario, ConfigLog& log) {
+  const std::int64_t workers = training_hosts(scenario);
+  for (const OrderedFault& fault : scenario.faults.ordered) {
+    if (fault.host < workers) continue;
+    log.add(IgnoredKey{
+        .path = fault.path,
+        .origin = fmt::format("{}:{}", fault.place.file, fault.place.line),
+        .why = fmt::format("host{} is a dedicated parameter server, whose GPUs compute nothing", fault.host)});
+  }
+}
+
 }  // namespace
 
 void list_keys_without_effect(Scenario& scenario, RunOf run) {
@@ -155,6 +192,7 @@ void list_keys_without_effect(Scenario& scenario, RunOf run) {
   add_facts(scenario, run, values);
   list_without_effect(all_effects(), values, log);
   list_unmet_faults(scenario, values, log);
+  list_slow_servers(scenario, log);
 }
 
 std::vector<std::string> reasons_without_effect(std::string_view key) {

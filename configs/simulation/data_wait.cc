@@ -19,7 +19,7 @@ Duration mean_step(const std::vector<TimePoint>& ends, std::size_t warmup) {
 
 std::optional<DataFacts> wait_for_data(const Scenario& scenario, std::vector<TimePoint>& iteration_end) {
   if (!scenario.data_pipeline) return std::nullopt;
-  const std::int64_t hosts = scenario.cluster.hosts;
+  const std::int64_t hosts = training_hosts(scenario);
   const std::int64_t samples = samples_per_step(scenario);
   const auto warmup = static_cast<std::size_t>(scenario.simulate.warmup);
   const Duration step = mean_step(iteration_end, warmup);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "core/config/key_effect.h"
+
 namespace ringwright::planning {
 namespace {
 
@@ -80,6 +82,18 @@ Diagnostics check_disturbances(const configs::Scenario& scenario) {
   return problems;
 }
 
+// Of a block that `run` simulates, and this study does not.
+Diagnostic unused(const configs::Scenario& scenario, std::string_view block, std::string_view why) {
+  const std::vector<ValueRead>& values = scenario.document.log().values();
+  const auto given = std::ranges::find_if(values, [block](const ValueRead& value) {
+    return value.path.starts_with(fmt::format("{}.", block)) && is_given(value);
+  });
+  return {.severity = Severity::kWarning,
+          .code = "W131",
+          .place = {.file = given != values.end() ? given->origin : scenario.simulate.steps_at.file},
+          .message = fmt::format("{} has no effect: {}", block, why)};
+}
+
 }  // namespace
 
 Diagnostics server_warnings(const configs::Scenario& scenario) {
@@ -88,6 +102,12 @@ Diagnostics server_warnings(const configs::Scenario& scenario) {
   const Diagnostics all = warnings_of(scenario);
   for (const Diagnostic& warning : all.all()) {
     if (warning.code != "W131" || !warning.message.starts_with(kUsedHere)) warnings.add(warning);
+  }
+  if (scenario.data_pipeline) {
+    warnings.add(unused(scenario, "data_pipeline", "the data of workers at their own pace are always ready"));
+  }
+  if (scenario.checkpoint) {
+    warnings.add(unused(scenario, "checkpoint", "workers at their own pace have no common step to save"));
   }
   return warnings;
 }

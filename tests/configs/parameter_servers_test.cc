@@ -139,6 +139,27 @@ TEST(ParameterServers, AreReported) {
   EXPECT_THAT(render_json(*outcome->report), HasSubstr("\"parameter_server\""));
 }
 
+// 4 of 5 hosts train, with 2 workers each of 10 samples a second; all 5 where servers train as well.
+TEST(ParameterServers, DedicatedOnesHaveNoDataWorkers) {
+  const auto rate = [](bool dedicated) {
+    const std::string text = with({.nodes = 5, .gpus = 1, .count = 1, .dedicated = dedicated}) +
+                             "data_pipeline: {cpu_per_sample: 100ms, local_workers: 2}\n";
+    const auto outcome = simulate(load(text), FoldMode::kFold);
+    return outcome->report->facts.data->samples_per_second;
+  };
+  EXPECT_DOUBLE_EQ(rate(true), 80.0);
+  EXPECT_DOUBLE_EQ(rate(false), 100.0);
+}
+
+TEST(ParameterServers, ASlowHostThatOnlyServesIsNamed) {
+  const auto warnings = [](int host) {
+    const std::string fault = fmt::format("faults: [{{node: {}, compute_scale: 0.5}}]\n", host);
+    return render(warnings_of(load(with({.nodes = 5, .gpus = 1, .count = 1}) + fault)));
+  };
+  EXPECT_THAT(warnings(4), HasSubstr("faults[0].node has no effect: host4 is a dedicated parameter server"));
+  EXPECT_THAT(warnings(3), Not(HasSubstr("faults[0].node")));
+}
+
 TEST(ParameterServers, MistakesAreNamedWithTheirFix) {
   const auto refusal = [](const Servers& servers, const Settings& settings = {}) {
     return refusal_of(with(servers), settings);

@@ -40,7 +40,8 @@ class Jobs final : public Command {
     }
     const auto shared = configs::load_shared(*path, {.overrides = study_.settings, .share_folders = {}});
     if (!shared) return refuse(shared.error());
-    warn(warnings_of(*shared), common);
+    const Diagnostics warnings = warnings_of(*shared);
+    warn(placements_ == "all" ? without_seed(warnings) : warnings, common);
     const planning::SharingResult result = planning::share_machine(
         *shared, {.placements = placements_ == "all" ? planning::Placements::kAll : planning::Placements::kAsGiven,
                   .fold = unfolded_ ? configs::FoldMode::kNoFold : configs::FoldMode::kFold,
@@ -52,6 +53,15 @@ class Jobs final : public Command {
   }
 
  private:
+  // All placements are tried, the random one among them, whatever the file's jobs have.
+  static Diagnostics without_seed(const Diagnostics& warnings) {
+    Diagnostics others;
+    for (const Diagnostic& warning : warnings.all()) {
+      if (warning.code != "W131" || !warning.message.starts_with("simulate.seed ")) others.add(warning);
+    }
+    return others;
+  }
+
   StudyOptions study_;
   std::string placements_ = "given", html_;
   bool unfolded_ = false;

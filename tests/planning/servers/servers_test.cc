@@ -112,6 +112,16 @@ TEST(Servers, KeysThatOnlyTheStudyUsesAreIdleInARun) {
   EXPECT_THAT(render(server_warnings(scenario)), testing::Not(testing::HasSubstr("threads")));
 }
 
+TEST(Servers, BlocksThatOnlyARunSimulatesAreNamed) {
+  const configs::Scenario scenario = configs::load(
+      table(6, "servers: 2") + "data_pipeline: {cpu_per_sample: 1s}\ncheckpoint: {to: host_memory, size: 1GB}\n");
+  const std::string warnings = render(server_warnings(scenario));
+  EXPECT_THAT(warnings, HasSubstr("data_pipeline has no effect"));
+  EXPECT_THAT(warnings, HasSubstr("checkpoint has no effect"));
+  EXPECT_THAT(render(server_warnings(configs::load(table(6, "servers: 2")))),
+              testing::Not(testing::AnyOf(HasSubstr("data_pipeline"), HasSubstr("checkpoint"))));
+}
+
 // Workers that compute equally long push and pull in lockstep, as if they waited for each other.
 TEST(Servers, EqualWorkersStayInLockstep) {
   const ServersResult result = study(table(5, "servers: 1, updates: async"), {"simulate.steps=10"});

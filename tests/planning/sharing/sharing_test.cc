@@ -48,6 +48,17 @@ TEST(Sharing, PlacementsAreCompared) {
   }
 }
 
+// Random placements are drawn with it; all others need no seed.
+TEST(Sharing, TheSeedHasAnEffectOnRandomPlacements) {
+  const auto warnings = [](const std::string& placement) {
+    const std::string other = "  - {name: c, gpus: 16, placement: " + placement + "}\n";
+    const auto shared = configs::load_shared_text("pair.yaml", kJobs + other + "simulate: {seed: 3}\n");
+    return shared ? render(warnings_of(*shared)) : render(shared.error());
+  };
+  EXPECT_THAT(warnings("random"), testing::Not(HasSubstr("simulate.seed")));
+  EXPECT_THAT(warnings("packed"), HasSubstr("simulate.seed has no effect"));
+}
+
 // A slow-down of 1 is then the model's, not the machine's.
 TEST(Sharing, WarnsWhereNoJobCanMeetAnother) {
   const auto warnings = [](const std::string& more) {
