@@ -28,7 +28,9 @@ constexpr std::int64_t kExactIntervals = 300;
 constexpr double kRowNumber = 8.0;       // bytes, of a row that is saved by itself
 constexpr double kScaleAndOffset = 8.0;  // of a quantised row
 
-double columns_of(const TableGroup& group) { return static_cast<double>(group.dim); }
+double columns_of(const TableGroup& group) {
+  return static_cast<double>(group.dim);
+}
 
 // In GPU memory: weights and optimizer state.
 double row_bytes(const RecommendationModel& model, const TableGroup& group) {
@@ -75,25 +77,27 @@ LookaheadRow lookahead_row(const RecommendationModel& model, std::int64_t batche
   return row;
 }
 
+// Of a row as it is saved: as it is in the table, or quantised to fewer bits a weight.
+double saved_row_bytes(const RecommendationModel& model, const TableGroup& group, std::int64_t bits) {
+  if (bits >= weight_bits(model)) return row_bytes(model, group);
+  return columns_of(group) * static_cast<double>(bits) / 8.0 + kScaleAndOffset + row_state_bytes(model, group.dim);
+}
+
 // Rows that changed in so many steps, as they are saved.
 double changed_bytes(const RecommendationModel& model, double steps) {
-  const auto bits = static_cast<double>(model.upkeep.bits);
-  const bool quantised = model.upkeep.bits < 32;
   double bytes = 0.0;
   for_each_group(model, [&](const TableGroup& group, double tables, const RowAccess& access, double of_step) {
-    const double row = columns_of(group) * bits / 8.0 + row_state_bytes(model, group.dim) +
-                       (quantised ? kScaleAndOffset : 0.0) + kRowNumber;
+    const double row = saved_row_bytes(model, group, model.upkeep.bits) + kRowNumber;
     bytes += tables * access.distinct(of_step * steps) * row;
   });
   return bytes;
 }
 
 // All rows, in order, so that they need no numbers.
-double full_bytes(const RecommendationModel& model, double bits) {
+double full_bytes(const RecommendationModel& model, std::int64_t bits) {
   double bytes = 0.0;
   for (const TableGroup& group : model.tables) {
-    const double row = columns_of(group) * bits / 8.0 + row_state_bytes(model, group.dim) +
-                       (bits < 32.0 ? kScaleAndOffset : 0.0);
+    const double row = saved_row_bytes(model, group, bits);
     bytes += static_cast<double>(group.count) * static_cast<double>(group.rows) * row;
   }
   return bytes;
@@ -103,8 +107,7 @@ double full_bytes(const RecommendationModel& model, double bits) {
 // kExactIntervals, then linear between numbers that differ by 2 %, since a day may have 100,000 checkpoints.
 class ChangedRows {
  public:
-  ChangedRows(const RecommendationModel& model, double steps_between)
-      : model_(model), steps_between_(steps_between) {}
+  ChangedRows(const RecommendationModel& model, double steps_between) : model_(model), steps_between_(steps_between) {}
 
   double bytes(std::int64_t intervals) {
     while (knots_.empty() || knots_.back().intervals < intervals) add_knot();
@@ -137,15 +140,14 @@ class ChangedRows {
 // increments are expected to write more than that, as the last one predicts (Check-N-Run, section 4.1).
 CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints policy, ChangedRows& changed) {
   const auto count = static_cast<std::int64_t>(std::max(2.0, kCheckpointedSeconds / to_seconds(model.upkeep.interval)));
-  const double all = full_bytes(model, static_cast<double>(model.upkeep.bits));
+  const double all = full_bytes(model, model.upkeep.bits);
   double written = all, kept = all, increments = 0.0;
   std::int64_t since = 0;
   CheckpointRow row;
   for (std::int64_t i = 1; i < count; ++i) {
     ++since;
     double own = changed.bytes(policy == TableCheckpoints::kConsecutive ? 1 : since);
-    const bool again =
-        policy == TableCheckpoints::kIntermittent && own * static_cast<double>(since) > all + increments;
+    const bool again = policy == TableCheckpoints::kIntermittent && own * static_cast<double>(since) > all + increments;
     if (policy == TableCheckpoints::kFull || again || own > all) {
       own = all;
       since = 0;
@@ -160,9 +162,9 @@ CheckpointRow checkpoint_row(const RecommendationModel& model, TableCheckpoints 
   }
   row.mean = written / static_cast<double>(count);
   row.largest_kept = kept;
-  const double fp32 = full_bytes(model, 32.0);
-  row.less_written = fp32 / row.mean;
-  row.less_kept = fp32 / kept;
+  const double unquantised = full_bytes(model, weight_bits(model));
+  row.less_written = unquantised / row.mean;
+  row.less_kept = unquantised / kept;
   return row;
 }
 
@@ -194,10 +196,10 @@ std::vector<RecoveryRow> recovery_rows(const RecommendationModel& model, const C
   const auto full = [&](double interval) { return save / interval + (load + interval / 2.0 + restart) / fail; };
   const auto partial = [&](double interval) { return save / interval + (load / servers + restart) / fail; };
   const auto pls = [&](double interval) { return interval / (2.0 * fail * servers); };
-  return {{.kind = "full", .interval = from_seconds(best), .overhead = full(best), .pls = 0.0},
-          {.kind = "partial, same interval", .interval = from_seconds(best), .overhead = partial(best),
-           .pls = pls(best)},
-          {.kind = "partial", .interval = from_seconds(allowed), .overhead = partial(allowed), .pls = pls(allowed)}};
+  return {
+      {.kind = "full", .interval = from_seconds(best), .overhead = full(best), .pls = 0.0},
+      {.kind = "partial, same interval", .interval = from_seconds(best), .overhead = partial(best), .pls = pls(best)},
+      {.kind = "partial", .interval = from_seconds(allowed), .overhead = partial(allowed), .pls = pls(allowed)}};
 }
 
 // A step sends the difference of each updated row to the owner of each parity.
@@ -223,7 +225,10 @@ Diagnostics embeddings_warnings(const configs::Scenario& scenario) {
   Diagnostics warnings;
   const Diagnostics all = configs::warnings_of(scenario);
   for (const Diagnostic& warning : all.all()) {
-    if (!warning.message.starts_with("recommendation.upkeep ")) warnings.add(warning);
+    // Tables of rows that follow from the skew are printed for every sharding.
+    const bool used =
+        warning.message.starts_with("recommendation.upkeep ") || warning.message.starts_with("recommendation.zipf ");
+    if (!used) warnings.add(warning);
   }
   return warnings;
 }
@@ -237,8 +242,8 @@ Result<EmbeddingsResult> study_embeddings(const configs::Scenario& scenario) {
   const auto outcome = configs::simulate(scenario, configs::FoldMode::kFold);
   if (!outcome) return tl::unexpected(outcome.error());
   if (!outcome->report) {
-    return tl::unexpected(failure("E554", "the step of the model does not end",
-                                  Place{.file = scenario.simulate.steps_at.file}));
+    return tl::unexpected(
+        failure("E554", "the step of the model does not end", Place{.file = scenario.simulate.steps_at.file}));
   }
   const RecommendationModel& model = scenario.job.recommendation->model;
   const Duration step = outcome->report->step_time.mean;

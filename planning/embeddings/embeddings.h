@@ -44,7 +44,7 @@ struct CheckpointRow {
   double first = 0.0;       // bytes of the first checkpoint after the full one
   double mean = 0.0;        // bytes written, a mean over a day
   double largest_kept = 0.0;  // bytes in storage to restore from, at most over the day
-  double less_written = 1.0;  // than full checkpoints in fp32
+  double less_written = 1.0;  // than full checkpoints that are not quantised
   double less_kept = 1.0;
 };
 

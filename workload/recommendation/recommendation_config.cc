@@ -277,7 +277,7 @@ RecommendationModel read_recommendation(ConfigMap& map, const RecommendationMach
   check_dot(map, model);
   read_types(map, machine.gpu, model);
   read_step(map, machine.ranks, model);
-  model.upkeep = read_upkeep(map);
+  model.upkeep = read_upkeep(map, weight_bits(model));
   return model;
 }
 

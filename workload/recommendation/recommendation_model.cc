@@ -1,5 +1,6 @@
 #include "workload/recommendation/recommendation_model.h"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,6 +39,10 @@ double row_state_bytes(const RecommendationModel& model, std::int64_t columns) {
     case SparseOptimizer::kAdagrad: return 4.0 * static_cast<double>(columns);
   }
   return 0.0;
+}
+
+std::int64_t weight_bits(const RecommendationModel& model) {
+  return std::llround(8.0 * bytes_per_element(model.embedding_precision));
 }
 
 double row_weight_bytes(const RecommendationModel& model, std::int64_t columns) {

@@ -48,16 +48,16 @@ enum class TableCheckpoints { kFull, kOneShot, kConsecutive, kIntermittent };
 
 struct EmbeddingUpkeep {
   TableCheckpoints checkpoints = TableCheckpoints::kFull;
-  Duration interval;             // between two checkpoints
-  std::int64_t bits = 32;        // of a saved weight
-  Bandwidth storage;             // of all writers, and readers, together
-  Duration time_between_failures;  // of any server
-  Duration restart;              // from a failure until training goes on, without loading
-  std::int64_t servers = 1;      // that hold the tables in equal parts
+  Duration interval;                     // between two checkpoints
+  std::int64_t bits = 32;                // of a saved weight; at most those of a table's
+  Bandwidth storage;                     // of all writers, and readers, together
+  Duration time_between_failures;        // of any server
+  Duration restart;                      // from a failure until training goes on, without loading
+  std::int64_t servers = 1;              // that hold the tables in equal parts
   double portion_of_lost_samples = 0.1;  // that partial recovery may lose (PLS of CPR)
   std::int64_t data_servers = 4;         // of a group with erasure code
   std::int64_t parity_servers = 1;
-  Bandwidth server_bandwidth;    // of a server's NIC
+  Bandwidth server_bandwidth;  // of a server's NIC
 };
 
 struct RecommendationModel {
@@ -73,15 +73,15 @@ struct RecommendationModel {
   std::int64_t global_batch = 1;
   DataType precision = DataType::kFp32;  // of dense layers' GEMMs
   DataType embedding_precision = DataType::kFp32;
-  double row_scale = 0.0;  // bytes of each row that state what its quantised values mean
+  double row_scale = 0.0;                     // bytes of each row that state what its quantised values mean
   DataType comm_precision = DataType::kFp32;  // of pooled embeddings and their gradients between ranks
   SparseOptimizer optimizer = SparseOptimizer::kRowwiseAdagrad;
   double gather_efficiency = 1.0;  // speed of rows at random, relative to a stream of the same bytes
   double zipf = 0.0;  // the row of rank i is looked up with a probability proportional to i^-zipf; 0: all equally
   EmbeddingCache cache;
   EmbeddingUpkeep upkeep;
-  bool prefetch_indices = false;   // indices of the next batch are exchanged during this step
-  Bytes bucket;                    // of gradients that are reduced together
+  bool prefetch_indices = false;  // indices of the next batch are exchanged during this step
+  Bytes bucket;                   // of gradients that are reduced together
 };
 
 // Indices and lengths of features are 64-bit integers, as in TorchRec's KeyedJaggedTensor.
@@ -92,6 +92,8 @@ inline constexpr double kDenseBytes = 4.0;
 [[nodiscard]] std::int64_t table_count(const RecommendationModel& model);
 // Columns of all tables together.
 [[nodiscard]] std::int64_t embedding_columns(const RecommendationModel& model);
+// Of a weight of a table.
+[[nodiscard]] std::int64_t weight_bits(const RecommendationModel& model);
 // Weights of `columns` columns of one row, with its scale.
 [[nodiscard]] double row_weight_bytes(const RecommendationModel& model, std::int64_t columns);
 // Optimizer state of `columns` columns of one row.

@@ -11,15 +11,15 @@ using namespace literals;
 namespace {
 
 constexpr std::array kCheckpoints = {
-    Option{"full", "all rows each time"},
-    Option{"one_shot", "all rows once, then each time those that changed since"},
+    Option{"full", "all rows each time"}, Option{"one_shot", "all rows once, then each time those that changed since"},
     Option{"consecutive", "all rows once, then each time those that changed since the last checkpoint"},
     Option{"intermittent", "as one_shot, but all rows again where that is expected to write less"}};
 constexpr std::array kCheckpointValues = {TableCheckpoints::kFull, TableCheckpoints::kOneShot,
                                           TableCheckpoints::kConsecutive, TableCheckpoints::kIntermittent};
 
-EmbeddingUpkeep usual_upkeep() {
+EmbeddingUpkeep usual_upkeep(std::int64_t weight_bits) {
   EmbeddingUpkeep upkeep;
+  upkeep.bits = weight_bits;
   upkeep.interval = from_seconds(1800.0);
   upkeep.storage = 10_GBps;
   upkeep.time_between_failures = from_seconds(86400.0);
@@ -30,16 +30,17 @@ EmbeddingUpkeep usual_upkeep() {
 }
 
 void read_checkpoints(ConfigMap& own, EmbeddingUpkeep& upkeep) {
-  upkeep.checkpoints = choice_of(own,
-                                 {.name = "checkpoints",
-                                  .doc = "which rows a checkpoint saves (Check-N-Run)",
-                                  .fallback = std::string("full")},
-                                 kCheckpoints, kCheckpointValues);
+  upkeep.checkpoints = choice_of(
+      own,
+      {.name = "checkpoints", .doc = "which rows a checkpoint saves (Check-N-Run)", .fallback = std::string("full")},
+      kCheckpoints, kCheckpointValues);
   upkeep.interval = own.duration(
-      {.name = "interval", .doc = "between two checkpoints", .fallback = upkeep.interval,
-       .min = from_seconds(1.0)});
-  upkeep.bits = own.integer(
-      {.name = "bits", .doc = "of a saved weight; below 32 rows are quantised", .fallback = 32, .min = 2, .max = 32});
+      {.name = "interval", .doc = "between two checkpoints", .fallback = upkeep.interval, .min = from_seconds(1.0)});
+  upkeep.bits = own.integer({.name = "bits",
+                             .doc = "of a saved weight; fewer than those of embedding_precision: rows are quantised",
+                             .fallback = upkeep.bits,
+                             .min = 2,
+                             .max = upkeep.bits});
   upkeep.storage = own.bandwidth(
       {.name = "storage", .doc = "of checkpoint storage, for all servers together", .fallback = upkeep.storage});
 }
@@ -63,20 +64,24 @@ void read_failures(ConfigMap& own, EmbeddingUpkeep& upkeep) {
                                                 .fallback = upkeep.portion_of_lost_samples,
                                                 .min = 1e-6,
                                                 .max = 1.0});
-  upkeep.data_servers = own.integer(
-      {.name = "data_servers", .doc = "of a group with erasure code (ECRec's k)", .fallback = upkeep.data_servers,
-       .min = 1, .max = 1000});
-  upkeep.parity_servers = own.integer(
-      {.name = "parity_servers", .doc = "of such a group (ECRec's r)", .fallback = upkeep.parity_servers, .min = 1,
-       .max = 1000});
+  upkeep.data_servers = own.integer({.name = "data_servers",
+                                     .doc = "of a group with erasure code (ECRec's k)",
+                                     .fallback = upkeep.data_servers,
+                                     .min = 1,
+                                     .max = 1000});
+  upkeep.parity_servers = own.integer({.name = "parity_servers",
+                                       .doc = "of such a group (ECRec's r)",
+                                       .fallback = upkeep.parity_servers,
+                                       .min = 1,
+                                       .max = 1000});
   upkeep.server_bandwidth = own.bandwidth(
       {.name = "server_bandwidth", .doc = "of a server's NIC, in one direction", .fallback = upkeep.server_bandwidth});
 }
 
 }  // namespace
 
-EmbeddingUpkeep read_upkeep(ConfigMap& recommendation) {
-  EmbeddingUpkeep upkeep = usual_upkeep();
+EmbeddingUpkeep read_upkeep(ConfigMap& recommendation, std::int64_t weight_bits) {
+  EmbeddingUpkeep upkeep = usual_upkeep(weight_bits);
   if (!recommendation.has("upkeep") && !recommendation.documenting()) return upkeep;
   ConfigMap own = recommendation.map("upkeep", "how tables are saved and restored (`ringwright embeddings`)");
   read_checkpoints(own, upkeep);

@@ -6,7 +6,8 @@
 
 namespace ringwright::workload {
 
-// Of `recommendation`; without the block its defaults. Mistakes are recorded in the map.
-[[nodiscard]] EmbeddingUpkeep read_upkeep(ConfigMap& recommendation);
+// Of `recommendation`, whose tables have so many bits a weight; without the block its defaults. Mistakes are recorded
+// in the map.
+[[nodiscard]] EmbeddingUpkeep read_upkeep(ConfigMap& recommendation, std::int64_t weight_bits);
 
 }  // namespace ringwright::workload

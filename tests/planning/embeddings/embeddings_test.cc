@@ -109,6 +109,22 @@ TEST(Embeddings, ACheckpointHasTheRowsThatWereTouched) {
   EXPECT_GE(result.checkpoints[1].less_kept, result.checkpoints[2].less_kept);
 }
 
+// Eight tables of 10 million rows of 64 columns: a checkpoint is as wide as they are, and `less_written` says what
+// quantising saves. A row of int8 has a scale and an offset of its own.
+TEST(Embeddings, ACheckpointIsAsWideAsItsTables) {
+  const auto full = [](std::vector<std::string> settings) { return study(std::move(settings)).checkpoints[0]; };
+  const CheckpointRow half = full({"recommendation.embedding_precision=fp16"});
+  EXPECT_DOUBLE_EQ(half.mean, 8 * 10e6 * 64 * 2);
+  EXPECT_DOUBLE_EQ(half.less_written, 1.0);
+  EXPECT_DOUBLE_EQ(full({"recommendation.embedding_precision=int8"}).mean, 8 * 10e6 * (64 + 4));
+  const CheckpointRow quantised = full({"recommendation.embedding_precision=fp16", "recommendation.upkeep.bits=4"});
+  EXPECT_DOUBLE_EQ(quantised.mean, 8 * 10e6 * (64 / 2 + 8));
+  EXPECT_DOUBLE_EQ(quantised.less_written, 128.0 / 40.0);
+  EXPECT_THAT(configs::refusal_of(std::string(kModel),
+                                  {"recommendation.embedding_precision=fp16", "recommendation.upkeep.bits=32"}),
+              HasSubstr("'recommendation.upkeep.bits' is 32 but must be between 2 and 16"));
+}
+
 // R6: O_save / T_save + (O_load + T_save / 2 + O_restart) / T_fail, without the half interval of partial recovery.
 TEST(Embeddings, OverheadsOfRecoveryAreTheFormulasOfCpr) {
   const EmbeddingsResult result = study({"recommendation.upkeep.mtbf=10h", "recommendation.upkeep.restart=60s",
