@@ -22,6 +22,10 @@ constexpr KeyEffect of_dispatch(std::string_view keys) {
   return {keys, "parallel.ep>1 | parallel.etp>1", kOneExpertRank};
 }
 
+// Copies of tables on every rank have dense gradients; one rank has all tables.
+constexpr std::string_view kCopied = "every rank has a copy of all tables";
+constexpr std::string_view kNoRowsSent = "pooled rows stay on their rank";
+
 // Keys of ZeRO's exchanges, for which FSDP has its own keys.
 constexpr KeyEffect of_replicas(std::string_view keys) { return {keys, "job.replicas>1", kOneReplica}; }
 constexpr KeyEffect not_of_fsdp(std::string_view keys) { return {keys, "job.fsdp=no", kFsdp}; }
@@ -70,6 +74,17 @@ constexpr std::array kWorkloadEffects = {
               "the host reads sizes of exchanges of tokens and of embeddings, and this job has none"},
     KeyEffect{"compute.host_read", "compute.cuda_graphs!=true", "CUDA graphs have fixed sizes"},
     KeyEffect{"compute.host_read", "parallel.moe_paged_stash!=true", "buffers have a fixed size (moe_paged_stash)"},
+    KeyEffect{"recommendation.zipf", "tables.copied!=all", "copies of tables on every rank have dense gradients"},
+    KeyEffect{"recommendation.cache", "tables.copied!=all", kCopied},
+    KeyEffect{"recommendation.cache", "tables.cached=yes", "the cache holds all rows"},
+    KeyEffect{"recommendation.prefetch_indices", "tables.exchanged=yes", "no indices pass between ranks"},
+    KeyEffect{
+        .keys = "recommendation.comm_precision", .needs = "tables.exchanged=yes", .why = kNoRowsSent, .partly = true},
+    KeyEffect{.keys = "recommendation.embedding_precision",
+              .needs = "tables.copied=none",
+              .why = "weights, gradients and state of tables that every rank has a copy of are fp32",
+              .partly = true},
+    KeyEffect{"recommendation.ddp_bucket", "job.ranks>1", kOneReplica},
     not_of_fsdp("parallel.zero.overlap_grad_reduce"),
     not_of_fsdp("parallel.zero.overlap_comm"),
     not_of_fsdp("parallel.zero.overlap_param_gather"),

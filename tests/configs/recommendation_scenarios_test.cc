@@ -16,6 +16,7 @@ namespace ringwright::configs::recommendation_scenarios_test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::string_view kModel =
     "recommendation:\n"
@@ -161,6 +162,29 @@ TEST(RecommendationScenarios, SamplesAreCounted) {
   ASSERT_TRUE(outcome && outcome->report);
   EXPECT_THAT(render_json(*outcome->report), HasSubstr("\"tokens_are\": \"samples\""));
   EXPECT_THAT(render_text(*outcome->report), HasSubstr("Samples/s/GPU"));
+}
+
+// Copies on every rank exchange dense gradients alone, and one rank exchanges nothing.
+TEST(RecommendationScenarios, KeysWithoutEffectAreNamed) {
+  const auto idle = [](const std::string& text, const std::string& setting) {
+    return render(warnings_of(load(text, {"recommendation." + setting})));
+  };
+  const std::string split = on(1, 4);
+  const std::string copies = on(1, 4, std::string(kModel) + "  sharding: data_parallel\n");
+  for (const std::string setting : {"zipf=1.1", "cache.rows=1%", "cache.lookahead=2", "prefetch_indices=true"}) {
+    const std::string key = "recommendation." + setting.substr(0, setting.find_first_of(".="));
+    EXPECT_THAT(idle(copies, setting), HasSubstr(key + " has no effect: "));
+    EXPECT_THAT(idle(split, setting), Not(HasSubstr(key)));
+  }
+  EXPECT_THAT(idle(split, "cache.rows=100%"),
+              HasSubstr("recommendation.cache has no effect: the cache holds all rows"));
+  EXPECT_THAT(idle(copies, "embedding_precision=fp16"), HasSubstr("embedding_precision has no effect in part"));
+  EXPECT_THAT(idle(split, "embedding_precision=fp16"), Not(HasSubstr("embedding_precision")));
+  for (const std::string setting : {"comm_precision=fp16", "ddp_bucket=1MiB", "prefetch_indices=true"}) {
+    const std::string key = "recommendation." + setting.substr(0, setting.find('='));
+    EXPECT_THAT(idle(on(1, 1), setting), HasSubstr(key + " has no effect"));
+    EXPECT_THAT(idle(split, setting), Not(HasSubstr(key)));
+  }
 }
 
 std::int64_t parameters_of(std::string_view preset) {
