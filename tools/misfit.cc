@@ -60,6 +60,14 @@ std::string misfit_of_blocks(const std::vector<MemoryRow>& memory) {
   return "";
 }
 
+std::string_view remedy_of_host(const HostRow& row) {
+  if (row.what != "memory") return "  remedies: more hosts or drives (cluster.node.storage)\n";
+  const bool has_tables =
+      std::ranges::any_of(row.items, [](const MemoryItem& item) { return item.name.ends_with("tables"); });
+  if (has_tables) return "  remedies: more hosts, or a narrower recommendation.embedding_precision\n";
+  return "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and offload_param\n";
+}
+
 }  // namespace
 
 std::string misfit(const Report& report) {
@@ -89,11 +97,10 @@ std::string misfit_of_hosts(const Report& report) {
   std::string text;
   for (const HostRow& row : report.facts.hosts) {
     if (row.fits()) continue;
-    text += fmt::format("error: the {} of a host cannot hold what its GPUs offload: host {} needs {}, capacity {}\n",
-                        row.what, row.host, to_string(row.total), to_string(row.capacity));
-    text += row.what == "memory" ? "  remedies: more hosts, or device: nvme in parallel.zero.offload_optimizer and "
-                                   "offload_param\n"
-                                 : "  remedies: more hosts or drives (cluster.node.storage)\n";
+    text +=
+        fmt::format("error: the {} of a host cannot hold what its GPUs leave there: host {} needs {}, capacity {}\n",
+                    row.what, row.host, to_string(row.total), to_string(row.capacity));
+    text += remedy_of_host(row);
   }
   return text;
 }

@@ -5,6 +5,7 @@
 
 #include "workload/layout/stage_meshes.h"
 #include "workload/memory/host_memory.h"
+#include "workload/recommendation/recommendation_memory.h"
 
 namespace ringwright::configs {
 namespace {
@@ -15,8 +16,22 @@ using Items = std::vector<workload::MemoryItem>;
 // Of one host: how many of its ranks each stage has.
 using StagesOfHost = std::map<int, std::int64_t>;
 
+// Roles of a recommendation model's ranks.
+std::vector<int> stages_of(const Job& job) {
+  if (!job.recommendation) return workload::stage_of_ranks(job.parallel);
+  const std::vector<std::uint32_t>& roles = job.recommendation->placement.role_of_rank;
+  return {roles.begin(), roles.end()};
+}
+
+std::vector<HostHoldings> holdings_of(const Job& job) {
+  if (job.recommendation) {
+    return workload::recommendation_host_holdings(job.recommendation->model, job.recommendation->placement);
+  }
+  return workload::host_holdings({.shape = job.model, .training = job.training, .parallel = job.parallel});
+}
+
 std::vector<StagesOfHost> stages_of_hosts(const Cluster& cluster, const Job& job) {
-  const std::vector<int> stages = workload::stage_of_ranks(job.parallel);
+  const std::vector<int> stages = stages_of(job);
   const auto per_host = static_cast<std::size_t>(cluster.host.gpus);
   std::vector<StagesOfHost> hosts((stages.size() + per_host - 1) / per_host);
   for (std::size_t rank = 0; rank < stages.size(); ++rank) ++hosts[rank / per_host][stages[rank]];
@@ -43,8 +58,7 @@ std::vector<HostRow> host_rows(const Scenario& scenario) {
 }
 
 std::vector<HostRow> host_rows(const Cluster& cluster, const Job& job) {
-  const std::vector<HostHoldings> holdings =
-      workload::host_holdings({.shape = job.model, .training = job.training, .parallel = job.parallel});
+  const std::vector<HostHoldings> holdings = holdings_of(job);
   if (holdings.empty()) return {};
   HostRow memory;
   HostRow drives;

@@ -8,7 +8,8 @@
 
 namespace ringwright::configs {
 
-// The memory of the fullest host, and its drives; empty when nothing is offloaded.
+// The memory of the fullest host, and its drives; empty when neither is in use: the job offloads nothing, and has no
+// cache of embedding tables.
 [[nodiscard]] std::vector<HostRow> host_rows(const Cluster& cluster, const Job& job);
 [[nodiscard]] std::vector<HostRow> host_rows(const Scenario& scenario);
 

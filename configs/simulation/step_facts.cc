@@ -192,7 +192,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   add_groups(scenario.cluster, plan.graph.rank_count(), facts);
   facts.warmup_iterations = scenario.simulate.warmup;
   facts.memory = memory_rows(scenario);
-  if (scenario.job.trains_transformer()) facts.hosts = host_rows(scenario);
+  if (scenario.job.trains_transformer() || recommendation) facts.hosts = host_rows(scenario);
   facts.held_at_peak = plan.held_at_peak;
   facts.weight_versions = plan.weight_versions;
   facts.published = scenario.published;

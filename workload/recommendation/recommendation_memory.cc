@@ -102,4 +102,23 @@ std::vector<StageMemory> recommendation_memory(const RecommendationModel& model,
   return ledger;
 }
 
+std::vector<HostHoldings> recommendation_host_holdings(const RecommendationModel& model,
+                                                       const TablePlacement& placement) {
+  std::vector<HostHoldings> ranks;
+  if (!model.cache.on()) return ranks;
+  for (std::size_t role = 0; role < placement.roles.size(); ++role) {
+    HostHoldings& holdings = ranks.emplace_back(HostHoldings{.stage = static_cast<int>(role)});
+    for (const auto& [name, shares] : {std::pair{"tables", placed_tables(model, placement, placement.roles[role])},
+                                       std::pair{"split tables", row_wise_tables(model, placement)}}) {
+      double bytes = 0.0;
+      for (const TableShare& share : shares) {
+        bytes += static_cast<double>(share.tables) * share.rows *
+                 (row_weight_bytes(model, share.columns) + row_state_bytes(model, share.columns));
+      }
+      if (bytes > 0.0) holdings.memory.push_back({.name = name, .bytes = scale(Bytes(1), bytes)});
+    }
+  }
+  return ranks;
+}
+
 }  // namespace ringwright::workload

@@ -54,6 +54,27 @@ TEST(HostRows, DrivesHaveARowOfTheirOwn) {
   EXPECT_FALSE(rows[1].fits());
 }
 
+// Eight tables of 10 million rows of 64 fp32 weights and a value of row-wise Adagrad, on two hosts: four on each, or a
+// half of each. GPUs hold them all where there is no cache.
+TEST(HostRows, AHostHoldsTheTablesOfItsGpus) {
+  const auto rows = [](const std::string& more, const std::string& capacity) {
+    return host_rows(
+        load(fmt::format("recommendation: {{dense_features: 13, bottom_mlp: [64], top_mlp: [1], global_batch: 64,\n"
+                         "  tables: [{{count: 8, rows: 10000000, dim: 64}}], {}}}\n"
+                         "cluster: {{nodes: 2, node: {{preset: dgx-h100, gpus: 4, memory: {{capacity: {}}}}}}}\n",
+                         more, capacity)));
+  };
+  EXPECT_TRUE(rows("sharding: table_wise", "1TB").empty());
+  for (const std::string sharding : {"table_wise", "row_wise"}) {
+    const std::vector<HostRow> cached = rows("cache: {rows: 1%}, sharding: " + sharding, "1TB");
+    ASSERT_EQ(cached.size(), 1U) << sharding;
+    EXPECT_EQ(cached[0].what, "memory");
+    EXPECT_EQ(cached[0].total, Bytes(4 * 10'000'000LL * (64 * 4 + 4))) << sharding;
+    EXPECT_TRUE(cached[0].fits());
+  }
+  EXPECT_FALSE(rows("cache: {rows: 1%}", "5GB")[0].fits());  // of each of two sockets
+}
+
 TEST(HostRows, AreInTheReport) {
   const Scenario scenario = load(job(kOptimizer, "memory: {capacity: 512GiB}"));
   const auto simulation = assemble(scenario);
