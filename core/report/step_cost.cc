@@ -37,12 +37,14 @@ StepCost cost_of(const CostedStep& step, const CostRates& rates) {
   return cost;
 }
 
-std::string to_string(const StepCost& cost) {
+std::string to_string(const StepCost& cost, std::string_view processed) {
   std::vector<std::string> parts;
   if (cost.usd) parts.push_back(dollars(*cost.usd) + " per step");
-  if (cost.usd_per_tera_tokens) parts.push_back(dollars(*cost.usd_per_tera_tokens) + " per 1e12 tokens");
+  if (cost.usd_per_tera_tokens)
+    parts.push_back(fmt::format("{} per 1e12 {}", dollars(*cost.usd_per_tera_tokens), processed));
   if (cost.joules) parts.push_back(fmt::format("{:.4g} kWh per step", *cost.joules / kJoulesPerKilowattHour));
-  if (cost.joules_per_token) parts.push_back(fmt::format("{:.4g} J per token", *cost.joules_per_token));
+  if (cost.joules_per_token)
+    parts.push_back(fmt::format("{:.4g} J per {}", *cost.joules_per_token, processed.substr(0, processed.size() - 1)));
   return parts.empty() ? "unknown: 'cost' names neither a price of GPUs nor power" : join(parts, ", ");
 }
 

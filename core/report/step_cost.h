@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/units.h"
 
@@ -49,8 +50,8 @@ struct CostedStep {
 
 [[nodiscard]] StepCost cost_of(const CostedStep& step, const CostRates& rates);
 
-// "$12.3 per step, $1,234 per 1e12 tokens, 0.5 kWh per step, 0.8 J per token": those that are known.
-[[nodiscard]] std::string to_string(const StepCost& cost);
+// "$12.3 per step, $1,234 per 1e12 tokens, 0.5 kWh per step, 0.8 J per token": those that are known; or of "samples".
+[[nodiscard]] std::string to_string(const StepCost& cost, std::string_view processed = "tokens");
 // "$1,556,480 to buy, 60.8 kW: 48 switches, 3,064 ports, 4,080 transceivers".
 [[nodiscard]] std::string to_string(const NetworkCost& network);
 

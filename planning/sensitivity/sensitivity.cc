@@ -31,10 +31,13 @@ struct Parameter {
 };
 
 bool is_physical(std::string_view key) {
-  constexpr std::array<std::string_view, 4> kBlocks{"cluster.", "compute.", "comm.", "interference."};
+  constexpr std::array<std::string_view, 6> kBlocks{"cluster.",      "compute.",       "comm.",
+                                                    "interference.", "data_pipeline.", "recommendation."};
   const bool in_block = std::ranges::any_of(kBlocks, [key](std::string_view block) { return key.starts_with(block); });
-  const bool is_version = key == "cluster.node.gpu.compute_capability";       // a number, and no quantity
-  return in_block && !is_version && key.find('[') == std::string_view::npos;  // entries of lists cannot be set alone
+  const bool is_version = key == "cluster.node.gpu.compute_capability";  // a number, and no quantity
+  const bool is_upkeep = key.starts_with("recommendation.upkeep.");      // a step does not use it
+  return in_block && !is_version && !is_upkeep &&
+         key.find('[') == std::string_view::npos;  // entries of lists cannot be set alone
 }
 
 // The first has the value of the second unless it is given: then the second stands for both.

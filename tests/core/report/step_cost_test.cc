@@ -23,6 +23,8 @@ TEST(StepCost, AddsTheRentOfGpusAndTheirEnergy) {
   EXPECT_DOUBLE_EQ(*cost.usd_per_tera_tokens, 6.3e6);
   EXPECT_DOUBLE_EQ(*cost.joules_per_token, 10.8);
   EXPECT_EQ(to_string(cost), "$6.3 per step, $6,300,000 per 1e12 tokens, 3 kWh per step, 10.8 J per token");
+  EXPECT_EQ(to_string(cost, "samples"),
+            "$6.3 per step, $6,300,000 per 1e12 samples, 3 kWh per step, 10.8 J per sample");
 }
 
 TEST(StepCost, HasThePowerOfTheNetwork) {

@@ -66,6 +66,25 @@ TEST(Sensitivity, ListsAValueOfTwoKeysOnce) {
 }
 
 // One host: its NICs carry nothing.
+// A step that waits for its samples follows the time of a worker for one: 16 samples take 16 s / 2 workers.
+TEST(Sensitivity, KnowsTheDataPipeline) {
+  const SensitivityResult result = of(kJob + "data_pipeline: {cpu_per_sample: 1s, local_workers: 2}\n");
+  ASSERT_EQ(result.responses.size(), 1U);
+  EXPECT_EQ(result.responses[0].key, "data_pipeline.cpu_per_sample");
+  EXPECT_NEAR(result.responses[0].elasticity, 1.0, 1e-9);
+}
+
+// Rows at random are read at a share of a stream's speed, which is assumed.
+TEST(Sensitivity, KnowsARecommendationModel) {
+  const SensitivityResult result =
+      of("recommendation: {dense_features: 13, bottom_mlp: [64], top_mlp: [1], global_batch: 4096, precision: tf32,\n"
+         "  tables: [{count: 8, rows: 1000000, dim: 64, pooling: 100}]}\n"
+         "cluster: {nodes: 1, node: {preset: dgx-a100, gpus: 1}, fabric: {type: single_node}}\n");
+  ASSERT_NE(response(result, "recommendation.gather_efficiency"), nullptr);
+  EXPECT_LT(response(result, "recommendation.gather_efficiency")->elasticity, 0.0);
+  for (const std::string& key : result.without_effect) EXPECT_FALSE(key.starts_with("recommendation.upkeep")) << key;
+}
+
 TEST(Sensitivity, ListsWhatHasNoEffect) {
   const SensitivityResult result = of(kJob);
   EXPECT_NE(std::ranges::find(result.without_effect, "cluster.node.nic.bandwidth"), result.without_effect.end());
