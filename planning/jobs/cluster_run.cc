@@ -201,20 +201,30 @@ class ClusterPlayer {
     std::vector<ClusterJobView> views;
     for (const Waiting& one : order) views.push_back(jobs_.view(std::get<2>(one)));
     const std::vector<int> sizes = sizes_of(views);
-    // First what jobs give back, then what they get.
+    // First what jobs give back, then what they get. Jobs on a GPU of several stay together or stop.
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (views[i].gpus == 0 || views[i].gpus == sizes[i] || views[i].job->share < kWholeGpu) continue;
+      const bool shares = views[i].job->share < kWholeGpu;
+      if (views[i].gpus == 0 || views[i].gpus == sizes[i] || (shares && sizes[i] > 0)) continue;
       const std::size_t job = std::get<2>(order[i]);
       jobs_.stop(job, now);
-      if (sizes[i] > 0) ++jobs_.totals().resizes;
       order[i] = entry(job);
       waiting_.insert(order[i]);
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       const std::size_t job = std::get<2>(order[i]);
       if (sizes[i] == 0 || jobs_.state(job).grant) continue;
-      if (jobs_.start(job, sizes[i], Search::kRelaxed, now)) waiting_.erase(order[i]);
+      const int gpus = placeable(*views[i].job, sizes[i]);
+      if (gpus == 0 || !jobs_.start(job, gpus, Search::kRelaxed, now)) continue;
+      waiting_.erase(order[i]);
+      if (views[i].gpus > 0 && views[i].gpus != gpus) ++jobs_.totals().resizes;
     }
+  }
+  // Parts of GPUs lie on more GPUs than the policy counts, where jobs that share have ended since: what is left goes to
+  // the jobs that come first, if it suffices for their least.
+  [[nodiscard]] int placeable(const ClusterJob& job, int gpus) const {
+    if (job.share < kWholeGpu) return gpus;
+    const int free = std::min(gpus, jobs_.pool().free());
+    return free < job.least ? 0 : free;
   }
 
   const ClusterInputs& inputs_;

@@ -167,6 +167,35 @@ TEST(ClusterRun, PartsOfGpusShareThem) {
 }
 
 // Nothing happens at the round after the last end, which is not part of the time of the run.
+ClusterJob half_gpu_of(double submit, double service) {
+  ClusterJob job = job_of(submit, 1, service);
+  job.share = kWholeGpu / 2;
+  return job;
+}
+
+// The shortest remaining job needs all GPUs of the host: the half that a long one has is no exception.
+TEST(ClusterRun, ElasticPoliciesStopPartsAsWellAsWholeGpus) {
+  for (const char* const policy : {"elastic_srjf", "afs_l"}) {
+    const ClusterRun run = run_of(kOneHost, {half_gpu_of(0, 36'000), job_of(60, 8, 3'600)}, policy, {.restart = 0.0});
+    EXPECT_DOUBLE_EQ(run.jobs[1].end, 60.0 + 3'600.0) << policy;
+    EXPECT_DOUBLE_EQ(run.jobs[0].end, 36'000.0 + 3'600.0) << policy;
+  }
+}
+
+// After 100 s two long jobs of half a GPU are alone on their GPUs, and would fit on one. The job that may have 7 GPUs
+// goes on with the other 6.
+TEST(ClusterRun, AnElasticJobTakesWhatPartsLeave) {
+  std::vector<ClusterJob> jobs{half_gpu_of(0, 36'000), half_gpu_of(0, 100), half_gpu_of(0, 36'000), half_gpu_of(0, 100),
+                               job_of(0, 4, 3'600)};
+  jobs.back().least = 2;
+  jobs.back().most = 8;
+  for (const char* const policy : {"elastic_fifo", "elastic_tiresias", "afs_l"}) {
+    const ClusterRun run = run_of(kOneHost, jobs, policy, {.restart = 0.0});
+    EXPECT_LT(run.jobs[4].end, 3'601.0) << policy;
+    EXPECT_EQ(run.jobs[4].starts, 1) << policy;
+  }
+}
+
 TEST(ClusterRun, EndsWithTheLastJobAndNotWithItsRound) {
   for (const SchedulingPolicyEntry& policy : scheduling_policies()) {
     const ClusterRun run = run_of(kOneHost, {job_of(0, 8, 90), job_of(0, 8, 10)}, policy.name, {.round = 60.0});
