@@ -29,7 +29,8 @@ constexpr std::array kCodes = {
               .example = "# Avg bus bandwidth    : 123.4      (the line that ends a complete log)"},
     ErrorCode{.code = "W234",
               .title = "a measurement is doubtful",
-              .explanation = "The test found wrong values, its ranks are spread unevenly over the hosts, or time and "
+              .explanation = "The test found wrong values, waited for each call (-z), ran in several groups at once, "
+                             "its ranks are spread unevenly over the hosts, or time and "
                              "algbw of a row\ncontradict each other, as when its times are milliseconds. Its times are "
                              "used unchanged.",
               .example = "# Out of bounds values : 12 FAILED"},

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -17,21 +18,38 @@ namespace ringwright::planning {
 namespace {
 
 constexpr const char* kMeasuredCode = "E521";
-constexpr std::array<std::string_view, 7> kMeasuredAlgorithms = {
-    "ring", "tree", "nvls", "nvlstree", "pat", "collnetdirect", "collnetchain"};
+constexpr std::array<std::string_view, 7> kMeasuredAlgorithms = {"ring", "tree",          "nvls",        "nvlstree",
+                                                                 "pat",  "collnetdirect", "collnetchain"};
 constexpr std::array<std::string_view, 3> kMeasuredProtocols = {"ll", "ll128", "simple"};
 
 struct ReadLog {
   MeasuredSetting of;
   configs::CollectiveOperation operation = configs::CollectiveOperation::kAllReduce;
   traces::CollectiveLog log;
-  std::vector<std::pair<Bytes, Duration>> times;  // ascending sizes
+  std::vector<std::pair<Bytes, Duration>> times;  // ascending sizes, each once
+  Diagnostics warnings;
 };
+
+// A size that the test measured several times (-N, -d all) has the mean of its times.
+std::vector<std::pair<Bytes, Duration>> times_by_size(const std::vector<traces::CollectiveRow>& rows) {
+  std::map<Bytes, std::vector<Duration>> by_size;
+  for (const traces::CollectiveRow& row : rows) {
+    if (row.size > Bytes(0) && row.time() && *row.time() > Duration()) by_size[row.size].push_back(*row.time());
+  }
+  std::vector<std::pair<Bytes, Duration>> times;
+  for (const auto& [size, measured] : by_size) {
+    double seconds = 0.0;
+    for (const Duration time : measured) seconds += to_seconds(time);
+    times.emplace_back(
+        size, measured.size() == 1 ? measured.front() : from_seconds(seconds / static_cast<double>(measured.size())));
+  }
+  return times;
+}
 
 Result<ReadLog> read_measured(const MeasuredSetting& measured) {
   auto reading = traces::read_collective_log(measured.log);
   if (!reading) return tl::unexpected(std::move(reading.error()));
-  ReadLog read{.of = measured, .log = std::move(reading->log)};
+  ReadLog read{.of = measured, .log = std::move(reading->log), .times = {}, .warnings = std::move(reading->warnings)};
   const auto operation = configs::parse_operation(read.log.operation);
   if (!operation || !is_tunable(*operation)) {
     return tl::unexpected(failure(kMeasuredCode,
@@ -39,14 +57,11 @@ Result<ReadLog> read_measured(const MeasuredSetting& measured) {
                                   {.file = measured.log}));
   }
   if (read.log.ranks == 0 || read.log.nodes == 0) {
-    return tl::unexpected(failure(kMeasuredCode, "the log does not state how many ranks and hosts it is of",
-                                  {.file = measured.log}));
+    return tl::unexpected(
+        failure(kMeasuredCode, "the log does not state how many ranks and hosts it is of", {.file = measured.log}));
   }
   read.operation = *operation;
-  for (const traces::CollectiveRow& row : read.log.rows) {
-    if (row.size > Bytes(0) && row.time() && *row.time() > Duration()) read.times.emplace_back(row.size, *row.time());
-  }
-  std::ranges::sort(read.times);
+  read.times = times_by_size(read.log.rows);
   return read;
 }
 
@@ -124,11 +139,16 @@ Diagnostics check_logs(const std::vector<ReadLog>& logs) {
       refuse(log, fmt::format("the log was measured with {}, which is not {}", variable,
                               log.of.is_own() ? "NCCL's own choice" : "the setting that is named for it"));
     }
-    const auto owns = std::ranges::count_if(logs, [&](const ReadLog& other) {
-      return other.of.is_own() && other.operation == log.operation;
-    });
-    if (owns != 1) refuse(log, fmt::format("{} has {} logs of NCCL's own choice ('own=FILE'), and needs one",
-                                           to_string(log.operation), owns));
+    for (const ReadLog& other : logs) {
+      if (&other == &log) break;
+      if (!is_same_measurement(other.log, log.log)) continue;
+      refuse(log, fmt::format("the log has the times of '{}', which is that of another setting", other.of.log));
+    }
+    const auto owns = std::ranges::count_if(
+        logs, [&](const ReadLog& other) { return other.of.is_own() && other.operation == log.operation; });
+    if (owns != 1)
+      refuse(log, fmt::format("{} has {} logs of NCCL's own choice ('own=FILE'), and needs one",
+                              to_string(log.operation), owns));
   }
   return problems;
 }
@@ -163,9 +183,8 @@ Result<MeasuredSetting> parse_measured(std::string_view text) {
       return wrong();
     }
   }
-  const bool known =
-      std::ranges::find(kMeasuredAlgorithms, measured.setting.algorithm) != kMeasuredAlgorithms.end() &&
-      std::ranges::find(kMeasuredProtocols, measured.setting.protocol) != kMeasuredProtocols.end();
+  const bool known = std::ranges::find(kMeasuredAlgorithms, measured.setting.algorithm) != kMeasuredAlgorithms.end() &&
+                     std::ranges::find(kMeasuredProtocols, measured.setting.protocol) != kMeasuredProtocols.end();
   if (!known) return wrong();
   return measured;
 }
@@ -180,6 +199,7 @@ Result<TuneResult> tune_by_measurements(const std::vector<MeasuredSetting>& meas
   if (Diagnostics problems = check_logs(logs); problems.has_errors()) return tl::unexpected(std::move(problems));
   TuneResult result{.measured = true};
   for (const ReadLog& own : logs) {
+    for (const Diagnostic& warning : own.warnings.all()) result.warnings.add(warning);
     if (!own.of.is_own()) continue;
     result.ranks = own.log.ranks;
     result.hosts = own.log.nodes;

@@ -53,6 +53,7 @@ struct TuneResult {
   std::int64_t hosts = 0;
   std::vector<TunedCall> calls;  // by operation, then by size
   bool measured = false;         // times are those of logs
+  Diagnostics warnings;          // about these logs
 };
 
 // Operations that NCCL's tuner interface covers; others have no choice of algorithm.

@@ -139,6 +139,7 @@ class Tune final : public Command {
       logs.push_back(std::move(*one));
     }
     const auto result = planning::tune_by_measurements(logs);
+    if (result) warn(result->warnings, common);
     return result ? write(*result, common) : refuse(result.error());
   }
 

@@ -1,11 +1,14 @@
 #include "traces/nccl_tests/collective_log.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "core/base/user_file.h"
 #include "core/config/text_lines.h"
+#include "traces/input/byte_stream.h"
 #include "traces/input/log_text.h"
 #include "traces/nccl_tests/nccl_tests_json.h"
 #include "traces/nccl_tests/nccl_tests_table.h"
@@ -20,6 +23,7 @@ namespace {
 constexpr std::size_t kMostRows = 10'000;
 constexpr Bytes kMostBytes{std::int64_t{1} << 50U};
 constexpr int kMostRanks = 1'000'000;
+constexpr std::string_view kGzip = "\x1f\x8b";
 
 // Rows of impossible sizes are left out, with a warning each for the first few.
 void leave_out_impossible_rows(CollectiveLogReading& reading) {
@@ -51,8 +55,19 @@ std::string why_impossible(const CollectiveLog& log) {
 
 }  // namespace
 
+bool is_same_measurement(const CollectiveLog& first, const CollectiveLog& second) {
+  std::error_code error;
+  if (std::filesystem::equivalent(first.file, second.file, error)) return true;
+  const auto same = [](const CollectiveRow& a, const CollectiveRow& b) {
+    return a.size == b.size && a.type == b.type && a.out_of_place == b.out_of_place && a.in_place == b.in_place;
+  };
+  return first.rows.size() > 1 && first.operation == second.operation && first.ranks == second.ranks &&
+         first.nodes == second.nodes && std::ranges::equal(first.rows, second.rows, same);
+}
+
 Result<CollectiveLogReading> read_collective_log(const std::string& path) {
-  const auto text = read_user_file(path);
+  auto text = read_user_file(path);
+  if (text && text->starts_with(kGzip)) text = read_all(path, kMostFileBytes);
   if (!text) return tl::unexpected(failure("E230", "cannot read '" + path + "': " + text.error(), {.file = path}));
   return read_collective_log_text(path, *text);
 }

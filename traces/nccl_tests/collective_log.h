@@ -40,10 +40,10 @@ struct PlayedMachine {
 
 struct CollectiveLog {
   std::string file;
-  std::string operation;  // "all_reduce", in the log's spelling; empty when it is not stated
+  std::string operation;           // "all_reduce", in the log's spelling; empty when it is not stated
   bool operation_of_name = false;  // only the name of the file states it
-  std::string gpu;        // as named in the log
-  int ranks = 0;          // 0: not stated; the same for nodes and gpus_per_node
+  std::string gpu;                 // as named in the log
+  int ranks = 0;                   // 0: not stated; the same for nodes and gpus_per_node
   int nodes = 0;
   int gpus_per_node = 0;
   std::string version_of_library;  // "2.23.4"; empty when it is not stated
@@ -58,6 +58,9 @@ struct CollectiveLog {
     return found == facts.end() ? "" : found->second;
   }
 };
+
+// The same call of the test, as in a copy of a log: every time agrees. A single one may agree by chance.
+[[nodiscard]] bool is_same_measurement(const CollectiveLog& first, const CollectiveLog& second);
 
 struct CollectiveLogReading {
   CollectiveLog log;

@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 3;
+constexpr int kMostOfAProcess = 1024;  // GPUs
 
 Place place_of_byte(const LogText& input, std::size_t byte) {
   Place place{.file = input.name, .line = 1, .column = 1};
@@ -27,6 +28,11 @@ Place place_of_byte(const LogText& input, std::size_t byte) {
     place.column = 1;
   }
   return place;
+}
+
+void warn(const LogText& input, CollectiveLogReading& reading, std::string why) {
+  reading.warnings.add(
+      {.severity = Severity::kWarning, .code = "W234", .place = {.file = input.name}, .message = std::move(why)});
 }
 
 // A number, or a string that holds one.
@@ -58,23 +64,56 @@ bool is_wrong(const Json& row, const char* half) {
   return parse_number<double>(text_of(*found, "nwrong")).value_or(0.0) >= 1.0;
 }
 
-void take_devices(const Json& document, CollectiveLog& log) {
-  const Json empty = Json::object();
-  const auto config = document.find("config");
-  if (config == document.end() || !config->is_object()) return;
-  const auto devices = config->find("devices");
-  if (devices == config->end() || !devices->is_array()) return;
-  std::set<std::string> hosts;
+// A number of `config`; 0: none.
+int config_number(const Json& config, const char* key) {
+  return parse_number<int>(text_of(config, key)).value_or(0);
+}
+
+// The test writes one device for each process, its first, whatever the number of its threads and GPUs (jsonRankInfo in
+// src/util.cu of NVIDIA/nccl-tests): then ranks are multiples of that number.
+int ranks_of_a_device(const Json& config, const Json& devices) {
+  const std::int64_t ranks =
+      std::int64_t{std::max(config_number(config, "nthreads"), 1)} * std::max(config_number(config, "ngpus"), 1);
+  if (ranks > kMostOfAProcess) return 1;
+  const bool firsts = std::ranges::all_of(devices, [&](const Json& device) {
+    const auto rank = device.is_object() ? parse_number<int>(text_of(device, "rank")) : std::nullopt;
+    return rank && *rank % ranks == 0;
+  });
+  return firsts ? static_cast<int>(ranks) : 1;
+}
+
+void take_devices(const LogText& input, const Json& config, CollectiveLogReading& reading) {
+  CollectiveLog& log = reading.log;
+  const auto devices = config.find("devices");
+  if (devices == config.end() || !devices->is_array()) return;
+  const int ranks = ranks_of_a_device(config, *devices);
+  std::set<std::string> hosts, groups;
+  std::string first_group;
   for (const Json& device : *devices) {
     if (!device.is_object()) continue;
-    ++log.ranks;
-    hosts.insert(text_of(device, "hostname"));
     const std::string gpu = text_of(device, "device_info");
     if (log.gpu.empty()) log.gpu = gpu;
     if (gpu != log.gpu) log.facts["other_gpu"] = gpu;
+    const std::string group = text_of(device, "group");
+    if (groups.empty()) first_group = group;
+    groups.insert(group);
+    if (group != first_group) continue;
+    log.ranks += ranks;
+    hosts.insert(text_of(device, "hostname"));
   }
   log.nodes = static_cast<int>(hosts.size());
   if (log.nodes > 0) log.gpus_per_node = log.ranks / log.nodes;
+  if (groups.size() > 1) warn(input, reading, why_groups_differ(groups.size()));
+}
+
+void take_config(const LogText& input, const Json& document, CollectiveLogReading& reading) {
+  const auto config = document.find("config");
+  if (config == document.end() || !config->is_object()) return;
+  take_devices(input, *config, reading);
+  if (const int gpus = config_number(*config, "ngpus"); gpus > 0) {
+    reading.log.facts["gpus_per_process"] = fmt::format("{}", gpus);
+  }
+  if (text_of(*config, "blocking_collectives") == "true") warn(input, reading, why_blocking_differs());
 }
 
 void take_environment(const Json& document, CollectiveLog& log) {
@@ -110,16 +149,19 @@ void take_command(const LogText& input, const Json& document, CollectiveLogReadi
   const std::string& program = args->front().get_ref<const std::string&>();
   log.operation = operation_in(program.substr(program.find_last_of('/') + 1));
   // One thread issues the calls of this many GPUs.
-  if (const std::string gpus = option_of(*args, "-g", "--ngpus"); !gpus.empty()) log.facts["gpus_per_process"] = gpus;
+  if (const std::string gpus = option_of(*args, "-g", "--ngpus"); !gpus.empty()) {
+    log.facts.emplace("gpus_per_process", gpus);
+  }
   const auto number = [&](const std::string& letter, const std::string& word) {
     return parse_number<int>(option_of(*args, letter, word)).value_or(0);
   };
-  const auto warn = [&](std::string why) {
-    reading.warnings.add(
-        {.severity = Severity::kWarning, .code = "W234", .place = {.file = input.name}, .message = std::move(why)});
-  };
-  if (const int together = number("-m", "--agg_iters"); together > 1) warn(why_aggregated_differs(together));
-  if (number("-G", "--cudagraph") > 0) warn(why_graphs_differ());
+  const Json none = Json::object();
+  const auto stated = document.find("config");
+  const Json& config = stated != document.end() && stated->is_object() ? *stated : none;
+  const int together = std::max(number("-m", "--agg_iters"), config_number(config, "aggregated_iterations"));
+  if (together > 1) warn(input, reading, why_aggregated_differs(together));
+  if (std::max(number("-G", "--cudagraph"), config_number(config, "graph")) > 0)
+    warn(input, reading, why_graphs_differ());
 }
 
 // What `ringwright collective --json` reports about its own run.
@@ -164,10 +206,7 @@ void take_rows(const LogText& input, const Json& document, CollectiveLogReading&
       row.out_of_place = half_time(result, "out_of_place", row.size);
       row.in_place = half_time(result, "in_place", row.size);
       if (is_wrong(result, "out_of_place") || is_wrong(result, "in_place")) {
-        reading.warnings.add({.severity = Severity::kWarning,
-                              .code = "W234",
-                              .place = {.file = input.name},
-                              .message = fmt::format("the row of {} bytes has wrong values", row.size.count())});
+        warn(input, reading, fmt::format("the row of {} bytes has wrong values", row.size.count()));
       }
       if (reading.log.played) row.out_of_place = measured_time(row.size, text_of(result, "time_us"), "");
     }
@@ -203,7 +242,7 @@ Result<CollectiveLogReading> read_json_log(const LogText& input) {
                           .place = {.file = input.name},
                           .message = fmt::format("version {} of the JSON is read as version {}", *version, kVersion)});
   }
-  take_devices(document, reading.log);
+  take_config(input, document, reading);
   take_environment(document, reading.log);
   take_command(input, document, reading);
   reading.log.version_of_library = library_version_in(text_of(document, "nccl_version"));

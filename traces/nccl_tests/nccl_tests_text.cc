@@ -25,6 +25,7 @@ struct Heading {
   int size = -1, count = -1, type = -1, redop = -1, root = -1;
   std::vector<Half> halves;
   int columns = 0;
+  int row_words = 0;          // of the rows so far: a row with fewer was cut off
   bool of_processor = false;  // -C 1: its times are those of issuing a call
 
   [[nodiscard]] bool known() const { return size >= 0 && !halves.empty(); }
@@ -50,9 +51,16 @@ Heading heading_of(std::string_view line) {
   return heading;
 }
 
+std::string failure_in(std::string_view last_line) {
+  const bool slow = last_line.find("Avg bus bandwidth") != std::string_view::npos;
+  return slow ? "the bus bandwidth is below what the test demanded (NCCL_TESTS_MIN_BW)" : "the test found wrong values";
+}
+
 // What the lines "#  Rank  0 Group  0 ..." name.
 struct RanksInLog {
   std::set<int> ranks;
+  std::set<int> groups;
+  int first_group = 0;  // that of the first rank, which prints the rows
   std::set<std::string> hosts;
   std::set<std::string> processes;  // with their hosts
 };
@@ -102,6 +110,9 @@ class PrintedReader {
     const auto words = words_of(text);
     if (words.size() > 4 && words[1] == "Rank") return take_rank(text);
     if (words.size() > 4 && words[1] == "nThread" && words[3] == "nGpus") take_threads(text, words);
+    if (words.size() > 2 && words[1] == "Blocking" && words[2].starts_with("Enabled")) {
+      warn(line_, "W234", why_blocking_differs());
+    }
     if (text.find("rccl-tests") != std::string_view::npos) log_.facts["library"] = "RCCL";
     if (text.find("nccl-library=") != std::string_view::npos) {
       const auto code = words_of(text.substr(text.find("nccl-library=") + 13));
@@ -112,7 +123,7 @@ class PrintedReader {
     if (text.find("Out of bounds values") != std::string_view::npos ||
         text.find("Avg bus bandwidth") != std::string_view::npos) {
       ended_ = true;
-      if (text.find("FAILED") != std::string_view::npos) warn(line_, "W234", "the test found wrong values");
+      if (text.find("FAILED") != std::string_view::npos) warn(line_, "W234", failure_in(text));
     }
     if (const Heading heading = heading_of(text); heading.known()) take_heading(heading);
   }
@@ -168,12 +179,16 @@ class PrintedReader {
 
   // "#  Rank  0 Group  0 Pid 1234 on HOST device  0 [0000:1b:00] NVIDIA H100 80GB HBM3"
   void take_rank(std::string_view text) {
-    ++log_.ranks;
     const auto rank = parse_number<int>(words_of(text)[2]);
     if (rank && !listed_.ranks.insert(*rank).second) {
       return refuse(fmt::format("rank {} is listed again: the log holds several runs", *rank),
                     "one file for each run; a test that was built without MPI runs once in each process of mpirun");
     }
+    const int group = count_after(text, " Group ");
+    if (listed_.groups.empty()) listed_.first_group = group;
+    listed_.groups.insert(group);
+    if (group != listed_.first_group) return;
+    ++log_.ranks;
     const std::size_t on = text.find(" on ");
     const std::size_t device = text.find(" device ");
     if (on == std::string_view::npos || device == std::string_view::npos) return;
@@ -192,6 +207,7 @@ class PrintedReader {
 
   void take_ranks() {
     if (log_.played) return;
+    if (listed_.groups.size() > 1) warn(0, "W234", why_groups_differ(listed_.groups.size()));
     log_.nodes = static_cast<int>(listed_.hosts.size());
     if (log_.nodes > 0) log_.gpus_per_node = log_.ranks / log_.nodes;
     // Without the line of the threads the number of processes decides: the tests start one thread each unless asked for
@@ -218,6 +234,17 @@ class PrintedReader {
     return index < words.size() ? words[index] : std::string_view();
   }
 
+  // With as many words as the heading has columns, or fewer where columns are empty: those of all rows, and a number
+  // follows the type then, not the name of a reduction.
+  [[nodiscard]] bool is_whole(const std::vector<std::string_view>& words) const {
+    const auto count = static_cast<int>(words.size());
+    if (count < heading_.row_words) return false;
+    if (count >= heading_.columns) return true;
+    const int blanks = (heading_.redop >= 0 ? 1 : 0) + (heading_.root >= 0 ? 1 : 0);
+    if (count < heading_.columns - blanks) return false;
+    return heading_.redop < 0 || parse_number<double>(words[static_cast<std::size_t>(heading_.redop)]).has_value();
+  }
+
   void take_row(std::string_view text) {
     if (!heading_.known()) return;
     if (!other_test_.empty()) {
@@ -227,16 +254,15 @@ class PrintedReader {
     }
     const auto words = words_of(text);
     const auto size = parse_number<std::int64_t>(words.front());
-    const int blanks = (heading_.redop >= 0 ? 1 : 0) + (heading_.root >= 0 ? 1 : 0);
-    const bool whole = static_cast<int>(words.size()) >= heading_.columns - blanks;
     if (!size) {
       return warn(line_, "W232", fmt::format("'{}' is no number of bytes; the row is left out", words.front()));
     }
-    if (!whole) {
+    if (!is_whole(words)) {
       return warn(line_, "W232",
                   fmt::format("the row '{}' has {} words where the heading has {} columns; it is left out", text,
                               words.size(), heading_.columns));
     }
+    heading_.row_words = static_cast<int>(words.size());
     if (*size == 0) return;  // fewer elements than ranks: the test measures nothing
     CollectiveRow row{.size = Bytes(*size), .line = line_};
     row.count = parse_number<std::int64_t>(word(words, heading_.count)).value_or(0);
@@ -290,6 +316,8 @@ class PrintedReader {
 
 }  // namespace
 
-Result<CollectiveLogReading> read_printed_log(const LogText& input) { return PrintedReader(input).read(); }
+Result<CollectiveLogReading> read_printed_log(const LogText& input) {
+  return PrintedReader(input).read();
+}
 
 }  // namespace ringwright::traces

@@ -98,4 +98,16 @@ std::string why_graphs_differ() {
   return "CUDA graphs launch the calls (graph: 1 or more), and no thread issues them; simulated ones are issued";
 }
 
+std::string why_blocking_differs() {
+  return "the test waits for the end of each call (Blocking Enabled, -z), and its times contain that; simulated calls "
+         "are issued back to back";
+}
+
+std::string why_groups_differ(std::size_t groups) {
+  return fmt::format(
+      "the ranks form {} groups (NCCL_TESTS_SPLIT), which ran at once and shared the network; the first "
+      "is simulated alone",
+      groups);
+}
+
 }  // namespace ringwright::traces

@@ -1,6 +1,7 @@
 // How a test was run: variables of the library, and options that change what a time means.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,5 +44,8 @@ inline constexpr std::string_view kWithoutC = "run the test without -C (--report
 // Why times of calls that one launch issues together, or that CUDA graphs issue, differ from simulated ones.
 [[nodiscard]] std::string why_aggregated_differs(int together);
 [[nodiscard]] std::string why_graphs_differ();
+// Why times of a test that waits for each call differ, and those of one whose ranks form several communicators.
+[[nodiscard]] std::string why_blocking_differs();
+[[nodiscard]] std::string why_groups_differ(std::size_t groups);
 
 }  // namespace ringwright::traces

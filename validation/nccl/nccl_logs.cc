@@ -31,6 +31,19 @@ void take_operation(const std::string& collective, traces::CollectiveLog& log, D
   log.operation = wanted;
 }
 
+// A copy would count twice.
+bool is_copy(const traces::CollectiveLog& log, NcclLogs& all) {
+  for (const traces::CollectiveLog& other : all.logs) {
+    if (!is_same_measurement(other, log)) continue;
+    all.warnings.add({.severity = Severity::kWarning,
+                      .code = "W247",
+                      .place = {.file = log.file},
+                      .message = fmt::format("the log has the times of '{}', and is left out", other.file)});
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files, const std::optional<std::string>& collective) {
@@ -48,7 +61,7 @@ Result<NcclLogs> read_nccl_logs(const std::vector<std::string>& files, const std
     for (const Diagnostic& found : contradictions.all()) {
       (found.severity == Severity::kError ? problems : all.warnings).add(found);
     }
-    all.logs.push_back(std::move(reading->log));
+    if (!is_copy(reading->log, all)) all.logs.push_back(std::move(reading->log));
   }
   if (problems.has_errors()) return tl::unexpected(std::move(problems));
   return all;

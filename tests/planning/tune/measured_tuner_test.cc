@@ -27,14 +27,16 @@ std::string row(int size, double microseconds) {
          ",0,0,,,\n";
 }
 
-MeasuredSetting measured(const std::string& text) { return *parse_measured(text); }
+MeasuredSetting measured(const std::string& text) {
+  return *parse_measured(text);
+}
 
 TEST(MeasuredTuner, ChoosesTheFastestOfTheLogs) {
   const std::string own = log_of("own.csv", row(1024, 10) + row(4096, 20) + row(16384, 40));
   const std::string ring = log_of("ring.csv", row(1024, 12) + row(4096, 12) + row(16384, 30));
   const std::string tree = log_of("tree.csv", row(1024, 8) + row(16384, 32));
-  const auto result = tune_by_measurements(
-      {measured("own=" + own), measured("ring/simple=" + ring), measured("tree/ll/16=" + tree)});
+  const auto result =
+      tune_by_measurements({measured("own=" + own), measured("ring/simple=" + ring), measured("tree/ll/16=" + tree)});
   ASSERT_TRUE(result) << render(result.error());
   ASSERT_EQ(result->calls.size(), 3U);
   EXPECT_EQ(result->calls[0].best.algorithm, "tree");
@@ -69,6 +71,31 @@ TEST(MeasuredTuner, RefusesLogsThatDoNotFitTogether) {
   const auto without = tune_by_measurements({measured("ring/ll=" + own)});
   ASSERT_FALSE(without);
   EXPECT_THAT(render(without.error()), HasSubstr("has 0 logs of NCCL's own choice"));
+}
+
+// -N or -d all: the test goes through the sizes again.
+TEST(MeasuredTuner, ASizeThatWasMeasuredTwiceIsOneCallOfItsMeanTime) {
+  const std::string own = log_of("own.csv", row(1024, 10) + row(4096, 20) + row(1024, 14) + row(4096, 20));
+  const std::string ring = log_of("ring.csv", row(1024, 11));
+  const auto result = tune_by_measurements({measured("own=" + own), measured("ring/ll=" + ring)});
+  ASSERT_TRUE(result) << render(result.error());
+  ASSERT_EQ(result->calls.size(), 2U);
+  EXPECT_EQ(result->calls[0].own_time, 12_us);
+  EXPECT_EQ(result->calls[0].best.algorithm, "ring");
+}
+
+TEST(MeasuredTuner, RefusesOneLogForTwoSettings) {
+  const std::string own = log_of("own.csv", row(1024, 10) + row(4096, 20));
+  const auto result = tune_by_measurements({measured("own=" + own), measured("ring/ll=" + own)});
+  ASSERT_FALSE(result);
+  EXPECT_THAT(render(result.error()), HasSubstr("the log has the times of '" + own + "'"));
+}
+
+TEST(MeasuredTuner, PassesOnWhatIsDoubtfulAboutLogs) {
+  const std::string own = log_of("own.csv", row(1024, 10) + "2048,512,float\n");
+  const auto result = tune_by_measurements({measured("own=" + own)});
+  ASSERT_TRUE(result) << render(result.error());
+  EXPECT_THAT(render(result->warnings), HasSubstr("warning[W232]"));
 }
 
 // NCCL's own lines and JSON state the variables of a run.

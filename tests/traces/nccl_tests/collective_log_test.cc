@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 namespace ringwright::traces::collective_log_test {
 namespace {
@@ -100,7 +101,8 @@ TEST(PrintedLog, TellsMachineAndTimes) {
 }
 
 TEST(PrintedLog, OldVersionsHaveNoRootAndPrintAnErrorInsteadOfACount) {
-  const CollectiveLogReading result = reading("all_reduce.log",
+  const CollectiveLogReading result = reading(
+      "all_reduce.log",
       "#   Rank  0 Pid  44534 on   dgx1 device  0 [0x06] Tesla V100-SXM2-16GB\n"
       "#                                                     out-of-place                       in-place\n"
       "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n"
@@ -306,6 +308,16 @@ TEST(CollectiveLog, NoTextBreaksTheReaders) {
       }
     }
   }
+}
+
+TEST(CollectiveLog, ACompressedLogIsRead) {
+  const std::string path = testing::TempDir() + "collective_log_test.csv.gz";
+  const gzFile file = gzopen(path.c_str(), "wb");
+  gzputs(file, "# collective: all_reduce\nsize_bytes,time_oop_us\n1024,30\n");
+  gzclose(file);
+  const auto reading = read_collective_log(path);
+  ASSERT_TRUE(reading) << render(reading.error());
+  EXPECT_EQ(reading->log.rows.size(), 1U);
 }
 
 }  // namespace

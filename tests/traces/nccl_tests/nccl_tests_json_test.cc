@@ -37,6 +37,42 @@ TEST(NcclTestsJson, WhatChangesTheMeaningOfATimeIsReported) {
   EXPECT_THAT(read(args(""))->warnings.all(), IsEmpty());
 }
 
+// The test lists the first device of each process: two processes with eight GPUs each are two devices.
+TEST(NcclTestsJson, ADeviceStandsForAllOfItsProcess) {
+  const auto devices = [](const std::string& second) {
+    return R"("config": {"nthreads": 1, "ngpus": 8, "devices": [
+      {"rank": 0, "group": 0, "hostname": "a", "device_info": "H100"},
+      {"rank": )" +
+           second + R"(, "group": 0, "hostname": "b", "device_info": "H100"}]})";
+  };
+  const CollectiveLog log = read(devices("8"))->log;
+  EXPECT_EQ(log.ranks, 16);
+  EXPECT_EQ(log.nodes, 2);
+  EXPECT_EQ(log.gpus_per_node, 8);
+  EXPECT_EQ(log.fact("gpus_per_process"), "8");
+  EXPECT_EQ(read(devices("1"))->log.ranks, 2);  // all devices are listed
+}
+
+TEST(NcclTestsJson, OneOfSeveralGroupsIsTaken) {
+  const auto split = read(R"("config": {"nthreads": 1, "ngpus": 1, "devices": [
+      {"rank": 0, "group": 0, "hostname": "a"}, {"rank": 1, "group": 1, "hostname": "a"},
+      {"rank": 2, "group": 0, "hostname": "b"}, {"rank": 3, "group": 1, "hostname": "b"}]})");
+  EXPECT_EQ(split->log.ranks, 2);
+  EXPECT_EQ(split->log.nodes, 2);
+  EXPECT_THAT(render(split->warnings), HasSubstr("the ranks form 2 groups"));
+}
+
+TEST(NcclTestsJson, TheConfigurationStatesWhatChangesTheMeaningOfATime) {
+  const auto said = [](const std::string& option) {
+    return render(read("\"config\": {" + option + "}, " + args(""))->warnings);
+  };
+  EXPECT_THAT(said(R"("blocking_collectives": "true")"), HasSubstr("waits for the end of each call"));
+  EXPECT_THAT(said(R"("aggregated_iterations": 4)"), HasSubstr("4 calls are launched together"));
+  EXPECT_THAT(said(R"("graph": 1)"), HasSubstr("CUDA graphs launch the calls"));
+  EXPECT_THAT(said(R"("blocking_collectives": "false", "aggregated_iterations": 1, "graph": 0)"),
+              HasSubstr("0 errors, 0 warnings"));
+}
+
 TEST(NcclTestsJson, WrongValuesAreReported) {
   const auto wrong = read(args(""), R"("results": [{"size": 1024, "out_of_place": {"time": 14.5, "nwrong": "3"}}])");
   EXPECT_THAT(render(wrong->warnings), HasSubstr("the row of 1024 bytes has wrong values"));

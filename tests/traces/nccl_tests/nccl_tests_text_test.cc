@@ -77,6 +77,50 @@ TEST(NcclTestsText, WhatChangesTheMeaningOfATimeIsReported) {
   EXPECT_THAT(said("agg iters: 1 validation: 1 graph: 0"), HasSubstr("0 errors, 0 warnings"));
 }
 
+TEST(NcclTestsText, ATestThatWaitsForEachCallIsReported) {
+  const std::string blocking = "# Blocking Enabled: wait for completion and barrier after each collective \n";
+  EXPECT_THAT(render(reading(blocking + rows() + std::string(kEnd)).warnings),
+              HasSubstr("x.log:1:1: warning[W234]: the test waits for the end of each call"));
+}
+
+TEST(NcclTestsText, ABandwidthBelowTheDemandedIsNoWrongValue) {
+  const std::string slow = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 50.41 FAILED\n";
+  EXPECT_THAT(render(reading(rows() + slow).warnings), HasSubstr("the bus bandwidth is below what the test demanded"));
+}
+
+// NCCL_TESTS_SPLIT="MOD 2": ranks 0 and 2 are one communicator, 1 and 3 another.
+TEST(NcclTestsText, OneOfSeveralGroupsIsTaken) {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank) {
+    text += "#  Rank  " + std::to_string(rank) + " Group  " + std::to_string(rank % 2) + " Pid 1 on n" +
+            std::to_string(rank / 2) + " device  0 [0000:1b:00] NVIDIA H100\n";
+  }
+  const CollectiveLogReading result = reading(text + rows() + std::string(kEnd));
+  EXPECT_EQ(result.log.ranks, 2);
+  EXPECT_EQ(result.log.nodes, 2);
+  EXPECT_THAT(render(result.warnings), HasSubstr("the ranks form 2 groups"));
+}
+
+// The last word of the row is missing: the others must not be taken for those of earlier columns.
+TEST(NcclTestsText, ARowThatWasCutOffIsLeftOut) {
+  const std::string heading =
+      "#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong\n";
+  const std::string whole = "8 2 float sum 0 6.53 0.00 0.00 0 6.45 0.00 0.00 0\n";
+  const std::string cut = "16 4 float sum 0 6.61 0.00 0.00 0 6.50 0.00 0.01\n";
+  for (const std::string& text : {heading + whole + cut, heading + cut + whole}) {
+    const CollectiveLogReading result = reading(text);
+    ASSERT_EQ(result.log.rows.size(), 1U);
+    EXPECT_EQ(result.log.rows[0].size, 8_B);
+    EXPECT_THAT(render(result.warnings), HasSubstr("has 12 words where the heading has 13 columns; it is left out"));
+  }
+  // An empty column of the reduction is no cut, and rows with fewer words than the first are cut all the same.
+  const std::string blank = "8 2 float 0 6.53 0.00 0.00 0 6.45 0.00 0.00 0\n";
+  const std::string blank_cut = "16 4 float 0 6.61 0.00 0.00 0 6.50 0.00 0.01\n";
+  const CollectiveLogReading result = reading(heading + blank + blank_cut);
+  ASSERT_EQ(result.log.rows.size(), 1U);
+  EXPECT_EQ(result.log.rows[0].time(), Duration(6'530'000));
+}
+
 TEST(NcclTestsText, GpusOfTwoKindsAreBothKnown) {
   const auto rank = [](int number, const std::string& gpu) {
     return "#  Rank  " + std::to_string(number) + " Group  0 Pid 1 on n1 device  0 [0000:1b:00] " + gpu + "\n";

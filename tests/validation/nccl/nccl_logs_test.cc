@@ -43,5 +43,27 @@ TEST(NcclLogs, ACollectiveThatNothingStatesIsThatOfTheOption) {
   EXPECT_TRUE(read->warnings.all().empty());
 }
 
+TEST(NcclLogs, ALogThatIsGivenTwiceCountsOnce) {
+  const std::string head = "# collective: all_reduce\nsize_bytes,time_oop_us\n1024,30\n";
+  const std::string log = write("nccl_logs_test_first.csv", head + "2048,31\n");
+  const std::string copy = write("nccl_logs_test_copy.csv", "# nic: none\n" + head + "2048,31\n");
+  const std::string other = write("nccl_logs_test_other.csv", head + "2048,32\n");
+  for (const std::string& second : {log, copy}) {
+    const auto read = read_nccl_logs({log, second});
+    ASSERT_TRUE(read) << render(read.error());
+    EXPECT_EQ(read->logs.size(), 1U);
+    EXPECT_THAT(render(read->warnings), HasSubstr("warning[W247]: the log has the times of '" + log + "'"));
+  }
+  EXPECT_EQ(read_nccl_logs({log, other})->logs.size(), 2U);
+}
+
+// One time of two runs may agree by chance.
+TEST(NcclLogs, LogsOfOneRowThatAgreeAreTwo) {
+  const std::string text = "# collective: all_reduce\n" + std::string(kRow);
+  const std::string log = write("nccl_logs_test_one.csv", text);
+  EXPECT_EQ(read_nccl_logs({log, write("nccl_logs_test_two.csv", text)})->logs.size(), 2U);
+  EXPECT_EQ(read_nccl_logs({log, log})->logs.size(), 1U);
+}
+
 }  // namespace
 }  // namespace ringwright::validation::nccl_logs_test
