@@ -215,6 +215,12 @@ void warn_about(const traces::ChakraReplay& replay, bool roofline, ConfigMap& ma
   if (chakra && replay.without_kind > 0) {
     map.warn("chakra", "W251", fmt::format("{} nodes of type INVALID_NODE are left out", replay.without_kind));
   }
+  if (replay.in_some_dimensions > 0) {
+    map.warn("chakra", "W251",
+             fmt::format("{} collectives name some dimensions of a network only (involved_dim); all members of their "
+                         "group take part",
+                         replay.in_some_dimensions));
+  }
   if (roofline && replay.recorded > 0) {
     map.warn(
         "compute", "W251",

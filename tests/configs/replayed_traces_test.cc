@@ -103,6 +103,23 @@ TEST_F(ReplayedTraces, NodesThatTakeNoTimeAreCounted) {
   EXPECT_THAT(warnings, HasSubstr("4 nodes of type INVALID_NODE are left out"));
 }
 
+// In ASTRA-sim the sum would join a part of the ranks.
+TEST_F(ReplayedTraces, CollectivesOfSomeDimensionsAreCounted) {
+  traces::ChakraTraceBuilder builder("t");
+  ChakraAttributes sum{.comm_type = ChakraCollective::kAllReduce, .comm_size = 1_MiB};
+  sum.involved_dim = std::vector<bool>{true, true};
+  const ChakraAttributes all = sum;
+  sum.involved_dim = std::vector<bool>{true, false};
+  builder.add({.id = 1, .name = "all", .kind = ChakraKind::kCollective, .attributes = &all});
+  builder.add({.id = 2, .name = "some", .kind = ChakraKind::kCollective, .attributes = &sum});
+  const ChakraTrace trace = std::move(builder).take();
+  for (std::size_t rank = 0; rank < 4; ++rank) write_rank(rank, trace);
+  const auto scenario = load_scenario_text("job.yaml", job());
+  ASSERT_TRUE(scenario.has_value()) << render(scenario.error());
+  EXPECT_THAT(render(scenario->document.log().diagnostics()),
+              HasSubstr("4 collectives name some dimensions of a network only (involved_dim)"));
+}
+
 TEST_F(ReplayedTraces, ScaledComputingLeavesCommunicationAsItIs) {
   write_step();
   const Duration recorded = play(load(job())).time();

@@ -54,7 +54,13 @@ struct Meaning {
   std::string_view name;
   std::string_view needed;
   bool (*set)(const ChakraValue& value, ChakraTraceBuilder& builder, ChakraAttributes& attributes);
+  bool (*has)(const ChakraAttributes& attributes);
 };
+
+template <auto kField>
+bool has(const ChakraAttributes& attributes) {
+  return (attributes.*kField).has_value();
+}
 
 template <std::optional<std::int64_t> ChakraAttributes::*kField>
 bool set_integer(const ChakraValue& value, ChakraTraceBuilder&, ChakraAttributes& attributes) {
@@ -114,22 +120,35 @@ bool set_involved_dim(const ChakraValue& value, ChakraTraceBuilder&, ChakraAttri
 constexpr std::string_view kIntegerNeeded = "a whole number";
 constexpr std::string_view kCountNeeded = "a whole number of at least 0";
 constexpr std::array kMeanings = {
-    Meaning{"is_cpu_op", "a bool, or 0 or 1,", set_is_cpu_op},
-    Meaning{"comm_type", "a number of 0 to 9", set_comm_type},
-    Meaning{"comm_size", kCountNeeded, set_quantity<&ChakraAttributes::comm_size>},
-    Meaning{"comm_src", kIntegerNeeded, set_integer<&ChakraAttributes::comm_src>},
-    Meaning{"comm_dst", kIntegerNeeded, set_integer<&ChakraAttributes::comm_dst>},
-    Meaning{"comm_tag", kIntegerNeeded, set_integer<&ChakraAttributes::comm_tag>},
-    Meaning{"comm_priority", kIntegerNeeded, set_integer<&ChakraAttributes::comm_priority>},
-    Meaning{"pg_name", "a text or a whole number", set_pg_name},
-    Meaning{"involved_dim", "a list of bools", set_involved_dim},
-    Meaning{"num_ops", kCountNeeded, set_count_of_operations},
-    Meaning{"tensor_size", kCountNeeded, set_quantity<&ChakraAttributes::tensor_size>},
-    Meaning{"tensor_loc", kIntegerNeeded, set_integer<&ChakraAttributes::tensor_loc>},
-    Meaning{"stream", kIntegerNeeded, set_integer<&ChakraAttributes::stream>},
-    Meaning{"buffer_bytes", kCountNeeded, set_quantity<&ChakraAttributes::buffer_bytes>},
-    Meaning{"duration_picos", kCountNeeded, set_quantity<&ChakraAttributes::duration_picos>},
+    Meaning{"is_cpu_op", "a bool, or 0 or 1,", set_is_cpu_op, has<&ChakraAttributes::is_cpu_op>},
+    Meaning{"comm_type", "a number of 0 to 9", set_comm_type, has<&ChakraAttributes::comm_type>},
+    Meaning{"comm_size", kCountNeeded, set_quantity<&ChakraAttributes::comm_size>, has<&ChakraAttributes::comm_size>},
+    Meaning{"comm_src", kIntegerNeeded, set_integer<&ChakraAttributes::comm_src>, has<&ChakraAttributes::comm_src>},
+    Meaning{"comm_dst", kIntegerNeeded, set_integer<&ChakraAttributes::comm_dst>, has<&ChakraAttributes::comm_dst>},
+    Meaning{"comm_tag", kIntegerNeeded, set_integer<&ChakraAttributes::comm_tag>, has<&ChakraAttributes::comm_tag>},
+    Meaning{"comm_priority", kIntegerNeeded, set_integer<&ChakraAttributes::comm_priority>,
+            has<&ChakraAttributes::comm_priority>},
+    Meaning{"pg_name", "a text or a whole number", set_pg_name, has<&ChakraAttributes::pg_name>},
+    Meaning{"involved_dim", "a list of bools", set_involved_dim, has<&ChakraAttributes::involved_dim>},
+    Meaning{"num_ops", kCountNeeded, set_count_of_operations, has<&ChakraAttributes::num_ops>},
+    Meaning{"tensor_size", kCountNeeded, set_quantity<&ChakraAttributes::tensor_size>,
+            has<&ChakraAttributes::tensor_size>},
+    Meaning{"tensor_loc", kIntegerNeeded, set_integer<&ChakraAttributes::tensor_loc>,
+            has<&ChakraAttributes::tensor_loc>},
+    Meaning{"stream", kIntegerNeeded, set_integer<&ChakraAttributes::stream>, has<&ChakraAttributes::stream>},
+    Meaning{"buffer_bytes", kCountNeeded, set_quantity<&ChakraAttributes::buffer_bytes>,
+            has<&ChakraAttributes::buffer_bytes>},
+    Meaning{"duration_picos", kCountNeeded, set_quantity<&ChakraAttributes::duration_picos>,
+            has<&ChakraAttributes::duration_picos>},
 };
+
+// A second value must be the first one.
+std::string set_again(const Meaning& meaning, const ChakraValue& value, ChakraTraceBuilder& builder,
+                      ChakraAttributes& attributes) {
+  const ChakraAttributes before = attributes;
+  if (meaning.set(value, builder, attributes) && attributes == before) return {};
+  return fmt::format("attribute '{}' is given twice, with different values", meaning.name);
+}
 
 }  // namespace
 
@@ -137,6 +156,7 @@ std::string set_attribute(std::string_view name, const ChakraValue& value, Chakr
                           ChakraAttributes& attributes) {
   for (const Meaning& meaning : kMeanings) {
     if (meaning.name != name) continue;
+    if (meaning.has(attributes)) return set_again(meaning, value, builder, attributes);
     if (meaning.set(value, builder, attributes)) return {};
     const std::string text = to_string(value);
     return fmt::format("attribute '{}' is {}{}; {} is needed", name, type_of(value),

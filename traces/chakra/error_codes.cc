@@ -75,9 +75,11 @@ constexpr std::array kChakraCodes = {
               .example = "workload: { chakra: zero1-step, replicas: 4 }"},
     ErrorCode{.code = "W251",
               .title = "times of a trace are incomplete",
-              .explanation = "Nodes that compute take the time that the trace records; where there is none, none. "
-                             "Collectives of no bytes and nodes of type 0 take none either. With "
-                             "`workload.compute: roofline` only nodes with num_ops get a computed time.",
+              .explanation =
+                  "Nodes that compute take the time that the trace records; where there is none, none. "
+                  "Collectives of no bytes and nodes of type 0 take none either. With "
+                  "`workload.compute: roofline` only nodes with num_ops get a computed time. A collective that "
+                  "names some dimensions of ASTRA-sim's network (involved_dim) joins all of its group.",
               .example = "workload: {chakra: step, compute: roofline}"},
     ErrorCode{.code = "E252",
               .title = "a file is no trace or log of a known kind",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,12 @@ constexpr std::string_view kNodesKey = "workload_graph";
 
 // The parts of a node that are no attributes, by all their spellings.
 enum class NodePart { kId, kName, kType, kControl, kData, kStart, kDuration, kAttribute };
+constexpr std::size_t kNodeParts = 8;
+
+// Lists of dependencies add up, and attributes are checked by name.
+constexpr bool holds_one_value(NodePart part) {
+  return part != NodePart::kControl && part != NodePart::kData && part != NodePart::kAttribute;
+}
 
 struct NodeKey {
   std::string_view name;
@@ -117,6 +124,10 @@ class JsonReader {
     error_code error = opened;
     if (error == SUCCESS) error = document.get_object().get(root);
     if (error == SUCCESS) error = read_root(root);
+    const char* rest = nullptr;  // there is none at the end
+    if (error == SUCCESS && !problems_.is_full() && document.current_location().get(rest) == SUCCESS) {
+      problems_.error("E245", "the JSON goes on after its end: the file holds more than one trace, or is damaged");
+    }
     if (error != SUCCESS && !problems_.is_full()) {
       const char* at = nullptr;  // a document that could not be opened has no place
       const bool known = opened == SUCCESS && document.current_location().get(at) == SUCCESS;
@@ -172,22 +183,24 @@ class JsonReader {
     wrong_.clear();
     parts_ = {};
     ChakraAttributes attributes;
-    bool has_id = false;
-    bool has_type = false;
+    std::bitset<kNodeParts> given;
     for (auto field : node) {
       std::string_view key;
       json::value value;
       if (const error_code error = field.unescaped_key().get(key); error != SUCCESS) return error;
       if (const error_code error = field.value().get(value); error != SUCCESS) return error;
       const NodePart part = part_of(key);
-      has_id = has_id || part == NodePart::kId;
-      has_type = has_type || part == NodePart::kType;
+      if (given[static_cast<std::size_t>(part)] && holds_one_value(part)) {
+        wrong_.push_back(fmt::format("'{}' is given again, maybe by another of its names", key));
+      }
+      given.set(static_cast<std::size_t>(part));
       const error_code error =
           part == NodePart::kAttribute ? read_attribute(key, value, attributes) : read_part(part, key, value);
       if (error != SUCCESS) return error;
     }
+    const bool has_id = given[static_cast<std::size_t>(NodePart::kId)];
     if (!has_id) wrong_.emplace_back("it has no 'Id'");
-    if (!has_type) wrong_.emplace_back("it has no 'NodeType'");
+    if (!given[static_cast<std::size_t>(NodePart::kType)]) wrong_.emplace_back("it has no 'NodeType'");
     const std::string who = has_id ? describe_node(parts_.id, name_) : fmt::format("{}[{}]", kNodesKey, index_);
     for (const std::string& wrong : wrong_) problems_.error("E246", who + ": " + wrong);
     parts_.name = name_;

@@ -305,13 +305,18 @@ void add_found(const Diagnostics& found, Diagnostics& to) {
   for (const Diagnostic& problem : found.all()) to.add(problem);
 }
 
+bool leaves_out_dimensions(const ChakraAttributes& given) {
+  return given.involved_dim && std::ranges::find(*given.involved_dim, false) != given.involved_dim->end();
+}
+
 void count_times(const ChakraTrace& trace, std::int64_t ranks, const ReplayOptions& options, ChakraReplay& replay) {
   for (const ChakraNode& node : trace.nodes) {
     const NodeRole role = role_of(trace, node);
     if (role == NodeRole::kNothing && node.kind == ChakraKind::kCollective) replay.without_bytes += ranks;
     if (node.kind == ChakraKind::kInvalid) replay.without_kind += ranks;
-    if (role != NodeRole::kGpu) continue;
     const ChakraAttributes& given = trace.of(node);
+    if (role == NodeRole::kCollective && leaves_out_dimensions(given)) replay.in_some_dimensions += ranks;
+    if (role != NodeRole::kGpu) continue;
     if (given.num_ops) replay.operations += static_cast<double>(*given.num_ops) * static_cast<double>(ranks);
     const bool computed = is_computed(given, options);
     const bool timed = computed || recorded_time(node, given) > Duration();

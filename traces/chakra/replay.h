@@ -40,6 +40,7 @@ struct ChakraReplay {
   // Of all ranks: collectives of no bytes, and nodes of no kind, which are left out.
   std::int64_t without_bytes = 0;
   std::int64_t without_kind = 0;
+  std::int64_t in_some_dimensions = 0;  // collectives that ASTRA-sim would run over a part of its network
   Diagnostics warnings;
 };
 

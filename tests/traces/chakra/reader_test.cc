@@ -289,5 +289,26 @@ TEST_F(ChakraFiles, BrokenJsonIsAnErrorWithItsByte) {
   EXPECT_THAT(error_of(R"({"workload_graph": 3})"), testing::HasSubstr("the JSON cannot be read"));
 }
 
+TEST_F(ChakraFiles, WhatIsGivenTwiceIsAnErrorWhereTheValuesDiffer) {
+  pb::Node sum = node(1, "sum", pb::COMM_COLL);
+  attribute(sum, "comm_size")->set_int64_value(64);
+  attribute(sum, "comm_size")->set_uint64_value(64);
+  EXPECT_EQ(read(sum).value().trace.of(read(sum).value().trace.nodes[0]).comm_size, Bytes(64));
+  attribute(sum, "comm_size")->set_int64_value(128);
+  EXPECT_THAT(error_of(sum), testing::HasSubstr("attribute 'comm_size' is given twice, with different values"));
+  EXPECT_THAT(error_of(R"({"workload_graph": [{"Id": 1, "NodeType": 4, "runtime": 5, "runtime": 6}]})"),
+              testing::HasSubstr("node 1: 'runtime' is given again"));
+  EXPECT_THAT(error_of(R"({"workload_graph": [{"Id": 1, "NodeType": 4, "runtime": 5, "duration_micros": 6}]})"),
+              testing::HasSubstr("node 1: 'duration_micros' is given again"));
+  EXPECT_THAT(error_of(R"({"workload_graph": [{"Id": 1, "NodeType": 4, "num_ops": 5, "num_ops": 6}]})"),
+              testing::HasSubstr("attribute 'num_ops' is given twice"));
+}
+
+TEST_F(ChakraFiles, JsonAfterTheTraceIsAnError) {
+  const std::string trace = R"({"workload_graph": [{"Id": 1, "NodeType": 4}]})";
+  EXPECT_EQ(error_of(trace + "\n"), "no error");
+  EXPECT_THAT(error_of(trace + trace), testing::HasSubstr("the JSON goes on after its end"));
+}
+
 }  // namespace
 }  // namespace ringwright::traces::reader_test
