@@ -23,6 +23,31 @@ namespace {
 
 constexpr std::size_t kInvalidShown = 5;
 
+// Kineto marks a step on each stream apart, from its first work to its last (GpuUserEventMap of
+// libkineto/src/CuptiActivityProfiler.h): a step spans all its marks, up to the beginning of the next.
+std::vector<ProfilerStep> joined_marks(const std::vector<ProfilerStep>& marks) {
+  const auto end_of = [](const ProfilerStep& step) { return Duration(step.start_ns) * 1000 + step.time; };
+  std::vector<ProfilerStep> steps;
+  std::unordered_map<std::string, std::size_t> at;
+  for (const ProfilerStep& mark : marks) {
+    const auto [known, is_new] = at.try_emplace(mark.name, steps.size());
+    if (is_new) {
+      steps.push_back(mark);
+      continue;
+    }
+    ProfilerStep& step = steps[known->second];
+    const Duration end = std::max(end_of(step), end_of(mark));
+    step.start_ns = std::min(step.start_ns, mark.start_ns);
+    step.time = end - Duration(step.start_ns) * 1000;
+  }
+  std::ranges::stable_sort(steps, {}, &ProfilerStep::start_ns);
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    const Duration next = Duration(steps[i].start_ns) * 1000;
+    if (end_of(steps[i - 1]) > next) steps[i - 1].time = next - Duration(steps[i - 1].start_ns) * 1000;
+  }
+  return steps;
+}
+
 // Reads event by event, so that memory is that of the events that are stored.
 class KinetoReader final {
  public:
@@ -247,8 +272,7 @@ class KinetoReader final {
     }
     std::ranges::stable_sort(trace_.activities, {}, &GpuActivity::start_ns);
     warn_of_repeated();
-    if (trace_.steps.empty()) trace_.steps = std::move(host_steps_);
-    std::ranges::stable_sort(trace_.steps, {}, &ProfilerStep::start_ns);
+    trace_.steps = joined_marks(trace_.steps.empty() ? host_steps_ : trace_.steps);
     operators_.resolve(trace_);
     Diagnostics problems;
     calls_.resolve(distributed_, trace_, problems);

@@ -12,6 +12,7 @@
 
 #include "core/plan/task_graph.h"
 #include "traces/chakra/replay.h"
+#include "traces/kineto/step_work.h"
 
 namespace ringwright::traces::kineto::replay_test {
 namespace {
@@ -104,6 +105,33 @@ Profile step_of(int rank, int ranks, const std::string& group = "[0, 1]") {
 
 std::int64_t last_of(const std::vector<std::int64_t>& ends) {
   return *std::ranges::max_element(ends);
+}
+
+// Kineto marks a step on each stream apart. The all-reduce begins 40 us after the step and ends before its last kernel.
+TEST(KinetoReplay, AStepSpansTheMarksOfAllItsStreams) {
+  Profile profile(0, 2);
+  profile.step(1, 0, 50).work("gemm", 7, 0, 50, 0);
+  profile.work("gemm", 7, 100, 60, 90).all_reduce(1024, 140, 30, 130, "[0, 1]").work("adam", 7, 180, 20, 150);
+  profile.step(2, 100, 100).step(2, 140, 30);
+  const KinetoTrace trace = profile.trace();
+  ASSERT_EQ(trace.steps.size(), 2U);
+  EXPECT_EQ(trace.steps[1].start_ns, 100'000);
+  EXPECT_EQ(trace.steps[1].time, 100_us);
+  const auto step = work_of_step(trace, "ProfilerStep#2");
+  ASSERT_TRUE(step.has_value()) << render(step.error());
+  EXPECT_EQ(step->items.size(), 3U);
+  EXPECT_EQ(step->span, 100_us);
+}
+
+// A stream may still work for a step when another one begins the next.
+TEST(KinetoReplay, StepsWhoseMarksOverlapFollowEachOther) {
+  Profile profile(0, 2);
+  profile.work("gemm", 7, 0, 50, 0).work("gemm", 7, 100, 60, 90).all_reduce(1024, 40, 90, 30, "[0, 1]");
+  profile.step(1, 0, 50).step(1, 40, 90).step(2, 100, 60);
+  const KinetoTrace trace = profile.trace();
+  ASSERT_EQ(trace.steps.size(), 2U);
+  EXPECT_EQ(trace.steps[0].time, 100_us);
+  EXPECT_EQ(trace.steps[1].time, 60_us);
 }
 
 TEST(KinetoReplay, TakesTheRecordedStepWithTheRecordedCollective) {
