@@ -188,7 +188,10 @@ class Collective final : public Command {
     if (!from) return "--minbytes is '" + from_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
     if (!to) return "--maxbytes is '" + to_ + "' and must be a size such as 8, 128M or 1G, at most 1 PiB";
     if (!increment_.empty() && !increment) return "--stepbytes is '" + increment_ + "' and must be a size such as 1M";
-    const auto factor = parse_test_size(factor_);
+    if (!increment_.empty() && !factor_.empty()) {
+      return "--stepbytes and --stepfactor both state the next size; keep one";
+    }
+    const auto factor = factor_.empty() ? Bytes(2) : parse_test_size(factor_);
     if (!factor || factor->count() < 2)
       return "--stepfactor is '" + factor_ + "' and must be a whole number of at least 2";
     if (*from > *to) return fmt::format("--minbytes {} is above --maxbytes {}", from_, to_);
@@ -367,8 +370,7 @@ class Collective final : public Command {
         join(without_effect, ", "), json_text(left_out_of_kind(scenario)));
   }
 
-  std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_ = "2", increment_, type_ = "float",
-                                    reduction_ = "sum";
+  std::string cluster_, operation_, from_ = "8", to_ = "8G", factor_, increment_, type_ = "float", reduction_ = "sum";
   std::optional<std::uint64_t> nodes_, gpus_, process_, warmup_, iterations_, threads_;
   std::vector<std::string> overrides_;
   CollectiveOperation wanted_ = CollectiveOperation::kAllReduce;

@@ -258,7 +258,7 @@ class CliTest(unittest.TestCase):
         self.assertIn("did you mean 'all_reduce'?", self.refusal('collective', 'dgx-h100', 'allreduc'))
         self.assertIn("did you mean 'dgx-h100'?", self.refusal('collective', 'dgx-h10'))
         self.assertIn('first: `ringwright collective dgx-h100 all_reduce`', self.refusal('collective', 'all_reduce'))
-        for words, says in {'-g 9': 'ngpus is 9', '-b x': 'minbytes', '-g 1': 'two ranks', '-p 3': 'process is 3'}.items():
+        for words, says in {'-g 9': 'ngpus is 9', '-b x': 'minbytes', '-g 1': 'two ranks', '-p 3': 'process is 3', '-i 8 -f 3': 'keep one'}.items():
             self.assertIn(says, self.refusal('collective', 'dgx-h100', *words.split()))
 
     def test_values_of_classes_are_for_collectives(self):

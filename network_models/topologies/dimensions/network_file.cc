@@ -40,13 +40,19 @@ void check_blocks(ConfigMap& root, const std::vector<std::string>& topology) {
   }
 }
 
-void check_lengths(ConfigMap& root, const NetworkLists& network) {
+// After a mistake in an entry its list is too short, which is no mistake of its own.
+void check_lengths(ConfigMap& root, const NetworkLists& network, bool entries_are_right) {
   const std::size_t dimensions = network.topology.size();
   const std::array<std::pair<std::string_view, std::size_t>, 3> lists = {{{"npus_count", network.npus.size()},
                                                                           {"bandwidth", network.bandwidth.size()},
                                                                           {"latency", network.latency.size()}}};
   for (const auto& [name, length] : lists) {
     if (length == dimensions) continue;
+    if (!root.has(name)) {
+      root.error("", "E270", fmt::format("'{}' is missing", name), "all lists have one entry per dimension");
+      continue;
+    }
+    if (!entries_are_right && length < dimensions) continue;
     root.error(name, "E270", fmt::format("{} has {} entries and topology has {}", name, length, dimensions),
                "all lists have one entry per dimension");
   }
@@ -70,8 +76,9 @@ AstraTopology read_astra_network(ConfigMap& root) {
   lists.bandwidth =
       read_plain_numbers(root, {.name = "bandwidth", .doc = "of a link, GB/s of 2^30 bytes", .above = 0.0}, kAstraSim);
   lists.latency = read_plain_numbers(root, {.name = "latency", .doc = "of a link, ns", .above = -1e-300}, kAstraSim);
+  const bool entries_are_right = !root.any_errors();
   check_blocks(root, lists.topology);
-  check_lengths(root, lists);
+  check_lengths(root, lists, entries_are_right);
   AstraTopology network;
   const std::size_t dimensions =
       std::min({lists.topology.size(), lists.npus.size(), lists.bandwidth.size(), lists.latency.size()});

@@ -3,12 +3,16 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "network_models/topologies/dimensions/network_file.h"
 
 namespace ringwright::network_models::dimension_network_test {
 namespace {
 
 using namespace ringwright::literals;
+using testing::HasSubstr;
 
 AstraDimension dimension(AstraBlock block, std::uint32_t nodes) {
   return {.block = block, .nodes = nodes, .gigabytes_per_second = 50.0, .latency_ns = 500.0};
@@ -49,6 +53,26 @@ TEST(DimensionNetwork, PathsCrossAllDimensionsThatDifferOrOnlyTheFirst) {
   plan.crossed = CrossedDimensions::kFirst;
   EXPECT_EQ(path(plan, 0, 3, latency), (std::vector<std::string>{"host0/gpu0->host0/gpu1"}));
   EXPECT_EQ(latency, 500_ns);
+}
+
+std::string mistakes(const std::string& text) {
+  const auto reading = read_astra_network(InputFile{.path = "network.yml", .text = text});
+  return reading ? "" : render(reading.error());
+}
+
+TEST(NetworkFile, AWrongEntryIsOneMistake) {
+  const std::string said = mistakes("topology: [ Ring ]\nnpus_count: [ 0 ]\nbandwidth: [ -5 ]\nlatency: [ x ]\n");
+  EXPECT_THAT(said, HasSubstr("'npus_count[0]' is 0"));
+  EXPECT_THAT(said, HasSubstr("bandwidth has '-5' and needs numbers above 0"));
+  EXPECT_THAT(said, HasSubstr("latency has 'x'"));
+  EXPECT_THAT(said, HasSubstr("3 errors"));
+}
+
+TEST(NetworkFile, ListsOfOtherLengthsAndMissingOnesAreMistakes) {
+  const std::string said = mistakes("topology: [ Ring, Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50, 50, 50 ]\n");
+  EXPECT_THAT(said, HasSubstr("npus_count has 1 entries and topology has 2"));
+  EXPECT_THAT(said, HasSubstr("bandwidth has 3 entries and topology has 2"));
+  EXPECT_THAT(said, HasSubstr("'latency' is missing"));
 }
 
 }  // namespace
