@@ -1,6 +1,13 @@
 #include "validation/builtin.h"
 
 #include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "traces/input/equal_files.h"
 
 namespace ringwright::validation {
 namespace {
@@ -47,7 +54,48 @@ constexpr std::array kCalibrators = {
                .run = calibrate_primitives},
 };
 
+// A second time its rows would weigh twice, in a fit and in a mean. What cannot be read is reported by its reader.
+Diagnostics leave_out_repeated(std::vector<std::string>& files) {
+  Diagnostics warnings;
+  traces::EqualFiles known;
+  std::vector<std::string> kept;
+  std::vector<std::string> first;  // by number
+  for (std::string& file : files) {
+    std::error_code error;
+    const bool regular = std::filesystem::is_regular_file(file, error);
+    const auto number = regular ? known.number_of(file) : tl::expected<std::size_t, std::string>(first.size());
+    if (regular && number && *number < first.size()) {
+      warnings.add({.severity = Severity::kWarning,
+                    .code = "W247",
+                    .place = {.file = file},
+                    .message = fmt::format("the file has the content of '{}', and is left out", first[*number])});
+      continue;
+    }
+    if (regular && number) first.push_back(file);
+    kept.push_back(std::move(file));
+  }
+  files = std::move(kept);
+  return warnings;
+}
+
+template <class Kind, class Request>
+auto run_once_for_each(const Kind& kind, Request request) {
+  const Diagnostics repeated = leave_out_repeated(request.files);
+  auto outcome = kind.run(request);
+  if (outcome) {
+    for (const Diagnostic& warning : repeated.all()) outcome->warnings.add(warning);
+  }
+  return outcome;
+}
+
 }  // namespace
+
+Result<ValidationOutcome> run_validator(const Validator& validator, ValidationRequest request) {
+  return run_once_for_each(validator, std::move(request));
+}
+Result<CalibrationOutcome> run_calibrator(const Calibrator& calibrator, CalibrationRequest request) {
+  return run_once_for_each(calibrator, std::move(request));
+}
 
 std::span<const Validator> validators() { return kValidators; }
 std::span<const Calibrator> calibrators() { return kCalibrators; }

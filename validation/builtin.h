@@ -50,6 +50,8 @@ struct Validator {
   Result<ValidationOutcome> (*run)(const ValidationRequest& request);
 };
 [[nodiscard]] std::span<const Validator> validators();
+// Files of equal content count once, with a warning (W247).
+[[nodiscard]] Result<ValidationOutcome> run_validator(const Validator& validator, ValidationRequest request);
 
 // In files of the same names.
 [[nodiscard]] Result<ValidationOutcome> validate_host_copies(const ValidationRequest& request);
@@ -93,6 +95,7 @@ struct Calibrator {
   Result<CalibrationOutcome> (*run)(const CalibrationRequest& request);
 };
 [[nodiscard]] std::span<const Calibrator> calibrators();
+[[nodiscard]] Result<CalibrationOutcome> run_calibrator(const Calibrator& calibrator, CalibrationRequest request);
 
 // In files of the same names; host copies, interference and primitives are next to their validation.
 [[nodiscard]] Result<CalibrationOutcome> calibrate_host_copies(const CalibrationRequest& request);

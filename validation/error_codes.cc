@@ -68,8 +68,9 @@ constexpr std::array kCodes = {
     ErrorCode{"W244", "the name of a log is that of another collective",
               "The text of the log does not state the operation. --collective does, and comes before the file's name.",
               "ringwright validate nccl all_reduce_2n.log --collective all_gather"},
-    ErrorCode{"W247", "a log was given twice",
-              "All its times are those of an earlier log: the same file, or a copy of it. It counts once.",
+    ErrorCode{"W247", "measurements were given twice",
+              "A file has the content of an earlier one, or a log all its times. It counts once: twice its rows would\n"
+              "have twice the weight in a fit.",
               "ringwright calibrate nccl all_reduce.log copy_of_all_reduce.log"},
     ErrorCode{"E242", "the list of measured machines is invalid",
               "Each row names a machine, the sources of its logs, its GPU and the logs on which its profile is fitted.",

@@ -96,7 +96,7 @@ std::string validate(const std::string& kind, const std::vector<std::string>& fi
   std::vector<std::string> kinds;
   for (const validation::Validator& validator : validation::validators()) {
     if (validator.name == kind) {
-      return value_or_refuse(validator.run({.files = files, .overrides = settings})).json;
+      return value_or_refuse(validation::run_validator(validator, {.files = files, .overrides = settings})).json;
     }
     kinds.emplace_back(validator.name);
   }

@@ -63,7 +63,7 @@ class Calibrate final : public Command {
     if (!collective_.empty() && calibrator->name != "nccl") return refuse("--collective is for `calibrate nccl`");
     if (!collective_.empty()) request.collective = collective_;
     if (!only_.empty()) request.only = only_;
-    const Result<CalibrationOutcome> outcome = calibrator->run(request);
+    const Result<CalibrationOutcome> outcome = validation::run_calibrator(*calibrator, request);
     if (!outcome) {
       std::fputs(render(outcome.error()).c_str(), stderr);
       return ExitCode::kBadInput;

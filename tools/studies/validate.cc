@@ -104,7 +104,7 @@ class Validate final : public Command {
       return refuse("--threshold is '" + threshold_ + "' and must be a percentage such as 10 or 10%");
     }
     request.progress = progress_of_parts(progress_, common.quiet);
-    const Result<ValidationOutcome> outcome = validator->run(request);
+    const Result<ValidationOutcome> outcome = validation::run_validator(*validator, request);
     if (progress_) progress_->clear();
     if (!outcome) {
       std::fputs(render(outcome.error()).c_str(), stderr);
