@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "tools/written_files.h"
+#include "traces/chakra/rank_files.h"
 #include "traces/chakra/writer.h"
 #include "traces/goal/binary_form.h"
 #include "traces/goal/goal_file.h"
@@ -36,6 +37,28 @@ Diagnostics write_chakra(const traces::ChakraExport& traces, const std::string& 
   return write_one(prefix + ".groups.json", traces.groups());
 }
 
+// A replay would read files of another step as ranks of this one.
+std::string warning_of_other_files(const std::string& prefix, std::size_t ranks) {
+  const auto found = traces::find_rank_files(prefix);
+  std::string which;
+  std::error_code ignored;
+  if (std::filesystem::exists(prefix + ".ranks.json", ignored)) {
+    which = fmt::format("'{}.ranks.json', which states the ranks of files", prefix);
+  } else if (!found) {
+    which = found.error().all().front().message;
+  } else if (found->file_of.size() > ranks) {
+    which = fmt::format("traces up to rank {}", found->file_of.size() - 1);
+  }
+  if (which.empty()) return "";
+  Diagnostics warning;
+  warning.add({.severity = Severity::kWarning,
+               .code = "W625",
+               .place = {.file = prefix},
+               .message = fmt::format("files of another step are next to the {} ranks of this one: {}", ranks, which),
+               .hint = "remove them, or take another prefix"});
+  return render(warning);
+}
+
 }  // namespace
 
 Result<std::string> write_step(const configs::StepTraces& step, const StepFiles& files) {
@@ -49,6 +72,7 @@ Result<std::string> write_step(const configs::StepTraces& step, const StepFiles&
     }
     said += fmt::format("traces of {} ranks in {}.*.et, their groups in {}.groups.json\n", step.traces().ranks(),
                         files.chakra, files.chakra);
+    said += warning_of_other_files(files.chakra, step.traces().ranks());
   }
   if (files.goal.empty()) return said;
   const auto goal = step.goal();

@@ -111,6 +111,17 @@ class ResultsTest(unittest.TestCase):
             written = sorted(path.name for path in (Path(folder) / 'traces' / 'of').iterdir())
             self.assertEqual(written, sorted([f'step.{rank}.et' for rank in range(8)] + ['step.groups.json']))
 
+    def test_traces_of_another_step_next_to_the_written_ones_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for left, says in (('step.8.et', 'traces up to rank 8'), ('step.0.json', 'rank 0 has two traces'),
+                               ('step.ranks.json', 'which states the ranks of files')):
+                (Path(folder) / left).write_text('{}')
+                err = self.call('run', SMALL, '--no-out', '--chakra', f'{folder}/step')[2]
+                self.assertIn('warning[W625]: files of another step are next to the 8 ranks of this one', err)
+                self.assertIn(says, err)
+                (Path(folder) / left).unlink()
+            self.assertNotIn('W625', self.call('run', SMALL, '--no-out', '--chakra', f'{folder}/step')[2])
+
     def test_ranks_of_a_timeline_that_the_job_lacks_have_an_example_that_it_has(self):
         code, _, err = self.call('run', SMALL, '--no-out', '--timeline', '/dev/null', '--trace-ranks', '0,8-15')
         self.assertEqual(code, 2)

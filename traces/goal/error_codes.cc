@@ -29,6 +29,12 @@ constexpr std::array kGoalCodes = {
               .explanation = "`ringwright run` with --chakra PREFIX, --goal FILE or --timeline FILE writes next to "
                              "existing files, or into folders that exist and may be written to.",
               .example = "mkdir traces\nringwright run llama.yaml --goal traces/step.goal"},
+    ErrorCode{.code = "W625",
+              .title = "traces of another step are next to those that were written",
+              .explanation = "--chakra PREFIX replaces PREFIX.RANK.et of its own ranks and removes nothing. Traces of "
+                             "further ranks, in another form, or a list PREFIX.ranks.json stay, and a replay of the "
+                             "prefix reads them as well.",
+              .example = "rm traces/step.*\nringwright run llama.yaml --chakra traces/step"},
     ErrorCode{.code = "W624",
               .title = "a GOAL schedule lacks something of the step",
               .explanation = "The schedule has the messages of each algorithm in steps. A run that simulates kernels, "
