@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -35,6 +36,12 @@ constexpr std::array kMscclActions = {
     MscclAction{.name = "nop"},
 };
 
+constexpr std::array<std::string_view, 12> kAlgoAttributes = {"name",     "proto",    "nchannels", "nchunksperloop",
+                                                              "ngpus",    "coll",     "inplace",   "outofplace",
+                                                              "minBytes", "maxBytes", "redop",     "nthreads"};
+constexpr std::array<std::string_view, 10> kStepAttributes = {"s",      "type", "srcbuf", "srcoff", "dstbuf",
+                                                              "dstoff", "cnt",  "depid",  "deps",   "hasdep"};
+
 std::string action_names() {
   std::vector<std::string> names;
   for (const MscclAction& action : kMscclActions) names.emplace_back(action.name);
@@ -64,6 +71,17 @@ class MscclReader {
     problems_.add(document_.problem(at, "E184", std::move(message), std::move(hint)));
   }
 
+  // A misspelled attribute would leave the default of the one that is meant; others are remarks of some tool.
+  void check_names(const XmlElement& at, std::span<const std::string_view> known) {
+    for (const auto& [name, value] : at.attributes) {
+      if (std::ranges::find(known, name) != known.end()) continue;
+      const std::string near = nearest_name(name, std::vector<std::string>(known.begin(), known.end()));
+      if (!near.empty()) {
+        fail(at, fmt::format("<{}> has no attribute '{}'", at.name, name), fmt::format("did you mean '{}'?", near));
+      }
+    }
+  }
+
   std::int64_t number(const XmlElement& at, std::string_view name, std::int64_t least, std::int64_t most,
                       std::optional<std::int64_t> fallback = std::nullopt) {
     if (!at.attribute(name) && fallback) return *fallback;
@@ -82,6 +100,7 @@ class MscclReader {
   }
 
   void read_head(const XmlElement& algo) {
+    check_names(algo, kAlgoAttributes);
     program_.name = algo.text("name").empty() ? "msccl" : std::string(algo.text("name"));
     program_.channels = small(algo, "nchannels", 1, 64);
     program_.chunks = small(algo, "nchunksperloop", 1, kMostMscclChunks);
@@ -194,6 +213,12 @@ class MscclReader {
 
   void read_step(const XmlElement& element, const MscclGpu& gpu, MscclBlock& block) {
     MscclStep step{.line = element.line};
+    check_names(element, kStepAttributes);
+    const int place = small(element, "s", 0, kMostMscclChunks, static_cast<int>(block.steps.size()));
+    if (std::cmp_not_equal(place, block.steps.size())) {
+      fail(element, fmt::format("step {} is the {}. of its thread block: steps are listed in order, from 0", place,
+                                block.steps.size() + 1));
+    }
     const auto found = std::find_if(kMscclActions.begin(), kMscclActions.end(),
                                     [&](const MscclAction& action) { return action.name == element.text("type"); });
     if (found == kMscclActions.end()) {

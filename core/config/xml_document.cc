@@ -54,6 +54,27 @@ class Copier {
   int line_ = 1;
 };
 
+pugi::xml_node next_element(pugi::xml_node node) {
+  do {
+    node = node.next_sibling();
+  } while (node && node.type() != pugi::node_element);
+  return node;
+}
+
+// XML allows each attribute once, which pugixml does not check. Null: there is none.
+const XmlElement* with_repeated_attribute(const XmlElement& element) {
+  for (auto at = element.attributes.begin(); at != element.attributes.end(); ++at) {
+    if (std::find_if(element.attributes.begin(), at, [&](const auto& other) { return other.first == at->first; }) !=
+        at) {
+      return &element;
+    }
+  }
+  for (const XmlElement& child : element.children) {
+    if (const XmlElement* const found = with_repeated_attribute(child); found != nullptr) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::optional<std::string_view> XmlElement::attribute(std::string_view wanted) const {
@@ -93,9 +114,21 @@ Result<XmlDocument> parse_xml(std::string_view text, const std::string& name) {
                                   {.file = name, .line = line, .column = column}));
   }
   XmlDocument document{.name = name, .root = {}, .lines = split_lines(text)};
+  // pugixml reads on where XML ends: after the first element of the document.
+  const pugi::xml_node second = next_element(parsed.document_element());
+  if (second) {
+    const auto [line, column] = position(text, second.offset_debug());
+    return tl::unexpected(failure("E117", fmt::format("<{}> follows the end of the document", second.name()),
+                                  {.file = name, .line = line, .column = column}));
+  }
   if (!Copier(text).copy(parsed.document_element(), document.root, 0)) {
     return tl::unexpected(
         failure("E117", fmt::format("elements are nested more than {} deep", kDeepest), {.file = name, .line = 1}));
+  }
+  if (const XmlElement* const twice = with_repeated_attribute(document.root); twice != nullptr) {
+    Diagnostics problems;
+    problems.add(document.problem(*twice, "E117", fmt::format("<{}> has an attribute twice", twice->name)));
+    return tl::unexpected(std::move(problems));
   }
   return document;
 }

@@ -152,5 +152,16 @@ TEST(MscclProgram, InPlaceOneSizeIsThatOfBothBuffers) {
   EXPECT_TRUE(program.has_value()) << render(program.error());
 }
 
+TEST(MscclProgram, RefusesAMisspelledAttributeAndTakesForeignOnes) {
+  const std::string text = ring_all_reduce(4);
+  EXPECT_THAT(mistake(replaced(text, "maxBytes=", "maxbytes=")), HasSubstr("did you mean 'maxBytes'?"));
+  EXPECT_TRUE(parse_msccl(replaced(text, "<algo ", "<algo author=\"me\" "), "p.xml"));
+}
+
+TEST(MscclProgram, RefusesStepsOutOfOrder) {
+  EXPECT_THAT(mistake(replaced(ring_all_reduce(4), "<step s=\"1\"", "<step s=\"2\"")),
+              HasSubstr("step 2 is the 2. of its thread block"));
+}
+
 }  // namespace
 }  // namespace ringwright::collectives::program_test

@@ -49,6 +49,16 @@ TEST(XmlDocument, RefusesBrokenText) {
   EXPECT_FALSE(parse_xml("plain words", "f.xml").has_value());
 }
 
+TEST(XmlDocument, RefusesWhatItWouldDrop) {
+  const auto second = parse_xml("<a/>\n<!-- more -->\n<b/>", "f.xml");
+  ASSERT_FALSE(second.has_value());
+  EXPECT_THAT(render(second.error()), HasSubstr("f.xml:3:2: error[E117]: <b> follows the end of the document"));
+  const auto twice = parse_xml("<a>\n <b size='1' size='2'/></a>", "f.xml");
+  ASSERT_FALSE(twice.has_value());
+  EXPECT_THAT(render(twice.error()), HasSubstr("f.xml:2:2: error[E117]: <b> has an attribute twice"));
+  EXPECT_TRUE(parse_xml("<?xml version='1.0'?>\n<!-- a --><a/>\n<!-- b -->\n", "f.xml").has_value());
+}
+
 TEST(XmlDocument, RefusesEndlessDepth) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "<a>";
