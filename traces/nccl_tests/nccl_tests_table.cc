@@ -43,7 +43,10 @@ class TableReader {
 
   void take_columns(std::string_view line) {
     const auto names = cells_of(line);
-    for (std::size_t column = 0; column < names.size(); ++column) columns_[std::string(names[column])] = column;
+    for (std::size_t column = 0; column < names.size(); ++column) {
+      if (columns_.try_emplace(std::string(names[column]), column).second) continue;
+      complain(Severity::kError, "E231", fmt::format("the table has two columns '{}'", names[column]));
+    }
     if (!columns_.contains("size_bytes")) complain(Severity::kError, "E231", "the table has no column 'size_bytes'");
   }
 
@@ -74,7 +77,15 @@ class TableReader {
     log_.rows.push_back(std::move(row));
   }
 
-  [[nodiscard]] int number_of(const std::string& key) const { return parse_number<int>(log_.fact(key)).value_or(0); }
+  // 0: not stated. A remark may follow the number.
+  [[nodiscard]] int number_of(const std::string& key) {
+    const std::string text = log_.fact(key);
+    if (text.empty()) return 0;
+    const auto number = parse_number<int>(text.substr(0, text.find(' ')));
+    if (number) return *number;
+    complain(Severity::kError, "E231", fmt::format("'# {}: {}' states no whole number", key, text));
+    return 0;
+  }
 
   void take_facts() {
     log_.operation = log_.fact("collective");

@@ -131,20 +131,28 @@ TEST(PrintedLog, ProcessesTellHowManyGpusAThreadDrivesWhereTheLineOfTheThreadsIs
   EXPECT_EQ(reading("all_reduce.log", ranks(100, 100, "n2") + rows).log.fact("gpus_per_process"), "1");
 }
 
+// Old versions leave that of the root empty as well.
 TEST(PrintedLog, TestsWithoutAReductionLeaveItsColumnEmpty) {
-  const CollectiveLogReading result = reading("all_gather.log",
-                                              "#       size         count    type   redop    root     time   algbw   "
-                                              "busbw  #wrong     time   algbw   busbw  #wrong\n"
-                                              "     1048576         32768   float              -1    45.00   23.30   "
-                                              "20.39       0    46.00   22.80   19.95       0\n"
-                                              "     2097152         65536   float                    50.00   41.94   "
-                                              "36.70       0    51.00   41.12   35.98       0\n"
-                                              "# Avg bus bandwidth    : 20\n");
-  ASSERT_EQ(result.log.rows.size(), 2u);
-  EXPECT_EQ(result.log.rows[0].out_of_place, 45_us);
-  EXPECT_EQ(result.log.rows[0].root, -1);
-  EXPECT_EQ(result.log.rows[1].out_of_place, 50_us);
-  EXPECT_EQ(result.log.rows[1].in_place, 51_us);
+  const std::string heading =
+      "#       size         count    type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  "
+      "#wrong\n";
+  const auto row_of = [&](const std::string& row) {
+    const CollectiveLogReading result = reading("all_gather.log", heading + row + "# Avg bus bandwidth    : 20\n");
+    EXPECT_EQ(result.log.rows.size(), 1U);
+    return result.log.rows.empty() ? CollectiveRow{} : result.log.rows[0];
+  };
+  const CollectiveRow rooted = row_of(
+      "     1048576         32768   float              -1    45.00   23.30   20.39       0    46.00   22.80   19.95    "
+      " "
+      "  0\n");
+  EXPECT_EQ(rooted.out_of_place, 45_us);
+  EXPECT_EQ(rooted.root, -1);
+  const CollectiveRow old = row_of(
+      "     2097152         65536   float                    50.00   41.94   36.70       0    51.00   41.12   35.98    "
+      " "
+      "  0\n");
+  EXPECT_EQ(old.out_of_place, 50_us);
+  EXPECT_EQ(old.in_place, 51_us);
 }
 
 TEST(PrintedLog, MoreColumnsAreFoundByTheirNames) {
@@ -318,6 +326,17 @@ TEST(CollectiveLog, ACompressedLogIsRead) {
   const auto reading = read_collective_log(path);
   ASSERT_TRUE(reading) << render(reading.error());
   EXPECT_EQ(reading->log.rows.size(), 1U);
+}
+
+TEST(CollectiveLog, ATablesNumbersAndColumnsAreChecked) {
+  const auto mistake = [](const std::string& text) {
+    const auto reading = read_collective_log_text("x.csv", text);
+    return reading ? std::string() : render(reading.error());
+  };
+  const std::string rows = "size_bytes,time_oop_us\n1024,30\n";
+  EXPECT_EQ(mistake("# nodes: 2\n# ranks: 16 of 32\n" + rows), "");
+  EXPECT_THAT(mistake("# nodes: two\n# ranks: 8\n" + rows), HasSubstr("'# nodes: two' states no whole number"));
+  EXPECT_THAT(mistake("size_bytes,time_oop_us,time_oop_us\n1024,30,31\n"), HasSubstr("two columns 'time_oop_us'"));
 }
 
 }  // namespace
