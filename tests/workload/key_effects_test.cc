@@ -35,6 +35,14 @@ TEST(WorkloadKeyEffects, KernelsOfExpertsNeedExperts) {
               Not(Contains("compute.host_read")));
   EXPECT_THAT(idle({{"compute.host_read", "1"}, {"model.num_experts", "8"}, {"compute.cuda_graphs", "true"}}),
               Contains("compute.host_read"));
+  const auto padded = [](const char* capacity) {
+    return idle({{"compute.host_read", "1"},
+                 {"model.num_experts", "8"},
+                 {"parallel.moe_pad_expert_input_to_capacity", "true"},
+                 {"parallel.moe_expert_capacity_factor", capacity}});
+  };
+  EXPECT_THAT(padded("1"), Contains("compute.host_read"));
+  EXPECT_THAT(padded("0"), Not(Contains("compute.host_read")));
 }
 
 TEST(WorkloadKeyEffects, TokensTravelBetweenRanks) {

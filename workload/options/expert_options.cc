@@ -153,6 +153,7 @@ void read_capacity(ConfigMap& parallel, ExpertOptions& options) {
     parallel.warn("moe_pad_expert_input_to_capacity", "W131",
                   fmt::format("{} has no effect without moe_expert_capacity_factor",
                               parallel.path_of("moe_pad_expert_input_to_capacity")));
+    options.pad_to_capacity = false;
   }
 }
 

@@ -37,8 +37,10 @@ struct ExpertOptions {
   [[nodiscard]] bool is_flex() const { return ep > 1 && dispatcher == Dispatcher::kFlex; }
   // Whether every rank gets every token.
   [[nodiscard]] bool to_all() const { return ep > 1 && dispatcher == Dispatcher::kAllGather; }
-  // Dropless: the host reads how many tokens each expert has, to size buffers and GEMMs.
-  [[nodiscard]] bool host_sizes() const { return capacity <= 0.0 && !paged_stash; }
+  // The host reads how many tokens each expert has, to size buffers and GEMMs: their number is fixed only where experts
+  // are padded to a capacity. A capacity alone drops tokens, and how many remain depends on the routing (Megatron-LM,
+  // token_dispatcher.py: cuda_sync_point).
+  [[nodiscard]] bool host_sizes() const { return !pad_to_capacity && !paged_stash; }
   [[nodiscard]] bool loads_differ() const {
     return std::ranges::adjacent_find(load, std::not_equal_to()) != load.end();
   }

@@ -126,7 +126,8 @@ TEST(ExpertKernels, WithoutGroupedGemmsEveryExpertHasKernelsOfItsOwn) {
   EXPECT_EQ(find(LayerSection::kRouter, sequential, "router").launches, 1);
 }
 
-// The host reads how many tokens each expert has before it issues the experts' forward pass; a capacity tells it.
+// The host reads how many tokens each expert has before it issues the experts' forward pass, unless they are padded to
+// a capacity. A capacity alone leaves as many tokens as the routing does not drop (Megatron-LM, token_dispatcher.py).
 TEST(ExpertKernels, AHostThatReadsTokensPerExpertHasNoLeadForThem) {
   const auto any_paced = [](LayerSection section, const KernelContext& context) {
     return std::ranges::any_of(kernels_of(section, context), &Kernel::host_paced);
@@ -135,8 +136,10 @@ TEST(ExpertKernels, AHostThatReadsTokensPerExpertHasNoLeadForThem) {
   EXPECT_TRUE(std::ranges::all_of(kernels_of(LayerSection::kExperts, read), &Kernel::host_paced));
   EXPECT_FALSE(any_paced(LayerSection::kExpertsBackward, read));
   EXPECT_FALSE(any_paced(LayerSection::kRouter, read));
-  const KernelContext known = context_of("deepseek-v3", "ep: 8, etp: 1, moe_expert_capacity_factor: 1", 8);
-  EXPECT_FALSE(any_paced(LayerSection::kExperts, known));
+  const std::string dropping = "ep: 8, etp: 1, moe_expert_capacity_factor: 1";
+  EXPECT_TRUE(any_paced(LayerSection::kExperts, context_of("deepseek-v3", dropping, 8)));
+  const KernelContext padded = context_of("deepseek-v3", dropping + ", moe_pad_expert_input_to_capacity: true", 8);
+  EXPECT_FALSE(any_paced(LayerSection::kExperts, padded));
 }
 
 TEST(ExpertKernels, OneExpertOnARankNeedsNoSorting) {

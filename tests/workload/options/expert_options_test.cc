@@ -66,6 +66,16 @@ TEST(ExpertOptions, CapacityBoundsADrawnLoad) {
   EXPECT_EQ(job.parallel.experts.hottest(), 1.1);
 }
 
+// Dropping alone leaves a number that depends on the routing; without a capacity there is nothing to pad to.
+TEST(ExpertOptions, TheHostReadsTokensUnlessExpertsArePaddedToACapacity) {
+  const auto reads = [](const std::string& keys) { return job_of("ep: 4" + keys, 4).parallel.experts.host_sizes(); };
+  EXPECT_TRUE(reads(""));
+  EXPECT_TRUE(reads(", moe_expert_capacity_factor: 1"));
+  EXPECT_TRUE(reads(", moe_pad_expert_input_to_capacity: true"));
+  EXPECT_FALSE(reads(", moe_expert_capacity_factor: 1, moe_pad_expert_input_to_capacity: true"));
+  EXPECT_FALSE(reads(", moe_paged_stash: true"));
+}
+
 TEST(ExpertOptions, DroppedTokensAreStated) {
   EXPECT_THAT(job_of("ep: 4, moe_expert_capacity_factor: 0.75", 4).assumed(),
               Contains(HasSubstr("parallel.moe_expert_capacity_factor = 0.75: at least 25.0 % of the tokens")));

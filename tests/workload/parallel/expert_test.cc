@@ -118,7 +118,9 @@ TEST(ExpertParallel, RanksOfEqualLoadsRunOneProgram) {
 TEST(ExpertParallel, TheHostReadsTheNumberOfTokensUnlessBuffersHaveAFixedSize) {
   EXPECT_THAT(kernels_of_plan(plan_of("ep: 4", 4)), Contains("tokens of experts to host"));
   EXPECT_THAT(kernels_of_plan(plan_of("ep: 4, moe_paged_stash: true", 4)), Not(Contains("tokens of experts to host")));
-  EXPECT_THAT(kernels_of_plan(plan_of("ep: 4, moe_expert_capacity_factor: 1", 4)),
+  const std::string dropping = "ep: 4, moe_expert_capacity_factor: 1";
+  EXPECT_THAT(kernels_of_plan(plan_of(dropping, 4)), Contains("tokens of experts to host"));
+  EXPECT_THAT(kernels_of_plan(plan_of(dropping + ", moe_pad_expert_input_to_capacity: true", 4)),
               Not(Contains("tokens of experts to host")));
 }
 
