@@ -216,6 +216,12 @@ void StageBuilder::apply_update(ProgramWriter& writer, std::int64_t owned) {
   writer.compute(points_.sections().add(optimizer_apply(points_.context(), owned - host_.offloaded(owned))));
 }
 
+// Ranks that share one copy of the summed gradients. The distributed optimizer (stage 1) keeps whole buffers.
+std::int64_t StageBuilder::gradient_shares() const {
+  if (inputs_.parallel.sharding.parameters) return inputs_.parallel.sharding.shard;
+  return inputs_.parallel.zero_stage >= 2 ? inputs_.parallel.replicas() : 1;
+}
+
 // Megatron's order: replicas, then tensors that are replicated within the model, then the gradient norm over all ranks
 // of a model copy, then the update.
 void StageBuilder::finish(ProgramWriter& writer) {
@@ -227,8 +233,7 @@ void StageBuilder::finish(ProgramWriter& writer) {
   const bool has_embedding_copy = stage_.number == 0 || stage_.number == inputs_.parallel.pp - 1;
   if (streams_.embedding && has_embedding_copy) {
     const std::int64_t rows = padded_vocabulary(inputs_.shape, inputs_.parallel.tp) / inputs_.parallel.tp;
-    const std::int64_t holders = inputs_.parallel.sharding.parameters ? inputs_.parallel.sharding.shard : 1;
-    const Bytes copy(rows * inputs_.shape.hidden / holders * gradient_bytes);
+    const Bytes copy(rows * inputs_.shape.hidden / gradient_shares() * gradient_bytes);
     writer.wait(writer.collective(*streams_.embedding, {.kind = CollectiveKind::kAllReduce, .bytes = copy},
                                   "embedding all_reduce gradients"));
   }

@@ -58,6 +58,7 @@ class StageBuilder {
   void finish(ProgramWriter& writer);
   void apply_update(ProgramWriter& writer, std::int64_t owned);
   void reduce_copies(ProgramWriter& writer);
+  [[nodiscard]] std::int64_t gradient_shares() const;
 
   const StepInputs& inputs_;
   const StepStreams& streams_;

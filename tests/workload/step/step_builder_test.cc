@@ -131,17 +131,32 @@ TEST(StepBuilder, BucketsAddUpToThePaddedGradients) {
   EXPECT_LT(reduced, 4 * (plan.stage_parameters[0] + buckets * 2 * 64));
 }
 
-TEST(StepBuilder, TiedEmbeddingsAreSummedBetweenFirstAndLastStage) {
+StepPlan with_tied_embeddings(const std::string& parallel, std::int64_t ranks) {
   const JobText job(
       "model: {num_layers: 4, hidden_size: 64, num_attention_heads: 8, vocab_size: 1000, seq_length: 32,"
       " untie_embeddings_and_output_weights: false}\n"
-      "training: {global_batch: 8}\nparallel: {tp: 2, pp: 4}\n",
-      8);
-  const StepPlan plan = job.plan();
+      "training: {global_batch: 8}\nparallel: {tp: 2, pp: 4" +
+          parallel + "}\n",
+      ranks);
+  return job.plan();
+}
+
+TEST(StepBuilder, TiedEmbeddingsAreSummedBetweenFirstAndLastStage) {
+  const StepPlan plan = with_tied_embeddings("", 8);
   // 1,000 tokens padded to 1,024, half of them on each tensor rank.
   EXPECT_EQ(traffic(plan, 0, "embedding"), Bytes(512 * 64 * 4));
   EXPECT_EQ(traffic(plan, 1, "embedding"), Bytes(0));
   EXPECT_EQ(traffic(plan, 3, "embedding"), Bytes(512 * 64 * 4));
+}
+
+// Of a gradient that two replicas share each sums its half; the distributed optimizer's buffer is whole on both.
+TEST(StepBuilder, OfShardedGradientsOfTiedEmbeddingsEachReplicaSumsItsShare) {
+  const auto summed = [](int stage) {
+    return traffic(with_tied_embeddings(fmt::format(", dp: 2, zero: {{stage: {}}}", stage), 16), 0, "embedding");
+  };
+  EXPECT_EQ(summed(1), Bytes(512 * 64 * 4));
+  EXPECT_EQ(summed(2), Bytes(512 * 64 * 4 / 2));
+  EXPECT_EQ(summed(3), Bytes(512 * 64 * 4 / 2));
 }
 
 // --- arithmetic ---
