@@ -2,6 +2,8 @@
 #include "collectives/nccl/search/graph.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -149,6 +151,25 @@ TEST(NcclGraph, TheWorstHostDecides) {
   const NcclGraphs found = find_nccl_graphs(dgx_h100(), make_group_layout(host, gpu), shipped_tables("2.30"));
   EXPECT_EQ(found.ring.channels, 2);
   EXPECT_DOUBLE_EQ(found.ring.between_gb, 24.0);
+}
+
+// A planned 66 GB/s hold two trees of 30, of which one leaves through an Intel processor at 6/5 of that: NCCL ends its
+// search at the first speed with a tree for every ring, here over the NICs of other GPUs. Narrower slots hold 24 each
+// over their own.
+TEST(NcclGraph, PairsOfGpusWithWideSlotsTakeNicsOfOthers) {
+  const auto tree_with = [](double pcie_gb) {
+    const NcclHost host = switched_host({.pcie_gb = pcie_gb});
+    return find_nccl_graphs(host, make_group_layout({0, 0, 1, 1}, {0, 4, 0, 4}), shipped_tables("2.30")).tree;
+  };
+  using Ports = std::vector<std::array<int, 2>>;
+  const NcclGraph own = tree_with(63.0);
+  EXPECT_DOUBLE_EQ(own.between_gb, 24.0);
+  EXPECT_EQ(own.between, NcclPath::kPix);
+  EXPECT_EQ(own.ports, (Ports{{0, 0}, {4, 4}, {0, 0}, {4, 4}}));
+  const NcclGraph shared = tree_with(90.0);
+  EXPECT_DOUBLE_EQ(shared.between_gb, 30.0);
+  EXPECT_EQ(shared.between, NcclPath::kPhb);
+  EXPECT_EQ(shared.ports, (Ports{{0, 0}, {4, 4}, {1, 1}, {5, 5}}));
 }
 
 TEST(CountRings, CompleteGraphsPartIntoRings) {
