@@ -43,6 +43,8 @@ constexpr std::array kWorkloadEffects = {
               "'compute.model: calibrated' has the start of each family of kernels in cluster.node.gpu.kernels"},
     KeyEffect{"model.attention_dropout", "training.attention=unfused",
               "fused attention redraws its dropout mask in the backward pass: it costs neither time nor memory"},
+    KeyEffect{"model.qk_layernorm", "model.multi_latent_attention!=true",
+              "latent attention always has norms of its latent vectors, and none of each head's query and key"},
     KeyEffect{"compute.flash_attention", "training.attention=fused", "attention is not fused"},
     KeyEffect{"cluster.node.gpu.kernels.flash_attention[]", "compute.flash_attention!=auto",
               "'compute.flash_attention: auto' takes the fastest kernels"},

@@ -45,6 +45,14 @@ TEST(WorkloadKeyEffects, KernelsOfExpertsNeedExperts) {
   EXPECT_THAT(padded("0"), Not(Contains("compute.host_read")));
 }
 
+TEST(WorkloadKeyEffects, LatentAttentionHasNormsOfItsOwn) {
+  const auto norm = [](const char* latent) {
+    return idle({{"model.qk_layernorm", "true"}, {"model.multi_latent_attention", latent}});
+  };
+  EXPECT_THAT(norm("true"), Contains("model.qk_layernorm"));
+  EXPECT_THAT(norm("false"), Not(Contains("model.qk_layernorm")));
+}
+
 TEST(WorkloadKeyEffects, TokensTravelBetweenRanks) {
   for (const std::string key : {"parallel.moe_token_dispatcher_type", "parallel.moe_fp8_dispatch"}) {
     EXPECT_THAT(idle({{key, "flex"}, {"parallel.ep", "1"}, {"parallel.etp", "1"}}), Contains(key));

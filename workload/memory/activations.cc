@@ -69,6 +69,20 @@ double core_bytes_per_token(const KernelContext& context, const KernelMaker& siz
   return per_score * heads * static_cast<double>(context.shape.sequence);
 }
 
+// Latent vectors are inputs of their norms, and the norms' results those of the GEMMs that follow. Where these are
+// recomputed, what they start from is stored: the latent vectors and the rotated part of the keys, which is within the
+// keys otherwise. Attention to latent vectors has the norm's result as its keys, which are counted with the queries.
+// Queries without a latent vector start from the result of the layer's own norm. In values of the working type.
+double latent_columns(const KernelContext& context, bool again) {
+  const LatentAttention& latent = *context.shape.latent;
+  const auto vectors = static_cast<double>(latent.query_rank + latent.key_value_rank);
+  if (again) return vectors + static_cast<double>(latent.rotated_size);
+  const double low = linear_input_bytes(context) / value_bytes(context);
+  const bool from_output = context.training.norm_keeps_output && context.training.narrow == NarrowRecipe::kNone;
+  const double inputs = from_output ? 0.0 : vectors;
+  return inputs + low * (context.shape.indexer ? static_cast<double>(latent.query_rank) : vectors);
+}
+
 // Queries, keys, values and the projection's input, in fp8 or fp4 in addition to the core's result; latent attention
 // also stores the latent vectors. In values of the working type.
 double attention_columns(const KernelContext& context, const KernelMaker& sizes) {
@@ -78,12 +92,13 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   if (context.training.narrow != NarrowRecipe::kNone) {
     columns += static_cast<double>(sizes.context) * linear_input_bytes(context) / value_bytes(context);
   }
+  // A norm of queries and keys stores its input, and the core its result.
+  if (context.shape.query_key_norm) columns += static_cast<double>(sizes.query + sizes.key);
   // The gate is stored, and in addition to the core's result the product, unless in a narrow type as above.
   const bool gated = sizes.gate > 0 && context.training.narrow == NarrowRecipe::kNone;
   columns += static_cast<double>(sizes.gate + (gated ? sizes.context : 0));
   if (context.shape.latent)
-    columns += static_cast<double>(gathered_columns(context.shape)) /
-               (context.sequence_parallel ? static_cast<double>(context.tp) : 1.0);
+    columns += latent_columns(context, again) / (context.sequence_parallel ? static_cast<double>(context.tp) : 1.0);
   return columns;
 }
 

@@ -152,6 +152,7 @@ void read_latent(ConfigMap& model, ModelShape& shape) {
     shape.output_gate = false;
   }
   shape.latent = sizes;
+  shape.query_key_norm = false;  // Megatron's qk_layernorm is then the norm of the latent vectors, always there here
   shape.kv_heads = shape.heads;
   shape.head_size = key_size(shape);
   for (const std::string_view key : {"num_query_groups", "kv_channels"}) {

@@ -108,14 +108,15 @@ TEST(SparseAttention, LongSequencesCostLessThanDenseAttention) {
   EXPECT_LT(flops(kTrained, 4096), flops("", 4096));
 }
 
-// A token stores queries before and after absorption and the result of 8 heads, one vector of r + p, and the choice in
-// 8 bytes each, instead of queries and keys of 12 and values of 12; with the loss index queries, key and weights too.
+// A token stores queries before and after absorption and the result of 8 heads, the rotated part of 4, and the choice
+// in 8 bytes each, instead of queries and keys of 12 and values of 12; with the loss index queries, key and weights.
+// Latent vectors are stored before and after their norms by both: as keys, or as inputs of the GEMMs to them.
 TEST(SparseAttention, StoresLatentVectorsAndTheChoice) {
   const auto kept = [](const std::string& model) {
     return memory_ledger(job_of(model).inputs(), {}).front().of("layer activations").count();
   };
   const std::int64_t tokens = 32 * 2;  // in two layers
-  EXPECT_EQ(kept(kSparse) - kept(""), tokens * (2 * (8 * (8 + 20 + 16) + 20 - 8 * 36) + 8 * 8));
+  EXPECT_EQ(kept(kSparse) - kept(""), tokens * (2 * (8 * (8 + 20 + 16) + 4 - 8 * 36) + 8 * 8));
   EXPECT_EQ(kept(kTrained) - kept(kSparse), tokens * 2 * (2 * 6 + 6 + 2));
 }
 

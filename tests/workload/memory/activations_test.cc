@@ -47,6 +47,19 @@ TEST(Activations, ASandwichStoresTheInputsOfItsFurtherNorms) {
             layer_activations(gpt("recompute: full", parallel, 4)));
 }
 
+// Queries and keys (h each) before their norm, in two bytes, in addition to those that attention stores. Every tensor
+// rank has those of its heads, with and without sequence parallelism.
+TEST(Activations, ANormOfQueriesAndKeysStoresItsInput) {
+  for (const std::string parallel : {"tp: 4", "tp: 4, sequence_parallel: true"}) {
+    for (const std::string recompute : {"recompute: none", "recompute: selective"}) {
+      EXPECT_EQ(layer_activations(gpt(recompute, parallel, 4, ", qk_layernorm: true")),
+                layer_activations(gpt(recompute, parallel, 4)) + Bytes(2 * 2 * kSbh / 4));
+    }
+    EXPECT_EQ(layer_activations(gpt("recompute: full", parallel, 4, ", qk_layernorm: true")),
+              layer_activations(gpt("recompute: full", parallel, 4)));
+  }
+}
+
 // Input and last GEMM (h each), queries, values and the core's result (h each), one GEMM of 4 h, in two bytes; the
 // unfused core's 5as/h as before. Recomputed tensors are alive during a layer's backward pass.
 TEST(Activations, SelectiveOperatorsStoreEverySecondGemm) {

@@ -80,6 +80,25 @@ TEST(Memory, ModernLayersStoreTheTensorsThatFlashAttentionAndSwigluNeed) {
   EXPECT_EQ(layer_activations(context), Bytes(expected));
 }
 
+// In two bytes: inputs of the layer's norms and of the first GEMMs (4 h), for each head queries and keys of 192, values
+// and results of 128, latent vectors before and after their norms, and 3 f of the MLP; and 4 a for the softmax.
+// DeepSeek-V2-Lite has no latent vector of queries.
+TEST(Memory, LatentAttentionStoresItsLatentVectorsBeforeAndAfterTheirNorms) {
+  const auto kept = [](const std::string& model, const std::string& training) {
+    const JobText job("model: {preset: " + model + ", seq_length: 4096}\ntraining: {global_batch: 1" + training + "}\n",
+                      1);
+    return layer_activations(make_kernel_context(job.shape, job.training, job.parallel), {.mlp = MlpKind::kDense});
+  };
+  const auto layer = [](std::int64_t h, std::int64_t a, std::int64_t f, std::int64_t latent) {
+    return Bytes(4096 * (2 * (4 * h + a * (2 * 192 + 2 * 128) + latent + 3 * f) + 4 * a));
+  };
+  EXPECT_EQ(kept("deepseek-v3", ""), layer(7168, 128, 18432, 2 * (1536 + 512)));
+  EXPECT_EQ(kept("deepseek-v2-lite", ""), layer(2048, 16, 10944, 2 * 512));
+  // Norms that start from their output store it alone.
+  EXPECT_EQ(kept("deepseek-v3", "") - kept("deepseek-v3", ", memory_efficient_layer_norm: true"),
+            Bytes(4096 * 2 * (2 * 7168 + 1536 + 512)));
+}
+
 TEST(Memory, OptimizerStateIsShardedOverReplicas) {
   const auto stage = [](const std::string& zero) {
     const JobText job(small_model(4) + "training: {global_batch: 8}\nparallel: {dp: 4, zero: {stage: " + zero + "}}\n",

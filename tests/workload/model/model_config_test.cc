@@ -81,6 +81,14 @@ TEST(ModelConfig, AScenarioMayOverrideAPreset) {
   EXPECT_EQ(job.shape.hidden, 4096);
 }
 
+// Megatron-LM's qk_layernorm is the norm of the latent vectors there (gpt_layer_specs.py), which they always have here.
+TEST(ModelConfig, LatentAttentionHasNoNormOfEachHead) {
+  const std::string latent =
+      ", multi_latent_attention: true, kv_lora_rank: 16, qk_head_dim: 8, qk_pos_emb_head_dim: 4, v_head_dim: 8";
+  EXPECT_TRUE(model_of(", qk_layernorm: true").shape.query_key_norm);
+  EXPECT_FALSE(model_of(latent + ", qk_layernorm: true").shape.query_key_norm);
+}
+
 TEST(ModelConfig, KeysOfExpertsNeedTheirNumber) {
   EXPECT_THAT(model_of(", moe_router_topk: 2").problems(),
               ElementsAre(HasSubstr("E132: model.moe_router_topk needs model.num_experts, which is missing")));
