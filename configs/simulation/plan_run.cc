@@ -133,8 +133,9 @@ ListedTasks listed_tasks(const Simulation& simulation) {
 }
 
 // In steps, with passes and calls within hosts at once. A run in which some are disturbed is void, and is repeated with
-// the ranks of these passes task by task and these calls step by step: faults and routes make few of them share links
-// with other traffic. Empty: nothing is at once.
+// passes during other collectives task by task, then with all of the ranks of the passes that are still disturbed and
+// with these calls step by step: faults and routes make few of them share links with other traffic. Empty: nothing is
+// at once.
 std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation& simulation,
                                      const SimulateOptions& options, LoneNetwork* lone) {
   constexpr int kMostRuns = 6;
@@ -150,6 +151,7 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
   std::uint64_t void_events = 0;
   std::vector<bool> by_task(classes.class_of.size(), false);
   std::optional<TaskGraph> graph;
+  std::optional<TaskGraph> around;  // with passes outside of the time of other collectives only
   for (int run = 0; run < kMostRuns; ++run) {
     LoneNetwork* const at_once = void_events < most_void_events ? lone : nullptr;
     if (!rehearsed && at_once == nullptr) return std::nullopt;
@@ -162,6 +164,14 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
       played.events = void_events + (lone != nullptr ? lone->events() : 0);
       return played;
     }
+    // Gradients or parameters on the links of passes disturb those of all ranks, while they are under way.
+    if (run == 0 && rehearsed) {
+      around = written_out_around_collectives(simulation.plan().graph);
+      if (around) {
+        graph = written_out_for(*around, by_task);
+        continue;
+      }
+    }
     std::size_t more = 0;
     for (std::size_t rank = 0; rank < by_task.size(); ++rank) {
       if (by_task[rank] || !std::ranges::binary_search(played.run.disturbed, classes.class_of[rank])) continue;
@@ -171,7 +181,7 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
     const auto share = static_cast<std::size_t>(std::ranges::count(by_task, true)) * kMostShare;
     if (share > by_task.size()) rehearsed.reset();
     if (!rehearsed) graph.reset();
-    if (rehearsed && more > 0) graph = written_out_for(simulation.plan().graph, by_task);
+    if (rehearsed && more > 0) graph = written_out_for(around ? *around : simulation.plan().graph, by_task);
   }
   return std::nullopt;
 }

@@ -3,17 +3,31 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/plan/task_graph.h"
 
 namespace ringwright {
 
-// The same program without calls: every segment's tasks replace the call. Cycles that are left out stay left out.
-[[nodiscard]] Program write_out(const TaskGraph& graph, const Program& program);
+// Tasks of a program from the first one up to, and without, the end.
+struct TaskRange {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;
+  [[nodiscard]] bool contains(std::uint32_t task) const { return task >= first && task < end; }
+};
+
+// The same program without calls outside of `kept`: every segment's tasks replace the call. Cycles that are left out
+// stay left out. `kept` holds all of the program's loop, or nothing of it.
+[[nodiscard]] Program write_out(const TaskGraph& graph, const Program& program, TaskRange kept = {});
 [[nodiscard]] std::vector<Program> write_out_programs(const TaskGraph& graph);
 // The same graph, in which these ranks (true, by rank) have such programs. Layouts are borrowed.
 [[nodiscard]] TaskGraph written_out_for(const TaskGraph& graph, const std::vector<bool>& ranks);
+// The same graph, in which programs keep calls only while none of their own collectives is under way, as far as their
+// order shows: from the task on that waits for the last of the first ones (parameters are gathered) until the next one
+// begins (gradients are reduced), where most calls are. Layouts are borrowed. Empty: in some program there is no such
+// time, as where collectives are spread over all of it.
+[[nodiscard]] std::optional<TaskGraph> written_out_around_collectives(const TaskGraph& graph);
 
 // How often the program calls each segment of the graph, in cycles that are left out as well.
 [[nodiscard]] std::vector<std::uint32_t> count_calls(const TaskGraph& graph, const Program& program);

@@ -1,5 +1,7 @@
 #include "core/plan/segments.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -110,6 +112,44 @@ TEST(Segments, AreWrittenOutForSomeRanks) {
   EXPECT_EQ(some.program_of[2], some.program_of[1]);
   EXPECT_EQ(some.programs.back().tasks.size(), count_tasks(graph, graph.programs[0]));
   EXPECT_EQ(some.programs.front().tasks.size(), graph.programs[0].tasks.size());
+}
+
+// A collective, a call that waits for it, `between` more, a collective, a call, a collective.
+TaskGraph graph_with_collectives(std::uint32_t between) {
+  TaskGraph graph = calling_graph();
+  graph.segments.front().call_dependencies = 1;
+  graph.segments.front().dependencies = {3, 0};
+  graph.segments.front().tasks.front().dependency_count = 1;
+  graph.segments.front().tasks[1].first_dependency = 1;
+  graph.segments.front().tasks[2].first_dependency = 2;
+  Program program{.name = "stage 0", .tasks = {}, .dependencies = {0}, .stream_count = 2};
+  const Task collective{.kind = TaskKind::kCollective, .stream = kSide};
+  const Task call{.kind = TaskKind::kSegment, .first_dependency = 0, .dependency_count = 1};
+  program.tasks = {collective, call, call};
+  program.tasks.insert(program.tasks.end(), between, call);
+  program.tasks.insert(program.tasks.end(), {collective, call, collective});
+  program.dependencies.assign(program.tasks.size(), 0);
+  for (std::size_t i = 2; i < program.tasks.size(); ++i) {  // each on the task before it
+    program.tasks[i].first_dependency = static_cast<std::uint32_t>(i);
+    program.tasks[i].dependency_count = 1;
+    program.dependencies[i] = static_cast<std::uint32_t>(i - 1);
+  }
+  graph.programs = {program};
+  return graph;
+}
+
+TEST(Segments, AreWrittenOutWhileOtherCollectivesAreUnderWay) {
+  const TaskGraph graph = graph_with_collectives(8);
+  const auto around = written_out_around_collectives(graph);
+  ASSERT_TRUE(around);
+  // Of the calls, those that wait for the first collective and stand before the second one stay; the last has 3 tasks.
+  EXPECT_EQ(std::ranges::count(around->programs[0].tasks, TaskKind::kSegment, &Task::kind), 10);
+  EXPECT_EQ(around->programs[0].tasks.size(), graph.programs[0].tasks.size() + 2);
+  EXPECT_EQ(check_task_graph(*around), "");
+}
+
+TEST(Segments, StayAsTheyAreWhereCollectivesAreSpreadOverThem) {
+  EXPECT_FALSE(written_out_around_collectives(graph_with_collectives(0)));
 }
 
 TEST(Segments, OfASoundGraphHaveNothingToComplainAbout) {
