@@ -32,7 +32,9 @@ std::string text_of(const Job& job) {
 TEST(PassesDuringCollectives, AreTheOnlyOnesTaskByTask) {
   EXPECT_GT(expect_same_runs(text_of({})), 1.5);
   EXPECT_GT(expect_same_runs(text_of({.batch = "256"})), 3.0);
-  EXPECT_GT(expect_same_runs(text_of({.parallel = "tp: 4, pp: 2, virtual_stages: 2", .batch = "256"})), 3.0);
+  EXPECT_GT(expect_same_runs(
+                text_of({.parallel = "tp: 4, pp: 2, virtual_stages: 2, schedule: interleaved-1f1b", .batch = "256"})),
+            3.0);
 }
 
 TEST(PassesDuringCollectives, LeaveOthersAsTheyAreInLayoutsAtRandom) {
@@ -44,7 +46,8 @@ TEST(PassesDuringCollectives, LeaveOthersAsTheyAreInLayoutsAtRandom) {
     const std::string faults =
         draw({"", "", "faults: [{nic: host1/nic3}]\n", "faults: [{node: 2, compute_scale: 0.8}]\n"});
     expect_same_runs(text_of(
-        {.parallel = draw({"tp: 4, pp: 2", "tp: 2, pp: 4", "tp: 4", "tp: 4, pp: 4, virtual_stages: 2", "tp: 2, pp: 2"}),
+        {.parallel = draw({"tp: 4, pp: 2", "tp: 2, pp: 4", "tp: 4",
+                           "tp: 4, pp: 4, schedule: interleaved-1f1b, virtual_stages: 2", "tp: 2, pp: 2"}),
          .zero = draw(
              {kOverlapped, ", zero: {stage: 1, overlap_grad_reduce: true}", ", zero: {overlap_grad_reduce: true}"}),
          .batch = draw({"32", "64", "128"}),
