@@ -43,33 +43,36 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
   const network_models::ModelEntry& model =
       closed_form_ || !scenario.simulate.network->max_min
           ? *std::ranges::find(network_models::models(), true, &network_models::ModelEntry::shares_links)
-                   : *scenario.simulate.network;
+          : *scenario.simulate.network;
   const bool by_nccl = !collectives::LibraryCalls::counts(scenario.collectives.library);
   if (!closed_form_ && by_nccl) scalar_sums_.emplace(inputs.choices.steps(), inputs.choices.kernels());
-  overheads_ = std::make_unique<CallOverheads>(CallOverheads::Inputs{
-      .network = inputs.network,
-      .model = model,
-      .per_host = scenario.cluster.host.gpus,
-      .nic_set_of_host = scenario.cluster.nic_set_of_host,
-      .steps = steps(),
-      .progress = inputs.progress,
-      .formula = closed_form_.get(),
-      .step_costs = scenario.collectives.step_costs,
-      .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
-      .known = inputs.known != nullptr ? *inputs.known : own_overheads_,
-      .pairs = inputs.pairs});
+  const auto beyond = [&](const CollectiveChooser& steps) {
+    return std::make_unique<CallOverheads>(
+        CallOverheads::Inputs{.network = inputs.network,
+                              .model = model,
+                              .per_host = scenario.cluster.host.gpus,
+                              .nic_set_of_host = scenario.cluster.nic_set_of_host,
+                              .steps = steps,
+                              .progress = inputs.progress,
+                              .formula = closed_form_.get(),
+                              .step_costs = scenario.collectives.step_costs,
+                              .channels = {.chooser = inputs.choices.kernels(), .costs = scenario.comm.costs},
+                              .known = inputs.known != nullptr ? *inputs.known : own_overheads_,
+                              .pairs = inputs.pairs});
+  };
+  overheads_ = beyond(steps());
+  if (scalar_sums_) beyond_messages_ = beyond(inputs.choices.steps());
 }
 
 void CollectiveRung::wire_library(const Inputs& inputs) {
   const Scenario& scenario = inputs.scenario;
   if (collectives::LibraryCalls::counts(scenario.collectives.library)) {
-    library_.emplace(
-        collectives::LibraryCalls::Inputs{.library = scenario.collectives.library,
-                                          .chooser = inputs.choices.steps(),
-                                          .costs = scenario.collectives.step_costs,
-                                          .host_copy = scenario.comm.costs.host_copy,
-                                          .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
-                                          .kernels = overheads_.get()});
+    library_.emplace(collectives::LibraryCalls::Inputs{.library = scenario.collectives.library,
+                                                       .chooser = inputs.choices.steps(),
+                                                       .costs = scenario.collectives.step_costs,
+                                                       .host_copy = scenario.comm.costs.host_copy,
+                                                       .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
+                                                       .kernels = overheads_.get()});
   }
   if (closed_form_ && overhead() != nullptr) with_overhead_.emplace(*closed_form_, *overhead());
 }

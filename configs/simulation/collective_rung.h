@@ -53,6 +53,10 @@ class CollectiveRung {
   [[nodiscard]] const CallOverhead* overhead() const {
     return library_ ? &*library_ : static_cast<const CallOverhead*>(overheads_.get());
   }
+  // The same in addition to the messages of the algorithm that is chosen for a call, where the run sends none of them.
+  [[nodiscard]] const CallOverhead* overhead_of_messages() const {
+    return beyond_messages_ ? static_cast<const CallOverhead*>(beyond_messages_.get()) : overhead();
+  }
   // Whether it holds the cost of kernels.
   [[nodiscard]] bool adds_kernels() const { return overheads_ != nullptr; }
 
@@ -67,6 +71,7 @@ class CollectiveRung {
   std::optional<ChannelInputs> channels_;
   KnownOverheads own_overheads_;
   std::unique_ptr<CallOverheads> overheads_;
+  std::unique_ptr<CallOverheads> beyond_messages_;  // null: overheads_ are
   std::optional<collectives::LibraryCalls> library_;
   std::optional<TimeWithOverhead> with_overhead_;  // formulas
 };

@@ -52,7 +52,7 @@ tl::expected<std::vector<traces::GoalStep>, std::string> SimulatedGoalCalls::ste
 }
 
 Duration SimulatedGoalCalls::before(const CollectiveCall& call) const {
-  const CallOverhead* const overhead = simulation_.call_overhead();
+  const CallOverhead* const overhead = simulation_.overhead_of_messages();
   return overhead != nullptr && call.size() > 1 ? overhead->of(call) : Duration();
 }
 

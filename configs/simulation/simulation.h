@@ -88,6 +88,8 @@ class Simulation {
   [[nodiscard]] const ChannelInputs* channels() const { return rung_->channels(); }
   // Null unless the cost of kernels, or of another library, is added to collectives in steps or as formulas.
   [[nodiscard]] const CallOverhead* call_overhead() const { return rung_->overhead(); }
+  // As CollectiveRung has it.
+  [[nodiscard]] const CallOverhead* overhead_of_messages() const { return rung_->overhead_of_messages(); }
   // The chooser of those kernels; null with the above.
   [[nodiscard]] const ChannelChooser* overhead_kernels() const {
     return rung_->adds_kernels() ? &choices_->kernels() : nullptr;

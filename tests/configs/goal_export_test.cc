@@ -1,5 +1,6 @@
 // Simulated steps written as GOAL schedules and replayed.
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -50,7 +51,8 @@ std::string trained(const std::string& parallel, const std::string& collectives)
 }
 
 std::unique_ptr<StepTraces> recorded(const std::string& text) {
-  auto step = StepTraces::record(load(text), FoldMode::kFold);
+  static std::deque<Scenario> scenarios;  // they outlive their steps
+  auto step = StepTraces::record(scenarios.emplace_back(load(text)), FoldMode::kFold);
   EXPECT_TRUE(step) << (step ? "" : render(step.error()));
   return step ? std::move(*step) : nullptr;
 }

@@ -123,7 +123,7 @@ TaskGraph graph_with_collectives(std::uint32_t between) {
   graph.segments.front().tasks[1].first_dependency = 1;
   graph.segments.front().tasks[2].first_dependency = 2;
   Program program{.name = "stage 0", .tasks = {}, .dependencies = {0}, .stream_count = 2};
-  const Task collective{.kind = TaskKind::kCollective, .stream = kSide};
+  const Task collective{.kind = TaskKind::kCollective, .stream = kSide, .dimension = DimensionId(0)};
   const Task call{.kind = TaskKind::kSegment, .first_dependency = 0, .dependency_count = 1};
   program.tasks = {collective, call, call};
   program.tasks.insert(program.tasks.end(), between, call);
