@@ -38,23 +38,22 @@ class GoalExport : public testing::Test {
     return play(load(fmt::format("{}workload: {{goal: {}}}\ncollectives: {{overhead: none}}\n", kTwoHosts, path(name))))
         .time();
   }
+  [[nodiscard]] std::unique_ptr<StepTraces> recorded(const std::string& text) {
+    auto step = StepTraces::record(scenarios_.emplace_back(load(text)), FoldMode::kFold);
+    EXPECT_TRUE(step) << (step ? "" : render(step.error()));
+    return step ? std::move(*step) : nullptr;
+  }
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
  private:
   std::filesystem::path folder_ = std::filesystem::path(test::own_folder());
+  std::deque<Scenario> scenarios_;  // they outlive their steps
 };
 
 std::string trained(const std::string& parallel, const std::string& collectives) {
   return fmt::format("{}{}training: {{global_batch: 16, micro_batch: 1}}\nparallel: {}\ncollectives: {}\n", kTwoHosts,
                      kTinyModel, parallel, collectives);
-}
-
-std::unique_ptr<StepTraces> recorded(const std::string& text) {
-  static std::deque<Scenario> scenarios;  // they outlive their steps
-  auto step = StepTraces::record(scenarios.emplace_back(load(text)), FoldMode::kFold);
-  EXPECT_TRUE(step) << (step ? "" : render(step.error()));
-  return step ? std::move(*step) : nullptr;
 }
 
 std::string lost_in_goal(const StepTraces& step) {
