@@ -220,6 +220,20 @@ class StudiesTest(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("warning[W131]: 'parallel.tp=2' has no effect", err)
 
+    # A prediction of a measured run can be run and changed.
+    def test_scenarios_of_training_runs_give_their_predictions(self):
+        self.write('runs.csv', 'id,model,gpu,n_gpus,tp,pp,mbs,gbs,framework,precision,recompute,step_time_s\n'
+                   'ours-001,llama3-8b,H100 SXM5 80GB,16,8,1,1,64,Megatron-LM,bf16,none,4.0\n')
+        code, out, err = self.call('validate', 'training', 'runs.csv', '--json', '--scenarios', 'rows')
+        self.assertIn(code, (0, 5), err)
+        (row,) = json.loads(out)['rows']
+        code, out, err = self.call('run', 'rows/ours-001.yaml', '--json', '-q')
+        self.assertEqual(code, 0, err)
+        self.assertAlmostEqual(json.loads(out)['metrics']['step_time_s']['mean'], row['predicted_s'], delta=1e-5)
+        code, _, err = self.call('validate', 'nccl', '--scenarios', 'rows')
+        self.assertEqual(code, 2)
+        self.assertIn('--scenarios is for `validate training`', err)
+
 
 if __name__ == '__main__':
     unittest.main()
