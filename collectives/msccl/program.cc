@@ -216,8 +216,8 @@ class MscclReader {
     check_names(element, kStepAttributes);
     const int place = small(element, "s", 0, kMostMscclChunks, static_cast<int>(block.steps.size()));
     if (std::cmp_not_equal(place, block.steps.size())) {
-      fail(element, fmt::format("step {} is the {}. of its thread block: steps are listed in order, from 0", place,
-                                block.steps.size() + 1));
+      fail(element, fmt::format("step {} stands where step {} belongs: a thread block lists its steps in order, from 0",
+                                place, block.steps.size()));
     }
     const auto found = std::find_if(kMscclActions.begin(), kMscclActions.end(),
                                     [&](const MscclAction& action) { return action.name == element.text("type"); });

@@ -67,12 +67,13 @@ void CollectiveRung::wire_overheads(const Inputs& inputs) {
 void CollectiveRung::wire_library(const Inputs& inputs) {
   const Scenario& scenario = inputs.scenario;
   if (collectives::LibraryCalls::counts(scenario.collectives.library)) {
-    library_.emplace(collectives::LibraryCalls::Inputs{.library = scenario.collectives.library,
-                                                       .chooser = inputs.choices.steps(),
-                                                       .costs = scenario.collectives.step_costs,
-                                                       .host_copy = scenario.comm.costs.host_copy,
-                                                       .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
-                                                       .kernels = overheads_.get()});
+    library_.emplace(
+        collectives::LibraryCalls::Inputs{.library = scenario.collectives.library,
+                                          .chooser = inputs.choices.steps(),
+                                          .costs = scenario.collectives.step_costs,
+                                          .host_copy = scenario.comm.costs.host_copy,
+                                          .gpu_memory = scenario.cluster.gpu.memory_bandwidth,
+                                          .kernels = overheads_.get()});
   }
   if (closed_form_ && overhead() != nullptr) with_overhead_.emplace(*closed_form_, *overhead());
 }

@@ -155,8 +155,8 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
   for (int run = 0; run < kMostRuns; ++run) {
     LoneNetwork* const at_once = void_events < most_void_events ? lone : nullptr;
     if (!rehearsed && at_once == nullptr) return std::nullopt;
-    KnownCalls known{
-        .graph = graph ? &*graph : nullptr, .rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = at_once};
+    const TaskGraph* const longer = graph ? &*graph : around ? &*around : nullptr;
+    KnownCalls known{.graph = longer, .rehearsed = rehearsed ? &*rehearsed : nullptr, .lone = at_once};
     if (at_once != nullptr) known.most_void_events = most_void_events - void_events;
     PlayedPlan played = play_once(scenario, simulation, options, known);
     void_events += played.events;
@@ -164,14 +164,9 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
       played.events = void_events + (lone != nullptr ? lone->events() : 0);
       return played;
     }
-    // Gradients or parameters on the links of passes disturb those of all ranks, while they are under way.
-    if (run == 0 && rehearsed) {
-      around = written_out_around_collectives(simulation.plan().graph);
-      if (around) {
-        graph = written_out_for(*around, by_task);
-        continue;
-      }
-    }
+    // Gradients or parameters in flight on the links of passes disturb those of all ranks.
+    if (run == 0 && rehearsed) around = written_out_around_collectives(simulation.plan().graph);
+    if (run == 0 && around) continue;
     std::size_t more = 0;
     for (std::size_t rank = 0; rank < by_task.size(); ++rank) {
       if (by_task[rank] || !std::ranges::binary_search(played.run.disturbed, classes.class_of[rank])) continue;
@@ -180,7 +175,10 @@ std::optional<PlayedPlan> play_steps(const Scenario& scenario, const Simulation&
     }
     const auto share = static_cast<std::size_t>(std::ranges::count(by_task, true)) * kMostShare;
     if (share > by_task.size()) rehearsed.reset();
-    if (!rehearsed) graph.reset();
+    if (!rehearsed) {
+      graph.reset();
+      around.reset();
+    }
     if (rehearsed && more > 0) graph = written_out_for(around ? *around : simulation.plan().graph, by_task);
   }
   return std::nullopt;

@@ -26,8 +26,8 @@ class StepTraces {
   StepTraces(const StepTraces&) = delete;
   StepTraces& operator=(const StepTraces&) = delete;
 
-  // Simulates the scenario once, task by task; it outlives the result. Fails where the run does not end, or the format
-  // cannot express the step.
+  // Simulates the scenario, which outlives the result, once, task by task. Fails where the run does not end, or the
+  // format cannot express the step.
   [[nodiscard]] static Result<std::unique_ptr<StepTraces>> record(const Scenario& scenario, FoldMode fold);
 
   [[nodiscard]] const traces::ChakraExport& traces() const { return *export_; }

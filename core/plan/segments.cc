@@ -1,6 +1,7 @@
 #include "core/plan/segments.h"
 
 #include <map>
+#include <utility>
 
 namespace ringwright {
 namespace {
@@ -134,13 +135,15 @@ TaskGraph written_out_for(const TaskGraph& graph, const std::vector<bool>& ranks
 }
 
 std::optional<TaskGraph> written_out_around_collectives(const TaskGraph& graph) {
-  TaskGraph result = graph;
-  result.layouts = graph.layouts.borrowed();
-  for (Program& program : result.programs) {
+  std::vector<Program> programs;
+  for (const Program& program : graph.programs) {
     const TaskRange kept = longest_without_collectives(program);
     if (kept.end - kept.first < program.tasks.size() / 2) return std::nullopt;
-    program = write_out(graph, program, kept);
+    programs.push_back(write_out(graph, program, kept));
   }
+  TaskGraph result = graph;
+  result.layouts = graph.layouts.borrowed();
+  result.programs = std::move(programs);
   return result;
 }
 

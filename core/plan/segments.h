@@ -23,7 +23,7 @@ struct TaskRange {
 [[nodiscard]] std::vector<Program> write_out_programs(const TaskGraph& graph);
 // The same graph, in which these ranks (true, by rank) have such programs. Layouts are borrowed.
 [[nodiscard]] TaskGraph written_out_for(const TaskGraph& graph, const std::vector<bool>& ranks);
-// The same graph, in which programs keep calls only while none of their own collectives is under way, as far as their
+// The same graph, in which programs keep calls only while none of their own collectives is in flight, as far as their
 // order shows: from the task on that waits for the last of the first ones (parameters are gathered) until the next one
 // begins (gradients are reduced), where most calls are. Layouts are borrowed. Empty: in some program there is no such
 // time, as where collectives are spread over all of it.

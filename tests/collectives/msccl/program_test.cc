@@ -160,7 +160,7 @@ TEST(MscclProgram, RefusesAMisspelledAttributeAndTakesForeignOnes) {
 
 TEST(MscclProgram, RefusesStepsOutOfOrder) {
   EXPECT_THAT(mistake(replaced(ring_all_reduce(4), "<step s=\"1\"", "<step s=\"2\"")),
-              HasSubstr("step 2 is the 2. of its thread block"));
+              HasSubstr("step 2 stands where step 1 belongs"));
 }
 
 }  // namespace
