@@ -62,7 +62,7 @@ void ConfigLoader::apply_import(ConfigNode& node, const ImportRule& rule) {
   for (const std::string& note : imported->notes) tell(Severity::kWarning, fmt::format("{}: {}", name, note));
   const auto read = [&](const std::string& text, std::string_view what) {
     ConfigSource& source = add_source(fmt::format("{} ({})", name, what), SourceKind::kPreset, path);
-    return read_source(source, text, {});
+    return read_source(source, text, {}, rule.path);
   };
   if (auto facts = read(imported->facts, "facts")) node = merged(std::move(*facts), std::move(node));
   if (has_preset) return;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -11,9 +10,9 @@
 #include "core/base/text.h"
 #include "core/config/config_merge.h"
 #include "core/config/input_file.h"
+#include "core/config/named_presets.h"
 #include "core/config/parsed_files.h"
 #include "core/config/replaced_parts.h"
-#include "core/config/scalar.h"
 #include "core/config/yaml_reader.h"
 
 namespace ringwright {
@@ -84,69 +83,6 @@ std::string shipped_scenario(const LoadOptions& options, const std::string& name
   return {};
 }
 
-// "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its column in the argument.
-// The value at a dotted path; null when it is not given.
-const ConfigNode* find_below(const ConfigNode& root, std::string_view path) {
-  const ConfigNode* node = &root;
-  while (true) {
-    const std::size_t dot = path.find('.');
-    const ConfigEntry* entry = find_entry(*node, path.substr(0, dot));
-    if (entry == nullptr) return nullptr;
-    node = &entry->value;
-    if (dot == std::string_view::npos) return node;
-    path.remove_prefix(dot + 1);
-  }
-}
-
-// 5e8 and 500000000 are one value.
-bool same_value(std::string_view a, std::string_view b) {
-  if (a == b) return true;
-  const auto x = read_number(a);
-  const auto y = read_number(b);
-  return x && y && std::abs(*x - *y) <= 1e-12 * std::abs(*x);
-}
-
-std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource& source, Diagnostics& problems) {
-  source.lines = {std::string(argument.substr(0, argument.find('\n')))};
-  ConfigNode whole;
-  whole.source = &source;
-  whole.line = 1;
-  whole.column = 1;
-  const auto equals = argument.find('=');
-  const std::string_view path = argument.substr(0, equals);
-  const bool bad_path = path.empty() || path.front() == '.' || path.back() == '.' ||
-                        path.find("..") != std::string_view::npos ||
-                        path.find_first_of(" []{}") != std::string_view::npos;
-  if (equals == std::string_view::npos || bad_path) {
-    problems.add(at_value(whole, "E114", fmt::format("cannot set '{}'", argument),
-                          "write --set key.below.key=value; list entries cannot be set one by one"));
-    return std::nullopt;
-  }
-  auto value = read_override_value(argument.substr(equals + 1), equals + 1, source, problems);
-  if (!value) return std::nullopt;
-  std::size_t end = path.size();
-  while (true) {
-    const auto dot = path.substr(0, end).rfind('.');
-    const std::size_t start = dot == std::string_view::npos ? 0 : dot + 1;
-    const std::string_view key = path.substr(start, end - start);
-    value->key_line = 1;
-    value->key_column = static_cast<int>(start) + 1;
-    value->key_length = static_cast<int>(key.size());
-    if (value->line == 0) std::tie(value->line, value->column) = std::pair(1, value->key_column);
-    ConfigNode map;
-    map.kind = ConfigKind::kMap;
-    map.source = &source;
-    map.line = 1;
-    map.column = value->key_column;
-    ConfigEntry& entry = map.entries.emplace_back();
-    entry.key = key;
-    entry.value = std::move(*value);
-    *value = std::move(map);
-    if (start == 0) return value;
-    end = dot;
-  }
-}
-
 }  // namespace
 
 Result<ConfigDocument> ConfigLoader::load(const std::string& path) {
@@ -156,12 +92,12 @@ Result<ConfigDocument> ConfigLoader::load(const std::string& path) {
         failure("E100", fmt::format("cannot read '{}': {}", path, file.problem), {}, did_you_mean_file(path)));
   }
   ConfigSource& source = add_source(path, SourceKind::kFile, path);
-  return finish(read_source(source, file.text, {canonical_path(path)}));
+  return finish(read_source(source, file.text, {canonical_path(path)}, ""));
 }
 
 Result<ConfigDocument> ConfigLoader::load_text(const std::string& name, std::string_view text) {
   ConfigSource& source = add_source(name, SourceKind::kFile, "");
-  return finish(read_source(source, text, {canonical_path(name)}));
+  return finish(read_source(source, text, {canonical_path(name)}, ""));
 }
 
 Result<ConfigDocument> ConfigLoader::finish(std::optional<ConfigNode> root) {
@@ -194,12 +130,14 @@ ConfigSource& ConfigLoader::add_source(std::string name, SourceKind kind, std::s
   return source;
 }
 
-std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::string_view text, const Chain& chain) {
+std::optional<ConfigNode> ConfigLoader::read_source(ConfigSource& source, std::string_view text, const Chain& chain,
+                                                    const std::string& path) {
   auto root = options_.parsed == nullptr || source.path.empty() ? read_yaml(text, source, problems_)
                                                                 : options_.parsed->read(text, source, problems_);
   if (!root) return std::nullopt;
   take_file_defaults(*root, source);
-  return with_base(std::move(*root), source, chain);
+  name_presets(*root, options_.presets, path);
+  return with_base(std::move(*root), source, chain, path);
 }
 
 void ConfigLoader::take_file_defaults(ConfigNode& root, ConfigSource& source) {
@@ -219,19 +157,20 @@ void ConfigLoader::take_file_defaults(ConfigNode& root, ConfigSource& source) {
                          "one of: measured, calibrated, vendor-spec, assumed"));
 }
 
-ConfigNode ConfigLoader::with_base(ConfigNode node, const ConfigSource& source, const Chain& chain) {
+ConfigNode ConfigLoader::with_base(ConfigNode node, const ConfigSource& source, const Chain& chain,
+                                   const std::string& path) {
   ConfigEntry* entry = find_entry(node, "extends");
   if (entry == nullptr) return node;
   const ConfigNode wanted = std::move(entry->value);
   node.entries.erase(node.entries.begin() + (entry - node.entries.data()));
-  auto base = read_base(wanted, source, chain);
+  auto base = read_base(wanted, source, chain, path);
   if (base) return merged(std::move(*base), std::move(node));
   settle(node);
   return node;
 }
 
 std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, const ConfigSource& source,
-                                                  const Chain& chain) {
+                                                  const Chain& chain, const std::string& map_path) {
   const auto refuse = [&](std::string message, std::string hint = {}) -> std::optional<ConfigNode> {
     problems_.add(at_value(wanted, "E109", std::move(message), std::move(hint)));
     return std::nullopt;
@@ -263,52 +202,7 @@ std::optional<ConfigNode> ConfigLoader::read_base(const ConfigNode& wanted, cons
   ConfigSource& base = add_source(name, source.kind, path);
   Chain longer = chain;
   longer.push_back(canonical);
-  return read_source(base, file.text, longer);
-}
-
-ConfigNode ConfigLoader::with_imports(ConfigNode root) {
-  for (const ImportedValue& value : options_.imported) {
-    ConfigSource& source = add_source(value.origin, SourceKind::kOverride, "");
-    auto tree = override_tree(value.setting, source, problems_);
-    if (!tree) continue;
-    const std::size_t equals = value.setting.find('=');
-    const std::string path = value.setting.substr(0, equals);
-    if (const ConfigNode* given = find_below(root, path)) {
-      const std::string said = value.setting.substr(equals + 1);
-      if (same_value(summary(bare_value(*given)), said)) continue;
-      problems_.add(
-          at_value(*given, "E115",
-                   fmt::format("{} is {}, but {} sets {}", path, summary(bare_value(*given)), value.origin, said),
-                   "remove one of them, or make them agree"));
-      continue;
-    }
-    tree->source = root.source;
-    tree->settled = root.settled;
-    root = merged(std::move(root), std::move(*tree));
-  }
-  return root;
-}
-
-ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
-  for (std::size_t i = 0; i < options_.overrides.size(); ++i) {
-    ConfigSource& source = add_source("--set:" + std::to_string(i + 1), SourceKind::kOverride, "");
-    auto tree = override_tree(options_.overrides[i], source, problems_);
-    if (!tree) continue;
-    const std::string_view path = std::string_view(options_.overrides[i]).substr(0, options_.overrides[i].find('='));
-    const ConfigNode* const over = find_below(*tree, path);
-    const bool empty_map = over->kind == ConfigKind::kMap && over->entries.empty();
-    const ConfigNode* const given = empty_map ? find_below(root, path) : nullptr;
-    if (given != nullptr && !given->entries.empty()) {
-      problems_.add(at_value(*over, "E114", fmt::format("'{}' is an empty map, which changes nothing", path),
-                             "maps are merged: name the keys to change, or take them out of the file"));
-      continue;
-    }
-    // The document keeps the location of its file.
-    tree->source = root.source;
-    tree->settled = root.settled;
-    merge(root, std::move(*tree));
-  }
-  return root;
+  return read_source(base, file.text, longer, map_path);
 }
 
 void ConfigLoader::expand_presets(ConfigNode& node, const std::string& path) {
@@ -354,7 +248,7 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     if (!file.problem.empty()) {
       return refuse(fmt::format("cannot read '{}': {}", wanted.text, file.problem), did_you_mean_file(path));
     }
-    return read_source(add_source(path, SourceKind::kFile, path), file.text, {canonical_path(path)});
+    return read_source(add_source(path, SourceKind::kFile, path), file.text, {canonical_path(path)}, rule.path);
   }
   if (wanted.kind != ConfigKind::kScalar || !is_preset_name(wanted.text)) {
     return refuse(fmt::format("must be the name of a preset, not '{}'", summary(wanted)),
@@ -369,12 +263,19 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
     const InputFile file = read_input_file(path, kMaxConfigBytes);
     if (!file.problem.empty()) return refuse(fmt::format("'{}' cannot be read: {}", wanted.text, file.problem), "");
     ConfigSource& source = add_source("preset:" + wanted.text + ".yaml", SourceKind::kPreset, path);
-    auto root = read_source(source, file.text, {canonical_path(path)});
+    auto root = read_source(source, file.text, {canonical_path(path)}, rule.path);
     if (root) presets_read_.emplace(path, *root);
     return root;
   }
   const std::vector<std::string> names = preset_names(options_, rule.folder);
   const std::string near = likely_names(wanted.text, names);
+  for (const PresetRule& other : options_.presets) {
+    if (other.path.empty() || other.path.find('[') != std::string::npos) continue;
+    if (std::ranges::binary_search(preset_names(options_, other.folder), wanted.text)) {
+      return refuse(fmt::format("is '{}', which is one of {}", wanted.text, other.folder),
+                    fmt::format("write '{}={}' as --set, or the same in the file", preset_key(other), wanted.text));
+    }
+  }
   return refuse(fmt::format("is '{}'{}", wanted.text,
                             near.empty() ? ", which is not a preset" : fmt::format("; did you mean {}?", near)),
                 fmt::format("one of: {}; see 'ringwright list {}'", join(names, ", "), rule.folder));

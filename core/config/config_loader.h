@@ -29,10 +29,13 @@ class ConfigLoader {
 
   [[nodiscard]] Result<ConfigDocument> finish(std::optional<ConfigNode> root);
   [[nodiscard]] ConfigSource& add_source(std::string name, SourceKind kind, std::string path);
-  [[nodiscard]] std::optional<ConfigNode> read_source(ConfigSource& source, std::string_view text, const Chain& chain);
-  [[nodiscard]] ConfigNode with_base(ConfigNode node, const ConfigSource& source, const Chain& chain);
+  // `path`: of the map that the source holds; empty for a whole document.
+  [[nodiscard]] std::optional<ConfigNode> read_source(ConfigSource& source, std::string_view text, const Chain& chain,
+                                                      const std::string& path);
+  [[nodiscard]] ConfigNode with_base(ConfigNode node, const ConfigSource& source, const Chain& chain,
+                                     const std::string& path);
   [[nodiscard]] std::optional<ConfigNode> read_base(const ConfigNode& wanted, const ConfigSource& source,
-                                                    const Chain& chain);
+                                                    const Chain& chain, const std::string& map_path);
   [[nodiscard]] ConfigNode with_imports(ConfigNode root);
   [[nodiscard]] ConfigNode with_overrides(ConfigNode root);
   void expand_presets(ConfigNode& node, const std::string& path);

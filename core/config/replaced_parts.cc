@@ -11,7 +11,7 @@
 namespace ringwright {
 namespace {
 
-// "cluster.preset=NAME", or "cluster={preset: NAME, ...}".
+// "cluster.preset=NAME", "cluster=NAME" or "cluster={preset: NAME, ...}".
 bool names_preset(std::string_view setting, std::string_view map) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string_view::npos) return false;
@@ -22,7 +22,7 @@ bool names_preset(std::string_view setting, std::string_view map) {
   source.lines = {std::string(setting)};
   Diagnostics reported_later;  // when the override is applied
   const auto value = read_override_value(setting.substr(equals + 1), equals + 1, source, reported_later);
-  return value && find_entry(*value, "preset") != nullptr;
+  return value && (value->kind == ConfigKind::kScalar || find_entry(*value, "preset") != nullptr);
 }
 
 }  // namespace

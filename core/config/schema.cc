@@ -152,6 +152,10 @@ Json key(const Branch& branch, const std::string& path, std::span<const PresetRu
       choices.push_back(std::move(choice));
   }
   if (is_map) choices.push_back(map_of_key(branch, path, presets));
+  const auto rule = std::ranges::find(presets, path, &PresetRule::path);  // the name alone does, too
+  if (is_map && rule != presets.end()) {
+    choices.push_back({{"description", preset_help(*rule)}, {"type", "string"}});
+  }
   Json schema = {{"description", about}};
   schema.update(choices.size() == 1 ? choices.front() : any_of(choices));
   return schema;

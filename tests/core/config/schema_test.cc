@@ -82,8 +82,10 @@ TEST(Schema, OpenMapsTakeListsAndMaps) {
 
 TEST(Schema, OffersPresetsWhereTheyAreRead) {
   const Json schema = sample_schema();
-  EXPECT_TRUE(schema.contains("/properties/cluster/properties/node/properties/preset"_json_pointer));
-  EXPECT_TRUE(schema.contains("/properties/cluster/properties/node/properties/gpu/properties/preset"_json_pointer));
+  EXPECT_TRUE(schema.contains("/properties/cluster/properties/node/anyOf/0/properties/preset"_json_pointer));
+  EXPECT_TRUE(schema.contains(
+      "/properties/cluster/properties/node/anyOf/0/properties/gpu/anyOf/0/properties/preset"_json_pointer));
+  EXPECT_EQ(schema.at("/properties/cluster/properties/node/anyOf/1/type"_json_pointer), "string");
   EXPECT_FALSE(schema.contains("/properties/parallel/properties/preset"_json_pointer));
 }
 
