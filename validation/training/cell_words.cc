@@ -56,6 +56,16 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
+// As a word of its own: "moe" is not in "moe_act".
+bool names(std::string_view text, std::string_view name) {
+  const auto of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !of_word(text[at - 1])) && (end == text.size() || !of_word(text[end]))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<CardWords> read_cards(const Vocabulary& vocabulary, std::string_view words) {
@@ -82,7 +92,7 @@ std::optional<CardWords> read_cards(const Vocabulary& vocabulary, std::string_vi
 Recomputation read_recomputation(const Vocabulary& vocabulary, std::string_view text) {
   Recomputation result;
   for (const std::string& name : vocabulary.recompute_modules) {
-    if (says(text, name)) result.modules.push_back(name);
+    if (names(text, name)) result.modules.push_back(name);
   }
   const RecomputeRule* const rule = find_rule(vocabulary.recompute, text);
   result.known = rule != nullptr || !result.modules.empty();

@@ -201,9 +201,40 @@ void check_operators(const ParallelContext& context) {
                              "write full, selective or none");
 }
 
+// Megatron-LM's transformer_config.py refuses the same for latent attention, shared experts and Gated DeltaNet.
+void check_modules(const ParallelContext& context, const ParallelOptions& options) {
+  const TrainingOptions& training = context.training;
+  const ModelShape& shape = context.shape;
+  ConfigMap& map = context.training_map;
+  const auto refuse = [&](bool given, std::string_view module, std::string_view why) {
+    if (given) map.error("recompute_modules", "E146", fmt::format("module {}: {}", module, why), "remove it");
+  };
+  const auto idle = [&](bool given, std::string_view module, std::string_view why) {
+    if (!given) return;
+    map.warn("recompute_modules", "W131",
+             fmt::format("{}: {} has no effect: {}", map.path_of("recompute_modules"), module, why));
+  };
+  const auto has = [&](bool RecomputedModules::*module) { return training.recomputes(module); };
+  refuse(has(&RecomputedModules::latent_projection) && !shape.latent, "mla_up_proj",
+         "the model has no latent attention");
+  refuse(has(&RecomputedModules::gated_norm) && !shape.delta_net, "gdn_norm_out", "the model has no Gated DeltaNet");
+  refuse(has(&RecomputedModules::shared_experts) && options.experts.overlap_shared, "shared_experts",
+         "it is incompatible with moe_shared_expert_overlap");
+  refuse(has(&RecomputedModules::experts) && options.experts.overlap_exchange, "moe",
+         "it exchanges the tokens again, which overlap_moe_expert_parallel_comm does not interleave");
+  refuse(has(&RecomputedModules::mlp) && shape.order != BlockOrder::kSequential, "mlp",
+         "in parallel blocks attention and MLP are not recomputed one by one");
+  const std::string_view no_experts = "the model has no experts";
+  idle(has(&RecomputedModules::experts) && !shape.experts, "moe", no_experts);
+  idle(has(&RecomputedModules::expert_activation) && !shape.experts, "moe_act", no_experts);
+  idle(has(&RecomputedModules::shared_experts) && !(shape.experts && shape.experts->shared_ffn > 0), "shared_experts",
+       "the model has no shared experts");
+}
+
 void check_recomputation(const ParallelContext& context, ParallelOptions& options) {
   check_groups_of_layers(context, options);
   check_operators(context);
+  check_modules(context, options);
   if (!context.training.full.distributed) return;
   const std::string key = context.training_map.path_of("distribute_saved_activations");
   if (options.sequence_parallel) {

@@ -34,6 +34,8 @@ struct Sections {
   static constexpr LayerSection kSparseBackward[] = {kMlpResidualBackward, kUnpermuteBackward, kExpertSort,
                                                      kExpertsBackward,     kExpertsWgrad,      kExpertUnsort,
                                                      kPermuteBackward,     kRouterBackward,    kMlpNormBackward};
+  static constexpr LayerSection kDenseAgain[] = {kMlpNorm, kMlp};
+  static constexpr LayerSection kSparseAgain[] = {kRouter, kPermute, kExpertSort, kExperts, kExpertUnsort, kUnpermute};
   static constexpr LayerSection kStateSpace[] = {kMambaNorm, kMamba, kMambaResidual};
   static constexpr LayerSection kStateSpaceBackward[] = {kMambaResidualBackward, kMambaBackward, kMambaDgrad,
                                                          kMambaWgrad, kMambaNormBackward};
@@ -79,17 +81,23 @@ class Coster {
     double forward = 0.0;
     double backward = 0.0;
     add_mixer(halves.mixer, is_windowed(context_.shape, layer), forward, backward);
+    const TrainingOptions& training = context_.training;
     if (halves.mlp == MlpKind::kExperts) {
       forward += of(Sections::kSparse);
       backward += of(Sections::kSparseBackward);
+      if (training.recomputes(&RecomputedModules::experts)) backward += of(Sections::kSparseAgain);
       if (context_.shape.experts->shared_ffn > 0) {
         forward += of(std::array{LayerSection::kSharedExperts});
+        const bool again = training.recomputes(&RecomputedModules::shared_experts) ||
+                           training.recomputes(&RecomputedModules::experts);
+        if (again) backward += of(std::array{LayerSection::kSharedExperts});
         backward += of(std::array{LayerSection::kSharedExpertsBackward});
       }
     } else if (halves.mlp == MlpKind::kDense) {
       forward += of(Sections::kDense);
       backward += of(Sections::kDenseBackward);
       if (context_.recomputes_apart()) backward += of(Sections::kMlpAgainWithNorm);
+      if (training.recomputes(&RecomputedModules::mlp)) backward += of(Sections::kDenseAgain);
     }
     return (1.0 + again_) * forward + backward;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "workload/kernels/attention_kernels.h"
 #include "workload/kernels/expert_kernels.h"
@@ -111,24 +112,35 @@ double latent_inputs(const KernelContext& context, const KernelMaker& sizes) {
   return linear_input_bytes(context) * static_cast<double>(sizes.local_tokens * columns);
 }
 
-double kept_experts(const KernelContext& context, const KernelMaker& sizes) {
+// Modules as a whole: recomputed as the options say, or all stored.
+enum class WholeModules { kAsSet, kStored };
+
+double kept_shared_experts(const KernelContext& context, const KernelMaker& sizes) {
+  const ExpertShape& experts = *context.shape.experts;
+  const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
+  const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
+  // What their gate scales.
+  const std::int64_t gated = experts.shared_gate ? sizes.local_tokens * context.shape.hidden : 0;
+  return value_bytes(context) * static_cast<double>(sizes.tokens * shared + gated);
+}
+
+double kept_experts(const KernelContext& context, const KernelMaker& sizes, WholeModules modules) {
   const ExpertShape& experts = *context.shape.experts;
   const double e = value_bytes(context);
   const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
   const auto width = static_cast<double>(experts.ffn / context.experts.etp);
   const auto inner = static_cast<double>(expert_hidden(context.shape));
   const double low = linear_input_bytes(context);
-  const double activation = context.training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
+  const TrainingOptions& training = context.training;
+  const double activation = training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
   // A clamped activation stores what its clamps read and what they write.
   const bool copied = experts.clamped && !context.training.fused.grouped_mlp && activation > 0.0;
   const double clamped = copied ? e * static_cast<double>(inputs) : 0.0;
   const double stored = e * static_cast<double>(inputs) + clamped + activation;
   const double rows = expert_rows(context) * ((low + e) * inner + stored * width);
   const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
-  const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
-  // What the shared experts' gate scales.
-  const std::int64_t gated = experts.shared_gate ? sizes.local_tokens * context.shape.hidden : 0;
-  return rows + router + latent_inputs(context, sizes) + e * static_cast<double>(sizes.tokens * shared + gated);
+  const bool shared = modules == WholeModules::kStored || !training.recomputes(&RecomputedModules::shared_experts);
+  return rows + router + latent_inputs(context, sizes) + (shared ? kept_shared_experts(context, sizes) : 0.0);
 }
 
 // In values of the working type for each token, in addition to the inputs.
@@ -158,7 +170,21 @@ double delta_net_columns(const KernelContext& context) {
   return static_cast<double>(columns) + 3.0 * values + static_cast<double>(heads) * of_each + norm;
 }
 
-double kept_layer(const KernelContext& context, LayerHalves halves) {
+// Of a second half that is recomputed as a module only its input is stored: an MLP's is that of its norm, and
+// that of experts the norm's result, unless norms are recomputed, too. None: it is not recomputed.
+std::optional<double> kept_for_module(const KernelContext& context, MlpKind mlp) {
+  const TrainingOptions& training = context.training;
+  const bool experts = mlp == MlpKind::kExperts && training.recomputes(&RecomputedModules::experts);
+  const bool dense = mlp == MlpKind::kDense && training.recomputes(&RecomputedModules::mlp);
+  if (!experts && !dense) return std::nullopt;
+  const double e = value_bytes(context);
+  const double result = experts && !training.recomputes(&RecomputedModules::norms) ? e : 0.0;
+  const double mask = context.shape.hidden_dropout ? 1.0 : 0.0;
+  const double values = static_cast<double>(KernelMaker(context).local_tokens * context.shape.hidden);
+  return values * (e + result + mask + (context.shape.sandwich_norm ? e : 0.0));
+}
+
+double kept_layer(const KernelContext& context, LayerHalves halves, WholeModules modules = WholeModules::kAsSet) {
   const KernelMaker sizes(context);
   const double e = value_bytes(context);
   const auto h = static_cast<double>(context.shape.hidden);
@@ -185,9 +211,11 @@ double kept_layer(const KernelContext& context, LayerHalves halves) {
   }
   if (halves.mixer == Mixer::kMamba) columns = e * mamba_columns(context);
   if (halves.mixer == Mixer::kDeltaNet) columns = e * delta_net_columns(context);
+  const auto module = modules == WholeModules::kAsSet ? kept_for_module(context, halves.mlp) : std::nullopt;
+  if (module) return (whole ? 0.5 * local : 0.0) + static_cast<double>(sizes.tokens) * (columns + core) + *module;
   if (halves.mlp == MlpKind::kDense) columns += mlp;
   const double split = static_cast<double>(sizes.tokens) * (columns + core);
-  return local + split + (halves.mlp == MlpKind::kExperts ? kept_experts(context, sizes) : 0.0);
+  return local + split + (halves.mlp == MlpKind::kExperts ? kept_experts(context, sizes, modules) : 0.0);
 }
 
 // Bytes of a logit that are stored for the backward pass, and additional bytes while the loss is computed.
@@ -251,6 +279,10 @@ Bytes recomputed_layer(const KernelContext& context, LayerHalves halves) {
   if (context.training.recompute == Recompute::kFull) return whole_bytes(kept_layer(context, halves));
   if (context.training.recompute == Recompute::kExceptSaved) {
     return whole_bytes(std::max(0.0, kept_layer(context, halves) - kept_results(context)));
+  }
+  if (context.training.recompute == Recompute::kSelective) {
+    const double stored = kept_layer(context, halves, WholeModules::kStored);
+    return whole_bytes(std::max(0.0, stored - kept_layer(context, halves)));
   }
   if (context.training.recompute != Recompute::kOperators) return Bytes(0);
   return whole_bytes(std::max(0.0, kept_layer(context, halves) - kept_operators(context)));

@@ -1,8 +1,10 @@
 #include "workload/options/training_options.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "workload/options/document_mix.h"
 #include "workload/options/narrow_types.h"
@@ -207,11 +209,25 @@ void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
       {.name = "exp_avg_sq_dtype", .doc = "type of Adam's second moment", .fallback = "fp32"}, kStateTypes));
 }
 
+// In Megatron-LM's terms.
+struct NamedModule {
+  std::string_view name;
+  bool RecomputedModules::*module;
+};
+constexpr std::array kModules{NamedModule{"core_attn", &RecomputedModules::core_attention},
+                              NamedModule{"layernorm", &RecomputedModules::norms},
+                              NamedModule{"mla_up_proj", &RecomputedModules::latent_projection},
+                              NamedModule{"mlp", &RecomputedModules::mlp},
+                              NamedModule{"moe", &RecomputedModules::experts},
+                              NamedModule{"moe_act", &RecomputedModules::expert_activation},
+                              NamedModule{"shared_experts", &RecomputedModules::shared_experts},
+                              NamedModule{"gdn_norm_out", &RecomputedModules::gated_norm}};
+
 void read_modules(ConfigMap& training, TrainingOptions& options) {
   const std::vector<std::string> names = training.texts(
       {.name = "recompute_modules",
-       .doc = "modules that selective recomputation recomputes: core_attn (default), layernorm, mla_up_proj, moe_act, "
-              "gdn_norm_out"});
+       .doc = "modules that selective recomputation recomputes: core_attn (default), layernorm, mla_up_proj, mlp, moe, "
+              "moe_act, shared_experts, gdn_norm_out"});
   if (names.empty()) return;
   if (options.recompute != Recompute::kSelective) {
     training.warn("recompute_modules", "W131",
@@ -220,19 +236,14 @@ void read_modules(ConfigMap& training, TrainingOptions& options) {
   }
   options.modules.core_attention = false;
   for (const std::string& name : names) {
-    if (name == "core_attn") {
-      options.modules.core_attention = true;
-    } else if (name == "layernorm") {
-      options.modules.norms = true;
-    } else if (name == "mla_up_proj") {
-      options.modules.latent_projection = true;
-    } else if (name == "moe_act") {
-      options.modules.expert_activation = true;
-    } else if (name == "gdn_norm_out") {
-      options.modules.gated_norm = true;
+    const auto known = std::ranges::find(kModules, name, &NamedModule::name);
+    if (known != kModules.end()) {
+      options.modules.*known->module = true;
     } else {
+      std::vector<std::string_view> all;
+      for (const NamedModule& one : kModules) all.push_back(one.name);
       training.error("recompute_modules", "E133", fmt::format("'{}' is not a module that can be recomputed", name),
-                     "use core_attn, layernorm, mla_up_proj, moe_act, gdn_norm_out; or recompute: full");
+                     fmt::format("use {}; or recompute: full", fmt::join(all, ", ")));
     }
   }
 }

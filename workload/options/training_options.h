@@ -91,6 +91,9 @@ struct RecomputedModules {
   bool latent_projection = false;  // "mla_up_proj": queries, keys and values are not stored, the latent vectors are
   bool expert_activation = false;  // "moe_act"
   bool gated_norm = false;         // "gdn_norm_out": results of norm and gate of a Gated DeltaNet
+  bool mlp = false;                // "mlp": a dense layer's MLP with its norm, from the input of the norm
+  bool experts = false;            // "moe": all from the norm's result, with the exchanges, to the sum of tokens
+  bool shared_experts = false;     // "shared_experts"
 
   friend bool operator==(const RecomputedModules&, const RecomputedModules&) = default;
 };

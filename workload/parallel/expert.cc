@@ -68,6 +68,7 @@ void ExpertParallel::shared_forward(ProgramWriter& writer) {
 
 void ExpertParallel::shared_backward(ProgramWriter& writer) {
   if (shape().shared_ffn == 0) return;
+  if (sections_.context().training.recomputes(&RecomputedModules::shared_experts)) shared_forward(writer);
   tensor_.gather_activation(writer);
   tensor_.gather_activation(writer);  // the input again, for the weight gradient
   writer.compute(sections_[LayerSection::kSharedExpertsBackward]);
@@ -80,6 +81,10 @@ void ExpertParallel::await(ProgramWriter& writer, const Travel& arriving) {
 
 ExpertParallel::Travel ExpertParallel::forward_dispatch(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpNorm]);
+  return dispatch_result(writer);
+}
+
+ExpertParallel::Travel ExpertParallel::dispatch_result(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kRouter]);
   if (!options().overlap_shared) shared_forward(writer);
   writer.compute(sections_[LayerSection::kPermute]);
@@ -103,8 +108,16 @@ void ExpertParallel::forward_finish(ProgramWriter& writer, const Travel& arrivin
   writer.compute(sections_[LayerSection::kMlpResidual]);
 }
 
+// The tokens travel once more (Megatron-LM, moe_layer.py: moe_layer_recompute).
+void ExpertParallel::results_again(ProgramWriter& writer) {
+  if (!sections_.context().training.recomputes(&RecomputedModules::experts)) return;
+  await(writer, forward_experts(writer, dispatch_result(writer)));
+  writer.compute(sections_[LayerSection::kUnpermute]);
+}
+
 ExpertParallel::Travel ExpertParallel::backward_dispatch(ProgramWriter& writer) {
   writer.compute(sections_[LayerSection::kMlpResidualBackward]);
+  results_again(writer);
   if (!options().overlap_shared) shared_backward(writer);
   writer.compute(sections_[LayerSection::kUnpermuteBackward]);
   return travel(writer, Direction::kToExperts);

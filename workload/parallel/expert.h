@@ -46,6 +46,9 @@ class ExpertParallel {
   [[nodiscard]] Bytes vectors(double count, std::int64_t ranks, Direction direction) const;
   void split(ProgramWriter& writer, Direction direction);
   void await(ProgramWriter& writer, const Travel& arriving);
+  // A forward pass from the norm's result on: until the tokens leave, and to the sum of the returned tokens.
+  [[nodiscard]] Travel dispatch_result(ProgramWriter& writer);
+  void results_again(ProgramWriter& writer);
   void shared_forward(ProgramWriter& writer);
   void shared_backward(ProgramWriter& writer);
   [[nodiscard]] const ExpertOptions& options() const { return sections_.context().experts; }

@@ -65,13 +65,17 @@ void TensorParallel::body(ProgramWriter& writer, LayerSection body) {
 }
 
 void TensorParallel::half_forward(ProgramWriter& writer, const Half& half) {
-  if (overlaps()) return overlapped_forward(writer, half);
+  half_result(writer, half);
+  writer.compute(sections_[half.residual]);
+}
+
+void TensorParallel::half_result(ProgramWriter& writer, const Half& half) {
+  if (overlaps()) return overlapped_result(writer, half);
   writer.compute(sections_[half.norm]);
   if (channel_ && sequence_parallel()) writer.wait(gather(writer, cast_input(half.body, activation_)));
   gather_narrow(writer, half.body);
   body(writer, half.body);
   if (channel_) writer.wait(sum(writer, activation_));
-  writer.compute(sections_[half.residual]);
 }
 
 void TensorParallel::column_backward(ProgramWriter& writer, const Column& column) {
@@ -111,7 +115,7 @@ void TensorParallel::wait_for(ProgramWriter& writer, const std::vector<TaskIndex
   for (const TaskIndex task : tasks) writer.wait(task);
 }
 
-void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half) {
+void TensorParallel::overlapped_result(ProgramWriter& writer, const Half& half) {
   using enum OverlappedGemms::Input;
   using enum OverlappedGemms::Result;
   writer.compute(sections_[half.norm]);
@@ -129,7 +133,6 @@ void TensorParallel::overlapped_forward(ProgramWriter& writer, const Half& half)
     wait_for(writer, overlapped_->run(writer, half.body, AttentionSpan::kAll, {.input = input, .result = result}));
   }
   if (!overlap_.scatter) writer.wait(sum(writer, activation_));
-  writer.compute(sections_[half.residual]);
 }
 
 // With latent attention the latent vectors are gathered, which several GEMMs need whole.
@@ -204,7 +207,7 @@ void TensorParallel::attention_forward(ProgramWriter& writer, AttentionSpan span
 
 void TensorParallel::mlp_forward(ProgramWriter& writer) {
   if (is_parallel_block()) return parallel_mlp_forward(writer);
-  half_forward(writer, {LayerSection::kMlpNorm, LayerSection::kMlp, LayerSection::kMlpResidual});
+  half_forward(writer, kMlpHalf);
 }
 
 void TensorParallel::mlp_backward(ProgramWriter& writer) {

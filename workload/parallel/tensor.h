@@ -71,13 +71,16 @@ class TensorParallel {
     bool sums = true;            // the input's gradient is reduced here
     std::optional<LayerSection> before_sum;
   };
+  static constexpr Half kMlpHalf{LayerSection::kMlpNorm, LayerSection::kMlp, LayerSection::kMlpResidual};
   void half_forward(ProgramWriter& writer, const Half& half);
+  // From its norm to its result, to which the residual is not added yet.
+  void half_result(ProgramWriter& writer, const Half& half);
   // What lies between a half's norm and its residual, or the last GEMM's gradients and the first one's.
   void body(ProgramWriter& writer, LayerSection body);
   void half_backward(ProgramWriter& writer, const HalfBackward& half);
   void column_backward(ProgramWriter& writer, const Column& column);
-  // Recomputation of single operators, with the communication between them; whether the first GEMM's input is whole
-  // afterwards.
+  // Recomputation of single operators, or of the whole MLP, with the communication between them; whether the first
+  // GEMM's input is whole afterwards.
   enum class Input { kSplit, kWhole };
   [[nodiscard]] Input attention_again(ProgramWriter& writer, AttentionSpan span, Input input);
   [[nodiscard]] Input mlp_again(ProgramWriter& writer);
@@ -97,7 +100,7 @@ class TensorParallel {
   [[nodiscard]] bool is_parallel_block() const { return sections_.context().shape.order != BlockOrder::kSequential; }
   [[nodiscard]] bool shares_norm() const { return sections_.context().shape.order == BlockOrder::kParallelOneNorm; }
   // The same with communication that overlaps GEMMs.
-  void overlapped_forward(ProgramWriter& writer, const Half& half);
+  void overlapped_result(ProgramWriter& writer, const Half& half);
   void overlapped_attention(ProgramWriter& writer, AttentionSpan span);
   void overlapped_attention_backward(ProgramWriter& writer, AttentionSpan span);
   void overlapped_body_backward(ProgramWriter& writer, LayerSection body, AttentionSpan span);

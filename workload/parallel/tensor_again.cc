@@ -1,5 +1,6 @@
-// Recomputation of single operators on ranks that split a layer: what a rank recomputes of a GEMM's inputs and results
-// is communicated again, unless it was saved.
+// Recomputation of an MLP with its norm (Megatron-LM, transformer_layer.py: recompute_mlp), and of single operators on
+// ranks that split a layer: what a rank recomputes of a GEMM's inputs and results is communicated again, unless it was
+// saved.
 //
 // torchtitan's option `op` saves the results of attention and of reduce-scatters, JAX's policies what they name; the
 // attention core is one operator with its exchange among context-parallel ranks.
@@ -28,6 +29,7 @@ TensorParallel::Input TensorParallel::attention_again(ProgramWriter& writer, Att
 
 TensorParallel::Input TensorParallel::mlp_again(ProgramWriter& writer) {
   const KernelContext& context = sections_.context();
+  if (context.training.recomputes(&RecomputedModules::mlp)) half_result(writer, kMlpHalf);
   if (!context.recomputes_apart()) return Input::kSplit;
   const bool all = context.training.recompute == Recompute::kExceptSaved;
   const bool gathers = all && !context.training.saved.mlp_up && channel_ && sequence_parallel();

@@ -130,6 +130,10 @@ TEST(CellWords, ReadsHowManyLayersAreComputedAgain) {
 TEST(CellWords, NamesOfModulesMeanSelectiveRecomputation) {
   EXPECT_EQ(read_recomputation(words(), "moe_act, layernorm").modules,
             (std::vector<std::string>{"layernorm", "moe_act"}));
+  EXPECT_EQ(read_recomputation(words(), "selective: mla_up_proj+mlp").modules,
+            (std::vector<std::string>{"mla_up_proj", "mlp"}));
+  EXPECT_EQ(read_recomputation(words(), "['moe', 'shared_experts']").modules,
+            (std::vector<std::string>{"moe", "shared_experts"}));
   EXPECT_TRUE(read_recomputation(words(), "full").modules.empty());
 }
 

@@ -13,7 +13,8 @@
 namespace ringwright::configs {
 namespace {
 
-constexpr std::array<std::string_view, 5> kModules{"core_attn", "layernorm", "mla_up_proj", "moe_act", "gdn_norm_out"};
+constexpr std::array<std::string_view, 8> kModules{"core_attn", "layernorm", "mla_up_proj",    "mlp",
+                                                   "moe",       "moe_act",   "shared_experts", "gdn_norm_out"};
 
 void set_switch(const MegatronArguments& arguments, MegatronTree& tree, std::string_view flag, std::string_view key,
                 std::string text) {

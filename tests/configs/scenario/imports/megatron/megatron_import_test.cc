@@ -200,11 +200,11 @@ TEST(MegatronImport, UnknownFlagsAreReportedWithTheNearest) {
 TEST(MegatronImport, WhatIsNotModelledIsReported) {
   EXPECT_THAT(
       Import("--num-layers 2 --rampup-batch-size 1 1 8 --recompute-granularity selective "
-             "--recompute-modules core_attn mlp\n")
+             "--recompute-modules core_attn attention\n")
           .messages(),
       testing::UnorderedElementsAre("W136: --rampup-batch-size is not modelled: the batch is global-batch-size from "
                                     "the first step",
-                                    "W136: --recompute-modules mlp is not modelled: its activations are stored"));
+                                    "W136: --recompute-modules attention is not modelled: its activations are stored"));
 }
 
 TEST(MegatronImport, FusedLossesAndLayersAreRead) {
