@@ -1,5 +1,6 @@
 #include "validation/training/cell_words.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -87,6 +88,13 @@ std::optional<CardWords> read_cards(const Vocabulary& vocabulary, std::string_vi
         .count = static_cast<int>(number->value / rule->sum_gbps), .gbps = rule->sum_gbps, .divided = true};
   }
   return std::nullopt;
+}
+
+std::vector<Setting> read_precision(const Vocabulary& vocabulary, std::string_view text, std::string_view framework) {
+  const auto found = std::ranges::find_if(vocabulary.precision, [&](const PrecisionRule& rule) {
+    return rule.fits(text) && rule.framework.fits(framework);
+  });
+  return found == vocabulary.precision.end() ? std::vector<Setting>() : found->set;
 }
 
 Recomputation read_recomputation(const Vocabulary& vocabulary, std::string_view text) {

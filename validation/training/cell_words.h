@@ -18,6 +18,10 @@ struct CardWords {
 // COUNTxRATE with words between them: "8x200Gbps", "4 x ConnectX-7 400 Gb/s". Empty where there is no count or rate.
 [[nodiscard]] std::optional<CardWords> read_cards(const Vocabulary& vocabulary, std::string_view text);
 
+// What a type sets in a scenario, in a table of this framework; empty: the cell is unknown, or states nothing.
+[[nodiscard]] std::vector<Setting> read_precision(const Vocabulary& vocabulary, std::string_view text,
+                                                  std::string_view framework);
+
 struct Recomputation {
   bool known = false;                // the cell is in the vocabulary
   std::vector<Setting> set;          // of the scenario

@@ -343,7 +343,7 @@ void ScenarioMaker::tensor_overlap(std::optional<bool> said) {
 void ScenarioMaker::training() {
   set_all(overlap_.set);
   set_all(read_recipe(words_, row_.recipe));
-  if (const SettingsRule* const rule = find_rule(words_.precision, row_.precision)) set_all(rule->set);
+  set_all(read_precision(words_, row_.precision, row_.framework));
   const std::int64_t parts = pp_ * std::max<std::int64_t>(1, row_.virtual_stages.value_or(1));
   if (source_ == nullptr || source_->recompute.empty()) {
     return write_recompute(row_, read_recomputation(words_, row_.recompute), parts, yaml_);

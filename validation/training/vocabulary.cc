@@ -31,8 +31,12 @@ constexpr std::array kShardingOptions = {
 constexpr std::array kAdapterColumns = {Option{.name = "model", .doc = "the name of the model"},
                                         Option{.name = "notes", .doc = "the remarks"}};
 
-SettingsRule read_precision_rule(ConfigMap& map) {
-  return {{read_rule_words(map)}, read_settings(map, "set", kSetDoc)};
+PrecisionRule read_precision_rule(ConfigMap& map) {
+  PrecisionRule rule;
+  rule.words = read_rule_words(map);
+  rule.framework.words = map.texts({.name = "framework", .doc = "words that the framework must contain; none: any"});
+  rule.set = read_settings(map, "set", kSetDoc);
+  return rule;
 }
 
 RecomputeRule read_recompute_rule(ConfigMap& map) {

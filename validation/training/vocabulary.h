@@ -16,6 +16,11 @@ struct SettingsRule : WordRule {
   std::vector<Setting> set;  // none: the words state nothing
 };
 
+// What the words mean in tables of one framework, or of all.
+struct PrecisionRule : SettingsRule {
+  WordRule framework;  // no words: all
+};
+
 struct RecomputeRule : SettingsRule {
   int layer_period = 0;  // every n-th layer is recomputed; the cell may give another number; 0: not by layers
 };
@@ -57,7 +62,7 @@ struct CardsRule : WordRule {
 };
 
 struct Vocabulary {
-  std::vector<SettingsRule> precision;
+  std::vector<PrecisionRule> precision;
   std::vector<RecomputeRule> recompute;
   std::vector<std::string> recompute_modules;
   std::vector<ShardingRule> sharding;

@@ -20,9 +20,9 @@ std::string text_of(const std::vector<Setting>& settings) {
   return text;
 }
 
-std::string precision_of(std::string_view cell) {
-  const SettingsRule* const rule = find_rule(words().precision, cell);
-  return rule != nullptr ? text_of(rule->set) : "unknown";
+std::string precision_of(std::string_view cell, std::string_view framework = "Megatron-LM") {
+  const std::string text = text_of(read_precision(words(), cell, framework));
+  return text.empty() ? "unknown" : text;
 }
 
 std::string recompute_of(std::string_view cell) {
@@ -101,6 +101,9 @@ TEST(CellWords, GemmsInFp8LeaveTheRestInBf16) {
   EXPECT_EQ(precision_of("FP8-SC"), fp8("blockwise"));
   EXPECT_EQ(precision_of("FP8 blockwise"), fp8("blockwise"));
   EXPECT_EQ(precision_of("FP8"), fp8("delayed"));
+  EXPECT_EQ(precision_of("FP8", "Megatron-Bridge 26.04"), fp8("tensorwise"));
+  EXPECT_EQ(precision_of("FP8-DS", "Megatron-Bridge 26.04"), fp8("delayed"));
+  EXPECT_EQ(precision_of("MXFP8", "Megatron-Bridge 26.04"), fp8("mxfp8"));
 }
 
 TEST(CellWords, GemmsInFp4AreOfNvfp4UnlessTheCellStatesOtherwise) {
