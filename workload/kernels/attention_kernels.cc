@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "workload/kernels/gathered_key_kernels.h"
 #include "workload/kernels/pointwise_kernels.h"
 #include "workload/kernels/ring_kernels.h"
 #include "workload/kernels/sparse_attention_kernels.h"
@@ -109,13 +110,17 @@ void add_heads_from_attention(KernelMaker& make, const KernelContext& context) {
 void add_core(KernelMaker& make, const KernelContext& context) {
   if (make.shape.indexer) return add_sparse_core(make);
   if (context.training.attention == AttentionKernel::kUnfused) return add_unfused(make, context);
+  if (context.gathered_keys) add_keys_in_order(make, context);
   make.attention("attention", kAttentionForward, all_scores(make, context));
+  if (context.gathered_keys) add_results_of_chunks(make);
 }
 
 void add_core_backward(KernelMaker& make, const KernelContext& context) {
   if (make.shape.indexer) return add_sparse_core_backward(make);
   if (context.training.attention == AttentionKernel::kUnfused) return add_unfused_backward(make, context);
+  if (context.gathered_keys) add_keys_in_order(make, context);
   make.attention("attention backward", kAttentionBackward, all_scores(make, context));
+  if (context.gathered_keys) add_gradients_of_chunks(make, context);
 }
 
 void add_qkv(KernelMaker& make) {
@@ -313,6 +318,7 @@ void add_attention_sections(LayerSection section, const KernelContext& context, 
   if (section == LayerSection::kProjectionBackward) {
     add_projection_backward(make, context);
     add_head_copies(make, context, HeadsMove::kToAttention, {make.context});
+    if (context.exchanges_result_again()) add_head_copies(make, context, HeadsMove::kToAttention, {make.context});
     return cast_for_ring(make, context, make.context);
   }
   if (section == LayerSection::kCoreBackward) return add_core_backward(make, context);

@@ -208,6 +208,8 @@ KernelContext make_kernel_context(const ModelShape& shape, const TrainingOptions
   context.ring = parallel.context_exchange == ContextExchange::kAllGather ? 1 : parallel.ring();
   context.gathered_blocks = parallel.context_exchange == ContextExchange::kGatheredBlocks;
   context.zigzag = parallel.context_balanced;
+  context.gathered_keys = parallel.cp > 1 && parallel.context_exchange == ContextExchange::kAllGather &&
+                          parallel.context_balanced && !shape.indexer;
   context.async_reduce = parallel.async_reduce;
   context.keep_gathered = parallel.keep_gathered;
   context.experts = parallel.experts;

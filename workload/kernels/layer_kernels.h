@@ -27,6 +27,7 @@ struct KernelContext {
   std::int64_t ulysses = 1;  // context-parallel ranks among which heads are exchanged for tokens
   std::int64_t ring = 1;     // ranks of the ring that passes blocks of keys
   bool gathered_blocks = false;  // PyTorch's ring: its blocks have been gathered
+  bool gathered_keys = false;    // Transformer Engine's all_gather: attention by two chunks, with all keys in order
   bool zigzag = true;        // order of the sequence over context-parallel ranks
   std::int64_t piece = -1;   // of the sequence's cp consecutive pieces, the one of this rank's queries; -1: each rank
                              // has as many scores
@@ -38,6 +39,9 @@ struct KernelContext {
 
   // Single operators are recomputed in sections of their own, since ranks communicate in between.
   [[nodiscard]] bool recomputes_apart() const;
+  // Of exchanged heads and a ring together, the result is exchanged again for the backward pass (Transformer Engine,
+  // context_parallel.py: AttnFuncWithCPAndKVP2P.backward).
+  [[nodiscard]] bool exchanges_result_again() const { return ulysses > 1 && ring > 1; }
   // Sections of a microbatch on one rank.
   [[nodiscard]] std::int64_t tokens() const { return training.micro_batch * shape.sequence / cp; }
 

@@ -6,6 +6,7 @@
 
 #include "workload/kernels/attention_kernels.h"
 #include "workload/kernels/expert_kernels.h"
+#include "workload/kernels/gathered_key_kernels.h"
 #include "workload/kernels/kernel_maker.h"
 #include "workload/kernels/sparse_attention_kernels.h"
 
@@ -92,6 +93,11 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   auto columns = static_cast<double>(sizes.context + (again ? 0 : inputs));
   if (context.training.narrow != NarrowRecipe::kNone) {
     columns += static_cast<double>(sizes.context) * linear_input_bytes(context) / value_bytes(context);
+  }
+  // With gathered keys the results of a rank's two chunks are stored, and what the projection reads is a copy of them.
+  const bool copied = context.gathered_keys && context.training.narrow == NarrowRecipe::kNone;
+  if (copied && !context.training.recomputes(&RecomputedModules::core_attention)) {
+    columns += static_cast<double>(sizes.context);
   }
   // A norm of queries and keys stores its input, and the core its result.
   if (context.shape.query_key_norm) columns += static_cast<double>(sizes.query + sizes.key);
@@ -355,11 +361,28 @@ double delta_net_workspace(const KernelContext& context) {
          (value_bytes(context) * static_cast<double>(columns) + 4.0 * static_cast<double>(in_fp32));
 }
 
+// Of attention with gathered keys: all keys and values, the sums of their gradients and the gradients of both chunks;
+// the gradient of the result, the queries' gradients of the chunks and joined. What the MLP stored is free by then.
+double gathered_workspace(const KernelContext& context, LayerHalves halves) {
+  const KernelMaker sizes(context);
+  const double keys = (2.0 + keys_of_chunks(context)) * static_cast<double>(gathered_key_columns(sizes, context));
+  const double all = value_bytes(context) * static_cast<double>(sizes.tokens) *
+                     (keys + static_cast<double>(sizes.context + 2 * sizes.query));
+  const double freed =
+      kept_layer(context, halves) - kept_layer(context, {.mixer = halves.mixer, .mlp = MlpKind::kNone});
+  return std::max(0.0, all - freed);
+}
+
 }  // namespace
 
 // Gradients of the MLP's output, its activation and its up GEMM are alive together.
 Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
   const KernelMaker sizes(context);
+  if (context.gathered_keys && halves.mixer == Mixer::kAttention) {
+    KernelContext alone = context;
+    alone.gathered_keys = false;
+    return std::max(whole_bytes(gathered_workspace(context, halves)), gradient_workspace(alone, halves));
+  }
   if (halves.mixer == Mixer::kDeltaNet) {
     const Bytes mixer = whole_bytes(delta_net_workspace(context));
     if (halves.mlp == MlpKind::kNone) return mixer;

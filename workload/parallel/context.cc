@@ -21,14 +21,14 @@ ContextParallel::ContextParallel(SectionTable& sections, const ParallelOptions& 
       channels_(channels),
       heads_(sections, channels.heads),
       position_(place / parallel.ulysses),
-      size_(parallel.ring()),
-      traced_(sections.context().training.pointwise != Pointwise::kEager) {
+      size_(parallel.ring()) {
   const KernelContext& context = sections.context();
   const KernelMaker sizes(context);
   const auto plain_bytes = static_cast<std::int64_t>(bytes_per_element(context.training.precision));
   const auto narrow_bytes = static_cast<std::int64_t>(bytes_per_element(DataType::kFp8));
   const std::int64_t value_bytes = context.training.fused.fp8_attention ? narrow_bytes : plain_bytes;
   gathered_ = Bytes(sizes.tokens * (sizes.key + sizes.value) * plain_bytes);
+  gathered_keys_ = Bytes(sizes.tokens * sizes.key * plain_bytes);
   if (parallel.context_exchange == ContextExchange::kGatheredBlocks) {
     gathered_ = Bytes(sizes.tokens * (sizes.query + sizes.context) * plain_bytes);
   }
@@ -95,18 +95,34 @@ void ContextParallel::ring_backward(ProgramWriter& writer, AttentionSpan span) {
   receive_gradient();
 }
 
+// Of Transformer Engine, which waits for a call each for keys and for values (gather_along_first_dim).
+void ContextParallel::gather_all(ProgramWriter& writer) {
+  for (const Bytes bytes : {gathered_keys_, gathered_ - gathered_keys_}) {
+    writer.wait(writer.collective(*channels_.collective,
+                                  {.kind = CollectiveKind::kAllGather, .bytes = bytes * parallel_.cp},
+                                  "cp all_gather keys and values"));
+  }
+}
+
+// Of PyTorch, for both together.
 TaskIndex ContextParallel::gather(ProgramWriter& writer) {
   const Bytes all = gathered_ * parallel_.cp;
   return writer.collective(*channels_.collective, {.kind = CollectiveKind::kAllGather, .bytes = all},
                            "cp all_gather keys and values");
 }
 
+void ContextParallel::scatter(ProgramWriter& writer, Bytes bytes) {
+  writer.wait(writer.collective(*channels_.collective,
+                                {.kind = CollectiveKind::kReduceScatter, .bytes = bytes * parallel_.cp},
+                                "cp reduce_scatter gradients"));
+}
+
 // The first block is the rank's own.
 void ContextParallel::gather_and_begin(ProgramWriter& writer, AttentionSpan span, bool backward) {
   const TaskIndex gathered = gather(writer);
-  if (traced_) writer.wait(gathered);
+  if (traced()) writer.wait(gathered);
   block(writer, span, 0, backward);
-  if (!traced_) writer.wait(gathered);
+  if (!traced()) writer.wait(gathered);
 }
 
 void ContextParallel::gathered_forward(ProgramWriter& writer, AttentionSpan span) {
@@ -132,7 +148,7 @@ void ContextParallel::gathered_backward(ProgramWriter& writer, AttentionSpan spa
     if (arrived) writer.wait(*arrived);
     writer.send(channels_.ring->gradients, sent, "cp send gradients");
     const TaskIndex receiving = writer.receive(channels_.ring->gradients, arriving, "cp receive gradients");
-    if (traced_) {
+    if (traced()) {
       writer.wait(receiving);
     } else {
       arrived = receiving;
@@ -176,19 +192,14 @@ void ContextParallel::sparse_forward(ProgramWriter& writer, AttentionSpan span) 
 
 void ContextParallel::sparse_backward(ProgramWriter& writer, AttentionSpan span) {
   writer.compute(sections_.of(LayerSection::kCoreBackward, span));
-  const auto scatter = [&](Bytes bytes) {
-    writer.wait(writer.collective(*channels_.collective,
-                                  {.kind = CollectiveKind::kReduceScatter, .bytes = bytes * parallel_.cp},
-                                  "cp reduce_scatter gradients"));
-  };
-  scatter(gathered_);
-  if (sections_.context().shape.indexer->loss) scatter(index_keys());
+  scatter(writer, gathered_);
+  if (sections_.context().shape.indexer->loss) scatter(writer, index_keys());
 }
 
 void ContextParallel::core_forward(ProgramWriter& writer, AttentionSpan span) {
   if (sections_.context().shape.indexer) return sparse_forward(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
-    writer.wait(gather(writer));
+    gather_all(writer);
     return writer.compute(sections_.of(LayerSection::kCore, span));
   }
   if (parallel_.context_exchange == ContextExchange::kGatheredBlocks) return gathered_forward(writer, span);
@@ -215,14 +226,14 @@ void ContextParallel::core_backward(ProgramWriter& writer, AttentionSpan span) {
   if (sections_.context().training.recomputes(&RecomputedModules::core_attention)) core_again(writer, span);
   if (sections_.context().shape.indexer) return sparse_backward(writer, span);
   if (parallel_.context_exchange == ContextExchange::kAllGather) {
-    writer.wait(gather(writer));
+    gather_all(writer);
     writer.compute(sections_.of(LayerSection::kCoreBackward, span));
-    const Bytes all = gathered_ * parallel_.cp;
-    return writer.wait(writer.collective(*channels_.collective, {.kind = CollectiveKind::kReduceScatter, .bytes = all},
-                                         "cp reduce_scatter gradients"));
+    for (const Bytes bytes : {gathered_keys_, gathered_ - gathered_keys_}) scatter(writer, bytes);
+    return;
   }
   if (parallel_.context_exchange == ContextExchange::kGatheredBlocks) return gathered_backward(writer, span);
   exchange_outputs(writer);
+  if (sections_.context().exchanges_result_again()) exchange_outputs(writer);
   if (channels_.ring) {
     ring_backward(writer, span);
   } else {

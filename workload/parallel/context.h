@@ -4,7 +4,8 @@
 // sends of n forward, as many of n and of its gradient backward (Liu et al., Ring Attention, arXiv 2310.01889; a
 // block's gradient starts at the owner's neighbour and arrives at the owner last); all-gather n cp forward, again
 // backward with a reduce-scatter of the gradients (Llama 3, arXiv 2407.21783, section 3.3.2); all-to-all of queries,
-// keys, values and results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509). PyTorch's
+// keys, values and results forward, of their gradients backward (DeepSpeed-Ulysses, arXiv 2309.14509), of the results
+// as well where a ring follows (Transformer Engine, context_parallel.py: AttnFuncWithCPAndKVP2P.backward). PyTorch's
 // context parallelism (torch/distributed/tensor/experimental/_attention.py) gathers forward and backward, computes
 // block by block, and sends the sums of the gradients, in fp32, cp times around the ring; all of them for every query
 // head. A compiler's trace waits for each exchange where it is issued (_functional_collectives.py), eager code where it
@@ -59,9 +60,13 @@ class ContextParallel {
   void ring_backward(ProgramWriter& writer, AttentionSpan span);
   void block(ProgramWriter& writer, AttentionSpan span, int distance, bool backward);
   [[nodiscard]] TaskIndex gather(ProgramWriter& writer);
+  void gather_all(ProgramWriter& writer);
+  void scatter(ProgramWriter& writer, Bytes bytes);
   // All three, or the results, or the gradients of either.
   void exchange_inputs(ProgramWriter& writer);
   void exchange_outputs(ProgramWriter& writer);
+  // Exchanges are waited for where they are issued.
+  [[nodiscard]] bool traced() const { return sections_.context().training.pointwise != Pointwise::kEager; }
   [[nodiscard]] Bytes bytes_of(std::uint8_t channel) const;
   [[nodiscard]] MessageSpec to_next(std::uint8_t channel) const;
   [[nodiscard]] MessageSpec from_previous(std::uint8_t channel) const;
@@ -72,7 +77,7 @@ class ContextParallel {
   ExchangedHeads heads_;
   int position_;  // in the ring
   int size_;      // of the ring
-  bool traced_;   // exchanges are waited for where they are issued
+  Bytes gathered_keys_;
   Bytes gathered_;  // keys and values in the working precision, as all-gathers bring them, and gradients of a ring
   Bytes queries_, keys_, values_, outputs_;  // as others are exchanged: attention in fp8 casts them before
 };

@@ -170,6 +170,42 @@ TEST(AttentionKernels, ExchangedHeadsAreCopied) {
   EXPECT_EQ(copied(LayerSection::kQkv), 0.0) << "a ring exchanges no heads";
 }
 
+// The same over four ranks that gather keys and values (2048 columns of all 8192 tokens, 8192 for each of a rank's).
+// They are copied into the order of the sequence, and results together. Backward, sums of the gradients are cleared,
+// those of the two chunks (nine eighths of all keys) added, and copied into the ranks' order.
+TEST(AttentionKernels, GatheredKeysAreCopiedIntoTheOrderOfTheSequence) {
+  KernelContext gathered = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4, cp_comm_type: all_gather", 4);
+  const auto outside_attention = [&](LayerSection section) {
+    double total = 0.0;
+    for (const Kernel& kernel : kernels_of(section, gathered)) {
+      if (kernel.flops.count() <= 0.0) total += static_cast<double>(kernel.bytes.count());
+    }
+    return total / (2.0 * 2048.0);
+  };
+  EXPECT_EQ(outside_attention(LayerSection::kCore), 2.0 * 8192 + 2.0 * 4096);
+  EXPECT_EQ(outside_attention(LayerSection::kCoreBackward), (2.0 + 1.0 + 3.0 * 9.0 / 8.0 + 2.0) * 8192 + 2.0 * 4096);
+  gathered.windowed = true;
+  gathered.shape.window = 1024;  // with a chunk of 1024 a quarter of the sequence for each of both
+  EXPECT_EQ(outside_attention(LayerSection::kCoreBackward), (2.0 + 1.0 + 3.0 * 0.5 + 2.0) * 8192 + 2.0 * 4096);
+  gathered =
+      context_of("preset: llama3-8b, seq_length: 8192", "cp: 4, cp_comm_type: all_gather, cp_balanced: false", 4);
+  EXPECT_EQ(outside_attention(LayerSection::kCore), 0.0) << "they arrive in the order of the sequence";
+}
+
+// Of exchanged heads and a ring, the result is exchanged once more for the backward pass.
+TEST(AttentionKernels, ResultsBeforeARingAreCopiedAgain) {
+  const auto copied = [](const std::string& exchange) {
+    double bytes = 0.0;
+    const KernelContext context = context_of("preset: llama3-8b, seq_length: 8192", "cp: 4, " + exchange, 4);
+    for (const Kernel& kernel : kernels_of(LayerSection::kProjectionBackward, context)) {
+      if (kernel.name == "heads copy") bytes += static_cast<double>(kernel.bytes.count());
+    }
+    return bytes;
+  };
+  EXPECT_EQ(copied("cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]"),
+            2.0 * copied("cp_comm_type: a2a"));
+}
+
 TEST(AttentionKernels, BlocksOfARingLeaveOutWhatDocumentsDoNotSee) {
   KernelContext ring = context_of("preset: llama3-8b", "cp: 4", 4);
   const double whole = flops_of(LayerSection::kCoreBlock, ring);

@@ -43,6 +43,14 @@ TEST(ContextParallel, GatheredKeysAndValuesAreGatheredTwiceAndTheirGradientsScat
   EXPECT_EQ(traffic(plan_of("cp: 4, cp_comm_type: all_gather", 4), 0, "cp"), Bytes(kPasses * 3 * 4 * kKeysAndValues));
 }
 
+// Keys and values are tensors of their own, as are their gradients.
+TEST(ContextParallel, KeysAndValuesAreGatheredByACallEach) {
+  const StepPlan plan = plan_of("cp: 4, cp_comm_type: all_gather", 4);
+  const auto names = task_names(plan.graph, plan.graph.programs[0]);
+  EXPECT_EQ(std::ranges::count(names, "cp all_gather keys and values"), kPasses * 2 * 2);
+  EXPECT_EQ(std::ranges::count(names, "cp reduce_scatter gradients"), kPasses * 2);
+}
+
 // PyTorch: keys and values of all 8 query heads of 8, gathered forward and backward; the gradients of a block in fp32
 // four times around the ring.
 TEST(ContextParallel, GatheredBlocksSendGradientsInFp32) {
@@ -73,7 +81,8 @@ TEST(ContextParallel, ExchangedHeadsMoveQueriesKeysValuesAndResults) {
 
 TEST(ContextParallel, HierarchicalRanksExchangeHeadsNearbyAndPassBlocksBeyond) {
   const StepPlan plan = plan_of("cp: 4, cp_comm_type: a2a+p2p, hierarchical_context_parallel_sizes: [2, 2]", 4);
-  EXPECT_EQ(traffic(plan, 0, "cp_a2a"), Bytes(kPasses * 2 * 8 * (64 + 64 + 64) * 2));
+  // For the backward pass the ring needs the results as well as their gradients.
+  EXPECT_EQ(traffic(plan, 0, "cp_a2a"), Bytes(kPasses * 8 * (2 * (64 + 64 + 64) + 64) * 2));
   EXPECT_EQ(traffic(plan, 0, "cp_p2p"), Bytes(kPasses * 3 * kKeysAndValues));  // a ring of two: one send each
 }
 
