@@ -43,9 +43,28 @@ std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t ele
   return make.take();
 }
 
-std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements) {
+std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements, CopiedGradients copied) {
   KernelMaker make(context);
-  make.stream(kCopy, "copy gradients", elements, {.values = 1, .other_bytes = make.gradient_bytes});
+  if (copied == CopiedGradients::kAccumulated) {
+    make.stream(kCopy, "copy gradients", elements, {.values = 0, .other_bytes = 2.0 * make.gradient_bytes});
+  } else {
+    make.stream(kCopy, "copy gradients", elements, {.values = 1, .other_bytes = make.gradient_bytes});
+  }
+  return make.take();
+}
+
+std::vector<Kernel> accumulate_unsharded(const KernelContext& context, std::int64_t elements, Accumulated which,
+                                         bool in_reduction_type) {
+  KernelMaker make(context);
+  if (!in_reduction_type) {
+    if (which == Accumulated::kFurther) make.stream(kElementwise, "accumulate gradients", elements, {.values = 3});
+    return make.take();
+  }
+  const double sums = which == Accumulated::kFurther ? 2.0 : 1.0;  // read and written, or written
+  const bool casts = make.gradient_bytes > bytes_per_element(context.training.precision);
+  if (which == Accumulated::kFirst && !casts) return {};
+  make.stream(which == Accumulated::kFirst ? kCast : kElementwise, "accumulate gradients", elements,
+              {.values = 1, .other_bytes = sums * make.gradient_bytes});
   return make.take();
 }
 

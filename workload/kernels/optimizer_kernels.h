@@ -14,8 +14,17 @@ namespace ringwright::workload {
 [[nodiscard]] std::vector<Kernel> scale_gradients(const KernelContext& context, std::int64_t elements);
 // To those of earlier microbatches.
 [[nodiscard]] std::vector<Kernel> add_gradients(const KernelContext& context, std::int64_t elements);
-// The copy of sharded parameters' gradients into the reduction buffer, in the reduction's type.
-[[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements);
+// The copy of sharded parameters' gradients into the reduction buffer, in the reduction's type; also of those that were
+// accumulated in that type.
+enum class CopiedGradients { kOfMicrobatch, kAccumulated };
+[[nodiscard]] std::vector<Kernel> copy_gradients(const KernelContext& context, std::int64_t elements,
+                                                 CopiedGradients copied = CopiedGradients::kOfMicrobatch);
+// Unsharded gradients that are not reduced yet. FSDP2 casts those of the first microbatch to the reduction's type and
+// adds the others to them (_fsdp_param.py: to_accumulated_grad_if_needed, accumulate_unsharded_grad_if_needed); FSDP1
+// leaves the first ones where they are, and adds in the working type.
+enum class Accumulated { kFirst, kFurther };
+[[nodiscard]] std::vector<Kernel> accumulate_unsharded(const KernelContext& context, std::int64_t elements,
+                                                       Accumulated which, bool in_reduction_type);
 // ZeRO++: weights to int8 and back, gradients to int4 and, after the sum over ranks, back.
 [[nodiscard]] std::vector<Kernel> quantize_weights(const KernelContext& context, std::int64_t elements);
 [[nodiscard]] std::vector<Kernel> restore_weights(const KernelContext& context, std::int64_t elements);

@@ -33,14 +33,15 @@ std::int64_t offloaded(std::int64_t owned, const OffloadOptions& offload) {
 }
 
 // ZeRO stores a shard in the working type, also of gradients, and fp32 master weights with two moments. FSDP's shards
-// are the master weights, and their gradients are fp32. Gradients that are accumulated unsharded have the working type,
-// and with FSDP2, whose pipeline stages keep parameters gathered, the reduction's type (to_accumulated_grad_if_needed).
+// are the master weights, and their gradients are fp32. Gradients that are accumulated unsharded have the working type
+// with FSDP1, and the reduction's with FSDP2 (_fsdp_param.py: to_accumulated_grad_if_needed).
 void add_sharded_state(StageMemory& memory, const std::vector<StageUnits>& stage, const StepInputs& inputs) {
   const ShardingOptions& sharding = inputs.parallel.sharding;
   const bool mixed = inputs.training.precision != DataType::kFp32;
   const double value = bytes_per_element(inputs.training.precision);
   const double gradient = sharding.master_in_shard ? 4.0 : bytes_per_element(inputs.training.grad_reduce);
-  const double added_up = sharding.reshard_after_backward ? value : bytes_per_element(inputs.training.grad_reduce);
+  const double added_up = sharding.fsdp2() ? bytes_per_element(inputs.training.grad_reduce) : value;
+  const bool accumulates = !sharding.reduce_every_microbatch && inputs.parallel.microbatches(inputs.training) > 1;
   const bool away = inputs.parallel.offload.parameters != Tier::kGpu;
   const OptimizerTypes& types = inputs.training.optimizer;
   Bytes weights, second, gradients, optimizer;
@@ -50,8 +51,7 @@ void add_sharded_state(StageMemory& memory, const std::vector<StageUnits>& stage
     if (sharding.secondary > 1) second += of_elements(units.kept(sharding.secondary), value);
     const std::int64_t owned = units.owned(options.shard);
     const std::int64_t here = owned - offloaded(owned, inputs.parallel.offload);
-    gradients +=
-        sharding.reduce_every_microbatch ? of_elements(here, gradient) : of_elements(units.gradients(), added_up);
+    gradients += accumulates ? of_elements(units.gradients(), added_up) : of_elements(here, gradient);
     optimizer += of_elements(here, mixed && !sharding.master_in_shard ? types.state() : types.moments());
   }
   add(memory, "weights", weights);

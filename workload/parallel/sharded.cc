@@ -35,13 +35,13 @@ ShardedParallel::ShardedParallel(SectionTable& sections, const UnitSet& set, con
       uses_(GatherSchedule(units_, options_, uses_of(units_, parts, sections.context().training, slots))),
       channels_(channels),
       host_(host),
-      gathered_(units_.units().size()),
+      states_(units_.units().size()),
       element_(sections.context().training) {}
 
 void ShardedParallel::gather(ProgramWriter& writer, std::size_t use) {
   const UnitUse& wanted = uses_.at(use);
   const ShardUnit& unit = units_.units()[wanted.unit];
-  std::optional<TaskIndex>& gathered = gathered_[wanted.unit];
+  std::optional<TaskIndex>& gathered = states_[wanted.unit].gathered;
   if (unit.padded == 0) return;
   const bool again = wanted.pass != Pass::kForward;
   const bool second_copy = channels_.secondary && again;
@@ -141,8 +141,8 @@ TaskIndex ShardedParallel::gather_into_list(ProgramWriter& writer, const GatherC
 void ShardedParallel::begin_use(ProgramWriter& writer) {
   for (const std::size_t use : uses_.gathers_before()) gather(writer, use);
   const std::size_t unit = uses_.now().unit;
-  if (gathered_[unit]) {
-    writer.wait(*std::exchange(gathered_[unit], std::nullopt));
+  if (states_[unit].gathered) {
+    writer.wait(*std::exchange(states_[unit].gathered, std::nullopt));
     const ShardUnit& whole = units_.units()[unit];
     const bool copied = options_.fsdp2() && channels_.shard;
     if (copied) writer.compute(sections_.add(copy_gathered(sections_.context(), {whole.padded, narrow_of(whole)})));
@@ -205,17 +205,36 @@ void ShardedParallel::leave_tile(ProgramWriter& writer) { end_use(writer); }
 
 void ShardedParallel::collect_gradients(ProgramWriter& writer) {
   const GatherSchedule::Step& step = uses_.step();
+  accumulate(writer, step);
   if (step.completes_gradients && (options_.reduce_every_microbatch || step.last_gradients)) {
     pending_.padded += units_.units()[uses_.now().unit].padded_gradients;
     pending_.last = pending_.last && step.last_gradients;
+    pending_.accumulated = pending_.accumulated || states_[uses_.now().unit].has_gradients;
   }
   const bool full = pending_.padded >= options_.reduce_bucket || uses_.ends_pass();
   if (pending_.padded > 0 && full) reduce(writer);
 }
 
+// Without a reduction in every microbatch, unless every weight's gradient is added by itself.
+void ShardedParallel::accumulate(ProgramWriter& writer, const GatherSchedule::Step& step) {
+  if (!step.completes_gradients || options_.reduce_every_microbatch) return;
+  UnitState& state = states_[uses_.now().unit];
+  if (step.last_gradients && !state.has_gradients) return;  // of one microbatch
+  const KernelContext& context = sections_.context();
+  const Accumulated which = state.has_gradients ? Accumulated::kFurther : Accumulated::kFirst;
+  const std::vector<Kernel> kernels =
+      accumulate_unsharded(context, units_.units()[uses_.now().unit].gradients, which, options_.fsdp2());
+  const bool alone = context.training.gradient_sum == GradientSum::kFused;
+  if (alone && !kernels.empty()) writer.compute(sections_.add(kernels));
+  state.has_gradients = true;
+}
+
 void ShardedParallel::reduce(ProgramWriter& writer) {
-  const auto [padded, last] = std::exchange(pending_, Pending());
-  writer.compute(sections_.add(copy_gradients(sections_.context(), padded)));
+  const auto [padded, last, accumulated] = std::exchange(pending_, Pending());
+  const bool in_reduction_type = accumulated && options_.fsdp2();
+  writer.compute(sections_.add(
+      copy_gradients(sections_.context(), padded,
+                     in_reduction_type ? CopiedGradients::kAccumulated : CopiedGradients::kOfMicrobatch)));
   TaskIndex done = options_.quantized_gradients ? scatter_quantized(writer, padded)
                    : channels_.shard            ? sum(writer, padded)
                                                 : writer.last_computation().front();

@@ -72,6 +72,7 @@ class ShardedParallel final : public TileUses {
   [[nodiscard]] TaskIndex gather_into_list(ProgramWriter& writer, const GatherCall& call,
                                            std::vector<TaskIndex> after);
   void collect_gradients(ProgramWriter& writer);
+  void accumulate(ProgramWriter& writer, const GatherSchedule::Step& step);
   void reduce(ProgramWriter& writer);
   [[nodiscard]] TaskIndex sum(ProgramWriter& writer, std::int64_t padded);
   [[nodiscard]] TaskIndex scatter_quantized(ProgramWriter& writer, std::int64_t padded);
@@ -83,11 +84,16 @@ class ShardedParallel final : public TileUses {
   ScheduledUses uses_;
   ShardStreams channels_;
   HostTraffic& host_;
-  std::vector<std::optional<TaskIndex>> gathered_;  // by unit, until a task has waited for it
+  struct UnitState {
+    std::optional<TaskIndex> gathered;  // until a task has waited for it
+    bool has_gradients = false;         // of earlier microbatches, unsharded
+  };
+  std::vector<UnitState> states_;  // by unit
   // Gradients in a bucket that is not full.
   struct Pending {
     std::int64_t padded = 0;  // elements
     bool last = true;         // none of them gets more in a later pass
+    bool accumulated = false;  // with those of earlier microbatches
   };
   Pending pending_;
   std::vector<TaskIndex> reduced_;

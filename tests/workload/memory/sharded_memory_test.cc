@@ -67,15 +67,23 @@ TEST(ShardedMemory, ASharedOutputLayerComputesTheEmbeddingsGradient) {
   }
 }
 
-// Two adapters of rank 4 at the GEMM of queries, keys and values (64 to 128 columns) of each layer.
-TEST(ShardedMemory, FrozenParametersHaveNoGradientsToAccumulate) {
-  const JobText job(
-      "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 96,"
-      " vocab_size: 1000, seq_length: 32, lora: {rank: 4, target_modules: [linear_qkv]}}\n"
-      "training: {global_batch: 4}\nparallel: {fsdp: {no_sync: true}}\n",
-      2);
-  EXPECT_THAT(job.problems(), testing::IsEmpty());
-  EXPECT_EQ(memory_ledger(job.inputs(), {}).front().of("gradients"), Bytes(2 * 2 * 4 * (64 + 128)));
+// Two adapters of rank 4 at the GEMM of queries, keys and values (64 to 128 columns) of each layer. FSDP2 accumulates
+// in the type of the reduction, four bytes, FSDP1 in that of the gradients; of one microbatch a rank keeps its half.
+TEST(ShardedMemory, UnshardedGradientsAreThoseOfTrainedParameters) {
+  const auto gradients = [](int batch, const std::string& fsdp) {
+    const JobText job(
+        "model: {num_layers: 2, hidden_size: 64, num_attention_heads: 8, num_query_groups: 4, ffn_hidden_size: 96,"
+        " vocab_size: 1000, seq_length: 32, lora: {rank: 4, target_modules: [linear_qkv]}}\n"
+        "training: {global_batch: " +
+            std::to_string(batch) + "}\nparallel: {fsdp: {no_sync: true" + fsdp + "}}\n",
+        2);
+    EXPECT_THAT(job.problems(), testing::IsEmpty());
+    return memory_ledger(job.inputs(), {}).front().of("gradients");
+  };
+  EXPECT_EQ(gradients(4, ""), Bytes(4 * 2 * 4 * (64 + 128)));
+  EXPECT_EQ(gradients(4, ", reshard_after_backward: false"), gradients(4, ""));
+  EXPECT_EQ(gradients(4, ", version: 1"), Bytes(2 * 2 * 4 * (64 + 128)));
+  EXPECT_EQ(gradients(2, ""), Bytes(4 * 2 * 4 * (64 + 128) / 2));
 }
 
 }  // namespace
