@@ -6,7 +6,6 @@
 
 #include "workload/kernels/attention_kernels.h"
 #include "workload/kernels/expert_kernels.h"
-#include "workload/kernels/gathered_key_kernels.h"
 #include "workload/kernels/kernel_maker.h"
 #include "workload/kernels/sparse_attention_kernels.h"
 
@@ -281,6 +280,10 @@ Bytes layer_activations(const KernelContext& context, LayerHalves halves) {
   return whole_bytes(static_cast<double>(tokens * context.shape.hidden) * value_bytes(context));
 }
 
+Bytes stored_by_mlp(const KernelContext& context, LayerHalves halves) {
+  return whole_bytes(kept_layer(context, halves) - kept_layer(context, {.mixer = halves.mixer, .mlp = MlpKind::kNone}));
+}
+
 Bytes recomputed_layer(const KernelContext& context, LayerHalves halves) {
   if (context.training.recompute == Recompute::kFull) return whole_bytes(kept_layer(context, halves));
   if (context.training.recompute == Recompute::kExceptSaved) {
@@ -361,28 +364,11 @@ double delta_net_workspace(const KernelContext& context) {
          (value_bytes(context) * static_cast<double>(columns) + 4.0 * static_cast<double>(in_fp32));
 }
 
-// Of attention with gathered keys: all keys and values, the sums of their gradients and the gradients of both chunks;
-// the gradient of the result, the queries' gradients of the chunks and joined. What the MLP stored is free by then.
-double gathered_workspace(const KernelContext& context, LayerHalves halves) {
-  const KernelMaker sizes(context);
-  const double keys = (2.0 + keys_of_chunks(context)) * static_cast<double>(gathered_key_columns(sizes, context));
-  const double all = value_bytes(context) * static_cast<double>(sizes.tokens) *
-                     (keys + static_cast<double>(sizes.context + 2 * sizes.query));
-  const double freed =
-      kept_layer(context, halves) - kept_layer(context, {.mixer = halves.mixer, .mlp = MlpKind::kNone});
-  return std::max(0.0, all - freed);
-}
-
 }  // namespace
 
 // Gradients of the MLP's output, its activation and its up GEMM are alive together.
 Bytes gradient_workspace(const KernelContext& context, LayerHalves halves) {
   const KernelMaker sizes(context);
-  if (context.gathered_keys && halves.mixer == Mixer::kAttention) {
-    KernelContext alone = context;
-    alone.gathered_keys = false;
-    return std::max(whole_bytes(gathered_workspace(context, halves)), gradient_workspace(alone, halves));
-  }
   if (halves.mixer == Mixer::kDeltaNet) {
     const Bytes mixer = whole_bytes(delta_net_workspace(context));
     if (halves.mlp == MlpKind::kNone) return mixer;

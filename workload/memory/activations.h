@@ -17,6 +17,8 @@ namespace ringwright::workload {
 // with its memory-efficient path: the convolution and the states are computed again). Of a Gated DeltaNet: what
 // Megatron-LM's operators and flash-linear-attention store (activations.cc, delta_net_columns).
 [[nodiscard]] Bytes layer_activations(const KernelContext& context, LayerHalves halves = {});
+// Of a layer of which nothing is recomputed, what its second half stores.
+[[nodiscard]] Bytes stored_by_mlp(const KernelContext& context, LayerHalves halves);
 [[nodiscard]] Bytes embedding_activations(const KernelContext& context);
 [[nodiscard]] Bytes predictor_activations(const KernelContext& context);
 // Of these, what is recomputed with the layer that predicts.

@@ -10,6 +10,7 @@ std::string_view to_string(Held kind) {
     case Held::kHead: return "logits";
     case Held::kRecomputed: return "recomputed layer";
     case Held::kGradients: return "activation gradients";
+    case Held::kExchange: return "context-parallel buffers";
     case Held::kGathered: return "gathered parameters";
     case Held::kUnreduced: return "unreduced gradients";
   }

@@ -18,10 +18,11 @@ enum class Held : std::uint8_t {
   kHead,
   kRecomputed,
   kGradients,  // of activations
+  kExchange,   // buffers of context parallelism while attention runs
   kGathered,   // sharded parameters while they are whole
   kUnreduced,  // gradients of sharded parameters until they are scattered
 };
-inline constexpr std::size_t kHeldKinds = 8;
+inline constexpr std::size_t kHeldKinds = 9;
 [[nodiscard]] std::string_view to_string(Held kind);
 
 struct HeldBytes {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workload/memory/activations.h"
+#include "workload/memory/exchange_workspace.h"
 
 namespace ringwright::workload {
 
@@ -22,10 +23,22 @@ PointSizes::PointSizes(const KernelContext& context)
       predictor_(predictor_activations(context)),
       head_(head_activations(context)) {}
 
+std::optional<Bytes>& PointSizes::at(ByHalves& known, const LayerHalves& halves) {
+  return known[3 * static_cast<std::size_t>(halves.mixer) + static_cast<std::size_t>(halves.mlp)];
+}
+
 Bytes PointSizes::workspace_of(const LayerHalves& halves) {
-  std::optional<Bytes>& known =
-      workspaces_[3 * static_cast<std::size_t>(halves.mixer) + static_cast<std::size_t>(halves.mlp)];
+  std::optional<Bytes>& known = at(workspaces_, halves);
   if (!known) known = gradient_workspace(context_, halves);
+  return *known;
+}
+
+Bytes PointSizes::exchange_of(const LayerHalves& halves, Pass pass) {
+  const bool forward = pass == Pass::kForward;
+  std::optional<Bytes>& known = at(forward ? forward_exchanges_ : exchanges_, halves);
+  if (!known) {
+    known = forward ? forward_exchange_workspace(context_, halves) : backward_exchange_workspace(context_, halves);
+  }
   return *known;
 }
 
@@ -150,6 +163,13 @@ void PassWalker::keep_recomputed(Known& walk, int chunk, std::size_t point, std:
   if (ends_layer(part_of(chunk).points[point])) walk.hold(Held::kRecomputed, layers_of(chunk).again(point) * sign);
 }
 
+// Attention's and the MLP's one after the other.
+void PassWalker::hold_workspace(HeldBytes& more, const LayerHalves& halves) {
+  const Bytes gradients = sizes_.workspace_of(halves);
+  const Bytes exchange = sizes_.exchange_of(halves, Pass::kBackward);
+  more[exchange > gradients ? Held::kExchange : Held::kGradients] = std::max(exchange, gradients);
+}
+
 void PassWalker::look(Known& walk, const Slot& slot, std::size_t point, Pass pass) {
   HeldBytes more;  // at this point only
   const PointKind kind = part_of(slot.chunk).points[point];
@@ -160,10 +180,13 @@ void PassWalker::look(Known& walk, const Slot& slot, std::size_t point, Pass pas
     more[Held::kLayers] +=
         std::max(layers.kept(point), layers.needed_before(point)) * 2;  // this one, and the one in flight
   }
-  if (ends_layer(kind) && pass != Pass::kForward) {
+  if (ends_layer(kind)) {
     const LayerHalves halves = halves_at(part_of(slot.chunk).points[point - 1], kind);
-    more[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
-    more[Held::kGradients] = sizes_.workspace_of(halves);
+    if (slot.pass == Pass::kForward) more[Held::kExchange] = sizes_.exchange_of(halves, Pass::kForward);
+    if (pass != Pass::kForward) {
+      more[Held::kRecomputed] += layers_of(slot.chunk).alive_again(point);
+      hold_workspace(more, halves);
+    }
   }
   AtPoint& at = walk.points.emplace_back(AtPoint{.point = point, .held = walk.pass.after});
   at.held.add(more);

@@ -34,14 +34,22 @@ class PointSizes {
   [[nodiscard]] Bytes embedding() const { return embedding_; }
   [[nodiscard]] Bytes predictor() const { return predictor_; }
   [[nodiscard]] Bytes head() const { return head_; }
+  // Gradients of activations.
   [[nodiscard]] Bytes workspace_of(const LayerHalves& halves);
+  // Buffers of context parallelism.
+  [[nodiscard]] Bytes exchange_of(const LayerHalves& halves, Pass pass);
 
  private:
+  using ByHalves = std::array<std::optional<Bytes>, 12>;  // by kinds of both halves of a layer
+  [[nodiscard]] static std::optional<Bytes>& at(ByHalves& known, const LayerHalves& halves);
+
   const KernelContext& context_;
   Bytes embedding_;
   Bytes predictor_;
   Bytes head_;
-  std::array<std::optional<Bytes>, 12> workspaces_;  // by kinds of both halves of a layer
+  ByHalves workspaces_;
+  ByHalves exchanges_;  // of backward passes
+  ByHalves forward_exchanges_;
 };
 
 // Members refer to each other: not movable.
@@ -92,6 +100,7 @@ class PassWalker {
   [[nodiscard]] bool waits_elsewhere(const ModelChunk& part, std::size_t point) const;
   void forward(Known& walk, const Slot& slot);
   void backward(Known& walk, const Slot& slot);
+  void hold_workspace(HeldBytes& more, const LayerHalves& halves);
   void look(Known& walk, const Slot& slot, std::size_t point, Pass pass);
   void find_peak(Known& walked, int chunk);
   [[nodiscard]] const ModelChunk& part_of(int chunk) const { return parts_[static_cast<std::size_t>(chunk)]; }

@@ -116,20 +116,5 @@ TEST(Activations, ResultsOfChunksAreStoredNextToTheirCopy) {
   EXPECT_EQ(stored("all_gather", "fp8_recipe: delayed"), stored("p2p", "fp8_recipe: delayed"));
 }
 
-// The same with 32 ranks and 131,072 tokens: keys and values (2048 columns of all tokens), the sums of their gradients,
-// and the gradients of two chunks, 65/64 of that; three tensors of 4096 columns; less what the MLP has stored: its
-// input, its norm's, two of 14336 and the activation's.
-TEST(Activations, AllKeysAndTheirGradientsAreAliveTogether) {
-  const JobText job(
-      "model: {preset: llama3-8b, seq_length: 131072}\ntraining: {global_batch: 8}\n"
-      "parallel: {cp: 32, cp_comm_type: all_gather}\n",
-      32);
-  ASSERT_THAT(job.problems(), testing::IsEmpty());
-  const KernelContext context = make_kernel_context(job.shape, job.training, job.parallel);
-  const double keys = (2.0 + 65.0 / 64.0) * 32 * 2048;
-  const double mlp = 2 * 4096 + 3 * 14336;
-  EXPECT_EQ(gradient_workspace(context, {}), Bytes(static_cast<std::int64_t>(4096 * 2 * (keys + 3 * 4096 - mlp))));
-}
-
 }  // namespace
 }  // namespace ringwright::workload::activations_test
