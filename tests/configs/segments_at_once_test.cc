@@ -123,7 +123,7 @@ TEST(SegmentsAtOnce, OfLayoutsAtRandom) {
   for (int round = 0; round < 24; ++round) {
     const std::string sizes =
         draw({"tp: 2, pp: 2", "tp: 1, pp: 4", "tp: 4, pp: 2", "tp: 2, pp: 4", "tp: 8", "tp: 8, pp: 4"});
-    const std::string talk = draw({"", ", overlap_p2p_comm: true", ", scatter_gather_p2p: false"});
+    const std::string talk = draw({"", ", overlap_p2p_comm: true", ", scatter_gather_p2p: true"});
     const std::string zero = draw({"", ", zero: {stage: 1}",
                                    ", zero: {stage: 1, overlap_grad_reduce: true, "
                                    "overlap_param_gather: true, bucket: 256KiB}"});

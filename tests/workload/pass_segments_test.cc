@@ -128,7 +128,7 @@ TEST(PassSegments, OfLayoutsAtRandom) {
   };
   for (int round = 0; round < 40; ++round) {
     const std::string sizes = draw({"tp: 2, pp: 2", "tp: 1, pp: 4", "tp: 4, pp: 2", "tp: 2, pp: 4", "tp: 8", "tp: 2"});
-    const std::string talk = draw({"", ", overlap_p2p_comm: true", ", scatter_gather_p2p: false"});
+    const std::string talk = draw({"", ", overlap_p2p_comm: true", ", scatter_gather_p2p: true"});
     const std::string zero = draw({"", ", zero: {stage: 1}",
                                    ", zero: {stage: 1, overlap_grad_reduce: true, "
                                    "overlap_param_gather: true, bucket: 64KiB}"});

@@ -22,15 +22,22 @@ int small(ConfigMap& map, const Key<std::int64_t>& key) {
   return static_cast<int>(map.integer(bounded));
 }
 
-void read_tensor(ConfigMap& parallel, ParallelOptions& options) {
+// Megatron-LM sent 1/tp of an activation until its pipelines moved into Megatron-Core (2023; issue 1858), and DeepSpeed's
+// pipeline engine still does; stages with ranks of their own are modelled with it alone.
+bool scatters_messages(const ParallelContext& context, const ParallelOptions& options) {
+  return !options.meshes.empty() || context.training_map.has("deepspeed");
+}
+
+void read_tensor(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   options.sequence_parallel =
       parallel.boolean({.name = "sequence_parallel",
                         .doc = "norms and dropout work on 1/tp of the sequence; all-reduce becomes gather and scatter",
                         .fallback = false});
   options.scatter_gather_p2p =
       parallel.boolean({.name = "scatter_gather_p2p",
-                        .doc = "without sequence_parallel: send 1/tp of an activation and gather it on arrival",
-                        .fallback = true});
+                        .doc = "without sequence_parallel: send 1/tp of an activation and gather it on arrival, as "
+                               "Megatron-LM until 2022 and DeepSpeed",
+                        .fallback = scatters_messages(context, options)});
   options.scatter_gather_gradients =
       parallel.boolean({.name = "scatter_gather_p2p_gradients",
                         .doc = "the same for an activation's gradient, which DeepSpeed up to 0.5 sends whole",
@@ -113,7 +120,7 @@ ParallelOptions read_parallel_options(ConfigMap& parallel, const ParallelContext
   read_context(parallel, options);
   read_pipeline_options(parallel, context.listed, options);
   read_microbatch_split(parallel, options);
-  read_tensor(parallel, options);
+  read_tensor(parallel, context, options);
   read_tensor_overlap(parallel, context, options);
   read_sharding(parallel, context, options);
   check_compression(context, options);

@@ -224,8 +224,8 @@ struct ParallelOptions {
   std::vector<std::int64_t> replica_microbatches;  // by data-parallel replica; empty: as many for each
   std::optional<ListedSchedule> listed;       // instead of `schedule`
   bool sequence_parallel = false;
-  bool scatter_gather_p2p = true;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
-  bool scatter_gather_gradients = true;  // and of its gradient
+  bool scatter_gather_p2p = false;  // without sequence parallelism: send 1/tp of an activation, gather it on arrival
+  bool scatter_gather_gradients = false;  // and of its gradient
   bool async_reduce = true;              // of a column-parallel layer's input gradient, concurrently with its wgrad
                                          // GEMM
   bool keep_gathered = false;            // inputs of column-parallel layers stay whole until their weight gradient

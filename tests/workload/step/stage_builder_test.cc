@@ -69,9 +69,9 @@ TEST(StageBuilder, ActivationsAndGradientsUseChannelsAndStreamsOfTheirOwn) {
 }
 
 TEST(StageBuilder, ScatteredActivationsAreGatheredOnArrival) {
-  const std::vector<std::string> names = names_of(plan_of("tp: 2, pp: 2", 4), 1);
+  const std::vector<std::string> names = names_of(plan_of("tp: 2, pp: 2, scatter_gather_p2p: true", 4), 1);
   EXPECT_EQ(names[place_of(names, "pp receive activation") + 1], "tp all_gather");
-  const std::vector<std::string> whole = names_of(plan_of("tp: 2, pp: 2, scatter_gather_p2p: false", 4), 1);
+  const std::vector<std::string> whole = names_of(plan_of("tp: 2, pp: 2", 4), 1);
   EXPECT_EQ(whole[place_of(whole, "pp receive activation") + 1], "F0");
 }
 

@@ -58,17 +58,19 @@ TEST(StepBuilder, FullRecomputationRepeatsTheForwardCommunication) {
 
 TEST(StepBuilder, PipelineMessagesAreActivationsSplitOverTensorRanks) {
   EXPECT_EQ(traffic(plan_of("pp: 2", "", 4), 0, "pp"), Bytes(kMicrobatches * kActivation));
-  EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2"), 0, "pp"), Bytes(kMicrobatches * kActivation / 2));
+  const std::string split = "tp: 2, pp: 2, scatter_gather_p2p: true";
+  EXPECT_EQ(traffic(plan_of(split), 0, "pp"), Bytes(kMicrobatches * kActivation / 2));
   EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2, sequence_parallel: true"), 1, "pp"), Bytes(kMicrobatches * kActivation / 2));
-  EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2, scatter_gather_p2p: false"), 1, "pp"), Bytes(kMicrobatches * kActivation));
+  EXPECT_EQ(traffic(plan_of("tp: 2, pp: 2"), 1, "pp"), Bytes(kMicrobatches * kActivation)) << "as Megatron-Core";
 }
 
 // Of each microbatch stage 1 sends one gradient, none of which is gathered then.
 TEST(StepBuilder, GradientsOfActivationsMayTravelWhole) {
-  const StepPlan plan = plan_of("tp: 2, pp: 2, scatter_gather_p2p_gradients: false");
+  const std::string split = "tp: 2, pp: 2, scatter_gather_p2p: true";
+  const StepPlan plan = plan_of(split + ", scatter_gather_p2p_gradients: false");
   EXPECT_EQ(traffic(plan, 0, "pp"), Bytes(kMicrobatches * kActivation / 2));
   EXPECT_EQ(traffic(plan, 1, "pp"), Bytes(kMicrobatches * kActivation));
-  const Bytes gathered = traffic(plan_of("tp: 2, pp: 2"), 0, "tp") - traffic(plan, 0, "tp");
+  const Bytes gathered = traffic(plan_of(split), 0, "tp") - traffic(plan, 0, "tp");
   EXPECT_EQ(gathered, Bytes(kMicrobatches * kActivation));
 }
 
