@@ -29,6 +29,7 @@ class CompletionQueue {
     }
     insert(item, when);
   }
+  void prefetch(std::uint32_t item) const { __builtin_prefetch(items_.data() + item); }
   // Removes the item, if it is present.
   void erase(std::uint32_t item);
 

@@ -96,7 +96,11 @@ void FlowModel::pay_latency(FlowSlot flow) {
 
 void FlowModel::end_instant() {
   if (moves_.take()) take_new_routes();
-  for (const FlowSlot flow : state_.shares.solve()) settle(flow);
+  const std::span<const FlowSlot> changed = state_.shares.solve();
+  for (std::size_t i = 0; i < changed.size(); ++i) {
+    if (i + kAhead < changed.size()) state_.prefetch_row(changed[i + kAhead]);
+    settle(changed[i]);
+  }
   rings_.look();
   patience_.look_at_entered();
   if (largest_error_) largest_error_ = std::max(*largest_error_, state_.shares.largest_error());

@@ -22,6 +22,7 @@ struct FlowState {
     __builtin_prefetch(row);
     __builtin_prefetch(row + 64);
     shares.prefetch(flow);
+    ends.prefetch(flow);
   }
   void prefetch_route(FlowSlot flow) const {
     for (const LinkShare& hop : shares.route(flow)) meters.prefetch(hop.link);

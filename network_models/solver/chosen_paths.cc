@@ -4,9 +4,14 @@
 
 namespace ringwright::network_models {
 
-void ChosenPaths::clear() {
+std::uint32_t ChosenPaths::renumber() {
   ++solve_number_;
   CHECK(solve_number_ != 0, "the number of solves has overflowed");
+  return solve_number_;
+}
+
+void ChosenPaths::clear() {
+  (void)renumber();
   chosen_.clear();
   visits_.clear();
   first_hop_.assign(1, 0);

@@ -19,13 +19,15 @@ class ChosenPaths {
     std::uint32_t chosen = 0;         // how many of its members
     std::uint32_t chosen_before = 0;  // at the last filling
     bool is_bottleneck = false;
-    double level = 0.0;        // the rate of the chosen flows that have their bottleneck here
+    double level = 0.0;  // the rate of the chosen flows that have their bottleneck here
   };
 
   explicit ChosenPaths(PathTable& table) : table_(table) {}
 
   // For the next solve; chooses none.
   void clear();
+  // Another number for this solve, of which nothing is marked; for LocalFill.
+  [[nodiscard]] std::uint32_t renumber();
   // Number of the solve, which marks what belongs to it.
   [[nodiscard]] std::uint32_t solve_number() const { return solve_number_; }
   [[nodiscard]] bool contains(const PathTable::Path& path) const { return path.chosen_in == solve_number_; }

@@ -7,9 +7,10 @@
 namespace ringwright::network_models {
 namespace {
 
-// Tolerance of the certificate's comparisons: far above the rounding of sums of thousands of rates (1e-12), far below
-// any difference of rates that matters.
-constexpr double kTolerance = 1e-9;
+// Beyond so many chosen paths their levels are found in order, and not in rounds that are repeated for each choice.
+constexpr std::size_t kManyPaths = 64;
+// How many paths ahead rows are prefetched.
+constexpr std::size_t kAdoptedAhead = 4;
 
 }  // namespace
 
@@ -66,6 +67,27 @@ bool IncrementalMaxMin::settle_alone(PathSlot path) {
   return true;
 }
 
+template <class Filled>
+void IncrementalMaxMin::adopt(const Filled& filled) {
+  for (std::size_t i = 0; i < filled.size(); ++i) {
+    if (i + 2 * kAdoptedAhead < filled.size()) table_.prefetch_path(filled[i + 2 * kAdoptedAhead]);
+    if (i + kAdoptedAhead < filled.size()) table_.prefetch_flow(filled[i + kAdoptedAhead]);
+    PathTable::Path& path = table_.path(filled[i]);
+    if (path.bottleneck != kNoBottleneck) --table_.link(path.bottleneck).bottleneck_of;
+    path.bottleneck = filled.bottleneck(i);
+    ++table_.link(path.bottleneck).bottleneck_of;
+    work_.flows_resolved += path.flows.size();
+    const double rate = filled.rate(i);
+    if (std::abs(rate - path.rate) <= kSameRate * path.rate) continue;
+    path.rate = rate;
+    for (const FlowSlot flow : path.flows) report(flow);
+  }
+  const std::size_t solved = filled.size() + alone_;
+  if (solved == 0) return;
+  ++work_.solves;
+  if (solved == table_.path_count()) ++work_.full_solves;
+}
+
 std::span<const FlowSlot> IncrementalMaxMin::solve() {
   chosen_.clear();
   alone_ = 0;
@@ -74,16 +96,29 @@ std::span<const FlowSlot> IncrementalMaxMin::solve() {
   table_.remove_empty_paths();
   choose_first();
   while (chosen_.size() > 0) {
-    if (2 * chosen_.size() > table_.path_count() - alone_) choose_all();
+    if (2 * chosen_.size() > table_.path_count() - alone_) {
+      choose_all();
+    } else if (chosen_.size() > kManyPaths) {
+      fill_locally();
+      return changed_;
+    }
     chosen_.fill();
     if (chosen_.size() == table_.path_count() - alone_) break;
     const std::size_t before = chosen_.size();
     check_certificate();
     if (chosen_.size() == before) break;
   }
-  adopt();
+  adopt(chosen_);
   report_entered();
   return changed_;
+}
+
+void IncrementalMaxMin::fill_locally() {
+  local_.begin(chosen_.renumber());
+  for (std::size_t i = 0; i < chosen_.size(); ++i) local_.choose(chosen_[i]);
+  local_.fill();
+  adopt(local_);
+  report_entered();
 }
 
 void IncrementalMaxMin::choose_first() {
@@ -132,33 +167,15 @@ void IncrementalMaxMin::check_link(const ChosenPaths::Visit& visit) {
     load += member.share * path.weight * rate;
     if (is_chosen) fastest_chosen = std::max(fastest_chosen, rate);
   }
-  const bool is_full = load >= link.capacity * (1.0 - kTolerance);
+  const bool is_full = load >= link.capacity * (1.0 - kCertificateTolerance);
   for (const PathTable::Member& member : members) {
     const PathTable::Path& path = table_.path(member.path);
     if (chosen_.contains(path)) continue;
-    const bool hinders = visit.is_bottleneck && path.rate > visit.level * (1.0 + kTolerance);
+    const bool hinders = visit.is_bottleneck && path.rate > visit.level * (1.0 + kCertificateTolerance);
     const bool has_lost_bottleneck =
-        path.bottleneck == visit.link && (!is_full || fastest_chosen > path.rate * (1.0 + kTolerance));
+        path.bottleneck == visit.link && (!is_full || fastest_chosen > path.rate * (1.0 + kCertificateTolerance));
     if (hinders || has_lost_bottleneck) broken_.push_back(member.path);
   }
-}
-
-void IncrementalMaxMin::adopt() {
-  for (std::size_t i = 0; i < chosen_.size(); ++i) {
-    PathTable::Path& path = table_.path(chosen_[i]);
-    if (path.bottleneck != kNoBottleneck) --table_.link(path.bottleneck).bottleneck_of;
-    path.bottleneck = chosen_.bottleneck(i);
-    ++table_.link(path.bottleneck).bottleneck_of;
-    work_.flows_resolved += path.flows.size();
-    const double rate = chosen_.rate(i);
-    if (std::abs(rate - path.rate) <= kSameRate * path.rate) continue;
-    path.rate = rate;
-    for (const FlowSlot flow : path.flows) report(flow);
-  }
-  const std::size_t solved = chosen_.size() + alone_;
-  if (solved == 0) return;
-  ++work_.solves;
-  if (solved == table_.path_count()) ++work_.full_solves;
 }
 
 void IncrementalMaxMin::report(FlowSlot flow) {

@@ -11,7 +11,8 @@
 //   2. a link that is the bottleneck of a flow not chosen must still be full, and no chosen flow on it be faster.
 //
 // A flow that breaks a rule is chosen too, and the filling repeated, until no flow breaks a rule. The first choice thus
-// affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof.
+// affects speed alone, never the result. Beyond half of all flows a full solve is cheaper and needs no proof; below
+// that many flows are filled in the order of their rates, so that each is filled once (local_fill.h).
 //
 // A new flow that uses all links of its route alone is as fast as the narrowest of them: it needs no solve and affects
 // no other flow. Most steps of rings are of this kind.
@@ -26,6 +27,7 @@
 #include "core/base/units.h"
 #include "core/ports/router.h"
 #include "network_models/solver/chosen_paths.h"
+#include "network_models/solver/local_fill.h"
 #include "network_models/solver/path_table.h"
 
 namespace ringwright::network_models {
@@ -35,7 +37,8 @@ inline constexpr double kSameRate = 1e-12;
 
 class IncrementalMaxMin {
  public:
-  explicit IncrementalMaxMin(std::span<const Bandwidth> capacities) : table_(capacities), chosen_(table_) {}
+  explicit IncrementalMaxMin(std::span<const Bandwidth> capacities)
+      : table_(capacities), chosen_(table_), local_(table_) {}
   IncrementalMaxMin(const IncrementalMaxMin&) = delete;  // its parts refer to each other
   IncrementalMaxMin& operator=(const IncrementalMaxMin&) = delete;
 
@@ -91,12 +94,15 @@ class IncrementalMaxMin {
   void choose_all();
   void check_certificate();
   void check_link(const ChosenPaths::Visit& visit);
-  void adopt();
+  void fill_locally();
+  template <class Filled>
+  void adopt(const Filled& filled);
   void report(FlowSlot flow);
   void report_entered();
 
   PathTable table_;
   ChosenPaths chosen_;
+  LocalFill local_;
   std::size_t alone_ = 0;          // paths that this solve settled without choosing them
   std::vector<FlowSlot> entered_;  // since the last solve
   std::vector<FlowSlot> changed_;  // in it

@@ -119,6 +119,16 @@ class PathTable {
   [[nodiscard]] std::span<const LinkShare> links_of(const Path& path) const {
     return {path_hops_.at(path.first_hop), path.hops};
   }
+  // Asks for what is needed of a path soon: its row, then its links or the row of its first flow.
+  void prefetch_path(PathSlot path) const { __builtin_prefetch(&paths_[path]); }
+  void prefetch_links(PathSlot path) const {
+    const auto* const hops = reinterpret_cast<const char*>(path_hops_.at(paths_[path].first_hop));
+    __builtin_prefetch(hops);
+    __builtin_prefetch(hops + 64);
+  }
+  void prefetch_flow(PathSlot path) const {
+    if (!paths_[path].flows.empty()) __builtin_prefetch(&flows_[paths_[path].flows[0]]);
+  }
   [[nodiscard]] std::span<const Member> members_of(const Link& link) const {
     return {members_.at(link.members), link.member_count};
   }
