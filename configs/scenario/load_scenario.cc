@@ -177,15 +177,18 @@ ChangedJob read_changed(const Scenario& base, const ConfigChanges& changes, work
     const auto of_map = [map](const std::string& key) { return key.starts_with(map); };
     return std::ranges::any_of(changes.settings, of_map) || std::ranges::any_of(changes.removed, of_map);
   };
+  const bool same = recorded == Recorded::kMistakes && base.job.trains_transformer();
   // Of no job, or, as the machine, the base's.
   std::vector<std::string_view> outlined;
   for (const std::string_view map : {"cluster", "search", "published"}) {
     if (!change(map)) outlined.push_back(map);
   }
+  for (const std::string_view map : {"model", "memory"}) {
+    if (same && !change(map)) outlined.push_back(map);
+  }
   Diagnostics foreign;
   ConfigDocument document = base.document.changed(changes, outlined);
   if (recorded == Recorded::kMistakes) document.log().record_only_mistakes();
-  const bool same = recorded == Recorded::kMistakes && base.job.trains_transformer();
   const KnownJob found{.layouts = known,
                        .model = same && !change("model") ? &base.job.model : nullptr,
                        .memory = same && !change("memory") ? &base.job.memory : nullptr};

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace ringwright {
+namespace {
+
+constexpr std::string_view kValueKey = "value";  // of a value in its long form
+
+}  // namespace
 
 void merge(ConfigNode& base, ConfigNode over) {
   const bool both_maps = base.kind == ConfigKind::kMap && over.kind == ConfigKind::kMap;
@@ -24,6 +29,37 @@ void merge(ConfigNode& base, ConfigNode over) {
 ConfigNode merged(ConfigNode base, ConfigNode over) {
   merge(base, std::move(over));
   return base;
+}
+
+void merge_at(ConfigNode& root, std::string_view path, ConfigNode value) {
+  const ConfigSource* const file = root.source;  // the document keeps the location of its file
+  const bool settled = root.settled;
+  ConfigNode* node = &root;
+  ConfigNode place;  // of the key that names the node
+  for (std::size_t start = 0, dot = 0; dot != std::string_view::npos; start = dot + 1) {
+    dot = path.find('.', start);
+    const std::string_view key = path.substr(start, dot - start);
+    const bool joins = node->kind == ConfigKind::kMap && !has_provenance(*node) && key != kValueKey;
+    ConfigNode map = place;
+    map.kind = ConfigKind::kMap;
+    map.source = value.source;
+    map.line = 1;
+    map.column = static_cast<int>(start) + 1;
+    if (joins) map.entries = std::move(node->entries);
+    *node = std::move(map);
+    ConfigEntry* entry = find_entry(*node, key);
+    if (entry == nullptr) {
+      entry = &node->entries.emplace_back();
+      entry->key = key;
+    }
+    node = &entry->value;
+    place.key_line = 1;
+    place.key_column = static_cast<int>(start) + 1;
+    place.key_length = static_cast<int>(key.size());
+  }
+  merge(*node, std::move(value));
+  root.source = file;
+  root.settled = settled;
 }
 
 void remove_key(ConfigNode& root, std::string_view path) {

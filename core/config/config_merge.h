@@ -13,6 +13,10 @@ namespace ringwright {
 [[nodiscard]] ConfigNode merged(ConfigNode base, ConfigNode over);
 void merge(ConfigNode& base, ConfigNode over);  // the same, into the base
 
+// The same of an override, which is maps that hold nothing but the value at a dotted path, without building them. The
+// root remains where its file says.
+void merge_at(ConfigNode& root, std::string_view path, ConfigNode value);
+
 // Removes the value at a dotted path, if there is one.
 void remove_key(ConfigNode& root, std::string_view path);
 

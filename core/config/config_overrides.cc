@@ -38,8 +38,8 @@ bool same_value(std::string_view a, std::string_view b) {
   return x && y && std::abs(*x - *y) <= 1e-12 * std::abs(*x);
 }
 
-// "a.b.c=4" as the map {a: {b: {c: 4}}}, every key at its column in the argument.
-std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource& source, Diagnostics& problems) {
+// The value of "a.b.c=4", at the columns of the argument.
+std::optional<ConfigNode> override_value(std::string_view argument, ConfigSource& source, Diagnostics& problems) {
   source.lines = {std::string(argument.substr(0, argument.find('\n')))};
   ConfigNode whole;
   whole.source = &source;
@@ -57,27 +57,13 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
   }
   auto value = read_override_value(argument.substr(equals + 1), equals + 1, source, problems);
   if (!value) return std::nullopt;
-  std::size_t end = path.size();
-  while (true) {
-    const auto dot = path.substr(0, end).rfind('.');
-    const std::size_t start = dot == std::string_view::npos ? 0 : dot + 1;
-    const std::string_view key = path.substr(start, end - start);
-    value->key_line = 1;
-    value->key_column = static_cast<int>(start) + 1;
-    value->key_length = static_cast<int>(key.size());
-    if (value->line == 0) std::tie(value->line, value->column) = std::pair(1, value->key_column);
-    ConfigNode map;
-    map.kind = ConfigKind::kMap;
-    map.source = &source;
-    map.line = 1;
-    map.column = value->key_column;
-    ConfigEntry& entry = map.entries.emplace_back();
-    entry.key = key;
-    entry.value = std::move(*value);
-    *value = std::move(map);
-    if (start == 0) return value;
-    end = dot;
-  }
+  const auto dot = path.rfind('.');
+  const std::size_t start = dot == std::string_view::npos ? 0 : dot + 1;
+  value->key_line = 1;
+  value->key_column = static_cast<int>(start) + 1;
+  value->key_length = static_cast<int>(path.size() - start);
+  if (value->line == 0) std::tie(value->line, value->column) = std::pair(1, value->key_column);
+  return value;
 }
 
 }  // namespace
@@ -85,11 +71,11 @@ std::optional<ConfigNode> override_tree(std::string_view argument, ConfigSource&
 ConfigNode ConfigLoader::with_imports(ConfigNode root) {
   for (const ImportedValue& value : options_.imported) {
     ConfigSource& source = add_source(value.origin, SourceKind::kOverride, "");
-    auto tree = override_tree(value.setting, source, problems_);
-    if (!tree) continue;
-    name_presets(*tree, options_.presets, "");
+    auto imported = override_value(value.setting, source, problems_);
+    if (!imported) continue;
     const std::size_t equals = value.setting.find('=');
     const std::string path = value.setting.substr(0, equals);
+    name_presets(*imported, options_.presets, path);
     if (const ConfigNode* given = find_below(root, path)) {
       const std::string said = value.setting.substr(equals + 1);
       if (same_value(summary(bare_value(*given)), said)) continue;
@@ -99,9 +85,7 @@ ConfigNode ConfigLoader::with_imports(ConfigNode root) {
                    "remove one of them, or make them agree"));
       continue;
     }
-    tree->source = root.source;
-    tree->settled = root.settled;
-    root = merged(std::move(root), std::move(*tree));
+    merge_at(root, path, std::move(*imported));
   }
   return root;
 }
@@ -109,11 +93,10 @@ ConfigNode ConfigLoader::with_imports(ConfigNode root) {
 ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
   for (std::size_t i = 0; i < options_.overrides.size(); ++i) {
     ConfigSource& source = add_source("--set:" + std::to_string(i + 1), SourceKind::kOverride, "");
-    auto tree = override_tree(options_.overrides[i], source, problems_);
-    if (!tree) continue;
-    name_presets(*tree, options_.presets, "");
-    const std::string_view path = std::string_view(options_.overrides[i]).substr(0, options_.overrides[i].find('='));
-    const ConfigNode* const over = find_below(*tree, path);
+    auto over = override_value(options_.overrides[i], source, problems_);
+    if (!over) continue;
+    const std::string path = options_.overrides[i].substr(0, options_.overrides[i].find('='));
+    name_presets(*over, options_.presets, path);
     const bool empty_map = over->kind == ConfigKind::kMap && over->entries.empty();
     const ConfigNode* const given = empty_map ? find_below(root, path) : nullptr;
     if (given != nullptr && !given->entries.empty()) {
@@ -121,10 +104,7 @@ ConfigNode ConfigLoader::with_overrides(ConfigNode root) {
                              "maps are merged: name the keys to change, or take them out of the file"));
       continue;
     }
-    // The document keeps the location of its file.
-    tree->source = root.source;
-    tree->settled = root.settled;
-    merge(root, std::move(*tree));
+    merge_at(root, path, std::move(*over));
   }
   return root;
 }
