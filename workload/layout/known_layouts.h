@@ -31,7 +31,7 @@ struct KnownLayouts {
     double again = 0.0;
     friend bool operator==(const LayerKey&, const LayerKey&) = default;
   };
-  ValuesByKey<LayerKey, LayerCosts> layer_costs;
+  ValuesByKey<LayerKey, LayerBalance*> balance_of_layers;  // each one of `balanced`
 
   // Of one compute model, and one machine's calls: the passes through the points of a stage, without (false) or with
   // its calls. Kernels follow from the context. Calls during a pass are among tensor-, context- and expert-parallel

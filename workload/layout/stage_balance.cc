@@ -156,14 +156,29 @@ LayerCosts costs_in(const KernelContext& context, const ComputeModel& compute, d
 
 }  // namespace
 
+namespace {
+
+KnownLayouts::LayerKey layer_key(const ModelShape& shape, const TrainingOptions& training,
+                                 const ParallelOptions& parallel) {
+  return {.context = make_kernel_context(shape, training, parallel),
+          .again = computed_again(shape, training, parallel)};
+}
+
+LayerBalance& known_balance(const KnownLayouts::LayerKey& key, const ComputeModel& compute, KnownLayouts& known) {
+  const auto [balance, is_new] = known.balance_of_layers.find(number_of(key.context), key);
+  if (is_new) {
+    const LayerCosts costs = costs_in(key.context, compute, key.again);
+    balance = &known.balanced.try_emplace({costs.layers, costs.first, costs.last}, costs).first->second;
+  }
+  return *balance;
+}
+
+}  // namespace
+
 LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training, const ParallelOptions& parallel,
-                       const ComputeModel& compute, KnownLayouts* known) {
-  KnownLayouts::LayerKey key{.context = make_kernel_context(shape, training, parallel),
-                             .again = computed_again(shape, training, parallel)};
-  if (known == nullptr) return costs_in(key.context, compute, key.again);
-  const auto [costs, is_new] = known->layer_costs.find(number_of(key.context), key);
-  if (is_new) costs = costs_in(key.context, compute, key.again);
-  return costs;
+                       const ComputeModel& compute) {
+  const KnownLayouts::LayerKey key = layer_key(shape, training, parallel);
+  return costs_in(key.context, compute, key.again);
 }
 
 LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute) {
@@ -184,19 +199,13 @@ LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel&
   return passes;
 }
 
-namespace {
-
-std::vector<std::int64_t> balanced(const LayerCosts& costs, int parts, KnownLayouts* known) {
-  if (known == nullptr) return balance_layers(costs, parts);
-  return known->balanced.try_emplace({costs.layers, costs.first, costs.last}, costs).first->second.over(parts);
-}
-
-}  // namespace
-
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
                     const ComputeModel& compute, ParallelOptions& options, KnownLayouts* known) {
   if (options.stage_layers != StageLayers::kBalanced) return;
-  options.layers_per_part = balanced(layer_costs(shape, training, options, compute, known), options.parts(), known);
+  const KnownLayouts::LayerKey key = layer_key(shape, training, options);
+  options.layers_per_part = known != nullptr
+                                ? known_balance(key, compute, *known).over(options.parts())
+                                : balance_layers(costs_in(key.context, compute, key.again), options.parts());
   if (!parallel.records_reads()) return;
   parallel.assume("layers_per_part", fmt::format("{}", fmt::join(options.layers_per_part, " ")),
                   "stage_layers: balanced, by the modelled time of layers, embedding and logits");

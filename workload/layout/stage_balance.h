@@ -10,11 +10,9 @@
 
 namespace ringwright::workload {
 
-// Compute seconds of one rank for a microbatch, forward and backward, without communication. `known`: of layouts before
-// this one, with the same compute model; null: none.
+// Compute seconds of one rank for a microbatch, forward and backward, without communication.
 [[nodiscard]] LayerCosts layer_costs(const ModelShape& shape, const TrainingOptions& training,
-                                     const ParallelOptions& parallel, const ComputeModel& compute,
-                                     KnownLayouts* known = nullptr);
+                                     const ParallelOptions& parallel, const ComputeModel& compute);
 
 // One pass of a dense layer, without communication.
 struct PassTime {
@@ -28,7 +26,7 @@ struct LayerPasses {
 [[nodiscard]] LayerPasses dense_layer_passes(const KernelContext& context, const ComputeModel& compute);
 
 // With stage_layers: balanced, fills options.layers_per_part and reports the split; else does nothing. `known`:
-// splits that were found before; null: none.
+// what layouts before this one with the same compute model have found; null: none.
 void balance_stages(ConfigMap& parallel, const ModelShape& shape, const TrainingOptions& training,
                     const ComputeModel& compute, ParallelOptions& options, KnownLayouts* known = nullptr);
 

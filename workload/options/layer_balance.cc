@@ -93,14 +93,16 @@ void LayerBalance::add_part() {
   }
   part.ends.last = costs_.last;
   last_cuts_.push_back(static_cast<std::uint32_t>(choose_begin(part, count, cuts_.back()).begin));
+  settled_ = last_cuts_.size() > 1 && next == best_;
   best_ = std::move(next);
 }
 
 std::vector<std::int64_t> LayerBalance::over(int parts) {
   const auto count = static_cast<std::size_t>(parts);
-  while (last_cuts_.size() < count) add_part();
+  while (last_cuts_.size() < count && !settled_) add_part();
   return assigned(count, costs_.layers.size(), [&](std::size_t part, std::size_t end) {
-    return part + 1 == count ? last_cuts_[part] : cuts_[part * before_.size() + end];
+    const std::size_t known = std::min(part, last_cuts_.size() - 1);
+    return part + 1 == count ? last_cuts_[known] : cuts_[known * before_.size() + end];
   });
 }
 

@@ -34,6 +34,7 @@ class LayerBalance {
   std::vector<Score> best_;               // by number of layers, on the chunks so far, none of them the last
   std::vector<std::uint32_t> cuts_;       // by chunk and number of layers: those before the chunk
   std::vector<std::uint32_t> last_cuts_;  // the same of all layers, where the chunk is the last
+  bool settled_ = false;                  // further chunks are as the last one here: one more gained nothing
 };
 
 [[nodiscard]] std::vector<std::int64_t> balance_layers(const LayerCosts& costs, int parts);

@@ -81,5 +81,21 @@ TEST(LayerBalance, IsTheBestOfAllSplitsForAnyNumberOfChunks) {
   }
 }
 
+// Chunks without layers are enough then; the same on chunks of equal speed, which are followed to the last one.
+TEST(LayerBalance, IsTheSameOnMoreChunksThanLayers) {
+  RandomStream random(6, "balances");
+  for (int round = 0; round < 30; ++round) {
+    LayerCosts costs{.layers = std::vector<double>(1 + random.next_below(6))};
+    for (double& layer : costs.layers) layer = 1.0 + 0.25 * static_cast<double>(random.next_below(4));
+    costs.first = 0.25 * static_cast<double>(random.next_below(6));
+    costs.last = 0.25 * static_cast<double>(random.next_below(12));
+    LayerBalance balance(costs);
+    for (const std::size_t parts : {5U, 24U, 9U, 8U, 7U}) {
+      EXPECT_EQ(balance.over(static_cast<int>(parts)), balance_layers_on(std::vector<LayerCosts>(parts, costs), {}))
+          << round << " " << parts;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ringwright::workload::layer_balance_test
