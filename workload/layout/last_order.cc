@@ -42,12 +42,11 @@ const PipelineOrder& LastOrder::for_memory(const ParallelOptions& parallel, cons
 std::optional<OrderReplay::Ends> LastOrder::ends(const ParallelOptions& parallel, const TrainingOptions& training,
                                                  std::span<const PassTimes> times_of_part) {
   const PipelineOrder& whole = of(parallel, training);
-  if (!replay_) replay_.emplace(whole, parallel.pipeline(), static_cast<int>(parallel.microbatches(training)));
-  if (!replay_->finishes()) return std::nullopt;
+  if (!replay_) replay_.emplace(parallel.pipeline(), static_cast<int>(parallel.microbatches(training)));
   std::vector<std::int64_t> times;
   for (const PassTimes& part : times_of_part) times.insert(times.end(), {part.forward, part.input, part.weight});
   const auto [known, is_new] = known_ends_.try_emplace(std::move(times));
-  if (is_new) known->second = replay_->play(times_of_part);
+  if (is_new) known->second = replay_->play(whole, times_of_part);
   return known->second;
 }
 

@@ -44,7 +44,7 @@ class LastOrder {
   PipelineOrder order_;
   std::map<Cycles, PipelineOrder> for_memory_;
   std::optional<OrderReplay> replay_;
-  std::map<std::vector<std::int64_t>, OrderReplay::Ends> known_ends_;  // by the times of all parts
+  std::map<std::vector<std::int64_t>, std::optional<OrderReplay::Ends>> known_ends_;  // by the times of all parts
 };
 
 }  // namespace ringwright::workload

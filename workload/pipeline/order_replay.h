@@ -1,9 +1,11 @@
-// An order of passes, prepared to be simulated on an instantaneous network with many sets of times, as timeline.h does:
-// in which sequence passes can follow each other does not depend on how long they take.
+// Simulates an order of passes on an instantaneous network with many sets of times, as timeline.h does: what each pass
+// waits for does not depend on how long passes take.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,33 +16,40 @@ namespace ringwright::workload {
 
 class OrderReplay {
  public:
-  // Slots must be within the shape and the microbatches.
-  OrderReplay(const PipelineOrder& order, const PipelineShape& shape, int microbatches);
+  OrderReplay(const PipelineShape& shape, int microbatches);
 
-  // Whether no stage waits forever.
-  [[nodiscard]] bool finishes() const { return finishes_; }
   struct Ends {
     std::int64_t last = 0;  // of all stages
     std::int64_t first_stage = 0;
   };
-  // Of an order that finishes; with the times of every model chunk, in model order.
-  [[nodiscard]] Ends play(std::span<const PassTimes> times_of_part);
+  // With the times of every model chunk, in model order; nothing where stages wait forever. Slots must be within the
+  // shape and the microbatches.
+  [[nodiscard]] std::optional<Ends> play(const PipelineOrder& order, std::span<const PassTimes> times_of_part);
 
  private:
-  // One pass; joined ones are one block.
-  struct Step {
-    std::array<std::uint32_t, 2> needs{};  // of `ends_`: those that it waits for
-    std::uint32_t end = 0;                 // of `ends_`: its own
-    std::uint32_t time = 0;                // of the table of times
-    std::uint16_t stage = 0;
-    bool ends_block = true;
+  // The passes of one kind through one chunk: where in `ends_` those of microbatch 0 are, the others follow.
+  struct Row {
+    std::array<std::size_t, 2> needs{};  // that it waits for
+    std::size_t end = 0;                 // its own
+    std::size_t part = 0;                // in model order
+    Pass pass = Pass::kForward;
+    std::int64_t time = 0;
   };
-  class Sequencer;
+  struct Stage {
+    std::size_t next = 0;  // pass
+    std::int64_t end = 0;  // of those before
+  };
+
+  [[nodiscard]] Row row_of(int stage, const Slot& slot) const;
+  [[nodiscard]] std::size_t first_end(const std::optional<Need>& need) const;
+  [[nodiscard]] bool advance(const std::vector<Slot>& slots, std::size_t stage);
+  [[nodiscard]] bool take_block(const std::vector<Slot>& slots, const Row* rows, Stage& stage);
 
   PipelineShape shape_;
-  std::vector<Step> steps_;
-  std::vector<std::int64_t> ends_;
-  bool finishes_ = false;
+  std::size_t microbatches_;
+  std::vector<Row> rows_;  // by stage, chunk, pass
+  std::vector<Stage> stages_;
+  std::vector<std::int64_t> ends_;  // negative: not yet
 };
 
 }  // namespace ringwright::workload
