@@ -52,11 +52,14 @@ void take_worse(const NcclGraph& other, NcclGraph& graph) {
 
 std::set<HostMembers> members_by_host(const GroupLayout& layout) {
   std::set<HostMembers> result;
+  HostMembers members;
+  const HostMembers* last = nullptr;  // most hosts are as the one before
   for (int host = 0; host < layout.host_count(); ++host) {
-    HostMembers members{.gpus = {}, .nic_set = layout.nic_set_of(host)};
+    members.nic_set = layout.nic_set_of(host);
+    members.gpus.clear();
     for (const int index : layout.hosts[at(host)]) members.gpus.push_back(layout.gpu_of[at(index)]);
     std::sort(members.gpus.begin(), members.gpus.end());
-    result.insert(std::move(members));
+    if (last == nullptr || members != *last) last = &*result.insert(members).first;
   }
   return result;
 }

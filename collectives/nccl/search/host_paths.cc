@@ -77,15 +77,33 @@ class PathFinder {
       : host_(host), graphs_(graphs), algorithm_(algorithm), channels_(channels) {}
 
   // False: no paths are known there.
-  bool add_host(HostMembers members, bool odd) {
+  bool add_host(const HostMembers& members, bool odd) {
+    const auto same =
+        std::ranges::find_if(seen_, [&](const Seen& seen) { return seen.odd == odd && seen.members == members; });
+    if (same == seen_.end()) return add_kind(members, odd);
+    result_.kind_of_host.push_back(same->kind);
+    return true;
+  }
+
+  HostPaths take() { return std::move(result_); }
+
+ private:
+  struct Seen {
+    HostMembers members;
+    bool odd = false;
+    int kind = 0;  // of `kinds_`
+  };
+
+  bool add_kind(const HostMembers& members, bool odd) {
     const NcclGraph* graph = graph_on(graphs_, algorithm_, members);
     if (graph == nullptr || graph->orders.empty()) return false;
     const NcclHost& own = host_.of(members.nic_set);
     const int found = found_on(*graph);
     const bool swapped = odd && graph->swaps_nics && found % 2 == 0;
-    const std::pair kind(std::move(members), swapped);
+    const std::pair kind(members, swapped);
     const auto known = std::ranges::find(kinds_, kind);
     result_.kind_of_host.push_back(static_cast<int>(known - kinds_.begin()));
+    seen_.push_back({.members = members, .odd = odd, .kind = result_.kind_of_host.back()});
     if (known != kinds_.end()) return true;
     std::vector<HostPath>& paths = result_.paths.emplace_back();
     for (int channel = 0; channel < channels_; ++channel) {
@@ -98,9 +116,6 @@ class PathFinder {
     return true;
   }
 
-  HostPaths take() { return std::move(result_); }
-
- private:
   // Channels of the communicator: for rings and trees the number that all hosts found of both.
   [[nodiscard]] int found_on(const NcclGraph& graph) const {
     const int all = graph_of(graphs_, algorithm_)->channels;
@@ -111,6 +126,7 @@ class PathFinder {
   const NcclGraphs& graphs_;
   NcclAlgorithm algorithm_;
   int channels_;
+  std::vector<Seen> seen_;
   std::vector<std::pair<HostMembers, bool>> kinds_;
   HostPaths result_;
 };
@@ -119,10 +135,12 @@ class PathFinder {
 HostPaths paths_of_channels(const NcclHost& host, const NcclGraphs& graphs, NcclAlgorithm algorithm,
                             const GroupLayout& layout, int channels) {
   PathFinder finder(host, graphs, algorithm, channels);
+  HostMembers members;
   for (int h = 0; h < layout.host_count(); ++h) {
-    HostMembers members{.gpus = {}, .nic_set = layout.nic_set_of(h)};
+    members.nic_set = layout.nic_set_of(h);
+    members.gpus.clear();
     for (const int member : layout.hosts[at(h)]) members.gpus.push_back(layout.gpu_of[at(member)]);
-    if (!finder.add_host(std::move(members), h % 2 == 1)) return {};
+    if (!finder.add_host(members, h % 2 == 1)) return {};
   }
   return finder.take();
 }
