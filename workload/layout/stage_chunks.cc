@@ -16,49 +16,55 @@ void add_point(ModelChunk& part, PointKind kind, std::vector<ParameterTensor> te
 class LayerWriter {
  public:
   LayerWriter(const ModelShape& shape, const ParallelOptions& parallel)
-      : shape_(shape),
-        split_{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp} {}
+      : shape_(shape), split_{.tp = parallel.tp, .ep = parallel.experts.ep, .etp = parallel.experts.etp} {}
 
   void add(ModelChunk& part, std::int64_t layer) {
     const LayerHalves halves = halves_of(shape_, layer);
     switch (halves.mixer) {
       case Mixer::kAttention:
-        add_point(part, is_windowed(shape_, layer) ? PointKind::kWindowedAttention : PointKind::kAttention,
-                  once(attention_, [this] { return attention_tensors(shape_, split_.tp); }));
+        add(part, is_windowed(shape_, layer) ? PointKind::kWindowedAttention : PointKind::kAttention, attention_,
+            [this] { return attention_tensors(shape_, split_.tp); });
         break;
       case Mixer::kMamba:
-        add_point(part, PointKind::kMamba, once(mamba_, [this] { return mamba_tensors(shape_, split_.tp); }));
+        add(part, PointKind::kMamba, mamba_, [this] { return mamba_tensors(shape_, split_.tp); });
         break;
       case Mixer::kDeltaNet:
-        add_point(part, PointKind::kDeltaNet,
-                  once(delta_net_, [this] { return delta_net_tensors(shape_, split_.tp); }));
+        add(part, PointKind::kDeltaNet, delta_net_, [this] { return delta_net_tensors(shape_, split_.tp); });
         break;
       case Mixer::kNone: add_point(part, PointKind::kNoMixer, {}); break;
     }
     switch (halves.mlp) {
-      case MlpKind::kDense:
-        return add_point(part, PointKind::kMlp, once(mlp_, [this] { return mlp_tensors(shape_, split_.tp); }));
+      case MlpKind::kDense: return add(part, PointKind::kMlp, mlp_, [this] { return mlp_tensors(shape_, split_.tp); });
       case MlpKind::kExperts:
-        return add_point(part, PointKind::kExperts, once(experts_, [this] { return expert_tensors(shape_, split_); }));
+        return add(part, PointKind::kExperts, experts_, [this] { return expert_tensors(shape_, split_); });
       case MlpKind::kNone: return add_point(part, PointKind::kNoMlp, {});
     }
   }
 
  private:
-  using Tensors = std::vector<ParameterTensor>;
+  // A list, and the first point of the current chunk that has it.
+  struct Known {
+    std::optional<PointTensors::List> tensors;
+    int part = -1;  // its number
+    std::size_t point = 0;
+  };
   template <class Make>
-  static const Tensors& once(std::optional<Tensors>& known, const Make& make) {
-    if (!known) known = make();
-    return *known;
+  static void add(ModelChunk& part, PointKind kind, Known& known, const Make& make) {
+    part.points.push_back(kind);
+    if (known.part == part.number) return part.tensors.repeat(known.point);
+    if (!known.tensors) known.tensors = make();
+    known.part = part.number;
+    known.point = part.tensors.size();
+    part.tensors.push_back(*known.tensors);
   }
 
   const ModelShape& shape_;
   TensorSplit split_;
-  std::optional<Tensors> attention_;
-  std::optional<Tensors> mamba_;
-  std::optional<Tensors> delta_net_;
-  std::optional<Tensors> mlp_;
-  std::optional<Tensors> experts_;
+  Known attention_;
+  Known mamba_;
+  Known delta_net_;
+  Known mlp_;
+  Known experts_;
 };
 
 // Whether the stage with the head also has the embedding.
@@ -82,7 +88,10 @@ void add_predictors(ModelChunk& part, LayerWriter& layers, const ModelShape& sha
     }
     add_point(part, PointKind::kPredictor, std::move(tensors));
     layers.add(part, shape.layers + number);
-    if (again) part.tensors.back() = part.tensors[part.tensors.size() - 2] = {};
+    if (again) {
+      part.tensors.clear(part.tensors.size() - 2);
+      part.tensors.clear(part.tensors.size() - 1);
+    }
     add_point(part, PointKind::kPredictorHead, {});
     ++part.layers;
   }
@@ -162,7 +171,7 @@ LayerHalves halves_at(PointKind mixer, PointKind mlp) {
 std::int64_t count_elements(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
   for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_elements(tensors);
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) total += part.tensors.elements(point);
   }
   return total;
 }
@@ -170,8 +179,10 @@ std::int64_t count_elements(const std::vector<ModelChunk>& parts) {
 std::int64_t count_replicated(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
   for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
-      for (const ParameterTensor& tensor : tensors) total += tensor.replicated && !tensor.frozen ? tensor.elements : 0;
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) {
+      for (const ParameterTensor& tensor : part.tensors[point]) {
+        total += tensor.replicated && !tensor.frozen ? tensor.elements : 0;
+      }
     }
   }
   return total;
@@ -180,7 +191,11 @@ std::int64_t count_replicated(const std::vector<ModelChunk>& parts) {
 std::int64_t count_trainable(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
   for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) total += count_trainable(tensors);
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) {
+      for (const Holding holding : {Holding::kDense, Holding::kExpert}) {
+        total += part.tensors.trained(point, holding).elements;
+      }
+    }
   }
   return total;
 }
@@ -192,11 +207,12 @@ std::int64_t local_experts(const ModelShape& shape, const ParallelOptions& paral
 LayerMatrices layer_matrices(const std::vector<ModelChunk>& parts, std::int64_t local_experts, Matrices of) {
   LayerMatrices all;
   for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
-      for (const ParameterTensor& tensor : tensors) {
-        if (!is_layer_matrix(tensor.name) || (of == Matrices::kTrained && tensor.frozen)) continue;
-        all.count += tensor.expert ? local_experts : 1;
-        all.elements += tensor.elements;
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) {
+      const PointTensors::List& tensors = part.tensors[point];
+      for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (!part.tensors.is_matrix(point, i) || (of == Matrices::kTrained && tensors[i].frozen)) continue;
+        all.count += tensors[i].expert ? local_experts : 1;
+        all.elements += tensors[i].elements;
       }
     }
   }
@@ -206,8 +222,8 @@ LayerMatrices layer_matrices(const std::vector<ModelChunk>& parts, std::int64_t 
 std::int64_t count_expert_elements(const std::vector<ModelChunk>& parts) {
   std::int64_t total = 0;
   for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
-      for (const ParameterTensor& tensor : tensors) total += tensor.expert ? tensor.elements : 0;
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) {
+      for (const ParameterTensor& tensor : part.tensors[point]) total += tensor.expert ? tensor.elements : 0;
     }
   }
   return total;

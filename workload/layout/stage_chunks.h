@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "workload/layout/point_tensors.h"
 #include "workload/model/model_shape.h"
 #include "workload/options/training_options.h"
 
@@ -37,9 +38,9 @@ struct ModelChunk {
   std::int64_t layers = 0;  // with those of multi-token prediction
   bool embedding = false;
   bool head = false;
-  bool shares_output = false;                         // the output layer uses the weights of its embedding
-  std::vector<PointKind> points;                      // in forward order
-  std::vector<std::vector<ParameterTensor>> tensors;  // by point
+  bool shares_output = false;     // the output layer uses the weights of its embedding
+  std::vector<PointKind> points;  // in forward order
+  PointTensors tensors;           // by point
 };
 
 // By chunk.

@@ -114,8 +114,8 @@ enum class Largest { kAll, kTrained };
 std::int64_t largest_tensor(const std::vector<ModelChunk>& parts, const LinearTiling& tiling, Largest of) {
   std::int64_t largest = 0;
   for (const ModelChunk& part : parts) {
-    for (const std::vector<ParameterTensor>& tensors : part.tensors) {
-      for (const ParameterTensor& tensor : tensors) {
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) {
+      for (const ParameterTensor& tensor : part.tensors[point]) {
         if (of == Largest::kTrained && tensor.frozen) continue;
         const bool cut = tiling.on() && is_tiled_operator(tensor.name);
         largest = std::max(largest, cut ? tensor.elements / tiling.tiles(tensor.elements) : tensor.elements);

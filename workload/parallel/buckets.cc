@@ -1,7 +1,6 @@
 #include "workload/parallel/buckets.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "workload/parallel/layer_fusion.h"
 
@@ -26,10 +25,11 @@ struct OneGradient {
 std::vector<OneGradient> gradients_of(const ModelChunk& part, Holding holding) {
   std::vector<OneGradient> gradients;
   for (std::size_t point = part.tensors.size(); point-- > 0;) {
-    const std::vector<ParameterTensor>& tensors = part.tensors[point];
-    for (auto tensor = tensors.rbegin(); tensor != tensors.rend(); ++tensor) {
-      if (tensor->frozen || tensor->expert != (holding == Holding::kExpert)) continue;
-      gradients.push_back({.point = point, .elements = tensor->elements, .matrix = is_layer_matrix(tensor->name)});
+    const PointTensors::List& tensors = part.tensors[point];
+    for (std::size_t i = tensors.size(); i-- > 0;) {
+      if (tensors[i].frozen || tensors[i].expert != (holding == Holding::kExpert)) continue;
+      gradients.push_back(
+          {.point = point, .elements = tensors[i].elements, .matrix = part.tensors.is_matrix(point, i)});
     }
   }
   return gradients;
@@ -78,8 +78,7 @@ bool is_cut(const ParallelOptions& parallel, const BucketPlace& place) {
 BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& parallel, const BucketPlace& place,
                        Holding holding) {
   const int count = copies(parallel, holding);
-  BucketRule rule{
-      .close_at = std::numeric_limits<std::int64_t>::max(), .multiple = count * kAlignment, .holding = holding};
+  BucketRule rule{.close_at = BucketRule::kNever, .multiple = count * kAlignment, .holding = holding};
   const bool in_passes =
       parallel.overlap_grad_reduce || parallel.gradient_reduction != GradientReduction::kLastMicrobatch;
   if (!in_passes || !is_cut(parallel, place)) return rule;
@@ -93,7 +92,28 @@ BucketRule bucket_rule(const TrainingOptions& training, const ParallelOptions& p
   return rule;
 }
 
+namespace {
+
+// All gradients in one bucket.
+std::vector<Bucket> whole_bucket(const ModelChunk& part, const BucketRule& rule) {
+  Bucket bucket;
+  for (std::size_t point = part.tensors.size(); point-- > 0;) {
+    const PointTensors::Trained& trained = part.tensors.trained(point, rule.holding);
+    if (trained.tensors == 0) continue;
+    if (bucket.elements == 0) bucket.last_point = point;
+    bucket.first_point = point;
+    bucket.elements += trained.elements;
+    bucket.matrices += trained.matrices;
+  }
+  std::vector<Bucket> buckets;
+  if (bucket.elements > 0) close(bucket, rule.multiple, buckets);
+  return buckets;
+}
+
+}  // namespace
+
 std::vector<Bucket> fill_buckets(const ModelChunk& part, const BucketRule& rule) {
+  if (rule.close_at == BucketRule::kNever && !rule.fusion.on()) return whole_bucket(part, rule);
   const std::vector<OneGradient> gradients = gradients_of(part, rule.holding);
   std::vector<bool> closes(gradients.size(), false);
   if (rule.fusion.on()) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "workload/layout/stage_chunks.h"
@@ -15,20 +16,19 @@ namespace ringwright::workload {
 struct Bucket {
   std::int64_t elements = 0;
   std::int64_t padded = 0;
-  std::int64_t matrices = 0;  // elements of the layers' matrices
+  std::int64_t matrices = 0;    // elements of the layers' matrices
   std::size_t first_point = 0;  // of the chunk, in forward order: the lowest point with a tensor in the bucket
   std::size_t last_point = 0;
 };
 
-// Experts have other copies than the dense parameters, and separate buckets.
-enum class Holding { kDense, kExpert };
-
 struct BucketRule {
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
   std::int64_t close_at = 0;  // elements
   std::int64_t multiple = 1;  // elements
   Holding holding = Holding::kDense;
-  LayerFusionOptions fusion = {};       // on: instead of close_at
-  std::int64_t element_bytes = 4;       // of a gradient, for its rate
+  LayerFusionOptions fusion = {};  // on: instead of close_at
+  std::int64_t element_bytes = 4;  // of a gradient, for its rate
 };
 
 struct BucketPlace {

@@ -27,13 +27,15 @@ bool is_cut(const ParameterTensor& tensor, UnitsOf of, const LinearTiling& tilin
 }
 
 // `sharded`: tensors that are gathered, in their order; those that are cut are not among them.
-void add_tensors(const std::vector<ParameterTensor>& tensors, UnitsOf of, const ShardingOptions& options,
-                 ShardUnit& unit, std::vector<std::int64_t>& sharded) {
-  for (const ParameterTensor& tensor : tensors) {
+void add_tensors(const ModelChunk& part, std::size_t point, UnitsOf of, const ShardingOptions& options, ShardUnit& unit,
+                 std::vector<std::int64_t>& sharded) {
+  const PointTensors::List& tensors = part.tensors[point];
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const ParameterTensor& tensor = tensors[i];
     if (is_cut(tensor, of, options.tiling)) continue;
     if (of != UnitsOf::kAll && tensor.expert != (of == UnitsOf::kExperts)) continue;
     unit.elements += tensor.elements;
-    if (is_layer_matrix(tensor.name)) {
+    if (part.tensors.is_matrix(point, i)) {
       unit.matrices += tensor.elements;
       ++unit.matrix_count;
     }
@@ -98,7 +100,7 @@ ShardUnits::ShardUnits(const std::vector<ModelChunk>& parts, const ShardingOptio
       const std::int64_t before = unit.gradients;
       of_layers.resize(units_.size());
       of_ends.resize(units_.size());
-      add_tensors(part.tensors[point], of, options, unit, (is_end(kind) ? of_ends : of_layers)[unit_at.back()]);
+      add_tensors(part, point, of, options, unit, (is_end(kind) ? of_ends : of_layers)[unit_at.back()]);
       // An output layer with the embedding's weights computes their gradient as well.
       const bool shared = kind == PointKind::kHead && part.shares_output;
       gradients_at.push_back(unit.gradients - (shared ? 0 : before));

@@ -208,7 +208,7 @@ void StageBuilder::apply_update(ProgramWriter& writer, std::int64_t owned) {
   if (inputs_.training.optimizer.kind != OptimizerKind::kLamb) return;
   std::size_t tensors = 0;
   for (const ModelChunk& part : parts_) {
-    for (const std::vector<ParameterTensor>& of_point : part.tensors) tensors += of_point.size();
+    for (std::size_t point = 0; point < part.tensors.size(); ++point) tensors += part.tensors[point].size();
   }
   const Bytes norms(8 * static_cast<std::int64_t>(tensors));
   replicas_.reduce_norm(writer, norms, "lamb norms");
