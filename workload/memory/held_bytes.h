@@ -31,7 +31,10 @@ struct HeldBytes {
   [[nodiscard]] Bytes& operator[](Held kind) { return of[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] Bytes operator[](Held kind) const { return of[static_cast<std::size_t>(kind)]; }
   [[nodiscard]] Bytes total() const;
-  void add(const HeldBytes& more, std::int64_t times = 1);
+  void add(const HeldBytes& more) {
+    for (std::size_t kind = 0; kind < kHeldKinds; ++kind) of[kind] += more.of[kind];
+  }
+  void add(const HeldBytes& more, std::int64_t times);
 };
 
 }  // namespace ringwright::workload
