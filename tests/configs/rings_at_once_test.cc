@@ -85,7 +85,7 @@ double expect_exact(const Job& job) {
 // Hashed routes: all ranks of a tensor-parallel group are classes of their own.
 TEST(RingsAtOnce, AreExactWithHashedRoutes) {
   EXPECT_GT(expect_exact({"", "tp: 8, pp: 4, dp: auto, sequence_parallel: true", "ecmp", ""}), 0.9);
-  EXPECT_GT(expect_exact({"", "tp: 4, pp: 2, dp: auto", "ecmp", ""}), 0.9);
+  EXPECT_GT(expect_exact({"", "tp: 4, pp: 2, dp: auto, scatter_gather_p2p: true", "ecmp", ""}), 0.9);
 }
 
 // Rings of data parallelism share links with each other and with the messages of pipelines.

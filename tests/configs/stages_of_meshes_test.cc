@@ -22,7 +22,7 @@ std::string scenario(const std::string& parallel, const std::string& more = "") 
 
 // The same layout as a list of equal stages.
 TEST(StagesOfMeshes, EqualOnesAreTheUsualLayout) {
-  const std::string usual = "tp: 2, pp: 4, dp: 2, layers_per_part: [3, 2, 2, 1]";
+  const std::string usual = "tp: 2, pp: 4, dp: 2, layers_per_part: [3, 2, 2, 1], scatter_gather_p2p: true";
   const std::string listed =
       "stages: [{layers: 3, tp: 2, dp: 2}, {layers: 2, tp: 2, dp: 2}, {layers: 2, tp: 2, dp: 2}, "
       "{layers: 1, tp: 2, dp: 2}]";

@@ -31,12 +31,15 @@ constexpr std::int64_t kLayers = 2;
 constexpr std::int64_t kLoss = 3 * 32 * 4;  // three reductions of one fp32 number per token
 
 TEST(StepBuilder, TensorParallelismTakesFourAllReducesPerLayer) {
-  const StepPlan plan = plan_of("tp: 2, pp: 2");
   const std::int64_t layers = kMicrobatches * kLayers * 4 * kActivation;
-  // First stage: the embedding's all-reduce, and the gathered incoming gradient.
-  EXPECT_EQ(traffic(plan, 0, "tp"), Bytes(layers + kMicrobatches * 2 * kActivation));
-  // Last stage: the gathered activation, the logits' backward all-reduce, the loss.
-  EXPECT_EQ(traffic(plan, 1, "tp"), Bytes(layers + kMicrobatches * (2 * kActivation + kLoss)));
+  const StepPlan plan = plan_of("tp: 2, pp: 2");
+  // First stage: the embedding's all-reduce. Last stage: the logits' backward all-reduce, the loss.
+  EXPECT_EQ(traffic(plan, 0, "tp"), Bytes(layers + kMicrobatches * kActivation));
+  EXPECT_EQ(traffic(plan, 1, "tp"), Bytes(layers + kMicrobatches * (kActivation + kLoss)));
+  // And the gathered incoming gradient, or activation.
+  const StepPlan split = plan_of("tp: 2, pp: 2, scatter_gather_p2p: true");
+  EXPECT_EQ(traffic(split, 0, "tp"), Bytes(layers + kMicrobatches * 2 * kActivation));
+  EXPECT_EQ(traffic(split, 1, "tp"), Bytes(layers + kMicrobatches * (2 * kActivation + kLoss)));
 }
 
 TEST(StepBuilder, SequenceParallelismGathersColumnInputsAgain) {
