@@ -125,6 +125,10 @@ Explanation explain(std::string_view word) {
   const std::vector<KeyDoc> keys = scenario_keys();
   if (std::string page = explain_key(keys, word); !page.empty()) {
     const std::string path = page.substr(0, page.find(':'));
+    for (const PresetRule& rule : load_options({}).presets) {
+      if (rule.path != path) continue;
+      page += fmt::format("  a name alone is short for {{preset: NAME}}; names: 'ringwright list {}'\n", rule.folder);
+    }
     for (const std::string& reason : reasons_without_effect(path)) page += fmt::format("  no effect: {}\n", reason);
     return {.page = std::move(page), .near = {}};
   }

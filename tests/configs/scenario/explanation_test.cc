@@ -9,6 +9,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Explanation, OfAKeySaysItsTypeAndMeaning) {
   EXPECT_THAT(explain("parallel.tp").page, HasSubstr("tensor"));
@@ -22,6 +23,11 @@ TEST(Explanation, OfAPresetSaysWhereItsNamesAre) {
       "  a name of 'ringwright list gpus', or the path of a file (*.yaml); the keys next to it override its values\n");
   EXPECT_THAT(explain("extends").page, HasSubstr("the name of a shipped scenario"));
   EXPECT_THAT(explain("preset").page, HasSubstr("ringwright list profiles"));
+}
+
+TEST(Explanation, OfAMapSaysThatANameStandsForIt) {
+  EXPECT_THAT(explain("cluster.node").page, HasSubstr("{preset: NAME}; names: 'ringwright list nodes'"));
+  EXPECT_THAT(explain("cluster.fabric").page, Not(HasSubstr("{preset: NAME}")));
 }
 
 TEST(Explanation, OfACodeComesFromTheFolderThatRaisesIt) {

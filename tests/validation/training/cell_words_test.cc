@@ -101,7 +101,9 @@ TEST(CellWords, GemmsInFp8LeaveTheRestInBf16) {
   EXPECT_EQ(precision_of("FP8-SC"), fp8("blockwise"));
   EXPECT_EQ(precision_of("FP8 blockwise"), fp8("blockwise"));
   EXPECT_EQ(precision_of("FP8"), fp8("delayed"));
-  EXPECT_EQ(precision_of("FP8", "Megatron-Bridge 26.04"), fp8("tensorwise"));
+  const std::string stored = " training.fp8_param_gather=true";
+  EXPECT_EQ(precision_of("FP8", "Megatron-Bridge 26.04"), fp8("tensorwise") + stored);
+  EXPECT_EQ(precision_of("FP8-CS", "Megatron-Bridge 25.11"), fp8("tensorwise") + stored);
   EXPECT_EQ(precision_of("FP8-DS", "Megatron-Bridge 26.04"), fp8("delayed"));
   EXPECT_EQ(precision_of("MXFP8", "Megatron-Bridge 26.04"), fp8("mxfp8"));
 }
