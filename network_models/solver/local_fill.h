@@ -11,8 +11,7 @@
 //   1. When a link is full, its chosen paths freeze at its level. A fixed path on it that is faster than that is chosen
 //      before.
 //   2. When the filling reaches the rate of fixed paths that have their bottleneck on a link, the link must be full
-//   with
-//      them, or become full at this rate. Otherwise they are chosen.
+//      with these paths, or become full at this rate. Otherwise they are chosen.
 //
 // A path that is chosen then is at least as fast as the filling has come, so nothing below that can change: each path
 // is chosen once and frozen once, and a link is looked at when its level is reached, not in each round. This is the
