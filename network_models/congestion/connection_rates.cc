@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace ringwright::network_models {
 namespace {
@@ -15,6 +16,13 @@ std::uint32_t ConnectionRates::number(const Connection& connection) {
   const auto [entry, is_new] = numbers_.try_emplace(connection, static_cast<std::uint32_t>(left_.size()));
   if (is_new) left_.emplace_back();
   return entry->second;
+}
+
+void ConnectionRates::end(std::uint32_t connection, const ReactionPoint& point, TimePoint now) {
+  Left& left = left_[connection];
+  const auto order = [](const ReactionPoint& p) { return std::tuple(p.rate, p.target, -p.alpha, -p.marked, p.line); };
+  if (left.point.line > 0.0 && left.since == now && order(left.point) <= order(point)) return;
+  left = {.point = point, .since = now};
 }
 
 ReactionPoint ConnectionRates::begin(std::uint32_t connection, double line, TimePoint now) const {

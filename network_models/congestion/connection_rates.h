@@ -37,8 +37,8 @@ class ConnectionRates {
   [[nodiscard]] std::uint32_t number(const Connection& connection);
   // With what its next message begins.
   [[nodiscard]] ReactionPoint begin(std::uint32_t connection, double line, TimePoint now) const;
-  // A message has ended.
-  void end(std::uint32_t connection, const ReactionPoint& point, TimePoint now) { left_[connection] = {point, now}; }
+  // A message has ended. Of several that end at the same moment the slowest counts, in whatever order they end.
+  void end(std::uint32_t connection, const ReactionPoint& point, TimePoint now);
 
  private:
   struct Left {

@@ -174,6 +174,17 @@ TEST(FoldedScenarios, OfContextParallelismArePlayedAsTheWholeOne) {
   }
 }
 
+// Trees over the heads of NVSwitches send both directions over one connection, and several messages end at a time.
+TEST(FoldedScenarios, OfTreesUnderCongestionArePlayedAsTheWholeOne) {
+  expect_exact(
+      "model: {num_layers: 4, hidden_size: 1024, num_attention_heads: 8, ffn_hidden_size: 2048, vocab_size: 1024,"
+      " seq_length: 64}\n"
+      "training: {global_batch: 32}\nparallel: {zero: {overlap_grad_reduce: true, bucket: 256KiB}}\n"
+      "cluster: {nodes: 4, node: {preset: dgx-h100, nic: {bandwidth: 100Gbps}},"
+      " fabric: {type: rail_optimized, scalable_unit: 2, leaf: {ports: 64}, spine: {ports: 64}}}\n"
+      "collectives: {model: steps, tuner: nccl, overhead: none}\nsimulate: {network: dcqcn}\n");
+}
+
 // Experts exchange with all hosts at once over uplinks of a quarter of the speed, so that queues build up. Sums over
 // ranks and over classes round differently, which senders' rates carry on.
 TEST(FoldedScenarios, UnderCongestionDifferByRoundingOnly) {
