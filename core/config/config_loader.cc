@@ -272,8 +272,8 @@ std::optional<ConfigNode> ConfigLoader::read_preset(const ConfigNode& wanted, co
   for (const PresetRule& other : options_.presets) {
     if (other.path.empty() || other.path.find('[') != std::string::npos) continue;
     if (std::ranges::binary_search(preset_names(options_, other.folder), wanted.text)) {
-      return refuse(fmt::format("is '{}', which is one of {}", wanted.text, other.folder),
-                    fmt::format("write '{}={}' as --set, or the same in the file", preset_key(other), wanted.text));
+      return refuse(fmt::format("is '{}', a preset of {}, not of {}", wanted.text, other.folder, rule.folder),
+                    fmt::format("name it as '{}' instead: --set {}={}", other.path, other.path, wanted.text));
     }
   }
   return refuse(fmt::format("is '{}'{}", wanted.text,

@@ -88,9 +88,9 @@ class Coster {
       if (training.recomputes(&RecomputedModules::experts)) backward += of(Sections::kSparseAgain);
       if (context_.shape.experts->shared_ffn > 0) {
         forward += of(std::array{LayerSection::kSharedExperts});
-        const bool again = training.recomputes(&RecomputedModules::shared_experts) ||
-                           training.recomputes(&RecomputedModules::experts);
-        if (again) backward += of(std::array{LayerSection::kSharedExperts});
+        for (const auto module : {&RecomputedModules::shared_experts, &RecomputedModules::experts}) {
+          if (training.recomputes(module)) backward += of(std::array{LayerSection::kSharedExperts});
+        }
         backward += of(std::array{LayerSection::kSharedExpertsBackward});
       }
     } else if (halves.mlp == MlpKind::kDense) {

@@ -8,6 +8,7 @@
 
 #include "workload/options/document_mix.h"
 #include "workload/options/narrow_types.h"
+#include "workload/options/recomputed_modules.h"
 
 namespace ringwright::workload {
 namespace {
@@ -209,20 +210,6 @@ void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
       {.name = "exp_avg_sq_dtype", .doc = "type of Adam's second moment", .fallback = "fp32"}, kStateTypes));
 }
 
-// In Megatron-LM's terms.
-struct NamedModule {
-  std::string_view name;
-  bool RecomputedModules::*module;
-};
-constexpr std::array kModules{NamedModule{"core_attn", &RecomputedModules::core_attention},
-                              NamedModule{"layernorm", &RecomputedModules::norms},
-                              NamedModule{"mla_up_proj", &RecomputedModules::latent_projection},
-                              NamedModule{"mlp", &RecomputedModules::mlp},
-                              NamedModule{"moe", &RecomputedModules::experts},
-                              NamedModule{"moe_act", &RecomputedModules::expert_activation},
-                              NamedModule{"shared_experts", &RecomputedModules::shared_experts},
-                              NamedModule{"gdn_norm_out", &RecomputedModules::gated_norm}};
-
 void read_modules(ConfigMap& training, TrainingOptions& options) {
   const std::vector<std::string> names = training.texts(
       {.name = "recompute_modules",
@@ -236,12 +223,12 @@ void read_modules(ConfigMap& training, TrainingOptions& options) {
   }
   options.modules.core_attention = false;
   for (const std::string& name : names) {
-    const auto known = std::ranges::find(kModules, name, &NamedModule::name);
-    if (known != kModules.end()) {
+    const auto known = std::ranges::find(kNamedModules, name, &NamedModule::name);
+    if (known != kNamedModules.end()) {
       options.modules.*known->module = true;
     } else {
       std::vector<std::string_view> all;
-      for (const NamedModule& one : kModules) all.push_back(one.name);
+      for (const NamedModule& one : kNamedModules) all.push_back(one.name);
       training.error("recompute_modules", "E133", fmt::format("'{}' is not a module that can be recomputed", name),
                      fmt::format("use {}; or recompute: full", fmt::join(all, ", ")));
     }

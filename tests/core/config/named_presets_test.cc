@@ -65,8 +65,9 @@ TEST(NamedPresets, AreReportedAtTheirWord) {
 
 TEST(NamedPresets, OfAnotherKindAreSentThere) {
   const ConfigDocument document = loaded("cluster: { nodes: 2, node: h200 }\n");
-  EXPECT_THAT(render(document.log().diagnostics()), HasSubstr("'cluster.node.preset' is 'h200', which is one of gpus"));
-  EXPECT_THAT(render(document.log().diagnostics()), HasSubstr("cluster.node.gpu.preset=h200"));
+  EXPECT_THAT(render(document.log().diagnostics()),
+              HasSubstr("'cluster.node.preset' is 'h200', a preset of gpus, not of nodes"));
+  EXPECT_THAT(render(document.log().diagnostics()), HasSubstr("--set cluster.node.gpu=h200"));
 }
 
 TEST(NamedPresets, StandOnlyWherePresetsDo) {

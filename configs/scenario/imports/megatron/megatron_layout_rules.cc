@@ -10,11 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "workload/options/recomputed_modules.h"
+
 namespace ringwright::configs {
 namespace {
-
-constexpr std::array<std::string_view, 8> kModules{"core_attn", "layernorm", "mla_up_proj",    "mlp",
-                                                   "moe",       "moe_act",   "shared_experts", "gdn_norm_out"};
 
 void set_switch(const MegatronArguments& arguments, MegatronTree& tree, std::string_view flag, std::string_view key,
                 std::string text) {
@@ -47,7 +46,8 @@ void set_recomputed_modules(const MegatronArguments& arguments, MegatronTree& tr
     for (std::string& name : names_in(given.text)) {
       MegatronWord word = given;
       word.text = std::move(name);
-      if (std::ranges::find(kModules, word.text) != kModules.end()) {
+      const auto& modules = workload::kNamedModules;
+      if (std::ranges::find(modules, word.text, &workload::NamedModule::name) != modules.end()) {
         known.push_back(std::move(word));
       } else {
         arguments.warn(given, "W136",
