@@ -121,6 +121,35 @@ TEST(CastWeights, ReplicasGatherFp8) {
   EXPECT_EQ(wide, gathered("fp8_recipe: mxfp8, fp8_param_gather: true"));
 }
 
+std::vector<Bytes> transposes(const std::string& training, LayerSection section) {
+  const JobText text(job(training), 2);
+  std::vector<Bytes> found;
+  for (const Kernel& kernel : kernels_of(section, make_kernel_context(text.shape, text.training, text.parallel))) {
+    if (kernel.name == "transpose weights") found.push_back(kernel.bytes);
+  }
+  return found;
+}
+
+// A byte for each value less, and a copy of the down GEMM's 96 x 64 values in each backward pass.
+TEST(CastWeights, WithoutACacheOfTransposesOneLayoutIsStored) {
+  const std::string cached = "fp8_recipe: delayed, fp8_param_gather: true";
+  const std::string dropped = cached + ", disable_parameter_transpose_cache: true";
+  const auto weights = [](const std::string& training) {
+    return memory_ledger(JobText(job(training), 2).inputs(), {}).front().of("weights");
+  };
+  EXPECT_EQ(weights(cached) - weights(dropped), Bytes(3 * kMatrices));
+  EXPECT_THAT(transposes(dropped, LayerSection::kMlpDownBackward), testing::ElementsAre(Bytes(2 * 96 * 64)));
+  EXPECT_THAT(transposes(cached, LayerSection::kMlpDownBackward), testing::IsEmpty());
+  EXPECT_THAT(transposes(dropped, LayerSection::kMlp), testing::IsEmpty());
+  const auto problems = [](const std::string& training) { return JobText(job(training), 2).problems(); };
+  EXPECT_THAT(problems("fp8_recipe: delayed, disable_parameter_transpose_cache: true"),
+              testing::ElementsAre("W131: training.disable_parameter_transpose_cache has no effect: "
+                                   "training.fp8_param_gather is false"));
+  EXPECT_THAT(problems("fp8_recipe: mxfp8, fp8_param_gather: true, disable_parameter_transpose_cache: true"),
+              testing::ElementsAre("W131: training.disable_parameter_transpose_cache has no effect: scales of blocks "
+                                   "along one side differ between the layouts, and both are stored"));
+}
+
 TEST(CastWeights, KeysThatHaveNoEffectAreReported) {
   const auto problems = [](const std::string& training, const std::string& parallel) {
     return JobText(job(training, parallel), 2).problems();

@@ -1,5 +1,6 @@
 #include "workload/kernels/expert_kernels.h"
 
+#include "workload/kernels/expert_activation.h"
 #include "workload/kernels/pointwise_kernels.h"
 
 #include <cmath>
@@ -10,22 +11,6 @@ namespace {
 using enum KernelFamily;
 
 constexpr double kExpertFp32 = 4.0;
-
-struct ExpertSizes {
-  std::int64_t local = 1;  // experts of this rank
-  std::int64_t width = 1;  // of an expert on this rank
-  std::int64_t gated = 1;
-  double rows = 0.0;
-};
-
-ExpertSizes sizes_of(const KernelContext& context) {
-  const ExpertShape& experts = *context.shape.experts;
-  const std::int64_t width = experts.ffn / context.experts.etp;
-  return {.local = experts.count / context.experts.ep,
-          .width = width,
-          .gated = context.shape.activation == Activation::kSwiGlu ? 2 * width : width,
-          .rows = expert_rows(context)};
-}
 
 // Without fusion: softmax, top-k, masks of the chosen ones and their number, two sums for the balancing loss, and the
 // same in reverse (Megatron-LM, moe_utils.py: topk_routing_with_score_function, switch_load_balancing_loss_func).
@@ -107,7 +92,7 @@ void add_permutation(KernelMaker& make, const KernelContext& context, Permutatio
 // and a kernel copies it out in any case: in the order of experts, or as it came for a sort of its own (DeepEP, branch
 // hybrid-ep, executor.cu: dispatch_postprocess, combine_preprocess).
 void add_sort(KernelMaker& make, const KernelContext& context, const char* name) {
-  const ExpertSizes sizes = sizes_of(context);
+  const ExpertSizes sizes = expert_sizes(context);
   const ExpertOptions& options = context.experts;
   if (options.ep == 1) return;
   const auto copies = static_cast<double>(make.shape.experts->per_token);
@@ -119,53 +104,11 @@ void add_sort(KernelMaker& make, const KernelContext& context, const char* name)
   make.stream(kCopy, name, values, {.values = 1.0 + arrived});
 }
 
-// A kernel on all rows, or without grouped GEMMs one for each expert.
-void stream_experts(KernelMaker& make, const ExpertSizes& sizes, KernelFamily family, const char* name,
-                    const KernelMaker::Touch& per_element) {
-  make.stream(family, name, std::llround(sizes.rows * static_cast<double>(sizes.width)), per_element);
-  make.for_each_expert(sizes.local);
-}
-
-void add_expert_activation(KernelMaker& make, const ExpertSizes& sizes, const char* name, double values) {
-  stream_experts(make, sizes, kElementwise, name, {.values = values});
-}
-
 // Experts in sequence take their rows from one tensor and return them in one: their results are joined, and in reverse
 // the gradients of their inputs (Megatron-LM, experts.py: SequentialMLP).
 void join_experts(KernelMaker& make, const ExpertSizes& sizes, const char* name) {
   if (make.fused().grouped_gemm || sizes.local == 1) return;
   make.stream(kCopy, name, std::llround(sizes.rows * static_cast<double>(expert_hidden(make.shape))), {.values = 2});
-}
-
-// Gate and input of a clamped activation are clamped by PyTorch's operators and joined before the fused activation
-// (Megatron-LM, fused_bias_geglu.py: weighted_bias_quick_geglu_impl): both are read and written by the clamps, and
-// again by the join. In reverse masks of a byte for the gate's one limit and the input's two, the choice by each, and
-// the join. A fused grouped MLP clamps in its GEMM.
-constexpr double kClampMask = 1.0;
-
-bool clamps_activation(const KernelMaker& make) {
-  return make.shape.experts->clamped && !make.fused().grouped_mlp;
-}
-
-void add_expert_clamp(KernelMaker& make, const ExpertSizes& sizes) {
-  if (!clamps_activation(make)) return;
-  for (const char* name : {"experts clamp gate", "experts clamp input"}) {
-    stream_experts(make, sizes, kElementwise, name, {.values = 2});
-  }
-  stream_experts(make, sizes, kCopy, "experts clamp join", {.values = 4});
-}
-
-void add_expert_clamp_backward(KernelMaker& make, const ExpertSizes& sizes) {
-  if (!clamps_activation(make)) return;
-  for (const char* name : {"experts clamp backward: gate below", "experts clamp backward: input above",
-                           "experts clamp backward: input below"}) {
-    stream_experts(make, sizes, kElementwise, name, {.values = 1, .other_bytes = kClampMask});
-  }
-  stream_experts(make, sizes, kElementwise, "experts clamp backward: input inside", {.other_bytes = 3.0 * kClampMask});
-  for (const char* name : {"experts clamp backward: gate", "experts clamp backward: input"}) {
-    stream_experts(make, sizes, kElementwise, name, {.values = 2, .other_bytes = kClampMask});
-  }
-  stream_experts(make, sizes, kCopy, "experts clamp backward: joined", {.values = 4});
 }
 
 // The second bias counts with the weight of its expert: PyTorch's operators add it in fp32, the weights' type, and cast
@@ -212,7 +155,7 @@ void add_padding(KernelMaker& make, const KernelContext& context, const char* na
   const bool narrow = context.training.gemm_type() != context.training.precision;
   const bool padded = options.pad_to_capacity || (options.is_flex() && options.backend == FlexBackend::kHybridEp);
   if (!narrow || padded || make.fused().grouped_mlp) return;
-  const std::int64_t values = std::llround(sizes_of(context).rows * static_cast<double>(expert_hidden(make.shape)));
+  const std::int64_t values = std::llround(expert_sizes(context).rows * static_cast<double>(expert_hidden(make.shape)));
   make.stream(kCopy, name, values, {.values = 2});
 }
 
@@ -222,7 +165,7 @@ void add_padding(KernelMaker& make, const KernelContext& context, const char* na
 // other kernels; here they take their own time.
 void add_stash_copy(KernelMaker& make, const KernelContext& context, const char* name) {
   if (!context.experts.paged_stash) return;
-  const ExpertSizes sizes = sizes_of(context);
+  const ExpertSizes sizes = expert_sizes(context);
   const double narrow = bytes_per_element(context.training.gemm_type());
   const bool again = context.training.recomputes(&RecomputedModules::expert_activation);
   const double inputs = narrow * static_cast<double>(expert_hidden(make.shape) + (again ? 0 : sizes.width));
@@ -233,9 +176,8 @@ void add_stash_copy(KernelMaker& make, const KernelContext& context, const char*
 // A fused grouped MLP writes the activation's narrow values and their transpose in the epilogue of the GEMM, and stores
 // the activation's input, which its backward pass reads.
 void add_experts(KernelMaker& make, const KernelContext& context) {
-  const ExpertSizes sizes = sizes_of(context);
+  const ExpertSizes sizes = expert_sizes(context);
   const std::int64_t inner = expert_hidden(make.shape);
-  const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   const double narrow = 2.0 * bytes_per_element(context.training.gemm_type()) * static_cast<double>(sizes.width);
   add_padding(make, context, "experts padding");
@@ -244,8 +186,7 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
                               .inputs = inner,
                               .outputs = sizes.gated,
                               .fused_bytes = fused ? narrow : 0.0});
-  add_expert_clamp(make, sizes);
-  if (!fused) add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
+  if (!fused) add_expert_activation(make, sizes);
   make.grouped("experts down",
                {.experts = sizes.local, .rows = sizes.rows, .inputs = sizes.width, .outputs = inner, .casts = !fused});
   if (adds_weighted_bias(make)) {
@@ -258,15 +199,13 @@ void add_experts(KernelMaker& make, const KernelContext& context) {
 }
 
 void add_experts_backward(KernelMaker& make, const KernelContext& context) {
-  const ExpertSizes sizes = sizes_of(context);
+  const ExpertSizes sizes = expert_sizes(context);
   const std::int64_t inner = expert_hidden(make.shape);
-  const bool gated = make.shape.activation == Activation::kSwiGlu;
   const bool fused = make.fused().grouped_mlp;
   add_stash_copy(make, context, "experts from stash");
   add_padding(make, context, "experts padding removed backward");
   if (context.training.recomputes(&RecomputedModules::expert_activation)) {
-    add_expert_clamp(make, sizes);
-    add_expert_activation(make, sizes, gated ? "experts swiglu" : "experts gelu", gated ? 3.0 : 2.0);
+    add_expert_activation(make, sizes);
   }
   if (adds_weighted_bias(make)) add_weighted_bias_backward(make, sizes);
   // Reads the activation's input; its result is the gradient of that, in both layouts.
@@ -278,10 +217,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
                                       .outputs = inner,
                                       .role = GemmRole::kDgrad,
                                       .fused_bytes = fused ? each : 0.0});
-  if (!fused) {
-    add_expert_activation(make, sizes, gated ? "experts swiglu backward" : "experts gelu backward", gated ? 5.0 : 3.0);
-  }
-  add_expert_clamp_backward(make, sizes);
+  if (!fused) add_expert_activation_backward(make, sizes);
   make.grouped("experts up dgrad", {.experts = sizes.local,
                                     .rows = sizes.rows,
                                     .inputs = inner,
@@ -293,7 +229,7 @@ void add_experts_backward(KernelMaker& make, const KernelContext& context) {
 }
 
 void add_experts_wgrad(KernelMaker& make, const KernelContext& context) {
-  const ExpertSizes sizes = sizes_of(context);
+  const ExpertSizes sizes = expert_sizes(context);
   KernelMaker::Grouped gemms{.experts = sizes.local,
                              .rows = sizes.rows,
                              .inputs = sizes.width,

@@ -67,7 +67,9 @@ KernelMaker::KernelMaker(const KernelContext& given)
       gradient_bytes(bytes_per_element(given.training.grad_reduce)),
       pointwise(given.training.pointwise),
       context_(given),
-      gemm_type_(given.training.gemm_type()) {}
+      gemm_type_(given.training.gemm_type()) {
+  activation_input = bytes_per_element(casts_activation_input() ? DataType::kFp8 : given.training.precision);
+}
 
 void KernelMaker::add_gemm(std::string name, const Gemm& p, DataType type) {
   const auto operands = static_cast<double>((p.m * p.k + p.k * p.n) * p.batch) * bytes_per_element(type);
@@ -96,11 +98,9 @@ void KernelMaker::quantise(double elements, std::int64_t tensors) {
   const NarrowRecipe recipe = context_.training.narrow;
   if (recipe == NarrowRecipe::kNone || gemm_type_ == context_.training.precision) return;
   const double read = bytes_per_element(context_.training.precision);
-  const auto layouts = static_cast<double>(context_.training.layouts());
-  double each = read + layouts * bytes_per_element(gemm_type_);
+  double each = read + narrow_bytes();
   if (recipe == NarrowRecipe::kTensorwise || recipe == NarrowRecipe::kNvfp4) each += read;
   if (recipe == NarrowRecipe::kRowwise) each = 2.0 * (2.0 * read + bytes_per_element(gemm_type_));
-  each += 2.0 * scale_bytes(recipe);
   const std::int64_t launches = tensors == 1 ? 1 : tensors * cast_kernels(recipe);
   bytes_only(KernelFamily::kCast, "quantise", elements * each / static_cast<double>(launches), gemm_type_);
   kernels_.back().launches = launches;
@@ -158,17 +158,37 @@ void KernelMaker::batched_gemm(std::string name, const Gemm& p, double bytes) {
   kernels_.back().bytes = whole(bytes);
 }
 
-void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs) {
-  quantise(static_cast<double>(tokens * inputs));
+void KernelMaker::linear(std::string name, std::int64_t inputs, std::int64_t outputs, Cast cast) {
+  if (cast == Cast::kApart) quantise(static_cast<double>(tokens * inputs));
   add_gemm(std::move(name), {.m = tokens, .n = outputs, .k = inputs}, gemm_type_);
 }
 
-void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
-  quantise(static_cast<double>(tokens * outputs));
+Cast KernelMaker::activation_cast() const {
+  const NarrowRecipe recipe = context_.training.narrow;
+  const bool within = recipe == NarrowRecipe::kDelayed || recipe == NarrowRecipe::kMxfp8;
+  const bool fused = pointwise == Pointwise::kFused && context_.training.fused.mlp;
+  return within && fused && shape.activation == Activation::kSwiGlu ? Cast::kWithin : Cast::kApart;
+}
+
+double KernelMaker::narrow_bytes() const {
+  return static_cast<double>(context_.training.layouts()) * bytes_per_element(gemm_type_) +
+         2.0 * scale_bytes(context_.training.narrow);
+}
+
+// Weights that are stored in one layout.
+void KernelMaker::transpose_for_dgrad(std::int64_t elements, std::int64_t matrices) {
+  if (!context_.training.transposes_in_each_pass() || gemm_type_ == context_.training.precision) return;
+  transpose_weights(static_cast<double>(elements), matrices);
+}
+
+void KernelMaker::dgrad(std::string name, std::int64_t inputs, std::int64_t outputs, Cast cast) {
+  transpose_for_dgrad(inputs * outputs, 1);
+  if (cast == Cast::kApart) quantise(static_cast<double>(tokens * outputs));
   add_gemm(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad}, gemm_type_);
 }
 
 void KernelMaker::gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  transpose_for_dgrad(inputs * outputs, 1);
   quantise_gathered(outputs);
   add_gemm(std::move(name), {.m = tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad}, gemm_type_);
 }
@@ -193,9 +213,9 @@ void KernelMaker::linears(const std::string& name, std::int64_t inputs, Widths o
   }
 }
 
-void KernelMaker::dgrads(const std::string& name, std::int64_t inputs, Widths outputs) {
+void KernelMaker::dgrads(const std::string& name, std::int64_t inputs, Widths outputs, Cast cast) {
   const std::vector<std::int64_t> widths = weights_of(outputs);
-  for (const std::int64_t width : widths) dgrad(name, inputs, width);
+  for (const std::int64_t width : widths) dgrad(name, inputs, width, cast);
   for (std::size_t i = 1; i < widths.size(); ++i) {
     stream(KernelFamily::kElementwise, name + " sum", tokens * inputs, {.values = 3});
   }
@@ -211,6 +231,7 @@ void KernelMaker::local_linear(std::string name, std::int64_t inputs, std::int64
 }
 
 void KernelMaker::local_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs) {
+  transpose_for_dgrad(inputs * outputs, 1);
   quantise(static_cast<double>(local_tokens * outputs));
   add_gemm(std::move(name), {.m = local_tokens, .n = inputs, .k = outputs, .role = GemmRole::kDgrad},
               gemm_type_);
@@ -320,6 +341,7 @@ void KernelMaker::grouped(std::string name, const Grouped& p) {
   const bool wgrad = p.role == GemmRole::kWgrad;
   const bool dgrad = p.role == GemmRole::kDgrad;
   if (wgrad && shape.adapters) return;  // frozen
+  if (dgrad) transpose_for_dgrad(p.experts * p.inputs * p.outputs, p.experts);
   if (!wgrad && p.casts) quantise(p.rows * (dgrad ? outputs : inputs), fused().grouped_mlp ? 1 : p.experts);
   const double operand = bytes_per_element(gemm_type_);
   const double result = bytes_per_element(context_.training.precision);

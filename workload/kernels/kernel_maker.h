@@ -23,13 +23,16 @@ struct Gemm {
   GemmRole role = GemmRole::kForward;
 };
 
+// Of a GEMM's operand into a narrow type: by a kernel of its own, or by the kernel that writes the operand.
+enum class Cast { kApart, kWithin };
+
 class KernelMaker {
  public:
   explicit KernelMaker(const KernelContext& context);
 
   // y = x W for W of in x out; its two gradients.
-  void linear(std::string name, std::int64_t inputs, std::int64_t outputs);
-  void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
+  void linear(std::string name, std::int64_t inputs, std::int64_t outputs, Cast cast = Cast::kApart);
+  void dgrad(std::string name, std::int64_t inputs, std::int64_t outputs, Cast cast = Cast::kApart);
   // The same if the gradient of the output was gathered from the tensor-parallel ranks' parts of the sequence.
   void gathered_dgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
   void wgrad(std::string name, std::int64_t inputs, std::int64_t outputs);
@@ -37,7 +40,7 @@ class KernelMaker {
   // for each, whose input gradients are then added.
   using Widths = std::initializer_list<std::int64_t>;
   void linears(const std::string& name, std::int64_t inputs, Widths outputs, bool has_adapter = false);
-  void dgrads(const std::string& name, std::int64_t inputs, Widths outputs);
+  void dgrads(const std::string& name, std::int64_t inputs, Widths outputs, Cast cast = Cast::kApart);
   void wgrads(const std::string& name, std::int64_t inputs, Widths outputs);
   // For weights that every tensor-parallel rank holds whole and uses for its part of the sequence.
   void local_linear(std::string name, std::int64_t inputs, std::int64_t outputs);
@@ -122,10 +125,23 @@ class KernelMaker {
   std::int64_t vocabulary;  // rows of the embedding
   double gradient_bytes;    // of one element of the main gradients
   Pointwise pointwise;      // how non-GEMM kernels are run
+  double activation_input = 0.0;  // bytes of a value that an MLP's activation reads, as its backward pass reads it
+
+  // The SwiGLU of a dense MLP writes fp8, forward and backward (Transformer Engine, ops/basic/activation.py: quantizers
+  // of the next operator and of the previous one's gradient).
+  [[nodiscard]] Cast activation_cast() const;
+  // Of a value in the layouts that GEMMs read, with its scales.
+  [[nodiscard]] double narrow_bytes() const;
+  // SwiGLU's, in fp8.
+  [[nodiscard]] bool casts_activation_input() const {
+    return context_.training.fused.fp8_activation_input && shape.activation == Activation::kSwiGlu &&
+           pointwise == Pointwise::kFused;
+  }
 
  private:
   void add_gemm(std::string name, const Gemm& gemm, DataType type);
   void weight_gradient(std::string name, const Gemm& gemm);
+  void transpose_for_dgrad(std::int64_t elements, std::int64_t matrices);
   // The widths of their GEMMs.
   [[nodiscard]] std::vector<std::int64_t> weights_of(Widths outputs) const;
   // Pairs of query and key in one sequence: documents do not attend to each other.

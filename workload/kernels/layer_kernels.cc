@@ -41,7 +41,7 @@ void add_mlp(KernelMaker& make) {
   make.linears("mlp up", make.shape.hidden, {make.ffn, make.gated_ffn - make.ffn}, adapters.mlp_up);
   if (adapters.mlp_up) make.adapter(make.shape.hidden, make.gated_ffn);
   add_activation(make, "", make.tokens * make.ffn);
-  make.linear("mlp down", make.ffn, make.shape.hidden);
+  make.linear("mlp down", make.ffn, make.shape.hidden, make.activation_cast());
   if (adapters.mlp_down) make.adapter(make.ffn, make.shape.hidden);
 }
 
@@ -178,7 +178,7 @@ void add_section(LayerSection section, const KernelContext& context, KernelMaker
   if (section == LayerSection::kMlpUpDgrad) {
     const bool has_norm = make.shape.order != BlockOrder::kParallelOneNorm;
     if (has_norm && context.training.recomputes(&RecomputedModules::norms)) add_mlp_norm(make, "mlp norm");
-    make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn});
+    make.dgrads("mlp up dgrad", h, {make.ffn, make.gated_ffn - make.ffn}, make.activation_cast());
     if (make.shape.adapters && make.shape.adapters->mlp_up) make.adapter_backward(h, make.gated_ffn);
     return;
   }

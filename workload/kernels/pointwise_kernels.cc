@@ -82,7 +82,14 @@ void add_rotation(KernelMaker& make, const std::string& name, std::int64_t eleme
 // SwiGLU reads gate and up and writes one; GELU reads one (with its bias) and writes one.
 void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t elements) {
   if (!is_gated(make)) return make.stream(kElementwise, "gelu" + suffix, elements, {.values = 2});
-  if (make.pointwise == Pointwise::kFused) return make.stream(kElementwise, "swiglu" + suffix, elements, {.values = 3});
+  if (make.pointwise == Pointwise::kFused) {
+    const bool within = make.activation_cast() == Cast::kWithin;
+    make.stream(kElementwise, "swiglu" + suffix, elements,
+                {.values = within ? 2.0 : 3.0, .other_bytes = within ? make.narrow_bytes() : 0.0});
+    if (!make.casts_activation_input()) return;
+    return make.stream(kCast, "swiglu input to fp8" + suffix, 2 * elements,
+                       {.values = 1, .other_bytes = make.activation_input});
+  }
   make.stream(kElementwise, "silu" + suffix, elements, {.values = 2});
   make.stream(kElementwise, "gate" + suffix, elements, {.values = 3});
 }
@@ -90,7 +97,12 @@ void add_activation(KernelMaker& make, const std::string& suffix, std::int64_t e
 void add_activation_backward(KernelMaker& make, std::int64_t elements) {
   if (!is_gated(make)) return make.stream(kElementwise, "gelu backward", elements, {.values = 3});
   if (make.pointwise == Pointwise::kFused) {
-    return make.stream(kElementwise, "swiglu backward", elements, {.values = 5});
+    if (make.casts_activation_input()) {
+      make.stream(kCast, "swiglu input from fp8", 2 * elements, {.values = 1, .other_bytes = make.activation_input});
+    }
+    const bool within = make.activation_cast() == Cast::kWithin;
+    return make.stream(kElementwise, "swiglu backward", elements,
+                       {.values = within ? 3.0 : 5.0, .other_bytes = within ? 2.0 * make.narrow_bytes() : 0.0});
   }
   make.stream(kElementwise, "gate backward", elements, {.values = 3});
   make.stream(kElementwise, "up backward", elements, {.values = 3});

@@ -76,6 +76,21 @@ void check_narrow_parameters(const ParallelContext& context, const ParallelOptio
                                              : "sharded parameters are gathered in the working type"));
 }
 
+// Of all layers where no MLP has such an activation.
+void check_activation_input(const ParallelContext& context) {
+  const TrainingOptions& training = context.training;
+  if (!training.fused.fp8_activation_input) return;
+  const bool experts = context.shape.experts && context.shape.experts->dense_layers == 0;
+  std::string why;
+  if (context.shape.activation != Activation::kSwiGlu) why = "the activation is not a SwiGLU";
+  if (training.pointwise != Pointwise::kFused) why = "PyTorch's operators store their inputs";
+  if (experts && training.fused.grouped_mlp) why = "the fused grouped MLP stores its activation's input as it is";
+  if (why.empty()) return;
+  context.training_map.warn("activation_func_fp8_input_store", "W131",
+                            fmt::format("{} has no effect: {}",
+                                        context.training_map.path_of("activation_func_fp8_input_store"), why));
+}
+
 void check_batch(ConfigMap& parallel, const ParallelContext& context, ParallelOptions& options) {
   if (!check_microbatch_split(parallel, context, options)) return;
   const TrainingOptions& training = context.training;
@@ -323,6 +338,7 @@ void check_layout(ConfigMap& parallel, const ParallelContext& context, ParallelO
   check_tensor(parallel, context, options);
   check_layer_kinds(parallel, context, options);
   check_narrow_parameters(context, options);
+  check_activation_input(context);
   check_expert_tensor(parallel, context, options);
   check_expert_overlap(parallel, context, options);
   check_pipeline(parallel, context, options);

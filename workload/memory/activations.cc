@@ -8,6 +8,7 @@
 #include "workload/kernels/expert_kernels.h"
 #include "workload/kernels/kernel_maker.h"
 #include "workload/kernels/sparse_attention_kernels.h"
+#include "workload/memory/expert_activations.h"
 
 namespace ringwright::workload {
 namespace {
@@ -108,46 +109,6 @@ double attention_columns(const KernelContext& context, const KernelMaker& sizes)
   return columns;
 }
 
-// Inputs of the GEMMs to and from the experts' latent space. The first one's is the norm's result, which the router
-// stores; in fp8 and fp4 a cast of its own.
-double latent_inputs(const KernelContext& context, const KernelMaker& sizes) {
-  if (context.shape.experts->latent == 0) return 0.0;
-  const bool cast = context.training.narrow != NarrowRecipe::kNone;
-  const std::int64_t columns = context.shape.experts->latent + (cast ? context.shape.hidden : 0);
-  return linear_input_bytes(context) * static_cast<double>(sizes.local_tokens * columns);
-}
-
-// Modules as a whole: recomputed as the options say, or all stored.
-enum class WholeModules { kAsSet, kStored };
-
-double kept_shared_experts(const KernelContext& context, const KernelMaker& sizes) {
-  const ExpertShape& experts = *context.shape.experts;
-  const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
-  const std::int64_t shared = (inputs + 1) * experts.shared_ffn / context.tp;
-  // What their gate scales.
-  const std::int64_t gated = experts.shared_gate ? sizes.local_tokens * context.shape.hidden : 0;
-  return value_bytes(context) * static_cast<double>(sizes.tokens * shared + gated);
-}
-
-double kept_experts(const KernelContext& context, const KernelMaker& sizes, WholeModules modules) {
-  const ExpertShape& experts = *context.shape.experts;
-  const double e = value_bytes(context);
-  const std::int64_t inputs = context.shape.activation == Activation::kSwiGlu ? 2 : 1;
-  const auto width = static_cast<double>(experts.ffn / context.experts.etp);
-  const auto inner = static_cast<double>(expert_hidden(context.shape));
-  const double low = linear_input_bytes(context);
-  const TrainingOptions& training = context.training;
-  const double activation = training.recomputes(&RecomputedModules::expert_activation) ? 0.0 : low;
-  // A clamped activation stores what its clamps read and what they write.
-  const bool copied = experts.clamped && !context.training.fused.grouped_mlp && activation > 0.0;
-  const double clamped = copied ? e * static_cast<double>(inputs) : 0.0;
-  const double stored = e * static_cast<double>(inputs) + clamped + activation;
-  const double rows = expert_rows(context) * ((low + e) * inner + stored * width);
-  const double router = 4.0 * static_cast<double>(sizes.local_tokens * experts.count);
-  const bool shared = modules == WholeModules::kStored || !training.recomputes(&RecomputedModules::shared_experts);
-  return rows + router + latent_inputs(context, sizes) + (shared ? kept_shared_experts(context, sizes) : 0.0);
-}
-
 // In values of the working type for each token, in addition to the inputs.
 double mamba_columns(const KernelContext& context) {
   const MambaShape& mamba = context.shape.hybrid->mamba;
@@ -206,7 +167,7 @@ double kept_layer(const KernelContext& context, LayerHalves halves, WholeModules
   const double local =
       (whole ? 1.0 : 0.5) * (static_cast<double>(sizes.local_tokens) * (norms + residuals * mask) * h + inputs);
   // The activation's input and output in addition to the mixer's tensors.
-  const double mlp = e * static_cast<double>(sizes.gated_ffn) +
+  const double mlp = sizes.activation_input * static_cast<double>(sizes.gated_ffn) +
                      (keeps_down_input(context) ? linear_input_bytes(context) : 0.0) * static_cast<double>(sizes.ffn);
   double columns = 0.0;
   double core = 0.0;
@@ -220,7 +181,7 @@ double kept_layer(const KernelContext& context, LayerHalves halves, WholeModules
   if (module) return (whole ? 0.5 * local : 0.0) + static_cast<double>(sizes.tokens) * (columns + core) + *module;
   if (halves.mlp == MlpKind::kDense) columns += mlp;
   const double split = static_cast<double>(sizes.tokens) * (columns + core);
-  return local + split + (halves.mlp == MlpKind::kExperts ? kept_experts(context, sizes, modules) : 0.0);
+  return local + split + (halves.mlp == MlpKind::kExperts ? stored_by_experts(context, sizes, modules) : 0.0);
 }
 
 // Bytes of a logit that are stored for the backward pass, and additional bytes while the loss is computed.

@@ -2,9 +2,8 @@
 //
 // Korthikanti et al., arXiv 2205.05198, Table 2: sbh(10 + 24/t + 5as/(ht)) per layer with tensor parallelism t, 24 + 10
 // both over t with sequence parallelism, no 5as/h with selective and 2sbh with full recomputation (dropout, GELU, f =
-// 4h). An expert layer stores instead of the MLP's tensors, for its R rows (T K with an equal load): the received rows,
-// the experts' gate, up and activation, and their output, which the weighted sum needs again: R(2h + 3f); and the
-// tensors of the shared experts.
+// 4h). An expert layer stores instead of the MLP's tensors, for its R rows (T K with an equal load): the received rows
+// and the experts' gate, up and activation: R(h + 3f); and the tensors of the shared experts.
 #pragma once
 
 #include "core/base/units.h"

@@ -66,7 +66,7 @@ Bytes narrow_weights(const std::vector<ModelChunk>& parts, const StepInputs& inp
   if (!inputs.training.stores_cast_weights() || inputs.parallel.sharding.parameters) return 0_B;
   const KernelContext context = make_kernel_context(inputs.shape, inputs.training, inputs.parallel);
   const LayerMatrices all = layer_matrices(parts, local_experts(inputs.shape, inputs.parallel), Matrices::kAll);
-  return of_elements(all.elements, static_cast<double>(inputs.training.layouts()) * linear_input_bytes(context));
+  return of_elements(all.elements, static_cast<double>(inputs.training.weight_layouts()) * linear_input_bytes(context));
 }
 
 Bytes saved_by_narrow_weights(const std::vector<ModelChunk>& parts, const StepInputs& inputs) {

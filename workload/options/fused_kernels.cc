@@ -40,13 +40,18 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
   const bool grouped = training.boolean({.name = "use_transformer_engine_op_fuser",
                                          .doc = "GEMMs of experts, their activation and its casts are one kernel "
                                                 "(Transformer Engine's fused grouped MLP, "
-                                                "NVTE_CUTEDSL_FUSED_GROUPED_MLP)",
+                                                "NVTE_CUTEDSL_FUSED_GROUPED_MLP); the SwiGLU of a dense MLP writes "
+                                                "fp8 (fp8_recipe delayed or mxfp8) without a cast after it",
                                          .fallback = false});
   const bool attention = training.boolean({.name = "fp8_dot_product_attention",
                                            .doc = "the GEMMs of fused attention are computed in fp8",
                                            .fallback = false});
-  fused.grouped_mlp =
-      needs_grouped(training, needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow), fused);
+  fused.fp8_activation_input = training.boolean({.name = "activation_func_fp8_input_store",
+                                                 .doc = "SwiGLU stores its input for the backward pass in fp8, by a "
+                                                        "cast in each direction; without: in the working type",
+                                                 .fallback = false});
+  fused.mlp = needs_narrow(training, "use_transformer_engine_op_fuser", grouped, narrow);
+  fused.grouped_mlp = needs_grouped(training, fused.mlp, fused);
   fused.fp8_attention = needs_narrow(training, "fp8_dot_product_attention", attention, narrow);
   return fused;
 }

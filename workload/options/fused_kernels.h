@@ -9,8 +9,10 @@ struct FusedKernels {
   bool permute = true;        // moe_permute_fusion
   bool router = true;         // moe_router_fusion
   bool grouped_gemm = true;   // moe_grouped_gemm
-  bool grouped_mlp = false;   // use_transformer_engine_op_fuser
+  bool grouped_mlp = false;   // use_transformer_engine_op_fuser: of experts
+  bool mlp = false;           // the same of a dense MLP
   bool fp8_attention = false; // fp8_dot_product_attention
+  bool fp8_activation_input = false;  // activation_func_fp8_input_store
 
   friend bool operator==(const FusedKernels&, const FusedKernels&) = default;
 };

@@ -51,6 +51,22 @@ void read_narrow_parameters(ConfigMap& training, TrainingOptions& options) {
   options.narrow_parameters = false;
 }
 
+void read_transpose_cache(ConfigMap& training, TrainingOptions& options) {
+  options.drops_transposes =
+      training.boolean({.name = "disable_parameter_transpose_cache",
+                        .doc = "weights that are stored in fp8 (fp8_param_gather) are stored in one layout, and each "
+                               "backward pass transposes them for its GEMMs; without: the transposes are stored as "
+                               "well. Blackwell's fp8 GEMMs with one scale per tensor need no transposes",
+                        .fallback = false});
+  if (!options.drops_transposes || training.documenting() || options.gathers_narrow()) return;
+  const std::string why = options.narrow_parameters
+                              ? "scales of blocks along one side differ between the layouts, and both are stored"
+                              : fmt::format("{} is false", training.path_of("fp8_param_gather"));
+  training.warn("disable_parameter_transpose_cache", "W131",
+                fmt::format("{} has no effect: {}", training.path_of("disable_parameter_transpose_cache"), why));
+  options.drops_transposes = false;
+}
+
 }  // namespace
 
 bool takes_either_layout(NarrowRecipe recipe, const GpuSpec& gpu) {
@@ -77,6 +93,7 @@ void read_narrow_types(ConfigMap& training, TrainingOptions& options) {
                                                    "GEMMs' type before they gather it",
                                             .fallback = false});
   read_narrow_parameters(training, options);
+  read_transpose_cache(training, options);
   if (!options.narrow_gather) return;
   if (options.narrow == NarrowRecipe::kNone || options.narrow == NarrowRecipe::kRowwise) {
     warn_without_effect(training, "fp8_gather", options, "the input is cast again");

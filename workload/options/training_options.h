@@ -116,6 +116,7 @@ struct TrainingOptions {
   DataType precision = DataType::kBf16;
   NarrowRecipe narrow = NarrowRecipe::kNone;
   bool narrow_parameters = false;  // the layers' matrices are stored in it alone (Megatron's fp8-param-gather)
+  bool drops_transposes = false;   // of such matrices (Megatron's disable_parameter_transpose_cache)
   bool one_layout = false;     // the GPU's fp8 GEMMs read values along either side (takes_either_layout)
   bool narrow_gather = false;  // tensor-parallel ranks cast their part of the sequence and gather the narrow type
   DataType grad_reduce = DataType::kFp32;
@@ -160,6 +161,9 @@ struct TrainingOptions {
                         narrow == NarrowRecipe::kBlockwise;
     return narrow_parameters && square;
   }
+  // Stored matrices have one layout, and each backward pass transposes them.
+  [[nodiscard]] bool transposes_in_each_pass() const { return drops_transposes && gathers_narrow() && !one_layout; }
+  [[nodiscard]] std::int64_t weight_layouts() const { return transposes_in_each_pass() ? 1 : layouts(); }
   [[nodiscard]] bool recomputes(bool RecomputedModules::*module) const {
     return recompute == Recompute::kSelective && modules.*module;
   }

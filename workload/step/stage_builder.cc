@@ -101,6 +101,7 @@ void StageBuilder::begin(ProgramWriter& writer) {
 void StageBuilder::cast_weights(ProgramWriter& writer) {
   const TrainingOptions& training = inputs_.training;
   if (!training.stores_cast_weights() || inputs_.parallel.sharding.parameters) return;
+  if (training.transposes_in_each_pass()) return;
   const LayerMatrices cast = layer_matrices(parts_, local_experts(inputs_.shape, inputs_.parallel),
                                             training.narrow_parameters ? Matrices::kTrained : Matrices::kAll);
   if (cast.count == 0) return;

@@ -56,6 +56,33 @@ TEST(PointwiseKernels, EagerSwiGluIsTwoKernels) {
   EXPECT_EQ(bytes_each({LayerSection::kMlp}, context_of("llama3-8b", ", pointwise: eager"), wide), 10);
 }
 
+// With Transformer Engine's fused operators SwiGLU reads 4 and writes 2 in both layouts instead of 2 that a cast reads
+// again; its gradient 6 and 4.
+TEST(PointwiseKernels, AFusedMlpCastsWithinItsActivation) {
+  const double wide = kHidden * 3.5;
+  const auto both = [&](const std::string& training) {
+    const KernelContext context = context_of("llama3-8b", ", fp8_recipe: delayed" + training);
+    const double hidden = kHidden * (2 + 2);  // the casts of the up GEMM's input and of the down GEMM's gradient
+    return bytes_each({LayerSection::kMlp, LayerSection::kMlpDownBackward, LayerSection::kMlpUpDgrad}, context, wide) -
+           2 * hidden / wide;
+  };
+  EXPECT_EQ(both(""), (6 + 4) + (10 + 2 * 4));
+  EXPECT_EQ(both(", use_transformer_engine_op_fuser: true"), (4 + 2) + (6 + 2 * 2));
+}
+
+// A cast of 2 + 1 for each of both columns, and back.
+TEST(PointwiseKernels, AnInputOfSwiGluThatIsStoredInFp8IsCastInEachDirection) {
+  const double wide = kHidden * 3.5;
+  const KernelContext stored = context_of("llama3-8b", ", activation_func_fp8_input_store: true");
+  EXPECT_EQ(bytes_each({LayerSection::kMlp}, stored, wide), 6 + 2 * 3);
+  EXPECT_EQ(bytes_each({LayerSection::kMlpDownBackward}, stored, wide),
+            bytes_each({LayerSection::kMlpDownBackward}, context_of("llama3-8b", ""), wide) + 2 * 3);
+  const JobText gelu(
+      "model: {preset: gpt3-175b}\ntraining: {global_batch: 1, activation_func_fp8_input_store: true}\n", 1);
+  EXPECT_THAT(gelu.problems(), testing::ElementsAre("W131: training.activation_func_fp8_input_store has no effect: the "
+                                                    "activation is not a SwiGLU"));
+}
+
 const std::vector<LayerSection> kLoss{LayerSection::kLossMax, LayerSection::kLossTarget, LayerSection::kLossSum,
                                       LayerSection::kLossFinish};
 

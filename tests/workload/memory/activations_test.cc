@@ -38,6 +38,16 @@ TEST(Activations, FollowTheTableOfKorthikanti) {
   EXPECT_EQ(layer_activations(gpt("recompute: full", "tp: 4", 4)), Bytes(kSbh * 2));
 }
 
+// A byte less for each of its two columns of f.
+TEST(Activations, AnInputOfSwiGluInFp8NeedsAByteLess) {
+  const auto stored = [](const std::string& model, const std::string& training) {
+    const JobText job("model: {preset: " + model + "}\ntraining: {global_batch: 1, " + training + "}\n", 1);
+    return layer_activations(make_kernel_context(job.shape, job.training, job.parallel));
+  };
+  const std::string fp8 = "recompute: none, activation_func_fp8_input_store: true";
+  EXPECT_EQ(stored("llama3-8b", "recompute: none") - stored("llama3-8b", fp8), Bytes(8192LL * 2 * 14336));
+}
+
 // The results of attention and MLP, in two bytes each.
 TEST(Activations, ASandwichStoresTheInputsOfItsFurtherNorms) {
   const std::string parallel = "tp: 4, sequence_parallel: true";

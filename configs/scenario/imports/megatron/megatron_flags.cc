@@ -129,6 +129,8 @@ constexpr std::array kFlags{
     FlagEntry{"fp8-param-gather", kOn, "training.fp8_param_gather"},
     FlagEntry{"fp4-param-gather", kOn, "training.fp8_param_gather"},
     FlagEntry{"fp8-dot-product-attention", kOn, "training.fp8_dot_product_attention"},
+    FlagEntry{"activation-func-fp8-input-store", kOn, "training.activation_func_fp8_input_store"},
+    FlagEntry{"disable-parameter-transpose-cache", kOn, "training.disable_parameter_transpose_cache"},
     FlagEntry{"sequence-parallel", kRule, "parallel.sequence_parallel"},
     FlagEntry{"tp-comm-overlap", kOn, "parallel.tp_comm_overlap"},
     FlagEntry{"tp-comm-overlap-ag", kOn, "parallel.tp_comm_overlap_ag"},
