@@ -54,15 +54,16 @@ std::vector<std::string> score_cells(const SourceScore& score) {
           score.tau ? fmt::format("{:.2f}", *score.tau) : "-",
           score.memory.count > 0 ? percent(score.memory.mean_abs) : "-",
           score.memory.count > 0 ? signed_percent(score.memory.mean_error) : "-",
+          any ? fmt::format("{}", score.too_large) : "-",
           score.target > 0.0 ? percent(score.target) : "-",
           score.threshold ? percent(*score.threshold) : "-",
           verdict(score)};
 }
 
 const std::vector<std::string>& score_heads() {
-  static const std::vector<std::string> kHeads = {"source", "rows",  "simulated", "mean error", "signed",
-                                                  "median", "max",   "tau",       "memory",     "signed memory",
-                                                  "target", "holds", "verdict"};
+  static const std::vector<std::string> kHeads = {
+      "source", "rows",   "simulated",     "mean error", "signed", "median", "max",
+      "tau",    "memory", "signed memory", "too large",  "target", "holds",  "verdict"};
   return kHeads;
 }
 
@@ -192,9 +193,10 @@ std::string training_json(const SourceScore& score) {
   }
   return fmt::format(
       "    {{\"name\": {}, \"title\": {}, \"rows\": {}, \"time\": {}, \"memory\": {}, \"tau\": {}, "
-      "\"sweeps\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, \"not_simulated\": {{{}}}}}",
+      "\"sweeps\": {}, \"too_large\": {}, \"target\": {}, \"threshold\": {}, \"passed\": {}, "
+      "\"not_simulated\": {{{}}}}}",
       json_text(score.name), json_text(score.title), score.rows, training_json(score.time), training_json(score.memory),
-      score.tau ? fmt::format("{:.6f}", *score.tau) : "null", score.sweeps, score.target,
+      score.tau ? fmt::format("{:.6f}", *score.tau) : "null", score.sweeps, score.too_large, score.target,
       score.threshold ? fmt::format("{}", *score.threshold) : "null", score.passed(), reasons);
 }
 
@@ -260,6 +262,7 @@ std::string training_markdown(const TrainingTables& tables) {
       "to it set what rows do not state, with the evidence. Errors are of the time of a training step: predicted\n"
       "over measured, less one. `signed` is their mean with sign (above 0: predicted too slow), `tau` is Kendall's\n"
       "rank correlation inside sweeps of one model on one machine, `memory` is device memory where it was measured.\n"
+      "`too large` counts rows that ran although their prediction does not fit into GPU memory.\n"
       "`target` is the mean error to reach (of memory 5 %), `holds` the limit of a test.\n\n";
   text += markdown_head(score_heads(), 1);
   for (const SourceScore& score : tables.scores) text += markdown_row(score_cells(score));

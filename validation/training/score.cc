@@ -37,6 +37,7 @@ class SourceScorer {
       ++score_.reasons[played.reason];
       return;
     }
+    if (!played.shortage.empty()) ++score_.too_large;
     times_.push_back({.predicted = played.predicted_seconds, .measured = played.measured_seconds});
     if (played.measured_gib > 0.0) {
       memory_.push_back({.predicted = played.predicted_gib, .measured = played.measured_gib});

@@ -19,6 +19,7 @@ struct SourceScore {
   std::size_t rows = 0;  // that are to be scored
   ErrorStatistics time;  // of the step
   ErrorStatistics memory;
+  std::size_t too_large = 0;  // rows that ran, and are predicted not to fit into GPU memory
   std::optional<double> tau;                   // ranking inside sweeps, mean weighted by pairs
   std::size_t sweeps = 0;                      // of at least three runs of one model on one machine
   std::map<std::string, std::size_t> reasons;  // why rows could not be simulated, and how many

@@ -55,5 +55,13 @@ TEST(TrainingScore, MemoryIsScoredWhereItWasMeasured) {
   EXPECT_NEAR(scores[0].memory.mean_error, -0.02, 1e-12);
 }
 
+TEST(TrainingScore, RunsThatAreNotPredictedToFitAreCounted) {
+  std::vector<PlayedRow> rows = {played(1.0, 1.0), played(1.0, 1.0), played(1.0, 1.0)};
+  rows[0].shortage = "stage 0 needs 90 GiB of 80 GiB";
+  rows[1].shortage = "stage 0 needs 90 GiB of 80 GiB";
+  rows[1].reason = "no preset";
+  EXPECT_EQ(score(rows, conventions(), std::nullopt)[0].too_large, 1U);
+}
+
 }  // namespace
 }  // namespace ringwright::validation::score_test
