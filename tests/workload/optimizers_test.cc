@@ -31,6 +31,9 @@ TEST(Optimizers, StoreMasterWeightsAndTheirMoments) {
   EXPECT_EQ(state_of_a_parameter("optimizer: sgd"), 4 + 4);
   EXPECT_EQ(state_of_a_parameter("optimizer: sgd, sgd_momentum: 0"), 4);
   EXPECT_EQ(state_of_a_parameter("optimizer: amsgrad, exp_avg_sq_dtype: bf16"), 4 + 4 + 2 * 2);
+  EXPECT_EQ(state_of_a_parameter("use_precision_aware_optimizer: true"), 2 + 8);
+  EXPECT_EQ(state_of_a_parameter("use_precision_aware_optimizer: true, main_params_dtype: fp16"), 2 + 8);
+  EXPECT_EQ(state_of_a_parameter("use_precision_aware_optimizer: true, exp_avg_dtype: bf16"), 2 + 2 + 4);
 }
 
 // Bytes of a parameter that kernels of this name touch.
@@ -72,6 +75,7 @@ TEST(Optimizers, ReadGradientsInTheirTypes) {
   EXPECT_EQ(touched(aware, "gradient clip"), 4);
   EXPECT_EQ(touched(aware, "adam"), 2 * 10 + 2 + 2);
   EXPECT_EQ(touched(aware, "copy weights"), 0);
+  EXPECT_EQ(touched(narrow + ", use_precision_aware_optimizer: true", "adam"), 2 * 10 + 2 + 2 * 2);
   EXPECT_EQ(touched(narrow, "adam", "fsdp: {}"), 24 + 4);
   EXPECT_EQ(touched(narrow, "gradients to fp32", "fsdp: {}"), 0);
   EXPECT_EQ(touched(narrow, "copy weights", "fsdp: {}"), 0);
@@ -99,6 +103,8 @@ TEST(Optimizers, LambAddsUpNormsOverAllThatHoldPartsOfATensor) {
 }
 
 TEST(Optimizers, KeysWithoutEffectAreReported) {
+  EXPECT_THAT(job("optimizer: lamb, use_precision_aware_optimizer: true").problems(),
+              testing::ElementsAre(testing::HasSubstr("E141: training.use_precision_aware_optimizer needs Adam")));
   EXPECT_THAT(job("optimizer: adagrad").problems(), testing::ElementsAre(testing::HasSubstr("adagrad")));
   const JobText momentum = job("optimizer: adam, sgd_momentum: 0.9");
   EXPECT_THAT(momentum.problems(), IsEmpty());

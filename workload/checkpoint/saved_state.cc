@@ -22,7 +22,7 @@ SavedElement saved_element(const StepInputs& inputs) {
   if (inputs.parallel.sharding.parameters && inputs.parallel.sharding.master_in_shard) {
     return {.weight = 4.0, .state = types.moments()};
   }
-  return {.weight = weight, .state = mixed ? types.state() : types.moments()};
+  return {.weight = weight, .state = mixed ? types.saved_state() : types.moments()};
 }
 
 Bytes of_parameters(std::int64_t count, double bytes_each) {

@@ -12,7 +12,8 @@ constexpr double kFp32 = 4.0;
 // Megatron's precision-aware optimizer: one kernel of Transformer Engine reads gradients in the type in which they were
 // reduced, and writes the weights.
 bool is_precision_aware(const OptimizerTypes& types) {
-  return types.master != DataType::kFp32 || types.first != DataType::kFp32 || types.second != DataType::kFp32;
+  return types.precision_aware || types.master != DataType::kFp32 ||
+         types.first != DataType::kFp32 || types.second != DataType::kFp32;
 }
 
 // Of the gradients that the update reads.
@@ -128,8 +129,9 @@ std::vector<Kernel> optimizer_update(const KernelContext& context, std::int64_t 
   const double weight = bytes_per_element(context.training.precision);
   const bool copies = updated == Updated::kCopies && context.training.precision != DataType::kFp32;
   const bool at_once = copies && is_precision_aware(optimizer);
+  const double written = (optimizer.remainders ? 2.0 : 1.0) * weight;  // and read, where they are part of the state
   make.bytes_only(kOptimizer, std::string(to_string(optimizer.kind)),
-                  n * (2.0 * optimizer.state() + gradient + (at_once ? weight : 0.0)), DataType::kFp32);
+                  n * (2.0 * optimizer.state() + gradient + (at_once ? written : 0.0)), DataType::kFp32);
   if (copies && !at_once) make.bytes_only(kCopy, "copy weights", n * (master + weight), DataType::kFp32);
   return make.take();
 }

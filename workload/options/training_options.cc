@@ -210,6 +210,26 @@ void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
       {.name = "exp_avg_sq_dtype", .doc = "type of Adam's second moment", .fallback = "fp32"}, kStateTypes));
 }
 
+// Megatron-Core, optimizer_config.py: store_param_remainders, on by default.
+void read_precision_aware(ConfigMap& training, TrainingOptions& options) {
+  OptimizerTypes& types = options.optimizer;
+  types.precision_aware =
+      training.boolean({.name = "use_precision_aware_optimizer",
+                        .doc = "Megatron's: one kernel reads gradients in the type in which they were reduced, and "
+                               "writes the weights; of main weights in fp32 it stores the two bytes that weights in "
+                               "bf16 lack",
+                        .fallback = false});
+  if (!types.precision_aware || training.documenting()) return;
+  if (types.kind != OptimizerKind::kAdam && types.kind != OptimizerKind::kAdamW) {
+    training.error("use_precision_aware_optimizer", "E141",
+                   fmt::format("{} needs Adam: Megatron-LM has it for no other optimizer",
+                               training.path_of("use_precision_aware_optimizer")),
+                   "remove it, or set optimizer: adam");
+  }
+  types.remainders = options.precision == DataType::kBf16 && types.master == DataType::kFp32 &&
+                     !options.narrow_parameters;
+}
+
 void read_modules(ConfigMap& training, TrainingOptions& options) {
   const std::vector<std::string> names = training.texts(
       {.name = "recompute_modules",
@@ -302,6 +322,7 @@ TrainingOptions read_training_options(ConfigMap& training, Framework framework) 
   options.compression = read_compression(training);
   options.local_sgd = read_local_sgd(training);
   read_optimizer_types(training, options.optimizer);
+  read_precision_aware(training, options);
   options.recompute = parse_recompute(training.choice(
       {.name = "recompute", .doc = "activation recomputation, to save memory", .fallback = "none"}, kRecomputes));
   read_modules(training, options);

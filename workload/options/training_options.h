@@ -73,13 +73,16 @@ struct OptimizerTypes {
   DataType master = DataType::kFp32;  // weights; those of a model in fp32 are their own
   DataType first = DataType::kFp32;   // moments
   DataType second = DataType::kFp32;
+  bool precision_aware = false;  // use_precision_aware_optimizer
+  bool remainders = false;       // of weights in bf16 only the two bytes that complete them to fp32 are stored
 
   // Bytes of one parameter.
   [[nodiscard]] double moments() const {
     if (kind == OptimizerKind::kSgd) return momentum ? bytes_per_element(first) : 0.0;
     return bytes_per_element(first) + (kind == OptimizerKind::kAmsgrad ? 2.0 : 1.0) * bytes_per_element(second);
   }
-  [[nodiscard]] double state() const { return bytes_per_element(master) + moments(); }
+  [[nodiscard]] double state() const { return (remainders ? 2.0 : bytes_per_element(master)) + moments(); }
+  [[nodiscard]] double saved_state() const { return bytes_per_element(master) + moments(); }  // in a checkpoint
 
   friend bool operator==(const OptimizerTypes&, const OptimizerTypes&) = default;
 };

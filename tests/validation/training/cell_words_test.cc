@@ -105,6 +105,8 @@ TEST(CellWords, GemmsInFp8LeaveTheRestInBf16) {
   EXPECT_EQ(precision_of("FP8", "Megatron-Bridge 26.04"), fp8("tensorwise") + stored);
   EXPECT_EQ(precision_of("FP8-CS", "Megatron-Bridge 25.11"), fp8("tensorwise") + stored);
   EXPECT_EQ(precision_of("FP8-DS", "Megatron-Bridge 26.04"), fp8("delayed"));
+  EXPECT_EQ(precision_of("BF16", "Megatron-Bridge 26.04"),
+            "training.precision=bf16 training.use_precision_aware_optimizer=true");
   EXPECT_EQ(precision_of("MXFP8", "Megatron-Bridge 26.04"), fp8("mxfp8") + stored);
   EXPECT_EQ(precision_of("FP8-MX", "Megatron-Bridge 25.09"), fp8("mxfp8"));
 }

@@ -103,7 +103,7 @@ constexpr std::array kFlags{
     FlagEntry{"fp4-format", kRule, "training.fp4_recipe"},
     FlagEntry{"fp4-recipe", kRule, "training.fp4_recipe"},
     FlagEntry{"fp8-*", kNoEffect},  // margins, histories of maxima
-    FlagEntry{"use-precision-aware-optimizer", kNoEffect},
+    FlagEntry{"use-precision-aware-optimizer", kOn, "training.use_precision_aware_optimizer"},
     FlagEntry{"main-params-dtype", kRule, "training.main_params_dtype"},
     FlagEntry{"exp-avg-dtype", kRule, "training.exp_avg_dtype"},
     FlagEntry{"exp-avg-sq-dtype", kRule, "training.exp_avg_sq_dtype"},
