@@ -64,7 +64,7 @@ constexpr std::array kWorkloadEffects = {
     of_experts("training.moe_grouped_gemm"),
     KeyEffect{"training.use_transformer_engine_op_fuser",
               "model.num_experts>0 | training.fp8_recipe=delayed | training.fp8_recipe=mxfp8",
-              "the activation of a dense MLP writes fp8 only with one scale for each tensor or MXFP8's blocks"},
+              "the activation of a dense MLP writes fp8 only with delayed scaling and MXFP8"},
     KeyEffect{"training.moe_permute_fusion",
               "parallel.moe_token_dispatcher_type!=flex | parallel.moe_flex_dispatcher_backend=hybridep | "
               "parallel.ep=1",
