@@ -51,7 +51,7 @@ def console_blocks(binary, text, checking):
 
 
 def accuracy_table(binary):
-    rows = ['| scenario | GPUs | published | ours | difference | simulated in |', '|---|---|---|---|---|---|']
+    rows = ['| scenario | GPUs | published | predicted | difference | simulated in |', '|---|---|---|---|---|---|']
     for path in sorted((ROOT / 'configs/scenarios').glob('*.yaml')):
         if 'published:' not in path.read_text(encoding='utf-8'):
             continue
