@@ -168,7 +168,7 @@ void read_network(ConfigMap network, ChannelCosts& result) {
                                           .min = 0_ns});
   result.network_at_once = static_cast<int>(
       network.integer({.name = "at_once",
-                       .doc = "messages of a rank that its NIC sends concurrently, others are queued; 0: one per "
+                       .doc = "messages of a rank that its NIC sends concurrently, further ones are queued; 0: one per "
                               "connection",
                        .fallback = result.network_at_once,
                        .min = 0,

@@ -98,7 +98,7 @@ constexpr std::array kStudyCodes = {
     ErrorCode{.code = "E330",
               .title = "a what-if that changes nothing",
               .explanation =
-                  "Every entry of `what_if` has a name of its own and changes something: values by `set`, or "
+                  "Every entry of `what_if` has a unique name and changes something: values by `set`, or "
                   "`faults`.",
               .example = "what_if:\n  - { name: slower links, set: { cluster.fabric.leaf.speed: 200Gbps } }"},
     ErrorCode{.code = "E331",
@@ -148,7 +148,7 @@ constexpr std::array kStudyCodes = {
                          "  --phase '20' --phase '20 cluster.node.nic.bandwidth=2Gbps'"},
     ErrorCode{.code = "E620",
               .title = "a capacity file whose machines are not clear",
-              .explanation = "A capacity file lists at least one machine. Every machine has a name of its own, and "
+              .explanation = "A capacity file lists at least one machine. Every machine has a unique name, and "
                              "numbers of hosts in one place\nonly: `hosts`, or `cluster.nodes` among its values. At "
                              "most 1,000 machines and numbers are searched.",
               .example = "machines:\n  - { name: H100, hosts: [16, 32], set: { cluster.node.preset: dgx-h100 } }"},

@@ -71,8 +71,8 @@ class Collective final : public Command {
   }
   [[nodiscard]] std::string notes() const override {
     return "Times are in us, algbw and busbw in GB/s (1e9 bytes), as in nccl-tests; then what NCCL's cost model\n"
-           "chooses. The collective is simulated as NCCL's kernels execute it. The last line is the error that was\n"
-           "found on machines whose logs were left out of the fit (docs/collectives.md).\n";
+           "chooses. The collective is simulated as NCCL's kernels execute it. The last line is the error\n"
+           "found on machines held out of the fit (docs/collectives.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
@@ -337,7 +337,7 @@ class Collective final : public Command {
   }
   [[nodiscard]] static std::string expected_error(const configs::Scenario& scenario) {
     const std::string text = left_out_of_kind(scenario);
-    return text.empty() ? "" : "# Error found on machines left out: " + text + "\n";
+    return text.empty() ? "" : "# Error found on machines held out of the fit: " + text + "\n";
   }
 
   // Settings that were given but have no effect, as `run` lists them.

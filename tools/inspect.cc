@@ -122,7 +122,7 @@ class Inspect final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "inspect"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "show what traces and logs hold, and every problem in them";
+    return "show the contents of traces and logs, and every problem in them";
   }
   [[nodiscard]] std::string notes() const override {
     std::string text = "Kinds of files, recognised by content, plain or gzip:\n";

@@ -47,7 +47,7 @@ constexpr std::array kCalibrators = {
     Calibrator{.name = "kernels", .help = "the kernel profile of a GPU, from tables of measured kernels",
                .run = calibrate_kernels},
     Calibrator{.name = "host_copies", .help = "the host link of a GPU", .run = calibrate_host_copies},
-    Calibrator{.name = "interference", .help = "what kernels and collectives take from each other on a GPU",
+    Calibrator{.name = "interference", .help = "the slowdown of concurrent kernels and collectives on a GPU",
                .run = calibrate_interference},
     Calibrator{.name = "primitives",
                .help = "the cost of a primitive of LL, LL128 and Simple in a thread block",

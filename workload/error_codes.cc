@@ -152,7 +152,7 @@ constexpr std::array kCodes = {
     ErrorCode{"E574", "groups whose collectives cannot be divided",
               "parallel.partition divides the collectives of groups of ranks, by the names that a report gives them.",
               "parallel: { partition: { dimensions: [pp], chunks: 4 } }   # stages exchange messages; write dp"},
-    ErrorCode{"E593", "pipeline stages that cannot have ranks of their own",
+    ErrorCode{"E593", "pipeline stages that cannot have different numbers of ranks",
               "parallel.stages lists the layers, tp and dp of every stage; together they have all ranks and layers.\n"
               "They need one model chunk per stage, a schedule that empties the pipeline, and tensor and data\n"
               "parallelism alone.",

@@ -216,7 +216,7 @@ constexpr std::array kVariables = {
     Variable{
         "NCCL_PXN_DISABLE", "1: GPUs do not use NICs of other GPUs (PXN); 0: RCCL, too, uses them from two ranks on",
         [](std::string_view v, NcclKnobs& k) { return number(v, kSwitch, [&](std::int64_t n) { k.pxn = n == 0; }); }},
-    Variable{"NCCL_IB_MERGE_NICS", "0: each port of a NIC is a device of its own",
+    Variable{"NCCL_IB_MERGE_NICS", "0: each port of a NIC is a separate device",
              [](std::string_view v, NcclKnobs& k) {
                return number(v, kSwitch, [&](std::int64_t n) { k.merge_ports = n == 1; });
              }},

@@ -35,7 +35,7 @@ void read_entry(ConfigMap& map, std::int64_t gpus, const network_models::ModelEn
   const std::int64_t repeats = map.integer({.name = "repeats", .doc = "number of transfers, one after another",
                                             .fallback = 1, .min = 1, .max = 1'000'000'000});
   std::string priority = map.choice(
-      {.name = "priority", .doc = "against the job's own traffic", .fallback = std::string("low")}, kPriorities);
+      {.name = "priority", .doc = "relative to the traffic of the job", .fallback = std::string("low")}, kPriorities);
   if (!map.documenting() && !model.max_min) {
     map.ignore("priority", fmt::format("in the network model '{}' all traffic is of one class", model.name));
     priority = "high";
@@ -71,7 +71,7 @@ void read_entry(ConfigMap& map, std::int64_t gpus, const network_models::ModelEn
 
 Background read_background(ConfigMap& root, std::int64_t gpus, const network_models::ModelEntry& model) {
   Background background;
-  for (ConfigMap& map : root.maps("background", "traffic of others on the network while the job runs")) {
+  for (ConfigMap& map : root.maps("background", "other traffic on the network while the job runs")) {
     if (!map.documenting() && !model.shares_links) {
       map.ignore_rest(fmt::format("in the network model '{}' transfers do not share links", model.name));
       continue;

@@ -25,9 +25,9 @@ constexpr const char* kSharesNothing = "W535";
 constexpr Bytes kMostBytes = Bytes(1'000'000'000'000'000);
 
 constexpr std::array kPlaces{
-    Option{"host_memory", "the memory of the rank's own host"},
-    Option{"peer_host", "its own host's memory, and that of other hosts over the NICs (GEMINI)"},
-    Option{"storage", "a store outside the fabric of the job, with a bandwidth of its own"}};
+    Option{"host_memory", "the memory of the local host"},
+    Option{"peer_host", "the memory of the local host, and of other hosts over the NICs (GEMINI)"},
+    Option{"storage", "a store outside the fabric of the job, with its own bandwidth"}};
 constexpr std::array kModes{Option{"blocking", "the next step waits for it"},
                             Option{"async", "while the next step runs; it shares links equally"},
                             Option{"idle", "while the next step runs, with the bandwidth that training leaves"}};

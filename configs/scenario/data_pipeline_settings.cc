@@ -47,8 +47,8 @@ bool read_remote(ConfigMap& map, DataPipeline& pipeline) {
   pipeline.bytes_per_sample =
       optional_bytes(map, "bytes_per_sample", "of a prepared sample, as a remote worker sends it");
   pipeline.network = optional_rate(map, "network",
-                                   "of each host, for samples of remote workers; a network of its own, whose traffic "
-                                   "does not meet that of training");
+                                   "bandwidth per host for samples of remote workers; a separate network, whose "
+                                   "traffic does not contend with training");
   if (map.documenting() || (pipeline.bytes_per_sample > Bytes() && pipeline.network > Bandwidth())) return true;
   map.error(map.has("remote_workers") ? "remote_workers" : "elastic_workers", kNoNetwork,
             "remote workers need the size of a prepared sample and a network",

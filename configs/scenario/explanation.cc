@@ -54,9 +54,9 @@ constexpr std::array kAssemblyCodes = {
               .example = "comm: { plan: { chunk: 1B } }   # 10^9 messages for 1 GiB; NCCL's chunks are 512 KiB\n"
                          "ringwright run big.yaml --allow-slow"},
     ErrorCode{.code = "E440",
-              .title = "members of collectives that progress together need a network that shares links",
+              .title = "'collectives.model: coupled' needs a network model that shares links",
               .explanation = "With collectives.model: coupled a phase of a call is one flow over all of its links. "
-                             "Where the network model\nshares no links, formulas give the same at once.",
+                             "Where the network model\nshares no links, formulas give the same result immediately.",
               .example = "collectives: { model: coupled }\nsimulate: { network: flow }   # not alpha_beta"},
     ErrorCode{.code = "E151",
               .title = "an algorithm cannot carry out a collective of the job",

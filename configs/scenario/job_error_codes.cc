@@ -9,7 +9,7 @@ constexpr std::array kJobCodes = {
     ErrorCode{.code = "E480",
               .title = "a list of jobs that cannot be read as one",
               .explanation =
-                  "`jobs` lists several jobs on one machine, each with a name of its own, its GPUs, and what differs "
+                  "`jobs` lists several jobs on one machine, each with a unique name, its GPUs, and what differs "
                   "from the file's\nmodel, training, parallel, memory or workload. `ringwright jobs` simulates them; "
                   "other commands are about one job.\nThe cluster, collectives and `simulate` belong to the machine.",
               .example = "jobs:\n  - { name: a, gpus: 64, parallel: {tp: 8} }\n  - { name: b, gpus: 32, scenario: "
@@ -46,8 +46,8 @@ constexpr std::array kJobCodes = {
     ErrorCode{.code = "E484",
               .title = "jobs whose steps differ too much in length",
               .explanation =
-                  "Every job repeats its step until each has ended its warm-up and the steps that are measured, so "
-                  "that no step lacks the\ntraffic of others. A job may do 10,000 steps meanwhile.",
+                  "Every job repeats its step until all jobs have ended their warm-up and measured steps, so "
+                  "that no step lacks the\ntraffic of other jobs. Meanwhile a job may do 10,000 steps.",
               .example = "simulate: { steps: 1, warmup: 1 }\nbackground: [{from: [0], to: [8], size: 100MB, repeats: "
                          "1000}]    # instead of the short job"},
 };

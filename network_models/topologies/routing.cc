@@ -68,7 +68,7 @@ FabricLatency read_latency(ConfigMap& fabric, Duration node_nic_latency) {
   ConfigMap map = fabric.map("latency", "latencies of the fabric's components, one way");
   FabricLatency latency;
   latency.nic = map.duration({.name = "nic",
-                              .doc = "through one NIC, paid at both ends; default: the node's nic.latency",
+                              .doc = "through one NIC, at sender and receiver; default: the node's nic.latency",
                               .fallback = node_nic_latency});
   const auto assumed = [&map](std::string_view name, std::string_view doc, Duration fallback) {
     if (!map.documenting() && !map.has(name)) map.assume(name, to_string(fallback), "not given for this fabric");

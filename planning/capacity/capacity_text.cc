@@ -157,11 +157,11 @@ std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult&
     text += fmt::format("\n{} of {}{}\n", result.ranking.size(), result.offers.size(),
                         budget.empty() ? " can train it" : " within the budget");
     for (const std::string& line : ranking_table(plan, result)) text += "  " + line + "\n";
-    text += "  front: no other is as good in days, GPUs and money, and better in one of them\n";
+    text += "  front: Pareto front over days, GPUs and money\n";
   }
   if (!result.front.empty()) {
     text += fmt::format(
-        "\nAll layouts on all machines: no other is as good in days, money, GPUs and memory (by formulas){}\n",
+        "\nAll layouts on all machines: Pareto front over days, money, GPUs and memory (by formulas){}\n",
         result.front.size() > kFrontShown ? fmt::format("; the quickest {} of {}", kFrontShown, result.front.size())
                                           : "");
     for (const std::string& line : front_table(plan, result)) text += "  " + line + "\n";
@@ -170,7 +170,7 @@ std::string render_capacity_text(const CapacityPlan& plan, const CapacityResult&
   if (!notes.empty()) text += "\n";
   for (const std::string& line : notes) text += "  " + line + "\n";
   if (result.ranking.size() < result.offers.size()) {
-    text += "\nNot among them\n";
+    text += "\nExcluded\n";
     for (const std::string& line : other_table(plan, result)) text += "  " + line + "\n";
   }
   return text;

@@ -180,7 +180,8 @@ void read_memory_times(ConfigMap& map, const TierSizes& sizes, CheckpointTier& t
   if (wants(map, "write")) tier.write = read_given(map, "write", "until a version counts, after the stall");
   if (wants(map, "load")) tier.load = read_given(map, "load", "until all ranks hold a version again");
   tier.outlives_process = map.boolean({.name = "snapshot_process",
-                                       .doc = "a process of its own holds versions, which outlive the training process",
+                                       .doc = "in-memory checkpoints belong to a separate process that survives "
+                                              "the training process",
                                        .fallback = true});
   if (sizes.loaded_by_rank == Bytes()) return;
   const workload::ParityGroup group{.rank = sizes.loaded_by_rank, .hosts = tier.copies, .parity = tier.parity};

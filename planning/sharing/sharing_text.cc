@@ -151,7 +151,7 @@ std::string render_sharing_text(const SharingResult& result) {
   const std::string of = jobs == 0 ? "jobs" : fmt::format("{} {}", jobs, jobs == 1 ? "job" : "jobs");
   std::string text = fmt::format("{}: {} on {} {} with {} GPUs\n", result.scenario, of, with_commas(result.hosts),
                                  result.hosts == 1 ? "host" : "hosts", with_commas(result.gpus));
-  if (!result.gpu_sharing.empty()) text += "  jobs on the same GPUs share them by " + result.gpu_sharing + "\n";
+  if (!result.gpu_sharing.empty()) text += "  jobs share GPUs by " + result.gpu_sharing + "\n";
   for (const std::string& job : result.too_large) text += "  does not fit: " + job + "\n";
   for (const Arrangement& arrangement : result.arrangements) text += arrangement_text(arrangement);
   if (result.arrangements.size() > 1) text += comparison_text(result);

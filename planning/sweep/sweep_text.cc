@@ -102,7 +102,7 @@ std::string render_sweep_text(const SweepReport& report) {
                                  with_commas(static_cast<long long>(result.rows.size())), report.plan.scenario,
                                  with_commas(static_cast<long long>(result.combinations)));
   if (result.excluded > 0) text += fmt::format(", {} excluded by conditions", result.excluded);
-  text += fmt::format("\n  {} simulated now, {} known before", result.simulated, result.found);
+  text += fmt::format("\n  {} simulated now, {} already stored", result.simulated, result.found);
   if (result.missing > 0) text += fmt::format(", {} missing", result.missing);
   text += "\n";
   if (!result.ranking.empty()) {

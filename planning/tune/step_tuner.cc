@@ -195,11 +195,11 @@ std::string render_step_tune_text(const StepTuneResult& result) {
   const auto add = [&table](const std::string& name, const TunedStep& step) {
     table.add_row({name, setting_text(step.setting), to_string(step.step), to_string(step.communication)});
   };
-  add("NCCL's own", result.own);
-  add("tuned alone", result.alone);
+  add("NCCL's choice", result.own);
+  add("tuned in isolation", result.alone);
   add("tuned with computing", result.best);
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
-  text += fmt::format("\n  {:.3f} times as fast as NCCL's own choice, {:.3f} times as with what is tuned alone\n",
+  text += fmt::format("\n  {:.3f} times as fast as NCCL's choice, {:.3f} times as fast as tuned in isolation\n",
                       result.gain(), result.gain_over_alone());
   if (result.best.step < result.own.step) text += "  " + environment_of(result.best.setting) + "\n";
   return text;

@@ -14,19 +14,19 @@ class Adapt final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "adapt"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "compression whose ratio follows measured delays while the network changes";
+    return "adaptive compression: the ratio follows measured delays while the network changes";
   }
   [[nodiscard]] std::string notes() const override {
-    return "The scenario has `training.compression` with the codec topk; its ratio is the most that is sent\n"
+    return "The scenario has `training.compression` with the codec topk; its ratio is the maximum\n"
            "(docs/compression.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     std::vector<OptionSpec> options = arguments_.options();
     options.push_back({.names = "--phase",
                        .value = "'STEPS KEY=VALUE ...'",
-                       .doc = "a number of steps, and the network meanwhile; may be repeated",
+                       .doc = "a number of steps, and changes to the network during these; may be repeated",
                        .target = &phases_});
-    options.push_back({.names = "--least", .value = "RATIO", .doc = "the least ratio (0.1%)", .target = &least_});
+    options.push_back({.names = "--least", .value = "RATIO", .doc = "the minimum ratio (0.1%)", .target = &least_});
     return options;
   }
 

@@ -16,13 +16,14 @@ class Goodput final : public Command {
  public:
   [[nodiscard]] std::string_view name() const override { return "goodput"; }
   [[nodiscard]] std::string_view summary() const override {
-    return "simulate months of a job: faults, checkpoints, recovery, goodput";
+    return "simulate a job over months: faults, checkpoints, recovery, goodput";
   }
   [[nodiscard]] std::string notes() const override {
     std::string text =
-        "A goodput file names a scenario, or states a job, and what happens to it; `ringwright list operation`\n"
-        "shows the shipped ones. Printed are the productive share of the wall time (ETTR), where the rest goes,\n"
-        "what each class of faults costs, and checkpoint intervals and recovery policies compared (docs/goodput.md).\n"
+        "A goodput file describes a job, or names a scenario, with its faults, checkpoints and recovery; `ringwright\n"
+        "list operation` names the shipped files. The output is the productive share of the wall time (ETTR), where\n"
+        "the rest goes, the cost of each class of faults, and a comparison of checkpoint intervals and recovery\n"
+        "policies (docs/goodput.md).\n"
         "Recovery policies:\n";
     for (const planning::PolicyEntry& entry : planning::recovery_policies()) {
       text += fmt::format("  {:<19}{}\n", entry.name, entry.help);

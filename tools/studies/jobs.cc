@@ -15,8 +15,8 @@ class Jobs final : public Command {
   [[nodiscard]] std::string_view name() const override { return "jobs"; }
   [[nodiscard]] std::string_view summary() const override { return "simulate several jobs on one machine"; }
   [[nodiscard]] std::string notes() const override {
-    return "The file describes a machine and lists jobs with their GPUs and placement as `jobs`. Printed are\n"
-           "the step time of each job alone and together with the others, and the links that several of them load\n"
+    return "The file describes a machine and lists jobs with their GPUs and placement as `jobs`. The output is\n"
+           "the step time of each job alone and together with the others, and the links that several jobs use\n"
            "(docs/jobs.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {

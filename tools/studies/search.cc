@@ -86,7 +86,7 @@ class Search final : public Command {
             {.names = "--top", .value = "N", .doc = "number of configurations shown; 10", .target = &top_, .least = 1},
             {.names = "--replay",
              .value = "N",
-             .doc = "number of the best, simulated again with the scenario's own models; 10",
+             .doc = "number of the best layouts that are simulated with the models of the scenario; 10",
              .target = &replay_},
             {.names = "--vary",
              .value = "KEY=a,b,c",

@@ -28,7 +28,7 @@ class Sweep final : public Command {
   }
   [[nodiscard]] std::string notes() const override {
     return "A sweep file names a scenario, and keys with values in a grid, a list, random or latin_hypercube\n"
-           "(docs/sweep.md). Results are stored as they come: an interrupted sweep goes on where it ended.\n";
+           "(docs/sweep.md). Each result is stored at once: an interrupted sweep continues where it stopped.\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {
@@ -48,7 +48,7 @@ class Sweep final : public Command {
         {.names = "--shard", .value = "I/N", .doc = "only the I-th of N parts, for batch arrays", .target = &shard_},
         {.names = "--merge",
          .value = "FILE",
-         .doc = "first take over the points of another database, may be repeated",
+         .doc = "first import the points of another database, may be repeated",
          .target = &merged_},
         {.names = "--dry-run", .value = "", .doc = "stop before the simulations: counts and cost", .target = &dry_run_},
         {.names = "--allow-slow",

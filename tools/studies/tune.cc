@@ -32,10 +32,9 @@ class Tune final : public Command {
     return "the fastest NCCL settings by collective and size, as a tuner file";
   }
   [[nodiscard]] std::string notes() const override {
-    return "The file is what NCCL's example tuner plug-in reads (NCCL_TUNER_CONFIG_FILE), and `comm.tuner_config` of "
-           "a\n"
-           "scenario. Calls are simulated alone, without computing next to them; with --step the training step of a\n"
-           "scenario is, in which both disturb each other, for variables of its processes (docs/tune.md).\n";
+    return "The file is read by NCCL's example tuner plug-in (NCCL_TUNER_CONFIG_FILE) and as `comm.tuner_config` of a\n"
+           "scenario. Calls are simulated in isolation; with --step the training step of a scenario is simulated, in\n"
+           "which kernels and collectives slow each other down, to tune NCCL's variables (docs/tune.md).\n";
   }
   [[nodiscard]] std::vector<OptionSpec> options() override {
     return {{.names = "cluster",
@@ -60,7 +59,7 @@ class Tune final : public Command {
              .target = &factor_,
              .least = 2},
             {.names = "--kernels",
-             .doc = "threads and buffers of channels as well, which are variables of the whole process",
+             .doc = "also tune threads and buffers of channels, which are variables of the whole process",
              .target = &kernels_},
             {.names = "--step",
              .doc = "tune for the training step of a scenario, with computing at the same time",

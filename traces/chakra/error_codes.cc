@@ -91,8 +91,8 @@ constexpr std::array kChakraCodes = {
               .title = "collectives of traces do not fit their process groups",
               .explanation =
                   "Each pg_name is a group of workload.groups, or one that the traces define; without a name, "
-                  "or with \"0\", all ranks are meant. Only members call collectives of a group, and all "
-                  "members call the same ones in the same order: in a real job they would hang.",
+                  "or with \"0\", all ranks are meant. Only ranks of a group call its collectives, and all "
+                  "of these call the same ones in the same order: a real job would hang otherwise.",
               .example = "groups.json: {\"1\": [0, 1]}    # rank 2 must not call a collective of group 1"},
     ErrorCode{.code = "E254",
               .title = "a scenario and traces do not go together",

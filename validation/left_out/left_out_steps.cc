@@ -102,7 +102,7 @@ std::string left_out_steps_text(const std::vector<LeftOutSteps>& errors, const S
   // One source says little, but an error bar that leaves it out would be too narrow.
   if (alone != nullptr && (chosen == nullptr || alone->error > chosen->error)) chosen = alone;
   if (chosen == nullptr) return {};
-  return fmt::format("{:.0f} % (mean {:+.0f}) for {}; {} runs of {} source{}, each left out of the fit",
+  return fmt::format("{:.0f} % (mean {:+.0f}) for {}; {} runs of {} source{}, each held out of the fit",
                      100.0 * chosen->error, 100.0 * chosen->bias, name_of(chosen->kind), chosen->rows, chosen->sources,
                      chosen->sources == 1 ? "" : "s");
 }

@@ -134,7 +134,7 @@ LayeredModel read_layered(ConfigMap& map, const LayeredMachine& machine) {
                             .fallback = 25_MiB,
                             .min = 1_KiB});
   model.first_bucket = map.bytes({.name = "first_bucket",
-                                  .doc = "the first of them (dist._DEFAULT_FIRST_BUCKET_BYTES of PyTorch)",
+                                  .doc = "size of the first bucket (dist._DEFAULT_FIRST_BUCKET_BYTES of PyTorch)",
                                   .fallback = 1_MiB,
                                   .min = 1_KiB});
   if (map.documenting() || machine.gpu.name.empty() || machine.gpu.peak_of(model.precision) > FlopRate(0.0)) {

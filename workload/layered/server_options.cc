@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::array kUpdates = {
     Option{"sync", "once the pushes of all workers have arrived"},
-    Option{"async", "each push as it arrives; workers wait for nobody (`ringwright servers`)"},
+    Option{"async", "each push on arrival; workers never wait for each other (`ringwright servers`)"},
     Option{"ssp", "as async, but no worker is more than `staleness` steps ahead of the slowest"}};
 constexpr std::string_view kOnlyServers =
     "only `ringwright servers`, which simulates all kinds of updates, uses it";
@@ -34,7 +34,8 @@ void read_rpc(ConfigMap& own, ServerService& service) {
   if (!own.has("rpc") && !own.documenting()) return;
   ConfigMap rpc = own.map("rpc", "the library for remote procedure calls, such as eRPC (NSDI 2019)");
   service.rpc_latency = rpc.duration({.name = "latency",
-                                      .doc = "of a push and its reply, besides the wires and the thread's time",
+                                      .doc = "of a push and its reply, in addition to the network and the "
+                                             "thread",
                                       .fallback = Duration(0),
                                       .min = Duration(0)});
   if (rpc.has("thread_bandwidth") || rpc.documenting()) {

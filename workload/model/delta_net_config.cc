@@ -66,13 +66,13 @@ void read_channels(ConfigMap& model, bool by_channel, DeltaNetShape& net) {
 void read_placement(ConfigMap& model, const ModelShape& shape, DeltaNetShape& net) {
   const std::vector<std::int64_t> layers =
       model.integers({.name = kLayers,
-                      .doc = "layers with attention, counted from 1; all others have the variant of "
+                      .doc = "layers with attention, counted from 1; the other layers have the variant of "
                              "experimental_attention_variant. Instead of linear_attention_freq",
                       .min = 1,
                       .max = 10'000});
   if (layers.empty() || model.documenting()) {
     net.full_every = model.integer(
-        {.name = kFrequency, .doc = "every n-th layer has attention, all others the variant", .min = 2, .max = 10'000});
+        {.name = kFrequency, .doc = "every n-th layer has attention, the others the variant", .min = 2, .max = 10'000});
     return;
   }
   if (model.has(kFrequency)) {

@@ -199,8 +199,8 @@ constexpr std::string_view kClampKey = "activation_func_clamp_value";
 // `without_effect`: why the clamps do not count, if so.
 bool read_clamp(ConfigMap& model, std::string_view without_effect) {
   const bool clamped = model.number({.name = kClampKey,
-                                     .doc = "gate and input of the experts' activation are clamped to this by "
-                                            "operators of their own, as GPT-OSS's; 0: none. Only zero or non-zero "
+                                     .doc = "gate and input of the experts' activation are clamped to this value by "
+                                            "separate operators, as in GPT-OSS; 0: none. Only zero or non-zero "
                                             "matters",
                                      .fallback = 0.0,
                                      .min = 0.0,

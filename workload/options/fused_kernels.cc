@@ -34,7 +34,7 @@ FusedKernels read_fused_kernels(ConfigMap& training, NarrowTypes narrow) {
                                    .fallback = true});
   fused.grouped_gemm = training.boolean({.name = "moe_grouped_gemm",
                                          .doc = "the GEMMs of a rank's experts are one kernel (TEGroupedMLP); without: "
-                                                "one expert after the other, each with kernels of its own "
+                                                "one expert after another, each with separate kernels "
                                                 "(SequentialMLP)",
                                          .fallback = true});
   const bool grouped = training.boolean({.name = "use_transformer_engine_op_fuser",

@@ -11,7 +11,7 @@ namespace ringwright::workload {
 namespace {
 
 constexpr std::string_view kLocalSgd = "local_sgd";
-constexpr std::string_view kLocalSgdDoc = "workers that train on their own and exchange parameters every so many steps";
+constexpr std::string_view kLocalSgdDoc = "workers that train independently and exchange parameters periodically";
 constexpr std::array kOuter{Option{"nesterov", "momentum over the mean change of the workers' parameters (DiLoCo)"},
                             Option{"average", "the workers' parameters are averaged (local SGD)"}};
 constexpr std::array kExchanged{Option{"fp32", "four bytes"}, Option{"bf16", "two bytes"}};
@@ -33,7 +33,7 @@ LocalSgd read_local_sgd(ConfigMap& training) {
                                                   .min = 2,
                                                   .max = 1'000'000}));
   const std::string outer = map.choice(
-      {.name = "outer_optimizer", .doc = "what is made of the workers' parameters", .fallback = "nesterov"}, kOuter);
+      {.name = "outer_optimizer", .doc = "how workers combine their parameters", .fallback = "nesterov"}, kOuter);
   options.outer = outer == "average" ? OuterOptimizer::kAverage : OuterOptimizer::kNesterov;
   const std::string type =
       map.choice({.name = "exchange_dtype", .doc = "type of what workers exchange", .fallback = "fp32"}, kExchanged);

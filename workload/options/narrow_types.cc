@@ -42,7 +42,7 @@ void warn_without_effect(ConfigMap& training, std::string_view key, const Traini
 void read_narrow_parameters(ConfigMap& training, TrainingOptions& options) {
   options.narrow_parameters =
       training.boolean({.name = "fp8_param_gather",
-                        .doc = "the matrices of layers are stored in the type of their fp8 or fp4 GEMMs alone, and "
+                        .doc = "the matrices of layers are stored only in the type of their fp8 or fp4 GEMMs, and "
                                "gathered in fp8 where tensors have one scale; without: they are cast at the first "
                                "microbatch of a step, and stored in both types",
                         .fallback = false});

@@ -127,7 +127,7 @@ void read_offload(ConfigMap& parallel, ParallelOptions& options) {
     offload.parameters = Tier::kGpu;
   }
   if (parallel.has("fsdp") || parallel.documenting()) {
-    ConfigMap fsdp = parallel.map("fsdp", "PyTorch's fully sharded data parallelism, with its own keys");
+    ConfigMap fsdp = parallel.map("fsdp", "PyTorch's fully sharded data parallelism");
     const bool cpu = fsdp.boolean(
         {.name = "cpu_offload", .doc = "shards, their gradients and the update are in host memory", .fallback = false});
     if (cpu) {

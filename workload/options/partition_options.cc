@@ -23,14 +23,14 @@ Partition read_partition(ConfigMap& parallel) {
   partition.dimensions = map.texts(
       {.name = "dimensions",
        .doc = "groups whose collectives are divided: tp, cp, ep, etp, dp, edp, mp, outer, dp_shard, dp_replicate or "
-              "embedding; the others stay whole"});
+              "embedding; other groups are not divided"});
   partition.substitute = map.boolean({.name = "substitute",
-                                      .doc = "an all-reduce is a reduce-scatter, and an all-gather on a stream of its "
-                                             "own",
+                                      .doc = "an all-reduce becomes a reduce-scatter, and an all-gather on a separate "
+                                             "stream",
                                       .fallback = false});
   partition.hierarchical = map.boolean({.name = "hierarchical",
-                                        .doc = "a collective over several hosts is one within each host and one across "
-                                               "them, each on a stream of its own",
+                                        .doc = "a collective over several hosts becomes one within each host and one "
+                                               "across hosts, each on a separate stream",
                                         .fallback = false});
   partition.chunks = static_cast<int>(map.integer({.name = "chunks",
                                                    .doc = "a collective is so many, with equal parts of its bytes",

@@ -382,7 +382,7 @@ void read_sharding(ConfigMap& parallel, const ParallelContext& context, Parallel
                    "remove one of them");
   }
   if (fsdp || parallel.documenting()) {
-    read_fsdp(parallel.map("fsdp", "PyTorch's fully sharded data parallelism, with its own keys"), context, options);
+    read_fsdp(parallel.map("fsdp", "PyTorch's fully sharded data parallelism"), context, options);
   }
   options.sharding.experts_apart = context.shape.experts && options.expert_replicas() != options.replicas();
   const ShardingOptions& sharding = options.sharding;

@@ -31,8 +31,8 @@ void read_method(ConfigMap& parallel, const ParallelContext& context, TensorOver
                                     kOverlapMethods) == "flux";
   overlap.tiles = static_cast<int>(
       parallel.integer({.name = "tp_comm_overlap_tiles",
-                        .doc = "tp_comm_overlap_method flux: parts of each rank's share of an activation that have a "
-                               "signal of their own; a GEMM of few waves waits for several of them",
+                        .doc = "tp_comm_overlap_method flux: parts of each rank's share of an activation that are "
+                               "signalled separately; a GEMM of few waves waits for several parts",
                         .fallback = 2,
                         .min = 1,
                         .max = 64}));

@@ -202,7 +202,7 @@ void read_optimizer(ConfigMap& training, OptimizerTypes& types) {
 void read_optimizer_types(ConfigMap& training, OptimizerTypes& types) {
   read_optimizer(training, types);
   types.master = parse_state(training.choice(
-      {.name = "main_params_dtype", .doc = "type of the optimizer's own weights", .fallback = "fp32"}, kMasterTypes));
+      {.name = "main_params_dtype", .doc = "type of the optimizer's main weights", .fallback = "fp32"}, kMasterTypes));
   types.first = parse_state(training.choice(
       {.name = "exp_avg_dtype", .doc = "type of Adam's first moment", .fallback = "fp32"}, kStateTypes));
   if (types.kind == OptimizerKind::kSgd) return;

@@ -20,13 +20,13 @@ TEST(LeftOutSteps, AreThoseOfTheClosestKindWithTwoSources) {
   const auto errors = parse_left_out_steps("left.csv", kTable);
   ASSERT_TRUE(errors.has_value()) << render(errors.error());
   EXPECT_EQ(left_out_steps_text(*errors, {.generation = "hopper", .strategy = "experts", .precision = "fp8"}),
-            "12 % (mean -8) for hopper, experts, fp8; 20 runs of 2 sources, each left out of the fit");
+            "12 % (mean -8) for hopper, experts, fp8; 20 runs of 2 sources, each held out of the fit");
   EXPECT_EQ(left_out_steps_text(*errors, {.generation = "hopper", .strategy = "data", .precision = "fp8"}),
-            "7 % (mean +1) for hopper, fp8; 60 runs of 4 sources, each left out of the fit");
+            "7 % (mean +1) for hopper, fp8; 60 runs of 4 sources, each held out of the fit");
   EXPECT_EQ(left_out_steps_text(*errors, {.generation = "hopper", .strategy = "data", .precision = "fp4"}),
-            "6 % (mean +0) for hopper; 90 runs of 6 sources, each left out of the fit");
+            "6 % (mean +0) for hopper; 90 runs of 6 sources, each held out of the fit");
   EXPECT_EQ(left_out_steps_text(*errors, {.generation = "volta", .strategy = "data", .precision = "16 bit"}),
-            "6 % (mean -1) for all steps; 900 runs of 15 sources, each left out of the fit");
+            "6 % (mean -1) for all steps; 900 runs of 15 sources, each held out of the fit");
   EXPECT_EQ(left_out_steps_text({}, {}), "");
 }
 
@@ -34,7 +34,7 @@ TEST(LeftOutSteps, AreThoseOfOneSourceWhereTheyAreLarger) {
   const auto errors = parse_left_out_steps("left.csv", kTable);
   ASSERT_TRUE(errors.has_value()) << render(errors.error());
   EXPECT_EQ(left_out_steps_text(*errors, {.generation = "hopper", .strategy = "context", .precision = "fp8"}),
-            "30 % (mean -30) for hopper, context, fp8; 9 runs of 1 source, each left out of the fit");
+            "30 % (mean -30) for hopper, context, fp8; 9 runs of 1 source, each held out of the fit");
 }
 
 TEST(LeftOutSteps, MistakesAreReportedWithTheirPlace) {
