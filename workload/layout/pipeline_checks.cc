@@ -257,8 +257,8 @@ void check_microbatches(ConfigMap& parallel, const ParallelContext& context, con
   if (microbatches % group == 0 && group >= options.pp) return;
   const std::string problem = problem_of_order(context, options);
   if (problem.empty()) return;
-  std::int64_t whole = options.pp;  // the last group must not be smaller than the pipeline
-  while (microbatches % whole > 0 && microbatches % whole < options.pp) ++whole;
+  std::int64_t whole = options.pp;  // the last of several groups must not be smaller than the pipeline
+  while (whole < microbatches && microbatches % whole > 0 && microbatches % whole < options.pp) ++whole;
   refuse(fmt::format("'{}' with {} microbatches in groups of {} cannot run on pp = {} stages; {}", options.schedule,
                      microbatches, group, options.pp, problem),
          fmt::format("set {}: {}; ", parallel.path_of("microbatch_group_size_per_vp_stage"), whole));

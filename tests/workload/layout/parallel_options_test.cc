@@ -123,6 +123,14 @@ TEST(ParallelOptions, InterleavingTakesAnyNumberOfMicrobatchesThatCanRun) {
                            "stage 0: F4.1 waits forever: stage 0 in F4.1 for stage 3"));
   EXPECT_THAT(messages[0], testing::EndsWith(" | set parallel.microbatch_group_size_per_vp_stage: 5; microbatches = "
                                          "training.global_batch (job.yaml:2) 5 / (micro_batch 1 x dp 1)"));
+  // Fewer microbatches than stages run as one group.
+  const auto few = problems(
+      "pp: 8, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 3", 8, 16, "6");
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_THAT(few[0], testing::HasSubstr(" | set parallel.microbatch_group_size_per_vp_stage: 8; "));
+  EXPECT_THAT(problems("pp: 8, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 8", 8,
+                       16, "6"),
+              IsEmpty());
   // Of many stages the first ones are named.
   const auto many = problems(
       "pp: 18, schedule: interleaved-1f1b, virtual_stages: 2, microbatch_group_size_per_vp_stage: 5", 18, 36, "23");
