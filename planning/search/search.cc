@@ -14,6 +14,7 @@
 #include "planning/search/search_rank.h"
 #include "planning/search/shortlist.h"
 #include "planning/search/worker_pool.h"
+#include "planning/study/known_keys.h"
 
 namespace ringwright::planning {
 namespace {
@@ -176,11 +177,26 @@ OwnLayout evaluate_own(const configs::Scenario& scenario, const configs::Scenari
   return own;
 }
 
+// What is varied and is neither an axis nor a key.
+Diagnostics unknown_keys(const configs::SearchSettings& settings) {
+  Diagnostics unknown;
+  const KnownKeys known;
+  for (const configs::SearchAxis& axis : settings.given) {
+    if (!configs::axis_of(axis.name).empty() || known.has(axis.name)) continue;
+    unknown.add({.severity = Severity::kError,
+                 .code = "E153",
+                 .message = known.why_unknown(axis.name),
+                 .hint = "`ringwright explain KEY` describes the keys of scenarios"});
+  }
+  return unknown;
+}
+
 }  // namespace
 
 Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                             const SearchOptions& options) {
   if (const auto again = changed_scenario(scenario, {}); !again) return tl::unexpected(again.error());
+  if (Diagnostics unknown = unknown_keys(settings); unknown.has_errors()) return tl::unexpected(std::move(unknown));
   const SearchSpace space(scenario, settings);
   if (space.size() > kMostCombinations) {
     return tl::unexpected(failure(

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "core/base/check.h"
+#include "planning/search/axis_values.h"
 
 namespace ringwright::planning {
 namespace {
@@ -16,80 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 12> kAxes{"tp",       "pp",           "virtual_stages", "cp",
                                                  "ep",       "etp",          "micro_batch",    "recompute",
                                                  "sharding", "stage_layers", "schedule",       "sequence_parallel"};
-constexpr std::int64_t kTokensOfContextRank = 4096;
-constexpr std::int64_t kVirtualStages = 8;
-constexpr std::int64_t kMicroBatches = 8;
-
-std::vector<std::string> divisors(std::int64_t number, std::int64_t most) {
-  std::vector<std::string> result;
-  for (std::int64_t d = 1; d <= std::min(number, most); ++d) {
-    if (number % d == 0) result.push_back(std::to_string(d));
-  }
-  return result;
-}
-
-// 1, 2, 4, ... while they divide.
-std::vector<std::string> powers(std::int64_t number, std::int64_t most) {
-  std::vector<std::string> result;
-  for (std::int64_t p = 1; p <= most && number % p == 0; p *= 2) result.push_back(std::to_string(p));
-  return result;
-}
-
-void add_own(std::string own, std::vector<std::string>& values) {
-  if (std::ranges::find(values, own) == values.end()) values.push_back(std::move(own));
-}
-
-std::string sharding_of(const workload::ParallelOptions& parallel, const ConfigDocument& document) {
-  if (parallel.zero_stage == 0) return "none";
-  return document.names("parallel.fsdp") ? "fsdp" : fmt::format("zero-{}", parallel.zero_stage);
-}
-
-std::string recompute_word(workload::Recompute recompute) {
-  switch (recompute) {
-    case workload::Recompute::kNone: return "none";
-    case workload::Recompute::kSelective: return "selective";
-    case workload::Recompute::kOperators: return "selective-ops";
-    case workload::Recompute::kExceptSaved: return "except-saved";
-    case workload::Recompute::kFull: return "full";
-  }
-  return {};
-}
-
-std::vector<std::string> number_values(std::string_view axis, const configs::Scenario& scenario) {
-  const workload::ModelShape& shape = scenario.job.model;
-  const std::int64_t gpus = scenario.cluster.gpus();
-  if (axis == "tp") return divisors(std::gcd(std::gcd(shape.heads, shape.ffn), gpus), scenario.cluster.host.gpus);
-  if (axis == "pp") return divisors(gpus, shape.layers);
-  if (axis == "virtual_stages") return divisors(shape.layers, kVirtualStages);
-  if (axis == "cp") return powers(gpus, std::max<std::int64_t>(1, shape.sequence / kTokensOfContextRank));
-  if (axis == "ep") return divisors(shape.experts ? shape.experts->count : 1, gpus);
-  return powers(scenario.job.training.global_batch, kMicroBatches);
-}
-
-std::vector<std::string> default_values(std::string_view axis, const configs::Scenario& scenario) {
-  const workload::ParallelOptions& own = scenario.job.parallel;
-  if (axis == "etp") {
-    return scenario.job.model.experts ? std::vector<std::string>{"1", "tp"} : std::vector<std::string>{"1"};
-  }
-  if (axis == "recompute") {
-    std::vector<std::string> values{"none", "selective", "full"};
-    add_own(recompute_word(scenario.job.training.recompute), values);
-    return values;
-  }
-  if (axis == "sharding") {
-    std::vector<std::string> values{"none", "zero-1", "fsdp"};
-    add_own(sharding_of(own, scenario.document), values);
-    return values;
-  }
-  if (axis == "schedule") {
-    std::vector<std::string> values{"1f1b"};
-    if (!own.listed && own.schedule != "interleaved-1f1b" && own.schedule != "dapple") add_own(own.schedule, values);
-    return values;
-  }
-  if (axis == "stage_layers") return {"even", "balanced"};
-  if (axis == "sequence_parallel") return {"true"};
-  return number_values(axis, scenario);
-}
+constexpr std::string_view kBatch = "training.global_batch";
 
 std::int64_t number(const std::string& text) {
   std::int64_t value = 0;
@@ -141,7 +68,7 @@ std::vector<std::int64_t> spread(std::string_view rule, std::int64_t layers, std
   return spread;
 }
 
-constexpr std::array<std::string_view, 20> kOfOneLayout{"megatron",
+constexpr std::array<std::string_view, 21> kOfOneLayout{"megatron",
                                                         "training.deepspeed",
                                                         "parallel.fsdp_config",
                                                         "parallel.tp_comm_overlap_cfg",
@@ -156,6 +83,7 @@ constexpr std::array<std::string_view, 20> kOfOneLayout{"megatron",
                                                         "parallel.account_for_embedding_in_pipeline_split",
                                                         "parallel.account_for_loss_in_pipeline_split",
                                                         "parallel.microbatch_group_size_per_vp_stage",
+                                                        "parallel.microbatches_per_replica",
                                                         "parallel.virtual_stages",
                                                         "parallel.stage_layers",
                                                         "parallel.sequence_parallel",
@@ -201,7 +129,7 @@ SearchSpace::SearchSpace(const configs::Scenario& scenario, const configs::Searc
   for (const std::string_view name : kAxes) {
     const auto found = given(name);
     axes_.push_back({.name = std::string(name),
-                     .values = found == settings.given.end() ? default_values(name, scenario) : found->values});
+                     .values = found == settings.given.end() ? axis_values(name, scenario, settings) : found->values});
   }
   const workload::ParallelOptions& own = scenario.job.parallel;
   pp_given_ = given("pp") != settings.given.end();
@@ -246,16 +174,23 @@ Layout SearchSpace::essence(Layout layout) const {
     }
     return layout;
   }
-  const std::int64_t model_ranks = layout.tp * layout.pp;  // the rest are copies of the dense parameters
   if (layout.tp == 1) layout.sequence_parallel = values("sequence_parallel").front();
   if (layout.pp == 1) layout.stage_layers = values("stage_layers").front();
   if (layout.tp == 1 && layout.etp == "1" && has("etp", "tp")) layout.etp = "tp";
-  if (model_ranks == scenario_.cluster.gpus()) layout.sharding = values("sharding").front();
+  if (has_one_replica(layout)) layout.sharding = values("sharding").front();
   const bool interleaved = layout.schedule == "interleaved-1f1b" || layout.schedule == "dapple";
   if (interleaved && has("schedule", "1f1b")) layout.schedule = "1f1b";
   const bool two_chunks = workload::find_schedule(layout.schedule).chunks == workload::ChunkSupport::kTwo;
   if (two_chunks && layout.virtual_stages == 2 && has("virtual_stages", "1")) layout.virtual_stages = 1;
   return layout;
+}
+
+// Of all parameters: ranks beyond those of one model hold copies of the dense ones, and tensor-parallel ranks that do
+// not divide the experts hold copies of these.
+bool SearchSpace::has_one_replica(const Layout& layout) const {
+  if (layout.tp * layout.pp != scenario_.cluster.gpus()) return false;
+  const std::int64_t etp = layout.etp == "tp" ? layout.tp : number(layout.etp);
+  return !scenario_.job.model.experts || layout.ep * etp == layout.tp;
 }
 
 ConfigChanges SearchSpace::changes(const Layout& layout) const {
@@ -338,6 +273,10 @@ std::string value_read(const ConfigLog& log, std::string_view path) {
 
 }  // namespace
 
+bool holds_for_one_layout(std::string_view key) {
+  return std::ranges::find(kOfOneLayout, key) != kOfOneLayout.end();
+}
+
 Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::SearchAxis>& axes) {
   const workload::ParallelOptions& own = scenario.job.parallel;
   Layout layout{.tp = own.tp,
@@ -348,7 +287,7 @@ Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::
                 .etp = std::to_string(own.experts.etp),
                 .micro_batch = scenario.job.training.micro_batch,
                 .recompute = recompute_word(scenario.job.training.recompute),
-                .sharding = sharding_of(own, scenario.document),
+                .sharding = sharding_word(own, scenario.document),
                 .schedule = own.listed                           ? "listed"
                             : own.schedule == "interleaved-1f1b" ? "1f1b"
                                                                  : own.schedule,
@@ -362,6 +301,19 @@ Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::
   return layout;
 }
 
+namespace {
+
+// Whether each replica has the same share of the scenario's own batch.
+bool shares_own_batch_evenly(const Layout& layout, const configs::Scenario& scenario) {
+  const auto varies = [&layout](std::string_view key) {
+    return std::ranges::find(layout.others, key, &std::pair<std::string, std::string>::first) != layout.others.end();
+  };
+  return scenario.job.parallel.microbatch_split != workload::MicrobatchSplit::kBalanced && !varies(kBatch) &&
+         !varies("parallel.microbatch_split") && !varies("parallel.microbatches_per_replica");
+}
+
+}  // namespace
+
 std::optional<Refusal> refuse_early(const Layout& layout, const configs::Scenario& scenario) {
   if (layout.stage_layers == kAlpa) return std::nullopt;  // its stages are not planned yet
   const std::int64_t gpus = scenario.cluster.gpus();
@@ -373,7 +325,7 @@ std::optional<Refusal> refuse_early(const Layout& layout, const configs::Scenari
                                ranks, gpus)};
   }
   const std::int64_t dp = gpus / ranks;
-  if (batch % (layout.micro_batch * dp) != 0) {
+  if (shares_own_batch_evenly(layout, scenario) && batch % (layout.micro_batch * dp) != 0) {
     return Refusal{"E136", "micro_batch x dp does not divide the global batch",
                    fmt::format("micro_batch {} x dp {} does not divide {} sequences", layout.micro_batch, dp, batch)};
   }

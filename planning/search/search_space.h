@@ -71,6 +71,7 @@ class SearchSpace {
 
  private:
   [[nodiscard]] const std::vector<std::string>& values(std::string_view axis) const;
+  [[nodiscard]] bool has_one_replica(const Layout& layout) const;
 
   const configs::Scenario& scenario_;
   std::vector<configs::SearchAxis> axes_;
@@ -78,6 +79,9 @@ class SearchSpace {
   bool pp_given_ = false;
   bool gathers_in_pipelines_ = false;  // whether such layouts are tried
 };
+
+// Keys that a search does not take over from the scenario, since they hold for its own layout alone.
+[[nodiscard]] bool holds_for_one_layout(std::string_view key);
 
 // What the scenario itself sets on each axis, in the words of the axes where they have one.
 [[nodiscard]] Layout own_layout(const configs::Scenario& scenario, const std::vector<configs::SearchAxis>& axes);

@@ -63,6 +63,22 @@ class StudiesTest(unittest.TestCase):
             return {table: opened.execute(f'SELECT * FROM {table}').fetchall()
                     for table in ('points', 'parts', 'sweep_points')}
 
+    def test_search_fixes_keys_of_single_layouts_for_all(self):
+        few = ['--vary', 'tp=1', '--fix', 'recompute=none', '--fix', 'sharding=none', '--json']
+        found = json.loads(self.answer('search', 'base.yaml', *few, '--fix', 'parallel.layers_per_part=[5,3]'))
+        self.assertTrue(found['ranking'])
+        for layout in found['ranking']:
+            self.assertEqual(layout['layers_per_part'], [5, 3])
+        for setting, why in (('parallel.dp=2', "'parallel.dp' follows from the GPUs and tp, pp and cp"),
+                             ('parallel.zero.stage=2', "'parallel.zero.stage' is varied as search.sharding")):
+            code, _, err = self.call('search', 'base.yaml', '--fix', setting)
+            self.assertEqual((code, why in err), (2, True), err)
+
+    def test_search_refuses_keys_that_no_scenario_has(self):
+        code, _, err = self.call('search', 'base.yaml', '--vary', 'training.micro_batches=1,2')
+        self.assertEqual(code, 2)
+        self.assertIn("there is no key 'training.micro_batches'; did you mean 'training.micro_batch'?", err)
+
     def test_search_refuses_an_axis_that_is_given_twice(self):
         for options in (['--vary', 'tp=1,2', '--fix', 'parallel.tp=1'], ['--fix', 'tp=1', '--fix', 'tp=2']):
             code, out, err = self.call('search', 'base.yaml', *options)

@@ -16,6 +16,7 @@
 #include "planning/search/search.h"
 #include "planning/search/search_base.h"
 #include "planning/search/search_report.h"
+#include "planning/search/search_space.h"
 #include "tools/command.h"
 #include "tools/command_words.h"
 #include "tools/progress.h"
@@ -56,6 +57,18 @@ std::vector<std::string> comma_separated(const std::string& text) {
   }
   words.push_back(word);
   return words;
+}
+
+Diagnostics add_other(const std::string& key, std::vector<std::string> values,
+                      std::vector<configs::SearchAxis>& others) {
+  if (const std::string why = configs::why_not_varied(key); !why.empty()) return failure("E153", why);
+  others.push_back({.name = key, .values = std::move(values)});
+  return {};
+}
+
+// What a search does not take over from the scenario: a fixed value is an axis of one.
+bool is_of_layouts(std::string_view key) {
+  return planning::holds_for_one_layout(key) || key == "parallel.zero.stage";
 }
 
 class Search final : public Command {
@@ -195,10 +208,15 @@ class Search final : public Command {
       if (!fixed) return tl::unexpected(fixed.error());
       const std::string axis = configs::axis_of(fixed->key);
       if (is_second(axis, fixed->key)) return tl::unexpected(given_twice(fixed->key));
-      if (axis.empty())
-        settings.push_back(argument);
-      else
+      if (!axis.empty()) {
         set(axis, "[" + fixed->value + "]");
+      } else if (is_of_layouts(fixed->key)) {
+        if (Diagnostics wrong = add_other(fixed->key, {fixed->value}, others); wrong.has_errors()) {
+          return tl::unexpected(std::move(wrong));
+        }
+      } else {
+        settings.push_back(argument);
+      }
     }
     for (const std::string& argument : vary_) {
       const auto varied = assignment(argument, "--vary");
@@ -209,10 +227,9 @@ class Search final : public Command {
         set(axis, "[" + varied->value + "]");
         continue;
       }
-      if (const std::string why = configs::why_not_varied(varied->key); !why.empty()) {
-        return tl::unexpected(failure("E153", why));
+      if (Diagnostics wrong = add_other(varied->key, comma_separated(varied->value), others); wrong.has_errors()) {
+        return tl::unexpected(std::move(wrong));
       }
-      others.push_back({.name = varied->key, .values = comma_separated(varied->value)});
     }
     set("objective", objective_);
     set("max_memory", max_memory_);

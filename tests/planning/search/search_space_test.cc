@@ -156,6 +156,28 @@ TEST(SearchSpace, FirstLookNeverRefusesWhatIsLegal) {
   EXPECT_GT(refused, 0U);
 }
 
+// 48 sequences divide over 3 microbatches of 16, which the scenario's own 32 do not; shares of replicas may differ.
+TEST(SearchSpace, FirstLookKnowsTheBatchOfTheLayout) {
+  const auto is_refused = [](const std::string& training, const std::string& parallel, const std::string& search) {
+    const Scenario scenario = tiny("training: " + training + "\nparallel: " + parallel +
+                                   "\nsearch: {micro_batch: [3], " + search + "}\n");
+    const SearchSpace space(scenario, scenario.search);
+    Layout layout = space.layout(0);
+    EXPECT_EQ(layout.micro_batch, 3);
+    layout.tp = 8;
+    return refuse_early(layout, scenario).has_value();
+  };
+  EXPECT_TRUE(is_refused("{global_batch: 32}", "{dp: auto}", "tp: [8]"));
+  EXPECT_FALSE(is_refused("{global_batch: 32}", "{dp: auto}", "vary: [{key: training.global_batch, values: [48]}]"));
+  EXPECT_FALSE(is_refused("{global_batch: 32}", "{dp: auto, microbatch_split: balanced}", "tp: [8]"));
+}
+
+TEST(SearchSpace, MicrobatchesAreThoseOfTheBatchesThatAreVaried) {
+  const Scenario scenario =
+      tiny("training: {global_batch: 8}\nsearch: {vary: [{key: training.global_batch, values: [6, 20]}]}\n");
+  EXPECT_THAT(values(SearchSpace(scenario, scenario.search), "micro_batch"), ElementsAre("1", "2", "4"));
+}
+
 std::vector<Bytes> memory_of(const Scenario& scenario, workload::KnownMemory* known) {
   std::vector<Bytes> stages;
   for (const MemoryRow& row : memory_rows(scenario.cluster, scenario.job, known)) stages.push_back(row.total);
@@ -215,12 +237,7 @@ TEST(SearchSpace, LayoutsAreReadTheSameAfterOthers) {
 
 // A choice without effect: the equivalent layout is in the space, is legal exactly when the layout is, and takes the
 // same time and memory.
-TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
-  const Scenario scenario = tiny(
-      "training: {global_batch: 32}\nsearch: {recompute: [none], micro_batch: [1], sequence_parallel: ['true', "
-      "'false'], "
-      "schedule: [1f1b, interleaved-1f1b, zb-v], virtual_stages: [1, 2], sharding: [none, zero-1, fsdp], pp: [1, 2, "
-      "4]}\n");
+void expect_what_has_no_effect_is_played_the_same(const Scenario& scenario) {
   const SearchSpace space(scenario, scenario.search);
   Scenario mine = *changed_scenario(scenario, {});
   Planner planner(mine);
@@ -243,6 +260,24 @@ TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
     EXPECT_EQ(text_of(layout), text_of(essence)) << i;
   }
   EXPECT_GT(same, 0U);
+}
+
+TEST(SearchSpace, WhatHasNoEffectIsPlayedTheSame) {
+  expect_what_has_no_effect_is_played_the_same(tiny(
+      "training: {global_batch: 32}\nsearch: {recompute: [none], micro_batch: [1], sequence_parallel: ['true', "
+      "'false'], "
+      "schedule: [1f1b, interleaved-1f1b, zb-v], virtual_stages: [1, 2], sharding: [none, zero-1, fsdp], pp: [1, 2, "
+      "4]}\n"));
+}
+
+// Tensor-parallel ranks that do not divide the experts hold copies of them, which sharding divides.
+TEST(SearchSpace, WhatHasNoEffectOnExpertsIsPlayedTheSame) {
+  expect_what_has_no_effect_is_played_the_same(
+      load(std::string(kTinyModel) +
+               "training: {global_batch: 32}\nsearch: {recompute: [none], micro_batch: [1], virtual_stages: [1], "
+               "stage_layers: [even], tp: [2, 4, 8], sharding: [none, zero-1, fsdp]}\n" +
+               std::string(kMachine),
+           {"model.num_experts=4", "model.moe_router_topk=2", "parallel.sequence_parallel=true"}));
 }
 
 // A third of a default space would take most of its time; it is included on request, or when the scenario does so
