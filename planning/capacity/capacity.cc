@@ -52,6 +52,7 @@ class Candidate {
     offer.hosts = base->scenario.cluster.hosts;
     offer.gpus = base->scenario.cluster.gpus();
     if (auto problem = lack_of_cost(base->scenario, described.name)) return tl::unexpected(std::move(*problem));
+    if (auto problem = varied_batch(base->scenario)) return tl::unexpected(std::move(*problem));
     if (plan_.budget.gpus && offer.gpus > *plan_.budget.gpus) {
       offer.status = OfferStatus::kOverBudget;
       offer.reason = fmt::format("{} GPUs of {}", offer.gpus, *plan_.budget.gpus);
@@ -76,6 +77,16 @@ class Candidate {
                      {.file = scenario_}, "set: { cost.preset: dgx-h100 }, or cost.gpu_watts: 700");
     }
     return std::nullopt;
+  }
+
+  // Layouts of one machine are compared by their steps, which have the same tokens.
+  [[nodiscard]] std::optional<Diagnostics> varied_batch(const configs::Scenario& scenario) const {
+    const auto& given = scenario.search.given;
+    if (std::ranges::find(given, "training.global_batch", &configs::SearchAxis::name) == given.end()) {
+      return std::nullopt;
+    }
+    return failure("E620", "the search varies 'training.global_batch', and a capacity study has one batch on a machine",
+                   {.file = scenario_}, "a machine for each batch, as set: { training.global_batch: 1024 }");
   }
 
   void search_layouts(const configs::Scenario& scenario, const std::vector<std::string>& given, Offer& offer,
@@ -114,6 +125,11 @@ class Candidate {
     std::vector<std::string> of_step = given;  // the search itself uses the others
     std::erase_if(of_step, [](const std::string& setting) { return setting.starts_with("search"); });
     offer.notes = idle_settings(point, of_step);
+    if (scenario.search.objective != configs::Objective::kStepTime) {
+      offer.notes.push_back(fmt::format("search.objective = {} has no effect: with one batch the shortest step is also "
+                                        "the cheapest",
+                                        to_string(scenario.search.objective)));
+    }
     // Warnings about settings have the codes of errors.
     for (const ReportWarning& warning : point.warnings) {
       if (warning.code.starts_with('E')) offer.notes.push_back(warning.text);

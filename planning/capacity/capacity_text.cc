@@ -48,14 +48,16 @@ std::string value_of_axis(const Offer& offer, const std::string& axis) {
   return found == offer.layout.end() ? "-" : found->value;
 }
 
-std::string dollars(const std::optional<double>& usd) {
-  return usd ? with_commas(std::llround(*usd)) : "-";
+// Whole, where at least two digits remain.
+std::string amount(const std::optional<double>& value) {
+  if (!value) return "-";
+  return *value < 10.0 ? fmt::format("{:.4g}", *value) : with_commas(std::llround(*value));
 }
 
 std::vector<std::string> budget_words(const CapacityBudget& budget) {
   std::vector<std::string> words;
   if (budget.days) words.push_back(fmt::format("{:.4g} days", *budget.days));
-  if (budget.usd) words.push_back("$" + with_commas(std::llround(*budget.usd)));
+  if (budget.usd) words.push_back("$" + amount(budget.usd));
   if (budget.megawatt_hours) words.push_back(fmt::format("{:.4g} MWh", *budget.megawatt_hours));
   if (budget.gpus) words.push_back(with_commas(*budget.gpus) + " GPUs");
   return words;
@@ -91,8 +93,8 @@ std::vector<std::string> ranking_table(const CapacityPlan& plan, const CapacityR
     cells.push_back(use ? fmt::format("{:.1f} %", *use * 100.0) : "-");
     cells.push_back(to_string(step.memory));
     cells.push_back(fmt::format("{:.4g}", offer.days));
-    if (costs) cells.push_back(dollars(offer.usd));
-    if (energy) cells.push_back(offer.megawatt_hours ? with_commas(std::llround(*offer.megawatt_hours)) : "-");
+    if (costs) cells.push_back(amount(offer.usd));
+    if (energy) cells.push_back(amount(offer.megawatt_hours));
     cells.emplace_back(offer.on_front ? "yes" : "");
     table.add_row(std::move(cells));
   }
@@ -122,7 +124,7 @@ std::vector<std::string> front_table(const CapacityPlan& plan, const CapacityRes
   table.add_row({"machine", "GPUs", "step", "memory", "days", costs ? "$" : "", "layout"});
   for (const LayoutOffer& each : std::span(result.front).first(std::min(kFrontShown, result.front.size()))) {
     table.add_row({plan.machines[result.offers[each.offer].machine].name, with_commas(each.gpus), to_string(each.step),
-                   to_string(each.memory), fmt::format("{:.4g}", each.days), costs ? dollars(each.usd) : "",
+                   to_string(each.memory), fmt::format("{:.4g}", each.days), costs ? amount(each.usd) : "",
                    layout_words(each.layout)});
   }
   return table.lines();

@@ -34,10 +34,17 @@ bool is_physical(std::string_view key) {
   constexpr std::array<std::string_view, 6> kBlocks{"cluster.",      "compute.",       "comm.",
                                                     "interference.", "data_pipeline.", "recommendation."};
   const bool in_block = std::ranges::any_of(kBlocks, [key](std::string_view block) { return key.starts_with(block); });
-  const bool is_version = key == "cluster.node.gpu.compute_capability";  // a number, and no quantity
+  const bool is_version = key.ends_with(".gpu.compute_capability");      // a number, and no quantity
   const bool is_upkeep = key.starts_with("recommendation.upkeep.");      // a step does not use it
-  return in_block && !is_version && !is_upkeep &&
-         key.find('[') == std::string_view::npos;  // entries of lists cannot be set alone
+  return in_block && !is_version && !is_upkeep;
+}
+
+// As documented: "cluster.groups[].node.nic.bandwidth" of cluster.groups[0].
+std::string documented_path(std::string path) {
+  for (std::size_t open = path.find('['); open != std::string::npos; open = path.find('[', open + 1)) {
+    path.erase(open + 1, path.find(']', open) - open - 1);
+  }
+  return path;
 }
 
 // The first has the value of the second unless it is given: then the second stands for both.
@@ -82,7 +89,7 @@ std::vector<Parameter> parameters_of(const configs::Scenario& scenario) {
   for (const KeyDoc& doc : configs::scenario_keys()) types.emplace(doc.path, doc.type);
   std::vector<Parameter> parameters;
   for (const ValueRead& value : scenario.document.log().values()) {
-    const auto type = types.find(value.path);
+    const auto type = types.find(documented_path(value.path));
     if (type == types.end() || !is_quantity(type->second) || !is_physical(value.path)) continue;
     if (repeats_another(value)) continue;
     double number = 0.0;
@@ -164,7 +171,12 @@ Result<SensitivityResult> sensitivity(const std::string& path, const std::vector
   const Point base = source.simulate(settings);
   if (!base.was_simulated()) return tl::unexpected(failure(base.code, base.reason, {.file = path}));
   SensitivityResult result{.scenario = scenario->name, .share = options.share, .step = base.figures.step};
-  const std::vector<Parameter> parameters = parameters_of(*scenario);
+  std::vector<Parameter> parameters = parameters_of(*scenario);
+  std::erase_if(parameters, [&result](const Parameter& parameter) {
+    const bool in_list = parameter.key.find('[') != std::string::npos;  // entries of lists cannot be set alone
+    if (in_list) result.not_varied.push_back(parameter.key);
+    return in_list;
+  });
   std::vector<ParameterResponse> responses(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     responses[i].key = parameters[i].key;
@@ -205,6 +217,10 @@ std::string render_sensitivity_text(const SensitivityResult& result, std::size_t
   for (const std::string& line : table.lines()) text += "  " + line + "\n";
   if (shown < result.responses.size()) text += fmt::format("  and {} weaker ones\n", result.responses.size() - shown);
   text += fmt::format("\n{} further parameters do not change the step time.\n", result.without_effect.size());
+  if (!result.not_varied.empty()) {
+    text += fmt::format("{} parameters of entries of lists are not varied, as {}.\n", result.not_varied.size(),
+                        result.not_varied.front());
+  }
   for (const std::string& unknown : result.unknown) text += "Cannot be changed: " + unknown + "\n";
   return text;
 }
@@ -220,9 +236,10 @@ std::string render_sensitivity_json(const SensitivityResult& result) {
   return fmt::format(
       "{{\n  \"schema\": \"ringwright.sensitivity/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
       "  \"scenario\": {},\n  \"share\": {},\n  \"step_ps\": {},\n  \"parameters\": [\n    {}\n  ],\n"
-      "  \"without_effect\": {},\n  \"unknown\": {}\n}}\n",
+      "  \"without_effect\": {},\n  \"not_varied\": {},\n  \"unknown\": {}\n}}\n",
       json_text(RINGWRIGHT_VERSION), json_text(result.scenario), result.share, result.step.count(),
-      join(responses, ",\n    "), json_texts(result.without_effect), json_texts(result.unknown));
+      join(responses, ",\n    "), json_texts(result.without_effect), json_texts(result.not_varied),
+      json_texts(result.unknown));
 }
 
 }  // namespace ringwright::planning

@@ -42,6 +42,7 @@ struct SensitivityResult {
   Duration step;                             // of the scenario as it stands
   std::vector<ParameterResponse> responses;  // that matter, the strongest first
   std::vector<std::string> without_effect;   // keys, sorted
+  std::vector<std::string> not_varied;       // keys in entries of lists, which cannot be set alone
   std::vector<std::string> unknown;          // refused on both sides, with the reason
 };
 

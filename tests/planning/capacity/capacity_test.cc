@@ -132,6 +132,27 @@ TEST_F(Capacity, HalfTheGoodputTakesTwiceTheTimeAndMoney) {
 }
 
 // One machine differs from no other, and its layout is the answer: it stands below the table.
+TEST_F(Capacity, ASearchThatVariesTheBatchIsRefused) {
+  const auto refused = study(
+      "machines: [{name: a, set: {search.vary: [{key: training.global_batch, values: [16, 32]}]}}]\n");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(render(refused.error()), HasSubstr("E620]: the search varies 'training.global_batch'"));
+}
+
+TEST_F(Capacity, NamesAnObjectiveOfTheSearchThatHasNoEffect) {
+  const CapacityResult result = found("machines: [{name: a, set: {search.objective: memory}}, {name: b}]\n");
+  ASSERT_EQ(result.offers[0].notes.size(), 1U);
+  EXPECT_THAT(result.offers[0].notes[0], HasSubstr("search.objective = memory has no effect: "));
+  EXPECT_TRUE(result.offers[1].notes.empty());
+}
+
+TEST_F(Capacity, ShowsSmallAmountsWithTheirDigits) {
+  const CapacityResult result = found("set: {cost.usd_per_gpu_hour: 0.36}\nmachines: [{name: a}]\n");
+  const double usd = *result.offers[0].usd;
+  ASSERT_LT(usd, 10.0);
+  EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr(fmt::format("  {:.4g}  yes", usd)));
+}
+
 TEST_F(Capacity, ShowsTheLayoutThatAllMachinesHave) {
   const CapacityResult result = found("machines: [{name: H100}]\n");
   EXPECT_THAT(render_capacity_text(plan(), result), HasSubstr("\n  layout: " + layout_words(result.offers[0].layout)));

@@ -52,6 +52,19 @@ TEST(Sensitivity, HasTheSignOfTheParameter) {
   EXPECT_LT(*memory->high.step, result.step);
 }
 
+// Entries of lists cannot be set alone: what GPUs and NICs of a mixed cluster matter is not known.
+TEST(Sensitivity, NamesParametersOfListsThatAreNotVaried) {
+  const SensitivityResult result =
+      of(std::string(configs::kTinyModel) +
+         "training: {global_batch: 16}\nparallel: {tp: 2}\ncluster: {groups: [{nodes: 1, node: {preset: dgx-h100}}, "
+         "{nodes: 1, node: {preset: dgx-a100}}], fabric: {type: rail_optimized, leaf: {ports: 64}}}\n"
+         "collectives: {model: closed_form, overhead: none}\nsimulate: {network: alpha_beta}\n");
+  EXPECT_EQ(std::ranges::count(result.not_varied, "cluster.groups[1].node.nic.bandwidth"), 1);
+  EXPECT_EQ(std::ranges::count(result.not_varied, "cluster.groups[0].node.gpu.memory_bandwidth"), 1);
+  EXPECT_NE(render_sensitivity_text(result).find(" parameters of entries of lists are not varied"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(result.not_varied, "cluster.groups[0].node.gpu.compute_capability"), 0);  // no quantity
+}
+
 // `compute.step_speed` and `compute.host_issue` have the GPU's values unless they are given: one of both is listed.
 TEST(Sensitivity, ListsAValueOfTwoKeysOnce) {
   const std::string job = std::string(configs::kTinyModel) +
