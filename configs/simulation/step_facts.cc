@@ -171,6 +171,10 @@ FlopRate mean_peak(const Cluster& cluster, DataType precision) {
   return FlopRate(sum / static_cast<double>(cluster.hosts));
 }
 
+std::string_view processed_by(const Job& job) {
+  return job.recommendation || job.layered ? "samples" : "tokens";
+}
+
 StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   const workload::StepPlan& plan = simulation.plan();
   StepFacts facts;
@@ -181,7 +185,7 @@ StepFacts job_facts(const Scenario& scenario, const Simulation& simulation) {
   const std::optional<RecommendationJob>& recommendation = scenario.job.recommendation;
   if (recommendation) facts.layout = layout_text(*recommendation);
   if (scenario.job.layered) facts.layout = layout_text(*scenario.job.layered);
-  if (recommendation || scenario.job.layered) facts.processed = "samples";
+  facts.processed = processed_by(scenario.job);
   if (scenario.job.trains_transformer()) facts.layout = layout_text(scenario.job.parallel);
   facts.microbatches = plan.microbatches;
   facts.tokens_per_step = plan.tokens;

@@ -38,6 +38,7 @@ void read_metrics(ConfigMap root, StepFigures& figures) {
   }
   ConfigMap job = root.map("job", "the job");
   figures.gpus = job.integer({.name = "gpus", .doc = "ranks of the job", .fallback = 0});
+  if (job.has("tokens_are")) figures.processed = job.text({.name = "tokens_are", .doc = "what its tokens are"});
 }
 
 std::vector<StepPart> read_parts(ConfigMap root) {
@@ -175,6 +176,7 @@ Result<ComparedStep> load_published(const std::string& path) {
   side.figures.tokens_per_second_per_gpu = report.tokens_per_second_per_gpu / slower;
   if (report.model_flop_utilisation) side.figures.model_flop_utilisation = *report.model_flop_utilisation / slower;
   side.figures.gpus = static_cast<std::int64_t>(report.gpus);
+  side.figures.processed = report.facts.processed;
   return side;
 }
 

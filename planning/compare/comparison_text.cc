@@ -22,7 +22,10 @@ std::string letter(std::size_t index) {
 
 std::string heads_text(const SideBySide& both) {
   TextTable table({Align::kLeft, Align::kLeft, Align::kRight, Align::kRight, Align::kRight, Align::kLeft});
-  table.add_row({"", "", "step", "tokens/s/GPU", "against A", ""});
+  const std::string& processed = both.sides.front().figures.processed;
+  const bool same = std::ranges::all_of(
+      both.sides, [&](const ComparedStep& side) { return side.figures.processed == processed; });
+  table.add_row({"", "", "step", (same ? processed : "tokens or samples") + "/s/GPU", "against A", ""});
   const Duration first = both.sides.front().figures.step;
   for (std::size_t i = 0; i < both.sides.size(); ++i) {
     const ComparedStep& side = both.sides[i];
@@ -66,10 +69,10 @@ std::string values_text(const StepDifference& comparison, std::size_t width) {
 
 std::string json_side(const ComparedStep& side) {
   return fmt::format(
-      "{{\"name\": {}, \"source\": {}, \"step_time_s\": {}, \"step_ps\": {}, \"tokens_per_s_per_gpu\": {}, "
+      "{{\"name\": {}, \"source\": {}, \"step_time_s\": {}, \"step_ps\": {}, \"tokens_per_s_per_gpu\": {}{}, "
       "\"mfu\": {}, \"gpus\": {}, \"parts_ps\": {}}}",
       json_text(side.name), json_text(side.source), static_cast<double>(side.figures.step.count()) / 1e12,
-      side.figures.step.count(), side.figures.tokens_per_second_per_gpu,
+      side.figures.step.count(), side.figures.tokens_per_second_per_gpu, json_processed(side.figures.processed),
       json_number(side.figures.model_flop_utilisation), side.figures.gpus, json_parts(side.figures.parts));
 }
 

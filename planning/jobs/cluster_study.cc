@@ -83,14 +83,15 @@ Result<JobSpeed> speed_of(const ClusterPlan& plan, const std::vector<ClusterJob>
     types = std::max(types, job.type + 1);
   }
   const bool anywhere = grow || plan.scheduler.relax_after >= 0.0;
-  auto rates = simulated_rates(plan.machine, plan.shape,
-                               {.most = most, .widest = widest_locality(plan.shape, most, anywhere)}, workers);
+  auto rates = simulated_rates(
+      plan.machine, plan.shape,
+      {.most = most, .widest = widest_locality(plan.shape, most, anywhere), .elsewhere = anywhere}, workers);
   if (!rates) return tl::unexpected(std::move(rates.error()));
   if (types > rates->size()) {
     return tl::unexpected(
         failure("E486", "'jobs.types' has more types than 'speed.machine' has jobs", {.file = plan.machine}));
   }
-  return JobSpeed(plan.shape, *rates);
+  return anywhere ? JobSpeed(plan.shape, *rates) : JobSpeed(plan.shape, plan.speed);
 }
 
 }  // namespace

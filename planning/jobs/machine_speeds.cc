@@ -100,6 +100,20 @@ std::string reason_of(const std::vector<RatePoint>& points, std::size_t type, Lo
   return reason;
 }
 
+Diagnostics check_size(const configs::Scenario& shared, const std::string& machine, const ClusterShape& shape,
+                       int most) {
+  if (shared.cluster.host.gpus != shape.gpus_per_host) {
+    const auto message = fmt::format("'cluster.gpus_per_host' is {}, and hosts of 'speed.machine' have {} GPUs",
+                                     shape.gpus_per_host, shared.cluster.host.gpus);
+    return failure("E486", message, {.file = machine});
+  }
+  if (most <= shared.cluster.gpus()) return {};
+  const auto message =
+      fmt::format("jobs run on up to {} GPUs, and 'speed.machine' has {}", most, shared.cluster.gpus());
+  return failure("E486", message, {.file = machine},
+                 "give it as many hosts, or make jobs smaller (jobs.gpus, jobs.most)");
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> types_of_machine(const std::string& machine) {
@@ -114,17 +128,10 @@ Result<std::vector<SimulatedRates>> simulated_rates(const std::string& machine, 
                                                     const NeededRates& needed, const Workers& workers) {
   const auto shared = configs::load_shared_machine(machine);
   if (!shared) return tl::unexpected(shared.error());
-  if (shared->cluster.host.gpus != shape.gpus_per_host) {
-    const auto message = fmt::format("'cluster.gpus_per_host' is {}, and hosts of 'speed.machine' have {} GPUs",
-                                     shape.gpus_per_host, shared->cluster.host.gpus);
-    return tl::unexpected(failure("E486", message, {.file = machine}));
+  if (Diagnostics wrong = check_size(*shared, machine, shape, needed.most); wrong.has_errors()) {
+    return tl::unexpected(std::move(wrong));
   }
-  if (needed.most > shared->cluster.gpus()) {
-    const auto message =
-        fmt::format("jobs run on up to {} GPUs, and 'speed.machine' has {}", needed.most, shared->cluster.gpus());
-    return tl::unexpected(failure("E486", message, {.file = machine},
-                                  "give it as many hosts, or make jobs smaller (jobs.gpus, jobs.most)"));
-  }
+  if (!needed.elsewhere) return std::vector<SimulatedRates>(shared->jobs.size());
   std::vector<RatePoint> points;
   for (std::size_t type = 0; type < shared->jobs.size(); ++type) {
     for (const int size : sizes_up_to(needed.most)) {

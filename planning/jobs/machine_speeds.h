@@ -17,6 +17,9 @@ namespace ringwright::planning {
 struct NeededRates {
   int most = 1;                       // GPUs of a job
   Locality widest = Locality::kHost;  // at which jobs of several GPUs run
+  // Whether jobs run on other GPUs than those they ask for at their best locality. Where none does, every speed is 1:
+  // nothing is simulated, and there are no rates.
+  bool elsewhere = true;
 };
 // `machine`: a scenario with `jobs`, which are the types. A size whose layout is invalid is left out; E486 where a type
 // has none at a locality that is needed, where the machine is smaller than the largest job, or where its hosts have not

@@ -199,7 +199,10 @@ class GoodputReader {
       operation.job.step = std::max(job_time(healthy.step), JobTime(1));
       operation.job.is_simulated = true;
     }
-    if (operation.job.tokens_per_step == 0) operation.job.tokens_per_step = healthy.tokens_per_step;
+    if (operation.job.tokens_per_step == 0) {
+      operation.job.tokens_per_step = healthy.tokens_per_step;
+      operation.job.processed = healthy.processed;
+    }
     for (ComponentClass& part : operation.components) {
       if (const auto found = variant_of.find(part.name); found != variant_of.end()) {
         part.slowdown = std::max(1.0, ratio(points[found->second].figures.step, healthy.step));

@@ -84,13 +84,14 @@ std::string render_goodput_json(const GoodputResult& result) {
       "{{\n  \"schema\": \"ringwright.goodput/1\",\n  \"tool\": {{\"name\": \"ringwright\", \"version\": {}}},\n"
       "  \"name\": {},\n  \"scenario\": {},\n  \"config\": {{\"sha256\": {}, \"seed\": {}, \"repetitions\": {}}},\n"
       "  \"job\": {{\"gpus\": {}, \"hosts\": {}, \"replicas\": {}, \"step_time_s\": {}, \"simulated\": {}, "
-      "\"tokens_per_step\": {}, "
+      "\"tokens_per_step\": {}{}, "
       "\"expected_mtbf_hours\": {}}},\n  \"checkpoints\": {},\n  \"policies\": [\n    {}\n  ],\n"
       "  \"interval\": {{\"tier\": {}, \"recovery_s\": {}, \"tried\": {}}}\n}}\n",
       json_text(RINGWRIGHT_VERSION), json_text(result.name),
       result.scenario.empty() ? "null" : json_text(result.scenario), json_text(result.fingerprint), operation.seed,
       operation.repetitions, operation.job.gpus, operation.job.hosts(), operation.job.replicas,
       seconds_of(operation.job.step), operation.job.is_simulated, operation.job.tokens_per_step,
+      json_processed(operation.job.processed),
       rate > 0.0 ? fmt::format("{}", 1.0 / rate) : "null", json_tiers(operation), join(policies, ",\n    "),
       result.tier.empty() ? "null" : json_text(result.tier), result.recovery_seconds, json_intervals(result));
 }

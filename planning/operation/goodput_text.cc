@@ -57,9 +57,9 @@ std::string head_text(const GoodputResult& result) {
   return text;
 }
 
-std::string result_text(const PolicyOutcome& outcome) {
-  std::string text = fmt::format("\n{}: ETTR (productive share of the wall time) {}, one repetition\n",
-                                 outcome.policy, percent_text(outcome.ettr.mean));
+std::string result_text(const PolicyOutcome& outcome, const std::string& processed) {
+  std::string text = fmt::format("\n{}: ETTR (productive share of the wall time) {}, one repetition\n", outcome.policy,
+                                 percent_text(outcome.ettr.mean));
   if (outcome.lives > 1) {
     text = fmt::format(
         "\n{}: ETTR (productive share of the wall time; mean, 95 %) {:.2f} +- {:.2f} %, median {} ({} .. {})\n",
@@ -73,7 +73,9 @@ std::string result_text(const PolicyOutcome& outcome) {
   } else {
     text += "  no faults\n";
   }
-  if (outcome.tokens_per_second) text += fmt::format("  {} tokens/s\n", amount_text(outcome.tokens_per_second->mean));
+  if (outcome.tokens_per_second) {
+    text += fmt::format("  {} {}/s\n", amount_text(outcome.tokens_per_second->mean), processed);
+  }
   if (outcome.usd) {
     text += fmt::format("  ${} per repetition", with_commas(std::llround(std::min(*outcome.usd, 1e18))));
     if (outcome.usd_per_productive_gpu_hour) {
@@ -176,7 +178,8 @@ std::string policies_text(const GoodputResult& result) {
 }  // namespace
 
 std::string render_goodput_text(const GoodputResult& result) {
-  std::string text = head_text(result) + result_text(result.outcome) + accounts_text(result.outcome);
+  std::string text =
+      head_text(result) + result_text(result.outcome, result.operation.job.processed) + accounts_text(result.outcome);
   if (!result.operation.components.empty()) text += classes_text(result);
   if (!result.intervals.empty()) text += intervals_text(result);
   if (!result.others.empty()) text += policies_text(result);

@@ -19,6 +19,7 @@ struct JobShape {
   // Data-parallel ranks, where ZeRO or FSDP shard a replica's state over several of them; 0: as many as replicas.
   std::int64_t data_parallel = 0;
   std::int64_t tokens_per_step = 0;  // 0: not known
+  std::string processed = "tokens";  // what they are: "samples", as the scenario says
   JobTime step;                      // of the job as it should be
   bool is_simulated = false;         // the step's time comes from the scenario
 

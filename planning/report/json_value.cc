@@ -144,4 +144,9 @@ Result<JsonValue> parse_json(const std::string& name, std::string_view text) {
                                 "write it again, for example: ringwright run SCENARIO --out FOLDER"));
 }
 
+std::string processed_of(const JsonValue& owner) {
+  const std::string& named = owner["tokens_are"].text();
+  return named.empty() ? "tokens" : named;
+}
+
 }  // namespace ringwright::planning

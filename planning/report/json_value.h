@@ -38,6 +38,9 @@ struct JsonValue {
   [[nodiscard]] const std::vector<JsonValue>& list() const;
 };
 
+// What the tokens of a result's job, or of a point, are: "samples" of a recommendation model or a table of layers.
+[[nodiscard]] std::string processed_of(const JsonValue& owner);
+
 // What one result may hold, in about 110 bytes each: the table of a search of 5,000 layouts has 100,000 values.
 inline constexpr std::size_t kMostJsonValues = 1'000'000;
 inline constexpr std::size_t kMostJsonDepth = 64;

@@ -13,13 +13,22 @@
 namespace ringwright::planning {
 namespace {
 
+struct KnownObjective {
+  std::string_view name;
+  std::string_view field;
+  std::string_view title;
+  std::string_view unit;
+  double factor = 1.0;
+  bool less_is_better = true;
+};
+
 constexpr std::array kReportedObjectives = {
-    ReportedObjective{"step_time", "step_time_s", "step time", "s", 1.0, true},
-    ReportedObjective{"tokens_per_s", "tokens_per_s", "tokens/s", "", 1.0, false},
-    ReportedObjective{"tokens_per_s_per_gpu", "tokens_per_s_per_gpu", "tokens/s per GPU", "", 1.0, false},
-    ReportedObjective{"mfu", "mfu", "MFU", "%", 100.0, false},
-    ReportedObjective{"memory", "memory_bytes", "memory", "GiB", 1.0 / 1073741824.0, true},
-    ReportedObjective{"cost", "usd_per_1e12_tokens", "price of 10^12 tokens", "USD", 1.0, true},
+    KnownObjective{"step_time", "step_time_s", "step time", "s", 1.0, true},
+    KnownObjective{"tokens_per_s", "tokens_per_s", "tokens/s", "", 1.0, false},
+    KnownObjective{"tokens_per_s_per_gpu", "tokens_per_s_per_gpu", "tokens/s per GPU", "", 1.0, false},
+    KnownObjective{"mfu", "mfu", "MFU", "%", 100.0, false},
+    KnownObjective{"memory", "memory_bytes", "memory", "GiB", 1.0 / 1073741824.0, true},
+    KnownObjective{"cost", "usd_per_1e12_tokens", "price of 10^12 tokens", "USD", 1.0, true},
 };
 
 struct ReportedQuantity {
@@ -38,11 +47,31 @@ ReportedQuantity reported_quantity(std::string_view text) {
   return value;
 }
 
+constexpr std::string_view kTokens = "tokens";
+
 }  // namespace
 
-const ReportedObjective& reported_objective(const JsonValue& sweep) {
-  const auto known = std::ranges::find(kReportedObjectives, sweep["objective"].text(), &ReportedObjective::name);
-  return known == kReportedObjectives.end() ? kReportedObjectives.front() : *known;
+std::string processed_in(const JsonValue& sweep) {
+  const std::vector<const JsonValue*> points = ranked_points(sweep);
+  if (points.empty()) return std::string(kTokens);
+  std::string first = processed_of(*points.front());
+  const bool same = std::ranges::all_of(points, [&](const JsonValue* point) { return processed_of(*point) == first; });
+  return same ? first : "tokens or samples";
+}
+
+ReportedObjective reported_objective(const JsonValue& sweep) {
+  const auto named = std::ranges::find(kReportedObjectives, sweep["objective"].text(), &KnownObjective::name);
+  const KnownObjective& known = named == kReportedObjectives.end() ? kReportedObjectives.front() : *named;
+  std::string title(known.title);
+  if (const std::size_t at = title.find(kTokens); at != std::string::npos) {
+    title.replace(at, kTokens.size(), processed_in(sweep));
+  }
+  return {.name = known.name,
+          .field = known.field,
+          .title = std::move(title),
+          .unit = known.unit,
+          .factor = known.factor,
+          .less_is_better = known.less_is_better};
 }
 
 double objective_value(const ReportedObjective& objective, const JsonValue& point) {

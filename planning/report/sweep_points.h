@@ -11,17 +11,20 @@
 
 namespace ringwright::planning {
 
+// What the ranked points process: "tokens", "samples", or both.
+[[nodiscard]] std::string processed_in(const JsonValue& sweep);
+
 // The value that a sweep ranks its points by.
 struct ReportedObjective {
   std::string_view name;   // as the sweep names it: "tokens_per_s"
   std::string_view field;  // of a point: "tokens_per_s"
-  std::string_view title;  // "tokens/s"
+  std::string title;       // "tokens/s", or "samples/s" where the points process these
   std::string_view unit;   // of the panel
   double factor = 1.0;     // from the field to the unit
   bool less_is_better = true;
 };
 
-[[nodiscard]] const ReportedObjective& reported_objective(const JsonValue& sweep);
+[[nodiscard]] ReportedObjective reported_objective(const JsonValue& sweep);
 // The objective of a point in the panel's unit; NaN where it has none.
 [[nodiscard]] double objective_value(const ReportedObjective& objective, const JsonValue& point);
 

@@ -13,6 +13,7 @@
 #include "configs/simulation/fault_run.h"
 #include "configs/simulation/job_placement.h"
 #include "configs/simulation/spilled_memory.h"
+#include "configs/simulation/step_facts.h"
 #include "configs/simulation/step_plan.h"
 #include "core/base/text.h"
 #include "planning/study/each_item.h"
@@ -159,6 +160,7 @@ void conclude(const configs::SharedScenario& shared, const std::vector<workload:
                            .hosts = arranged.hosts[j].hosts,
                            .units = arranged.hosts[j].units,
                            .tokens_per_step = plans[j].tokens,
+                           .processed = std::string(configs::processed_by(shared.jobs[j].job)),
                            .in_host_memory = spilled[j],
                            .together = arranged.together->jobs[j],
                            .alone = arranged.alone[j]->jobs[j]});

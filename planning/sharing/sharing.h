@@ -24,6 +24,7 @@ struct SharedJob {
   std::size_t hosts = 0;
   std::size_t units = 0;  // hosts on the same leaf switches
   std::int64_t tokens_per_step = 0;  // 0: of a recorded step
+  std::string processed = "tokens";  // what they are, or "samples"
   Bytes in_host_memory;  // of a GPU's process, because it does not fit together with the others
   configs::SharedJobFigures together;
   configs::SharedJobFigures alone;  // the same steps, on the same GPUs, whole and without the other jobs

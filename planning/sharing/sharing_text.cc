@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/report/text_table.h"
 #include "planning/sharing/sharing.h"
+#include "planning/study/point_json.h"
 
 namespace ringwright::planning {
 namespace {
@@ -18,7 +19,9 @@ Duration exposed_of(const TimeBreakdown& time) {
   return sum;
 }
 
-std::string load_text(double share) { return fmt::format("{:.1f} %", share * 100.0); }
+std::string load_text(double share) {
+  return fmt::format("{:.1f} %", share * 100.0);
+}
 
 std::vector<std::string> indented(const TextTable& table) {
   std::vector<std::string> lines;
@@ -32,8 +35,8 @@ std::string job_table(const Arrangement& arrangement) {
   table.add_row({"job", "GPUs", "hosts", "units", "placement", "alone", "together", "slow-down", "exposed alone",
                  "together", "steps"});
   for (const SharedJob& job : arrangement.jobs) {
-    table.add_row({job.name, with_commas(job.gpus), std::to_string(job.hosts), std::to_string(job.units),
-                   job.placement, to_string(job.alone.step.mean), to_string(job.together.step.mean),
+    table.add_row({job.name, with_commas(job.gpus), std::to_string(job.hosts), std::to_string(job.units), job.placement,
+                   to_string(job.alone.step.mean), to_string(job.together.step.mean),
                    fmt::format("{:.3f}", job.slowdown()), to_string(exposed_of(job.alone.time)),
                    to_string(exposed_of(job.together.time)), std::to_string(job.together.step.count)});
   }
@@ -61,9 +64,10 @@ std::string link_table(const Arrangement& arrangement) {
     cells.push_back(load_text(link.together));
     table.add_row(cells);
   }
-  return join(indented(table), "") + fmt::format("  {} links carry the traffic of several jobs; shares are means over "
-                                                 "the run\n",
-                                                 arrangement.contended_links);
+  return join(indented(table), "") + fmt::format(
+                                         "  {} links carry the traffic of several jobs; shares are means over "
+                                         "the run\n",
+                                         arrangement.contended_links);
 }
 
 std::string arrangement_text(const Arrangement& arrangement) {
@@ -106,19 +110,19 @@ std::string json_figures(const configs::SharedJobFigures& figures) {
       "{{\"step_ps\": {}, \"shortest_step_ps\": {}, \"longest_step_ps\": {}, \"first_step\": {}, \"steps\": {}, "
       "\"computing_ps\": {}, \"exposed_ps\": {}, \"idle_ps\": {}, \"dimensions\": [{}]}}",
       figures.step.mean.count(), figures.step.minimum.count(), figures.step.maximum.count(), figures.window.first,
-      figures.step.count, figures.time.computing.count(), exposed_of(figures.time).count(),
-      figures.time.idle.count(), join(dimensions, ", "));
+      figures.step.count, figures.time.computing.count(), exposed_of(figures.time).count(), figures.time.idle.count(),
+      join(dimensions, ", "));
 }
 
 std::string json_job(const SharedJob& job) {
   const double seconds = static_cast<double>(job.together.step.mean.count()) / 1e12;
   return fmt::format(
       "{{\"name\": {}, \"gpus\": {}, \"hosts\": {}, \"units\": {}, \"placement\": {}, \"gpus_of\": {}, "
-      "\"in_host_memory\": {}, \"slowdown\": {}, \"tokens_per_s\": {},\n       \"alone\": {},\n       "
+      "\"in_host_memory\": {}, \"slowdown\": {}, \"tokens_per_s\": {}{},\n       \"alone\": {},\n       "
       "\"together\": {}}}",
       json_text(job.name), job.gpus, job.hosts, job.units, json_text(job.placement), json_text(job.gpus_of),
-      job.in_host_memory.count(), job.slowdown(),
-      static_cast<double>(job.tokens_per_step) / seconds, json_figures(job.alone), json_figures(job.together));
+      job.in_host_memory.count(), job.slowdown(), static_cast<double>(job.tokens_per_step) / seconds,
+      json_processed(job.processed), json_figures(job.alone), json_figures(job.together));
 }
 
 std::string json_link(const ContendedLink& link) {
@@ -131,16 +135,17 @@ std::string json_link(const ContendedLink& link) {
 std::string json_arrangement(const Arrangement& arrangement) {
   std::string text = fmt::format("{{\"placement\": {}", json_text(arrangement.placement));
   if (!arrangement.was_simulated()) {
-    return text + fmt::format(", \"code\": {}, \"reason\": {}}}", json_text(arrangement.code),
-                              json_text(arrangement.reason));
+    return text +
+           fmt::format(", \"code\": {}, \"reason\": {}}}", json_text(arrangement.code), json_text(arrangement.reason));
   }
   std::vector<std::string> jobs, links;
   for (const SharedJob& job : arrangement.jobs) jobs.push_back(json_job(job));
   for (const ContendedLink& link : arrangement.links) links.push_back(json_link(link));
-  return text + fmt::format(", \"events\": {},\n     \"jobs\": [\n      {}],\n     \"contended_links\": {}, "
-                            "\"links\": [{}{}]}}",
-                            arrangement.events, join(jobs, ",\n      "), arrangement.contended_links,
-                            links.empty() ? "" : "\n      ", join(links, ",\n      "));
+  return text + fmt::format(
+                    ", \"events\": {},\n     \"jobs\": [\n      {}],\n     \"contended_links\": {}, "
+                    "\"links\": [{}{}]}}",
+                    arrangement.events, join(jobs, ",\n      "), arrangement.contended_links,
+                    links.empty() ? "" : "\n      ", join(links, ",\n      "));
 }
 
 }  // namespace

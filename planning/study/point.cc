@@ -8,6 +8,7 @@
 
 #include "configs/simulation/fault_times.h"
 #include "configs/simulation/simulate.h"
+#include "configs/simulation/step_facts.h"
 #include "core/base/sha256.h"
 #include "core/base/text.h"
 #include "planning/study/first_error.h"
@@ -88,6 +89,7 @@ LoadedPoint PointSource::load(std::span<const std::string> settings) {
     return {.point = std::move(point), .scenario = {}};
   }
   LoadedPoint loaded{.point = {.fingerprint = fingerprint}, .scenario = {}};
+  loaded.point.figures.processed = configs::processed_by(scenario->job);
   loaded.scenario.emplace(std::move(*scenario));
   return loaded;
 }
@@ -124,6 +126,7 @@ StepFigures figures_of(const Report& report) {
                       .model_flop_utilisation = report.model_flop_utilisation,
                       .gpus = static_cast<std::int64_t>(report.gpus),
                       .tokens_per_step = report.facts.tokens_per_step,
+                      .processed = report.facts.processed,
                       .cost = cost_of(report)};
   if (report.facts.checkpoint) figures.checkpoint_takes = report.facts.checkpoint->takes;
   if (report.fullest_memory) {

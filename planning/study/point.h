@@ -34,7 +34,8 @@ struct StepFigures {
   std::optional<double> model_flop_utilisation;
   std::int64_t gpus = 0;
   std::int64_t tokens_per_step = 0;
-  Bytes memory;  // of the fullest GPU
+  std::string processed = "tokens";  // what they are: "samples" of a recommendation model or a table of layers
+  Bytes memory;                      // of the fullest GPU
   Bytes memory_capacity;
   StepCost cost;
   std::optional<Duration> checkpoint_takes;  // of a step with a checkpoint, until it is stored
@@ -56,7 +57,7 @@ struct Point {
 
 // A scenario ready to be simulated, or a point that is refused.
 struct LoadedPoint {
-  Point point;  // complete where there is no scenario; otherwise only its fingerprint
+  Point point;  // complete where there is no scenario; otherwise only its fingerprint and what it processes
   std::optional<configs::Scenario> scenario;
 };
 

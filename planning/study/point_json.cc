@@ -13,6 +13,10 @@ std::string json_number(const std::optional<double>& number) {
   return number ? fmt::format("{}", *number) : "null";
 }
 
+std::string json_processed(std::string_view processed) {
+  return processed == "tokens" ? std::string() : ", \"tokens_are\": " + json_text(processed);
+}
+
 std::string json_parts(std::span<const StepPart> parts) {
   std::vector<std::string> rows;
   for (const StepPart& part : parts) {
@@ -30,10 +34,11 @@ std::string json_point(const Point& point) {
   const StepFigures& figures = point.figures;
   text += fmt::format(
       ", \"step_time_s\": {}, \"step_ps\": {}, \"tokens_per_s\": {}, \"tokens_per_s_per_gpu\": {}, \"mfu\": {}, "
-      "\"gpus\": {}, \"tokens_per_step\": {}, \"memory_bytes\": {}, \"memory_capacity_bytes\": {}",
+      "\"gpus\": {}, \"tokens_per_step\": {}{}, \"memory_bytes\": {}, \"memory_capacity_bytes\": {}",
       static_cast<double>(figures.step.count()) / 1e12, figures.step.count(), figures.tokens_per_second(),
       figures.tokens_per_second_per_gpu, json_number(figures.model_flop_utilisation), figures.gpus,
-      figures.tokens_per_step, figures.memory.count(), figures.memory_capacity.count());
+      figures.tokens_per_step, json_processed(figures.processed), figures.memory.count(),
+      figures.memory_capacity.count());
   const StepCost& cost = figures.cost;
   if (cost.usd || cost.joules) {
     text += fmt::format(

@@ -66,7 +66,8 @@ std::string packed(const Point& point) {
   FieldWriter writer;
   const StepFigures& figures = point.figures;
   for (const std::string_view text : {std::string_view(point.fingerprint), to_string(point.status),
-                                      std::string_view(point.code), std::string_view(point.reason)}) {
+                                      std::string_view(point.code), std::string_view(point.reason),
+                                      std::string_view(figures.processed)}) {
     writer.add(text);
   }
   for (const std::int64_t number : {figures.step.count(), figures.gpus, figures.tokens_per_step, figures.memory.count(),
@@ -93,6 +94,7 @@ std::optional<Point> unpacked(std::string_view message) {
   point.code = reader.text();
   point.reason = reader.text();
   StepFigures& figures = point.figures;
+  figures.processed = reader.text();
   figures.step = Duration(reader.integer());
   figures.gpus = reader.integer();
   figures.tokens_per_step = reader.integer();

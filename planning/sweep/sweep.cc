@@ -217,6 +217,7 @@ Result<std::vector<std::size_t>> look_up(ResultStore& store, SweepResult& result
       to_simulate.push_back(i);
       continue;
     }
+    (*found)->figures.processed = row.point.figures.processed;  // what the scenario says is not stored
     row.point = std::move(**found);
     row.is_known = true;
     ++result.found;

@@ -47,13 +47,13 @@ std::string csv_number(const std::optional<double>& number) {
 }
 
 std::string csv_figures(const Point& point, const std::vector<std::string>& causes) {
-  if (!point.was_simulated()) return std::string(10 + causes.size(), ',');
+  if (!point.was_simulated()) return std::string(11 + causes.size(), ',');
   const StepFigures& figures = point.figures;
-  std::string text = fmt::format(",{},{},{},{},{},{},{},{},{},{}", static_cast<double>(figures.step.count()) / 1e12,
+  std::string text = fmt::format(",{},{},{},{},{},{},{},{},{},{},{}", static_cast<double>(figures.step.count()) / 1e12,
                                  figures.step.count(), figures.tokens_per_second(), figures.tokens_per_second_per_gpu,
                                  csv_number(figures.model_flop_utilisation), figures.gpus, figures.memory.count(),
                                  figures.memory_capacity.count(), csv_number(figures.cost.usd_per_tera_tokens),
-                                 csv_number(figures.cost.joules_per_token));
+                                 csv_number(figures.cost.joules_per_token), figures.processed);
   for (const std::string& cause : causes) {
     const auto part = std::ranges::find(figures.parts, cause, &StepPart::cause);
     text += part == figures.parts.end() ? "," : fmt::format(",{}", part->time.count());
@@ -106,7 +106,7 @@ std::string render_sweep_csv(const SweepReport& report) {
   for (const std::string& key : keys) text += "," + csv_field(key);
   text +=
       ",status,code,reason,step_time_s,step_ps,tokens_per_s,tokens_per_s_per_gpu,mfu,gpus,memory_bytes,"
-      "memory_capacity_bytes,usd_per_1e12_tokens,joules_per_token";
+      "memory_capacity_bytes,usd_per_1e12_tokens,joules_per_token,tokens_are";
   for (const std::string& cause : causes) text += "," + csv_field(cause + " ps");
   text += "\n";
   for (const SweepRow& row : report.result.rows) {

@@ -27,6 +27,16 @@ std::string value_in(const SweepRow& row, const std::string& key) {
   return found == row.values.end() ? "-" : shorten_end(found->value, 28);
 }
 
+// What the ranked points process, where all do the same.
+std::string processed_in(const SweepResult& result) {
+  const auto of = [&result](std::size_t index) -> const std::string& {
+    return result.rows[index].point.figures.processed;
+  };
+  const std::string& first = of(result.ranking.front());
+  const bool same = std::ranges::all_of(result.ranking, [&](std::size_t index) { return of(index) == first; });
+  return same ? first : "tokens or samples";
+}
+
 std::string against_best(const Point& point, const Point& best, SweepObjective objective) {
   const auto score = sweep_score(point, objective);
   const auto least = sweep_score(best, objective);
@@ -43,8 +53,12 @@ std::vector<std::string> ranking_lines(const SweepReport& report) {
   TextTable table(columns);
   std::vector<std::string> head;
   for (const std::string& key : keys) head.push_back(short_key(key, keys));
-  for (const char* title : {"GPUs", "step", "tokens/s/GPU", "MFU", "memory"}) head.emplace_back(title);
-  if (costs) head.emplace_back("$/1e12 tokens");
+  const std::string processed = processed_in(result);
+  for (const std::string& title : {std::string("GPUs"), std::string("step"), processed + "/s/GPU", std::string("MFU"),
+                                   std::string("memory")}) {
+    head.push_back(title);
+  }
+  if (costs) head.push_back("$/1e12 " + processed);
   head.push_back("to the best");
   table.add_row(head);
   const std::size_t shown = std::min(report.top, result.ranking.size());

@@ -120,8 +120,8 @@ Result<WhatIfResult> ask_what_ifs(const std::string& path, const std::vector<std
 std::string render_what_if_text(const WhatIfResult& result) {
   const StepFigures& base = result.base.figures;
   const bool costs = base.cost.usd_per_tera_tokens.has_value();
-  std::vector<std::string> head{"what if", "step", "change", "tokens/s", "MFU", "memory"};
-  if (costs) head.emplace_back("$/token");
+  std::vector<std::string> head{"what if", "step", "change", base.processed + "/s", "MFU", "memory"};
+  if (costs) head.push_back("$/" + base.processed.substr(0, base.processed.size() - 1));
   head.emplace_back("mostly");
   std::vector<Align> columns(head.size(), Align::kRight);
   columns.front() = columns.back() = Align::kLeft;

@@ -28,6 +28,13 @@ what_if:
   - {name: slow GPUs, faults: [{node: 0, compute_scale: 0.5}]}
   - {name: three, set: {parallel.tp: 3}}
 '''
+# Samples, and no tokens.
+RECOMMENDER = '''
+recommendation: {preset: facebook-dlrm, global_batch: 4096}
+cluster: {nodes: 1, node: {preset: dgx-a100}, fabric: {type: single_node}}
+cost: {preset: dgx-a100}
+what_if: [{name: half, set: {recommendation.global_batch: 2048}}]
+'''
 PLAN = '''
 name: layouts
 scenario: base.yaml
@@ -84,6 +91,43 @@ class StudiesTest(unittest.TestCase):
             code, out, err = self.call('search', 'base.yaml', *options)
             self.assertEqual(code, 2, out)
             self.assertIn('is given twice by --fix and --vary', err)
+
+    def test_studies_of_recommendation_models_count_samples(self):
+        self.write('dlrm.yaml', RECOMMENDER)
+        self.write('batches.yaml', 'name: batches\nscenario: dlrm.yaml\n'
+                                   'grid: {recommendation.global_batch: [2048, 4096]}\n')
+        for _ in range(2):  # simulated, and from the database
+            self.assertIn('samples/s/GPU     MFU', self.answer('sweep', 'batches.yaml', '--html', 'sweep.html'))
+            points = json.loads(self.answer('sweep', 'batches.yaml', '--json'))['points']
+            self.assertEqual([point['tokens_are'] for point in points], ['samples', 'samples'])
+        self.assertIn('"samples/s per GPU"', (self.folder / 'sweep.html').read_text(encoding='utf-8'))
+        self.answer('sweep', 'batches.yaml', '--csv', 'batches.csv')
+        self.assertIn(',samples,', (self.folder / 'batches.csv').read_text(encoding='utf-8').splitlines()[1])
+        asked = self.answer('what-if', 'dlrm.yaml')
+        self.assertIn('samples/s', asked)
+        self.assertIn('$/sample ', asked)
+        self.assertNotIn('token', asked)
+        half = ['--set', 'recommendation.global_batch=2048']
+        self.assertIn('samples/s/GPU', self.answer('compare', 'dlrm.yaml', *half))
+        sides = json.loads(self.answer('compare', 'dlrm.yaml', *half, '--json'))['sides']
+        self.assertEqual([side['tokens_are'] for side in sides], ['samples', 'samples'])
+        # A model that predicts tokens next to it.
+        self.assertIn('tokens or samples/s/GPU', self.answer('compare', 'dlrm.yaml', 'base.yaml'))
+        self.assertNotIn('tokens_are', self.answer('what-if', 'base.yaml', '--json'))
+
+    def test_jobs_say_what_a_step_processes(self):
+        self.write('two.yaml', 'cluster: {nodes: 2, node: {preset: dgx-a100}, fabric: {type: rail_optimized}}\n'
+                               'jobs: [{name: a, gpus: 8, scenario: dlrm.yaml}, {name: b, gpus: 8, scenario: dense.yaml}]\n')
+        self.write('dense.yaml', BASE.replace('dgx-h100', 'dgx-a100'))
+        self.write('operation.yaml', 'scenario: dlrm.yaml\nduration: 1 d\nrepetitions: 1\n'
+                                     'components: {host: {per: host, mtbf: 100 h}}\n')
+        self.write('dlrm.yaml', RECOMMENDER)
+        first, second = json.loads(self.answer('jobs', 'two.yaml', '--json'))['arrangements'][0]['jobs']
+        self.assertEqual(first['tokens_are'], 'samples')
+        self.assertNotIn('tokens_are', second)
+        months = ['goodput', 'operation.yaml', '--no-intervals', '--no-compare']
+        self.assertIn(' samples/s\n', self.answer(*months))
+        self.assertEqual(json.loads(self.answer(*months, '--json'))['job']['tokens_are'], 'samples')
 
     def test_a_killed_sweep_loses_nothing_and_goes_on(self):
         started = time.monotonic()

@@ -29,6 +29,12 @@ namespace ringwright::tools {
 namespace {
 
 using Settings = std::vector<std::string>;
+// The JSON of a result, and its warnings as the command line prints them; empty: none.
+using Warned = std::pair<std::string, std::string>;
+
+std::string text_of(const Diagnostics& warnings) {
+  return warnings.all().empty() ? std::string() : render(warnings);
+}
 
 // What the user did wrong, as the command line prints it. Python sees ringwright.Error.
 class Refused : public std::runtime_error {
@@ -65,13 +71,13 @@ std::string search(const std::string& name, const Settings& settings, int thread
   return planning::render_search_json({.scenario = base.scenario, .settings = base.scenario.search, .result = result});
 }
 
-std::string sweep(const std::string& file, const std::string& database, int threads, bool allow_slow) {
+Warned sweep(const std::string& file, const std::string& database, int threads, bool allow_slow) {
   const auto plan = value_or_refuse(planning::load_sweep(file));
   const std::string scenario = value_or_refuse(find_scenario(plan.scenario));
   auto store = value_or_refuse(planning::ResultStore::open(database.empty() ? ":memory:" : database));
   const auto result = value_or_refuse(
       planning::sweep(plan, scenario, store, {.workers = {.threads = threads}, .allow_slow = allow_slow}));
-  return planning::render_sweep_json({.plan = plan, .result = result});
+  return {planning::render_sweep_json({.plan = plan, .result = result}), text_of(store.unused())};
 }
 
 // Of scenarios and results; the settings are those of the second side.
@@ -92,11 +98,12 @@ std::string sensitivity(const std::string& name, const Settings& settings, doubl
       value_or_refuse(planning::sensitivity(path, settings, {.share = share, .workers = {.threads = threads}})));
 }
 
-std::string validate(const std::string& kind, const std::vector<std::string>& files, const Settings& settings) {
+Warned validate(const std::string& kind, const std::vector<std::string>& files, const Settings& settings) {
   std::vector<std::string> kinds;
   for (const validation::Validator& validator : validation::validators()) {
     if (validator.name == kind) {
-      return value_or_refuse(validation::run_validator(validator, {.files = files, .overrides = settings})).json;
+      auto outcome = value_or_refuse(validation::run_validator(validator, {.files = files, .overrides = settings}));
+      return {std::move(outcome.json), text_of(outcome.warnings)};
     }
     kinds.emplace_back(validator.name);
   }

@@ -33,7 +33,7 @@ std::string subtitle_of(const JsonValue& job) {
     parts.push_back(count_text(*count) + (*count > 1.0 ? " microbatches" : " microbatch"));
   }
   if (const auto tokens = job["tokens_per_step"].number(); tokens && *tokens > 0.0) {
-    parts.push_back(count_text(*tokens) + " tokens per step");
+    parts.push_back(count_text(*tokens) + " " + processed_of(job) + " per step");
   }
   return join(parts, " | ");
 }
@@ -80,7 +80,8 @@ void add_figures(const JsonValue& result, ReportSection& section) {
   if (const auto tokens = metrics["tokens_per_s_per_gpu"].number(); tokens && *tokens > 0.0) {
     const double all = *tokens * result["job"]["gpus"].number().value_or(1.0);
     section.figures.push_back(
-        {.name = "Tokens/s per GPU", .value = count_text(*tokens), .remark = count_text(all) + " of all GPUs"});
+        {.name = processed_of(result["job"]) == "tokens" ? "Tokens/s per GPU" : "Samples/s per GPU",
+         .value = count_text(*tokens), .remark = count_text(all) + " of all GPUs"});
   }
   add_memory_figure(result, section);
   const std::vector<BreakdownRow> rows = breakdown_rows(result["breakdown"]);

@@ -21,7 +21,7 @@ PanelColumn text_values(const std::string& key, const std::vector<const JsonValu
 }
 
 PanelColumn objective_column(const ReportedObjective& objective, const std::vector<const JsonValue*>& points) {
-  PanelColumn column = number_column(std::string(objective.title), std::string(objective.unit));
+  PanelColumn column = number_column(objective.title, std::string(objective.unit));
   for (const JsonValue* point : points) numbers(column).push_back(objective_value(objective, *point));
   return column;
 }
@@ -36,7 +36,7 @@ PanelColumn field_column(std::string name, std::string unit, std::string_view fi
 }  // namespace
 
 std::vector<Panel> sweep_axes(const ResultInput& result) {
-  const ReportedObjective& objective = reported_objective(result.json);
+  const ReportedObjective objective = reported_objective(result.json);
   std::vector<const JsonValue*> points = ranked_points(result.json);
   const std::vector<std::string> keys = varied_keys(result.json);
   if (points.size() < 2 || keys.empty()) return {};
@@ -84,7 +84,8 @@ std::vector<Panel> sweep_table(const ResultInput& result) {
               .wide = true};
   for (const std::string& key : varied_keys(result.json)) panel.columns.push_back(value_column(key, points));
   panel.columns.push_back(field_column("step time", "s", "step_time_s", 1.0, points));
-  panel.columns.push_back(field_column("tokens/s per GPU", "", "tokens_per_s_per_gpu", 1.0, points));
+  panel.columns.push_back(
+      field_column(processed_in(result.json) + "/s per GPU", "", "tokens_per_s_per_gpu", 1.0, points));
   panel.columns.push_back(field_column("MFU", "%", "mfu", 100.0, points));
   panel.columns.push_back(field_column("memory", "GiB", "memory_bytes", 1.0 / 1073741824.0, points));
   if (reported_objective(result.json).name == "cost") {

@@ -40,7 +40,7 @@ std::vector<EffectOfValue> effects_of(const std::string& key, const JsonValue& s
 }  // namespace
 
 std::vector<Panel> sweep_effects(const ResultInput& result) {
-  const ReportedObjective& objective = reported_objective(result.json);
+  const ReportedObjective objective = reported_objective(result.json);
   const std::vector<const JsonValue*> ranked = ranked_points(result.json);
   const std::vector<std::string> keys = varied_keys(result.json);
   std::vector<Panel> panels;
@@ -48,7 +48,7 @@ std::vector<Panel> sweep_effects(const ResultInput& result) {
     const std::vector<EffectOfValue> effects = effects_of(key, result.json, ranked);
     if (effects.size() > kMostEffectValues || panels.size() == kMostEffectKeys) continue;
     PanelColumn value = text_column(key),
-                best = number_column(std::string(objective.title), std::string(objective.unit)),
+                best = number_column(objective.title, std::string(objective.unit)),
                 points = number_column("possible points", ""), with = text_column("best with");
     for (const EffectOfValue& effect : effects) {
       texts(value).push_back(effect.value);

@@ -19,11 +19,11 @@ std::string objective_text(const ReportedObjective& objective, double value) {
 
 ReportSection sweep_header(const ResultInput& input) {
   const JsonValue& sweep = input.json;
-  const ReportedObjective& objective = reported_objective(sweep);
+  const ReportedObjective objective = reported_objective(sweep);
   const std::vector<const JsonValue*> points = ranked_points(sweep);
   const std::vector<std::string> keys = varied_keys(sweep);
   ReportSection section{.title = sweep["name"].text(),
-                        .subtitle = "Sweep of " + sweep["scenario"].text() + ", by " + std::string(objective.title)};
+                        .subtitle = "Sweep of " + sweep["scenario"].text() + ", by " + objective.title};
   if (!points.empty()) {
     const double best = objective_value(objective, *points.front()), worst = objective_value(objective, *points.back());
     section.figures.push_back({.name = fmt::format("Best {}", objective.title),

@@ -32,7 +32,7 @@ ReportSection what_if_header(const ResultInput& input) {
   }
   if (const auto price = base["usd_per_1e12_tokens"].number()) {
     section.figures.push_back(
-        {.name = "Price of 10^12 tokens", .value = count_text(*price) + " USD", .remark = "as it is"});
+        {.name = "Price of 10^12 " + processed_of(base), .value = count_text(*price) + " USD", .remark = "as it is"});
   }
   section.figures.push_back({.name = "What-ifs", .value = count_text(static_cast<double>(what_ifs.size()))});
   const JsonValue *best = nullptr, *worst = nullptr;
@@ -58,10 +58,11 @@ ReportSection what_if_header(const ResultInput& input) {
 
 std::vector<Panel> what_if_changes(const ResultInput& result) {
   const double base = result.json["base"]["step_time_s"].number_or_unknown();
+  const std::string processed = processed_of(result.json["base"]);
   PanelColumn name = text_column("what if"), change = number_column("change of the step time", "%"),
-              time = number_column("step time", "s"), tokens = number_column("tokens/s", ""),
+              time = number_column("step time", "s"), tokens = number_column(processed + "/s", ""),
               mfu = number_column("MFU", "% of peak"), memory = number_column("memory", "GiB"),
-              price = number_column("price of 10^12 tokens", "USD"), set = text_column("changed values"),
+              price = number_column("price of 10^12 " + processed, "USD"), set = text_column("changed values"),
               reason = text_column("impossible"), notes = text_column("remarks");
   for (const JsonValue& what_if : result.json["what_ifs"].list()) {
     const double seconds = is_possible(what_if) ? what_if["step_time_s"].number_or_unknown() : kUnknownTime;

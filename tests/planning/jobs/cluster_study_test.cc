@@ -163,6 +163,27 @@ TEST(ClusterStudy, AMachineHoldsTheLargestJob) {
   EXPECT_LT(grown->policies.front().completion.mean, 0.95 * same->policies.front().completion.mean);
 }
 
+// Where every job waits for the GPUs that it asks for at their best locality, no step is needed: this one has no
+// layout.
+TEST(ClusterStudy, SimulatesNoStepsForPoliciesThatNeedNone) {
+  const std::string folder = test::own_folder();
+  std::ofstream(folder + "types.yaml")
+      << configs::kTinyModel
+      << "training: {global_batch: 48}\nparallel: {tp: 3, dp: auto}\n"
+         "cluster: {nodes: 2, node: {preset: dgx-h100}, fabric: {type: rail_optimized}}\njobs: [{name: a, gpus: 8}]\n";
+  const auto study = [&](const std::string& scheduler) {
+    return study_cluster(plan_of("cluster: {hosts: 2}\nspeed: {machine: " + folder +
+                                 "types.yaml}\njobs: {count: 3, gpus: [8], weights: [1], median: 100s, sigma: 0, span: "
+                                 "1s}\nscheduler: {" +
+                                 scheduler + "}\n"));
+  };
+  const auto strict = study("policies: [fifo, srtf]");
+  ASSERT_TRUE(strict) << render(strict.error());
+  EXPECT_DOUBLE_EQ(strict->policies.front().completion.p50, 100.0);
+  EXPECT_FALSE(study("policies: [fifo], locality: relaxed"));
+  EXPECT_FALSE(study("policies: [fifo, elastic_fifo]"));
+}
+
 // A machine of one host has no steps over hosts; without a speed there a job would never end.
 TEST(ClusterStudy, AMachineHasEveryPlaceThatJobsComeTo) {
   const std::string folder = test::own_folder();

@@ -12,11 +12,13 @@ TEST(PointMessage, ReadsBackWithoutLoss) {
   point.figures.tokens_per_second_per_gpu = 1.0 / 3.0;
   point.figures.cost.usd = 1e-300;
   point.figures.memory = Bytes(7);
+  point.figures.processed = "samples";
   const auto again = unpacked(packed(point));
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(packed(*again), packed(point));
   EXPECT_EQ(again->reason, point.reason);
   EXPECT_EQ(again->figures.step, point.figures.step);
+  EXPECT_EQ(again->figures.processed, "samples");
   EXPECT_EQ(again->figures.parts, point.figures.parts);
   EXPECT_DOUBLE_EQ(again->figures.tokens_per_second_per_gpu, 1.0 / 3.0);
   EXPECT_FALSE(again->figures.model_flop_utilisation.has_value());

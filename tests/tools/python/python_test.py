@@ -18,6 +18,7 @@ sys.path.insert(0, FOLDER)
 import ringwright  # noqa: E402
 
 HAS_NUMPY = importlib.util.find_spec('numpy') is not None
+MEASURED = Path(__file__).parents[3] / 'validation' / 'measurements'
 SCENARIO = 'gpt2-1.5b-dgx-a100'  # runs in milliseconds
 
 
@@ -80,6 +81,13 @@ class PythonTest(unittest.TestCase):
         self.assertEqual(sum(part['ps'] for part in change['changes_ps']), change['change_ps'])
         self.assertGreater(len(ringwright.sensitivity(SCENARIO)['parameters']), 5)
         self.assertGreater(len(ringwright.validate('kernels')['gpus']), 1)
+
+    def test_warnings_are_those_of_python(self):
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / 'h100-sxm5-80gb.gemm.csv'
+            table.write_bytes((MEASURED / table.name).read_bytes())
+            with self.assertWarnsRegex(UserWarning, 'W247'):
+                ringwright.validate('kernels', MEASURED / table.name, table)
 
     def test_a_result_becomes_a_page(self):
         with tempfile.TemporaryDirectory() as folder:

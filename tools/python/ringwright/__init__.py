@@ -14,6 +14,7 @@ line. Simulations run without Python's global lock, so threads simulate at the s
 import json as _json
 import os as _os
 import tempfile as _tempfile
+import warnings as _warnings
 from contextlib import contextmanager as _contextmanager
 
 from . import _ringwright
@@ -30,6 +31,14 @@ def _settings(changes):
     if not isinstance(changes, dict):
         return list(changes)
     return [f'{key}={value if isinstance(value, str) else _json.dumps(value)}' for key, value in changes.items()]
+
+
+def _heeded(warned):
+    """The result of a function that also has warnings, which Python shows as its own."""
+    result, warnings = warned
+    if warnings:
+        _warnings.warn(warnings.rstrip(), stacklevel=3)
+    return _json.loads(result)
 
 
 @_contextmanager
@@ -65,7 +74,7 @@ def sweep(plan, database='', threads=0, allow_slow=False):
     if isinstance(plan, dict) and _os.path.exists(plan.get('scenario', '')):
         plan = {**plan, 'scenario': _os.path.abspath(plan['scenario'])}
     with _file_of(plan) as path:
-        return _json.loads(_ringwright.sweep(path, _os.fspath(database), threads, allow_slow))
+        return _heeded(_ringwright.sweep(path, _os.fspath(database), threads, allow_slow))
 
 
 def compare(*sides, set=None):
@@ -90,7 +99,7 @@ def sensitivity(scenario, set=None, by=0.1, threads=0):
 
 def validate(kind, *files, set=None):
     """Compares predictions with measurements: 'nccl' with logs of nccl-tests, 'training' with tables of runs."""
-    return _json.loads(_ringwright.validate(kind, [_os.fspath(file) for file in files], _settings(set)))
+    return _heeded(_ringwright.validate(kind, [_os.fspath(file) for file in files], _settings(set)))
 
 
 def columns(rows):
