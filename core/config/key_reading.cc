@@ -127,9 +127,12 @@ std::string content_mark(std::string_view text) {
 
 void log_file(Reading& reading, const ConfigNode& value, const InputFile& file) {
   if (!reading.log.keeps_reads()) return;
+  constexpr std::size_t kDigits = 8;  // that distinguish two files of one name
+  const std::string mark = content_mark(file.text);
   reading.log.add(ValueRead{.path = reading.path(),
-                            .text = std::filesystem::path(file.path).filename().string(),
-                            .canonical = content_mark(file.text),
+                            .text = fmt::format("{} (sha256 {})", std::filesystem::path(file.path).filename().string(),
+                                                mark.substr(mark.find(':') + 1, kDigits)),
+                            .canonical = mark,
                             .origin = origin_of(value),
                             .evidence = evidence_of(value),
                             .source = provenance_of(value)});

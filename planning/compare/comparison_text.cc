@@ -61,8 +61,12 @@ std::string values_text(const StepDifference& comparison, std::size_t width) {
   const std::size_t cell = std::max<std::size_t>(16, width / 4);
   table.add_row({"Values that differ", "A", letter(comparison.other)});
   for (const DifferentValue& value : comparison.values) {
-    table.add_row({value.key, value.before.empty() ? "-" : shorten_end(value.before, cell),
-                   value.after.empty() ? "-" : shorten_end(value.after, cell)});
+    std::string before = shorten_end(value.before, cell), after = shorten_end(value.after, cell);
+    if (before == after) {  // the difference is at the end
+      before = value.before;
+      after = value.after;
+    }
+    table.add_row({value.key, before.empty() ? "-" : before, after.empty() ? "-" : after});
   }
   return join(table.lines(), "\n") + "\n";
 }

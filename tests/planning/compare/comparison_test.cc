@@ -86,6 +86,35 @@ TEST(Comparison, NamesValuesThatDiffer) {
   EXPECT_TRUE(compare({result_of(kHost), result_of(kHost)}).comparisons.front().values.empty());
 }
 
+// Files of one name in two folders differ by their content.
+TEST(Comparison, NamesAFileWhoseContentDiffers) {
+  std::vector<ComparedStep> sides;
+  for (const char* const algorithm : {"tree", "ring", "ring"}) {
+    const std::string folder = fmt::format("{}compared_{}_{}", testing::TempDir(), getpid(), sides.size());
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/tuner.csv") << fmt::format("allreduce,0,4294967295,{},simple,2,-1,-1\n", algorithm);
+    std::ofstream(folder + "/job.yaml") << kHost << "comm: {tuner_config: tuner.csv}\n";
+    auto side = load_compared(folder + "/job.yaml");
+    ASSERT_TRUE(side) << render(side.error());
+    sides.push_back(std::move(*side));
+  }
+  const SideBySide both = compare(std::move(sides));
+  ASSERT_EQ(both.comparisons[0].values.size(), 1U);
+  EXPECT_EQ(both.comparisons[0].values[0].key, "comm.tuner_config");
+  EXPECT_EQ(both.comparisons[0].values[0].before.find("tuner.csv (sha256 "), 0U);
+  const SideBySide same = compare({both.sides[1], both.sides[2]});
+  EXPECT_TRUE(same.comparisons[0].values.empty());
+}
+
+// A long list that differs at its end is shown whole.
+TEST(Comparison, ShowsWhatDiffersInLongValues) {
+  ComparedStep a{.name = "a", .source = "a", .figures = {}, .values = {{"k", std::string(200, 'x') + "1"}}};
+  ComparedStep b{.name = "b", .source = "b", .figures = {}, .values = {{"k", std::string(200, 'x') + "2"}}};
+  const std::string text = render_comparison_text(compare({a, b}), 80);
+  EXPECT_NE(text.find("x1  "), std::string::npos);
+  EXPECT_NE(text.find("x2"), std::string::npos);
+}
+
 // What was measured on the job of the base is no measurement of this one.
 TEST(Comparison, RefusesPublishedFiguresOfAnotherJob) {
   const std::string folder = fmt::format("{}comparison_{}", testing::TempDir(), getpid());
