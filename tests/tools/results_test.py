@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What the program promises about results: written whole, reproducible, never of nothing. Usage: results_test.py BINARY"""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -184,7 +185,8 @@ class ResultsTest(unittest.TestCase):
             results = [json.loads(self.answer('run', str(scenario), '--megatron', str(path), '--json'))['config']
                        for path in (script, copy)]
         self.assertEqual(results[0]['sha256'], results[1]['sha256'])
-        self.assertEqual(results[0]['resolved']['megatron']['value'], 'megatron-run.sh')
+        content = hashlib.sha256(script.read_bytes()).hexdigest()
+        self.assertEqual(results[0]['resolved']['megatron']['value'], f'megatron-run.sh (sha256 {content[:8]})')
         self.assertNotIn(str(script.parent), json.dumps(results[0]))
 
     def test_the_best_is_written_whatever_the_name_holds(self):
