@@ -177,7 +177,7 @@ Layout SearchSpace::essence(Layout layout) const {
   if (layout.tp == 1) layout.sequence_parallel = values("sequence_parallel").front();
   if (layout.pp == 1) layout.stage_layers = values("stage_layers").front();
   if (layout.tp == 1 && layout.etp == "1" && has("etp", "tp")) layout.etp = "tp";
-  if (has_one_replica(layout)) layout.sharding = values("sharding").front();
+  if (has_one_replica(layout) && !matters_alone(layout)) layout.sharding = values("sharding").front();
   const bool interleaved = layout.schedule == "interleaved-1f1b" || layout.schedule == "dapple";
   if (interleaved && has("schedule", "1f1b")) layout.schedule = "1f1b";
   const bool two_chunks = workload::find_schedule(layout.schedule).chunks == workload::ChunkSupport::kTwo;
@@ -191,6 +191,16 @@ bool SearchSpace::has_one_replica(const Layout& layout) const {
   if (layout.tp * layout.pp != scenario_.cluster.gpus()) return false;
   const std::int64_t etp = layout.etp == "tp" ? layout.tp : number(layout.etp);
   return !scenario_.job.model.experts || layout.ep * etp == layout.tp;
+}
+
+// What a kind of sharding brings besides sharding: offloading to the host, and linear operators in tiles.
+bool SearchSpace::matters_alone(const Layout& layout) const {
+  constexpr std::array<std::string_view, 4> kKeys{"parallel.zero.offload_optimizer", "parallel.zero.offload_param",
+                                                  "parallel.zero.tiled_linear", "parallel.fsdp.cpu_offload"};
+  return std::ranges::any_of(kKeys, [&](std::string_view key) {
+    return scenario_.document.names(key) ||
+           std::ranges::any_of(layout.others, [key](const auto& other) { return other.first.starts_with(key); });
+  });
 }
 
 ConfigChanges SearchSpace::changes(const Layout& layout) const {

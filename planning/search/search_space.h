@@ -72,6 +72,7 @@ class SearchSpace {
  private:
   [[nodiscard]] const std::vector<std::string>& values(std::string_view axis) const;
   [[nodiscard]] bool has_one_replica(const Layout& layout) const;
+  [[nodiscard]] bool matters_alone(const Layout& layout) const;
 
   const configs::Scenario& scenario_;
   std::vector<configs::SearchAxis> axes_;

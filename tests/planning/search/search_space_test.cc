@@ -280,6 +280,21 @@ TEST(SearchSpace, WhatHasNoEffectOnExpertsIsPlayedTheSame) {
            {"model.num_experts=4", "model.moe_router_topk=2", "parallel.sequence_parallel=true"}));
 }
 
+// One replica has nothing to share, but may offload its state, which sharding brings.
+TEST(SearchSpace, OffloadingIsAnEffectOfShardingWithOneReplica) {
+  const auto essence_of = [](const std::string& zero, const std::string& sharding) {
+    const Scenario scenario =
+        tiny("training: {global_batch: 16}\nparallel: {tp: 8, sequence_parallel: true, " + zero + "}\n");
+    const SearchSpace space(scenario, scenario.search);
+    Layout layout = own_layout(scenario, space.axes());
+    layout.sharding = sharding;
+    return space.essence(layout).sharding;
+  };
+  EXPECT_EQ(essence_of("zero: {stage: 1}", "zero-1"), "none");
+  EXPECT_EQ(essence_of("zero: {stage: 1, offload_optimizer: {device: cpu}}", "zero-1"), "zero-1");
+  EXPECT_EQ(essence_of("fsdp: {cpu_offload: true}", "fsdp"), "fsdp");
+}
+
 // A third of a default space would take most of its time; it is included on request, or when the scenario does so
 // already.
 TEST(SearchSpace, LeavesOutGatheringInPipelinesUnlessAsked) {
