@@ -255,6 +255,19 @@ class Page {
     return fmt::format("stage {}: {}", row.stage, join(words, ", "));
   }
 
+  // "tp 8, no schedule": values of the own layout on axes of one other value, which have no column.
+  [[nodiscard]] std::string values_apart(const Layout& own) const {
+    std::vector<std::string> words;
+    for (const configs::SearchAxis& axis : result_.axes) {
+      const bool matters = !(own.tp == 1 && axis.name == "sequence_parallel") &&
+                           !(own.pp == 1 && axis.name == "stage_layers") && axis.name != "etp";
+      const std::string value = value_on(own, axis.name);
+      if (axis.values.size() > 1 || !matters || value == axis.values.front()) continue;
+      words.push_back(value == "-" ? "no " + axis.name : axis.name + " " + value);
+    }
+    return join(words, ", ");
+  }
+
   void add_own() {
     const OwnLayout& own = result_.own;
     line("\nThe scenario's own layout");
@@ -262,6 +275,9 @@ class Page {
     TextTable yours = new_table({}, {"step", "tokens/s/GPU", "MFU", "memory", "bubble", "exposed", "formulas"});
     yours.add_row(row({}, own.configuration, figures(own.configuration)));
     table(yours);
+    if (const std::string apart = values_apart(own.configuration.layout); !apart.empty()) {
+      line("  has " + apart + ", which the search does not try");
+    }
     if (!own.fits) line(fmt::format("  does not fit; {}", largest_items(own.configuration.fullest)));
     if (result_.ranked.empty()) return;
     const Configuration& best = result_.ranked.front();

@@ -88,6 +88,22 @@ TEST_F(SearchPage, CountsWhatIsSkipped) {
   EXPECT_THAT(render_search_text(skipping), HasSubstr("below its bound"));
 }
 
+// An axis of one value has no column: where the own layout has another value, a line says so.
+TEST(SearchText, SaysWhatTheOwnLayoutHasThatIsNotTried) {
+  const auto text = [](const std::string& axes) {
+    const Scenario scenario =
+        load(std::string(kTinyModel) +
+             "training: {global_batch: 16}\nparallel: {tp: 4, sequence_parallel: true}\nsearch: {replay: 0, pp: [1], "
+             "virtual_stages: [1], micro_batch: [1], recompute: [none], sharding: [none], " +
+             axes + "}\ncluster: {nodes: 1, node: {preset: dgx-h100}, fabric: {type: single_node}}\n");
+    const SearchResult result = *search(scenario, scenario.search);
+    return render_search_text({.scenario = scenario, .settings = scenario.search, .result = result});
+  };
+  EXPECT_THAT(text("tp: [2]"), HasSubstr("\n  has tp 4, which the search does not try\n"));
+  EXPECT_THAT(text("tp: [4]"), Not(HasSubstr("does not try")));
+  EXPECT_THAT(text("tp: [2, 8]"), Not(HasSubstr("does not try")));
+}
+
 TEST(Exposed, AddsUpTheDimensions) {
   const TimeBreakdown breakdown{
       .of = "", .dimensions = {{.name = "tp", .exposed = Duration(3)}, {.name = "dp", .exposed = Duration(4)}}};
