@@ -109,7 +109,7 @@ class Candidate {
     const SearchSpace space(scenario, settings);
     const Configuration& best = found->ranked.front();
     offer.layout = choices_of(*found, best);
-    const auto chosen = changed_scenario(scenario, space.changes(best.layout));
+    const auto chosen = changed_scenario(scenario, changes_of(space, best));
     if (!chosen) {
       refuse(offer, chosen.error());
       return;

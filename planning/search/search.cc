@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "configs/simulation/known_overheads.h"
 #include "configs/simulation/machine_overheads.h"
@@ -177,6 +178,16 @@ OwnLayout evaluate_own(const configs::Scenario& scenario, const configs::Scenari
   return own;
 }
 
+// The same with GPUs of this memory at most: stages of `balanced-memory` are split for it.
+Result<configs::Scenario> with_memory(const configs::Scenario& scenario, Bytes most) {
+  auto limited = changed_scenario(scenario, {});
+  if (!limited) return limited;
+  configs::Cluster& cluster = limited->cluster;
+  cluster.gpu.memory = std::min(cluster.gpu.memory, most);
+  for (configs::HostGroup& group : cluster.groups) group.gpu.memory = std::min(group.gpu.memory, most);
+  return limited;
+}
+
 // What is varied and is neither an axis nor a key.
 Diagnostics unknown_keys(const configs::SearchSettings& settings) {
   Diagnostics unknown;
@@ -218,9 +229,13 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
     estimates.retain_in(options.store, configs::machine_of(*quick));
     overheads.retain_in(options.store, configs::machine_of(scenario));
   }
-  evaluate_all(WorkerPool(*quick, space, result.capacity, options, estimates), settings, options, counted, result);
+  const auto limited_quick = with_memory(*quick, result.capacity);
+  const auto limited = with_memory(scenario, result.capacity);
+  if (!limited_quick || !limited) return tl::unexpected(limited ? limited_quick.error() : limited.error());
+  evaluate_all(WorkerPool(*limited_quick, space, result.capacity, options, estimates), settings, options, counted,
+               result);
   rank_by_formulas(result.ranked, settings.objective);
-  replay_best(WorkerPool(scenario, space, result.capacity, options, overheads),
+  replay_best(WorkerPool(*limited, space, result.capacity, options, overheads),
               static_cast<std::size_t>(settings.replay), settings.objective, result);
   result.front = pareto_front(result.ranked);
   if (options.own_problem.empty()) {
@@ -235,8 +250,18 @@ Result<SearchResult> search(const configs::Scenario& scenario, const configs::Se
   return result;
 }
 
-std::string written(const configs::Scenario& scenario, const SearchSpace& space, const Layout& layout) {
-  ConfigChanges changes = space.changes(layout);
+ConfigChanges changes_of(const SearchSpace& space, const Configuration& configuration) {
+  ConfigChanges changes = space.changes(configuration.layout);
+  const std::string rule = "parallel.stage_layers=balanced-memory";
+  if (std::erase(changes.settings, rule) > 0) {
+    changes.settings.push_back(
+        fmt::format("parallel.layers_per_part=[{}]", fmt::join(configuration.layers_per_part, ", ")));
+  }
+  return changes;
+}
+
+std::string written(const configs::Scenario& scenario, const SearchSpace& space, const Configuration& configuration) {
+  ConfigChanges changes = changes_of(space, configuration);
   changes.removed.emplace_back("search");
   changes.settings.push_back("name=" + json_text(scenario.name + "-best"));
   return scenario.document.changed(changes).yaml();

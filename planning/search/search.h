@@ -93,7 +93,10 @@ struct SearchOptions {
 [[nodiscard]] Result<SearchResult> search(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                                           const SearchOptions& options = {});
 
+// What gives a layout that was found, wherever it is read: stages that were split for a limit of memory are listed.
+[[nodiscard]] ConfigChanges changes_of(const SearchSpace& space, const Configuration& configuration);
 // The scenario with this layout, as YAML that `load_scenario` takes.
-[[nodiscard]] std::string written(const configs::Scenario& scenario, const SearchSpace& space, const Layout& layout);
+[[nodiscard]] std::string written(const configs::Scenario& scenario, const SearchSpace& space,
+                                  const Configuration& configuration);
 
 }  // namespace ringwright::planning

@@ -246,7 +246,7 @@ class Search final : public Command {
   [[nodiscard]] ExitCode write_best(const configs::Scenario& scenario, const configs::SearchSettings& settings,
                                     const planning::SearchResult& result) const {
     const planning::SearchSpace space(scenario, settings);
-    const std::string text = planning::written(scenario, space, result.ranked.front().layout);
+    const std::string text = planning::written(scenario, space, result.ranked.front());
     const auto again = configs::load_scenario_text(write_, text);
     if (again) return write_to(write_, text);
     tell(

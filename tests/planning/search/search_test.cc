@@ -278,7 +278,7 @@ TEST(Search, WritesTheBestAsAScenario) {
       load(text_of("recompute: [none, full], micro_batch: [1, 2]", "{pp: 2, dp: 4, layers_per_part: [5, 3]}"));
   const SearchResult result = found(scenario);
   const SearchSpace space(scenario, scenario.search);
-  const auto again = load_scenario_text("best.yaml", written(scenario, space, result.ranked.front().layout));
+  const auto again = load_scenario_text("best.yaml", written(scenario, space, result.ranked.front()));
   ASSERT_TRUE(again.has_value()) << render(again.error());
   EXPECT_EQ(again->name, "scenario-best");
   EXPECT_EQ(simulate(*again, *assemble(*again)).report->step_time.mean, result.ranked.front().played->step_time.mean);
@@ -302,6 +302,33 @@ TEST(Search, KeepsWhatDoesNotFitTheClosestFirst) {
   for (std::size_t i = 1; i < 10; ++i) EXPECT_LE(result.misfits[i - 1].fullest.total, result.misfits[i].fullest.total);
   EXPECT_FALSE(result.own.fits);
   EXPECT_FALSE(result.own.rank.has_value());
+}
+
+// A limit of memory is one for the split of layers, too: as on a GPU with that memory. What is written has that split.
+TEST(Search, SplitsLayersForTheMemoryThatAGpuMayUse) {
+  const std::string space =
+      "tp: [1], pp: [4], virtual_stages: [1], micro_batch: [1], recompute: [none], sharding: [none], stage_layers: "
+      "[balanced-memory], replay: 1";
+  const std::vector<std::string> large = {"model.hidden_size=1024", "model.seq_length=4096",  "model.vocab_size=8000",
+                                          "model.num_layers=16",    "memory.cuda_context=0B", "memory.communicator=0B"};
+  const auto with = [&](const std::string& more, const std::string& memory) {
+    std::vector<std::string> settings = large;
+    if (!memory.empty()) settings.push_back("cluster.node.gpu.memory=" + memory);
+    return found(load(text_of(space + more), settings));
+  };
+  const Bytes most = with("", "").ranked.front().fullest.total;
+  const std::string limit = fmt::format("{}B", most.count() * 9 / 10);
+  const SearchResult limited = with(", max_memory: " + limit, "");
+  const SearchResult small = with("", limit);
+  ASSERT_EQ(limited.ranked.size(), 1U);
+  ASSERT_EQ(small.ranked.size(), 1U);
+  EXPECT_EQ(limited.ranked.front().layers_per_part, small.ranked.front().layers_per_part);
+  EXPECT_EQ(limited.ranked.front().played->step_time.mean, small.ranked.front().played->step_time.mean);
+  const Scenario scenario = load(text_of(space + ", max_memory: " + limit), large);
+  const auto again = load_scenario_text(
+      "best.yaml", written(scenario, SearchSpace(scenario, scenario.search), limited.ranked.front()));
+  ASSERT_TRUE(again.has_value()) << render(again.error());
+  EXPECT_EQ(again->job.parallel.layers_per_part, limited.ranked.front().layers_per_part);
 }
 
 TEST(Search, LeavesOutBalancedPartsThatAreEven) {
@@ -341,7 +368,7 @@ TEST(Search, PlansStagesWithRanksOfTheirOwn) {
   ASSERT_TRUE(best.played.has_value());
   // What is written is what was predicted.
   const SearchSpace space(scenario, scenario.search);
-  const Scenario again = load(written(scenario, space, best.layout));
+  const Scenario again = load(written(scenario, space, best));
   EXPECT_EQ(again.job.parallel.layers_per_part, best.layers_per_part);
   EXPECT_EQ(again.job.parallel.meshes.size(), best.layers_per_part.size());
 }
