@@ -81,6 +81,14 @@ class StudiesTest(unittest.TestCase):
             code, _, err = self.call('search', 'base.yaml', '--fix', setting)
             self.assertEqual((code, why in err), (2, True), err)
 
+    def test_search_takes_fixed_files_into_the_scenario(self):
+        self.write('ds.json', '{"train_batch_size": 8, "train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true}}')
+        few = ['--vary', 'tp=1', '--vary', 'pp=1', '--fix', 'recompute=none', '--fix', 'sharding=none', '--json']
+        self.write('deep.yaml', BASE.replace('training: {global_batch: 16}', 'training: {}'))
+        found = json.loads(self.answer('search', 'deep.yaml', *few, '--fix', 'training.deepspeed=ds.json'))
+        self.assertEqual([layout['micro_batch'] for layout in found['ranking']], ['1'])
+        self.assertTrue(json.loads(self.answer('search', 'base.yaml', *few, '--fix', 'parallel.dp=auto'))['ranking'])
+
     def test_search_refuses_keys_that_no_scenario_has(self):
         code, _, err = self.call('search', 'base.yaml', '--vary', 'training.micro_batches=1,2')
         self.assertEqual(code, 2)

@@ -66,9 +66,12 @@ Diagnostics add_other(const std::string& key, std::vector<std::string> values,
   return {};
 }
 
-// What a search does not take over from the scenario: a fixed value is an axis of one.
-bool is_of_layouts(std::string_view key) {
-  return planning::holds_for_one_layout(key) || key == "parallel.zero.stage";
+// What a search does not take over from the scenario: a fixed value is an axis of one. Files are read into the
+// scenario, which keeps what they say about everything but the layout.
+bool is_of_layouts(const Assignment& fixed) {
+  if (fixed.key == "parallel.dp") return fixed.value != "auto";
+  if (fixed.key == "parallel.zero.stage") return true;
+  return planning::holds_for_one_layout(fixed.key) && configs::why_not_varied(fixed.key).empty();
 }
 
 class Search final : public Command {
@@ -210,7 +213,7 @@ class Search final : public Command {
       if (is_second(axis, fixed->key)) return tl::unexpected(given_twice(fixed->key));
       if (!axis.empty()) {
         set(axis, "[" + fixed->value + "]");
-      } else if (is_of_layouts(fixed->key)) {
+      } else if (is_of_layouts(*fixed)) {
         if (Diagnostics wrong = add_other(fixed->key, {fixed->value}, others); wrong.has_errors()) {
           return tl::unexpected(std::move(wrong));
         }
