@@ -11,21 +11,8 @@ ActivityLedger::ActivityLedger(std::size_t classes, std::size_t dimensions)
   for (Row& row : rows_) row.in_flight.assign(1 + dimensions, 0);
 }
 
-void ActivityLedger::begin(ClassId rank_class, std::size_t bit, TimePoint now) {
-  const bool first = rows_[rank_class.index()].in_flight[bit]++ == 0;
-  if (first) switch_bits(rank_class, ActivityMask{1} << bit, 0, now);
-  tell(rank_class, bit);
-}
-
-void ActivityLedger::end(ClassId rank_class, std::size_t bit, TimePoint now) {
-  std::uint16_t& in_flight = rows_[rank_class.index()].in_flight[bit];
-  CHECK(in_flight > 0, "an activity ends that did not begin");
-  if (--in_flight == 0) switch_bits(rank_class, 0, ActivityMask{1} << bit, now);
-  tell(rank_class, bit);
-}
-
 void ActivityLedger::tell(ClassId rank_class, std::size_t bit) const {
-  if (watcher_ == nullptr || bit == 0) return;
+  if (bit == 0) return;
   watcher_->on_movement(rank_class, DimensionId(bit - 1), rows_[rank_class.index()].in_flight[bit]);
 }
 
@@ -88,7 +75,7 @@ std::uint64_t ActivityLedger::digest(ClassId rank_class) const {
   return hash;
 }
 
-void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {
+void ActivityLedger::book(ClassId rank_class, TimePoint now) {
   Row& row = rows_[rank_class.index()];
   ActivityTimes& time_in = time_in_[rank_class.index()];
   if (row.awaits_profile) {
@@ -99,7 +86,6 @@ void ActivityLedger::switch_bits(ClassId rank_class, ActivityMask on, ActivityMa
     time_in.add(row.mask, now - row.since);
   }
   row.since = now;
-  row.mask = (row.mask | on) & ~off;
 }
 
 }  // namespace ringwright

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/ids.h"
 #include "core/base/inline_vector.h"
 #include "core/base/units.h"
@@ -56,10 +57,25 @@ class ActivityLedger {
 
  private:
   // `bit` is a bit of the activity mask.
-  void begin(ClassId rank_class, std::size_t bit, TimePoint now);
-  void end(ClassId rank_class, std::size_t bit, TimePoint now);
+  void begin(ClassId rank_class, std::size_t bit, TimePoint now) {
+    const bool first = rows_[rank_class.index()].in_flight[bit]++ == 0;
+    if (first) switch_bits(rank_class, ActivityMask{1} << bit, 0, now);
+    if (watcher_ != nullptr) tell(rank_class, bit);
+  }
+  void end(ClassId rank_class, std::size_t bit, TimePoint now) {
+    std::uint16_t& in_flight = rows_[rank_class.index()].in_flight[bit];
+    CHECK(in_flight > 0, "an activity ends that did not begin");
+    if (--in_flight == 0) switch_bits(rank_class, 0, ActivityMask{1} << bit, now);
+    if (watcher_ != nullptr) tell(rank_class, bit);
+  }
   void tell(ClassId rank_class, std::size_t bit) const;
-  void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now);
+  // At one moment several change, one after another: no time is booked in between.
+  void switch_bits(ClassId rank_class, ActivityMask on, ActivityMask off, TimePoint now) {
+    Row& row = rows_[rank_class.index()];
+    if (now != row.since) book(rank_class, now);
+    row.mask = (row.mask | on) & ~off;
+  }
+  void book(ClassId rank_class, TimePoint now);
 
   // Time that is not booked yet, with the activities outside the profile.
   struct Unbooked {
