@@ -4,13 +4,20 @@
 #include <utility>
 
 #include "core/base/check.h"
-#include "core/base/random.h"
 
 namespace ringwright::network_models {
 
 void FlowExchanges::put(FlowSlot flow, const Place& place) {
   if (flow >= places_.size()) places_.resize(flow + std::size_t{1});
   places_[flow] = place;
+}
+
+FlowSlot FlowExchanges::take_row(const Place& place) {
+  const FlowSlot row = state_.flows.take_for_several();
+  state_.flows[row].batched = state_.flows[row].in_exchange = true;
+  state_.shares.place(row, {});
+  put(row, place);
+  return row;
 }
 
 std::uint32_t FlowExchanges::open(const Exchange& exchange) {
@@ -26,6 +33,7 @@ std::uint32_t FlowExchanges::open(const Exchange& exchange) {
   opened.plan = nullptr;
   opened.members.assign(exchange.shape.members(), {});
   opened.starts.assign(exchange.shape.members(), kNever);
+  opened.ends.assign(exchange.shape.members(), kNever);
   opened.arrived.assign(exchange.shape.edges(), false);
   opened.started = opened.over = opened.at_once = 0;
   return number;
@@ -42,7 +50,8 @@ std::span<const FlowSlot> FlowExchanges::start(ExchangePlace place, std::uint64_
   if (exchange.started++ == 0) begin(exchange);
   const bool all_at_once = exchange.at_once > 0 && exchange.at_once == exchange.plan->parts.size();
   if (!all_at_once) start_messages(exchange, place.member);
-  if (all_at_once || end_at_once(exchange, place.member)) start_at_once(exchange, place.member);
+  member.at_once = all_at_once || end_at_once(exchange, place.member);
+  if (member.at_once) state_.flows.set_out();
   if (exchange.at_once > 0 && exchange.started == shape.members()) expect_ends(exchange);
   return messages_;
 }
@@ -65,11 +74,7 @@ bool FlowExchanges::claim(InFlight& exchange, std::uint32_t number) {
   const ExchangePartPlan& plan = exchange.plan->parts[number];
   if (!plan.may_go_at_once) return false;
   FlowSlot& owner = exchange.parts[number].owner;
-  if (owner == kNone) {
-    owner = state_.flows.take_slot(0, 0);
-    state_.flows[owner].in_exchange = true;
-    put(owner, {.exchange = exchange.number, .part = number});
-  }
+  if (owner == kNone) owner = take_row({.exchange = exchange.number, .part = number});
   if (batches_.claim(plan.links, owner)) return true;
   close_ended(plan.links);
   return batches_.claim(plan.links, owner);
@@ -95,21 +100,9 @@ void FlowExchanges::start_messages(InFlight& exchange, std::uint32_t member) {
   }
 }
 
-void FlowExchanges::start_at_once(InFlight& exchange, std::uint32_t number) {
-  Member& member = exchange.members[number];
-  const RingShape& shape = exchange.exchange->shape;
-  member.flow = state_.flows.take_slot(member.order, shape.end_edge(number) - shape.first_edge(number));
-  put(member.flow, {.exchange = exchange.number, .part = number});
-  state_.shares.place(member.flow, {});
-  FlowRow& row = state_.flows.begin(member.flow, state_.engine.now(), *member.listener, member.token);
-  row.bytes = row.remaining = 0.0;
-  row.latency = Duration();
-  row.batched = row.in_exchange = true;
-}
-
 void FlowExchanges::expect_ends(InFlight& exchange) {
   const bool only = is_only(exchange);
-  ends_.assign(exchange.members.size(), TimePoint());
+  exchange.ends.assign(exchange.members.size(), state_.engine.now());
   for (std::uint32_t number = 0; number < exchange.plan->parts.size(); ++number) {
     Part& part = exchange.parts[number];
     if (!part.at_once) continue;
@@ -120,13 +113,24 @@ void FlowExchanges::expect_ends(InFlight& exchange) {
     for (std::uint32_t waiting = 0; waiting < part.outcome->ends.size(); ++waiting) {
       const TimePoint end = part.begins + part.outcome->ends[waiting];
       part.ends = std::max(part.ends, end);
-      TimePoint& last = ends_[only ? waiting : plan.waiting[waiting]];
+      TimePoint& last = exchange.ends[only ? waiting : plan.waiting[waiting]];
       last = std::max(last, end);
     }
   }
-  for (std::uint32_t member = 0; member < exchange.members.size(); ++member) {
-    const FlowSlot flow = exchange.members[member].flow;
-    if (flow != kNone) state_.ends.set(flow, std::max(ends_[member], state_.engine.now()));
+  expect_next_end(exchange);
+}
+
+// Of the members that something at once ends for.
+void FlowExchanges::expect_next_end(InFlight& exchange) {
+  TimePoint next = kNever;
+  for (std::size_t member = 0; member < exchange.members.size(); ++member) {
+    if (exchange.members[member].at_once) next = std::min(next, exchange.ends[member]);
+  }
+  if (next != kNever) {
+    if (exchange.alarm == kNone) exchange.alarm = take_row({.exchange = exchange.number, .part = 0});
+    state_.ends.set(exchange.alarm, next);
+  } else if (exchange.alarm != kNone) {
+    state_.ends.erase(exchange.alarm);
   }
 }
 
@@ -156,16 +160,6 @@ std::optional<TimePoint> FlowExchanges::end_at_once(const InFlight& exchange, st
     last = std::max(last.value_or(end), end);
   }
   return last;
-}
-
-bool FlowExchanges::has_arrived(std::uint32_t number, std::uint32_t edge) const {
-  const InFlight& exchange = exchanges_[number];
-  const Part* const part = part_at_once(exchange, edge);
-  if (part == nullptr) return exchange.arrived[edge];
-  if (has_ended(*part)) return true;
-  const TimePoint now = state_.engine.now();
-  const ExchangePlan::Place place = exchange.plan->places[edge];
-  return timeline_of(exchange, place.part, now).messages()[place.edge].end <= now;
 }
 
 // A row for the message over an edge, which sets out from its member's start.
@@ -209,18 +203,22 @@ void FlowExchanges::take_arrival(FlowSlot flow, Arrivals& arrivals) {
   for (const std::uint32_t waiting : exchange.exchange->shape.waiting_for(place.part)) {
     Member& member = exchange.members[waiting];
     // Members that have not started find what has arrived when they do.
-    if (member.listener != nullptr && --member.pending == 0 && member.flow == kNone) {
+    if (member.listener != nullptr && --member.pending == 0 && !member.at_once) {
       end_member(exchange, waiting, arrivals);
     }
   }
 }
 
 void FlowExchanges::end(FlowSlot flow, Arrivals& arrivals) {
-  const Place place = places_[flow];
-  InFlight& exchange = exchanges_[place.exchange];
-  exchange.members[place.part].flow = kNone;
-  give_back(flow);
-  if (exchange.members[place.part].pending == 0) end_member(exchange, place.part, arrivals);
+  InFlight& exchange = exchanges_[places_[flow].exchange];
+  for (std::uint32_t number = 0; number < exchange.members.size(); ++number) {
+    Member& member = exchange.members[number];
+    if (!member.at_once || exchange.ends[number] > state_.engine.now()) continue;
+    member.at_once = false;
+    state_.flows.rest();
+    if (member.pending == 0) end_member(exchange, number, arrivals);
+  }
+  expect_next_end(exchange);
 }
 
 void FlowExchanges::end_member(InFlight& exchange, std::uint32_t number, Arrivals& arrivals) {
@@ -304,22 +302,23 @@ void FlowExchanges::resume(InFlight& exchange, std::uint32_t number) {
     const auto more = std::ranges::count_if(plan.kind->awaits[waiting], on_its_way);
     resume_member(exchange, plan.waiting[waiting], static_cast<std::uint32_t>(more));
   }
+  expect_next_end(exchange);
 }
 
 // It waits for so many more messages that go by themselves.
 void FlowExchanges::resume_member(InFlight& exchange, std::uint32_t number, std::uint32_t more) {
   Member& member = exchange.members[number];
   member.pending += more;  // counted anew when it starts
-  if (member.flow == kNone) return;
+  if (!member.at_once) return;
   const bool all_started = exchange.started == exchange.members.size();
   if (more == 0 && all_started) return;  // what goes at once ends later, or now
   const std::optional<TimePoint> rest = end_at_once(exchange, number);
   if (rest && *rest > state_.engine.now()) {
-    if (all_started) state_.ends.set(member.flow, *rest);
+    if (all_started) exchange.ends[number] = *rest;
     return;
   }
-  state_.ends.erase(member.flow);
-  give_back(std::exchange(member.flow, kNone));
+  member.at_once = false;
+  state_.flows.rest();
 }
 
 // What happens to it at this very instant has not happened yet, but that it arrives.
@@ -342,47 +341,6 @@ void FlowExchanges::resume_message(InFlight& exchange, std::uint32_t edge, const
   row.settled = message.settled;
   row.resumed = true;
   state_.ends.set(flow, message.end);
-}
-
-void FlowExchanges::add_to(std::vector<LinkUsage>& usage) const {
-  const TimePoint now = state_.engine.now();
-  for (const InFlight& exchange : exchanges_) {
-    if (exchange.at_once == 0) continue;
-    for (std::uint32_t part = 0; part < exchange.plan->parts.size(); ++part) {
-      if (!exchange.parts[part].at_once) continue;
-      const std::vector<LinkId>& links = exchange.plan->parts[part].links;
-      const auto carried = timeline_of(exchange, part, now).usage(now, ExchangeTimeline::InFlight::kCounted);
-      for (std::size_t link = 0; link < links.size(); ++link) {
-        usage[links[link].index()].bytes += carried[link].bytes;
-        usage[links[link].index()].busy += carried[link].busy;
-      }
-    }
-  }
-}
-
-// A sum: the number of an exchange does not matter.
-std::uint64_t FlowExchanges::digest() const {
-  std::uint64_t sum = 0;
-  for (const InFlight& exchange : exchanges_) {
-    const bool all_at_once = exchange.at_once > 0 && exchange.at_once == exchange.plan->parts.size();
-    if (exchange.over == exchange.members.size() || all_at_once) continue;
-    for (std::uint32_t number = 0; number < exchange.members.size(); ++number) {
-      const Member& member = exchange.members[number];
-      if (member.listener == nullptr || member.pending == 0) continue;
-      std::uint64_t state = member.listener->identity(member.token);
-      for (const std::uint32_t edge : exchange.exchange->shape.awaited_by(number)) {
-        const Part* const part = part_at_once(exchange, edge);
-        const std::uint64_t arrived = exchange.arrived[edge] || (part != nullptr && has_ended(*part)) ? 1 : 0;
-        state = mix(state, part != nullptr && arrived == 0 ? 2 : arrived);
-      }
-      const std::optional<TimePoint> end = end_at_once(exchange, number);
-      if (end && *end != kNever && *end > state_.engine.now()) {
-        state = mix(state, static_cast<std::uint64_t>((*end - state_.engine.now()).count()));
-      }
-      sum += state;
-    }
-  }
-  return sum;
 }
 
 }  // namespace ringwright::network_models

@@ -3,8 +3,8 @@
 //
 // The messages of an exchange share links with each other. Those that do are a *part* of it (exchange_parts.h). As long
 // as no other flow uses its links, a part goes *at once*: its timeline follows from the starts of its members
-// (exchange_timeline.h), and mostly is that of an earlier one of equal kind and starts (exchange_plans.h). Every member
-// has one event, the last end of its parts at once. When another flow enters one of the links, each message of the part
+// (exchange_timeline.h), and mostly is that of an earlier one of equal kind and starts (exchange_plans.h). What goes at
+// once ends for each member at one moment; the exchange wakes up at these moments, which mostly are few. When another flow enters one of the links, each message of the part
 // goes on by itself from where it is, with its bytes, its rate and the end that they lead to.
 #pragma once
 
@@ -35,7 +35,7 @@ class FlowExchanges {
   // The member's messages leave now. Returns those that set out by themselves; valid until the next call.
   [[nodiscard]] std::span<const FlowSlot> start(ExchangePlace place, std::uint64_t token, TransferListener& listener);
   [[nodiscard]] bool has_arrived(std::uint32_t exchange, std::uint32_t edge) const;
-  // The end of a member of an exchange that went at once until now.
+  // The exchange wakes up: what goes at once ends now for one or several members.
   void end(FlowSlot flow, Arrivals& arrivals);
   // A message that went by itself has arrived. Members that end join `arrivals`.
   void take_arrival(FlowSlot flow, Arrivals& arrivals);
@@ -64,8 +64,8 @@ class FlowExchanges {
     TransferListener* listener = nullptr;
     std::uint64_t token = 0;
     std::uint64_t order = 0;    // of its first message
-    FlowSlot flow = kNone;      // of all its messages that go at once
     std::uint32_t pending = 0;  // messages that it sends or awaits, that go by themselves and have not arrived
+    bool at_once = false;       // and others, that go at once
   };
   struct Part {
     const ExchangeOutcome* outcome = nullptr;  // when all have started
@@ -83,6 +83,8 @@ class FlowExchanges {
     std::uint32_t at_once = 0;            // parts
     std::vector<Member> members;
     std::vector<TimePoint> starts;  // by member
+    std::vector<TimePoint> ends;    // the same: of what goes at once; kNever before all have started
+    FlowSlot alarm = kNone;         // wakes the exchange up at the next of these
     std::vector<bool> arrived;      // by edge; of parts that do not go at once
     std::uint32_t started = 0;      // members
     std::uint32_t over = 0;
@@ -105,8 +107,8 @@ class FlowExchanges {
     return part.at_once ? &part : nullptr;
   }
   void start_messages(InFlight& exchange, std::uint32_t member);
-  void start_at_once(InFlight& exchange, std::uint32_t member);
   void expect_ends(InFlight& exchange);
+  void expect_next_end(InFlight& exchange);
   // Of an only part at once all members are senders, and wait.
   [[nodiscard]] static bool is_only(const InFlight& exchange) { return exchange.plan->parts.size() == 1; }
   // By sender of a part at once.
@@ -125,7 +127,10 @@ class FlowExchanges {
   void end_member(InFlight& exchange, std::uint32_t member, Arrivals& arrivals);
   void close(InFlight& exchange, std::uint32_t part);
   void give_back(FlowSlot flow);
+  [[nodiscard]] FlowSlot take_row(const Place& place);
   void put(FlowSlot flow, const Place& place);
+  [[nodiscard]] std::uint64_t digest_at_once(const InFlight& exchange, std::uint32_t member) const;
+  [[nodiscard]] std::uint64_t digest_pending(const InFlight& exchange, std::uint32_t member) const;
 
   FlowState& state_;
   FlowBatches& batches_;
@@ -135,7 +140,6 @@ class FlowExchanges {
   std::vector<Place> places_;       // by flow
   std::vector<FlowSlot> messages_;  // answer of start and split
   std::vector<TimePoint> starts_;   // scratch of expect_ends
-  std::vector<TimePoint> ends_;     // the same
   std::uint64_t fast_forwarded_ = 0;
 };
 

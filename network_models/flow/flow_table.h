@@ -74,19 +74,18 @@ class FlowTable {
   }
   // A row whose numbers have been taken.
   [[nodiscard]] FlowSlot take_slot(std::uint64_t order, std::uint32_t repeats) {
-    FlowSlot flow = static_cast<FlowSlot>(rows_.size());
-    if (free_.empty()) {
-      rows_.emplace_back();
-      queries_.emplace_back();
-    } else {
-      flow = free_.back();
-      free_.pop_back();
-    }
+    const FlowSlot flow = take_free();
     rows_[flow].rated = 0;
     rows_[flow].route = 0;
     rows_[flow].copies = 1;
     put_in_flight(flow, order, repeats);
     return flow;
+  }
+  // A row of no flow: what owns links, or waits for an end, in place of several flows.
+  [[nodiscard]] FlowSlot take_for_several() {
+    const FlowSlot row = take_free();
+    rows_[row] = {.repeats = 0};
+    return row;
   }
   // A row that rests, for the next flow over its path.
   void take_resting(FlowSlot flow, std::uint32_t repeats) { put_in_flight(flow, take_numbers(repeats), repeats); }
@@ -109,6 +108,8 @@ class FlowTable {
   }
   // The same, but the row keeps what it knows of its path until it is taken again or freed.
   void rest() { --in_flight_; }
+  // Counts a flow in flight that has no row.
+  void set_out() { most_in_flight_ = std::max(most_in_flight_, ++in_flight_); }
   void free(FlowSlot flow) { free_.push_back(flow); }
 
   [[nodiscard]] FlowRow& operator[](FlowSlot flow) { return rows_[flow]; }
@@ -124,10 +125,20 @@ class FlowTable {
   [[nodiscard]] std::size_t most_in_flight() const { return most_in_flight_; }
 
  private:
+  [[nodiscard]] FlowSlot take_free() {
+    if (free_.empty()) {
+      free_.push_back(size());
+      rows_.emplace_back();
+      queries_.emplace_back();
+    }
+    const FlowSlot flow = free_.back();
+    free_.pop_back();
+    return flow;
+  }
   void put_in_flight(FlowSlot flow, std::uint64_t order, std::uint32_t repeats) {
     rows_[flow].order = order;
     rows_[flow].repeats = repeats;
-    most_in_flight_ = std::max(most_in_flight_, ++in_flight_);
+    set_out();
   }
 
   std::vector<FlowRow> rows_;

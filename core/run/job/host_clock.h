@@ -62,7 +62,7 @@ class HostClock {
   }
   // When it began the iteration.
   [[nodiscard]] TimePoint began(ClassId c) const { return rows_[c.index()].first_began; }
-  // A task has ended: a host that waits for it issues the next one now. True: it had waited.
+  // A receive has ended: a host that waits for it issues the next task now. True: it had waited.
   bool ended(ClassId c, std::uint32_t task, TimePoint now);
   // The time the device waits for the host before the task, for which everything else is ready now.
   [[nodiscard]] Duration take_pause(ClassId c, std::uint32_t task, TimePoint now);

@@ -60,8 +60,7 @@ void StepPlayer::begin_iteration(ClassId c) {
   run_.streams.for_each_first(c, [this, c](std::uint32_t task) { try_start(c, task, kNoTask); });
 }
 
-void StepPlayer::try_start(ClassId c, std::uint32_t task, std::uint32_t after) {
-  if (!run_.streams.take(c, task)) return;
+void StepPlayer::begin_taken(ClassId c, std::uint32_t task, std::uint32_t after) {
   if (waits_ != nullptr) waits_->release(c, task, after);
   if (run_.streams.task(c, task).stream == kComputeStream) repeats_.note_task(c, task);
   const TimePoint now = run_.engine.now();
@@ -199,7 +198,8 @@ void StepPlayer::settle(const EndedTasks::Ended& ended) {
   progress_.end_task();
   spans_.end(c, {.task = ended.task, .iteration = run_.streams.of(c).iteration, .at = now});
   if (waits_ != nullptr) waits_->end(c, ended.task, now);
-  if (run_.host.ended(c, ended.task, now) && waits_ != nullptr) waits_->note_host(c, ended.task);
+  const bool received = run_.streams.task(c, ended.task).kind == TaskKind::kReceive;
+  if (received && run_.host.ended(c, ended.task, now) && waits_ != nullptr) waits_->note_host(c, ended.task);
   if (run_.streams.end(c, ended.task)) return end_iteration(c);
   run_.streams.for_each_next(c, ended.task,
                              [this, c, ended](std::uint32_t task) { try_start(c, task, ended.task); });

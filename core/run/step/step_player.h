@@ -37,7 +37,10 @@ class StepPlayer final : public CommunicationListener, public ComputeListener {
   void begin_iteration(ClassId c);
   void forget_warmup(ClassId c);
   // `after`: the task that has ended just now; kNoTask: the iteration begins.
-  void try_start(ClassId c, std::uint32_t task, std::uint32_t after);
+  void try_start(ClassId c, std::uint32_t task, std::uint32_t after) {
+    if (run_.streams.take(c, task)) begin_taken(c, task, after);
+  }
+  void begin_taken(ClassId c, std::uint32_t task, std::uint32_t after);
   void start(ClassId c, std::uint32_t task);
   [[nodiscard]] bool awaited_by_kernels(ClassId c, std::uint32_t task) const;
   void start_late(ClassId c, std::uint32_t task, Duration late);
