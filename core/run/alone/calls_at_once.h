@@ -38,6 +38,7 @@ class CallsAtOnce final : public CollectiveRunner, public MessageCarrier {
   [[nodiscard]] bool awaits_members() const override { return awaiting_ > 0; }
   [[nodiscard]] bool is_disturbed() const override { return disturbed_ || job_.network.trespassed(); }
   void add_usage(std::vector<LinkUsage>& usage) const override { traffic_.add_to(usage); }
+  void book_sent() override { each_->book_sent(); }
   [[nodiscard]] std::uint64_t state_digest() const override;
   // Of calls in full.
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override {

@@ -73,6 +73,7 @@ void LonePlayer::note_end(std::uint32_t member) {
 }
 
 void LonePlayer::count_traffic(const LoneOrder& order, std::int64_t sign, LonePlay& play) const {
+  runner_->book_sent();
   for (std::size_t member = 0; member < order.members.size(); ++member) {
     const ClassId c = order.members[member];
     if (std::ranges::find(order.members, c) - order.members.begin() < static_cast<std::ptrdiff_t>(member)) continue;

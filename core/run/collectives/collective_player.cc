@@ -23,23 +23,25 @@ CollectivePlayer::CollectivePlayer(PlayedJob& job, const CollectiveChooser& choo
       costs_(costs),
       overhead_(overhead),
       active_calls_(job.classes.count() * job.graph.dimensions.size()),
+      choices_(job.graph.dimensions.size() * job.graph.collectives.size()),
       roster_(job),
       rings_(job, roster_) {}
 
 const CollectivePlayer::Choice& CollectivePlayer::choose(const CollectiveCall& call, std::uint32_t spec,
                                                          std::uint32_t layout) {
-  const auto key = std::pair((std::uint64_t{spec} << 32U) | layout, call.dimension.value);
-  const auto known = choices_.find(key);
-  if (known != choices_.end()) return known->second;
+  std::vector<const Choice*>& choices = choices_[call.dimension.index() * job_.graph.collectives.size() + spec];
+  for (const Choice* const known : choices) {
+    if (known->layout == layout) return *known;
+  }
   const CollectiveAlgorithm& algorithm = chooser_.choose(call);
-  return choices_
-      .emplace(key, Choice{.algorithm = &algorithm,
-                           .steps = algorithm.steps(call),
-                           .uniform = algorithm.uniform_steps(call),
-                           .ring = algorithm.ring_steps(call),
-                           .repeats_edges = RingCalls::repeats_edges(algorithm, call),
-                           .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()})
-      .first->second;
+  return *choices.emplace_back(
+      &chosen_.emplace_back(Choice{.layout = layout,
+                                   .algorithm = &algorithm,
+                                   .steps = algorithm.steps(call),
+                                   .uniform = algorithm.uniform_steps(call),
+                                   .ring = algorithm.ring_steps(call),
+                                   .repeats_edges = RingCalls::repeats_edges(algorithm, call),
+                                   .overhead = overhead_ != nullptr ? overhead_->of(call) : Duration()}));
 }
 
 std::optional<std::uint32_t> CollectivePlayer::find_active(ClassId c, DimensionId d, std::uint64_t sequence) const {

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,6 +37,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   void on_arrived(std::uint64_t token) override;
   [[nodiscard]] std::uint64_t identity(std::uint64_t token) const override;
 
+  void book_sent() override { rings_.book_sent(); }
   [[nodiscard]] std::uint64_t state_digest() const override;
   [[nodiscard]] std::string waits_for(ClassId rank_class, std::uint32_t task) const override;
 
@@ -70,6 +70,7 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   // The "step" under which members that join a call are counted, and the state of a call until its first step begins.
   static constexpr int kJoining = -1;
   struct Choice {
+    std::uint32_t layout;
     const CollectiveAlgorithm* algorithm;
     int steps;
     std::optional<UniformSteps> uniform;
@@ -113,7 +114,8 @@ class CollectivePlayer final : public CollectiveRunner, public TransferListener 
   std::vector<ActiveCalls> active_calls_;      // by class, by dimension
   std::deque<Call> calls_;       // slots, reused; a deque so that references stay
   std::vector<std::uint32_t> free_calls_;
-  std::map<std::pair<std::uint64_t, std::uint32_t>, Choice> choices_;  // by (spec, layout) and dimension
+  std::vector<std::vector<const Choice*>> choices_;  // by dimension and specification: those of different layouts
+  std::deque<Choice> chosen_;
   GroupRoster roster_;
   RingCalls rings_;
 };

@@ -59,12 +59,11 @@ bool RingCalls::repeats_edges(const CollectiveAlgorithm& algorithm, const Collec
 
 std::optional<RingCalls::Edges> RingCalls::start(const Call& call, TransferListener& listener) {
   const CollectiveRequest& request = call.request;
-  const Seat& seat = seat_of(call);
+  Seat& seat = seat_of(call);
   if (seat.group == nullptr) return std::nullopt;
   const std::optional<std::uint32_t> ring = join(seat, request.sequence);
   if (!ring) return std::nullopt;
-  job_.sent[request.rank_class.index()][request.dimension.index()] += seat.sent;
-  job_.messages[request.rank_class.index()] += static_cast<std::uint64_t>(call.steps) * seat.edges.size();
+  ++seat.calls;
   const Edges edges{.ring = *ring, .first_edge = seat.first_edge, .in_exchange = seat.in_exchange};
   if (edges.in_exchange) {
     job_.network.start_in_exchange({.exchange = *ring, .member = seat.member}, call.token, listener);
@@ -74,6 +73,16 @@ std::optional<RingCalls::Edges> RingCalls::start(const Call& call, TransferListe
       {.ring = *ring, .member = seat.member},
       {.edges = seat.edges, .repeats = static_cast<std::uint32_t>(call.steps), .token = call.token}, listener);
   return edges;
+}
+
+void RingCalls::book_sent() {
+  for (Seat& seat : seats_) {
+    const auto calls = static_cast<std::int64_t>(std::exchange(seat.calls, 0));
+    if (calls == 0) continue;
+    job_.sent[seat.rank_class.index()][seat.dimension.index()] += seat.sent * calls;
+    const std::uint64_t in_one = std::uint64_t{seat.group->steps} * seat.edges.size();
+    job_.messages[seat.rank_class.index()] += in_one * static_cast<std::uint64_t>(calls);
+  }
 }
 
 std::uint32_t RingCalls::arrived_over(const Edges& edges, std::uint32_t send) const {
@@ -101,7 +110,7 @@ std::optional<std::uint32_t> RingCalls::open_in_network(const Group& group) {
   return group.exchange ? job_.network.open_exchange(*group.exchange) : job_.network.open_ring(*group.shape);
 }
 
-const RingCalls::Seat& RingCalls::seat_of(const Call& call) {
+RingCalls::Seat& RingCalls::seat_of(const Call& call) {
   std::vector<std::uint32_t>& numbers = numbers_of(call.request.dimension, call.request.spec);
   if (numbers.empty()) numbers.assign(job_.classes.count(), kNone);
   const std::uint32_t& number = numbers[call.request.rank_class.index()];
@@ -120,10 +129,13 @@ void RingCalls::seat_group(const Call& call, std::vector<std::uint32_t>& numbers
     numbers[member.rank_class.index()] = static_cast<std::uint32_t>(seats_.size());
     Seat& seat = seats_.emplace_back();
     seat.member = static_cast<std::uint32_t>(&member - members.data());
+    seat.rank_class = member.rank_class;
+    seat.dimension = call.request.dimension;
     if (group.shape && !add_edges(call, member, sizes, seat)) group.shape.reset();
   }
   if (!group.shape) return;
   group.members = group.shape->members();
+  group.steps = static_cast<std::uint32_t>(call.steps);
   std::vector<RingEdge> edges;  // of all
   for (Seat& seat : std::span(seats_).subspan(first)) {
     seat.group = &group;

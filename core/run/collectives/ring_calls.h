@@ -42,6 +42,8 @@ class RingCalls {
   // A member begins its first step. Empty: the network does not move rings, or the steps differ by more than the sizes
   // of messages; that is the same for all members.
   [[nodiscard]] std::optional<Edges> start(const Call& call, TransferListener& listener);
+  // Of all calls since it was called last.
+  void book_sent();
   // Messages that have arrived over an edge of the member.
   [[nodiscard]] std::uint32_t arrived_over(const Edges& edges, std::uint32_t send) const;
 
@@ -55,18 +57,22 @@ class RingCalls {
   struct Group {
     std::vector<Open> open;
     std::uint32_t members = 0;
+    std::uint32_t steps = 0;
     std::optional<RingShape> shape;    // none: no ring
     std::optional<Exchange> exchange;  // of calls of one step
   };
   // A class among those of its group. All that a call needs is in one place: with thousands of classes each place is a
   // cache miss.
-  struct Seat {
+  struct alignas(64) Seat {
     Group* group = nullptr;  // null: no ring
     Bytes sent;              // in one call
+    std::vector<RingEdge> edges;
     std::uint32_t member = 0;  // in the group's shape
     std::uint32_t first_edge = 0;
+    ClassId rank_class;
+    DimensionId dimension;
+    std::uint32_t calls = 0;  // started, and not in the job's totals
     bool in_exchange = false;
-    std::vector<RingEdge> edges;
   };
   // A class whose first step is known.
   struct Candidate {
@@ -88,7 +94,7 @@ class RingCalls {
   [[nodiscard]] std::vector<std::uint32_t>& numbers_of(DimensionId dimension, std::uint32_t spec) {
     return seat_of_[dimension.index() * first_equal_.size() + first_equal_[spec]];
   }
-  [[nodiscard]] const Seat& seat_of(const Call& call);
+  [[nodiscard]] Seat& seat_of(const Call& call);
   void seat_group(const Call& call, std::vector<std::uint32_t>& numbers);
   [[nodiscard]] std::vector<Candidate> candidates_along(const Call& call) const;
   [[nodiscard]] std::optional<RingShape> shape_of(const Call& call, std::span<const Candidate> members) const;

@@ -56,6 +56,9 @@ class CollectiveRunner {
   virtual void start(const CollectiveRequest& request) = 0;
   // The carrier of messages at this fidelity level; null: the network alone.
   [[nodiscard]] virtual MessageCarrier* carrier() { return nullptr; }
+  // Adds to the job's totals (PlayedJob::sent, messages) what calls have sent and is not in them yet; before they are
+  // read.
+  virtual void book_sent() {}
   // A hash of the state of all started calls, relative to the job's reference iteration.
   [[nodiscard]] virtual std::uint64_t state_digest() const = 0;
   // Whether calls wait for members, and nothing of them is simulated until the last one has come.

@@ -118,7 +118,7 @@ std::vector<SteadyStateWatch::Position> RunState::find_places() {
 StepSnapshot RunState::snapshot(int iteration, std::uint64_t digest) {
   const TimePoint now = engine.now();
   for (std::size_t c = 0; c < streams.classes(); ++c) ledger.close(ClassId(c), now);
-  const PlayedJob& job = communication.job();
+  const PlayedJob& job = communication.booked_job();
   return {.iteration = iteration,
           .at = now,
           .digest = digest,

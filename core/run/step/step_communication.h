@@ -42,6 +42,11 @@ class StepCommunication {
   [[nodiscard]] PlayedJob& job() { return job_; }
   [[nodiscard]] const PlayedJob& job() const { return job_; }
   [[nodiscard]] const CollectiveRunner& collectives() const { return *collectives_; }
+  // The job, with all that its calls have sent so far in its totals.
+  [[nodiscard]] PlayedJob& booked_job() {
+    collectives_->book_sent();
+    return job_;
+  }
   [[nodiscard]] MessagePlayer& messages() { return messages_; }
   [[nodiscard]] const MessagePlayer& messages() const { return messages_; }
   [[nodiscard]] CallTimes& calls() { return calls_; }

@@ -269,7 +269,7 @@ RunEnd StepPlayer::run_engine() {
 
 // Without what was not simulated.
 RunRecord StepPlayer::take_record() {
-  PlayedJob& job = run_.communication.job();
+  PlayedJob& job = run_.communication.booked_job();
   RunRecord record;
   record.dimension_count = inputs_.graph.dimensions.size();
   record.time_in = run_.ledger.take();

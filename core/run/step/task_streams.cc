@@ -14,11 +14,10 @@ TaskStreams::TaskStreams(const TaskGraph& graph, const RankClasses& classes, con
 void TaskStreams::replace_programs(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan,
                                    std::vector<ProgramIndex> indices) {
   indices_ = std::move(indices);
-  played_.clear();
-  for (const RankId rank : classes.representative) {
-    const std::size_t program = graph.program_of[rank.index()].index();
-    played_.push_back({.program = &plan.programs()[program], .index = &indices_[program]});
-  }
+  programs_.clear();
+  for (const Program& program : plan.programs()) programs_.push_back(&program);
+  number_of_.clear();
+  for (const RankId rank : classes.representative) number_of_.push_back(graph.program_of[rank.index()].value);
 }
 
 void TaskStreams::insert_tasks(ClassId c, std::uint32_t before, std::uint32_t count) {

@@ -19,8 +19,8 @@ class TaskStreams {
   TaskStreams(const TaskGraph& graph, const RankClasses& classes, const PlayedPrograms& plan);
 
   [[nodiscard]] std::size_t classes() const { return progress_.size(); }
-  [[nodiscard]] const Program& program_of(ClassId c) const { return *played_[c.index()].program; }
-  [[nodiscard]] const ProgramIndex& index_of(ClassId c) const { return *played_[c.index()].index; }
+  [[nodiscard]] const Program& program_of(ClassId c) const { return *programs_[number_of_[c.index()]]; }
+  [[nodiscard]] const ProgramIndex& index_of(ClassId c) const { return indices_[number_of_[c.index()]]; }
   [[nodiscard]] const Task& task(ClassId c, std::uint32_t task) const { return program_of(c).tasks[task]; }
   [[nodiscard]] Progress& of(ClassId c) { return progress_[c.index()]; }
   [[nodiscard]] const Progress& of(ClassId c) const { return progress_[c.index()]; }
@@ -72,15 +72,12 @@ class TaskStreams {
   }
 
  private:
-  struct Played {
-    const Program* program = nullptr;
-    const ProgramIndex* index = nullptr;
-  };
   [[nodiscard]] bool take_stream(ClassId c, std::uint32_t task);
 
-  std::vector<ProgramIndex> indices_;  // by program
-  std::vector<Played> played_;         // by class
-  std::vector<Progress> progress_;     // by class
+  std::vector<const Program*> programs_;
+  std::vector<ProgramIndex> indices_;     // by program
+  std::vector<std::uint32_t> number_of_;  // of a class's program; so small that it stays near
+  std::vector<Progress> progress_;        // by class
 };
 
 }  // namespace ringwright
