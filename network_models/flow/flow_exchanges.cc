@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/check.h"
 
 namespace ringwright::network_models {
 
@@ -126,12 +125,8 @@ void FlowExchanges::expect_next_end(InFlight& exchange) {
   for (std::size_t member = 0; member < exchange.members.size(); ++member) {
     if (exchange.members[member].at_once) next = std::min(next, exchange.ends[member]);
   }
-  if (next != kNever) {
-    if (exchange.alarm == kNone) exchange.alarm = take_row({.exchange = exchange.number, .part = 0});
-    state_.ends.set(exchange.alarm, next);
-  } else if (exchange.alarm != kNone) {
-    state_.ends.erase(exchange.alarm);
-  }
+  if (exchange.alarm == kNone) exchange.alarm = take_row({.exchange = exchange.number, .part = 0});
+  next == kNever ? state_.ends.erase(exchange.alarm) : state_.ends.set(exchange.alarm, next);
 }
 
 std::span<const TimePoint> FlowExchanges::starts_of(const InFlight& exchange, std::uint32_t part,
@@ -262,9 +257,7 @@ std::span<const FlowSlot> FlowExchanges::split_all() {
 
 std::span<const FlowSlot> FlowExchanges::split_all_over(LinkId link) {
   messages_.clear();
-  const auto uses = [link](const ExchangePartPlan& part) {
-    return std::ranges::find(part.links, link) != part.links.end();
-  };
+  const auto uses = [link](const ExchangePartPlan& part) { return std::ranges::count(part.links, link) > 0; };
   for (InFlight& exchange : exchanges_) {
     if (exchange.at_once > 0 && std::ranges::any_of(exchange.plan->parts, uses)) split_parts(exchange);
   }
@@ -341,6 +334,67 @@ void FlowExchanges::resume_message(InFlight& exchange, std::uint32_t edge, const
   row.settled = message.settled;
   row.resumed = true;
   state_.ends.set(flow, message.end);
+}
+
+bool FlowExchanges::has_arrived(std::uint32_t number, std::uint32_t edge) const {
+  const InFlight& exchange = exchanges_[number];
+  const Part* const part = part_at_once(exchange, edge);
+  if (part == nullptr) return exchange.arrived[edge];
+  if (has_ended(*part)) return true;
+  const TimePoint now = state_.engine.now();
+  const ExchangePlan::Place place = exchange.plan->places[edge];
+  return timeline_of(exchange, place.part, now).messages()[place.edge].end <= now;
+}
+
+void FlowExchanges::add_to(std::vector<LinkUsage>& usage) const {
+  const TimePoint now = state_.engine.now();
+  for (const InFlight& exchange : exchanges_) {
+    if (exchange.at_once == 0) continue;
+    for (std::uint32_t part = 0; part < exchange.plan->parts.size(); ++part) {
+      if (!exchange.parts[part].at_once) continue;
+      const std::vector<LinkId>& links = exchange.plan->parts[part].links;
+      const auto carried = timeline_of(exchange, part, now).usage(now, ExchangeTimeline::InFlight::kCounted);
+      for (std::size_t link = 0; link < links.size(); ++link) {
+        usage[links[link].index()].bytes += carried[link].bytes;
+        usage[links[link].index()].busy += carried[link].busy;
+      }
+    }
+  }
+}
+
+// A sum: the number of an exchange does not matter.
+std::uint64_t FlowExchanges::digest() const {
+  std::uint64_t sum = 0;
+  for (const InFlight& exchange : exchanges_) {
+    if (exchange.over == exchange.members.size()) continue;
+    for (std::uint32_t number = 0; number < exchange.members.size(); ++number) {
+      const Member& member = exchange.members[number];
+      if (member.at_once) sum += digest_at_once(exchange, number);
+      if (member.listener != nullptr && member.pending > 0) sum += digest_pending(exchange, number);
+    }
+  }
+  return sum;
+}
+
+// Of an exchange that is at once its starts decide all else.
+std::uint64_t FlowExchanges::digest_at_once(const InFlight& exchange, std::uint32_t number) const {
+  const auto since = static_cast<std::uint64_t>((state_.engine.now() - exchange.starts[number]).count());
+  return mix(~exchange.members[number].listener->identity(exchange.members[number].token), since);
+}
+
+std::uint64_t FlowExchanges::digest_pending(const InFlight& exchange, std::uint32_t number) const {
+  const Member& member = exchange.members[number];
+  std::uint64_t state = member.listener->identity(member.token);
+  for (const std::uint32_t edge : exchange.exchange->shape.awaited_by(number)) {
+    const Part* const part = part_at_once(exchange, edge);
+    const std::uint64_t arrived = exchange.arrived[edge] || (part != nullptr && has_ended(*part)) ? 1 : 0;
+    state = mix(state, part != nullptr && arrived == 0 ? 2 : arrived);
+  }
+  const std::optional<TimePoint> end = end_at_once(exchange, number);
+  if (end && *end != kNever && *end > state_.engine.now()) {
+    state = mix(state, static_cast<std::uint64_t>((*end - state_.engine.now()).count()));
+  }
+  return state;
 }
 
 }  // namespace ringwright::network_models

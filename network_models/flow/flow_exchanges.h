@@ -3,9 +3,10 @@
 //
 // The messages of an exchange share links with each other. Those that do are a *part* of it (exchange_parts.h). As long
 // as no other flow uses its links, a part goes *at once*: its timeline follows from the starts of its members
-// (exchange_timeline.h), and mostly is that of an earlier one of equal kind and starts (exchange_plans.h). What goes at
-// once ends for each member at one moment; the exchange wakes up at these moments, which mostly are few. When another flow enters one of the links, each message of the part
-// goes on by itself from where it is, with its bytes, its rate and the end that they lead to.
+// (exchange_timeline.h), and mostly is that of an earlier one of equal kind and starts (exchange_plans.h). It ends for
+// each member at one moment, for many at the same: the exchange wakes up at these moments. When another flow enters one
+// of the links, each message of the part goes on by itself from where it is, with its bytes, its rate and the end that
+// they lead to.
 #pragma once
 
 #include <cstdint>

@@ -42,6 +42,7 @@ TEST(FlowExchanges, MessagesOfAnExchangeShareTheirLinks) {
   EXPECT_EQ(players.model.counter("flows"), 6U);
   EXPECT_EQ(players.model.counter("flows fast-forwarded"), 6U);
   EXPECT_EQ(players.model.counter("solves"), 0U);
+  EXPECT_EQ(players.model.counter("most flows at a time"), 3U);  // one of each member
   EXPECT_EQ(players.model.usages.back()[0].bytes, 2e4);
   EXPECT_EQ(players.model.usages.back()[0].busy, players.listener.usages.back()[0].busy);
 }
@@ -108,6 +109,25 @@ TEST(FlowExchanges, WhatHasArrivedIsKnownInTheMiddle) {
   });
   player.play();
   EXPECT_EQ(arrived, (std::vector<bool>{true, true, true, true, false, false}));
+}
+
+// The hash of the network 20 us after the first of three members has started; the last one is late.
+std::uint64_t digest_after(Duration first, Duration second) {
+  Traffic traffic{.exchanges = {all_to_all(3, Bytes(10'000), 1)}};
+  traffic.exchanges[0].starts = {TimePoint(first), TimePoint(second), TimePoint(first + 50_us)};
+  Player player(traffic, Sender::kModel);
+  struct Probe {
+    NetworkModel& model;
+    std::uint64_t digest = 0;
+  } probe = {player.model()};
+  player.engine().at(TimePoint(first + 20_us), [&probe] { probe.digest = probe.model.state_digest().value_or(0); });
+  player.play();
+  return probe.digest;
+}
+
+TEST(FlowExchanges, TheStateIsTheStartsOfMembersRelativeToNow) {
+  EXPECT_EQ(digest_after(0_us, 3_us), digest_after(7_us, 10_us));
+  EXPECT_NE(digest_after(0_us, 3_us), digest_after(0_us, 4_us));
 }
 
 TEST(FlowExchanges, RandomTrafficEndsAtTheSamePicosecond) {

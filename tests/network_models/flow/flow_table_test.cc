@@ -34,6 +34,20 @@ TEST(FlowTable, CountsTheMostFlowsInFlight) {
   EXPECT_EQ(flows.most_in_flight(), 2U);
 }
 
+// A row that serves several flows is none, and these may have no rows.
+TEST(FlowTable, CountsFlowsAndNotRows) {
+  FlowTable flows;
+  flows[flows.take(1)].lone = true;
+  flows.give_back(0);
+  EXPECT_FALSE(flows[flows.take_for_several()].lone);
+  EXPECT_EQ(flows.most_in_flight(), 1U);
+  flows.set_out();
+  flows.set_out();
+  flows.rest();
+  flows.set_out();
+  EXPECT_EQ(flows.most_in_flight(), 2U);
+}
+
 TEST(FlowTable, ARowThatRestsIsNotInFlightAndKeepsItsPath) {
   FlowTable flows;
   const FlowSlot first = flows.take(1);
