@@ -22,8 +22,12 @@ void CallTimes::end(ClassId rank_class, std::uint32_t task, TimePoint now) {
 }
 
 CallTime& CallTimes::time_of(const Call& call) {
-  if (call.dimension.index() >= times_.size()) times_.resize(call.dimension.index() + 1);
-  std::vector<CallTime>& times = times_[call.dimension.index()];
+  const auto value_of = [](const std::vector<CallTime>& times) { return times.front().dimension.value; };
+  auto of_dimension = std::ranges::lower_bound(times_, call.dimension.value, {}, value_of);
+  if (of_dimension == times_.end() || value_of(*of_dimension) != call.dimension.value) {
+    of_dimension = times_.insert(of_dimension, std::vector<CallTime>{{.dimension = call.dimension}});
+  }
+  std::vector<CallTime>& times = *of_dimension;
   while (call.spec >= times.size()) {
     times.push_back({.dimension = call.dimension, .spec = static_cast<std::uint32_t>(times.size())});
   }
